@@ -1,0 +1,50 @@
+# Verbs of the project. Everything lives in .venv and .cache; nothing is needed but Python 3.11+ and make.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+CORPUS ?=
+EVALUATE ?=
+CLIENT_VERSION := 2.1.325
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+
+.PHONY: demo test quick check bench fuzz client lock clean
+.DEFAULT_GOAL := test
+
+$(VENV)/.ready: requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "holdfast needs Python 3.11 or newer; say make PYTHON=python3.12")'
+	$(PYTHON) -m venv --clear $(VENV)
+	$(BIN)/pip install --quiet --require-hashes -r requirements.lock
+	$(BIN)/pip install --quiet --no-deps --no-build-isolation -e .
+	@touch $@
+
+demo: $(VENV)/.ready ## play a recorded session through the real hooks
+	@$(BIN)/python demo/play.py
+
+client: $(VENV)/.ready ## the real Claude Code, for the tests that judge us by it
+	@$(BIN)/python tests/fetch_client.py $(CLIENT_VERSION)
+
+check: $(VENV)/.ready ## format, lint, types, import contracts
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/mypy tests benchmarks demo
+	$(BIN)/lint-imports
+
+quick: $(VENV)/.ready ## the inner loop: no real client, nothing slow
+	$(BIN)/pytest -q -n auto -m "not real_client and not slow"
+
+test: check client ## everything
+	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered
+
+bench: $(VENV)/.ready ## print the figures: make bench CORPUS=DIR EVALUATE=FILE
+	@$(BIN)/python -m benchmarks.run $(if $(CORPUS),--corpus $(CORPUS)) $(if $(EVALUATE),--evaluate $(EVALUATE))
+
+fuzz: $(VENV)/.ready ## a few minutes of hostile input against the hook
+	$(BIN)/python -m benchmarks.fuzz
+
+lock: ## write requirements.lock anew from pyproject.toml
+	$(BIN)/pip install --quiet uv
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --group dev pyproject.toml -o requirements.lock
+
+clean:
+	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
