@@ -1,0 +1,1 @@
+"""HOT. What Claude Code runs at every call: read the tail, compare, spool, exit 0."""

@@ -1,0 +1,197 @@
+"""One entry for all events: take the reading, leave a line, and sleep on unless a mark is crossed.
+
+Every way out ends in exit code 0: a session matters more than our bookkeeping.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+
+from holdfast.wire import mark, places, scan, spool, tail, visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, NoReturn
+
+# Events at which nothing needs thought while no mark is crossed. The others are rare.
+LEAN = frozenset(
+    (
+        "PostToolUse",
+        "PostToolUseFailure",
+        "UserPromptSubmit",
+        "Stop",
+        "SubagentStart",
+        "SubagentStop",
+    )
+)
+TOOL_EVENTS = frozenset(("PostToolUse", "PostToolUseFailure"))
+SPEAKS_TO_USER = frozenset(("UserPromptSubmit", "Stop"))  # synchronous: what we say is shown
+COMPACTING = frozenset(("PreCompact", "PostCompact"))
+MOST_PAYLOAD = 64 << 20
+PARALLEL_MS = 600_000  # a call left without a result this long has been given up
+
+
+class Moment:
+    """One event as the hook saw it; handed to the warm side when it is woken."""
+
+    __slots__ = (
+        "folder",
+        "line",
+        "mark",
+        "now_ms",
+        "payload",
+        "pending_chars",
+        "spool_bytes",
+        "tail",
+        "transcript",
+    )
+
+    def __init__(self, payload: dict[str, Any], now_ms: int) -> None:
+        agent_id = scan.text_of(payload, "agent_id")
+        main_path = scan.text_of(payload, "transcript_path")
+        self.payload = payload
+        self.now_ms = now_ms
+        self.folder = places.window(scan.text_of(payload, "session_id") or "unknown", agent_id)
+        self.transcript = places.transcript(main_path, agent_id)
+        self.mark = mark.load(self.folder)
+        density = self.mark.density if self.mark else mark.DENSITY
+        self.tail = tail.look(self.transcript, bool(agent_id), density)
+        self.spool_bytes = 0
+        self.pending_chars = 0.0  # on its way to the model, not in the transcript yet
+        self.line = self._reading(density)
+
+    def _reading(self, density: float) -> spool.Line:
+        payload, seen = self.payload, self.tail
+        event = scan.text_of(payload, "hook_event_name")
+        call = scan.text_of(payload, "tool_use_id") if event in TOOL_EVENTS else ""
+        chars = 0.0
+        if call and call not in seen.result_ids:
+            chars = self._result_chars(density)
+        pending = chars + self._left_by_parallel_calls(call)
+        if event == "UserPromptSubmit":
+            pending += len(scan.text_of(payload, "prompt"))
+        self.pending_chars = pending
+        overhead = self.mark.overhead if self.mark else 0
+        used = seen.used_tokens(density, overhead, pending)
+        flags = self._basis(event)
+        tool = scan.text_of(payload, "tool_name")
+        return spool.Line(self.now_ms, event, used, flags, call, tool, int(chars), seen.answer_id)
+
+    def _basis(self, event: str) -> str:
+        """How the number is known; while the client compacts, the file still shows the old one."""
+        source = scan.text_of(self.payload, "source")
+        if event in COMPACTING or (event == "SessionStart" and source == "compact"):
+            return "compacting.estimated"
+        basis = self.tail.basis
+        return basis if self.tail.states_tokens() else basis + ".estimated"
+
+    def _result_chars(self, density: float) -> float:
+        if "tool_response" in self.payload:
+            chars = visible.response_chars(self.payload["tool_response"], density)
+        else:
+            chars = len(scan.text_of(self.payload, "error"))
+        return chars + tail.FRAME_CHARS
+
+    def _left_by_parallel_calls(self, call: str) -> float:
+        """Results of the same answer that other hooks saw and the transcript does not hold yet."""
+        waiting = self.tail.call_ids - self.tail.result_ids
+        if len(waiting) < 2:
+            return 0
+        sizes = {
+            line.tool_use_id: line.chars
+            for line in spool.recent(self.folder)
+            if line.tool_use_id in waiting and self.now_ms - line.ms < PARALLEL_MS
+        }
+        sizes.pop(call, None)
+        return sum(sizes.values())
+
+
+def main(arguments: list[str]) -> NoReturn:
+    """Fail open, in this one place; skip the interpreter's farewell, which costs 2 ms."""
+    try:
+        os.umask(0o077)
+        _handle(_read_all(0), arguments)
+    except BaseException as slip:
+        if "HOLDFAST_RAISE" in os.environ:  # set in tests, so our bugs stay loud to us
+            raise
+        _confess(slip)
+    os._exit(0)
+
+
+def _handle(data: bytes, arguments: list[str]) -> None:
+    if os.environ.get("HOLDFAST_DISABLE") == "1" or "DISABLE_AUTO_CONTEXT_MANAGER" in os.environ:
+        return
+    payload = scan.parse_object(visible.lighten(data))
+    if arguments == ["statusline"]:
+        return _say(_wake("status_line").show(payload, data))
+    event = scan.text_of(payload, "hook_event_name")
+    if not event:
+        raise ValueError("the payload names no event")
+    moment = Moment(payload, int(time.time() * 1000))
+    moment.spool_bytes = spool.append(moment.folder, moment.line)
+    if event in LEAN and _asleep(moment, event):
+        return
+    _say(_wake("story").tell(moment))
+
+
+def _asleep(moment: Moment, event: str) -> bool:
+    if event.startswith("Subagent"):
+        return True  # noted in the spool; a subagent's own calls are judged in its own window
+    armed = moment.mark
+    if armed is None:
+        return False
+    if armed.owed and event in SPEAKS_TO_USER:
+        return False
+    return not armed.crossed(moment.line.used, moment.spool_bytes, moment.now_ms)
+
+
+def _read_all(fd: int) -> bytes:
+    parts: list[bytes] = []
+    room = MOST_PAYLOAD
+    while room > 0:
+        part = os.read(fd, min(1 << 20, room))
+        if not part:
+            break
+        parts.append(part)
+        room -= len(part)
+    return b"".join(parts)
+
+
+def _say(text: str) -> None:
+    data = text.encode("utf-8", "replace")
+    while data:
+        data = data[os.write(1, data) :]
+
+
+def _wake(teller: str) -> Any:
+    """The warm side, by name: the hot ring knows whom to wake, and imports nothing of it.
+
+    `site` was skipped to start fast; the warm side's libraries are found through it.
+    """
+    import site
+
+    site.main()
+    return __import__("holdfast.lifecycle." + teller, None, None, ["*"])
+
+
+def _confess(slip: BaseException) -> None:
+    """Say in the log, or at least on stderr, why one hook was skipped."""
+    text = f"skipped one hook: {type(slip).__name__}: {slip}"
+    try:
+        from holdfast.wire import log
+
+        log.add("ERROR", "hook", text)
+    except BaseException as second:
+        text += f"; the log too: {type(second).__name__}"
+    try:
+        os.write(
+            2, ("holdfast: " + text[:400].replace("\n", " ") + "\n").encode("utf-8", "replace")
+        )
+    except OSError:
+        pass
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,1 @@
+"""HOT. The formats both sides share: marks, spool lines, places, the end of a transcript."""

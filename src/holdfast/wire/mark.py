@@ -1,0 +1,79 @@
+"""The mark: all the thinking of the warm side, boiled down to numbers the hook compares.
+
+One line, `v1 above below spool time density overhead owed`:
+wake at or above / under so many tokens, once the spool is so long, once it is so late
+(epoch ms); characters per token fitted for this model; tokens that are in every request; and
+whether the user is owed a word. A mark that cannot be read means: wake.
+"""
+
+from __future__ import annotations
+
+import os
+
+from holdfast.wire import places
+
+VERSION = "v1"
+FIELDS = 7
+DENSITY = 3.0  # characters per token where nothing was fitted yet: the corpus' median
+NEVER = 1 << 53
+
+
+class Mark:
+    __slots__ = ("above", "below", "density", "overhead", "owed", "spool_bytes", "time_ms")
+
+    def __init__(
+        self,
+        above: int = 0,
+        below: int = 0,
+        spool_bytes: int = NEVER,
+        time_ms: int = NEVER,
+        density: float = DENSITY,
+        overhead: int = 0,
+        owed: int = 0,
+    ) -> None:
+        self.above = above
+        self.below = below
+        self.spool_bytes = spool_bytes
+        self.time_ms = time_ms
+        self.density = density
+        self.overhead = overhead
+        self.owed = owed
+
+    def crossed(self, used_tokens: int, spool_bytes: int, now_ms: int) -> bool:
+        """True once something the guard cares about can have changed."""
+        return not (
+            self.below <= used_tokens < self.above
+            and spool_bytes < self.spool_bytes
+            and now_ms < self.time_ms
+        )
+
+    def line(self) -> str:
+        return (
+            f"{VERSION} {self.above} {self.below} {self.spool_bytes} {self.time_ms} "
+            f"{int(self.density * 1000)} {self.overhead} {self.owed}\n"
+        )
+
+
+def parse(data: bytes) -> Mark | None:
+    """None for anything but a mark of our version: the hook then wakes."""
+    version, *fields = data.decode("ascii", "replace").split() or [""]
+    if version != VERSION or len(fields) != FIELDS or not all(f.isdecimal() for f in fields):
+        return None
+    above, below, spool_bytes, time_ms, milli, overhead, owed = (int(f[:16]) for f in fields)
+    density = milli / 1000 if 500 <= milli <= 20000 else DENSITY
+    return Mark(above, below, spool_bytes, time_ms, density, overhead, owed)
+
+
+def load(folder: str) -> Mark | None:
+    return parse(places.read_small(os.path.join(folder, "mark"), 256))
+
+
+def arm(folder: str, mark: Mark) -> None:
+    """Put a new mark in place of the old one, whole."""
+    draft = os.path.join(folder, f"mark.{os.getpid()}")
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(fd, mark.line().encode())
+    finally:
+        os.close(fd)
+    os.replace(draft, os.path.join(folder, "mark"))

@@ -1,0 +1,26 @@
+"""Every test gets its own HOME and HOLDFAST_HOME, and hooks whose slips are loud."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+OURS = ("HOLDFAST_", "CLAUDE", "DISABLE_", "CHECK_INTERVAL", "COOLDOWN_", "CAPACITY_")
+
+
+@pytest.fixture(autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A HOME nobody else has; no switch of the machine's own leaks in."""
+    import os
+
+    for name in [name for name in os.environ if name.startswith(OURS)]:
+        monkeypatch.delenv(name)
+    home = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(home))
+    monkeypatch.setenv("HOLDFAST_HOME", str(home / ".holdfast"))
+    return home
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("markers", "requirement(*ids): the promised behaviours a test proves")

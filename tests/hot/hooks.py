@@ -1,0 +1,58 @@
+"""Running the hook as the client does: a process of its own, the payload on stdin."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import holdfast
+from holdfast.client import payloads
+
+ENTRY = Path(holdfast.__file__).parent / "hook" / "__main__.py"
+COMMAND = [sys.executable, "-I", "-S", str(ENTRY)]
+
+
+def run(
+    data: bytes, *arguments: str, loud: bool = True, **environ: str
+) -> subprocess.CompletedProcess[bytes]:
+    """One hook process; `loud` makes our own slips fail the test."""
+    kept = {name: os.environ[name] for name in ("PATH", "HOME", "HOLDFAST_HOME")}
+    kept |= {"HOLDFAST_RAISE": "1"} if loud else {}
+    return subprocess.run(
+        [*COMMAND, *arguments],
+        input=data,
+        capture_output=True,
+        timeout=60,
+        check=False,
+        env=kept | environ,
+    )
+
+
+def fire(
+    event: str,
+    transcript: Path | str = "",
+    *,
+    session: str = "s1",
+    environ: dict[str, str] | None = None,
+    **own: Any,
+) -> dict[str, Any]:
+    """Fire one event and read what was said; an empty dict is silence."""
+    sent = payloads.payload(event, session_id=session, transcript=str(transcript), cwd="/p") | own
+    found = run(json.dumps(sent).encode(), **(environ or {}))
+    assert found.returncode == 0, found.stderr.decode()
+    assert found.stderr == b"", found.stderr.decode()
+    said: dict[str, Any] = json.loads(found.stdout) if found.stdout else {}
+    return said
+
+
+def to_model(said: dict[str, Any]) -> str:
+    return str(said.get("hookSpecificOutput", {}).get("additionalContext", ""))
+
+
+def window(session: str = "s1", agent: str = "") -> Path:
+    leaf = f"agent-{agent}" if agent else "main"
+    return Path(os.environ["HOLDFAST_HOME"], "windows", session, leaf)

@@ -1,0 +1,176 @@
+"""Any input at all: exit 0, valid output or none, and the log says why."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast.client.doctor import understood
+from holdfast.client.payloads import EVENTS, payload
+from holdfast.wire import log
+from tests.builders import a_transcript, an_answer
+from tests.hot.hooks import fire, run, window
+
+
+def _survives(data: bytes, *arguments: str, **environ: str) -> str:
+    found = run(data, *arguments, loud=False, **environ)
+    assert found.returncode == 0
+    return found.stdout.decode()
+
+
+@pytest.mark.requirement("X1")
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"\0\0\0",
+        b"\xff\xfe",
+        b"[]",
+        b"null",
+        b"{",
+        b'"x"',
+        b"{}",
+        b"[" * 100_000,
+        b'{"hook_event_name": 7}',
+        b'{"hook_event_name": "PostToolUse", "session_id": ["x"], "transcript_path": {}}',
+        b'{"hook_event_name": "PostToolUse", "session_id": "../../../etc", "transcript_path": "/"}',
+        b'{"hook_event_name": "NoSuchEvent", "session_id": "s"}',
+        b'{"hook_event_name": "Stop", "session_id": "' + b"s" * 100_000 + b'"}',
+    ],
+)
+def test_no_payload_breaks_a_session(data: bytes) -> None:
+    assert _survives(data) == ""
+
+
+@pytest.mark.requirement("X1")
+def test_why_a_hook_was_skipped_stands_in_the_log() -> None:
+    _survives(b"not json")
+    assert "skipped one hook" in Path(log.path()).read_text()
+
+
+@pytest.mark.requirement("X1", "X7")
+def test_an_id_that_climbs_out_of_its_folder_stays_in_it(own_home: Path) -> None:
+    fire("PostToolUse", session="../../../../tmp/climbed")
+    fire("PostToolUse", agent_id="../../up", session="s2")
+    inside = {str(path.relative_to(own_home)) for path in own_home.rglob("spool")}
+    assert all(path.startswith(".holdfast/windows/") and ".." not in path for path in inside)
+    assert len(inside) == 2
+
+
+@pytest.mark.requirement("X1")
+@pytest.mark.parametrize("event", EVENTS)
+@pytest.mark.parametrize("what", ["missing", "folder", "empty", "binary", "newline", "giant line"])
+def test_no_transcript_breaks_a_session(tmp_path: Path, event: str, what: str) -> None:
+    path = tmp_path / "t.jsonl"
+    if what == "folder":
+        path.mkdir()
+    elif what == "newline":
+        path = tmp_path / "a\nb"
+    elif what != "missing":
+        contents = {"empty": b"", "binary": bytes(range(256)) * 99, "giant line": b"x" * 9_000_000}
+        path.write_bytes(contents[what])
+    fire(event, path)
+
+
+@pytest.mark.requirement("X1")
+def test_a_payload_of_five_megabytes_is_read_whole(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000, calls=("t1",)))
+    file = {"filePath": "/p/a", "content": "y" * 5_000_000, "numLines": 1}
+    said = fire("PostToolUse", path, tool_use_id="t1", tool_response={"type": "text", "file": file})
+    assert said, "five megabytes more do not fit any window"
+
+
+@pytest.mark.requirement("X1")
+def test_without_home_the_hook_still_ends_well() -> None:
+    sent = payload("PostToolUse", session_id="s1", transcript="", cwd="/p")
+    data = json.dumps(sent).encode()
+    assert _survives(data, HOME="", HOLDFAST_HOME="/proc/nowhere") == ""
+
+
+@pytest.mark.requirement("X1")
+def test_a_home_that_is_a_file_harms_nothing(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("mine")
+    for event in EVENTS:
+        sent = payload(event, session_id="s1", transcript="", cwd="/p")
+        assert _survives(json.dumps(sent).encode(), HOLDFAST_HOME=str(tmp_path / "home")) == ""
+    assert (tmp_path / "home").read_text() == "mine"
+
+
+@pytest.mark.requirement("X1")
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_full_disk_is_survived(event: str) -> None:
+    """/dev/full says what a full disk says; a limit of no bytes per file says it for ours."""
+    code = (
+        "import resource, os, sys\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (0, 0))\n"
+        "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "os.execv(sys.argv[1], sys.argv[1:])"
+    )
+    import subprocess
+    import sys
+
+    from tests.hot.hooks import COMMAND
+
+    sent = payload(event, session_id="s1", transcript="", cwd="/p")
+    found = subprocess.run(
+        [sys.executable, "-c", code, *COMMAND],
+        input=json.dumps(sent).encode(),
+        capture_output=True,
+        timeout=60,
+        check=False,
+        env={name: os.environ[name] for name in ("PATH", "HOME", "HOLDFAST_HOME")},
+    )
+    assert found.returncode == 0
+    assert found.stdout == b""
+
+
+@pytest.mark.requirement("X1")
+def test_a_broken_state_starts_anew_and_the_log_says_so(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000))
+    for broken in ("{", "[]", '{"version": 99}', '{"version": 1, "zone": "x", "owed": 3}'):
+        window().mkdir(parents=True, exist_ok=True)
+        (window() / "state.json").write_text(broken)
+        (window() / "mark").unlink(missing_ok=True)
+        fire("PostToolUse", path)
+        assert json.loads((window() / "state.json").read_text())["used_tokens"] >= 50_000
+    assert "started anew" in Path(log.path()).read_text()
+
+
+@pytest.mark.requirement("X3")
+def test_disabled_every_hook_is_a_no_op(own_home: Path) -> None:
+    for event in EVENTS:
+        assert fire(event, environ={"HOLDFAST_DISABLE": "1"}) == {}
+    assert not (own_home / ".holdfast").exists()
+
+
+JSONISH = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=6),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
+    max_leaves=6,
+)
+FIELDS = st.dictionaries(
+    st.sampled_from(
+        ["session_id", "transcript_path", "agent_id", "tool_response", "tool_use_id", "source"]
+        + ["tool_name", "model", "trigger", "prompt", "error", "cwd", "context_window"]
+    ),
+    JSONISH,
+    max_size=6,
+)
+
+
+@pytest.mark.requirement("X1", "X7")
+@pytest.mark.slow
+@settings(
+    max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(event=st.sampled_from(EVENTS), fields=FIELDS)
+def test_wrong_types_in_every_field_give_silence_or_valid_output(
+    event: str, fields: dict[str, object]
+) -> None:
+    out = _survives(json.dumps({"hook_event_name": event, **fields}).encode())
+    assert understood(event, out.strip())[2] == ""

@@ -1,0 +1,128 @@
+"""What the hook loads, and that it stays asleep while nothing happens."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import holdfast
+from holdfast.wire import mark, spool
+from tests.builders import a_result, a_transcript, an_answer
+from tests.hot.hooks import fire, to_model, window
+
+SRC = Path(holdfast.__file__).parent.parent
+# `os` brings the rest of the first line; `__future__` is one docstring.
+ALLOWED = {"os", "os.path", "stat", "abc", "posixpath", "genericpath", "codecs", "io", "ntpath"} | {
+    "__future__",
+    "time",
+}
+
+
+@pytest.mark.requirement("X2")
+def test_importing_the_hook_loads_only_the_allowlist() -> None:
+    code = (
+        f"import sys; had = set(sys.modules); sys.path.insert(0, {str(SRC)!r})\n"
+        "import holdfast.hook.entry; print(*set(sys.modules) - had)"
+    )
+    run = subprocess.run([sys.executable, "-ISc", code], capture_output=True, text=True, check=True)
+    grew = {m for m in run.stdout.split() if not m.startswith(("_", "holdfast"))} - ALLOWED
+    assert not grew, f"the hot ring now loads {sorted(grew)}"
+    ours = {m for m in run.stdout.split() if m.startswith("holdfast.")}
+    assert {m.split(".")[1] for m in ours} == {"hook", "wire"}
+
+
+def _armed(above: int, **fields: int) -> None:
+    window().mkdir(parents=True)
+    mark.arm(str(window()), mark.Mark(above=above, **fields))
+
+
+@pytest.mark.requirement("X2", "W8")
+@pytest.mark.parametrize("event", ["PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"])
+def test_below_the_mark_a_hook_leaves_one_line_and_nothing_else(tmp_path: Path, event: str) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000))
+    _armed(60_000)
+    assert fire(event, path) == {}
+    assert [child.name for child in sorted(window().iterdir())] == ["mark", "spool"]
+    [line] = spool.lines(str(window()))
+    assert line.event == event
+    assert 50_000 <= line.used < 50_100
+
+
+@pytest.mark.requirement("X2")
+@pytest.mark.parametrize(
+    ("armed", "woken"),
+    [
+        ({"above": 60_000}, False),
+        ({"above": 50_000}, True),
+        ({"above": 60_000, "below": 55_000}, True),
+        ({"above": 60_000, "spool_bytes": 10}, True),
+        ({"above": 60_000, "time_ms": 1}, True),
+    ],
+)
+def test_a_crossed_mark_wakes_the_rest(tmp_path: Path, armed: dict[str, int], woken: bool) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000))
+    _armed(**armed)
+    fire("PostToolUse", path)
+    assert (window() / "state.json").exists() is woken
+
+
+@pytest.mark.requirement("X2")
+@pytest.mark.parametrize("broken", [b"", b"v0 1 2 3", b"v1 x 0 0 0 0 0 0", b"\xff\0", b"v1 9"])
+def test_a_bad_mark_means_wake(tmp_path: Path, broken: bytes) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000))
+    window().mkdir(parents=True)
+    (window() / "mark").write_bytes(broken)
+    fire("PostToolUse", path)
+    assert (window() / "state.json").exists()
+
+
+@pytest.mark.requirement("W1")
+def test_the_result_of_this_call_is_taken_from_the_payload(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000, calls=("t9",)))
+    _armed(150_000)
+    response = {"stdout": "x" * 9_000, "stderr": "", "interrupted": False, "isImage": False}
+    fire("PostToolUse", path, tool_use_id="t9", tool_response=response)
+    assert spool.lines(str(window()))[-1].used == pytest.approx(53_000, abs=20)
+
+
+@pytest.mark.requirement("W1")
+def test_a_result_already_in_the_transcript_is_not_counted_again(tmp_path: Path) -> None:
+    path = a_transcript(
+        tmp_path / "t.jsonl", an_answer(50_000, calls=("t9",)), a_result("t9", "x" * 9_000)
+    )
+    _armed(150_000)
+    fire("PostToolUse", path, tool_use_id="t9", tool_response={"stdout": "x" * 9_000})
+    assert spool.lines(str(window()))[-1].used == pytest.approx(53_000, abs=20)
+
+
+@pytest.mark.requirement("W1")
+def test_results_of_parallel_calls_add_up_before_any_is_written(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000, calls=("t1", "t2", "t3")))
+    _armed(150_000)
+    for call in ("t1", "t2", "t3"):
+        fire("PostToolUse", path, tool_use_id=call, tool_response={"stdout": "x" * 9_000})
+    readings = [line.used for line in spool.lines(str(window()))]
+    assert readings == [pytest.approx(n, abs=60) for n in (53_000, 56_000, 59_000)]
+
+
+@pytest.mark.requirement("W5")
+def test_a_subagent_s_call_is_read_from_its_own_file_into_its_own_window(tmp_path: Path) -> None:
+    main = a_transcript(tmp_path / "s1.jsonl", an_answer(150_000))
+    a_transcript(tmp_path / "s1" / "subagents" / "agent-a1.jsonl", an_answer(9_000, sidechain=True))
+    fire("PostToolUse", main, agent_id="a1", agent_type="general-purpose")
+    assert spool.lines(str(window(agent="a1")))[-1].used < 10_000
+    assert not window().exists()
+
+
+@pytest.mark.requirement("X2")
+def test_parallel_hooks_never_mix_their_lines(tmp_path: Path) -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(150_000))
+    with ThreadPoolExecutor(8) as pool:
+        said = list(pool.map(lambda n: fire("PostToolUse", path, tool_use_id=f"t{n}"), range(16)))
+    assert len(spool.lines(str(window()))) == 16
+    assert len([one for one in said if to_model(one)]) == 1, "an alert is said once"
