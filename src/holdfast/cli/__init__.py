@@ -1,0 +1,1 @@
+"""Commands: each calls one capability and renders the answer."""

@@ -1,0 +1,75 @@
+"""Which window a command speaks of: a transcript named, the session asked for, or the newest."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.client import switches
+from holdfast.window import state as window_state
+from holdfast.window.state import State
+from holdfast.wire import places
+from holdfast.wire.errors import HoldfastError
+
+
+class NoSuchTranscript(HoldfastError):
+    exit_code = 2
+    hint = "name a .jsonl file under ~/.claude/projects"
+
+
+class NoSession(HoldfastError):
+    exit_code = 2
+    hint = "run `holdfast install`, start Claude Code, or name a file: --transcript FILE"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    state: State
+    folder: str
+
+
+def by_transcript(path: Path) -> Chosen:
+    """A transcript on its own: the notes of its session where there are any, else what is here."""
+    if not path.is_file():
+        raise NoSuchTranscript(f"{path} is not a file")
+    session_id, agent_id = _names(path)
+    folder = places.window(session_id, agent_id)
+    state = window_state.load(folder)
+    if not state.session_id:
+        state.session_id, state.agent_id = session_id, agent_id
+        project = switches.project_of(path)
+        state.cwd = state.project = project
+        state.switches = switches.read(project, os.environ).as_json()
+    state.transcript = str(path)
+    return Chosen(state, folder)
+
+
+def windows(session: str = "", agent: str = "", everything: bool = False) -> list[Chosen]:
+    """Windows hooks have noted, newest first; those that ended are left out unless asked for."""
+    found = [Chosen(state, folder) for folder, state in window_state.all_windows()]
+    if session:
+        found = [one for one in found if one.state.session_id.startswith(session)]
+    if agent:
+        found = [one for one in found if one.state.agent_id.startswith(agent)]
+    if not everything and not session:
+        found = [one for one in found if not one.state.ended_ms]
+    return found
+
+
+def newest(session: str = "", agent: str = "") -> Chosen:
+    """The window last heard of, a main one unless an agent was named; ended ones come last."""
+    for everything in (False, True):
+        found = windows(session, agent, everything)
+        mains = [one for one in found if agent or not one.state.agent_id]
+        if mains or found:
+            return (mains or found)[0]
+    raise NoSession("no session has been seen on this machine yet")
+
+
+def _names(path: Path) -> tuple[str, str]:
+    """Session and agent by the client's own naming of files."""
+    stem = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    if stem.startswith("agent-") and path.parent.name == "subagents":
+        return path.parent.parent.name, stem.removeprefix("agent-")
+    return stem, ""

@@ -1,0 +1,37 @@
+"""Zones and alerts as a person sees them: one look each, the same in every command."""
+
+from __future__ import annotations
+
+from rich.text import Text
+
+ZONE_STYLE = {"green": "green", "yellow": "yellow", "orange": "dark_orange", "red": "bold red"}
+ALERT_STYLE = {
+    "warning": "yellow",
+    "advisory": "dark_orange",
+    "urgent": "red",
+    "critical": "bold red",
+}
+
+
+def bar(used_ratio: float, zone: str, width: int = 40) -> Text:
+    """A gauge whose end is the edge."""
+    filled = min(width, max(0, round(used_ratio * width)))
+    text = Text("█" * filled, style=ZONE_STYLE[zone])
+    text.append("░" * (width - filled), style="dim")
+    return text
+
+
+def left(ops_left: int | None, minutes_left: float | None) -> str:
+    """A forecast in words; unknown is a fine answer."""
+    if ops_left is None:
+        return "unknown"
+    minutes = "" if minutes_left is None else f", {duration(minutes_left)}"
+    return f"{ops_left:,} operations{minutes}"
+
+
+def duration(minutes: float) -> str:
+    if minutes < 1:
+        return "under a minute"
+    if minutes < 90:
+        return f"{minutes:.0f} min"
+    return f"{minutes / 60:.1f} h"

@@ -1,0 +1,83 @@
+"""`holdfast log`: what the guard did, and every alert as an audit event."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import BinaryIO
+
+import click
+
+from holdfast.window import audit
+from holdfast.wire import log as guard_log
+
+LOOK_EVERY_SECONDS = 0.5
+
+
+@click.command()
+@click.option("--follow", "-f", is_flag=True, help="wait for more")
+@click.option("--lines", "-n", default=40, show_default=True, type=click.IntRange(0))
+@click.option("--level", type=click.Choice(guard_log.LEVELS), help="this level and graver")
+@click.option("--audit", "as_audit", is_flag=True, help="audit events as JSON lines")
+@click.option("--session", default="", help="only this session")
+def log(follow: bool, lines: int, level: str | None, as_audit: bool, session: str) -> None:
+    """What the guard did, one line per event."""
+    if as_audit:
+        for event in audit.events():
+            if str(event.get("session_id", "")).startswith(session):
+                click.echo(json.dumps(event))
+        return
+    path = Path(guard_log.path())
+    wanted = [line for line in _kept(path) if _fits(line, level, session)]
+    for line in wanted[-lines:] if lines else []:
+        click.echo(line)
+    if follow:
+        for line in _following(path):
+            if _fits(line, level, session):
+                click.echo(line)
+
+
+def _kept(path: Path) -> list[str]:
+    found: list[str] = []
+    for part in (path.with_name(path.name + ".1"), path):
+        if part.is_file():
+            found += part.read_text(encoding="utf-8", errors="replace").splitlines()
+    return found
+
+
+def _fits(line: str, level: str | None, session: str) -> bool:
+    words = line.split(" ", 3)
+    if len(words) < 4:
+        return False
+    graver = guard_log.LEVELS[guard_log.LEVELS.index(level) :] if level else guard_log.LEVELS
+    return words[1] in graver and words[2].startswith(session[:8])
+
+
+def _following(path: Path) -> Iterator[str]:
+    """New lines as they come; after a rotation, the new file from its top."""
+    file, held = _opened(path, at_end=True)
+    while True:
+        line = file.readline() if file else b""
+        if line.endswith(b"\n"):
+            yield line.decode("utf-8", "replace").rstrip("\n")
+            continue
+        if file and line:
+            file.seek(-len(line), os.SEEK_CUR)
+        time.sleep(LOOK_EVERY_SECONDS)
+        if _inode(path) not in (held, 0):
+            file, held = _opened(path, at_end=False)
+
+
+def _opened(path: Path, *, at_end: bool) -> tuple[BinaryIO | None, int]:
+    if not path.is_file():
+        return None, 0
+    file = path.open("rb")
+    file.seek(0, os.SEEK_END if at_end else os.SEEK_SET)
+    return file, os.fstat(file.fileno()).st_ino
+
+
+def _inode(path: Path) -> int:
+    return path.stat().st_ino if path.is_file() else 0

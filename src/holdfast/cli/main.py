@@ -1,0 +1,66 @@
+"""The `holdfast` command. A command's module is imported when it is called, and not before."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+
+import click
+
+import holdfast
+from holdfast.wire.errors import HoldfastError
+
+COMMANDS = {
+    "doctor": "fire every installed hook, and say what reached the client",
+    "install": "wire the hooks and the status line into Claude Code",
+    "log": "what the guard did, line by line",
+    "replay": "what Holdfast would have done in a past session",
+    "settings": "every setting, its value, and the file it came from",
+    "status": "how full the window is, and how long it lasts",
+    "uninstall": "leave no trace in Claude Code's settings",
+    "watch": "all sessions on this machine, live",
+}
+
+
+class _Commands(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return sorted(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = "install" if cmd_name == "uninstall" else cmd_name
+        found = importlib.import_module(f"holdfast.cli.{module}")
+        command: click.Command = getattr(found, cmd_name)
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl(sorted(COMMANDS.items()))
+
+
+@click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(holdfast.__version__, prog_name="holdfast")
+def holdfast_command() -> None:
+    """Keeps a long Claude Code session whole."""
+
+
+def main() -> None:
+    """Errors in words, with the next thing to try; a closed pipe is not an error."""
+    os.umask(0o077)
+    try:
+        sys.exit(holdfast_command(standalone_mode=False) or 0)
+    except HoldfastError as slip:
+        click.echo(f"holdfast: {slip}", err=True)
+        if slip.hint:
+            click.echo(f"  try: {slip.hint}", err=True)
+        sys.exit(slip.exit_code)
+    except click.ClickException as slip:
+        slip.show()
+        sys.exit(slip.exit_code)
+    except (click.Abort, KeyboardInterrupt):
+        sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(0)

@@ -1,0 +1,120 @@
+"""`holdfast replay`: what Holdfast would have done in any past session; nothing to install."""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from holdfast.cli.choose import NoSuchTranscript
+from holdfast.client import switches
+from holdfast.settings import load as settings_load
+from holdfast.transcript import Reader, operations
+from holdfast.window.replay import Replay, Replayer
+
+BAR_FROM_BYTES = 20 << 20
+
+
+@click.command()
+@click.argument("transcript", type=click.Path(path_type=Path))
+@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.option("--svg", type=click.Path(path_type=Path), help="draw into this file as well")
+def replay(transcript: Path, as_json: bool, svg: Path | None) -> None:
+    """What Holdfast would have done in a past session."""
+    if not transcript.is_file():
+        raise NoSuchTranscript(f"{transcript} is not a file")
+    found, counts = play(transcript, progress=not as_json)
+    if svg is not None:
+        from holdfast.cli import picture
+
+        svg.write_text(picture.svg(found), encoding="utf-8")
+        click.echo(f"drawn into {svg}", err=True)
+    if as_json:
+        click.echo(json.dumps(plain(found, counts), indent=2))
+    else:
+        show(found, counts)
+
+
+def play(transcript: Path, *, progress: bool = False) -> tuple[Replay, dict[str, int]]:
+    """Run the whole file through the guard, with a bar when it is long and somebody looks."""
+    project = switches.project_of(transcript)
+    settings = settings_load.load(project)
+    sidechain = transcript.parent.name == "subagents"
+    player = Replayer(settings)
+    reader = Reader(transcript)
+    if progress and transcript.stat().st_size > BAR_FROM_BYTES and sys.stderr.isatty():
+        from rich.console import Console
+        from rich.progress import Progress
+
+        with Progress(console=Console(stderr=True), transient=True) as bar:
+            task = bar.add_task("reading", total=transcript.stat().st_size)
+            reader = Reader(transcript, on_bytes=lambda done: bar.update(task, completed=done))
+            player.feed(operations(reader, sidechain=sidechain))
+    else:
+        player.feed(operations(reader, sidechain=sidechain))
+    return player.replay, reader.tally.as_dict()
+
+
+def plain(found: Replay, counts: dict[str, int]) -> dict[str, Any]:
+    errors = [c.error_ratio for c in found.compactions if c.error_ratio is not None]
+    return {
+        "session_id": found.session_id,
+        "model": found.model or None,
+        "client_version": found.client_version or None,
+        "operations": len(found.points),
+        "window_tokens": found.edge.window_tokens if found.edge else None,
+        "edge_tokens": found.edge.edge_tokens if found.edge else None,
+        "readings": [asdict(point) for point in found.points],
+        "alerts": [asdict(one) for one in found.raised],
+        "compactions": [
+            {**asdict(one), "error_ratio": one.error_ratio} for one in found.compactions
+        ],
+        "checkpoints": [
+            {"index": one.index, "trigger": one.checkpoint}
+            for one in found.raised
+            if one.checkpoint
+        ],
+        "median_error_ratio": sorted(errors)[len(errors) // 2] if errors else None,
+        "lines": counts,
+    }
+
+
+def show(found: Replay, counts: dict[str, int]) -> None:
+    from rich.console import Console
+
+    from holdfast.cli import picture
+
+    console = Console(highlight=False)
+    edge = f"{found.edge.edge_tokens:,}" if found.edge else "unknown"
+    console.print(
+        f"[bold]{found.session_id or 'session'}[/]  {found.model or 'no answer in it'}, "
+        f"{len(found.points):,} operations, edge {edge} tokens"
+    )
+    if not found.points:
+        return
+    for row in picture.columns(found, max(20, min(console.width - 8, 120))):
+        console.print(row)
+    for one in found.raised:
+        if one.heard:
+            what = " and ".join(filter(None, (one.zone, one.alert)))
+            saved = f", checkpoint due ({one.checkpoint})" if one.checkpoint else ""
+            console.print(f"  op {one.index:>5}  {one.used_ratio:>6.1%}  {what}{saved}")
+    for hit in found.compactions:
+        console.print(f"  op {hit.index:>5}  compaction ({hit.trigger}), {_compared(hit)}")
+        ahead = ", ".join(f"{level} {count}" for level, count in hit.ops_ahead.items())
+        console.print(f"            operations ahead of it: {ahead or 'no alert'}", style="dim")
+    odd = {name: count for name, count in counts.items() if count}
+    console.print(f"  lines read: {odd}", style="dim")
+
+
+def _compared(hit: Any) -> str:
+    if hit.error_ratio is None:
+        return f"read {hit.read_tokens:,}; the client stated no count"
+    return (
+        f"read {hit.read_tokens:,}, the client said {hit.pre_tokens:,} "
+        f"({hit.error_ratio:.2%} apart)"
+    )

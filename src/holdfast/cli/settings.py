@@ -1,0 +1,36 @@
+"""`holdfast settings`: what holds, why, and from which file."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+
+from holdfast.settings import load as settings_load
+from holdfast.settings.table import TABLE
+
+
+@click.command()
+@click.argument("name", required=False)
+@click.option("--project", type=click.Path(path_type=Path), help="as it holds in this project")
+@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+def settings(name: str | None, project: Path | None, as_json: bool) -> None:
+    """Every setting, its value, and where that came from."""
+    loaded = settings_load.load(str(project or Path.cwd()))
+    rows = [one for one in TABLE if name in (None, one.name)]
+    if not rows:
+        raise click.BadParameter(f"there is no setting {name}")
+    if as_json:
+        values = {
+            one.name: {"value": loaded.values[one.name], "from": loaded.origins[one.name]}
+            for one in rows
+        }
+        click.echo(json.dumps({"settings": values, "slips": list(loaded.slips)}, indent=2))
+        return
+    for one in rows:
+        click.echo(f"{one.name} = {loaded.values[one.name]}   (from {loaded.origins[one.name]})")
+        click.echo(f"    {one.meaning}")
+    for slip in loaded.slips:
+        click.echo(f"not used: {slip}", err=True)
+    click.echo(f"change them in {settings_load.user_file()} or by ${one.variable}", err=True)

@@ -1,0 +1,56 @@
+"""`holdfast watch`: every window on this machine, live, until Ctrl-C."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+import click
+from rich.console import Console
+from rich.live import Live
+from rich.table import Table
+
+from holdfast.cli import choose, colours
+from holdfast.cli.status import report
+
+QUIET_MS = 12 * 3_600_000  # a session that ended without saying so is shown this long
+
+
+@click.command()
+@click.option("--every", default=2.0, show_default=True, type=click.FloatRange(0.2, 3600))
+@click.option("--once", is_flag=True, help="one look, then end")
+def watch(every: float, once: bool) -> None:
+    """All sessions and subagents on this machine, live."""
+    console = Console()
+    if once:
+        console.print(_table(_rows()))
+        return
+    with Live(_table(_rows()), console=console, auto_refresh=False, screen=False) as live:
+        while True:
+            time.sleep(every)
+            live.update(_table(_rows()), refresh=True)
+
+
+def _rows() -> list[dict[str, Any]]:
+    now_ms = int(time.time() * 1000)
+    recent = [one for one in choose.windows() if now_ms - one.state.at_ms < QUIET_MS]
+    return [report(one) for one in recent]
+
+
+def _table(rows: list[dict[str, Any]]) -> Table:
+    table = Table(box=None, pad_edge=False, caption=None if rows else "no live session")
+    for heading in ("session", "agent", "context", "", "left", "alert", "folder"):
+        table.add_column(heading)
+    for row in rows:
+        zone = str(row["zone"])
+        about = "~" if row["estimated"] else ""
+        table.add_row(
+            str(row["session_id"])[:8],
+            str(row["agent_type"] or row["agent_id"] or "")[:16],
+            colours.bar(row["used_ratio"], zone, 20),
+            "compacting" if row["compacting"] else f"{about}{row['used_ratio']:.0%}",
+            colours.left(row["ops_left"], row["minutes_left"]),
+            str(row["alert"] or ""),
+            str(row["cwd"] or ""),
+        )
+    return table

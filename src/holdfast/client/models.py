@@ -1,0 +1,73 @@
+"""The models Claude Code runs, as data: the window of each, and whether it compacts early.
+
+Seen with the real client (2.1.325), except where noted. A model nobody has heard of gets what
+the client itself assumes: a window of a million tokens.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+SMALL: Final = 200_000
+LARGE: Final = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Model:
+    prefix: str
+    window_tokens: int
+    compacts_early: bool = True
+
+
+# The longest prefix that fits wins. Versions 4.6 and older have 200K, the rest a million.
+MODELS: Final = (
+    Model("claude-2", SMALL, compacts_early=False),
+    Model("claude-3", SMALL, compacts_early=False),
+    Model("claude-instant", SMALL, compacts_early=False),
+    Model("claude-opus-4", SMALL, compacts_early=False),
+    Model("claude-sonnet-4", SMALL, compacts_early=False),
+    Model("claude-haiku-4", SMALL, compacts_early=False),
+    Model("claude-opus-4-6", SMALL),
+    Model("claude-sonnet-4-6", SMALL),
+    Model("claude-sonnet-4-6[1m]", LARGE, compacts_early=False),
+    Model("claude-opus-4-7", LARGE),
+    Model("claude-opus-4-8", LARGE),
+    Model("claude-opus-5", LARGE),
+    Model("claude-sonnet-5", LARGE),
+    Model("claude-haiku-5", LARGE),
+    Model("claude-fable-5", LARGE),
+)
+UNKNOWN: Final = Model("", LARGE)
+ALIASES: Final = {
+    "opus": "claude-opus-5-5",
+    "sonnet": "claude-sonnet-5-5",
+    "haiku": "claude-haiku-5-5",
+    "fable": "claude-fable-5-2",
+}
+
+
+def find(model_id: str) -> Model:
+    """The row for a model id as transcripts, payloads or command lines write it."""
+    name = model_id.strip().lower()
+    wide = name.endswith("[1m]")
+    stem = name.removesuffix("[1m]")
+    stem = ALIASES.get(stem, stem)
+    stem = stem[stem.find("claude-") :] if "claude-" in stem else stem  # cloud names have a prefix
+    fits = [row for row in MODELS if _fits(row.prefix, stem + ("[1m]" if wide else ""))]
+    row = max(fits, key=lambda row: len(row.prefix), default=UNKNOWN)
+    if wide and row.window_tokens < LARGE:
+        return Model(row.prefix, LARGE, compacts_early=False)
+    return row
+
+
+def known(model_id: str) -> bool:
+    return find(model_id) is not UNKNOWN
+
+
+def _fits(prefix: str, name: str) -> bool:
+    """`claude-opus-4` is not `claude-opus-45`, and its date is not a version."""
+    bare = name.removesuffix("[1m]")
+    if prefix.endswith("[1m]"):
+        return name.endswith("[1m]") and _fits(prefix.removesuffix("[1m]"), bare)
+    return bare == prefix or bare.startswith((prefix + "-", prefix + "@", prefix + "."))

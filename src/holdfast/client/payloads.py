@@ -1,0 +1,78 @@
+"""One payload per event we listen to, shaped as the real client (2.1.325) sends them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+EVENTS = (
+    "SessionStart",
+    "UserPromptSubmit",
+    "PostToolUse",
+    "PostToolUseFailure",
+    "SubagentStart",
+    "SubagentStop",
+    "Stop",
+    "PreCompact",
+    "PostCompact",
+    "SessionEnd",
+)
+_TOOL = {
+    "tool_name": "Bash",
+    "tool_input": {"command": "echo 1", "description": "say one"},
+    "tool_use_id": "toolu_sample",
+    "duration_ms": 36,
+}
+_AGENT = {"agent_id": "a1b2c3d4e5f60718", "agent_type": "general-purpose"}
+_OWN: dict[str, dict[str, Any]] = {
+    "SessionStart": {"source": "startup", "model": "claude-sonnet-4-6"},
+    "UserPromptSubmit": {"prompt": "hello", "permission_mode": "acceptEdits"},
+    "PostToolUse": {
+        **_TOOL,
+        "tool_response": {"stdout": "1", "stderr": "", "interrupted": False, "isImage": False},
+    },
+    "PostToolUseFailure": {**_TOOL, "error": "Exit code 1", "is_interrupt": False},
+    "SubagentStart": _AGENT,
+    "SubagentStop": {**_AGENT, "stop_hook_active": False, "last_assistant_message": "done"},
+    "Stop": {"stop_hook_active": False, "last_assistant_message": "done", "background_tasks": []},
+    "PreCompact": {"trigger": "auto", "custom_instructions": None},
+    "PostCompact": {"trigger": "auto", "compact_summary": "<summary>\nWork went on.\n</summary>"},
+    "SessionEnd": {"reason": "other"},
+}
+
+
+def payload(event: str, *, session_id: str, transcript: str, cwd: str) -> dict[str, Any]:
+    """What the client would put on a hook's stdin."""
+    common = {
+        "session_id": session_id,
+        "transcript_path": transcript,
+        "cwd": cwd,
+        "prompt_id": "00000000-0000-4000-8000-000000000000",
+        "hook_event_name": event,
+    }
+    return common | _OWN[event]
+
+
+def answer_line(used_tokens: int, *, model: str = "claude-sonnet-4-6") -> dict[str, Any]:
+    """A transcript line of an answer that left so many tokens in the window."""
+    return {
+        "parentUuid": None,
+        "isSidechain": False,
+        "type": "assistant",
+        "uuid": "00000000-0000-4000-8000-000000000001",
+        "timestamp": "2026-01-01T00:00:00.000Z",
+        "version": "2.1.325",
+        "message": {
+            "id": f"msg_{used_tokens}",
+            "type": "message",
+            "role": "assistant",
+            "model": model,
+            "content": [{"type": "text", "text": "."}],
+            "stop_reason": "tool_use",
+            "usage": {
+                "input_tokens": 10,
+                "cache_creation_input_tokens": 0,
+                "cache_read_input_tokens": max(0, used_tokens - 60),
+                "output_tokens": 50,
+            },
+        },
+    }

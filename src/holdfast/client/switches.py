@@ -1,0 +1,182 @@
+"""What a user can turn to move the edge: variables, settings files, the client's command line.
+
+Read where it can be seen: hooks inherit the client's environment, so they note the switches of
+their session; `status`, run elsewhere, uses that note.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import pairwise
+from pathlib import Path
+
+from holdfast.wire import scan
+
+MOST_SETTINGS_BYTES = 4 << 20
+HEAD_BYTES = 1 << 16
+TRUE_WORDS = frozenset(("1", "true", "yes", "on"))
+
+
+@dataclass(frozen=True, slots=True)
+class Switches:
+    """None: not turned. `model` is what the command line asked for, `[1m]` and all."""
+
+    auto_compact_window: int | None = None
+    percent_override: float | None = None
+    max_output_tokens: int | None = None
+    max_context_tokens: int | None = None
+    large_windows_off: bool = False
+    compaction_off: bool = False
+    model: str = ""
+
+    def as_json(self) -> dict[str, object]:
+        return {key: value for key, value in asdict(self).items() if value}
+
+
+def from_json(value: object) -> Switches:
+    """A note's switches; fields that are not ours or not right are left out."""
+    if not isinstance(value, dict):
+        return Switches()
+    kinds = {"large_windows_off": bool, "compaction_off": bool, "model": str}
+    good = {
+        name: value[name]
+        for name in (field.name for field in fields(Switches))
+        if isinstance(value.get(name), kinds.get(name, (int, float)))
+    }
+    return Switches(**good)
+
+
+def read(
+    project: str = "",
+    environ: Mapping[str, str] | None = None,
+    command_line: Sequence[str] = (),
+) -> Switches:
+    """All switches as they hold now: the command line wins, then variables, then the files."""
+    environ = os.environ if environ is None else environ
+    found = Switches()
+    for settings in _settings(project, environ):
+        found = _from_settings(found, settings)
+    return _from_command_line(_from_environ(found, environ), command_line)
+
+
+def project_of(transcript: Path) -> str:
+    """The folder a session works in, as its transcript's first lines tell it."""
+    try:
+        with transcript.open("rb") as file:
+            for raw in file.read(HEAD_BYTES).split(b"\n"):
+                cwd = scan.text_of(scan.parse_object(raw), "cwd")
+                if cwd:
+                    return cwd
+    except OSError:
+        pass
+    return ""
+
+
+def command_line_of(pid: str) -> list[str]:
+    """The client's own arguments, where the system shows them (Linux)."""
+    if not pid.isdecimal():
+        return []
+    try:
+        data = Path("/proc", pid, "cmdline").read_bytes()
+    except OSError:
+        return []
+    return data.decode("utf-8", "replace").split("\0")
+
+
+def settings_files(project: str, environ: Mapping[str, str]) -> list[Path]:
+    """Claude Code's settings files, weakest first."""
+    home = environ.get("HOME", "")
+    config = environ.get("CLAUDE_CONFIG_DIR") or (f"{home}/.claude" if home else "")
+    files = [Path(config, "settings.json")] if config else []
+    if project:
+        files += [
+            Path(project, ".claude", name) for name in ("settings.json", "settings.local.json")
+        ]
+    managed = [Path("/etc/claude-code"), Path("/Library/Application Support/ClaudeCode")]
+    return files + [folder / "managed-settings.json" for folder in managed]
+
+
+def _settings(project: str, environ: Mapping[str, str]) -> Iterator[dict[str, object]]:
+    for path in settings_files(project, environ):
+        try:
+            if not path.is_file() or path.stat().st_size > MOST_SETTINGS_BYTES:
+                continue
+            value = json.loads(path.read_bytes())
+        except (OSError, ValueError, RecursionError):
+            continue  # the client ignores a broken file too; install and doctor speak of it
+        if isinstance(value, dict):
+            yield value
+
+
+def _from_settings(found: Switches, settings: Mapping[str, object]) -> Switches:
+    window = settings.get("autoCompactWindow")
+    if isinstance(window, (int, str)) and not isinstance(window, bool):
+        found = replace(
+            found, auto_compact_window=_tokens(str(window)) or found.auto_compact_window
+        )
+    enabled = settings.get("autoCompactEnabled")
+    if isinstance(enabled, bool):
+        found = replace(found, compaction_off=not enabled)
+    block = settings.get("env")
+    if isinstance(block, dict):
+        found = _from_environ(found, {k: v for k, v in block.items() if isinstance(v, str)})
+    return found
+
+
+def _from_environ(found: Switches, environ: Mapping[str, str]) -> Switches:
+    percent = _number(environ.get("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", ""))
+    return replace(
+        found,
+        auto_compact_window=_tokens(environ.get("CLAUDE_CODE_AUTO_COMPACT_WINDOW", ""))
+        or found.auto_compact_window,
+        percent_override=percent if percent and 0 < percent <= 100 else found.percent_override,
+        max_output_tokens=_tokens(environ.get("CLAUDE_CODE_MAX_OUTPUT_TOKENS", ""))
+        or found.max_output_tokens,
+        max_context_tokens=_tokens(environ.get("CLAUDE_CODE_MAX_CONTEXT_TOKENS", ""))
+        or found.max_context_tokens,
+        large_windows_off=found.large_windows_off
+        or _true(environ.get("CLAUDE_CODE_DISABLE_1M_CONTEXT", "")),
+        compaction_off=found.compaction_off
+        or _true(environ.get("DISABLE_AUTO_COMPACT", ""))
+        or _true(environ.get("DISABLE_COMPACT", "")),
+    )
+
+
+def _from_command_line(found: Switches, words: Sequence[str]) -> Switches:
+    window = _tokens(_option(words, "--autocompact"))
+    model = _option(words, "--model")
+    return replace(
+        found,
+        auto_compact_window=window or found.auto_compact_window,
+        model=model if len(model) < 200 else "",
+    )
+
+
+def _option(words: Sequence[str], name: str) -> str:
+    for word, following in pairwise([*words, ""]):
+        if word == name:
+            return following
+        if word.startswith(name + "="):
+            return word.removeprefix(name + "=")
+    return ""
+
+
+def _tokens(text: str) -> int | None:
+    """`100000`, `100k`, `1m`."""
+    scale = {"k": 1_000, "m": 1_000_000}.get(text[-1:].lower(), 1)
+    number = _number(text[:-1] if scale > 1 else text)
+    return int(number * scale) if number and 0 < number * scale < 1 << 40 else None
+
+
+def _number(text: str) -> float | None:
+    try:
+        return float(text.replace("_", "").replace(",", "")) if len(text) < 40 else None
+    except ValueError:
+        return None
+
+
+def _true(text: str) -> bool:
+    return text.strip().lower() in TRUE_WORDS

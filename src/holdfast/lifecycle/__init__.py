@@ -1,0 +1,1 @@
+"""What happens when: one short story per event."""

@@ -1,0 +1,139 @@
+"""The guard at work: under the window's lock, take stock, compare with what was said, speak once.
+
+What is said is noted before it is printed: a hook that dies in between stays silent, and the
+next crossing speaks; the other order would say things twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from holdfast.hook.entry import Moment
+from holdfast.lifecycle import noting
+from holdfast.settings import load as settings_load
+from holdfast.settings.load import Settings
+from holdfast.window import arm, audit, monitor, view, words
+from holdfast.window.crossing import Crossing, cross
+from holdfast.window.state import State, WindowBusy, held
+from holdfast.window.view import View
+from holdfast.wire import log, mark, spool
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    to_model: str = ""
+    to_user: str = ""
+
+
+def judge(moment: Moment, *, pays: bool = False) -> News:
+    """Judge the moment; `pays` when what is said to the user is really shown to the user."""
+    try:
+        with held(moment.folder) as state:
+            return _judge(moment, state, pays)
+    except WindowBusy:
+        return News()  # a parallel call is judging this very window
+
+
+def pay(moment: Moment) -> str:
+    """What the user is owed, once."""
+    try:
+        with held(moment.folder) as state:
+            owed, state.owed = state.owed, ""
+            armed = mark.load(moment.folder)
+            if armed is not None:
+                armed.owed = 0
+                mark.arm(moment.folder, armed)
+            return owed
+    except WindowBusy:
+        return ""
+
+
+def _judge(moment: Moment, state: State, pays: bool) -> News:
+    noting.note(state, moment)
+    settings = settings_load.load(state.project)
+    seen = view.of_moment(moment, state, settings)
+    if seen.reading.basis == "compacting":
+        mark.arm(moment.folder, arm.wake_next(state))
+        return News()
+    crossing = cross(state, seen.verdict, moment.now_ms, settings)
+    lines = spool.lines(moment.folder)
+    crossing = _monitored(crossing, state, seen, lines, settings)
+    news = _news(crossing, seen)
+    _account(crossing, state, seen, news)
+    state.owed = "" if pays else (news.to_user or state.owed)
+    owed = news.to_user if pays else ""
+    spool.rotate(moment.folder)
+    size = moment.spool_bytes
+    mark.arm(moment.folder, arm.mark_for(state, seen.verdict, lines, size, settings))
+    return News(news.to_model, owed)
+
+
+def _monitored(
+    crossing: Crossing, state: State, seen: View, lines: list[spool.Line], settings: Settings
+) -> Crossing:
+    due = monitor.due(state, seen.verdict.used_ratio, lines, settings)
+    if crossing.checkpoint or not due:
+        return crossing
+    return Crossing(crossing.zone, crossing.alert, "monitor")
+
+
+def _news(crossing: Crossing, seen: View) -> News:
+    if not crossing.speaks:
+        return News()
+    facts = (
+        crossing,
+        seen.verdict,
+        seen.forecast,
+        seen.reading.used_tokens,
+        seen.edge.edge_tokens,
+        seen.edge.kind,
+    )
+    return News(words.to_model(*facts), words.to_user(*facts))
+
+
+def _account(crossing: Crossing, state: State, seen: View, news: News) -> None:
+    """Log, audit, and the checkpoint that is due."""
+    if crossing.checkpoint:
+        state.checkpoint_asked_ms = seen.reading.at_ms
+        state.checkpoint_trigger = crossing.checkpoint
+    if crossing.zone is None and crossing.alert is None and not crossing.checkpoint:
+        return
+    level = "ALERT" if crossing.speaks else "INFO"
+    log.add(level, noting.place(state), _line(crossing, seen))
+    if crossing.alert is not None:
+        audit.add(_event(crossing, state, seen, news))
+
+
+def _line(crossing: Crossing, seen: View) -> str:
+    parts = [f"{seen.verdict.used_ratio:.1%} used ({seen.reading.used_tokens:,} tokens)"]
+    if crossing.zone is not None:
+        parts.append(f"zone {crossing.zone.name.lower()}")
+    if crossing.alert is not None:
+        parts.append(f"alert {crossing.alert.name.lower()}")
+    if seen.verdict.fast_climb:
+        parts.append("climbing fast")
+    if crossing.checkpoint:
+        parts.append(f"checkpoint asked for ({crossing.checkpoint})")
+    return ", ".join(parts)
+
+
+def _event(crossing: Crossing, state: State, seen: View, news: News) -> dict[str, object]:
+    return {
+        "event": "CONTEXT_PRESSURE",
+        "at_ms": seen.reading.at_ms,
+        "session_id": state.session_id,
+        "agent_id": state.agent_id,
+        "level": crossing.alert.name.lower() if crossing.alert else "",
+        "zone": seen.verdict.zone.name.lower(),
+        "used_tokens": seen.reading.used_tokens,
+        "edge_tokens": seen.edge.edge_tokens,
+        "used_ratio": round(seen.verdict.used_ratio, 4),
+        "estimated": seen.reading.estimated,
+        "velocity_tokens_per_op": seen.forecast.velocity_tokens_per_op,
+        "ops_left": seen.forecast.ops_left,
+        "minutes_left": seen.forecast.minutes_left,
+        "done": [
+            *(["told the model"] if news.to_model else []),
+            *([f"asked for a checkpoint ({crossing.checkpoint})"] if crossing.checkpoint else []),
+        ],
+    }

@@ -1,0 +1,37 @@
+"""At the end of a session: note it, and clear away windows nobody has used for a month."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+from holdfast.hook.entry import Moment
+from holdfast.lifecycle import noting
+from holdfast.window.state import held
+from holdfast.wire import log, places, scan
+
+KEPT_MS = 30 * 24 * 3_600_000
+MOST_AT_ONCE = 20  # the client gives this event little time
+
+
+def tell(moment: Moment) -> str:
+    with held(moment.folder) as state:
+        noting.note(state, moment)
+        state.ended_ms = moment.now_ms
+    reason = scan.text_of(moment.payload, "reason") or "unknown"
+    log.add("INFO", noting.place(state), f"session ended ({reason})")
+    _clear_away(moment.now_ms)
+    return ""
+
+
+def _clear_away(now_ms: int) -> None:
+    """Windows are an index of transcripts; one without news for a month has no reader."""
+    folders = list(Path(places.windows()).iterdir())
+    old = [folder for folder in folders if now_ms - _newest_ms(folder) > KEPT_MS]
+    for folder in old[:MOST_AT_ONCE]:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def _newest_ms(folder: Path) -> int:
+    times = [path.stat().st_mtime for path in [folder, *folder.glob("*/*")] if path.exists()]
+    return int(max(times, default=0.0) * 1000)

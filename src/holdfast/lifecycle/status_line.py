@@ -1,0 +1,136 @@
+"""The status line: fill, zone, forecast, last checkpoint; the user's own line stays first.
+
+The client calls it after every answer and tells it what hooks are never told: the size of the
+window. That is noted, and so is its count, for when no usage can be read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+from holdfast.client import edge, switches
+from holdfast.settings import load as settings_load
+from holdfast.window import guard
+from holdfast.window.state import State, load
+from holdfast.wire import mark, places, scan, tail
+
+THEIRS_SECONDS = 3.0
+BAR = 10
+COLOURS = {"green": "32", "yellow": "33", "orange": "38;5;208", "red": "1;31"}
+
+
+def show(payload: dict[str, Any], data: bytes) -> str:
+    """Their line, then ours; whatever fails on our side leaves theirs alone."""
+    theirs = _theirs(data)
+    folder = places.window(scan.text_of(payload, "session_id") or "unknown")
+    _note(folder, payload)
+    ours = _ours(folder, payload)
+    return theirs + ours + "\n"
+
+
+def _ours(folder: str, payload: dict[str, Any]) -> str:
+    state = load(folder)
+    density = state.density or mark.DENSITY
+    end = tail.look(scan.text_of(payload, "transcript_path"), False, density)
+    used = end.used_tokens(density, state.overhead_tokens)
+    if end.basis == "none":
+        used = _counted(payload)
+    edge_tokens = state.edge_tokens or _edge_tokens(payload, used)
+    settings = settings_load.load(state.project or _project(payload))
+    ratio = used / edge_tokens
+    zone = guard.place(ratio, guard.Thresholds.of(settings).zones).name.lower()
+    if state.compacting_answer and state.compacting_answer == end.answer_id:
+        return _coloured("compacting", "holdfast: compacting …")
+    parts = [f"{_bar(ratio)} {ratio:.0%} {zone}", *_forecast(state, used, edge_tokens)]
+    return _coloured(zone, " · ".join(parts))
+
+
+def _forecast(state: State, used: int, edge_tokens: int) -> list[str]:
+    if state.velocity <= 0:
+        return []
+    ops = max(0, edge_tokens - used) / state.velocity
+    minutes = f" / {ops * state.pace_ms / 60_000:,.0f} min" if state.pace_ms else ""
+    said = [f"~{ops:,.0f} ops{minutes} left"]
+    if state.checkpoint_trigger:
+        said.append(f"checkpoint asked ({state.checkpoint_trigger})")
+    return said
+
+
+def _bar(ratio: float) -> str:
+    filled = min(BAR, max(0, round(ratio * BAR)))
+    return "▓" * filled + "░" * (BAR - filled)
+
+
+def _coloured(zone: str, text: str) -> str:
+    if "NO_COLOR" in os.environ:
+        return text
+    return f"\033[{COLOURS.get(zone, '36')}m{text}\033[0m"
+
+
+def _theirs(data: bytes) -> str:
+    """The user's own status line, run as the client would; slow or broken, it is left out."""
+    kept = scan.parse_object(places.read_small(f"{places.home()}/statusline.json"))
+    command = scan.text_of(kept, "command")
+    if not command:
+        return ""
+    try:
+        run = subprocess.run(
+            ["/bin/sh", "-c", command],
+            input=data,
+            capture_output=True,
+            timeout=THEIRS_SECONDS,
+            check=False,
+        )
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    text = run.stdout.decode("utf-8", "replace").rstrip("\n")
+    return text + "\n" if text else ""
+
+
+def _note(folder: str, payload: dict[str, Any]) -> None:
+    window = payload.get("context_window")
+    size = window.get("context_window_size") if isinstance(window, dict) else None
+    if not isinstance(size, int) or isinstance(size, bool) or not 0 < size < tail.MOST_TOKENS:
+        return
+    Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+    note = {
+        "version": 1,
+        "at_ms": int(time.time() * 1000),
+        "used_tokens": _counted(payload),
+        "window_tokens": size,
+    }
+    draft = Path(folder, f"statusline.{os.getpid()}.draft")
+    draft.write_text(json.dumps(note))
+    draft.replace(Path(folder, "statusline.json"))
+
+
+def _counted(payload: dict[str, Any]) -> int:
+    """The client's own count; 0 before the first answer and right after a compaction."""
+    window = payload.get("context_window")
+    if not isinstance(window, dict):
+        return 0
+    counts = [window.get("total_input_tokens"), window.get("total_output_tokens")]
+    return sum(n for n in counts if type(n) is int and 0 <= n < tail.MOST_TOKENS)
+
+
+def _edge_tokens(payload: dict[str, Any], used: int) -> int:
+    """Before any hook has noted an edge: by the model and the switches in sight."""
+    model, window = payload.get("model"), payload.get("context_window")
+    size = window.get("context_window_size") if isinstance(window, dict) else None
+    found = edge.find(
+        scan.text_of(model, "id") if isinstance(model, dict) else "",
+        scan.text_of(payload, "version"),
+        switches.read(_project(payload)),
+        used_tokens=used,
+        stated_window=size if type(size) is int else None,
+    )
+    return found.edge_tokens
+
+
+def _project(payload: dict[str, Any]) -> str:
+    return os.environ.get("CLAUDE_PROJECT_DIR") or scan.text_of(payload, "cwd")

@@ -1,0 +1,1 @@
+"""One table of settings; where each value came from can always be asked."""

@@ -1,0 +1,131 @@
+"""Defaults, then the preset, the user's file, the project's file, the environment: last wins.
+
+A value that does not fit is left out and said, never guessed: a typo must not silence the guard.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from holdfast.settings.table import BY_NAME, PRESETS, TABLE, Setting, Value
+from holdfast.wire import places
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    values: Mapping[str, Value]
+    origins: Mapping[str, str] = field(default_factory=dict)
+    slips: tuple[str, ...] = ()
+
+    def share(self, name: str) -> float:
+        return float(self.values[name])
+
+    def whole(self, name: str) -> int:
+        return int(self.values[name])
+
+    def word(self, name: str) -> str:
+        return str(self.values[name])
+
+
+def user_file() -> Path:
+    return Path(places.home()) / "settings.toml"
+
+
+def project_file(project: str) -> Path:
+    return Path(project) / ".claude" / "holdfast.toml"
+
+
+def load(project: str = "", environ: Mapping[str, str] | None = None) -> Settings:
+    """All settings as they hold for one project, each with the place it came from."""
+    environ = os.environ if environ is None else environ
+    values: dict[str, Value] = {setting.name: setting.default for setting in TABLE}
+    origins = dict.fromkeys(values, "default")
+    slips: list[str] = []
+    given = list(_given(project, environ, slips))
+    preset = next((v for n, v, _ in reversed(given) if n == "preset" and v in PRESETS), "default")
+    for name, share in PRESETS[str(preset)].items():
+        values[name], origins[name] = share, f"preset {preset}"
+    for name, value, origin in given:
+        fitted = _fit(name, value, origin, slips)
+        if fitted is not None:
+            values[name], origins[name] = fitted, origin
+    _keep_order(values, origins, slips)
+    return Settings(values, origins, tuple(slips))
+
+
+def _given(
+    project: str, environ: Mapping[str, str], slips: list[str]
+) -> Iterator[tuple[str, object, str]]:
+    files = [user_file()] + ([project_file(project)] if project else [])
+    for path in files:
+        for name, value in _table_of(path, slips).items():
+            yield name, value, str(path)
+    for setting in TABLE:
+        for variable in filter(None, (setting.also, setting.variable)):
+            if variable in environ:
+                yield setting.name, environ[variable], f"${variable}"
+
+
+def _table_of(path: Path, slips: list[str]) -> dict[str, object]:
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as slip:
+        slips.append(f"{path} was not read: {slip}")
+        return {}
+    import tomllib  # only a user with a settings file pays for it
+
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as slip:
+        slips.append(f"{path} was not read: {slip}")
+        return {}
+
+
+def _fit(name: str, value: object, origin: str, slips: list[str]) -> Value | None:
+    setting = BY_NAME.get(name)
+    if setting is None:
+        slips.append(f"{origin}: there is no setting {name}")
+        return None
+    fitted = _as(setting, value)
+    if fitted is None:
+        slips.append(f"{origin}: {name} = {value!r} does not fit ({_bounds(setting)})")
+    return fitted
+
+
+def _as(setting: Setting, value: object) -> Value | None:
+    if setting.choices:
+        return value if isinstance(value, str) and value in setting.choices else None
+    if isinstance(value, bool) or not isinstance(value, (int, float, str)):
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    if not setting.low <= number <= setting.high:
+        return None
+    return int(number) if isinstance(setting.default, int) else number
+
+
+def _bounds(setting: Setting) -> str:
+    if setting.choices:
+        return "one of " + ", ".join(setting.choices)
+    return f"{setting.low:g} to {setting.high:g}"
+
+
+def _keep_order(values: dict[str, Value], origins: dict[str, str], slips: list[str]) -> None:
+    """Zones rise and alerts fall; a set that does not is put back to the defaults, and said."""
+    for names in (
+        ("zone_yellow", "zone_orange", "zone_red"),
+        ("critical_left", "urgent_left", "advisory_left", "warning_left_least"),
+        ("warning_left_least", "warning_left_most"),
+    ):
+        shares = [float(values[name]) for name in names]
+        if shares != sorted(shares):
+            slips.append(f"{', '.join(names)} must not fall: the defaults hold")
+            for name in names:
+                values[name], origins[name] = BY_NAME[name].default, "default"

@@ -1,0 +1,74 @@
+"""Every setting there is: its name, default, bounds, and the words that explain it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Final
+
+Value = float | int | bool | str
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    name: str
+    default: Value
+    meaning: str
+    low: float = 0.0
+    high: float = 1.0
+    choices: tuple[str, ...] = ()
+    also: str = ""  # a variable of older tools that means the same
+
+    @property
+    def variable(self) -> str:
+        return "HOLDFAST_" + self.name.upper()
+
+
+PRESETS: Final[dict[str, dict[str, float]]] = {
+    "default": {},
+    "conservative": {"zone_yellow": 0.40, "zone_orange": 0.65, "zone_red": 0.80},
+    "aggressive": {"zone_yellow": 0.60, "zone_orange": 0.85, "zone_red": 0.95},
+}
+
+TABLE: Final[tuple[Setting, ...]] = (
+    Setting("preset", "default", "a set of zones under one name", choices=tuple(PRESETS)),
+    Setting("zone_yellow", 0.50, "share of the edge used from which the zone is yellow"),
+    Setting("zone_orange", 0.75, "share used from which it is orange, and the model is told"),
+    Setting("zone_red", 0.90, "share used from which it is red"),
+    Setting("warning_left", 0.30, "share left at a warning, until ten operations were measured"),
+    Setting("warning_left_least", 0.16, "the adaptive warning never comes later than this"),
+    Setting("warning_left_most", 0.45, "nor earlier than this"),
+    Setting("advisory_left", 0.15, "share left at the advisory"),
+    Setting("urgent_left", 0.07, "share left at urgent"),
+    Setting("critical_left", 0.03, "share left at critical"),
+    Setting("fast_climb", 0.05, "growth per operation that raises the alert one step early"),
+    Setting(
+        "check_interval",
+        5,
+        "the monitor looks at every so many calls",
+        low=1,
+        high=10_000,
+        also="CHECK_INTERVAL",
+    ),
+    Setting(
+        "cooldown_seconds",
+        120,
+        "at most one checkpoint of monitor and advisory in so many seconds",
+        high=86_400,
+        also="COOLDOWN_SECONDS",
+    ),
+    Setting(
+        "capacity_threshold",
+        80,
+        "percent of the edge from which the monitor asks for checkpoints",
+        high=100,
+        also="CAPACITY_THRESHOLD",
+    ),
+    Setting(
+        "active_minutes",
+        30,
+        "minutes of active work after which a checkpoint is due",
+        low=1,
+        high=1_440,
+    ),
+)
+BY_NAME: Final = {setting.name: setting for setting in TABLE}

@@ -1,0 +1,1 @@
+"""How full, until when: reading, velocity, zone, alert; the guard."""

@@ -1,0 +1,51 @@
+"""From verdict to mark: what the hook must compare until the next one."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from holdfast.settings.load import Settings
+from holdfast.window import monitor
+from holdfast.window.crossing import FREED
+from holdfast.window.guard import Thresholds, Verdict, next_tokens
+from holdfast.window.state import State
+from holdfast.wire.mark import NEVER, Mark
+from holdfast.wire.spool import Line
+
+WAKE_NEXT = 0
+
+
+def mark_for(
+    state: State,
+    verdict: Verdict,
+    lines: Sequence[Line],
+    spool_bytes: int,
+    settings: Settings,
+) -> Mark:
+    """Wake when a threshold, a fast step, a fall, a monitored call or half an hour has come."""
+    edge = state.edge_tokens
+    above = next_tokens(verdict, edge, Thresholds.of(settings))
+    watched = settings.whole("capacity_threshold") / 100
+    if verdict.used_ratio < watched:
+        above = min(above, int(watched * edge) + 1)
+    return Mark(
+        above=above,
+        below=max(0, int((verdict.used_ratio - FREED) * edge)),
+        spool_bytes=monitor.wake_at_bytes(state, lines, spool_bytes, settings)
+        if verdict.used_ratio >= watched
+        else NEVER,
+        time_ms=monitor.wake_at_ms(state, lines, settings),
+        density=state.density,
+        overhead=state.overhead_tokens,
+        owed=int(bool(state.owed)),
+    )
+
+
+def wake_next(state: State) -> Mark:
+    """After a compaction was announced: look again at the very next call."""
+    return Mark(
+        above=WAKE_NEXT,
+        density=state.density or 3.0,
+        overhead=state.overhead_tokens,
+        owed=int(bool(state.owed)),
+    )

@@ -1,0 +1,117 @@
+"""The judgement that turns readings into a verdict. Thresholds exist here and nowhere else."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import IntEnum
+
+from holdfast.settings.load import Settings
+from holdfast.window.velocity import growths, mean, velocity
+
+MEASUREMENTS = 10
+
+
+class Zone(IntEnum):
+    GREEN = 0
+    YELLOW = 1
+    ORANGE = 2
+    RED = 3
+
+
+class Alert(IntEnum):
+    NONE = 0
+    WARNING = 1
+    ADVISORY = 2
+    URGENT = 3
+    CRITICAL = 4
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """Shares of the edge: zones by what is used, alerts by what is left."""
+
+    zones: tuple[float, float, float] = (0.50, 0.75, 0.90)
+    warning_left: float = 0.30
+    warning_left_least: float = 0.16
+    warning_left_most: float = 0.45
+    advisory_left: float = 0.15
+    urgent_left: float = 0.07
+    critical_left: float = 0.03
+    fast_climb: float = 0.05
+
+    @classmethod
+    def of(cls, settings: Settings) -> Thresholds:
+        share = settings.share
+        return cls(
+            zones=(share("zone_yellow"), share("zone_orange"), share("zone_red")),
+            warning_left=share("warning_left"),
+            warning_left_least=share("warning_left_least"),
+            warning_left_most=share("warning_left_most"),
+            advisory_left=share("advisory_left"),
+            urgent_left=share("urgent_left"),
+            critical_left=share("critical_left"),
+            fast_climb=share("fast_climb"),
+        )
+
+    def alerts_left(self, warning_left: float) -> tuple[float, float, float, float]:
+        return (warning_left, self.advisory_left, self.urgent_left, self.critical_left)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    zone: Zone
+    alert: Alert
+    used_ratio: float
+    warning_left: float
+    fast_climb: bool
+
+
+def judge(
+    used_tokens: Sequence[int], now_tokens: int, edge_tokens: int, thresholds: Thresholds
+) -> Verdict:
+    """Place the reading in a zone; a fast climb raises the alert one step early.
+
+    `used_tokens`: one number per finished answer since the window was last freed.
+    """
+    used_ratio = now_tokens / edge_tokens
+    warning_left = adapted_warning(used_tokens, edge_tokens, thresholds)
+    alert = _alert_for(used_ratio, thresholds.alerts_left(warning_left))
+    rate = velocity(used_tokens, now_tokens) or 0.0
+    fast = rate / edge_tokens > thresholds.fast_climb
+    if fast:
+        alert = Alert(min(alert + 1, Alert.CRITICAL))
+    return Verdict(place(used_ratio, thresholds.zones), alert, used_ratio, warning_left, fast)
+
+
+def adapted_warning(used_tokens: Sequence[int], edge_tokens: int, thresholds: Thresholds) -> float:
+    """Ten times the mean growth of the last ten operations: a busy session is warned earlier."""
+    steps = growths(used_tokens)[-MEASUREMENTS:]
+    if len(steps) < MEASUREMENTS:
+        return thresholds.warning_left
+    wanted = MEASUREMENTS * mean(steps) / edge_tokens
+    return min(max(wanted, thresholds.warning_left_least), thresholds.warning_left_most)
+
+
+def next_tokens(verdict: Verdict, edge_tokens: int, thresholds: Thresholds) -> int:
+    """The token count at which the verdict can be another one: the next threshold up, or one
+    fast step, whichever comes first (so that a climb is seen when it begins)."""
+    shares = [*thresholds.zones]
+    shares += [1.0 - left for left in thresholds.alerts_left(verdict.warning_left)]
+    shares.append(verdict.used_ratio + thresholds.fast_climb)
+    above = [share for share in shares if _reached(share) > _reached(verdict.used_ratio)]
+    return max(1, int(min(above, default=1.0) * edge_tokens))
+
+
+def place(used_ratio: float, zones: Sequence[float]) -> Zone:
+    """The zone of a reading; a fuller window is never in a safer one."""
+    return Zone(sum(_reached(used_ratio) >= _reached(share) for share in zones))
+
+
+def _alert_for(used_ratio: float, lefts: Sequence[float]) -> Alert:
+    return Alert(sum(_reached(used_ratio) >= _reached(1.0 - left) for left in lefts))
+
+
+def _reached(share: float) -> int:
+    """Shares compared in millionths: 1 - 0.15 is 0.85 here, whatever floats say."""
+    return round(share * 1_000_000)

@@ -1,0 +1,51 @@
+"""A window's health as plain values: for `status --json`, and for whoever routes work by it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.client.switches import from_json
+from holdfast.window.state import State
+from holdfast.window.view import View
+
+
+def describe(view: View, state: State) -> dict[str, Any]:
+    """Everything known of one window at one instant; None means unknown."""
+    verdict, forecast = view.verdict, view.forecast
+    return {
+        "session_id": state.session_id,
+        "agent_id": state.agent_id or None,
+        "agent_type": state.agent_type or None,
+        "used_tokens": view.reading.used_tokens,
+        "window_tokens": view.edge.window_tokens,
+        "edge_tokens": view.edge.edge_tokens,
+        "edge_kind": view.edge.kind,
+        "edge_source": view.edge.source,
+        "used_ratio": round(verdict.used_ratio, 4),
+        "room_tokens": max(0, view.edge.edge_tokens - view.reading.used_tokens),
+        "zone": verdict.zone.name.lower(),
+        "alert": verdict.alert.name.lower() if verdict.alert else None,
+        "warning_left_ratio": round(verdict.warning_left, 4),
+        "fast_climb": verdict.fast_climb,
+        "velocity_tokens_per_op": _rounded(forecast.velocity_tokens_per_op),
+        "ops_left": forecast.ops_left,
+        "minutes_left": forecast.minutes_left,
+        "forecast_basis": forecast.basis,
+        "basis": view.reading.basis,
+        "estimated": view.reading.estimated,
+        "compacting": view.reading.basis == "compacting",
+        "at_ms": view.reading.at_ms,
+        "model": view.model or None,
+        "client_version": view.client_version or None,
+        "switches": from_json(state.switches).as_json(),
+        "compactions": state.compactions,
+        "checkpoint_asked_ms": state.checkpoint_asked_ms or None,
+        "checkpoint_trigger": state.checkpoint_trigger or None,
+        "cwd": state.cwd or None,
+        "project": state.project or None,
+        "transcript": state.transcript or None,
+    }
+
+
+def _rounded(number: float | None) -> float | None:
+    return None if number is None else round(number, 1)

@@ -1,0 +1,134 @@
+"""The last operations of a window, from the end of its transcript: what velocity rests on.
+
+Bounded as the reading is: the last 4 MB, and nothing before the last compaction.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from pathlib import Path
+
+from holdfast.transcript import (
+    Answer,
+    Boundary,
+    Operation,
+    Prompt,
+    Summary,
+    Unreadable,
+    operations,
+    read,
+)
+from holdfast.transcript.blocks import AnyBlock, Text, Thinking, ToolUse
+from holdfast.wire import mark, tail
+
+LAST_BYTES = tail.STEPS[-1]
+FITTED_OPERATIONS = 40
+FITTED_TOKENS = 2_000  # less growth than this tells nothing about a model's tokens
+DENSITY_LEAST, DENSITY_MOST = 1.5, 6.0
+HEAD_BYTES = 1 << 20
+OVERHEAD_UNKNOWN = 20_000  # system prompt and tools of a plain session
+OVERHEAD_MOST = 80_000  # more is not overhead: the session was resumed or forked
+
+
+@dataclass(slots=True)
+class History:
+    """`totals` and `times_ms` have one number per answer since the window was last freed."""
+
+    totals: list[int] = field(default_factory=list)
+    times_ms: list[int] = field(default_factory=list)
+    boundaries: list[Boundary] = field(default_factory=list)
+    density: float | None = None
+    model: str = ""
+    version: str = ""
+
+
+def of(path: str, *, sidechain: bool = False) -> History:
+    """What the last 4 MB tell; an unreadable transcript has no history."""
+    try:
+        start = max(0, Path(path).stat().st_size - LAST_BYTES)
+        found = list(operations(read(Path(path), start=start), sidechain=sidechain))
+    except (OSError, Unreadable, ValueError):
+        return History()
+    history = History(boundaries=[b for b in found if isinstance(b, Boundary)])
+    asked = _since_reset(found)
+    history.density = fit_density(asked)
+    for operation in asked:
+        history.totals.append(total_tokens(operation, history.density or mark.DENSITY))
+        history.times_ms.append(int((operation.epoch_s or 0) * 1000))
+        history.model, history.version = operation.model, operation.version
+    return history
+
+
+def _since_reset(found: list[Operation | Boundary | Summary]) -> list[Operation]:
+    kept: list[Operation] = []
+    for item in found:
+        if isinstance(item, Operation):
+            kept.append(item)
+        elif isinstance(item, Boundary) and item.resets_window:
+            kept.clear()
+    return kept
+
+
+def total_tokens(operation: Operation, density: float) -> int:
+    """What the answer left in the window; a partial output count is made up from its words."""
+    usage = operation.usage
+    if not operation.output_is_partial:
+        return usage.total_tokens
+    said = int(said_chars(operation) / density)
+    return usage.input_side_tokens + max(usage.output_tokens, said)
+
+
+def fit_density(asked: list[Operation]) -> float | None:
+    """Characters per token of this model, from the growth its own usage reports."""
+    chars = tokens = 0.0
+    for before, after in pairwise(asked[-FITTED_OPERATIONS - 1 :]):
+        grown = after.usage.input_side_tokens - before.usage.input_side_tokens
+        words = added_chars(before)
+        if before.output_is_partial:
+            words += said_chars(before)
+        else:
+            grown -= before.usage.output_tokens
+        if before.results and grown > 0 and not any(r.image_count for r in before.results):
+            chars, tokens = chars + words, tokens + grown
+    if tokens < FITTED_TOKENS:
+        return None
+    return min(max(chars / tokens, DENSITY_LEAST), DENSITY_MOST)
+
+
+def said_chars(operation: Operation) -> float:
+    """Characters of the answer itself: words, thoughts, and calls."""
+    return sum(_block_chars(block) for block in operation.blocks)
+
+
+def _block_chars(block: AnyBlock) -> float:
+    if isinstance(block, ToolUse):
+        return tail.said_chars({"input": block.input})
+    if isinstance(block, Thinking):
+        return len(block.thinking)
+    return len(block.text) if isinstance(block, Text) else 0
+
+
+def added_chars(operation: Operation) -> float:
+    """Characters that came after the answer: results, prompts, what the client attached."""
+    results = sum(result.text_chars + tail.FRAME_CHARS for result in operation.results)
+    words = sum(len(prompt.text) for prompt in operation.prompts)
+    return results + words + sum(part.text_chars for part in operation.attachments)
+
+
+def overhead_tokens(path: str, *, sidechain: bool, density: float) -> int:
+    """What is in every request: the first answer's input, less the words it answered."""
+    words = 0
+    try:
+        for entry in read(Path(path)):
+            if entry.offset > HEAD_BYTES:
+                break
+            if entry.is_sidechain is not sidechain:
+                continue
+            if isinstance(entry, Answer):
+                overhead = entry.usage.input_side_tokens - int(words / density)
+                return overhead if 0 < overhead < OVERHEAD_MOST else OVERHEAD_UNKNOWN
+            words += len(entry.text) if isinstance(entry, Prompt) else 0
+    except Unreadable:
+        pass
+    return OVERHEAD_UNKNOWN

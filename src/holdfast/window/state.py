@@ -1,0 +1,128 @@
+"""What Holdfast knows of one window between two hooks: facts for others, and what was said.
+
+One `state.json` per window, replaced whole, changed only under the window's lock. It is an index:
+lost or broken it starts anew, and the next hook fills it again.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import Any
+
+from holdfast.wire import log, places
+
+VERSION = 1
+PATIENCE_SECONDS = 2.0
+
+
+@dataclass(slots=True)
+class State:
+    version: int = VERSION
+    session_id: str = ""
+    agent_id: str = ""
+    agent_type: str = ""
+    transcript: str = ""
+    cwd: str = ""
+    project: str = ""
+    model: str = ""
+    client_version: str = ""
+    switches: dict[str, Any] = field(default_factory=dict)
+    stated_window: int = 0
+    window_tokens: int = 0
+    edge_tokens: int = 0
+    edge_kind: str = ""
+    edge_source: str = ""
+    density: float = 0.0
+    overhead_tokens: int = 0
+    used_tokens: int = 0
+    basis: str = "none"
+    estimated: bool = True
+    at_ms: int = 0
+    velocity: float = 0.0  # tokens per operation at the last look; 0: unknown
+    pace_ms: float = 0.0
+    zone: int = 0
+    zone_ratio: float = 0.0  # how full it was when the zone was entered
+    alert: int = 0
+    alert_ratio: float = 0.0
+    checkpoint_asked_ms: int = 0
+    checkpoint_trigger: str = ""
+    monitor_ms: int = 0
+    owed: str = ""  # what the user has not been told yet
+    compacting_ms: int = 0
+    compacting_answer: str = ""
+    compactions: int = 0
+    started_ms: int = 0
+    ended_ms: int = 0
+
+
+class WindowBusy(Exception):
+    """Another hook of the same window holds the lock; it will do the judging."""
+
+
+def load(folder: str) -> State:
+    """The state as it was left; a file that cannot be read starts anew, and the log says so."""
+    data = places.read_small(f"{folder}/state.json", 1 << 20)
+    if not data:
+        return State()
+    try:
+        value = json.loads(data)
+        if not isinstance(value, dict) or value.get("version") != VERSION:
+            raise ValueError(f"not a state of version {VERSION}")
+        return _fitted(value)
+    except (ValueError, RecursionError) as slip:
+        log.add("WARN", "state", f"{folder}: started anew: {slip}")
+        return State()
+
+
+def _fitted(value: dict[str, Any]) -> State:
+    blank = State()
+    good: dict[str, Any] = {}
+    for known in fields(State):
+        given = value.get(known.name)
+        wanted = type(getattr(blank, known.name))
+        if type(given) is wanted or (wanted is float and type(given) is int):
+            good[known.name] = given
+    return State(**good)
+
+
+def save(folder: str, state: State) -> None:
+    """Replace the state whole: a reader never sees half of one."""
+    draft = Path(folder, f"state.{os.getpid()}.draft")
+    draft.write_text(json.dumps(asdict(state), ensure_ascii=True, indent=1))
+    draft.replace(Path(folder, "state.json"))
+
+
+@contextmanager
+def held(folder: str) -> Iterator[State]:
+    """Load, let the caller change, save; one process at a time."""
+    Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+    with Path(folder, "lock").open("ab") as lock:
+        _acquire(lock.fileno())
+        state = load(folder)
+        yield state
+        save(folder, state)
+
+
+def _acquire(fd: int) -> None:
+    give_up = time.monotonic() + PATIENCE_SECONDS
+    while True:
+        try:
+            return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > give_up:
+                raise WindowBusy from None
+            time.sleep(0.01)
+
+
+def all_windows() -> list[tuple[str, State]]:
+    """Every window with a state, newest first."""
+    found = [str(path.parent) for path in Path(places.windows()).glob("*/*/state.json")]
+    states = [(folder, load(folder)) for folder in found]
+    return sorted(states, key=lambda pair: pair[1].at_ms, reverse=True)

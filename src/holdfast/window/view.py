@@ -1,0 +1,134 @@
+"""One window, seen whole: reading, edge, forecast and verdict, for hooks and commands alike."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.client import edge as client_edge
+from holdfast.client import switches as client_switches
+from holdfast.client.edge import Edge
+from holdfast.client.switches import Switches
+from holdfast.hook.entry import Moment
+from holdfast.settings.load import Settings
+from holdfast.window import fallback, guard, history, seen, velocity
+from holdfast.window.guard import Thresholds, Verdict
+from holdfast.window.history import History
+from holdfast.window.reading import Reading
+from holdfast.window.state import State
+from holdfast.window.velocity import Forecast
+from holdfast.wire import mark, places, scan, spool, tail
+from holdfast.wire.tail import Tail
+
+COMPACTING_MS = 10 * 60_000  # a compaction that took longer than this never came
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    reading: Reading
+    edge: Edge
+    forecast: Forecast
+    verdict: Verdict
+    model: str
+    client_version: str
+
+
+def of_moment(moment: Moment, state: State, settings: Settings) -> View:
+    """The window at one hook, the payload's own result counted in; the state learns from it."""
+    pending = moment.pending_chars
+    return _of(moment.tail, moment.folder, state, settings, moment.now_ms, pending)
+
+
+def of_transcript(state: State, settings: Settings, now_ms: int, folder: str = "") -> View:
+    """The window as its transcript stands; `folder` where hooks have left their notes."""
+    end = tail.look(state.transcript, bool(state.agent_id), state.density or mark.DENSITY)
+    return _of(end, folder, state, settings, now_ms, 0.0)
+
+
+def _of(
+    end: Tail, folder: str, state: State, settings: Settings, now_ms: int, pending: float
+) -> View:
+    past = history.of(state.transcript, sidechain=bool(state.agent_id))
+    _learn(state, end, past, folder)
+    used = end.used_tokens(state.density, state.overhead_tokens, pending)
+    edge = _edge(state, past, used)
+    reading = _reading(end, folder, state, edge, used, now_ms)
+    state.window_tokens, state.edge_tokens = edge.window_tokens, edge.edge_tokens
+    state.edge_kind, state.edge_source = edge.kind, edge.source
+    state.used_tokens, state.basis = reading.used_tokens, reading.basis
+    state.estimated, state.at_ms = reading.estimated, now_ms
+    ahead = velocity.forecast(past.totals, past.times_ms, reading.used_tokens, edge.edge_tokens)
+    state.velocity, state.pace_ms = ahead.velocity_tokens_per_op or 0.0, ahead.pace_ms or 0.0
+    return View(
+        reading,
+        edge,
+        ahead,
+        guard.judge(past.totals, reading.used_tokens, edge.edge_tokens, Thresholds.of(settings)),
+        state.model,
+        state.client_version,
+    )
+
+
+def _learn(state: State, end: Tail, past: History, folder: str) -> None:
+    """Model, density and overhead, as far as this transcript tells them."""
+    state.model = end.model or past.model or state.model
+    state.client_version = end.version or past.version or state.client_version
+    state.density = past.density or state.density or mark.DENSITY
+    noted = _status_line(folder)
+    window = noted.get("window_tokens")
+    state.stated_window = window if isinstance(window, int) else state.stated_window
+    if not state.overhead_tokens and end.basis != "none":
+        state.overhead_tokens = history.overhead_tokens(
+            state.transcript, sidechain=bool(state.agent_id), density=state.density
+        )
+
+
+def _edge(state: State, past: History, used: int) -> Edge:
+    turned: Switches = client_switches.from_json(state.switches)
+    key = seen.key(state.model, state.client_version, turned)
+    rows = [
+        seen.Seen(key, boundary.pre_tokens, boundary.uuid)
+        for boundary in past.boundaries
+        if boundary.pre_tokens and boundary.trigger == "auto" and boundary.uuid
+    ]
+    known = seen.load()
+    marks = {row.mark for row in known}
+    return client_edge.find(
+        state.model,
+        state.client_version,
+        turned,
+        used_tokens=max([used, *past.totals]),
+        stated_window=None if state.agent_id else state.stated_window,
+        seen_pre_tokens=seen.pre_tokens(key, [*known, *(r for r in rows if r.mark not in marks)]),
+    )
+
+
+def _reading(end: Tail, folder: str, state: State, edge: Edge, used: int, now_ms: int) -> Reading:
+    if _is_compacting(end, state, now_ms):
+        return Reading(used, now_ms, "compacting", estimated=True)
+    if end.basis != "none":
+        return Reading(used, now_ms, end.basis, estimated=not end.states_tokens())
+    lines = spool.lines(folder) if folder else []
+    return (
+        fallback.from_status_line(_status_line(folder), now_ms)
+        or fallback.from_bytes(end.size, edge.edge_tokens, now_ms)
+        or fallback.from_weights(lines, edge.edge_tokens, now_ms)
+        or Reading(0, now_ms, "none", estimated=True)
+    )
+
+
+def _is_compacting(end: Tail, state: State, now_ms: int) -> bool:
+    """Between PreCompact and the boundary the newest answer is the one that was there before."""
+    return (
+        bool(state.compacting_answer)
+        and end.basis == "usage"
+        and end.answer_id == state.compacting_answer
+        and 0 <= now_ms - state.compacting_ms < COMPACTING_MS
+    )
+
+
+def _status_line(folder: str) -> dict[str, Any]:
+    """What the status line was told last, in the session's main window."""
+    if not folder:
+        return {}
+    return scan.parse_object(places.read_small(f"{folder}/statusline.json"))

@@ -1,0 +1,62 @@
+"""What is said at a crossing: facts first, one sentence of advice, at most 60 tokens."""
+
+from __future__ import annotations
+
+from holdfast.window.crossing import Crossing
+from holdfast.window.guard import Alert, Verdict, Zone
+from holdfast.window.velocity import Forecast
+
+MOST_CHARS = 210  # 60 tokens of 3.5 characters
+TO_MODEL = {
+    "orange": "Good moment to finish the step in hand before anything large.",
+    "advisory": "Bring the step in hand to a good stopping point.",
+    "red": "Finish what is open; leave large reads for later.",
+    "urgent": "Wrap up: write down what is half done.",
+    "critical": "Start nothing new; close the step in hand. The user was asked to /compact.",
+}
+TO_USER = {
+    "orange": "A good stopping point is a good time to /compact.",
+    "advisory": "/compact at the next good stopping point.",
+    "red": "/compact soon, at a point of your choosing.",
+    "urgent": "/compact now, or the client will choose the moment.",
+    "critical": "Please /compact now.",
+}
+END = {"early": "compaction", "window": "the window's limit", "refusal": "the client refuses"}
+
+
+def name(crossing: Crossing) -> str:
+    """The gravest news of the moment: zone and alert are one message."""
+    if crossing.alert is not None and crossing.alert >= Alert.URGENT:
+        return crossing.alert.name.lower()
+    if crossing.zone is Zone.RED:
+        return "red"
+    if crossing.alert is Alert.ADVISORY:
+        return "advisory"
+    return "orange"
+
+
+def to_model(
+    crossing: Crossing, verdict: Verdict, forecast: Forecast, used: int, edge: int, kind: str
+) -> str:
+    return _said(verdict, forecast, used, edge, kind, TO_MODEL[name(crossing)])
+
+
+def to_user(
+    crossing: Crossing, verdict: Verdict, forecast: Forecast, used: int, edge: int, kind: str
+) -> str:
+    return _said(verdict, forecast, used, edge, kind, TO_USER[name(crossing)])
+
+
+def _left(ops: int | None) -> str:
+    if ops is None:
+        return ""
+    return f", about {ops:,} operation{'' if ops == 1 else 's'} left"
+
+
+def _said(
+    verdict: Verdict, forecast: Forecast, used: int, edge: int, kind: str, advice: str
+) -> str:
+    full = f"Holdfast: context {verdict.used_ratio:.0%} full ({used:,} of {edge:,} tokens"
+    left = _left(forecast.ops_left)
+    text = f"{full}{left} until {END[kind]}). {advice}"
+    return text if len(text) <= MOST_CHARS else f"{full}). {advice}"[:MOST_CHARS]

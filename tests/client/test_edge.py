@@ -1,0 +1,160 @@
+"""The edge, by every switch the client has."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.client import edge, models, switches
+from holdfast.client.switches import Switches
+
+
+def _edge(model: str, environ: dict[str, str] | None = None, *words: str, **known: int) -> int:
+    turned = switches.read("", environ or {}, words)
+    return edge.find(model, "2.1.325", turned, used_tokens=known.get("used", 0)).edge_tokens
+
+
+@pytest.mark.requirement("W3")
+@pytest.mark.parametrize(
+    ("model", "tokens"),
+    [
+        ("claude-opus-4-6", 167_000),
+        ("claude-sonnet-4-6", 167_000),
+        ("claude-opus-4-7", 967_000),
+        ("claude-opus-4-8", 967_000),
+        ("claude-opus-5-5", 967_000),
+        ("claude-sonnet-5", 967_000),
+        ("claude-haiku-5-5-20261001", 967_000),
+        ("claude-fable-5-2", 967_000),
+        ("opus", 967_000),
+        ("claude-sonnet-4-5-20250929", 200_000),
+        ("claude-haiku-4-5", 200_000),
+        ("claude-opus-4-5-20251101", 200_000),
+        ("claude-sonnet-4-20250514", 200_000),
+        ("claude-sonnet-4-6[1m]", 1_000_000),
+        ("us.anthropic.claude-sonnet-4-6", 167_000),
+        ("some-model-of-tomorrow", 967_000),
+        ("", 967_000),
+    ],
+)
+def test_each_model_s_edge_without_switches(model: str, tokens: int) -> None:
+    assert _edge(model) == tokens
+
+
+@pytest.mark.requirement("W3")
+@pytest.mark.parametrize(
+    ("model", "environ", "tokens"),
+    [
+        ("claude-opus-5-5", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "200000"}, 167_000),
+        ("claude-haiku-4-5", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "150000"}, 117_000),
+        ("claude-sonnet-4-6", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "50000"}, 67_000),
+        ("claude-sonnet-4-6", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "900000"}, 167_000),
+        ("claude-sonnet-4-6", {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}, 90_000),
+        ("claude-opus-5-5", {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "20"}, 196_000),
+        ("claude-sonnet-4-6", {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "99"}, 167_000),
+        ("claude-haiku-4-5", {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}, 200_000),
+        ("claude-sonnet-4-6", {"CLAUDE_CODE_MAX_OUTPUT_TOKENS": "8000"}, 179_000),
+        ("claude-sonnet-4-6", {"CLAUDE_CODE_MAX_OUTPUT_TOKENS": "64000"}, 167_000),
+        ("claude-opus-5-5", {"CLAUDE_CODE_DISABLE_1M_CONTEXT": "1"}, 167_000),
+        ("claude-sonnet-4-6", {"DISABLE_AUTO_COMPACT": "1"}, 177_000),
+        ("claude-opus-5-5", {"DISABLE_COMPACT": "true"}, 977_000),
+        ("claude-sonnet-4-6", {"DISABLE_COMPACT": "0"}, 167_000),
+        ("unknown-model", {"CLAUDE_CODE_MAX_CONTEXT_TOKENS": "300000"}, 267_000),
+        ("claude-sonnet-4-6", {"CLAUDE_CODE_MAX_CONTEXT_TOKENS": "300000"}, 167_000),
+        ("claude-sonnet-4-6", {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "plenty"}, 167_000),
+    ],
+)
+def test_each_variable_moves_the_edge_as_the_client_does(
+    model: str, environ: dict[str, str], tokens: int
+) -> None:
+    assert _edge(model, environ) == tokens
+
+
+@pytest.mark.requirement("W3")
+def test_the_client_s_command_line_is_honoured() -> None:
+    assert _edge("claude-opus-5-5", {}, "claude", "--autocompact", "100k") == 67_000
+    assert _edge("claude-opus-5-5", {}, "claude", "--autocompact=150k") == 117_000
+    wide = ("claude", "--model", "claude-sonnet-4-6[1m]")
+    assert _edge("claude-sonnet-4-6", {}, *wide) == 1_000_000
+
+
+@pytest.mark.requirement("W3")
+@pytest.mark.parametrize(
+    ("name", "settings", "tokens"),
+    [
+        ("settings.json", {"autoCompactWindow": 120_000}, 87_000),
+        ("settings.local.json", {"autoCompactEnabled": False}, 177_000),
+        ("settings.json", {"env": {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}}, 90_000),
+        ("settings.json", {"autoCompactWindow": "no number", "env": 3}, 167_000),
+    ],
+)
+def test_settings_files_are_read(
+    tmp_path: Path, name: str, settings: dict[str, object], tokens: int
+) -> None:
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / name).write_text(json.dumps(settings))
+    turned = switches.read(str(tmp_path), {})
+    assert edge.find("claude-sonnet-4-6", "2.1.325", turned).edge_tokens == tokens
+
+
+@pytest.mark.requirement("W3")
+def test_variables_win_over_files_and_the_project_s_file_over_the_user_s(tmp_path: Path) -> None:
+    for folder, window in ((tmp_path / "home", 150_000), (tmp_path / "project", 120_000)):
+        (folder / ".claude").mkdir(parents=True)
+        settings = json.dumps({"autoCompactWindow": window})
+        (folder / ".claude" / "settings.json").write_text(settings)
+    environ = {"HOME": str(tmp_path / "home")}
+    project = str(tmp_path / "project")
+    assert switches.read("", environ).auto_compact_window == 150_000
+    assert switches.read(project, environ).auto_compact_window == 120_000
+    environ["CLAUDE_CODE_AUTO_COMPACT_WINDOW"] = "110000"
+    assert switches.read(project, environ).auto_compact_window == 110_000
+
+
+@pytest.mark.requirement("W3")
+@pytest.mark.parametrize(
+    ("version", "tokens"),
+    [("1.0.53", 155_000), ("2.1.17", 155_000), ("2.1.25", 167_000), ("2.1.62", 167_000)],
+)
+def test_older_clients_compacted_elsewhere(version: str, tokens: int) -> None:
+    assert edge.find("claude-opus-4-5-20251101", version).edge_tokens == tokens
+
+
+@pytest.mark.requirement("W3")
+def test_a_reading_above_the_window_raises_it() -> None:
+    raised = edge.find("claude-sonnet-4-6", "2.1.325", used_tokens=250_000)
+    assert (raised.window_tokens, raised.edge_tokens) == (1_000_000, 1_000_000)
+    assert edge.find("claude-opus-5-5", "2.1.325", used_tokens=1_200_000).edge_tokens == 1_200_000
+
+
+@pytest.mark.requirement("W3")
+def test_the_status_line_s_window_wins_over_the_table() -> None:
+    found = edge.find("unheard-of", "2.1.325", stated_window=400_000)
+    assert (found.window_tokens, found.edge_tokens) == (400_000, 367_000)
+    wide = edge.find("claude-sonnet-4-6", "2.1.325", stated_window=1_000_000)
+    assert wide.edge_tokens == 1_000_000
+
+
+@pytest.mark.requirement("W3")
+def test_compactions_seen_win_over_the_table_unless_they_overshot_it() -> None:
+    def after(*seen: int) -> int:
+        return edge.find("claude-sonnet-4-6", "2.1.325", seen_pre_tokens=seen).edge_tokens
+
+    assert after(170_553, 167_385) == 167_000
+    assert after(120_400, 121_000) == 120_400
+    assert edge.find("opus", "2.1.325", seen_pre_tokens=[1_150_000]).window_tokens == 1_150_000
+
+
+@pytest.mark.requirement("W3")
+def test_switches_survive_being_noted() -> None:
+    turned = Switches(auto_compact_window=120_000, compaction_off=True, model="opus[1m]")
+    assert switches.from_json(json.loads(json.dumps(turned.as_json()))) == turned
+    assert switches.from_json({"auto_compact_window": "x", "later": 1}) == Switches()
+    assert switches.from_json([]) == Switches()
+
+
+def test_a_model_s_date_is_no_version() -> None:
+    assert models.find("claude-sonnet-4-20250514").prefix == "claude-sonnet-4"
+    assert models.find("claude-opus-45").prefix == ""

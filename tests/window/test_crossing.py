@@ -1,0 +1,121 @@
+"""What is new, what is said, and that it is said once."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.settings import load as settings_load
+from holdfast.settings.load import Settings
+from holdfast.window import words
+from holdfast.window.crossing import Crossing, cross
+from holdfast.window.guard import Alert, Zone
+from holdfast.window.state import State
+from holdfast.window.velocity import Forecast
+from tests.builders import a_verdict
+
+NOW = 1_800_000_000_000
+
+
+@pytest.fixture
+def settings() -> Settings:
+    return settings_load.load(environ={})
+
+
+def _cross(state: State, share: float, settings: Settings, at: int = NOW) -> Crossing:
+    found = cross(state, a_verdict(share), at, settings)
+    if found.checkpoint:
+        state.checkpoint_asked_ms = at
+    return found
+
+
+@pytest.mark.requirement("G2")
+def test_each_alert_fires_once_per_crossing(settings: Settings) -> None:
+    state = State()
+    fired = [_cross(state, share / 100, settings).alert for share in range(60, 100)]
+    assert [alert for alert in fired if alert] == [
+        Alert.WARNING,
+        Alert.ADVISORY,
+        Alert.URGENT,
+        Alert.CRITICAL,
+    ]
+
+
+@pytest.mark.requirement("G2")
+def test_an_alert_fires_again_only_after_the_window_was_freed(settings: Settings) -> None:
+    state = State()
+    assert _cross(state, 0.86, settings).alert is Alert.ADVISORY
+    assert _cross(state, 0.845, settings).alert is None  # a corrected estimate
+    assert _cross(state, 0.87, settings).alert is None
+    assert _cross(state, 0.20, settings).alert is None  # compacted
+    assert _cross(state, 0.86, settings).alert is Alert.ADVISORY
+
+
+@pytest.mark.requirement("G2")
+def test_an_advisory_asks_for_a_checkpoint_unless_one_is_fresh(settings: Settings) -> None:
+    fresh, stale = (
+        State(checkpoint_asked_ms=NOW - 119_000),
+        State(checkpoint_asked_ms=NOW - 120_000),
+    )
+    assert _cross(fresh, 0.86, settings).checkpoint == ""
+    assert _cross(stale, 0.86, settings).checkpoint == "guard"
+
+
+@pytest.mark.requirement("G2")
+@pytest.mark.parametrize("share", [0.93, 0.97])
+def test_urgent_and_critical_ask_regardless(settings: Settings, share: float) -> None:
+    state = State(checkpoint_asked_ms=NOW - 1, zone=int(Zone.RED), zone_ratio=0.9)
+    assert _cross(state, share, settings).checkpoint == "guard"
+
+
+@pytest.mark.requirement("G5")
+def test_green_is_silent_and_yellow_and_a_warning_are_only_logged(settings: Settings) -> None:
+    state = State()
+    assert _cross(state, 0.30, settings) == Crossing()
+    assert _cross(state, 0.55, settings) == Crossing(zone=Zone.YELLOW)
+    warned = _cross(state, 0.72, settings)
+    assert warned.alert is Alert.WARNING
+    assert not warned.speaks
+
+
+@pytest.mark.requirement("G5")
+def test_orange_speaks_and_red_speaks_and_asks_for_a_checkpoint(settings: Settings) -> None:
+    state = State()
+    assert _cross(state, 0.76, settings).speaks
+    red = _cross(state, 0.91, settings)
+    assert (red.zone, red.checkpoint, red.speaks) == (Zone.RED, "guard", True)
+
+
+@pytest.mark.requirement("G5")
+@pytest.mark.parametrize(
+    ("share", "called"),
+    [(0.76, "orange"), (0.86, "advisory"), (0.91, "red"), (0.94, "urgent"), (0.98, "critical")],
+)
+def test_zone_and_alert_of_one_moment_are_one_message(
+    settings: Settings, share: float, called: str
+) -> None:
+    assert words.name(_cross(State(), share, settings)) == called
+
+
+@pytest.mark.requirement("G5")
+@pytest.mark.parametrize("share", [0.76, 0.86, 0.91, 0.94, 0.98, 3.0])
+@pytest.mark.parametrize("edge", [967_000, 999_999_999])
+@pytest.mark.parametrize("kind", ["early", "window", "refusal"])
+def test_a_message_costs_at_most_sixty_tokens(
+    settings: Settings, share: float, edge: int, kind: str
+) -> None:
+    crossing, verdict = _cross(State(), share, settings), a_verdict(share)
+    ahead = Forecast(1_234.5, 123_456, 99_999.9, "")
+    for said in (words.to_model, words.to_user):
+        text = said(crossing, verdict, ahead, int(share * edge), edge, kind)
+        assert len(text) / 3.5 <= 60, text
+        assert text.endswith("."), text
+
+
+@pytest.mark.requirement("G2")
+def test_at_critical_the_model_starts_nothing_new_and_the_user_is_asked_to_compact(
+    settings: Settings,
+) -> None:
+    crossing, ahead = _cross(State(), 0.98, settings), Forecast(None, None, None, "")
+    facts = (crossing, a_verdict(0.98), ahead, 980_000, 1_000_000, "early")
+    assert "Start nothing new" in words.to_model(*facts)
+    assert "/compact now" in words.to_user(*facts)
