@@ -1,0 +1,96 @@
+"""How much longer a session waits with our hooks: the real client, 100 tool rounds each way.
+
+What a session can feel of a hook is the client's own time, from an answer to its next request. It
+is taken twice: with a model that takes its time, as all do, so that an asynchronous hook is over
+before the next round; and with one that answers at once, so that hook and client compete. The runs
+take turns, so that a slow minute of the machine falls on all; only the ratios are news.
+"""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+from holdfast.client.trial.namespace import NamespaceImpossible
+from holdfast.client.trial.script import Acts, Answer, Received, Step, bash, usage_of
+from holdfast.client.trial.run import run_trial
+from holdfast.client.wiring import hook_table
+
+ROUNDS = 25
+TURNS = 4
+_CACHE = Path(__file__).resolve().parents[1] / ".cache" / "client"
+
+
+class _Timed:
+    """Many quick rounds far below the first mark, and when each answer left."""
+
+    def __init__(self) -> None:
+        rounds = [Answer("", (bash("true"),), usage_of(20_000 + 300 * n)) for n in range(ROUNDS)]
+        self._acts = Acts(rounds)
+        self.answered_seconds: list[float] = []
+
+    def __call__(self, request: Received) -> Step:
+        self.answered_seconds.append(time.monotonic())
+        return self._acts(request)
+
+
+def measure(binary: Path) -> dict[str, float]:
+    """Median milliseconds of a round without and with our hooks, and the ratio, for both models."""
+    figures: dict[str, float] = {"rounds": ROUNDS * TURNS}
+    for model, patient in (("thinking", True), ("instant", False)):
+        without: list[float] = []
+        with_hooks: list[float] = []
+        for _ in range(TURNS):
+            without += _rounds_ms(binary, {}, patient)
+            with_hooks += _rounds_ms(binary, {"hooks": hook_table()}, patient)
+        figures[f"{model}_without_ms"] = round(median(without), 1)
+        figures[f"{model}_with_ms"] = round(median(with_hooks), 1)
+        figures[f"{model}_ratio"] = round(median(with_hooks) / median(without), 3)
+    return figures
+
+
+def main(arguments: list[str]) -> int:
+    binary = Path(arguments[0]) if arguments else _newest_client()
+    if binary is None:
+        print("wait added: not measured, the real client is not here (make client)")
+        return 0
+    try:
+        figures = measure(binary)
+    except NamespaceImpossible as reason:
+        print(f"wait added: not measured, no network namespace here: {reason}")
+        return 0
+    for model in ("thinking", "instant"):
+        ratio, before, after = (figures[f"{model}_{x}"] for x in ("ratio", "without_ms", "with_ms"))
+        print(
+            f"wait added, {model} model: a round takes {ratio:.2f}x as long with our hooks "
+            f"({before:.0f} ms without, {after:.0f} ms with, {figures['rounds']:.0f} rounds each)"
+        )
+    return 0
+
+
+def _rounds_ms(binary: Path, settings: Mapping[str, Any], patient: bool) -> list[float]:
+    script = _Timed()
+    with tempfile.TemporaryDirectory(prefix="holdfast-wait-") as folder:
+        home, project = Path(folder, "home"), Path(folder, "project")
+        project.mkdir()
+        trial = run_trial(binary, project, home, script, settings=settings, patient=patient)
+    asked = [request.at_seconds for request in trial.asked("main")]
+    if trial.exit_code != 0 or len(asked) != ROUNDS + 1:
+        raise RuntimeError(f"the run went wrong: exit {trial.exit_code}, {trial.stderr[:200]}")
+    return [
+        (to - since) * 1000 for since, to in zip(script.answered_seconds, asked[1:], strict=False)
+    ]
+
+
+def _newest_client() -> Path | None:
+    found = _CACHE.glob("*/node_modules/@anthropic-ai/claude-code-*/claude")
+    return max(found, key=lambda path: path.stat().st_mtime, default=None)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

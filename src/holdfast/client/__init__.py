@@ -1,0 +1,1 @@
+"""All we know of Claude Code: models and their edges, settings, payloads; install, doctor."""

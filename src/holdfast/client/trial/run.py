@@ -1,0 +1,141 @@
+"""One run of the real Claude Code against a scripted API, cut off from every network.
+
+Used by the tests that judge our hooks by the real client, and by `holdfast doctor --client`.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from holdfast.client.trial.namespace import confined
+from holdfast.client.trial.patience import Patience
+from holdfast.client.trial.script import Kind, Received, Script
+from holdfast.client.trial.scripted_api import ScriptedApi
+from holdfast.client.trial.home import (
+    notes_folder,
+    prepare_home,
+    transcripts_in,
+    trial_environment,
+)
+
+_TOOLS = "Bash,Read,Write,Edit,Agent"
+
+
+@dataclass(frozen=True)
+class HookRun:
+    """One hook as the client saw it end. PreCompact and PostCompact are only in the debug log."""
+
+    event: str
+    name: str
+    outcome: str
+    exit_code: int | None
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of a run: what the client said, what its hooks did, what the API was asked."""
+
+    exit_code: int
+    timed_out: bool
+    seconds: float
+    events: tuple[dict[str, Any], ...]
+    hooks: tuple[HookRun, ...]
+    requests: tuple[Received, ...]
+    transcripts: tuple[Path, ...]
+    debug_log: str
+    stderr: str
+
+    def asked(self, kind: Kind) -> list[Received]:
+        """The requests of one kind, in order."""
+        return [request for request in self.requests if request.kind == kind]
+
+    @property
+    def session_id(self) -> str:
+        return next((e["session_id"] for e in self.events if e.get("session_id")), "")
+
+
+def run_trial(
+    binary: Path,
+    project_dir: Path,
+    home: Path,
+    script: Script,
+    *,
+    prompt: str = "Please begin.",
+    model: str = "claude-sonnet-4-6",
+    settings: Mapping[str, Any] | None = None,
+    env: Mapping[str, str] | None = None,
+    timeout: float = 90.0,
+    args: Sequence[str] = (),
+    patient: bool = False,
+) -> Trial:
+    """Run the client once, headless, in a namespace with only loopback; raises NamespaceImpossible.
+
+    A `patient` API answers only once the hooks of the last round have ended, as real ones do.
+    """
+    prepare_home(home, project_dir, settings)
+    out, err, debug = (notes_folder(home) / name for name in ("stdout", "stderr", "debug"))
+    command = [str(binary.resolve()), "-p", prompt, *_flags(model, debug), *args]
+    environment = trial_environment(home, env or {})
+    started = time.monotonic()
+    with (
+        out.open("wb") as stdout,
+        err.open("wb") as stderr,
+        confined(
+            command, folder=project_dir, environment=environment, stdout=stdout, stderr=stderr
+        ) as client,
+        ScriptedApi(
+            script,
+            listener=client.listener,
+            before_answer=Patience(client.process.pid) if patient else None,
+        ) as api,
+    ):
+        ended = client.ended_within(timeout)
+    events = tuple(_lines(out))
+    return Trial(
+        exit_code=client.process.returncode,
+        timed_out=not ended,
+        seconds=time.monotonic() - started,
+        events=events,
+        hooks=tuple(_hook_runs(events)),
+        requests=tuple(api.received),
+        transcripts=transcripts_in(home),
+        debug_log=debug.read_text(errors="replace") if debug.exists() else "",
+        stderr=err.read_text(errors="replace"),
+    )
+
+
+def _flags(model: str, debug: Path) -> list[str]:
+    return [
+        *("--output-format", "stream-json", "--verbose", "--include-hook-events"),
+        *("--model", model, "--debug-file", str(debug), "--allowedTools", _TOOLS),
+    ]
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue  # torn by a timeout
+        if isinstance(event, dict):
+            yield event
+
+
+def _hook_runs(events: Sequence[dict[str, Any]]) -> Iterator[HookRun]:
+    for event in events:
+        if event.get("subtype") == "hook_response":
+            yield HookRun(
+                event=str(event.get("hook_event", "")),
+                name=str(event.get("hook_name", "")),
+                outcome=str(event.get("outcome", "")),
+                exit_code=event.get("exit_code"),
+                stdout=str(event.get("stdout", "")),
+                stderr=str(event.get("stderr", "")),
+            )

@@ -1,0 +1,131 @@
+"""What a scripted Messages API is asked and what it answers, as plain values.
+
+The script decides by what a request *is* (a turn, a summary, a subagent's turn, a side question),
+because the client mixes all four and one plain list would slip at the first compaction.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+Kind = Literal["main", "summary", "agent", "side"]
+
+
+@dataclass(frozen=True)
+class Usage:
+    """The four numbers the client adds up to know how full its window is."""
+
+    input_tokens: int = 10
+    cache_creation_input_tokens: int = 0
+    cache_read_input_tokens: int = 0
+    output_tokens: int = 50
+
+    @property
+    def total(self) -> int:
+        return (
+            self.input_tokens
+            + self.cache_creation_input_tokens
+            + self.cache_read_input_tokens
+            + self.output_tokens
+        )
+
+
+def usage_of(total: int, *, output_tokens: int = 50, input_tokens: int = 10) -> Usage:
+    """A usage that adds up to `total`, nearly all of it from the cache, as in real life."""
+    cached = total - output_tokens - input_tokens
+    if cached < 0:
+        raise ValueError(f"{total} tokens cannot hold {output_tokens} of output")
+    return Usage(input_tokens, 0, cached, output_tokens)
+
+
+@dataclass(frozen=True)
+class ToolCall:
+    """One tool the scripted model asks for."""
+
+    name: str
+    arguments: Mapping[str, object]
+
+
+def bash(command: str, description: str = "Run a command") -> ToolCall:
+    """The tool call most scripts are made of."""
+    return ToolCall("Bash", {"command": command, "description": description})
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What the scripted model says; with tools it stops for them, else the turn ends."""
+
+    text: str = ""
+    tools: tuple[ToolCall, ...] = ()
+    usage: Usage = field(default_factory=Usage)
+    stop_reason: str | None = None
+
+    @property
+    def stops_for(self) -> str:
+        return self.stop_reason or ("tool_use" if self.tools else "end_turn")
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """An error instead of an answer; by default the one that makes the client compact late."""
+
+    status: int = 400
+    error_type: str = "invalid_request_error"
+    message: str = "prompt is too long: 205000 tokens > 200000 maximum"
+
+
+Step = Answer | Refusal
+
+
+@dataclass(frozen=True)
+class Received:
+    """One request as the API saw it: what the model would really have been given."""
+
+    number: int
+    kind: Kind
+    agent_id: str
+    at_seconds: float
+    body: dict[str, Any]
+
+
+Script = Callable[[Received], Step]
+
+
+class Acts:
+    """A script told as one list of steps for each kind of request; a spent list says "Done."."""
+
+    def __init__(
+        self,
+        main: Sequence[Step],
+        *,
+        summary: Sequence[Step] = (),
+        agent: Sequence[Step] = (),
+        side: Sequence[Step] = (),
+    ) -> None:
+        self._left: dict[Kind, list[Step]] = {
+            "main": list(main),
+            "summary": list(summary),
+            "agent": list(agent),
+            "side": list(side),
+        }
+        self._last_usage: dict[Kind, Usage] = {}
+        self._lock = threading.Lock()
+
+    def __call__(self, request: Received) -> Step:
+        with self._lock:
+            left = self._left[request.kind]
+            step = left.pop(0) if left else self._closing(request.kind)
+            if isinstance(step, Answer):
+                self._last_usage[request.kind] = step.usage
+            return step
+
+    def left(self, kind: Kind = "main") -> int:
+        """How many steps were never asked for."""
+        return len(self._left[kind])
+
+    def _closing(self, kind: Kind) -> Answer:
+        # The window must not seem to empty itself just because the script is over.
+        return Answer("Done.", usage=self._last_usage.get(kind, Usage()))
