@@ -83,7 +83,7 @@ def test_a_bad_mark_means_wake(tmp_path: Path, broken: bytes) -> None:
 def test_the_result_of_this_call_is_taken_from_the_payload(tmp_path: Path) -> None:
     path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000, calls=("t9",)))
     _armed(150_000)
-    response = {"stdout": "x" * 9_000, "stderr": "", "interrupted": False, "isImage": False}
+    response = {"stdout": "x" * 10_500, "stderr": "", "interrupted": False, "isImage": False}
     fire("PostToolUse", path, tool_use_id="t9", tool_response=response)
     assert spool.lines(str(window()))[-1].used == pytest.approx(53_000, abs=20)
 
@@ -91,10 +91,10 @@ def test_the_result_of_this_call_is_taken_from_the_payload(tmp_path: Path) -> No
 @pytest.mark.requirement("W1")
 def test_a_result_already_in_the_transcript_is_not_counted_again(tmp_path: Path) -> None:
     path = a_transcript(
-        tmp_path / "t.jsonl", an_answer(50_000, calls=("t9",)), a_result("t9", "x" * 9_000)
+        tmp_path / "t.jsonl", an_answer(50_000, calls=("t9",)), a_result("t9", "x" * 10_500)
     )
     _armed(150_000)
-    fire("PostToolUse", path, tool_use_id="t9", tool_response={"stdout": "x" * 9_000})
+    fire("PostToolUse", path, tool_use_id="t9", tool_response={"stdout": "x" * 10_500})
     assert spool.lines(str(window()))[-1].used == pytest.approx(53_000, abs=20)
 
 
@@ -103,7 +103,7 @@ def test_results_of_parallel_calls_add_up_before_any_is_written(tmp_path: Path) 
     path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000, calls=("t1", "t2", "t3")))
     _armed(150_000)
     for call in ("t1", "t2", "t3"):
-        fire("PostToolUse", path, tool_use_id=call, tool_response={"stdout": "x" * 9_000})
+        fire("PostToolUse", path, tool_use_id=call, tool_response={"stdout": "x" * 10_500})
     readings = [line.used for line in spool.lines(str(window()))]
     assert readings == [pytest.approx(n, abs=60) for n in (53_000, 56_000, 59_000)]
 

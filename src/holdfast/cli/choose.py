@@ -53,18 +53,26 @@ def windows(session: str = "", agent: str = "", everything: bool = False) -> lis
     if agent:
         found = [one for one in found if one.state.agent_id.startswith(agent)]
     if not everything and not session:
-        found = [one for one in found if not one.state.ended_ms]
+        found = [one for one in found if not _ended(one)]
     return found
 
 
 def newest(session: str = "", agent: str = "") -> Chosen:
-    """The window last heard of, a main one unless an agent was named; ended ones come last."""
+    """The window last heard of, a main one unless an agent was named; ended ones come last.
+
+    Run from inside a session, its own.
+    """
+    session = session or os.environ.get("CLAUDE_CODE_SESSION_ID", "")
     for everything in (False, True):
         found = windows(session, agent, everything)
         mains = [one for one in found if agent or not one.state.agent_id]
         if mains or found:
             return (mains or found)[0]
     raise NoSession("no session has been seen on this machine yet")
+
+
+def _ended(one: Chosen) -> bool:
+    return bool(one.state.ended_ms) or places.is_closed(one.folder)
 
 
 def _names(path: Path) -> tuple[str, str]:

@@ -21,6 +21,12 @@ def bar(used_ratio: float, zone: str, width: int = 40) -> Text:
     return text
 
 
+def sparkline(readings: list[int], edge_tokens: int) -> str:
+    """The last readings, each against the edge."""
+    steps = "▁▂▃▄▅▆▇█"
+    return "".join(steps[min(7, int(used / edge_tokens * 8))] for used in readings)
+
+
 def left(ops_left: int | None, minutes_left: float | None) -> str:
     """A forecast in words; unknown is a fine answer."""
     if ops_left is None:

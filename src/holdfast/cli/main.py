@@ -18,6 +18,7 @@ COMMANDS = {
     "replay": "what Holdfast would have done in a past session",
     "settings": "every setting, its value, and the file it came from",
     "status": "how full the window is, and how long it lasts",
+    "statusline": "one line for Claude Code's status line; reads its payload",
     "uninstall": "leave no trace in Claude Code's settings",
     "watch": "all sessions on this machine, live",
 }

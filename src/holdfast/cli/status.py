@@ -12,7 +12,7 @@ import click
 from holdfast.cli import choose, colours
 from holdfast.cli.choose import Chosen
 from holdfast.settings import load as settings_load
-from holdfast.window import health, view
+from holdfast.window import health, readings, view
 
 
 @click.command()
@@ -43,6 +43,7 @@ def report(chosen: Chosen) -> dict[str, Any]:
     seen = view.of_transcript(chosen.state, settings, int(time.time() * 1000), chosen.folder)
     found = health.describe(seen, chosen.state)
     found["settings_slips"] = list(settings.slips)
+    found["readings"] = readings.of(chosen.folder)
     return found
 
 
@@ -76,6 +77,8 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         ("session", _who(found)),
         ("model", f"{found['model'] or 'unknown'}, client {found['client_version'] or 'unknown'}"),
     ]
+    if len(found["readings"]) > 1:
+        rows.insert(3, ("lately", colours.sparkline(found["readings"][-40:], found["edge_tokens"])))
     if found["switches"]:
         turned = ", ".join(f"{name}={value}" for name, value in found["switches"].items())
         rows.append(("switches", turned))

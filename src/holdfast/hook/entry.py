@@ -16,20 +16,12 @@ if TYPE_CHECKING:
     from typing import Any, NoReturn
 
 # Events at which nothing needs thought while no mark is crossed. The others are rare.
-LEAN = frozenset(
-    (
-        "PostToolUse",
-        "PostToolUseFailure",
-        "UserPromptSubmit",
-        "Stop",
-        "SubagentStart",
-        "SubagentStop",
-    )
-)
+LEAN = frozenset(("PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"))
 TOOL_EVENTS = frozenset(("PostToolUse", "PostToolUseFailure"))
-SPEAKS_TO_USER = frozenset(("UserPromptSubmit", "Stop"))  # synchronous: what we say is shown
 COMPACTING = frozenset(("PreCompact", "PostCompact"))
+LATE_LOOKS, LATE_SECONDS, LIVE_SECONDS = 8, 0.02, 2.0
 MOST_PAYLOAD = 64 << 20
+FIRST_LOOK_TOKENS = 25_000  # a session without one tool call is first judged from here on
 PARALLEL_MS = 600_000  # a call left without a result this long has been given up
 
 
@@ -57,10 +49,26 @@ class Moment:
         self.transcript = places.transcript(main_path, agent_id)
         self.mark = mark.load(self.folder)
         density = self.mark.density if self.mark else mark.DENSITY
-        self.tail = tail.look(self.transcript, bool(agent_id), density)
+        self.tail = self._newest_tail(bool(agent_id), density)
         self.spool_bytes = 0
         self.pending_chars = 0.0  # on its way to the model, not in the transcript yet
         self.line = self._reading(density)
+
+    def _newest_tail(self, sidechain: bool, density: float) -> tail.Tail:
+        """The end of the transcript, once it holds the answer whose call this is.
+
+        After a quick tool this hook starts before the client has written that answer (11 of 16
+        times; it came within 67 ms). Nobody waits for an asynchronous hook, so it waits a little.
+        """
+        call = scan.text_of(self.payload, "tool_use_id")
+        seen = tail.look(self.transcript, sidechain, density)
+        waits = LATE_LOOKS if _is_live(self.transcript) else 0
+        while call and call not in seen.call_ids and waits:
+            time.sleep(LATE_SECONDS)
+            waits -= 1
+            if _size(self.transcript) != seen.size:
+                seen = tail.look(self.transcript, sidechain, density)
+        return seen
 
     def _reading(self, density: float) -> spool.Line:
         payload, seen = self.payload, self.tail
@@ -108,6 +116,21 @@ class Moment:
         return sum(sizes.values())
 
 
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except (OSError, ValueError):
+        return 0
+
+
+def _is_live(path: str) -> bool:
+    """Written to just now: only then is there anything to wait for."""
+    try:
+        return abs(time.time() - os.stat(path).st_mtime) < LIVE_SECONDS
+    except (OSError, ValueError):
+        return False
+
+
 def main(arguments: list[str]) -> NoReturn:
     """Fail open, in this one place; skip the interpreter's farewell, which costs 2 ms."""
     try:
@@ -121,15 +144,18 @@ def main(arguments: list[str]) -> NoReturn:
 
 
 def _handle(data: bytes, arguments: list[str]) -> None:
-    if os.environ.get("HOLDFAST_DISABLE") == "1" or "DISABLE_AUTO_CONTEXT_MANAGER" in os.environ:
-        return
     payload = scan.parse_object(visible.lighten(data))
     if arguments == ["statusline"]:
         return _say(_wake("status_line").show(payload, data))
+    if os.environ.get("HOLDFAST_DISABLE") == "1" or "DISABLE_AUTO_CONTEXT_MANAGER" in os.environ:
+        return
     event = scan.text_of(payload, "hook_event_name")
     if not event:
         raise ValueError("the payload names no event")
-    moment = Moment(payload, int(time.time() * 1000))
+    now_ms = int(time.time() * 1000)
+    if event.startswith("Subagent"):
+        return _note_agent(payload, event, now_ms)
+    moment = Moment(payload, now_ms)
     moment.spool_bytes = spool.append(moment.folder, moment.line)
     if event in LEAN and _asleep(moment, event):
         return
@@ -137,14 +163,26 @@ def _handle(data: bytes, arguments: list[str]) -> None:
 
 
 def _asleep(moment: Moment, event: str) -> bool:
-    if event.startswith("Subagent"):
-        return True  # noted in the spool; a subagent's own calls are judged in its own window
+    """At a prompt and at Stop somebody waits: they wake to pay a debt, and a prompt to judge."""
     armed = moment.mark
-    if armed is None:
-        return False
-    if armed.owed and event in SPEAKS_TO_USER:
-        return False
+    owed = armed is not None and armed.owed
+    if event == "Stop" or (event == "UserPromptSubmit" and owed):
+        return not owed
+    if armed is None or not armed.above:
+        return event == "UserPromptSubmit" and moment.line.used < FIRST_LOOK_TOKENS
     return not armed.crossed(moment.line.used, moment.spool_bytes, moment.now_ms)
+
+
+def _note_agent(payload: dict[str, Any], event: str, now_ms: int) -> None:
+    """A subagent came or went: a line in its parent's spool, and its own window is closed."""
+    session_id = scan.text_of(payload, "session_id") or "unknown"
+    agent_id, kind = scan.text_of(payload, "agent_id"), scan.text_of(payload, "agent_type")
+    if not kind:
+        return  # the compaction's own agent: it has no window and no file
+    line = spool.Line(now_ms, event, 0, "agent", agent_id, kind)
+    spool.append(places.window(session_id), line)
+    if event == "SubagentStop":
+        places.close_window(places.window(session_id, agent_id))
 
 
 def _read_all(fd: int) -> bytes:

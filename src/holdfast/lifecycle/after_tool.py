@@ -8,6 +8,12 @@ from holdfast.lifecycle import judging
 
 
 def tell(moment: Moment) -> str:
-    """Tell the model now; the user is owed the same word by the next hook that can be seen."""
+    """Tell the model now; the user is owed the same word by the next hook that can be seen.
+
+    What an asynchronous hook of a subagent prints goes to its parent (0 of 5 requests of the
+    agent had it, the parent's next one did): of a subagent nothing is said, only noted.
+    """
     news = judging.judge(moment)
+    if moment.payload.get("agent_id"):
+        return ""
     return outputs.answer(moment.line.event, to_model=news.to_model)

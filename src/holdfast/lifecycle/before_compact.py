@@ -16,6 +16,7 @@ def tell(moment: Moment) -> str:
     with held(moment.folder) as state:
         noting.note(state, moment)
         state.compacting_ms = moment.now_ms
+        state.owed = ""  # it spoke of the window that ends here
         state.compacting_answer = moment.tail.answer_id
         mark.arm(moment.folder, arm.wake_next(state))
     trigger = scan.text_of(moment.payload, "trigger") or "unknown"

@@ -13,6 +13,7 @@ from holdfast.lifecycle import noting
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.window import arm, audit, monitor, view, words
+from holdfast.window import seen as kept
 from holdfast.window.crossing import Crossing, cross
 from holdfast.window.state import State, WindowBusy, held
 from holdfast.window.view import View
@@ -55,17 +56,18 @@ def _judge(moment: Moment, state: State, pays: bool) -> News:
     if seen.reading.basis == "compacting":
         mark.arm(moment.folder, arm.wake_next(state))
         return News()
+    kept.add(list(seen.compactions))
     crossing = cross(state, seen.verdict, moment.now_ms, settings)
     lines = spool.lines(moment.folder)
     crossing = _monitored(crossing, state, seen, lines, settings)
-    news = _news(crossing, seen)
+    news = News() if _is_over(seen) else _news(crossing, seen)
     _account(crossing, state, seen, news)
-    state.owed = "" if pays else (news.to_user or state.owed)
-    owed = news.to_user if pays else ""
+    owed = news.to_user or state.owed
+    state.owed = "" if pays else owed
     spool.rotate(moment.folder)
     size = moment.spool_bytes
     mark.arm(moment.folder, arm.mark_for(state, seen.verdict, lines, size, settings))
-    return News(news.to_model, owed)
+    return News(news.to_model, owed if pays else "")
 
 
 def _monitored(
@@ -75,6 +77,12 @@ def _monitored(
     if crossing.checkpoint or not due:
         return crossing
     return Crossing(crossing.zone, crossing.alert, "monitor")
+
+
+def _is_over(seen: View) -> bool:
+    """Past the edge the client compacts before it asks again: what is said now would be heard
+    in the new window, where it is false."""
+    return seen.edge.kind == "early" and seen.reading.used_tokens >= seen.edge.edge_tokens
 
 
 def _news(crossing: Crossing, seen: View) -> News:

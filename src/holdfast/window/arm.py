@@ -9,7 +9,7 @@ from holdfast.window import monitor
 from holdfast.window.crossing import FREED
 from holdfast.window.guard import Thresholds, Verdict, next_tokens
 from holdfast.window.state import State
-from holdfast.wire.mark import NEVER, Mark
+from holdfast.wire.mark import DENSITY, NEVER, Mark
 from holdfast.wire.spool import Line
 
 WAKE_NEXT = 0
@@ -45,7 +45,7 @@ def wake_next(state: State) -> Mark:
     """After a compaction was announced: look again at the very next call."""
     return Mark(
         above=WAKE_NEXT,
-        density=state.density or 3.0,
+        density=state.density or DENSITY,
         overhead=state.overhead_tokens,
         owed=int(bool(state.owed)),
     )

@@ -31,6 +31,7 @@ class View:
     verdict: Verdict
     model: str
     client_version: str
+    compactions: tuple[seen.Seen, ...] = ()  # those this transcript tells of
 
 
 def of_moment(moment: Moment, state: State, settings: Settings) -> View:
@@ -51,7 +52,8 @@ def _of(
     past = history.of(state.transcript, sidechain=bool(state.agent_id))
     _learn(state, end, past, folder)
     used = end.used_tokens(state.density, state.overhead_tokens, pending)
-    edge = _edge(state, past, used)
+    told = _told(state, past)
+    edge = _edge(state, past, used, told)
     reading = _reading(end, folder, state, edge, used, now_ms)
     state.window_tokens, state.edge_tokens = edge.window_tokens, edge.edge_tokens
     state.edge_kind, state.edge_source = edge.kind, edge.source
@@ -66,6 +68,7 @@ def _of(
         guard.judge(past.totals, reading.used_tokens, edge.edge_tokens, Thresholds.of(settings)),
         state.model,
         state.client_version,
+        told,
     )
 
 
@@ -83,14 +86,18 @@ def _learn(state: State, end: Tail, past: History, folder: str) -> None:
         )
 
 
-def _edge(state: State, past: History, used: int) -> Edge:
-    turned: Switches = client_switches.from_json(state.switches)
-    key = seen.key(state.model, state.client_version, turned)
-    rows = [
+def _told(state: State, past: History) -> tuple[seen.Seen, ...]:
+    key = seen.key(state.model, state.client_version, client_switches.from_json(state.switches))
+    return tuple(
         seen.Seen(key, boundary.pre_tokens, boundary.uuid)
         for boundary in past.boundaries
         if boundary.pre_tokens and boundary.trigger == "auto" and boundary.uuid
-    ]
+    )
+
+
+def _edge(state: State, past: History, used: int, told: tuple[seen.Seen, ...]) -> Edge:
+    turned: Switches = client_switches.from_json(state.switches)
+    key = seen.key(state.model, state.client_version, turned)
     known = seen.load()
     marks = {row.mark for row in known}
     return client_edge.find(
@@ -99,7 +106,7 @@ def _edge(state: State, past: History, used: int) -> Edge:
         turned,
         used_tokens=max([used, *past.totals]),
         stated_window=None if state.agent_id else state.stated_window,
-        seen_pre_tokens=seen.pre_tokens(key, [*known, *(r for r in rows if r.mark not in marks)]),
+        seen_pre_tokens=seen.pre_tokens(key, [*known, *(r for r in told if r.mark not in marks)]),
     )
 
 

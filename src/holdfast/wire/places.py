@@ -30,6 +30,19 @@ def window(session_id: str, agent_id: str = "") -> str:
     return os.path.join(windows(), plain(session_id), leaf)
 
 
+def close_window(folder: str) -> None:
+    """Mark a window as ended, if it was ever opened."""
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC
+        os.close(os.open(os.path.join(folder, "ended"), flags, 0o600))
+    except OSError:
+        pass
+
+
+def is_closed(folder: str) -> bool:
+    return os.path.exists(os.path.join(folder, "ended"))
+
+
 def transcript(main_path: str, agent_id: str = "") -> str:
     """A subagent's payload names its parent's transcript; its own lies in a folder beside that."""
     if not agent_id:

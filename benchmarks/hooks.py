@@ -1,0 +1,117 @@
+"""What the hook costs: CPU of the whole process, as a ratio to a bare interpreter start."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import holdfast
+from holdfast.client import payloads
+from holdfast.wire import mark, places
+
+ENTRY = Path(holdfast.__file__).parent / "hook" / "__main__.py"
+BARE = [sys.executable, "-I", "-S", "-c", "pass"]
+HOOK = [sys.executable, "-I", "-S", str(ENTRY)]
+ROUNDS = 60
+SESSION = "bench"
+BLOCK_LINES = 300
+
+
+def measure() -> dict[str, float]:
+    """Every figure in one run, each hook taking turns with the bare start."""
+    with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
+        os.environ["HOLDFAST_HOME"] = folder
+        small, large = Path(folder, "1mb.jsonl"), Path(folder, "1gb.jsonl")
+        write_transcript(small, 1 << 20)
+        write_transcript(large, 1 << 30)
+        _arm()
+        calls = {
+            "PostToolUse, 1 KB payload": _sent("PostToolUse", small, 1_000),
+            "PostToolUse, 100 KB payload": _sent("PostToolUse", small, 100_000),
+            "PostToolUse, 1 GB transcript": _sent("PostToolUse", large, 1_000),
+            "PostToolUseFailure": _sent("PostToolUseFailure", small, 0),
+            "UserPromptSubmit": _sent("UserPromptSubmit", small, 0),
+            "Stop": _sent("Stop", small, 0),
+            "SubagentStart": _sent("SubagentStart", small, 0),
+            "SubagentStop": _sent("SubagentStop", small, 0),
+        }
+        found = _take_turns(calls)
+    found["1 GB against 1 MB"] = (
+        found["PostToolUse, 1 GB transcript"] / found["PostToolUse, 1 KB payload"]
+    )
+    return found
+
+
+def _take_turns(calls: dict[str, bytes]) -> dict[str, float]:
+    spent: dict[str, list[float]] = {name: [] for name in ["bare", *calls]}
+    for _ in range(ROUNDS):
+        spent["bare"].append(_cpu(BARE, b""))
+        for name, data in calls.items():
+            spent[name].append(_cpu(HOOK, data))
+    bare = median(spent.pop("bare"))
+    return {name: median(times) / bare for name, times in spent.items()}
+
+
+def _cpu(command: list[str], data: bytes) -> float:
+    """CPU seconds of one process, children of ours only."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    run = subprocess.run(command, input=data, capture_output=True, check=True)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    if run.stdout or run.stderr:
+        raise RuntimeError(f"the hook was not asleep: {run.stdout + run.stderr!r}")
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+
+
+def _arm() -> None:
+    folder = places.window(SESSION)
+    Path(folder).mkdir(parents=True)
+    mark.arm(folder, mark.Mark(above=150_000))
+
+
+def _sent(event: str, transcript: Path, size: int) -> bytes:
+    sent = payloads.payload(
+        event, session_id=SESSION, transcript=str(transcript), cwd=str(transcript.parent)
+    )
+    if size:
+        code = 'def tide(hour: int) -> float:\n    return heights["low"] + hour * 0.1\n'
+        sent["tool_response"] = {"stdout": (code * (size // len(code) + 1))[:size], "stderr": ""}
+    return json.dumps(sent).encode()
+
+
+def write_transcript(path: Path, size: int) -> None:
+    """Plausible rounds, an answer and its result each, until the file is so large."""
+    text = "".join(_round(n) for n in range(BLOCK_LINES)).encode()
+    with path.open("wb") as file:
+        while file.tell() < size:
+            file.write(text)
+        file.write(_line(payloads.answer_line(60_000)).encode())
+
+
+def _round(number: int) -> str:
+    answer = payloads.answer_line(50_000 + number)
+    result: dict[str, Any] = {
+        "type": "user",
+        "isSidechain": False,
+        "message": {
+            "role": "user",
+            "content": [{"type": "tool_result", "tool_use_id": f"t{number}", "content": "x" * 1500}],
+        },
+        "toolUseResult": {"stdout": "x" * 1500},
+    }
+    return _line(answer) + _line(result)
+
+
+def _line(value: dict[str, Any]) -> str:
+    return json.dumps(value, separators=(",", ":")) + "\n"
+
+
+if __name__ == "__main__":
+    for name, ratio in measure().items():
+        print(f"{name:32} {ratio:.2f}x")

@@ -1,0 +1,80 @@
+"""`make bench`: every figure of the README, measured now, as a table.
+
+    make bench CORPUS=DIR        adds what real transcripts tell
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+
+Row = tuple[str, str, str]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--corpus", type=Path, help="a folder of .jsonl or .jsonl.gz transcripts")
+    parser.add_argument("--evaluate", type=Path, help="the evaluator of briefs")
+    given = parser.parse_args()
+    _print("What the hook costs", list(_hooks()))
+    _print("What the user waits (real client, scripted API)", list(_wait()))
+    _print("Reading a transcript", list(_parse(given.corpus)))
+    _print("Reading and alerts against the truth", list(_truth(given.corpus)))
+    if given.evaluate is None:
+        print("\nskipped: quality of briefs (say EVALUATE=FILE); nothing composes briefs yet")
+
+
+def _print(title: str, rows: list[Row]) -> None:
+    print(f"\n## {title}\n\n| measure | figure | to reach |\n|---|---|---|", flush=True)
+    for name, figure, wanted in rows:
+        print(f"| {name} | {figure} | {wanted} |", flush=True)
+
+
+def _hooks() -> Iterator[Row]:
+    from benchmarks import hooks
+
+    for name, ratio in hooks.measure().items():
+        tool = name.startswith("PostToolUse")
+        wanted = "≤ 1.5×" if tool else "≤ 1.1×" if "against" in name else "≤ 3×"
+        of = "" if "against" in name else " of a bare `python -I -S -c pass`"
+        yield name, f"{ratio:.2f}×{of}", wanted
+
+
+def _wait() -> Iterator[Row]:
+    from benchmarks import wait
+
+    yield from wait.rows()
+
+
+def _parse(corpus: Path | None) -> Iterator[Row]:
+    from benchmarks import parse
+
+    yield from parse.rows(corpus)
+
+
+def _truth(corpus: Path | None) -> Iterator[Row]:
+    from benchmarks import readings
+
+    if corpus is None:
+        yield "skipped", "no transcripts: say CORPUS=DIR", ""
+        return
+    found = readings.measure(corpus)
+    for name, median, p90 in (
+        ("reading", "≤ 0.25 %", "≤ 1.2 %"),
+        ("reading, characters / 3.5", "", ""),
+        ("last usage, nothing added", "", ""),
+        ("pre_tokens", "≤ 0.2 %", ""),
+    ):
+        spread = found[name]
+        figure = f"median {spread['median']:.3%}, p90 {spread['p90']:.2%} ({spread['count']:,})"
+        yield name, figure, " and ".join(filter(None, (median, p90)))
+    ahead = f"of {found['automatic compactions']} compactions"
+    yield "advisory ≥ 3 operations ahead", f"{found['advisory 3 operations ahead']:.1%} {ahead}", "≥ 95 %"
+    yield "urgent ≥ 1 operation ahead", f"{found['urgent 1 operation ahead']:.1%} {ahead}", "≥ 90 %"
+    calm = f"of {found['sessions without a compaction']} sessions without a compaction"
+    yield "hear anything", f"{found['of them heard anything']:.1%} {calm}", "≤ 30 %"
+
+
+if __name__ == "__main__":
+    main()
