@@ -37,7 +37,9 @@ def main(seconds: float, seed: int) -> int:
                 print(f"seed {seed}, try {tried}: {trouble}\n{data[:2000]!r}")
                 return 1
             tried += 1
-    print(f"{tried} hostile payloads and transcripts, seed {seed}: exit 0 and valid output each time")
+    print(
+        f"{tried} hostile payloads and transcripts, seed {seed}: exit 0 and valid output each time"
+    )
     return 0
 
 
@@ -68,7 +70,9 @@ def _payload(chance: random.Random, folder: Path) -> tuple[str, bytes]:
 def _transcript(chance: random.Random, folder: Path) -> Path:
     lines = []
     for _ in range(chance.randrange(8)):
-        line: dict[str, Any] = payloads.answer_line(chance.choice([0, 9_000, 120_000, 166_000, 10**9]))
+        line: dict[str, Any] = payloads.answer_line(
+            chance.choice([0, 9_000, 120_000, 166_000, 10**9])
+        )
         target = chance.choice([line, line["message"], line["message"]["usage"]])
         if chance.random() < 0.5:
             target[chance.choice([*target, "content"])] = chance.choice(ODD)

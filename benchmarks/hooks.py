@@ -96,12 +96,13 @@ def write_transcript(path: Path, size: int) -> None:
 
 def _round(number: int) -> str:
     answer = payloads.answer_line(50_000 + number)
+    block = {"type": "tool_result", "tool_use_id": f"t{number}", "content": "x" * 1500}
     result: dict[str, Any] = {
         "type": "user",
         "isSidechain": False,
         "message": {
             "role": "user",
-            "content": [{"type": "tool_result", "tool_use_id": f"t{number}", "content": "x" * 1500}],
+            "content": [block],
         },
         "toolUseResult": {"stdout": "x" * 1500},
     }

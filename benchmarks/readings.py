@@ -11,7 +11,7 @@ from holdfast.settings import load as settings_load
 from holdfast.transcript import Boundary, Operation, Result, operations, read
 from holdfast.transcript.repair import decoded
 from holdfast.window import history
-from holdfast.window.replay import Replay, Replayer
+from holdfast.window.replay import Compaction, Replay, Replayer
 from holdfast.wire import tail, visible
 from holdfast.wire.mark import DENSITY
 
@@ -91,11 +91,17 @@ def _alerts(replays: list[Replay]) -> dict[str, Any]:
     calm = [replay for replay in replays if not replay.compactions]
     return {
         "automatic compactions": len(hits),
-        "advisory 3 operations ahead": _share(hit.ops_ahead.get("advisory", 0) >= 3 for hit in hits),
+        "advisory 3 operations ahead": _share(
+            hit.ops_ahead.get("advisory", 0) >= 3 for hit in hits
+        ),
         "urgent 1 operation ahead": _share(hit.ops_ahead.get("urgent", 0) >= 1 for hit in hits),
         "sessions without a compaction": len(calm),
         "of them heard anything": _share(replay.heard for replay in calm),
     }
+
+
+def _ahead(hit: Compaction, level: str) -> int:
+    return hit.ops_ahead.get(level, 0)
 
 
 def _share(facts: Iterator[bool]) -> float:

@@ -1,6 +1,6 @@
 """`make bench`: every figure of the README, measured now, as a table.
 
-    make bench CORPUS=DIR        adds what real transcripts tell
+make bench CORPUS=DIR        adds what real transcripts tell
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ def _hooks() -> Iterator[Row]:
 
     for name, ratio in hooks.measure().items():
         tool = name.startswith("PostToolUse")
-        wanted = "≤ 1.5×" if tool else "≤ 1.1×" if "against" in name else "≤ 3×"
+        wanted = "≤ 1.5x" if tool else "≤ 1.1x" if "against" in name else "≤ 3x"
         of = "" if "against" in name else " of a bare `python -I -S -c pass`"
-        yield name, f"{ratio:.2f}×{of}", wanted
+        yield name, f"{ratio:.2f}x{of}", wanted
 
 
 def _wait() -> Iterator[Row]:
@@ -70,7 +70,11 @@ def _truth(corpus: Path | None) -> Iterator[Row]:
         figure = f"median {spread['median']:.3%}, p90 {spread['p90']:.2%} ({spread['count']:,})"
         yield name, figure, " and ".join(filter(None, (median, p90)))
     ahead = f"of {found['automatic compactions']} compactions"
-    yield "advisory ≥ 3 operations ahead", f"{found['advisory 3 operations ahead']:.1%} {ahead}", "≥ 95 %"
+    yield (
+        "advisory ≥ 3 operations ahead",
+        f"{found['advisory 3 operations ahead']:.1%} {ahead}",
+        "≥ 95 %",
+    )
     yield "urgent ≥ 1 operation ahead", f"{found['urgent 1 operation ahead']:.1%} {ahead}", "≥ 90 %"
     calm = f"of {found['sessions without a compaction']} sessions without a compaction"
     yield "hear anything", f"{found['of them heard anything']:.1%} {calm}", "≤ 30 %"

@@ -8,18 +8,17 @@ take turns, so that a slow minute of the machine falls on all; only the ratios a
 
 from __future__ import annotations
 
-import sys
 import tempfile
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from statistics import median
 from typing import Any
 
+from holdfast.client.install.wiring import hook_table
 from holdfast.client.trial.namespace import NamespaceImpossible
-from holdfast.client.trial.script import Acts, Answer, Received, Step, bash, usage_of
 from holdfast.client.trial.run import run_trial
-from holdfast.client.wiring import hook_table
+from holdfast.client.trial.script import Acts, Answer, Received, Step, bash, usage_of
 
 ROUNDS = 25
 TURNS = 4
@@ -54,23 +53,22 @@ def measure(binary: Path) -> dict[str, float]:
     return figures
 
 
-def main(arguments: list[str]) -> int:
-    binary = Path(arguments[0]) if arguments else _newest_client()
+def rows(binary: Path | None = None) -> Iterator[tuple[str, str, str]]:
+    """The figures for the table, or the reason why there are none."""
+    binary = binary or _newest_client()
     if binary is None:
-        print("wait added: not measured, the real client is not here (make client)")
-        return 0
+        yield "wait added", "skipped: the real client is not here (make client)", ""
+        return
     try:
         figures = measure(binary)
     except NamespaceImpossible as reason:
-        print(f"wait added: not measured, no network namespace here: {reason}")
-        return 0
+        yield "wait added", f"skipped: no network namespace here: {reason}", ""
+        return
     for model in ("thinking", "instant"):
         ratio, before, after = (figures[f"{model}_{x}"] for x in ("ratio", "without_ms", "with_ms"))
-        print(
-            f"wait added, {model} model: a round takes {ratio:.2f}x as long with our hooks "
-            f"({before:.0f} ms without, {after:.0f} ms with, {figures['rounds']:.0f} rounds each)"
-        )
-    return 0
+        figure = f"{ratio:.2f}x ({before:.0f} ms without, {after:.0f} ms with our hooks)"
+        rounds = f"a round with a model that is {model}, {figures['rounds']:.0f} each way"
+        yield rounds, figure, "within noise"
 
 
 def _rounds_ms(binary: Path, settings: Mapping[str, Any], patient: bool) -> list[float]:
@@ -93,4 +91,5 @@ def _newest_client() -> Path | None:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    for row in rows():
+        print(*row, sep=" | ")

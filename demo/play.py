@@ -1,4 +1,4 @@
-"""`make demo`: a recorded session through the real hooks, in two columns: what happened, what we said.
+"""`make demo`: a recorded session through the real hooks: what happened, and what we said.
 
 The transcript grows line by line as it did then, and each hook runs as the client runs it: a
 process of its own with the recorded payload on stdin. Nothing outside a temporary folder is used.

@@ -82,7 +82,7 @@ REQUIREMENTS: dict[str, str] = {
     ),
     "B8": "Restored text is reference, not instruction (beyond)",
     "B9": (
-        "Restore (whole process) completes within 12× the bare interpreter start of the same "
+        "Restore (whole process) completes within 12x the bare interpreter start of the same "
         "run (5 MB transcript, 10,000 rows) (001)"
     ),
     "B10": "holdfast brief prints what would be injected now, and why each line is there (beyond)",

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +18,7 @@ COMMAND = [sys.executable, "-I", "-S", str(ENTRY)]
 
 
 def run(
-    data: bytes, *arguments: str, loud: bool = True, **environ: str
+    data: bytes, *arguments: str, loud: bool = True, environ: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
     """One hook process; `loud` makes our own slips fail the test."""
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "HOLDFAST_HOME")}
@@ -28,7 +29,7 @@ def run(
         capture_output=True,
         timeout=60,
         check=False,
-        env=kept | environ,
+        env=kept | dict(environ or {}),
     )
 
 
@@ -42,7 +43,7 @@ def fire(
 ) -> dict[str, Any]:
     """Fire one event and read what was said; an empty dict is silence."""
     sent = payloads.payload(event, session_id=session, transcript=str(transcript), cwd="/p") | own
-    found = run(json.dumps(sent).encode(), **(environ or {}))
+    found = run(json.dumps(sent).encode(), environ=environ)
     assert found.returncode == 0, found.stderr.decode()
     assert found.stderr == b"", found.stderr.decode()
     said: dict[str, Any] = json.loads(found.stdout) if found.stdout else {}

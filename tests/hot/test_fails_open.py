@@ -18,7 +18,7 @@ from tests.hot.hooks import fire, run, window
 
 
 def _survives(data: bytes, *arguments: str, **environ: str) -> str:
-    found = run(data, *arguments, loud=False, **environ)
+    found = run(data, *arguments, loud=False, environ=environ)
     assert found.returncode == 0
     return found.stdout.decode()
 
@@ -153,11 +153,10 @@ JSONISH = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
     max_leaves=6,
 )
+NAMES = ("session_id", "transcript_path", "agent_id", "tool_response", "tool_use_id", "source")
+NAMES += ("tool_name", "model", "trigger", "prompt", "error", "cwd", "context_window")
 FIELDS = st.dictionaries(
-    st.sampled_from(
-        ["session_id", "transcript_path", "agent_id", "tool_response", "tool_use_id", "source"]
-        + ["tool_name", "model", "trigger", "prompt", "error", "cwd", "context_window"]
-    ),
+    st.sampled_from(NAMES),
     JSONISH,
     max_size=6,
 )

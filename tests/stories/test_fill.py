@@ -143,7 +143,7 @@ def test_status_run_elsewhere_uses_the_switches_the_hooks_saw(session: Session) 
 @pytest.mark.requirement("W5")
 def test_a_subagent_has_a_window_of_its_own(session: Session) -> None:
     session.call(160_000)
-    agent = {"agent_id": "a1b2", "agent_type": "general-purpose"}
+    agent: dict[str, Any] = {"agent_id": "a1b2", "agent_type": "general-purpose"}
     fire("SubagentStart", session.path, **agent)
     own = session.path.with_suffix("") / "subagents" / "agent-a1b2.jsonl"
     a_transcript(own, an_answer(9_000, sidechain=True, calls=("x1",)))

@@ -15,7 +15,7 @@ import click
 from holdfast.client import doctor as client_doctor
 from holdfast.client import payloads
 from holdfast.client.doctor import Fired
-from holdfast.client.installs import find_installs
+from holdfast.client.install.found import find_installs
 from holdfast.settings import load as settings_load
 from holdfast.transcript import Reader
 from holdfast.window.state import all_windows
@@ -125,9 +125,9 @@ def _tallies() -> dict[str, Any]:
 
 def _cycle(binary: Path | None) -> dict[str, Any]:
     """Fill, alert, compaction: the real client against a scripted API, cut off from any network."""
+    from holdfast.client.install.wiring import hook_table
     from holdfast.client.trial.cycle import run_cycle
     from holdfast.client.trial.heard import compactions, heard, hook_faults
-    from holdfast.client.wiring import hook_table
 
     found = binary or (Path(which) if (which := shutil.which("claude")) else None)
     if found is None or not found.is_file():

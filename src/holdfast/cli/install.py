@@ -9,12 +9,12 @@ from typing import Any
 
 import click
 
-from holdfast.client import diff, lock
-from holdfast.client import install as installing
-from holdfast.client.install import Plan
-from holdfast.client.install_notes import installed_elsewhere
-from holdfast.client.plugin import plugin_target
-from holdfast.client.scopes import SCOPES, Target, settings_target
+from holdfast.client.install import diff, lock
+from holdfast.client.install import plan as installing
+from holdfast.client.install.notes import installed_elsewhere
+from holdfast.client.install.plan import Plan
+from holdfast.client.install.plugin import plugin_target
+from holdfast.client.install.scopes import SCOPES, Target, settings_target
 from holdfast.wire import places
 
 Command = Callable[..., Any]

@@ -26,7 +26,7 @@ COLOURS = {"green": "32", "yellow": "33", "orange": "38;5;208", "red": "1;31"}
 
 def show(payload: dict[str, Any], data: bytes) -> str:
     """Their line, then ours; whatever fails on our side leaves theirs alone."""
-    theirs = _theirs(data)
+    theirs = _theirs(payload, data)
     if os.environ.get("HOLDFAST_DISABLE") == "1":
         return theirs
     folder = places.window(scan.text_of(payload, "session_id") or "unknown")
@@ -74,10 +74,12 @@ def _coloured(zone: str, text: str) -> str:
     return f"\033[{COLOURS.get(zone, '36')}m{text}\033[0m"
 
 
-def _theirs(data: bytes) -> str:
+def _theirs(payload: dict[str, Any], data: bytes) -> str:
     """The user's own status line, run as the client would; slow or broken, it is left out."""
     kept = scan.parse_object(places.read_small(f"{places.home()}/statusline.json"))
-    command = scan.text_of(kept, "command")
+    projects = kept.get("projects")
+    here = projects if isinstance(projects, dict) and _project(payload) in projects else None
+    command = scan.text_of(here, _project(payload)) if here else scan.text_of(kept, "command")
     if not command:
         return ""
     try:
@@ -135,4 +137,6 @@ def _edge_tokens(payload: dict[str, Any], used: int) -> int:
 
 
 def _project(payload: dict[str, Any]) -> str:
-    return os.environ.get("CLAUDE_PROJECT_DIR") or scan.text_of(payload, "cwd")
+    workspace = payload.get("workspace")
+    told = scan.text_of(workspace, "project_dir") if isinstance(workspace, dict) else ""
+    return told or os.environ.get("CLAUDE_PROJECT_DIR") or scan.text_of(payload, "cwd")

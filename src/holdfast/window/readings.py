@@ -1,4 +1,4 @@
-"""A window's readings as its hooks kept them: one per change, oldest first, bounded by the spool."""
+"""A window's readings as its hooks kept them: one per change, oldest first."""
 
 from __future__ import annotations
 

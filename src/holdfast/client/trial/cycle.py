@@ -11,8 +11,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from holdfast.client.trial.script import Acts, Answer, bash, usage_of
 from holdfast.client.trial.run import Trial, run_trial
+from holdfast.client.trial.script import Acts, Answer, bash, usage_of
 
 MODEL = "claude-sonnet-4-6"
 EDGE_TOKENS = 167_000  # of a 200,000 window; CLIENT.md (m)

@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from holdfast.client.trial.script import Received
 from holdfast.client.trial.run import Trial
+from holdfast.client.trial.script import Received
 
 # A text of ours ends where the client's wrapper, or a section of its system message, ends.
 _OURS = re.compile(r"Holdfast:.*?(?=\s*</system-reminder>|\n\n|\Z)", re.DOTALL)

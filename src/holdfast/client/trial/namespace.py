@@ -18,8 +18,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
 
+from holdfast.client.install.errors import HoldfastError
 from holdfast.client.trial import enter_namespace
-from holdfast.client.errors import HoldfastError
 from holdfast.client.trial.patience import wait_for_end
 
 _START_SECONDS = 20.0

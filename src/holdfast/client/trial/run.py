@@ -12,16 +12,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from holdfast.client.trial.namespace import confined
-from holdfast.client.trial.patience import Patience
-from holdfast.client.trial.script import Kind, Received, Script
-from holdfast.client.trial.scripted_api import ScriptedApi
 from holdfast.client.trial.home import (
     notes_folder,
     prepare_home,
     transcripts_in,
     trial_environment,
 )
+from holdfast.client.trial.namespace import confined
+from holdfast.client.trial.patience import Patience
+from holdfast.client.trial.script import Kind, Received, Script
+from holdfast.client.trial.scripted_api import ScriptedApi
 
 _TOOLS = "Bash,Read,Write,Edit,Agent"
 

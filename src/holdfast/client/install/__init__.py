@@ -1,0 +1,1 @@
+"""Wiring Holdfast into Claude Code's settings, and out again without a trace."""

@@ -1,0 +1,73 @@
+"""What a user should know about an install besides the lines that change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from holdfast.client.install.found import find_installs, settings_in
+from holdfast.client.install.parts import OwnFile
+from holdfast.client.install.scopes import SCOPES, Target, settings_file
+from holdfast.client.install.settings_text import their_status_command
+from holdfast.client.install.wiring import ENTRY, is_ours
+
+
+def install_notes(target: Target, home: Path, found: Sequence[bytes | None]) -> tuple[str, ...]:
+    project = target.project or Path.cwd()
+    return (
+        *_foreign_files(target, found),
+        *_silenced(home, project),
+        *_shared_file(target),
+        *_hidden_status_line(target, home, project),
+    )
+
+
+def wrapping_notes(wrapped: str | None) -> tuple[str, ...]:
+    return ("your own status line still runs; ours is put after it",) if wrapped else ()
+
+
+def uninstall_notes(target: Target, left: Sequence[bytes | None]) -> tuple[str, ...]:
+    notes = list[str]()
+    for part, data in zip(target.parts, left, strict=True):
+        if data is None:
+            continue
+        if isinstance(part, OwnFile):
+            notes.append(f"{part.path} is not as we wrote it, so it was left alone")
+        elif ENTRY.encode() in data:
+            notes.append(f"{part.path} still names {ENTRY} in a line that is not ours as written")
+    return tuple(notes)
+
+
+def installed_elsewhere(target: Target, home: Path, project: Path) -> Iterator[str]:
+    """Where else to leave, for someone who asked to leave where we are not."""
+    for other in find_installs(home, project):
+        if other.path.resolve() != target.anchor.resolve():
+            yield f"it is installed in {other.scope} scope: {other.path}"
+
+
+def _foreign_files(target: Target, found: Sequence[bytes | None]) -> Iterator[str]:
+    for part, data in zip(target.parts, found, strict=True):
+        if isinstance(part, OwnFile) and part.is_foreign(data):
+            yield f"{part.path} is someone else's file, so it was left alone"
+
+
+def _silenced(home: Path, project: Path) -> Iterator[str]:
+    for path in dict.fromkeys(settings_file(scope, home, project) for scope in SCOPES):
+        if settings_in(path).get("disableAllHooks") is True:
+            yield f"hooks are silenced: {path} says disableAllHooks"
+
+
+def _shared_file(target: Target) -> Iterator[str]:
+    if target.scope == "project":
+        yield f"{target.anchor} names paths of this machine; if it is shared, use --scope local"
+
+
+def _hidden_status_line(target: Target, home: Path, project: Path) -> Iterator[str]:
+    """A project's status line wins over the user's, and so over ours there."""
+    if target.scope != "user":
+        return
+    for scope in ("local", "project"):
+        path = settings_file(scope, home, project)
+        command = their_status_command(settings_in(path))
+        if path != target.anchor and command is not None and not is_ours(command):
+            yield f"in {project} the status line of {path} is shown instead of ours"

@@ -1,0 +1,126 @@
+"""The files we take a share in, each knowing how it looks with us and without us.
+
+A settings file is someone else's and holds a few lines of ours; an own file is ours whole.
+Another part, such as an MCP server's entry, is another class with the same five verbs.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from holdfast.client.install import settings_text, wiring
+from holdfast.client.install.changes import bytes_of
+from holdfast.client.install.errors import SettingsBroken, SettingsIsALink
+
+
+class Part(Protocol):
+    """`before` is the bytes from before us, or UNKNOWN where no receipt tells."""
+
+    @property
+    def path(self) -> Path: ...
+    def read(self) -> bytes | None: ...
+    def is_joined(self, data: bytes | None) -> bool: ...
+    def join(self, data: bytes | None) -> bytes | None: ...
+    def leave(self, data: bytes | None, before: Before) -> bytes | None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Before:
+    known: bool
+    data: bytes | None = None
+
+
+UNKNOWN = Before(known=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsPart:
+    """A settings.json: our hooks and our status line in it."""
+
+    path: Path
+    table: wiring.HookTable = field(default_factory=wiring.hook_table)
+    status_line: dict[str, Any] = field(default_factory=wiring.status_line)
+
+    def read(self) -> bytes | None:
+        """The bytes, or a refusal in words: a link, a folder, not text, not JSON."""
+        if self.path.is_symlink():
+            target = self.path.readlink()
+            raise SettingsIsALink(
+                f"{self.path} is a link to {target}",
+                hint=f"whatever manages {target} would lose our lines; make it a plain file first",
+            )
+        if self.path.exists() and not self.path.is_file():
+            raise SettingsBroken(f"{self.path} is not a file")
+        data = bytes_of(self.path)
+        _checked(self.path, data)
+        return data
+
+    def is_joined(self, data: bytes | None) -> bool:
+        return settings_text.has_all(_text(data), self.table, self.status_line)
+
+    def join(self, data: bytes | None) -> bytes:
+        settings = _checked(self.path, data)
+        try:
+            settings_text.check_room(settings)
+        except SettingsBroken as slip:
+            raise SettingsBroken(f"{self.path}: {slip}") from None
+        return settings_text.join(_text(data), self.table, self.status_line).encode()
+
+    def leave(self, data: bytes | None, before: Before) -> bytes | None:
+        if data is None:
+            return None
+        was = _text(before.data) if before.known else None
+        text = settings_text.leave(_text(data), was)
+        if text == _text(data):
+            return data
+        return before.data if text == was else text.encode()
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFile:
+    """A file that is ours whole. `varying` are the words in it that differ between machines."""
+
+    path: Path
+    content: str
+    varying: tuple[str, ...] = ()
+
+    def read(self) -> bytes | None:
+        """A link or a folder in our place is someone else's, and so is never what we wrote."""
+        if self.path.is_symlink() or self.path.is_dir():
+            return b""
+        return bytes_of(self.path)
+
+    def is_joined(self, data: bytes | None) -> bool:
+        return data == self.content.encode()
+
+    def is_foreign(self, data: bytes | None) -> bool:
+        return data is not None and not self._is_mine(data)
+
+    def join(self, data: bytes | None) -> bytes:
+        return self.content.encode() if data is None else data
+
+    def leave(self, data: bytes | None, before: Before) -> bytes | None:
+        return None if data is None or self._is_mine(data) else data
+
+    def _is_mine(self, data: bytes) -> bool:
+        """True when only the varying words differ: an older python wrote it."""
+        cuts = "|".join(re.escape(word) for word in self.varying)
+        pieces = re.split(cuts, self.content) if cuts else [self.content]
+        pattern = "[^\n]+?".join(re.escape(piece) for piece in pieces)
+        return re.fullmatch(pattern, data.decode("utf-8", "replace")) is not None
+
+
+def _text(data: bytes | None) -> str:
+    return settings_text.or_empty((data or b"").decode())
+
+
+def _checked(path: Path, data: bytes | None) -> dict[str, Any]:
+    try:
+        return settings_text.check(_text(data))
+    except UnicodeDecodeError as slip:
+        raise SettingsBroken(f"{path}: not UTF-8 at byte {slip.start + 1}") from None
+    except SettingsBroken as slip:
+        raise SettingsBroken(f"{path}: {slip}") from None

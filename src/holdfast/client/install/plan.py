@@ -1,0 +1,181 @@
+"""Installing into Claude Code and leaving again: plan what changes, show it, then do all of it.
+
+Both plans rest on one question per file: how would it look without us? If it is byte for byte as we
+left it, that is the backup; else our share is taken out by position, and what others did stays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from holdfast.client.install import changes, status_line
+from holdfast.client.install import receipt as receipts
+from holdfast.client.install.changes import Change
+from holdfast.client.install.errors import AlreadyInstalledElsewhere, SettingsReadOnly
+from holdfast.client.install.found import Install, find_installs, installed_commands
+from holdfast.client.install.notes import install_notes, uninstall_notes, wrapping_notes
+from holdfast.client.install.parts import UNKNOWN, Before, Part
+from holdfast.client.install.receipt import Receipt
+from holdfast.client.install.scopes import Target
+
+__all__ = [
+    "Install",
+    "Plan",
+    "apply",
+    "find_installs",
+    "installed_commands",
+    "plan_install",
+    "plan_uninstall",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Changes in the order they are made, folders to drop after, and what else to say."""
+
+    changes: tuple[Change, ...]
+    folders: tuple[Path, ...]
+    notes: tuple[str, ...]
+
+    @property
+    def is_nothing(self) -> bool:
+        return not self.changes
+
+    @property
+    def shown(self) -> list[Change]:
+        """The changes outside our own folder."""
+        return [change for change in self.changes if not change.private]
+
+    @property
+    def backups(self) -> list[Change]:
+        """Copies of other people's files, newly kept."""
+        return [change for change in self.changes if change.after and change.path.suffix == ".bak"]
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """One file: as it is, as it would be without us, as it shall be."""
+
+    part: Part
+    now: bytes | None
+    without: bytes | None
+    wanted: bytes | None
+
+    @property
+    def change(self) -> Change:
+        return Change(self.part.path, self.now, self.wanted)
+
+
+def plan_install(target: Target, home: Path, ours: Path, *, force: bool = False) -> Plan:
+    """What installing here would change; refuses what it could not do or should not."""
+    old = receipts.load(ours, target.anchor)
+    shares = [_joined(share) for share in _look(target, old)]
+    edits = [share.change for share in shares if not share.change.is_none]
+    notes = install_notes(target, home, [share.now for share in shares])
+    if not edits:
+        line = status_line.index(ours, list(receipts.load_all(ours)))
+        return _plan([line] if old else [], (), notes)
+    if not force:
+        _refuse_second_place(target, home)
+    for edit in edits:
+        changes.check_writable(edit.path)
+    new = _receipt(target, shares, old, home, ours)
+    # The receipt comes first: if we die in between, leaving still knows what it needs.
+    kept = receipts.keep(ours, new)
+    line = status_line.index(ours, [*_others(ours, target), new])
+    return _plan([*kept, line, *edits], (), (*notes, *wrapping_notes(new.wrapped)))
+
+
+def plan_uninstall(target: Target, home: Path, ours: Path) -> Plan:
+    """What leaving this place would change; nothing where we are not."""
+    old = receipts.load(ours, target.anchor)
+    shares = [replace(share, wanted=share.without) for share in _look(target, old)]
+    edits = [share.change for share in shares if not share.change.is_none]
+    for edit in edits:
+        changes.check_writable(edit.path)
+    line = status_line.index(ours, list(_others(ours, target)))
+    forgotten = [*receipts.drop(ours, target.anchor), *([line] if old else [])]
+    folders = _our_folders(old, edits)
+    notes = uninstall_notes(target, [share.wanted for share in shares])
+    return _plan([*edits, *forgotten], folders, notes)
+
+
+def apply(plan: Plan) -> None:
+    """Make the planned changes, all or none."""
+    changes.apply(plan.changes)
+    changes.remove_empty(plan.folders)
+
+
+def _plan(every: list[Change], folders: tuple[Path, ...], notes: tuple[str, ...]) -> Plan:
+    return Plan(tuple(change for change in every if not change.is_none), folders, notes)
+
+
+def _look(target: Target, old: Receipt | None) -> Iterator[_Share]:
+    for part in target.parts:
+        try:
+            now = part.read()
+        except OSError as slip:
+            raise SettingsReadOnly(f"{part.path} cannot be read: {slip.strerror}") from slip
+        yield _Share(part, now, _without_us(part, now, old), now)
+
+
+def _without_us(part: Part, now: bytes | None, old: Receipt | None) -> bytes | None:
+    record = old.record_of(part.path) if old else None
+    if record is None:
+        return part.leave(now, UNKNOWN)
+    if now is not None and receipts.sha256(now) == record.left_sha256:
+        return record.before
+    return part.leave(now, Before(known=True, data=record.before))
+
+
+def _joined(share: _Share) -> _Share:
+    if share.part.is_joined(share.now):
+        return share
+    return replace(share, wanted=share.part.join(share.without))
+
+
+def _our_folders(old: Receipt | None, edits: list[Change]) -> tuple[Path, ...]:
+    """The folders we made; without a receipt, those that our own files stood in."""
+    if old is not None:
+        return tuple(Path(folder) for folder in old.folders)
+    return tuple(edit.path.parent for edit in edits if edit.after is None)
+
+
+def _refuse_second_place(target: Target, home: Path) -> None:
+    for other in find_installs(home, target.project or Path.cwd()):
+        if target.scope == "plugin" and other.scope == "plugin":
+            continue  # the folder may be the very one that is installed
+        if other.path.resolve() != target.anchor.resolve():
+            raise AlreadyInstalledElsewhere(
+                f"already installed in {other.scope} scope: {other.path}", hint=_way_out(other)
+            )
+
+
+def _way_out(other: Install) -> str:
+    if other.scope == "plugin":
+        return "`claude plugin uninstall` it first, or say --force; both would run every hook twice"
+    return f"`holdfast uninstall --scope {other.scope}` first, or say --force"
+
+
+def _receipt(
+    target: Target, shares: list[_Share], old: Receipt | None, home: Path, ours: Path
+) -> Receipt:
+    folders = {str(f) for share in shares for f in changes.missing_folders(share.part.path)}
+    return Receipt(
+        scope=target.scope,
+        anchor=str(target.anchor),
+        project=str(target.project or ""),
+        wrapped=status_line.command_to_wrap(target, home, ours),
+        folders=tuple(sorted(folders.union(old.folders if old else ()))),
+        files=tuple(
+            receipts.record(target.anchor, share.part.path, share.without, share.wanted)
+            for share in shares
+            if share.wanted != share.without
+        ),
+    )
+
+
+def _others(ours: Path, target: Target) -> Iterator[Receipt]:
+    return (kept for kept in receipts.load_all(ours) if kept.anchor != str(target.anchor))

@@ -1,0 +1,86 @@
+"""Holdfast as a plugin folder, which is its own marketplace: written whole, for this machine."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import holdfast
+from holdfast.client.install import wiring
+from holdfast.client.install.errors import NotAPluginFolder
+from holdfast.client.install.parts import OwnFile
+from holdfast.client.install.scopes import Target, packaged, status_skill
+
+NAME = "holdfast"
+DESCRIPTION = (
+    "Keeps a long Claude Code session whole: knows how full the context window is, "
+    "and when it will run out."
+)
+MANIFEST = ".claude-plugin/plugin.json"
+
+
+def plugin_target(folder: Path) -> Target:
+    """All files of the plugin; a folder that holds something else is refused."""
+    if folder.exists() and not folder.is_dir():
+        raise NotAPluginFolder(f"{folder} is not a folder")
+    if folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
+        raise NotAPluginFolder(f"{folder} is not empty and holds no Holdfast plugin")
+    varying = (_escaped(wiring.hook_command()), wiring.console_command(), holdfast.__version__)
+    return Target(
+        scope="plugin",
+        anchor=folder,
+        project=None,
+        parts=tuple(OwnFile(folder / name, text, varying) for name, text in _files(folder).items()),
+    )
+
+
+def _files(folder: Path) -> dict[str, str]:
+    return {
+        MANIFEST: _json(_manifest()),
+        ".claude-plugin/marketplace.json": _json(_marketplace()),
+        "hooks/hooks.json": _json({"hooks": wiring.hook_table()}),
+        "skills/status/SKILL.md": status_skill(),
+        "README.md": _readme(folder),
+        "LICENSE": packaged("LICENSE"),
+    }
+
+
+def _manifest() -> dict[str, Any]:
+    return {
+        "name": NAME,
+        "version": holdfast.__version__,
+        "description": DESCRIPTION,
+        "author": {"name": "The Holdfast authors"},
+        "license": "Apache-2.0",
+    }
+
+
+def _marketplace() -> dict[str, Any]:
+    return {
+        "name": NAME,
+        "description": "Holdfast alone, as installed on this machine.",
+        "owner": {"name": "The Holdfast authors"},
+        "plugins": [{"name": NAME, "source": "./"}],
+    }
+
+
+def _readme(folder: Path) -> str:
+    text = packaged("README.md").replace("{folder}", shlex.quote(str(folder)))
+    return text.replace("{status_line}", _json({"statusLine": wiring.status_line()}).rstrip())
+
+
+def _is_ours(folder: Path) -> bool:
+    try:
+        return bool(json.loads((folder / MANIFEST).read_bytes())["name"] == NAME)
+    except (OSError, ValueError, KeyError, TypeError):
+        return False
+
+
+def _escaped(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, indent=2, ensure_ascii=False) + "\n"

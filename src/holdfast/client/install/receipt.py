@@ -1,0 +1,115 @@
+"""What we did to which files: kept in HOLDFAST_HOME/installs, so that leaving can be exact.
+
+One receipt for each place of install, named by the hash of its path. A file's bytes from before us
+lie beside it as a `.bak`, named by their own hash.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from holdfast.client.install.changes import Change, bytes_of
+
+VERSION = 1
+
+
+@dataclass(frozen=True, slots=True)
+class FileRecord:
+    """One file as we left it, and its backup; `backup` is empty where there was no file."""
+
+    path: str
+    left_sha256: str
+    backup: str = ""
+    before: bytes | None = None  # read from the backup; not in the receipt itself
+
+
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    scope: str
+    anchor: str  # the settings file, or the plugin's folder
+    project: str  # empty in user scope
+    wrapped: str | None  # the status line command that ours runs first
+    folders: tuple[str, ...]
+    files: tuple[FileRecord, ...]
+
+    def record_of(self, path: Path) -> FileRecord | None:
+        return next((record for record in self.files if record.path == str(path)), None)
+
+
+def sha256(data: bytes | None) -> str:
+    return hashlib.sha256(data).hexdigest() if data is not None else ""
+
+
+def path_for(home: Path, anchor: Path) -> Path:
+    return home / "installs" / f"{_key(anchor)}.json"
+
+
+def record(anchor: Path, path: Path, before: bytes | None, left: bytes | None) -> FileRecord:
+    backup = f"{_key(anchor)}.{sha256(before)[:16]}.bak" if before is not None else ""
+    return FileRecord(str(path), sha256(left), backup, before)
+
+
+def load(home: Path, anchor: Path) -> Receipt | None:
+    """The receipt with its backups; None when there is none, or none that can be trusted."""
+    return _read(path_for(home, anchor))
+
+
+def load_all(home: Path) -> Iterator[Receipt]:
+    for path in sorted((home / "installs").glob("*.json")):
+        receipt = _read(path)
+        if receipt is not None:
+            yield receipt
+
+
+def keep(home: Path, receipt: Receipt) -> list[Change]:
+    """Backups first: a receipt never names one that is not there."""
+    folder = home / "installs"
+    wanted = {file.backup: file.before for file in receipt.files if file.backup}
+    backups = [_private(folder / name, data) for name, data in wanted.items()]
+    return [*backups, _private(path_for(home, Path(receipt.anchor)), _dump(receipt))]
+
+
+def drop(home: Path, anchor: Path) -> list[Change]:
+    """Forget the receipt first, then the backups it named."""
+    path = path_for(home, anchor)
+    backups = sorted(path.parent.glob(f"{_key(anchor)}.*.bak"))
+    return [_private(gone, None) for gone in (path, *backups) if gone.exists()]
+
+
+def _private(path: Path, after: bytes | None) -> Change:
+    return Change(path, bytes_of(path), after, private=True)
+
+
+def _key(anchor: Path) -> str:
+    return hashlib.sha256(str(anchor).encode("utf-8", "surrogateescape")).hexdigest()[:32]
+
+
+def _dump(receipt: Receipt) -> bytes:
+    plain = asdict(receipt)
+    for file in plain["files"]:
+        del file["before"]
+    return json.dumps({"version": VERSION, **plain}, indent=2).encode() + b"\n"
+
+
+def _read(path: Path) -> Receipt | None:
+    try:
+        plain = json.loads(path.read_bytes())
+        if plain.pop("version") != VERSION:
+            return None
+        files = tuple(_with_backup(FileRecord(**file), path.parent) for file in plain["files"])
+        return Receipt(**{**plain, "files": files, "folders": tuple(plain["folders"])})
+    except (OSError, ValueError, TypeError, KeyError, AttributeError):
+        return None
+
+
+def _with_backup(file: FileRecord, folder: Path) -> FileRecord:
+    if not file.backup:
+        return file
+    before = (folder / Path(file.backup).name).read_bytes()
+    if sha256(before)[:16] not in file.backup:
+        raise ValueError(f"{file.backup} is damaged")
+    return replace(file, before=before)

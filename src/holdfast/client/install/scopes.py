@@ -1,0 +1,71 @@
+"""The places Claude Code reads settings from, and what we would put there."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+
+from holdfast.client.install import wiring
+from holdfast.client.install.parts import OwnFile, Part, SettingsPart
+
+SCOPES = ("user", "project", "local")
+BELOW = {"user": (), "project": ("user",), "local": ("project", "user")}  # whom each one overrides
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """One place of install: its parts, and the file or folder that it is known by."""
+
+    scope: str
+    anchor: Path
+    project: Path | None
+    parts: tuple[Part, ...]
+
+    @property
+    def words(self) -> str:
+        """The options that name this place on the command line."""
+        if self.scope == "user":
+            return ""
+        if self.project is None:
+            return f" --plugin {shlex.quote(str(self.anchor))}"
+        return f" --scope {self.scope} --project {shlex.quote(str(self.project))}"
+
+
+def claude_folder(home: Path) -> Path:
+    """Claude Code's own folder for this user."""
+    given = os.environ.get("CLAUDE_CONFIG_DIR")
+    return Path(given).absolute() if given else home / ".claude"
+
+
+def settings_file(scope: str, home: Path, project: Path) -> Path:
+    if scope == "user":
+        return claude_folder(home) / "settings.json"
+    name = "settings.local.json" if scope == "local" else "settings.json"
+    return project / ".claude" / name
+
+
+def settings_target(scope: str, home: Path, project: Path) -> Target:
+    """Our parts in one settings scope; a new kind of part joins the list here."""
+    settings = settings_file(scope, home, project)
+    parts = (
+        SettingsPart(settings),
+        OwnFile(
+            settings.parent / "commands" / "holdfast" / "status.md",
+            status_skill(),
+            (wiring.console_command(),),
+        ),
+    )
+    return Target(scope, settings, None if scope == "user" else project, parts)
+
+
+def status_skill() -> str:
+    """`/holdfast:status`, as a command file and as a plugin's skill."""
+    return packaged("status.md").replace("{command}", wiring.console_command())
+
+
+def packaged(name: str) -> str:
+    folder = resources.files("holdfast.client.install") / "plugin_files"
+    return (folder / name).read_text("utf-8")

@@ -1,0 +1,163 @@
+"""Our share of a settings text: put it in, take it out, and leave the rest to the byte.
+
+`before` is the text as it was without us. It tells which containers are ours; where it is unknown
+(None), a container that our leaving empties is taken to be ours.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from holdfast.client.install.errors import SettingsBroken
+from holdfast.client.install.json_edits import add, blank_inside, is_empty, remove, replace
+from holdfast.client.install.json_places import Path, children, find, raw, read, root
+from holdfast.client.install.wiring import HookTable, is_ours
+
+STATUS: Path = ("statusLine",)
+STATUS_COMMAND: Path = ("statusLine", "command")
+
+
+def or_empty(text: str) -> str:
+    """An empty file counts as an empty object."""
+    return text if text.strip("\ufeff \t\r\n") else text.rstrip() + "{}\n"
+
+
+def check(text: str) -> dict[str, Any]:
+    """The settings, or SettingsBroken: not JSON, not an object, `hooks` or an event given twice."""
+    settings = read(text)
+    if not isinstance(settings, dict):
+        raise SettingsBroken("the top level is not an object")
+    _refuse_twins(text, (), only="hooks")
+    if isinstance(settings.get("hooks"), dict):
+        _refuse_twins(text, ("hooks",))
+    return settings
+
+
+def check_room(settings: dict[str, Any]) -> None:
+    """Refuse to build on a `hooks` that Claude Code could not read."""
+    hooks = settings.get("hooks", {})
+    if not isinstance(hooks, dict):
+        raise SettingsBroken("`hooks` is not an object")
+    for event, groups in hooks.items():
+        if not isinstance(groups, list):
+            raise SettingsBroken(f"`hooks.{event}` is not a list")
+
+
+def commands(settings: dict[str, Any]) -> list[tuple[str, str]]:
+    """Our hooks in these settings: event and command line."""
+    return [(event, hook["command"]) for event, _, _, hook in _our_hooks(settings)]
+
+
+def their_status_command(settings: dict[str, Any]) -> str | None:
+    """What a status line runs, if it runs anything."""
+    line = settings.get("statusLine")
+    if not isinstance(line, dict) or line.get("type") != "command":
+        return None
+    command = line.get("command")
+    return command if isinstance(command, str) else None
+
+
+def has_all(text: str, table: HookTable, status_line: dict[str, Any]) -> bool:
+    """True when our share is already there, each hook once and as we would write it today."""
+    settings = check(text)
+    wanted = [(event, hook) for event in table for group in table[event] for hook in group["hooks"]]
+    there = [(event, hook) for event, _, _, hook in _our_hooks(settings)]
+    same = len(there) == len(wanted) and all(entry in there for entry in wanted)
+    return same and their_status_command(settings) == status_line["command"]
+
+
+def join(text: str, table: HookTable, status_line: dict[str, Any]) -> str:
+    """The text with our share in it; `text` must hold nothing of ours."""
+    if find(text, ("hooks",)) is None:
+        text = add(text, (), table, key="hooks")
+    else:
+        for event, groups in table.items():
+            text = _join_event(text, event, groups)
+    if their_status_command(read(text)) is not None:
+        return replace(text, STATUS_COMMAND, _written(status_line["command"]))
+    if find(text, STATUS) is not None:
+        return replace(text, STATUS, _written(status_line))
+    return add(text, (), status_line, key="statusLine")
+
+
+def leave(text: str, before: str | None) -> str:
+    """The text without our share."""
+    for event, group, index, _ in reversed(_our_hooks(check(text))):
+        text = _remove_hook(text, ("hooks", event, group, "hooks", index), before)
+    return _leave_status_line(text, before)
+
+
+def _join_event(text: str, event: str, groups: list[dict[str, Any]]) -> str:
+    if find(text, ("hooks", event)) is None:
+        return add(text, ("hooks",), groups, key=event)
+    for group in groups:
+        text = add(text, ("hooks", event), group)
+    return text
+
+
+def _remove_hook(text: str, path: Path, before: str | None) -> str:
+    text = remove(text, path)
+    if not is_empty(text, path[:4]):
+        return text
+    text = remove(text, path[:3])
+    for container in (path[:2], path[:1], ()):
+        if not is_empty(text, container):
+            break
+        text = _close(text, container, before)
+        if find(text, container) is not None:
+            break
+    return text
+
+
+def _close(text: str, container: Path, before: str | None) -> str:
+    """A container that we emptied goes if it was ours; else it is as blank as it was."""
+    theirs = before is not None and find(before, container) is not None
+    if container and not theirs:
+        return remove(text, container)
+    blank = blank_inside(before, container) if before is not None else ""
+    place = find(text, container)
+    assert place is not None
+    return text[: place.value_start + 1] + blank + text[place.end - 1 :]
+
+
+def _leave_status_line(text: str, before: str | None) -> str:
+    if not is_ours(their_status_command(read(text))):
+        return text
+    line = raw(before, STATUS) if before is not None else None
+    if before is None or line is None:
+        text = remove(text, STATUS)
+        return _close(text, (), before) if is_empty(text, ()) else text
+    command = raw(before, STATUS_COMMAND)
+    if command is not None and their_status_command(read(before)) is not None:
+        return replace(text, STATUS_COMMAND, command)
+    return replace(text, STATUS, line)
+
+
+def _our_hooks(settings: dict[str, Any]) -> list[tuple[str, int, int, dict[str, Any]]]:
+    hooks = settings.get("hooks")
+    return [
+        (event, group_at, at, hook)
+        for event, groups in (hooks.items() if isinstance(hooks, dict) else ())
+        for group_at, group in enumerate(groups if isinstance(groups, list) else ())
+        for at, hook in enumerate(_list_in(group))
+        if isinstance(hook, dict) and is_ours(hook.get("command"))
+    ]
+
+
+def _written(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _list_in(group: object) -> list[Any]:
+    inside = group.get("hooks") if isinstance(group, dict) else None
+    return inside if isinstance(inside, list) else []
+
+
+def _refuse_twins(text: str, path: Path, only: str = "") -> None:
+    place = find(text, path) or root(text)
+    keys = [str(child.key) for child in children(text, place)]
+    for key in keys:
+        if keys.count(key) > 1 and (not only or key == only):
+            name = ".".join([*map(str, path), key])
+            raise SettingsBroken(f"`{name}` is given twice, and only the last one counts")

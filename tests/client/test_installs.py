@@ -1,0 +1,90 @@
+"""Where we are wired in already: found in settings of every scope, and in plugins."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.client.install import wiring
+from holdfast.client.install.errors import AlreadyInstalledElsewhere
+from holdfast.client.install.plan import find_installs, installed_commands
+
+from .desk import Desk
+
+pytestmark = pytest.mark.requirement("U1")
+
+
+def scopes(desk: Desk) -> list[str]:
+    return [install.scope for install in find_installs(desk.home, desk.project)]
+
+
+def register(desk: Desk, **more: str) -> Path:
+    """installed_plugins.json as the client writes it."""
+    plugin = desk.home / "cache" / "holdfast"
+    (plugin / "hooks").mkdir(parents=True)
+    hooks = plugin / "hooks" / "hooks.json"
+    hooks.write_text(json.dumps({"hooks": wiring.hook_table()}))
+    entry = {"scope": "user", "installPath": str(plugin), "version": "0.1.0", **more}
+    path = desk.home / ".claude" / "plugins" / "installed_plugins.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"version": 2, "plugins": {"holdfast@mk": [entry]}}))
+    return hooks
+
+
+def test_nothing_is_found_where_nothing_is(desk: Desk) -> None:
+    assert scopes(desk) == []
+    desk.write(b"broken")
+    assert scopes(desk) == []
+
+
+@pytest.mark.parametrize("scope", ["user", "project", "local"])
+def test_settings_of_each_scope_are_found_with_their_commands(desk: Desk, scope: str) -> None:
+    desk.install(scope)
+    [install] = find_installs(desk.home, desk.project)
+    assert (install.scope, install.path) == (scope, desk.target(scope).anchor)
+    assert set(install.commands) == {(event, wiring.hook_command()) for event in wiring.TIMEOUTS}
+    assert list(install.commands) == installed_commands(install.path)
+
+
+def test_an_installed_plugin_is_found_with_its_commands(desk: Desk) -> None:
+    hooks = register(desk)
+    [install] = find_installs(desk.home, desk.project)
+    assert (install.scope, install.path) == ("plugin", hooks)
+    assert len(install.commands) == len(wiring.TIMEOUTS)
+    with pytest.raises(AlreadyInstalledElsewhere) as caught:
+        desk.install()
+    assert "claude plugin uninstall" in caught.value.hint
+
+
+def test_a_plugin_that_is_only_enabled_is_found(desk: Desk) -> None:
+    desk.write(b'{"enabledPlugins": {"holdfast@mk": true, "other@mk": true}}')
+    assert scopes(desk) == ["plugin"]
+
+
+def test_a_disabled_plugin_does_not_count(desk: Desk) -> None:
+    register(desk)
+    desk.write(b'{"enabledPlugins": {"holdfast@mk": false}}')
+    assert scopes(desk) == []
+    desk.install()
+
+
+def test_a_plugin_of_another_project_does_not_count(desk: Desk) -> None:
+    register(desk, scope="project", projectPath="/some/where/else")
+    assert scopes(desk) == []
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"[]", b'{"plugins": []}', b'{"plugins": {"holdfast@x": 1}}']
+)
+def test_an_odd_register_is_no_trouble(desk: Desk, data: bytes) -> None:
+    path = desk.home / ".claude" / "plugins" / "installed_plugins.json"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(data)
+    assert scopes(desk) == []
+
+
+def test_a_home_that_is_the_project_counts_once(desk: Desk) -> None:
+    desk.install()
+    assert len(find_installs(desk.home, desk.home)) == 1
