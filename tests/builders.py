@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -125,6 +126,7 @@ def a_transcript(path: Path, *lines: dict[str, Any] | str) -> Path:
         for line in lines
     ]
     path.write_text("".join(texts), encoding="utf-8")
+    os.utime(path, (0, 0))  # long ago: a hook waits a little for a file that is being written
     return path
 
 

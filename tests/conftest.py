@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
+import hypothesis
 import pytest
 
+hypothesis.settings.register_profile("ours", deadline=None)  # no test asserts seconds
+hypothesis.settings.load_profile("ours")
 OURS = ("HOLDFAST_", "CLAUDE", "DISABLE_", "CHECK_INTERVAL", "COOLDOWN_", "CAPACITY_")
 
 
 @pytest.fixture(autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A HOME nobody else has; no switch of the machine's own leaks in."""
-    import os
-
     for name in [name for name in os.environ if name.startswith(OURS)]:
         monkeypatch.delenv(name)
     home = tmp_path_factory.mktemp("home")

@@ -74,6 +74,7 @@ def test_no_transcript_breaks_a_session(tmp_path: Path, event: str, what: str) -
     elif what != "missing":
         contents = {"empty": b"", "binary": bytes(range(256)) * 99, "giant line": b"x" * 9_000_000}
         path.write_bytes(contents[what])
+        os.utime(path, (0, 0))
     fire(event, path)
 
 
@@ -153,7 +154,14 @@ JSONISH = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=4), inner),
     max_leaves=6,
 )
-NAMES = ("session_id", "transcript_path", "agent_id", "tool_response", "tool_use_id", "source")
+NAMES: tuple[str, ...] = (
+    "session_id",
+    "transcript_path",
+    "agent_id",
+    "tool_response",
+    "tool_use_id",
+    "source",
+)
 NAMES += ("tool_name", "model", "trigger", "prompt", "error", "cwd", "context_window")
 FIELDS = st.dictionaries(
     st.sampled_from(NAMES),

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -126,3 +128,22 @@ def test_parallel_hooks_never_mix_their_lines(tmp_path: Path) -> None:
         said = list(pool.map(lambda n: fire("PostToolUse", path, tool_use_id=f"t{n}"), range(16)))
     assert len(spool.lines(str(window()))) == 16
     assert len([one for one in said if to_model(one)]) == 1, "an alert is said once"
+
+
+@pytest.mark.requirement("W1")
+def test_an_answer_written_a_moment_late_is_waited_for(tmp_path: Path) -> None:
+    """The client starts the hook of a quick tool before it has written the answer."""
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000, calls=("t1",)))
+    _armed(150_000)
+    late = json.dumps(an_answer(60_000, calls=("t2",))) + "\n"
+
+    def write_late() -> None:
+        with path.open("a") as file:
+            file.write(late)
+
+    path.touch()  # being written just now
+    timer = threading.Timer(0.06, write_late)
+    timer.start()
+    fire("PostToolUse", path, tool_use_id="t2")
+    timer.join()
+    assert spool.lines(str(window()))[-1].used == pytest.approx(60_000, abs=30)

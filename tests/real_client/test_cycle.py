@@ -8,8 +8,8 @@ import pytest
 
 from holdfast.client.trial.cycle import EDGE_TOKENS, FILL, REFILL, cycle_usage
 from holdfast.client.trial.heard import compactions, heard, hook_faults
-from holdfast.client.trial.script import Received
 from holdfast.client.trial.run import Trial
+from holdfast.client.trial.script import Received
 
 pytestmark = pytest.mark.real_client
 

@@ -9,8 +9,8 @@ import pytest
 from holdfast.client.trial.cycle import rounds
 from holdfast.client.trial.heard import compactions, heard, hook_faults
 from holdfast.client.trial.patience import wait_for_end
-from holdfast.client.trial.script import Acts, Answer, Refusal, Step, bash
 from holdfast.client.trial.run import run_trial
+from holdfast.client.trial.script import Acts, Answer, Refusal, Step, bash
 from holdfast.wire import spool
 
 from .stage import Stage, perform

@@ -1,0 +1,177 @@
+"""What a transcript says, one frozen value per line that matters.
+
+An entry is a line seen as what it means. It keeps the line it came from and reads it when asked:
+copying eight fields into every entry made parsing a quarter slower.
+
+Several `Answer`s may share a `message_id`: they are one answer of the model, told one content
+block per line (see `gather`).
+"""
+
+from datetime import UTC, datetime
+from typing import Literal
+
+import msgspec
+
+from holdfast.transcript.blocks import AnyBlock, Image, ToolResult, text_within
+from holdfast.transcript.lines import NOTHING, Line, Message, decode_copy
+from holdfast.transcript.repair import attempt
+from holdfast.transcript.usage import Usage
+
+
+class Entry(msgspec.Struct, frozen=True, gc=False):
+    """What every line carries; `offset` is the byte at which the line begins."""
+
+    offset: int
+    line: Line
+
+    @property
+    def uuid(self) -> str:
+        return self.line.uuid
+
+    @property
+    def timestamp(self) -> str:
+        return self.line.timestamp
+
+    @property
+    def epoch_s(self) -> float | None:
+        """The timestamp in seconds since 1970; None when it is not a time."""
+        return epoch_seconds(self.line.timestamp)
+
+    @property
+    def session_id(self) -> str:
+        return self.line.session_id
+
+    @property
+    def cwd(self) -> str:
+        return self.line.cwd
+
+    @property
+    def version(self) -> str:
+        return self.line.version
+
+    @property
+    def is_sidechain(self) -> bool:
+        return self.line.is_sidechain
+
+    @property
+    def agent_id(self) -> str | None:
+        return self.line.agent_id
+
+
+class Answer(Entry, frozen=True, gc=False):
+    """One line of an answer of the model."""
+
+    message: Message
+    usage: Usage
+
+    @property
+    def message_id(self) -> str:
+        return self.message.id
+
+    @property
+    def model(self) -> str:
+        return self.message.model
+
+    @property
+    def requested_model(self) -> str | None:
+        return self.line.requested_model
+
+    @property
+    def stop_reason(self) -> str | None:
+        """None: written before the answer ended, so its output is a partial count."""
+        return self.message.stop_reason
+
+    @property
+    def blocks(self) -> tuple[AnyBlock, ...]:
+        return self.message.blocks
+
+
+class Prompt(Entry, frozen=True, gc=False):
+    """The user's own words, or (`is_meta`) words the client puts in the user's mouth."""
+
+    message: Message
+
+    @property
+    def text(self) -> str:
+        return self.message.text
+
+    @property
+    def is_meta(self) -> bool:
+        return bool(self.line.is_meta)
+
+    @property
+    def image_count(self) -> int:
+        return sum(isinstance(block, Image) for block in self.message.blocks)
+
+
+class Result(Entry, frozen=True, gc=False):
+    """What tools gave back; `text` holds words that came beside the results, seldom any."""
+
+    message: Message
+    data: bytes  # the line itself
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        return tuple(block for block in self.message.blocks if isinstance(block, ToolResult))
+
+    @property
+    def text(self) -> str:
+        return self.message.text
+
+    @property
+    def tool_use_result(self) -> msgspec.Raw:
+        """The client's own record of the result, undecoded; see `decoded`."""
+        copy = attempt(decode_copy, self.data)
+        return copy.tool_use_result if copy else NOTHING
+
+
+class Summary(Entry, frozen=True, gc=False):
+    """The summary a compaction left for the model."""
+
+    message: Message
+
+    @property
+    def text(self) -> str:
+        return self.message.text
+
+
+class Boundary(Entry, frozen=True, gc=False):
+    """A compaction. A microcompact one only thins old tool results: no new window begins."""
+
+    kind: Literal["compact", "microcompact"]
+    trigger: str = ""
+    pre_tokens: int | None = None
+    post_tokens: int | None = None
+    implied: bool = False  # told only by a summary: client 1.0.53 wrote no boundary line
+
+    @property
+    def resets_window(self) -> bool:
+        return self.kind == "compact"
+
+
+class Attachment(Entry, frozen=True, gc=False):
+    """What the client added on its own: hook context, files read again, reminders."""
+
+    kind: str
+
+    @property
+    def raw(self) -> msgspec.Raw:
+        return self.line.attachment
+
+    @property
+    def text(self) -> str:
+        """The words as the model got them; empty when the line does not say."""
+        return text_within(self.line.rendered)
+
+    @property
+    def text_chars(self) -> int:
+        return len(self.text)
+
+
+def epoch_seconds(timestamp: str) -> float | None:
+    """ISO 8601 to seconds since 1970, taking a time without a zone as UTC."""
+    try:
+        moment = datetime.fromisoformat(timestamp)
+    except ValueError:
+        return None
+    return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp()

@@ -1,0 +1,128 @@
+"""A line with a field of the wrong type, read one field at a time.
+
+One wrong field must not cost the rest: a timestamp that is an object leaves the usage beside it
+as good as ever. What is wrong falls back to its default and is named to the tally. Two things are
+never guessed: the line's type, and whether it belongs to a subagent.
+"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+
+from holdfast.transcript.blocks import KNOWN_KINDS, AnyBlock, OtherBlock
+from holdfast.transcript.lines import Line, Message
+from holdfast.transcript.repair import LARGEST_TREE_BYTES, UNDECODABLE, repaired
+from holdfast.transcript.tally import UNDERSTOOD
+
+Fields = dict[str, msgspec.Raw]
+
+
+class Malformed(Exception):
+    """These bytes are not one JSON object."""
+
+
+class Kind(msgspec.Struct):
+    """Only the type of an object."""
+
+    type: str = ""
+
+
+_fields = msgspec.json.Decoder(Fields).decode
+_pieces = msgspec.json.Decoder(list[msgspec.Raw]).decode
+_kind = msgspec.json.Decoder(Kind).decode
+_block: Any = msgspec.json.Decoder(AnyBlock).decode
+
+
+def _decoders(struct: type[msgspec.Struct]) -> dict[str, tuple[str, Any]]:
+    return {
+        field.encode_name: (field.name, msgspec.json.Decoder(field.type).decode)
+        for field in msgspec.structs.fields(struct)
+    }
+
+
+_OF_A_LINE = _decoders(Line)
+_OF_A_MESSAGE = _decoders(Message)
+
+
+def mended(data: bytes, slips: list[str]) -> Line:
+    """What can be kept of the line; the wrong fields' names are added to `slips`."""
+    fields = _fields_within(data, slips)
+    kind = _fitting(fields, {"type": _OF_A_LINE["type"]}, slips).get("type", "")
+    if kind not in UNDERSTOOD:
+        return Line(type=kind)  # not ours to judge
+    values = _fitting(fields, _OF_A_LINE, slips)
+    if "is_sidechain" in slips:
+        return Line(type=kind)
+    if "message" in slips:
+        slips.remove("message")
+        values["message"] = _message(fields["message"], slips)
+    return Line(**values)
+
+
+def _fields_within(data: bytes, slips: list[str]) -> Fields:
+    if len(data) > LARGEST_TREE_BYTES:
+        raise Malformed
+    try:
+        data.decode()  # msgspec looks at the encoding only of what it decodes
+        return _fields(data)
+    except UNDECODABLE:
+        slips.append("(bytes)")
+    try:
+        return _fields(repaired(data))
+    except UNDECODABLE:
+        raise Malformed from None
+
+
+def _fitting(
+    fields: Fields, decoders: Mapping[str, tuple[str, Any]], slips: list[str]
+) -> dict[str, Any]:
+    values = {}
+    for written, (name, decode) in decoders.items():
+        if written in fields:
+            try:
+                values[name] = decode(fields[written])
+            except UNDECODABLE:
+                slips.append(name)
+    return values
+
+
+def _message(raw: msgspec.Raw, slips: list[str]) -> Message | None:
+    try:
+        fields = _fields(raw)
+    except UNDECODABLE:
+        slips.append("message")
+        return None
+    values = _fitting(fields, _OF_A_MESSAGE, slips)
+    if "content" in slips:
+        slips.remove("content")
+        values["content"] = _content(fields["content"], slips)
+    return Message(**values)
+
+
+def _content(raw: msgspec.Raw, slips: list[str]) -> tuple[AnyBlock, ...]:
+    try:
+        pieces = _pieces(raw)
+    except UNDECODABLE:
+        slips.append("content")
+        return ()
+    return tuple(_one_block(piece, slips) for piece in pieces)
+
+
+def _one_block(raw: msgspec.Raw, slips: list[str]) -> AnyBlock:
+    try:
+        block: AnyBlock = _block(raw)
+        return block
+    except UNDECODABLE:
+        return _odd_block(raw, slips)
+
+
+def _odd_block(raw: msgspec.Raw, slips: list[str]) -> OtherBlock:
+    """A new kind of block is no mistake of the line's; a known kind in a wrong shape is."""
+    try:
+        kind = _kind(raw).type
+    except UNDECODABLE:
+        kind = ""
+    if not kind or kind in KNOWN_KINDS:
+        slips.append("block")
+    return OtherBlock(kind)

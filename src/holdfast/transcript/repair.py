@@ -1,0 +1,48 @@
+"""Bytes that are nearly JSON, made JSON where that loses nothing else.
+
+JavaScript writes half of an emoji as a lone `\\ud83d`, and a crash can leave control characters or
+broken UTF-8 behind. msgspec refuses the whole line for it, and with it the usage we came for.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import msgspec
+
+Decoded = TypeVar("Decoded")
+
+UNDECODABLE = (ValueError, RecursionError)  # msgspec's own errors are ValueErrors
+# Python objects can take thirty times the room of their text ("[[],[],...]"), so the largest
+# texts are not turned into them. The largest line in 161 real sessions has 0.5 MB.
+LARGEST_TREE_BYTES = 8 << 20
+
+
+def repaired(data: bytes) -> bytes:
+    """The same value with `?` for each half character; empty when it is not JSON at all."""
+    if len(data) > LARGEST_TREE_BYTES:
+        return b""
+    try:
+        value = json.loads(data.decode("utf-8-sig", "replace"), strict=False)
+        return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
+    except UNDECODABLE:
+        return b""
+
+
+def decoded(raw: msgspec.Raw) -> Any:
+    """What an undecoded piece holds; None when it holds nothing, or nothing readable."""
+    small = memoryview(raw).nbytes <= LARGEST_TREE_BYTES
+    wanted: Any = Any if small else str
+    return attempt(msgspec.json.Decoder(wanted).decode, bytes(raw))
+
+
+def attempt(decode: Callable[[bytes], Decoded], data: bytes) -> Decoded | None:
+    """Decode as it is, or else repaired; None when neither will do."""
+    try:
+        return decode(data)
+    except UNDECODABLE:
+        pass
+    try:
+        return decode(repaired(data))
+    except UNDECODABLE:
+        return None

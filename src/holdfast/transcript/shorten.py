@@ -1,0 +1,40 @@
+"""A line without the client's second copy of a tool's result.
+
+The client writes each result twice: as the model sees it, and as `toolUseResult`, which alone is
+48 % of the bytes of 161 real sessions. Passing over it unread makes parsing a seventh faster.
+
+It is exact for anything that is JSON: inside a string every quote is escaped, so `,"name":` can
+only be a key; a suffix that reads as an object of its own is at the top of the line; and so then
+is the cut that leaves an object. Where any of it does not hold, the line is read whole.
+"""
+
+import msgspec
+
+from holdfast.transcript.repair import UNDECODABLE
+
+WORTH_CUTTING_BYTES = 2048
+TAIL_BYTES = 1024  # what follows the copy: ids, version, folder
+_COPY = b',"toolUseResult":'
+_NEXT = b',"sourceToolAssistantUUID":'
+_SIDECHAIN = b'"isSidechain":'
+
+
+class _Anything(msgspec.Struct):
+    """Any object; nothing of it is kept."""
+
+
+_check = msgspec.json.Decoder(_Anything).decode
+
+
+def shortened(data: bytes) -> bytes:
+    """The line less its `toolUseResult`; the line itself where there is none to cut safely."""
+    end = data.rfind(_NEXT, -TAIL_BYTES)
+    start = data.find(_COPY, 0, end) if end > 0 else -1
+    if start < 0 or data.find(_SIDECHAIN, 0, start) < 0:
+        return data
+    tail = data[end:]
+    try:
+        _check(b"{" + tail[1:])
+    except UNDECODABLE:
+        return data
+    return data[:start] + tail

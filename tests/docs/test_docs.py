@@ -1,0 +1,53 @@
+"""Every setting and command is documented, and every place that states the version agrees."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import holdfast
+from holdfast.cli.main import COMMANDS
+from holdfast.settings.table import TABLE
+
+ROOT = Path(__file__).parents[2]
+DOCS = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/**/*.md"))
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+def test_every_setting_is_documented_with_its_default() -> None:
+    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
+    for setting in TABLE:
+        [row] = [line for line in page.splitlines() if line.startswith(f"| `{setting.name}` |")]
+        shown = row.split("|")[2].strip()
+        same = (
+            shown == setting.default or float(shown) == setting.default
+            if shown != "default"
+            else True
+        )
+        assert same, row
+        assert (setting.also or setting.variable) in row
+
+
+def test_every_command_is_documented() -> None:
+    for name in COMMANDS:
+        assert f"holdfast {name}" in DOCS, name
+
+
+def test_every_link_leads_somewhere() -> None:
+    for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), ROOT / "CONTRIBUTING.md"]:
+        for target in re.findall(r"\]\((?!http)([^)#]+)\)", page.read_text(encoding="utf-8")):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_the_version_is_the_same_everywhere() -> None:
+    assert f"## {holdfast.__version__}" in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+
+
+def test_the_readme_names_what_a_newcomer_types() -> None:
+    for verb in ("make demo", "make test", "holdfast install", "holdfast uninstall"):
+        assert verb in README
+
+
+def test_no_page_names_a_machine() -> None:
+    for path in [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.py")]:
+        assert not re.search(r"/work/|/root/", path.read_text(encoding="utf-8")), path

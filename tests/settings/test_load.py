@@ -1,0 +1,68 @@
+"""Settings: who wins, and that a typo never silences the guard."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.settings import load as settings_load
+from holdfast.settings.table import PRESETS, TABLE
+
+
+def _write(path: Path, text: str) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+
+
+@pytest.mark.requirement("G1")
+def test_variables_win_over_the_project_and_the_project_over_the_user(tmp_path: Path) -> None:
+    _write(settings_load.user_file(), "zone_yellow = 0.3\nzone_orange = 0.6\ncheck_interval = 7")
+    _write(settings_load.project_file(str(tmp_path)), "zone_yellow = 0.35")
+    found = settings_load.load(str(tmp_path), {"HOLDFAST_CHECK_INTERVAL": "9"})
+    assert (found.share("zone_yellow"), found.share("zone_orange")) == (0.35, 0.6)
+    assert found.whole("check_interval") == 9
+    assert found.origins["zone_yellow"].endswith("holdfast.toml")
+    assert found.origins["check_interval"] == "$HOLDFAST_CHECK_INTERVAL"
+    assert found.origins["zone_red"] == "default"
+
+
+@pytest.mark.requirement("G1")
+def test_a_single_value_wins_over_its_preset() -> None:
+    _write(settings_load.user_file(), 'preset = "aggressive"\nzone_yellow = 0.5')
+    found = settings_load.load(environ={})
+    assert (found.share("zone_yellow"), found.share("zone_red")) == (0.5, 0.95)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("zone_red = 7", "does not fit"),
+        ('zone_red = "high"', "does not fit"),
+        ("zone_red = true", "does not fit"),
+        ("zone_purple = 0.5", "no setting zone_purple"),
+        ('preset = "brave"', "does not fit"),
+        ("zone_red = [", "was not read"),
+        ("zone_red = 0.2", "must not fall"),
+        ("\0", "was not read"),
+    ],
+)
+def test_what_does_not_fit_is_said_and_the_default_holds(text: str, said: str) -> None:
+    _write(settings_load.user_file(), text)
+    found = settings_load.load(environ={})
+    assert said in found.slips[0]
+    assert found.share("zone_red") == 0.90
+
+
+def test_a_file_that_is_not_text_is_said() -> None:
+    settings_load.user_file().parent.mkdir(parents=True)
+    settings_load.user_file().write_bytes(b"\xff\xfe")
+    assert "was not read" in settings_load.load(environ={}).slips[0]
+
+
+def test_every_default_fits_its_own_bounds_and_every_preset_its_settings() -> None:
+    for setting in TABLE:
+        environ = {setting.variable: str(setting.default)}
+        assert not settings_load.load(environ=environ).slips
+    for preset in PRESETS:
+        assert not settings_load.load(environ={"HOLDFAST_PRESET": preset}).slips

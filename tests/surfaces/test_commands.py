@@ -1,0 +1,315 @@
+"""Commands through their public door."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from holdfast.cli.main import COMMANDS, holdfast_command
+from holdfast.wire import log
+from tests.builders import (
+    a_boundary,
+    a_prompt,
+    a_result,
+    a_summary,
+    a_transcript,
+    an_answer,
+)
+from tests.hot.hooks import fire, run
+
+CLI = [sys.executable, "-m", "holdfast.cli"]
+
+
+def _invoke(*arguments: str, **environ: str) -> Result:
+    return CliRunner().invoke(holdfast_command, arguments, env=environ)
+
+
+def _ok(*arguments: str, **environ: str) -> str:
+    found = _invoke(*arguments, **environ)
+    assert found.exit_code == 0, found.output
+    return found.stdout
+
+
+def _minutely(*used: int) -> list[dict[str, Any]]:
+    return [an_answer(u, at=f"2026-01-01T00:0{n}:00Z") for n, u in enumerate(used)]
+
+
+@pytest.fixture
+def past(tmp_path: Path) -> Path:
+    """A session that filled slowly, compacted at 167,050, and went on."""
+    lines: list[dict[str, Any] | str] = [a_prompt()]
+    for n, used in enumerate(range(20_000, 167_000, 2_000)):
+        at = f"2026-01-01T{n // 60:02}:{n % 60:02}:00.000Z"
+        lines += [an_answer(used, id=f"m{n}", calls=(f"t{n}",), at=at), a_result(f"t{n}")]
+    lines += [a_boundary(pre=167_050), a_summary(), an_answer(30_000, id="after")]
+    return a_transcript(tmp_path / "11111111-2222.jsonl", *lines)
+
+
+@pytest.mark.requirement("U3")
+def test_every_command_has_help_and_a_line_in_the_list() -> None:
+    listing = _ok("--help")
+    for name, line in COMMANDS.items():
+        assert name in listing
+        assert line.split(",")[0].split(";")[0] in " ".join(listing.split())
+        assert "Usage" in _ok(name, "--help")
+
+
+@pytest.mark.requirement("U3", "W1", "W7")
+def test_status_of_a_transcript_needs_nothing_installed(tmp_path: Path) -> None:
+    path = a_transcript(
+        tmp_path / "abc.jsonl",
+        *_minutely(20_000, 25_000, 30_000),
+    )
+    found = json.loads(_ok("status", "--transcript", str(path), "--json"))
+    assert found["used_tokens"] == 30_000
+    assert (found["window_tokens"], found["edge_tokens"]) == (200_000, 167_000)
+    assert found["used_ratio"] == round(30_000 / 167_000, 4)
+    assert (found["zone"], found["alert"], found["basis"]) == ("green", None, "usage")
+    assert (found["velocity_tokens_per_op"], found["ops_left"]) == (5_000, 27)
+    assert (found["session_id"], found["agent_id"], found["estimated"]) == ("abc", None, False)
+
+
+@pytest.mark.requirement("U3", "W3")
+def test_status_of_a_transcript_follows_the_switches_in_sight(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "abc.jsonl", an_answer(30_000))
+    out = _ok(
+        "status", "--transcript", str(path), "--json", CLAUDE_CODE_AUTO_COMPACT_WINDOW="150000"
+    )
+    assert json.loads(out)["edge_tokens"] == 117_000
+
+
+@pytest.mark.requirement("U3", "W5")
+def test_a_subagent_s_transcript_is_known_by_its_place(tmp_path: Path) -> None:
+    path = tmp_path / "s1" / "subagents" / "agent-a9.jsonl"
+    a_transcript(path, an_answer(9_000, sidechain=True))
+    found = json.loads(_ok("status", "--transcript", str(path), "--json"))
+    assert (found["session_id"], found["agent_id"], found["used_tokens"]) == ("s1", "a9", 9_000)
+
+
+@pytest.mark.requirement("U3")
+def test_status_for_a_person_fits_one_screen(past: Path) -> None:
+    out = _ok("status", "--transcript", str(past))
+    assert len(out.splitlines()) < 24
+    assert "green" in out
+    assert "30,000 of 167,000 tokens" in out
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("status",),
+        ("status", "--transcript", "/nowhere"),
+        ("replay", "/nowhere"),
+        ("status", "--session", "x"),
+    ],
+)
+def test_nothing_to_show_is_an_error_in_words(arguments: tuple[str, ...]) -> None:
+    found = subprocess.run([*CLI, *arguments], capture_output=True, text=True, check=False)
+    assert found.returncode == 2
+    assert found.stderr.startswith("holdfast: ")
+    assert "try: " in found.stderr
+    assert "Traceback" not in found.stderr
+
+
+@pytest.mark.requirement("U3", "X7")
+@pytest.mark.parametrize("content", [b"", b"\0\xff" * 999, b"{}\n[]\nnull\n", b"{" * 50_000])
+def test_any_file_at_all_can_be_shown(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "odd.jsonl"
+    path.write_bytes(content)
+    assert json.loads(_ok("status", "--transcript", str(path), "--json"))["estimated"] is True
+    assert json.loads(_ok("replay", str(path), "--json"))["operations"] == 0
+    _ok("replay", str(path))
+
+
+@pytest.mark.requirement("U8")
+def test_a_replay_tells_alerts_ahead_of_the_compaction_and_how_true_it_was(past: Path) -> None:
+    found = json.loads(_ok("replay", str(past), "--json"))
+    assert found["operations"] == 75
+    [hit] = found["compactions"]
+    assert hit["pre_tokens"] == 167_050
+    assert hit["error_ratio"] < 0.01
+    assert hit["ops_ahead"]["advisory"] >= 3
+    assert hit["ops_ahead"]["urgent"] >= 1
+    heard = [one["alert"] or one["zone"] for one in found["alerts"] if one["heard"]]
+    assert heard == ["orange", "advisory", "red", "urgent", "critical"]
+    assert found["readings"][-1]["zone"] == "green"
+    assert found["checkpoints"]
+
+
+@pytest.mark.requirement("U8", "W8")
+def test_a_replay_is_a_picture_in_the_terminal_and_a_drawing(past: Path, tmp_path: Path) -> None:
+    out = _ok("replay", str(past), "--svg", str(tmp_path / "fill.svg"))
+    assert "█" in out
+    assert "▲" in out
+    assert "compaction (auto)" in out
+    drawn = (tmp_path / "fill.svg").read_text()
+    assert drawn.startswith("<svg")
+    assert drawn.count("<rect") == 76
+    from xml.dom import minidom
+
+    minidom.parseString(drawn)
+
+
+@pytest.mark.requirement("U8")
+def test_a_compressed_transcript_replays_the_same(past: Path, tmp_path: Path) -> None:
+    import gzip
+
+    packed = tmp_path / "x.jsonl.gz"
+    packed.write_bytes(gzip.compress(past.read_bytes()))
+    assert json.loads(_ok("replay", str(packed), "--json"))["operations"] == 75
+
+
+@pytest.mark.requirement("G8")
+def test_the_log_is_filtered_by_level_and_session_and_rotated() -> None:
+    log.add("INFO", "aaaaaaaa", "one")
+    log.add("ALERT", "bbbbbbbb", "two\nlines \x1b[31m")
+    assert len(_ok("log").splitlines()) == 2
+    [line] = _ok("log", "--level", "WARN").splitlines()
+    assert line.endswith("two?lines ?[31m")
+    assert _ok("log", "--session", "aaaaaaaa-1234").endswith("one\n")
+    for _ in range(1_200):
+        log.add("INFO", "cccccccc", "x" * 1_000)
+    assert Path(log.path() + ".1").stat().st_size <= log.ROTATE_BYTES + 2_000
+    assert "two" in _ok("log", "-n", "99999")
+
+
+@pytest.mark.requirement("G8")
+def test_the_log_can_be_followed_across_a_rotation() -> None:
+    log.add("INFO", "a", "before")
+    with subprocess.Popen([*CLI, "log", "-f", "-n", "0"], stdout=subprocess.PIPE) as process:
+        try:
+            first = _until_shown(process, "first")
+            Path(log.path()).replace(log.path() + ".1")
+            second = _until_shown(process, "second")
+        finally:
+            process.terminate()
+    assert "before" not in first + second
+
+
+def _until_shown(process: subprocess.Popen[bytes], word: str) -> str:
+    """Keep logging a word until the follower shows it, within bounds."""
+    assert process.stdout is not None
+    os.set_blocking(process.stdout.fileno(), False)
+    shown = b""
+    for _ in range(200):
+        log.add("INFO", "a", word)
+        select.select([process.stdout], [], [], 0.1)
+        shown += process.stdout.read() or b""
+        if word.encode() in shown:
+            return shown.decode()
+    raise AssertionError(f"{word} was never shown")
+
+
+@pytest.mark.requirement("G9")
+def test_the_audit_is_exported_as_json_lines(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(143_000))
+    fire("PostToolUse", path)
+    [event] = [json.loads(line) for line in _ok("log", "--audit").splitlines()]
+    assert (event["event"], event["level"], event["session_id"]) == (
+        "CONTEXT_PRESSURE",
+        "advisory",
+        "s1",
+    )
+    assert "told the model" in event["done"]
+
+
+@pytest.mark.requirement("U3", "W5")
+def test_watch_shows_every_live_window(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(130_000))
+    fire("PostToolUse", path, session="alpha-1")
+    fire("PostToolUse", path, session="beta-2")
+    fire("SessionEnd", path, session="beta-2")
+    out = _ok("watch", "--once")
+    assert "alpha-1" in out
+    assert "78%" in out
+    assert "beta-2" not in out
+
+
+@pytest.mark.requirement("U3")
+def test_settings_say_where_each_value_came_from() -> None:
+    out = _ok("settings", HOLDFAST_ZONE_RED="0.95")
+    assert "zone_red = 0.95   (from $HOLDFAST_ZONE_RED)" in out
+    found = json.loads(_ok("settings", "zone_red", "--json"))
+    assert found["settings"] == {"zone_red": {"value": 0.9, "from": "default"}}
+    assert _invoke("settings", "zone_purple").exit_code != 0
+
+
+PAYLOAD = {
+    "session_id": "s1",
+    "cwd": "/p",
+    "model": {"id": "claude-sonnet-4-6"},
+    "version": "2.1.325",
+    "workspace": {"project_dir": "/p"},
+    "context_window": {
+        "total_input_tokens": 125_700,
+        "total_output_tokens": 50,
+        "context_window_size": 200_000,
+    },
+}
+
+
+def _line(payload: dict[str, Any], **environ: str) -> str:
+    found = run(json.dumps(payload).encode(), "statusline", environ={"NO_COLOR": "1"} | environ)
+    assert found.returncode == 0
+    return found.stdout.decode()
+
+
+@pytest.mark.requirement("U4")
+def test_the_status_line_shows_fill_and_zone_before_any_hook_ran() -> None:
+    assert _line(PAYLOAD) == "▓▓▓▓▓▓▓▓░░ 75% orange\n"
+
+
+@pytest.mark.requirement("U4")
+def test_the_status_line_shows_the_forecast_and_the_checkpoint(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", *_minutely(135_000, 139_000, 143_000))
+    fire("PostToolUse", path)
+    line = _line(PAYLOAD | {"transcript_path": str(path)})
+    assert line == "▓▓▓▓▓▓▓▓▓░ 86% orange · ~6 ops / 6 min left · checkpoint asked (guard)\n"
+
+
+@pytest.mark.requirement("U4")
+def test_the_user_s_own_status_line_stays_first(own_home: Path) -> None:
+    (own_home / ".holdfast").mkdir()
+    kept = {"version": 1, "command": "cat >/dev/null; echo mine", "projects": {"/q": "echo theirs"}}
+    (own_home / ".holdfast" / "statusline.json").write_text(json.dumps(kept))
+    assert _line(PAYLOAD).splitlines() == ["mine", "▓▓▓▓▓▓▓▓░░ 75% orange"]
+    elsewhere = PAYLOAD | {"workspace": {"project_dir": "/q"}}
+    assert _line(elsewhere).splitlines()[0] == "theirs"
+    assert _line(PAYLOAD, HOLDFAST_DISABLE="1") == "mine\n"
+
+
+@pytest.mark.requirement("U4", "X1")
+@pytest.mark.parametrize("payload", [{}, {"context_window": 3}, {"model": [], "session_id": {}}])
+def test_an_odd_payload_still_gives_a_line(payload: dict[str, Any]) -> None:
+    assert _line(payload).endswith("green\n")
+
+
+@pytest.mark.requirement("U4")
+def test_the_command_prints_what_the_installed_line_prints() -> None:
+    found = subprocess.run(
+        [*CLI, "statusline"],
+        input=json.dumps(PAYLOAD),
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"NO_COLOR": "1"},
+    )
+    assert found.stdout == "▓▓▓▓▓▓▓▓░░ 75% orange\n"
+
+
+@pytest.mark.requirement("U3")
+def test_a_closed_pipe_is_not_an_error(past: Path) -> None:
+    command = (
+        f"{' '.join(CLI)} replay {past} --json | head -c 1 >/dev/null; exit ${{PIPESTATUS[0]}}"
+    )
+    found = subprocess.run(["bash", "-c", command], capture_output=True, text=True, check=False)
+    assert (found.returncode, found.stderr) == (0, "")

@@ -1,0 +1,186 @@
+"""What each kind of line becomes."""
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.transcript import (
+    Answer,
+    Attachment,
+    Boundary,
+    Entry,
+    OtherBlock,
+    Prompt,
+    Result,
+    Summary,
+    Text,
+    Thinking,
+    ToolUse,
+    decoded,
+    task_events,
+)
+from tests.transcript.builders import (
+    answer,
+    attachment,
+    boundary,
+    entries_of,
+    microcompact,
+    prompt,
+    result,
+    summary,
+    text,
+    tool_result,
+    tool_use,
+)
+
+
+def test_an_answer_carries_its_usage_and_where_it_came_from(tmp_path: Path) -> None:
+    line = answer("msg_7", requestedModel="sonnet", agentId="a1")
+    [_, entry] = entries_of(tmp_path, prompt(), line)
+    assert isinstance(entry, Answer)
+    assert (entry.message_id, entry.model) == ("msg_7", "claude-sonnet-4-6")
+    assert (entry.requested_model, entry.stop_reason) == ("sonnet", "end_turn")
+    assert (entry.session_id, entry.cwd, entry.version) == ("s-1", "/work/project", "2.1.325")
+    assert (entry.uuid, entry.agent_id, entry.is_sidechain) == ("u-1", "a1", False)
+    assert entry.offset == (tmp_path / "s-1.jsonl").read_bytes().index(b"\n") + 1
+
+
+def test_usage_adds_up(tmp_path: Path) -> None:
+    [entry] = entries_of(tmp_path, answer())
+    assert isinstance(entry, Answer)
+    assert entry.usage.input_side_tokens == 3210
+    assert entry.usage.total_tokens == 3260
+
+
+def test_blocks_are_typed_and_unknown_ones_are_kept_by_name(tmp_path: Path) -> None:
+    thought = {"type": "thinking", "thinking": "hm", "signature": "x"}
+    odd = {"type": "server_tool_use", "id": 5}
+    [entry] = entries_of(tmp_path, answer("m", text("a"), thought, tool_use(command="ls"), odd))
+    assert isinstance(entry, Answer)
+    said, thinking, call, other = entry.blocks
+    assert said == Text("a")
+    assert thinking == Thinking("hm")
+    assert isinstance(call, ToolUse)
+    assert (call.id, call.name, call.input) == ("toolu_1", "Bash", {"command": "ls"})
+    assert other == OtherBlock("server_tool_use")
+
+
+def test_only_an_explicit_null_says_that_the_answer_had_not_ended(tmp_path: Path) -> None:
+    early = answer("m1", message={"stop_reason": None})
+    silent = answer("m2")
+    del silent["message"]["stop_reason"]
+    reasons = [e.stop_reason for e in entries_of(tmp_path, early, silent) if isinstance(e, Answer)]
+    assert reasons == [None, ""]
+
+
+@pytest.mark.requirement("W1")
+def test_what_no_model_said_is_not_an_answer(tmp_path: Path) -> None:
+    synthetic = answer(message={"model": "<synthetic>"})
+    without_usage = answer()
+    del without_usage["message"]["usage"]
+    assert entries_of(tmp_path, synthetic, without_usage, answer(message={"usage": None})) == []
+
+
+def test_a_prompt_is_text_and_images(tmp_path: Path) -> None:
+    image = {"type": "image", "source": {"type": "base64", "data": "AAAA"}}
+    [plain, rich, meta] = entries_of(
+        tmp_path, prompt("do it"), prompt([image, text("see"), image]), prompt("x", isMeta=True)
+    )
+    assert isinstance(plain, Prompt)
+    assert (plain.text, plain.image_count, plain.is_meta) == ("do it", 0, False)
+    assert isinstance(rich, Prompt)
+    assert (rich.text, rich.image_count) == ("see", 2)
+    assert isinstance(meta, Prompt)
+    assert meta.is_meta
+
+
+def test_a_result_tells_per_call_what_the_model_saw(tmp_path: Path) -> None:
+    parts = [text("one"), {"type": "image", "source": {}}, text("two")]
+    blocks = tool_result("né", "t1"), tool_result(parts, "t2", is_error=True)
+    [entry] = entries_of(tmp_path, result(*blocks))
+    assert isinstance(entry, Result)
+    told = [(r.tool_use_id, r.text_chars, r.is_error, r.image_count) for r in entry.results]
+    assert told == [("t1", 2, False, 0), ("t2", 7, True, 1)]
+    assert entry.results[1].text == "one\ntwo"
+
+
+def test_the_clients_own_record_of_a_result_is_there_for_who_asks(tmp_path: Path) -> None:
+    short = result(copy={"stdout": "ok"})
+    long = result(copy={"stdout": "ok " * 2000})
+    found = [e for e in entries_of(tmp_path, short, long, result()) if isinstance(e, Result)]
+    assert decoded(found[0].tool_use_result) == {"stdout": "ok"}
+    assert decoded(found[1].tool_use_result) == {"stdout": "ok " * 2000}
+    assert decoded(found[2].tool_use_result) is None
+
+
+def test_a_boundary_says_what_the_client_counted(tmp_path: Path) -> None:
+    [new, old] = entries_of(tmp_path, boundary(), boundary(postTokens=None))
+    assert isinstance(new, Boundary)
+    assert (new.kind, new.trigger) == ("compact", "auto")
+    assert (new.pre_tokens, new.post_tokens) == (170_553, 3_729)
+    assert new.resets_window
+    assert isinstance(old, Boundary)
+    assert old.post_tokens is None
+
+
+def test_a_microcompact_boundary_begins_no_new_window(tmp_path: Path) -> None:
+    [entry] = entries_of(tmp_path, microcompact())
+    assert isinstance(entry, Boundary)
+    assert (entry.kind, entry.pre_tokens) == ("microcompact", 60_000)
+    assert not entry.resets_window
+
+
+def test_other_system_lines_are_only_counted(tmp_path: Path) -> None:
+    assert entries_of(tmp_path, {**boundary(), "subtype": "stop_hook_summary"}) == []
+
+
+def test_a_summary_is_not_a_prompt(tmp_path: Path) -> None:
+    [entry] = entries_of(tmp_path, summary("so far"))
+    assert isinstance(entry, Summary)
+    assert entry.text == "so far"
+
+
+def test_an_attachment_has_the_words_the_model_got(tmp_path: Path) -> None:
+    nested = {**attachment(), "rendered": [{"content": [text("a"), text("b")]}, {"content": "c"}]}
+    bare = {key: value for key, value in attachment().items() if key != "rendered"}
+    found = entries_of(tmp_path, attachment(), nested, bare)
+    assert all(isinstance(e, Attachment) for e in found)
+    first, second, third = (e for e in found if isinstance(e, Attachment))
+    assert (first.kind, first.text_chars) == ("hook_additional_context", 12)
+    assert decoded(first.raw) == {"type": "hook_additional_context", "content": ["mind the gap"]}
+    assert second.text == "a\nb\nc"
+    assert third.text == ""
+
+
+@pytest.mark.parametrize(
+    ("timestamp", "seconds"),
+    [
+        ("1970-01-01T00:01:00.500Z", 60.5),
+        ("1970-01-01T00:01:00", 60.0),
+        ("1970-01-01T01:01:00+01:00", 60.0),
+        ("soon", None),
+        ("", None),
+    ],
+)
+def test_a_timestamp_is_parsed_when_asked(
+    tmp_path: Path, timestamp: str, seconds: float | None
+) -> None:
+    [entry] = entries_of(tmp_path, prompt(timestamp=timestamp))
+    assert isinstance(entry, Entry)
+    assert (entry.timestamp, entry.epoch_s) == (timestamp, seconds)
+
+
+def test_task_calls_are_told_apart_from_other_calls(tmp_path: Path) -> None:
+    calls = [
+        tool_use("TaskCreate", "t1", subject="paint"),
+        tool_use("Bash", "t2", command="ls"),
+        tool_use("TaskUpdate", "t3", taskId="1", status="completed"),
+        tool_use("TodoWrite", "t4", todos=[]),
+    ]
+    [entry] = entries_of(tmp_path, answer("m", *calls))
+    assert isinstance(entry, Answer)
+    assert [tuple(event) for event in task_events(entry)] == [
+        ("t1", "TaskCreate", {"subject": "paint"}),
+        ("t3", "TaskUpdate", {"taskId": "1", "status": "completed"}),
+        ("t4", "TodoWrite", {"todos": []}),
+    ]

@@ -1,0 +1,137 @@
+"""Laws that hold for any file at all."""
+
+import json
+import tempfile
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.transcript import Entry, Reader, Tally, operations, read
+from holdfast.transcript.lines import decode
+from holdfast.transcript.shorten import shortened
+from tests.transcript.builders import (
+    answer,
+    attachment,
+    boundary,
+    encoded,
+    microcompact,
+    prompt,
+    result,
+    summary,
+    tool_use,
+)
+
+pytestmark = pytest.mark.requirement("X7")
+
+
+def values(numbers: st.SearchStrategy[float]) -> st.SearchStrategy[Any]:
+    return st.recursive(
+        st.none() | st.booleans() | st.integers() | numbers | st.text(max_size=8),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=6), inner),
+        max_leaves=8,
+    )
+
+
+ANYTHING = values(st.floats())  # NaN and Infinity too, which Python writes and JSON forbids
+JSON = values(st.floats(allow_nan=False, allow_infinity=False))
+LINES = [
+    answer("m1"), answer("m2", tool_use()), prompt(), result(copy={"a": 1}), summary(), boundary(),
+    microcompact(), attachment(), {"type": "progress", "data": {}}, {"type": "odd"},
+]  # fmt: skip
+
+
+@st.composite
+def spoiled(draw: st.DrawFn) -> bytes:
+    """A good line with one value of it, at any depth, replaced by anything."""
+    line = json.loads(encoded(draw(st.sampled_from(LINES))))
+    inner = line
+    while True:
+        if not inner:
+            break
+        key = draw(st.sampled_from(sorted(inner)))
+        if isinstance(inner[key], dict) and draw(st.booleans()):
+            inner = inner[key]
+        else:
+            inner[key] = draw(ANYTHING)
+            break
+    return encoded(line)
+
+
+NEARLY = st.lists(
+    st.sampled_from([encoded(line) for line in LINES]) | spoiled() | st.binary(max_size=60),
+    max_size=8,
+).map(b"\n".join)
+
+
+def everything(path: Path, tally: Tally | None = None) -> list[Entry]:
+    return list(read(path, tally=tally))
+
+
+def at_rest(data: bytes, folder: str) -> Path:
+    path = Path(folder, "s.jsonl")
+    path.write_bytes(data)
+    return path
+
+
+@given(st.binary(max_size=400) | NEARLY)
+def test_any_bytes_at_all_are_read_without_a_word(data: bytes) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        tally = Tally()
+        path = at_rest(data, folder)
+        found = everything(path, tally)
+        list(operations(found))
+        list(operations(found, sidechain=True))
+        written = [line for line in data.split(b"\n") if line.strip()]
+        assert tally.lines + tally.torn_tail == len(written)
+
+
+@given(NEARLY, st.integers(min_value=0, max_value=12))
+def test_reading_in_two_halves_equals_reading_at_once(data: bytes, taken: int) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = at_rest(data, folder)
+        at_once, halves = Tally(), Tally()
+        whole = everything(path, at_once)
+        first = Reader(path, tally=halves)
+        half = list(islice(first, taken))
+        rest = list(read(path, start=first.offset, tally=halves))
+        assert half + rest == whole
+        assert halves == at_once
+
+
+@given(st.lists(st.sampled_from(LINES), max_size=8), st.integers(min_value=0))
+def test_a_file_caught_while_growing_is_read_to_the_same_end(lines: list[Any], cut: int) -> None:
+    data = b"".join(encoded(line) + b"\n" for line in lines)
+    cut %= len(data) + 1
+    with tempfile.TemporaryDirectory() as folder:
+        path = at_rest(data[:cut], folder)
+        reader = Reader(path)
+        early = list(reader)
+        path.write_bytes(data)
+        assert early + list(reader) == everything(path)
+        assert reader.offset == len(data)
+        assert (reader.tally.lines, reader.tally.torn) == (len(lines), 0)
+
+
+@given(JSON, JSON, st.text(max_size=20))
+def test_a_shortened_line_means_the_same(copy: Any, given_input: Any, words: str) -> None:
+    inside = {"a": 1, "toolUseResult": copy, "sourceToolAssistantUUID": words}
+    lines = [
+        result(copy={"pad": "x" * 3000, "more": copy, "in": inside}, agentId=words),
+        result(copy=words * 300, cwd="/elsewhere", version="3"),
+        answer("m", tool_use(given=given_input, pad="x" * 3000, more=inside)),
+        prompt(words * 300, z=inside),
+        {**result(copy="x" * 3000), "last": {"b": inside}},
+    ]
+    for data in map(encoded, lines):
+        assert decode(shortened(data)) == decode(data)
+
+
+def test_a_large_second_copy_is_not_read() -> None:
+    data = encoded(result(copy={"stdout": "x" * 5000}))
+    short = shortened(data)
+    assert len(short) < 1000
+    assert decode(short) == decode(data)

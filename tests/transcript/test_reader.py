@@ -1,0 +1,161 @@
+"""Reading from an offset: growing files, gzip, long lines, and what is not a file."""
+
+import gzip
+import os
+import socket
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+import pytest
+
+from holdfast.transcript import Answer, Entry, Reader, Tally, Unreadable, read, reader
+from tests.transcript.builders import answer, encoded, jsonl, prompt, written
+
+
+def ids(entries: Iterable[Entry]) -> list[str]:
+    return [e.message_id for e in entries if isinstance(e, Answer)]
+
+
+def test_a_growing_file_is_read_on_from_where_it_was(tmp_path: Path) -> None:
+    path = written(tmp_path, answer("m1"))
+    place = Reader(path)
+    assert ids(place) == ["m1"]
+    assert ids(place) == []
+    with path.open("ab") as file:
+        file.write(jsonl(answer("m2")))
+    assert ids(place) == ["m2"]
+    assert place.offset == path.stat().st_size
+    assert place.tally.lines == 2
+
+
+def test_a_line_still_being_written_waits(tmp_path: Path) -> None:
+    last = encoded(answer("m2"))
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(jsonl(answer("m1")) + last[:100])
+    place = Reader(path)
+    assert ids(place) == ["m1"]
+    assert (place.tally.torn, place.tally.lines) == (1, 1)
+    with path.open("ab") as file:
+        file.write(last[100:] + b"\n")
+    assert ids(place) == ["m2"]
+    assert (place.tally.torn, place.tally.lines) == (0, 2)
+
+
+def test_a_whole_last_line_needs_no_newline(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(encoded(answer("m1")))
+    place = Reader(path)
+    assert ids(place) == ["m1"]
+    with path.open("ab") as file:
+        file.write(b"\n" + jsonl(answer("m2")))
+    assert ids(place) == ["m2"]
+    assert (place.tally.torn, place.tally.lines) == (0, 2)
+
+
+def test_stopping_early_leaves_the_offset_at_the_next_line(tmp_path: Path) -> None:
+    path = written(tmp_path, answer("m1"), answer("m2"))
+    place = Reader(path)
+    next(iter(place))
+    assert place.offset == len(jsonl(answer("m1")))
+    assert ids(read(path, start=place.offset)) == ["m2"]
+
+
+def test_an_offset_past_the_end_reads_nothing(tmp_path: Path) -> None:
+    assert list(read(written(tmp_path, answer()), start=10**9)) == []
+
+
+def test_an_empty_file_holds_nothing(tmp_path: Path) -> None:
+    tally = Tally()
+    assert list(read(written(tmp_path), tally=tally)) == []
+    assert tally == Tally()
+
+
+def test_gzip_is_read_as_if_it_were_plain(tmp_path: Path) -> None:
+    lines = jsonl(answer("m1"), answer("m2"))
+    path = tmp_path / "s.jsonl.gz"
+    path.write_bytes(gzip.compress(lines))
+    place = Reader(path)
+    assert ids(place) == ["m1", "m2"]
+    assert place.offset == len(lines)
+    assert ids(read(path, start=len(jsonl(answer("m1"))))) == ["m2"]
+
+
+@pytest.mark.requirement("X7")
+@pytest.mark.parametrize("start", [0, 1 << 20])
+@pytest.mark.parametrize("harm", [lambda z: z[:-20], lambda z: z[:60] + b"\0" * 40 + z[100:]])
+def test_a_damaged_gzip_gives_what_came_before_the_damage(
+    tmp_path: Path, harm: Callable[[bytes], bytes], start: int
+) -> None:
+    packed = gzip.compress(os.urandom(2000).hex().encode() + b"\n" + jsonl(answer("m1")))
+    path = tmp_path / "s.jsonl.gz"
+    path.write_bytes(harm(packed))
+    place = Reader(path, start=start)
+    assert len(list(place)) <= 1
+    assert place.tally.torn_tail
+
+
+@pytest.mark.requirement("X7")
+def test_a_giant_line_is_skipped_and_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "LONGEST_LINE_BYTES", 4096)
+    path = written(tmp_path, answer("m1"), prompt("x" * 50_000), answer("m2"))
+    place = Reader(path)
+    assert ids(place) == ["m1", "m2"]
+    assert (place.tally.oversized, place.tally.lines) == (1, 3)
+
+
+@pytest.mark.requirement("X7")
+def test_a_giant_line_without_an_end_is_left_for_later(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "LONGEST_LINE_BYTES", 4096)
+    whole = jsonl(answer("m1"))
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(whole + b'{"type":"' + b"x" * 50_000)
+    place = Reader(path)
+    assert ids(place) == ["m1"]
+    assert place.offset == len(whole)
+    assert (place.tally.torn, place.tally.oversized) == (1, 0)
+
+
+def test_progress_is_told_in_bytes_of_the_file_on_disk(tmp_path: Path) -> None:
+    lines = jsonl(*(prompt("x" * 100_000) for _ in range(40)))
+    plain, packed = tmp_path / "a.jsonl", tmp_path / "a.jsonl.gz"
+    plain.write_bytes(lines)
+    packed.write_bytes(gzip.compress(lines))
+    for path in (plain, packed):
+        told: list[int] = []
+        list(read(path, on_bytes=told.append))
+        assert len(told) >= 3
+        assert told == sorted(told)
+        assert told[-1] == path.stat().st_size
+
+
+@pytest.mark.requirement("X7")
+def test_what_is_not_a_regular_file_is_unreadable_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fifo, listener = tmp_path / "fifo", tmp_path / "socket"
+    os.mkfifo(fifo)
+    with socket.socket(socket.AF_UNIX) as server:
+        monkeypatch.chdir(tmp_path)  # a socket's path may have only 108 bytes
+        server.bind(listener.name)
+        odd = [fifo, listener, tmp_path, tmp_path / "missing", Path("/dev/null"), Path("a\0b")]
+        for path in odd:
+            with pytest.raises(Unreadable, match="cannot read"):
+                list(read(path))
+
+
+@pytest.mark.skipif(not Path("/proc/self/mem").exists(), reason="needs a file whose reading fails")
+def test_a_failing_disk_is_unreadable_too() -> None:
+    with pytest.raises(Unreadable, match="Input/output error"):
+        list(read("/proc/self/mem"))
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may read anything")
+def test_a_forbidden_file_is_unreadable(tmp_path: Path) -> None:
+    path = written(tmp_path, answer())
+    path.chmod(0)
+    with pytest.raises(Unreadable, match="Permission denied"):
+        list(read(path))
