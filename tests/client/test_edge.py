@@ -78,6 +78,9 @@ def test_the_client_s_command_line_is_honoured() -> None:
     assert _edge("claude-opus-5-5", {}, "claude", "--autocompact=150k") == 117_000
     wide = ("claude", "--model", "claude-sonnet-4-6[1m]")
     assert _edge("claude-sonnet-4-6", {}, *wide) == 1_000_000
+    asked = {"ANTHROPIC_MODEL": "claude-sonnet-4-6[1m]"}
+    assert _edge("claude-sonnet-4-6", asked) == 1_000_000
+    assert _edge("claude-sonnet-4-6", asked, "claude", "--model", "sonnet") == 167_000
 
 
 @pytest.mark.requirement("W3")
@@ -87,6 +90,7 @@ def test_the_client_s_command_line_is_honoured() -> None:
         ("settings.json", {"autoCompactWindow": 120_000}, 87_000),
         ("settings.local.json", {"autoCompactEnabled": False}, 177_000),
         ("settings.json", {"env": {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}}, 90_000),
+        ("settings.json", {"model": "claude-sonnet-4-6[1m]"}, 1_000_000),
         ("settings.json", {"autoCompactWindow": "no number", "env": 3}, 167_000),
     ],
 )

@@ -16,10 +16,11 @@ EVENTS = (
     "PostCompact",
     "SessionEnd",
 )
+CALL = "toolu_sample"
 _TOOL = {
     "tool_name": "Bash",
     "tool_input": {"command": "echo 1", "description": "say one"},
-    "tool_use_id": "toolu_sample",
+    "tool_use_id": CALL,
     "duration_ms": 36,
 }
 _AGENT = {"agent_id": "a1b2c3d4e5f60718", "agent_type": "general-purpose"}
@@ -53,7 +54,7 @@ def payload(event: str, *, session_id: str, transcript: str, cwd: str) -> dict[s
 
 
 def answer_line(used_tokens: int, *, model: str = "claude-sonnet-4-6") -> dict[str, Any]:
-    """A transcript line of an answer that left so many tokens in the window."""
+    """A transcript line of an answer that left so many tokens in the window, and made our call."""
     return {
         "parentUuid": None,
         "isSidechain": False,
@@ -66,7 +67,7 @@ def answer_line(used_tokens: int, *, model: str = "claude-sonnet-4-6") -> dict[s
             "type": "message",
             "role": "assistant",
             "model": model,
-            "content": [{"type": "text", "text": "."}],
+            "content": [{"type": "tool_use", "id": CALL, "name": "Bash", "input": {}}],
             "stop_reason": "tool_use",
             "usage": {
                 "input_tokens": 10,

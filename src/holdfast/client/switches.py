@@ -17,12 +17,14 @@ from holdfast.wire import scan
 
 MOST_SETTINGS_BYTES = 4 << 20
 HEAD_BYTES = 1 << 16
+MOST_MODEL_CHARS = 200
 TRUE_WORDS = frozenset(("1", "true", "yes", "on"))
 
 
 @dataclass(frozen=True, slots=True)
 class Switches:
-    """None: not turned. `model` is what the command line asked for, `[1m]` and all."""
+    """None: not turned. `model` is the one asked for where that is a `[1m]`: the transcript
+    and the requests leave the suffix out."""
 
     auto_compact_window: int | None = None
     percent_override: float | None = None
@@ -59,7 +61,8 @@ def read(
     found = Switches()
     for settings in _settings(project, environ):
         found = _from_settings(found, settings)
-    return _from_command_line(_from_environ(found, environ), command_line)
+    found = _from_command_line(_from_environ(found, environ), command_line)
+    return found if found.model.endswith("[1m]") else replace(found, model="")
 
 
 def project_of(transcript: Path) -> str:
@@ -120,6 +123,9 @@ def _from_settings(found: Switches, settings: Mapping[str, object]) -> Switches:
     enabled = settings.get("autoCompactEnabled")
     if isinstance(enabled, bool):
         found = replace(found, compaction_off=not enabled)
+    model = settings.get("model")
+    if isinstance(model, str):
+        found = replace(found, model=model[:MOST_MODEL_CHARS])
     block = settings.get("env")
     if isinstance(block, dict):
         found = _from_environ(found, {k: v for k, v in block.items() if isinstance(v, str)})
@@ -135,6 +141,7 @@ def _from_environ(found: Switches, environ: Mapping[str, str]) -> Switches:
         percent_override=percent if percent and 0 < percent <= 100 else found.percent_override,
         max_output_tokens=_tokens(environ.get("CLAUDE_CODE_MAX_OUTPUT_TOKENS", ""))
         or found.max_output_tokens,
+        model=environ.get("ANTHROPIC_MODEL", "")[:MOST_MODEL_CHARS] or found.model,
         max_context_tokens=_tokens(environ.get("CLAUDE_CODE_MAX_CONTEXT_TOKENS", ""))
         or found.max_context_tokens,
         large_windows_off=found.large_windows_off
@@ -151,7 +158,7 @@ def _from_command_line(found: Switches, words: Sequence[str]) -> Switches:
     return replace(
         found,
         auto_compact_window=window or found.auto_compact_window,
-        model=model if len(model) < 200 else "",
+        model=model[:MOST_MODEL_CHARS] or found.model,
     )
 
 

@@ -56,7 +56,7 @@ def _forecast(state: State, used: int, edge_tokens: int) -> list[str]:
     if state.velocity <= 0:
         return []
     ops = max(0, edge_tokens - used) / state.velocity
-    minutes = f" / {ops * state.pace_ms / 60_000:,.0f} min" if state.pace_ms else ""
+    minutes = f" / {max(1, ops * state.pace_ms / 60_000):,.0f} min" if state.pace_ms else ""
     said = [f"~{ops:,.0f} ops{minutes} left"]
     if state.checkpoint_trigger:
         said.append(f"checkpoint asked ({state.checkpoint_trigger})")

@@ -1,11 +1,12 @@
 """A line without the client's second copy of a tool's result.
 
 The client writes each result twice: as the model sees it, and as `toolUseResult`, which alone is
-48 % of the bytes of 161 real sessions. Passing over it unread makes parsing a seventh faster.
+48 % of the bytes of 161 real sessions. Passing over it unread makes parsing a fifth faster.
 
-It is exact for anything that is JSON: inside a string every quote is escaped, so `,"name":` can
-only be a key; a suffix that reads as an object of its own is at the top of the line; and so then
-is the cut that leaves an object. Where any of it does not hold, the line is read whole.
+Inside a JSON string every quote is escaped, so `,"name":` can only be a key; a suffix that reads as
+an object of its own begins at the top of the line; and so does a cut that leaves an object whole.
+Where any of that does not hold, the line is read whole. What stands between the copy and the next
+key goes with it: nothing on clients up to 2.1.62, `sandboxed` on 2.1.325.
 """
 
 import msgspec
@@ -30,7 +31,7 @@ def shortened(data: bytes) -> bytes:
     """The line less its `toolUseResult`; the line itself where there is none to cut safely."""
     end = data.rfind(_NEXT, -TAIL_BYTES)
     start = data.find(_COPY, 0, end) if end > 0 else -1
-    if start < 0 or data.find(_SIDECHAIN, 0, start) < 0:
+    if start < 0 or data.find(_SIDECHAIN, 0, start) < 0:  # it must not be in what is cut
         return data
     tail = data[end:]
     try:
