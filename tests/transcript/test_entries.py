@@ -100,7 +100,7 @@ def test_a_result_tells_per_call_what_the_model_saw(tmp_path: Path) -> None:
     [entry] = entries_of(tmp_path, result(*blocks))
     assert isinstance(entry, Result)
     told = [(r.tool_use_id, r.text_chars, r.is_error, r.image_count) for r in entry.results]
-    assert told == [("t1", 2, False, 0), ("t2", 7, True, 1)]
+    assert told == [("t1", 2, False, 0), ("t2", 6, True, 1)]
     assert entry.results[1].text == "one\ntwo"
 
 

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.transcript import Entry, Reader, Tally, operations, read
-from holdfast.transcript.lines import decode
+from holdfast.transcript.lines import Line, decode
 from holdfast.transcript.shorten import shortened
+from holdfast.transcript.source import GZIP_MAGIC
 from tests.transcript.builders import (
     answer,
     attachment,
@@ -71,6 +72,10 @@ def everything(path: Path, tally: Tally | None = None) -> list[Entry]:
     return list(read(path, tally=tally))
 
 
+def told(entries: list[Entry]) -> list[tuple[int, Line]]:
+    return [(entry.offset, entry.line) for entry in entries]
+
+
 def at_rest(data: bytes, folder: str) -> Path:
     path = Path(folder, "s.jsonl")
     path.write_bytes(data)
@@ -86,7 +91,7 @@ def test_any_bytes_at_all_are_read_without_a_word(data: bytes) -> None:
         list(operations(found))
         list(operations(found, sidechain=True))
         written = [line for line in data.split(b"\n") if line.strip()]
-        assert tally.lines + tally.torn_tail == len(written)
+        assert tally.lines + tally.torn_tail == len(written) or data.startswith(GZIP_MAGIC)
 
 
 @given(NEARLY, st.integers(min_value=0, max_value=12))
@@ -111,7 +116,7 @@ def test_a_file_caught_while_growing_is_read_to_the_same_end(lines: list[Any], c
         reader = Reader(path)
         early = list(reader)
         path.write_bytes(data)
-        assert early + list(reader) == everything(path)
+        assert told(early + list(reader)) == told(everything(path))
         assert reader.offset == len(data)
         assert (reader.tally.lines, reader.tally.torn) == (len(lines), 0)
 

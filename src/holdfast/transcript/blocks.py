@@ -56,11 +56,11 @@ class ToolResult(Block, frozen=True, gc=False, tag="tool_result"):
     @property
     def text(self) -> str:
         """The words of the result; images and other parts have none."""
-        return text_within(self.raw_content)
+        return "\n".join(words_within(self.raw_content))
 
     @property
     def text_chars(self) -> int:
-        return len(self.text)
+        return sum(map(len, words_within(self.raw_content)))
 
     @property
     def image_count(self) -> int:
@@ -83,9 +83,9 @@ AnyBlock = Text | Thinking | ToolUse | ToolResult | Image | OtherBlock
 KNOWN_KINDS = frozenset({"text", "thinking", "tool_use", "tool_result", "image"})
 
 
-def text_within(raw: msgspec.Raw) -> str:
-    """The words in a string, a part with `text` or `content`, or a list of such parts."""
-    return "\n".join(_words(decoded(raw), depth=4))
+def words_within(raw: msgspec.Raw) -> list[str]:
+    """The texts in a string, a part with `text` or `content`, or a list of such parts."""
+    return _words(decoded(raw), depth=4)
 
 
 def _words(found: object, depth: int) -> list[str]:

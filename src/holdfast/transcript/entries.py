@@ -12,7 +12,7 @@ from typing import Literal
 
 import msgspec
 
-from holdfast.transcript.blocks import AnyBlock, Image, ToolResult, text_within
+from holdfast.transcript.blocks import AnyBlock, Image, ToolResult, words_within
 from holdfast.transcript.lines import NOTHING, Line, Message, decode_copy
 from holdfast.transcript.repair import attempt
 from holdfast.transcript.usage import Usage
@@ -161,11 +161,11 @@ class Attachment(Entry, frozen=True, gc=False):
     @property
     def text(self) -> str:
         """The words as the model got them; empty when the line does not say."""
-        return text_within(self.line.rendered)
+        return "\n".join(words_within(self.line.rendered))
 
     @property
     def text_chars(self) -> int:
-        return len(self.text)
+        return sum(map(len, words_within(self.line.rendered)))
 
 
 def epoch_seconds(timestamp: str) -> float | None:

@@ -10,7 +10,7 @@ from types import TracebackType
 from typing import Self, cast
 
 BUFFER_BYTES = 1 << 18
-GZIP_MAGIC = b"\x1f\x8b"
+GZIP_MAGIC = b"\x1f\x8b\x08"
 # A damaged gzip is content, not a missing file: what came before the damage stands.
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 
@@ -50,7 +50,7 @@ class Source:
             raise _unreadable(self.path, slip) from slip
 
     def _unzipped(self) -> io.BufferedReader:
-        if self._file.peek(2)[:2] != GZIP_MAGIC:
+        if not self._file.peek(3).startswith(GZIP_MAGIC):
             return self._file
         unzipped = gzip.GzipFile(fileobj=self._file)
         return io.BufferedReader(cast(io.RawIOBase, unzipped), BUFFER_BYTES)

@@ -1,0 +1,26 @@
+"""The matrix: every supported Python with the locked versions, and the lowest versions we claim."""
+
+from __future__ import annotations
+
+import nox
+
+PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+nox.options.error_on_missing_interpreters = False
+nox.options.reuse_existing_virtualenvs = True
+
+
+@nox.session(python=PYTHONS)
+def tests(session: nox.Session) -> None:
+    """All but the real client, which one Python is enough for."""
+    session.install("--require-hashes", "-r", "requirements.lock")
+    session.install("--no-deps", "--no-build-isolation", "-e", ".")
+    session.run("pytest", "-q", "-n", "auto", "-m", "not real_client", *session.posargs)
+
+
+@nox.session(python="3.11")
+def lowest(session: nox.Session) -> None:
+    """The oldest click, msgspec and rich that pyproject.toml allows."""
+    session.install("-r", "requirements.lock")
+    session.install("--no-deps", "--no-build-isolation", "-e", ".")
+    session.install("click==8.1.0", "msgspec==0.19.0", "rich==13.7.0")
+    session.run("pytest", "-q", "-n", "auto", "-m", "not real_client", *session.posargs)

@@ -1,0 +1,41 @@
+"""What users get is the wheel: it holds all it needs, and its hook runs from where it lies."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from holdfast.client import payloads
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.mark.slow
+def test_the_built_wheel_runs_the_hook_in_an_empty_place(tmp_path: Path, own_home: Path) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(tmp_path)],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+    )
+    [wheel] = tmp_path.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(tmp_path / "place")
+    place = tmp_path / "place" / "holdfast"
+    assert (place / "client" / "install" / "plugin_files" / "LICENSE").is_file()
+    assert (place / "py.typed").is_file()
+    sent = payloads.payload("Stop", session_id="s1", transcript="", cwd="/p")
+    hook = place / "hook" / "__main__.py"
+    run = subprocess.run(
+        [sys.executable, "-I", "-S", str(hook)],
+        input=json.dumps(sent).encode(),
+        capture_output=True,
+        check=True,
+    )
+    assert (run.stdout, run.stderr) == (b"", b"")
+    assert (own_home / ".holdfast" / "windows" / "s1" / "main" / "spool").is_file()
