@@ -34,7 +34,7 @@ quick: $(VENV)/.ready ## the inner loop: no real client, nothing slow
 	$(BIN)/pytest -q -n auto -m "not real_client and not slow"
 
 test: check client ## everything
-	$(BIN)/pytest -n auto --cov --cov-report=term:skip-covered
+	HYPOTHESIS_PROFILE=full $(BIN)/pytest -n auto --cov --cov-report=term:skip-covered
 
 bench: $(VENV)/.ready ## print the figures: make bench CORPUS=DIR EVALUATE=FILE
 	@$(BIN)/python -m benchmarks.run $(if $(CORPUS),--corpus $(CORPUS)) $(if $(EVALUATE),--evaluate $(EVALUATE))

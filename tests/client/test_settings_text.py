@@ -6,7 +6,7 @@ import json
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.client.install import settings_text, wiring
@@ -21,20 +21,15 @@ pytestmark = pytest.mark.requirement("U1")
 TABLE, LINE = wiring.hook_table(), wiring.status_line()
 
 
-calm = settings(deadline=None, max_examples=60)  # the machine may be busy
-
-
 def joined(text: str) -> str:
     return settings_text.join(text, TABLE, LINE)
 
 
-@calm
 @given(documents())
 def test_joining_and_leaving_is_nothing(text: str) -> None:
     assert settings_text.leave(joined(text), text) == text
 
 
-@calm
 @given(documents())
 def test_joining_adds_ours_and_loses_nothing(text: str) -> None:
     before, after = json.loads(text), json.loads(joined(text))
@@ -52,7 +47,6 @@ def test_joining_adds_ours_and_loses_nothing(text: str) -> None:
     assert before.items() <= after.items()
 
 
-@calm
 @given(st.data())
 def test_leaving_after_edits_leaves_exactly_the_edits(data: st.DataObject) -> None:
     text = data.draw(documents())
@@ -64,7 +58,6 @@ def test_leaving_after_edits_leaves_exactly_the_edits(data: st.DataObject) -> No
     assert settings_text.leave(ours, text) == theirs
 
 
-@calm
 @given(documents())
 def test_without_a_receipt_only_containers_that_we_emptied_go(text: str) -> None:
     left = json.loads(settings_text.leave(joined(text), None))
@@ -75,7 +68,6 @@ def test_without_a_receipt_only_containers_that_we_emptied_go(text: str) -> None
     assert left == ({**before, "hooks": kept} if kept else before)
 
 
-@calm
 @given(documents(), values)
 def test_adding_and_removing_a_member_is_nothing(text: str, value: Any) -> None:
     held = json.loads(text)
@@ -85,7 +77,6 @@ def test_adding_and_removing_a_member_is_nothing(text: str, value: Any) -> None:
         assert remove(grown, ("something new",)) == text
 
 
-@calm
 @given(documents())
 def test_reading_agrees_with_json(text: str) -> None:
     assert read(text) == json.loads(text)

@@ -12,7 +12,8 @@ import msgspec
 
 Decoded = TypeVar("Decoded")
 
-UNDECODABLE = (ValueError, RecursionError)  # msgspec's own errors are ValueErrors
+# msgspec errors are ValueErrors only from 0.21 on; broken UTF-8 is always one.
+UNDECODABLE = (msgspec.DecodeError, ValueError, RecursionError)
 # Python objects can take thirty times the room of their text ("[[],[],...]"), so the largest
 # texts are not turned into them. The largest line in 161 real sessions has 0.5 MB.
 LARGEST_TREE_BYTES = 8 << 20
