@@ -182,6 +182,19 @@ def test_without_usage_the_fallbacks_come_in_order_and_say_so(tmp_path: Path) ->
     assert (status["basis"], status["used_tokens"]) == ("status-line", 750)
 
 
+@pytest.mark.requirement("W2")
+def test_without_an_answer_in_four_megabytes_the_last_reading_holds_as_an_estimate(
+    session: Session,
+) -> None:
+    session.call(50_000)
+    with session.path.open("a") as file:
+        file.write(json.dumps({"type": "progress", "data": "n" * 5_000_000}) + "\n")
+    fire("PostToolUse", session.path)
+    status = _status()
+    assert (status["basis"], status["estimated"]) == ("earlier", True)
+    assert status["used_tokens"] == pytest.approx(50_000, abs=30)
+
+
 @pytest.mark.requirement("W8")
 def test_readings_are_kept_one_per_change(session: Session) -> None:
     for used in (30_000, 40_000, 50_000):

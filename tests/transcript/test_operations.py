@@ -172,10 +172,11 @@ def test_operations_are_told_as_soon_as_the_next_one_begins(tmp_path: Path) -> N
 
 
 @pytest.mark.requirement("X7")
+@pytest.mark.parametrize(("limit", "value"), [("LARGEST_SPAN_BYTES", 2000), ("MOST_ENTRIES", 1)])
 def test_an_operation_without_end_is_not_held_in_memory(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
 ) -> None:
-    monkeypatch.setattr(gather, "LARGEST_SPAN_BYTES", 2000)
+    monkeypatch.setattr(gather, limit, value)
     last = {**USAGE, "output_tokens": 777}
     endless = [answer("m1"), *(result() for _ in range(50)), *(answer("m1") for _ in range(50))]
     operation = only(tmp_path, *endless, answer("m1", message={"usage": last}))

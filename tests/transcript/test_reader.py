@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.transcript import Answer, Entry, Reader, Tally, Unreadable, read, reader
+from holdfast.transcript.source import Source
 from tests.transcript.builders import answer, encoded, jsonl, prompt, written
 
 
@@ -39,6 +40,17 @@ def test_a_line_still_being_written_waits(tmp_path: Path) -> None:
         file.write(last[100:] + b"\n")
     assert ids(place) == ["m2"]
     assert (place.tally.torn, place.tally.lines) == (0, 2)
+
+
+def test_a_line_that_grows_while_it_is_read_is_not_taken_for_two(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b'{"type":"us')
+    with Source(path) as source, path.open("ab") as file:
+        lines = source.lines(0, 1000)
+        assert next(lines) == b'{"type":"us'
+        file.write(b'er"}\n')
+        file.flush()
+        assert list(lines) == []
 
 
 def test_a_whole_last_line_needs_no_newline(tmp_path: Path) -> None:

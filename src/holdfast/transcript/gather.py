@@ -22,7 +22,10 @@ from holdfast.transcript.operation import Follower, Operation
 Told = Operation | Boundary | Summary
 Kept = TypeVar("Kept", bound=Entry)
 
-LARGEST_SPAN_BYTES = 64 << 20  # of the file in one operation: more is counted, not kept
+# Of one operation so much is kept, and the rest only counted: a small line takes eight times its
+# bytes as an entry, so both limits are needed to keep memory flat on a hostile file.
+LARGEST_SPAN_BYTES = 64 << 20
+MOST_ENTRIES = 10_000
 IDS_REMEMBERED = 4096  # of answers already told, should a file repeat one
 
 
@@ -108,7 +111,7 @@ class _Gathering:
         return self._boundary(Boundary(summary.offset, summary.line, "compact", implied=True))
 
     def _keep(self, kept: list[Kept], entry: Kept) -> bool:
-        if entry.offset - self._start > LARGEST_SPAN_BYTES:
+        if entry.offset - self._start > LARGEST_SPAN_BYTES or len(kept) >= MOST_ENTRIES:
             self._dropped += 1
             return False
         kept.append(entry)

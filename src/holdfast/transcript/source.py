@@ -10,6 +10,8 @@ from types import TracebackType
 from typing import Self, cast
 
 BUFFER_BYTES = 1 << 18
+PIECE_BYTES = 1 << 20  # what is too long to be kept need not be read in long pieces either
+NEWLINE = ord("\n")
 GZIP_MAGIC = b"\x1f\x8b\x08"
 # A damaged gzip is content, not a missing file: what came before the damage stands.
 DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
@@ -38,12 +40,19 @@ class Source:
         self._file.close()
 
     def lines(self, start: int, longest: int) -> Iterator[bytes]:
-        """Lines from byte `start` of the text; one longer than `longest` comes in pieces."""
+        """Lines from byte `start` of the text; what is longer than `longest` comes in pieces."""
         try:
             stream = self._unzipped()
             stream.seek(start)  # past the end there is simply nothing to read
-            while data := stream.readline(longest):
+            limit = longest
+            while data := stream.readline(limit):
                 yield data
+                if data[-1] == NEWLINE:
+                    limit = longest
+                elif len(data) == limit:
+                    limit = PIECE_BYTES
+                else:
+                    return  # the end; what is written from now on is for the next time
         except DAMAGED:
             self.is_damaged = True
         except OSError as slip:

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """`basis` says how we know: usage, boundary, compacting, status-line, bytes, weights, none."""
+    """`basis` says how we know: usage, boundary, compacting, earlier, status-line, bytes,
+    weights, none."""
 
     used_tokens: int
     at_ms: int
