@@ -115,7 +115,7 @@ def _reading(end: Tail, folder: str, state: State, edge: Edge, used: int, now_ms
         return Reading(used, now_ms, "compacting", estimated=True)
     if end.basis != "none":
         return Reading(used, now_ms, end.basis, estimated=not end.states_tokens())
-    if not end.whole and state.used_tokens:  # 4 MB without an answer: what was known still is
+    if end.size and not end.whole and state.used_tokens:  # 4 MB without one: what was known is
         return Reading(state.used_tokens, now_ms, "earlier", estimated=True)
     lines = spool.lines(folder) if folder else []
     return (
