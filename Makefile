@@ -7,8 +7,11 @@ EVALUATE ?=
 CLIENT_VERSION := 2.1.325
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: demo test quick check bench fuzz client lock clean
-.DEFAULT_GOAL := test
+.PHONY: help demo test quick check bench fuzz client lock clean
+.DEFAULT_GOAL := help
+
+help: ## what can be made
+	@grep -hE '^[a-z]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/^([a-z]+):.*## /  make \1	/' | expand -t 16
 
 $(VENV)/.ready: requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "holdfast needs Python 3.11 or newer; say make PYTHON=python3.12")'

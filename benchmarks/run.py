@@ -56,7 +56,7 @@ def _parse(corpus: Path | None) -> Iterator[Row]:
 def _truth(corpus: Path | None) -> Iterator[Row]:
     from benchmarks import readings
 
-    if corpus is None:
+    if corpus is None or not readings.transcripts(corpus):
         yield "skipped", "no transcripts: say CORPUS=DIR", ""
         return
     found = readings.measure(corpus)

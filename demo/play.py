@@ -6,6 +6,7 @@ process of its own with the recorded payload on stdin. Nothing outside a tempora
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
@@ -21,27 +22,33 @@ from rich.text import Text
 import holdfast
 from holdfast.cli import colours, picture
 from holdfast.cli.replay import play
+from holdfast.window import guard
 from holdfast.wire import spool
 
 HERE = Path(__file__).parent
 ENTRY = Path(holdfast.__file__).parent / "hook" / "__main__.py"
 HOOK = [sys.executable, "-I", "-S", str(ENTRY)]
+EDGE = 167_000  # claude-sonnet-4-6, no switch turned
 CLI = [sys.executable, "-m", "holdfast.cli"]
 
 
 def main() -> None:
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")
     console = Console(highlight=False)
     with tempfile.TemporaryDirectory(prefix="holdfast-demo-") as folder:
         _demo(console, Path(folder))
 
 
 def _demo(console: Console, folder: Path) -> None:
+    for name in [name for name in os.environ if name.startswith(("HOLDFAST_", "CLAUDE_"))]:
+        del os.environ[name]  # the demo is the same everywhere
     os.environ["HOLDFAST_HOME"] = str(folder / "holdfast")
     source = (HERE / "session.jsonl").read_bytes()
     transcript = folder / "session.jsonl"
     console.print(
-        "[bold]A recorded Claude Code session[/], played through the real hooks. "
-        "Each row is one hook process."
+        "[bold]A recorded Claude Code session[/], played through the real hooks: one row per hook "
+        f"process,\nthe bar ends at the edge ({EDGE:,} tokens), where the client compacts.\n"
     )
     begun, count, session = time.perf_counter(), 0, ""
     for raw in (HERE / "payloads.jsonl").read_text(encoding="utf-8").splitlines():
@@ -54,9 +61,15 @@ def _demo(console: Console, folder: Path) -> None:
         count += 1
     seconds = time.perf_counter() - begun
     transcript.write_bytes(source)
-    console.print(f"\n{count} hooks in {seconds:.1f} s; every one ended by itself.\n", style="dim")
-    console.rule("holdfast replay")
     replay, _ = play(transcript)
+    [hit] = replay.compactions
+    console.print(
+        f"\n[bold]{count} hooks, {seconds:.1f} s together[/], each ended by itself. "
+        f"First told {hit.ops_ahead['advisory']} operations ahead of the compaction at advisory, "
+        f"{hit.ops_ahead['urgent']} at urgent.\nRead {hit.read_tokens:,} tokens there; the client "
+        f"itself counted {hit.pre_tokens or 0:,} ({hit.error_ratio or 0:.2%} apart).\n"
+    )
+    console.rule("holdfast replay")
     for row in picture.columns(replay, min(console.width - 8, 100)):
         console.print(row)
     console.print("      ▲ the compaction\n", style="dim")
@@ -68,8 +81,7 @@ def _demo(console: Console, folder: Path) -> None:
         sys.stdout.flush()
         subprocess.run([*CLI, *arguments], check=True)
     console.print(
-        "\nWhat a compaction lost is given back once checkpoints are kept; this version reads, "
-        "warns and remembers.\nTry it on a session of yours, nothing to install: "
+        "\nTry it on a session of yours, nothing to install: "
         "[bold].venv/bin/holdfast replay ~/.claude/projects/…/….jsonl[/]"
     )
 
@@ -83,21 +95,22 @@ def _fire(payload: dict[str, Any]) -> dict[str, Any]:
 
 
 def _row(console: Console, payload: dict[str, Any], said: dict[str, Any], session: str) -> None:
-    folder = Path(os.environ["HOLDFAST_HOME"], "windows", session, "main")
-    kept = spool.lines(str(folder))
-    used = kept[-1].used if kept else 0
-    ratio = used / 167_000
-    zone = ("green", "yellow", "orange", "red")[sum(ratio >= mark for mark in (0.5, 0.75, 0.9))]
-    event, tool = payload["hook_event_name"], payload.get("tool_name", payload.get("source", ""))
-    line = Text(f"{event:<18} {tool or '':<8} ", style="dim")
+    event = payload["hook_event_name"]
+    tool = str(payload.get("tool_name") or payload.get("source") or payload.get("trigger") or "")
+    line = Text(f"{event:<18} {tool:<8} ", style="dim")
+    zone = "green"
     if event.startswith(("PostToolUse", "UserPrompt")):
+        used = spool.lines(f"{os.environ['HOLDFAST_HOME']}/windows/{session}/main")[-1].used
+        ratio = used / EDGE
+        zone = guard.place(ratio, guard.Thresholds().zones).name.lower()
         line.append_text(colours.bar(ratio, zone, 24))
-        line.append(f" {used:>7,}")
-    elif "compact" in event.lower() or tool == "compact":
-        line.append("the client compacts; the old number means nothing now", style="cyan")
+        line.append(f" {ratio:>4.0%} {used:>8,}  ")
+        line.append(zone, style=colours.ZONE_STYLE[zone])
+    elif event == "PreCompact":
+        line.append("the client compacts: until it is done, no number is true", style="cyan")
     console.print(line)
     to_model = said.get("hookSpecificOutput", {}).get("additionalContext")
-    for label, text in (("to the model", to_model), ("to the user", said.get("systemMessage"))):
+    for label, text in (("to the model", to_model), ("to you", said.get("systemMessage"))):
         if text:
             console.print(Text(f"    {label}: {text}", style=colours.ZONE_STYLE[zone]))
 

@@ -14,7 +14,7 @@ import tide_files as files
 from holdfast.client.trial.script import Acts, Answer, ToolCall, bash, usage_of
 
 START_TOKENS = 21_000
-AFTER_TOKENS = 14_500
+AFTER_TOKENS = 25_500
 
 PROMPT = """Please build tide-tables: read the gauge file, find high and low water, print a table.
 

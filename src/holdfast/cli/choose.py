@@ -18,9 +18,14 @@ class NoSuchTranscript(HoldfastError):
     hint = "name a .jsonl file under ~/.claude/projects"
 
 
+class Compressed(HoldfastError):
+    exit_code = 2
+    hint = "unpack it, or `holdfast replay` it as it is"
+
+
 class NoSession(HoldfastError):
     exit_code = 2
-    hint = "run `holdfast install`, start Claude Code, or name a file: --transcript FILE"
+    hint = "start Claude Code once the hooks are installed, or name a file: --transcript FILE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +38,8 @@ def by_transcript(path: Path) -> Chosen:
     """A transcript on its own: the notes of its session where there are any, else what is here."""
     if not path.is_file():
         raise NoSuchTranscript(f"{path} is not a file")
+    if path.suffix == ".gz":
+        raise Compressed(f"{path} is compressed, and its end cannot be read alone")
     session_id, agent_id = _names(path)
     folder = places.window(session_id, agent_id)
     state = window_state.load(folder)
@@ -68,6 +75,9 @@ def newest(session: str = "", agent: str = "") -> Chosen:
         mains = [one for one in found if agent or not one.state.agent_id]
         if mains or found:
             return (mains or found)[0]
+    if session or agent:
+        wanted = " and ".join(filter(None, (session, agent and f"agent {agent}")))
+        raise NoSession(f"no session that was seen here begins with {wanted}")
     raise NoSession("no session has been seen on this machine yet")
 
 

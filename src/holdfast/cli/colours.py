@@ -32,7 +32,7 @@ def left(ops_left: int | None, minutes_left: float | None) -> str:
     if ops_left is None:
         return "unknown"
     minutes = "" if minutes_left is None else f", {duration(minutes_left)}"
-    return f"{ops_left:,} operations{minutes}"
+    return f"{ops_left:,} operation{'' if ops_left == 1 else 's'}{minutes}"
 
 
 def duration(minutes: float) -> str:

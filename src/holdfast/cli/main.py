@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import sys
 
@@ -50,6 +51,9 @@ def holdfast_command() -> None:
 def main() -> None:
     """Errors in words, with the next thing to try; a closed pipe is not an error."""
     os.umask(0o077)
+    for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a character shows "?"
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         sys.exit(holdfast_command(standalone_mode=False) or 0)
     except HoldfastError as slip:

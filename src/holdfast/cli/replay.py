@@ -15,6 +15,16 @@ from holdfast.client import switches
 from holdfast.settings import load as settings_load
 from holdfast.transcript import Reader, operations
 from holdfast.window.replay import Replay, Replayer
+from holdfast.wire.errors import HoldfastError
+
+
+class NothingToReplay(HoldfastError):
+    hint = "name a session's .jsonl file under ~/.claude/projects"
+
+
+class NotADrawing(HoldfastError):
+    hint = "name a new file ending in .svg"
+
 
 BAR_FROM_BYTES = 20 << 20
 
@@ -28,15 +38,27 @@ def replay(transcript: Path, as_json: bool, svg: Path | None) -> None:
     if not transcript.is_file():
         raise NoSuchTranscript(f"{transcript} is not a file")
     found, counts = play(transcript, progress=not as_json)
+    if not found.points:
+        raise NothingToReplay(f"{transcript} holds no answer of a model")
     if svg is not None:
-        from holdfast.cli import picture
-
-        svg.write_text(picture.svg(found), encoding="utf-8")
-        click.echo(f"drawn into {svg}", err=True)
+        _draw(found, svg)
     if as_json:
         click.echo(json.dumps(plain(found, counts), indent=2))
     else:
         show(found, counts)
+
+
+def _draw(found: Replay, svg: Path) -> None:
+    """Into a new file, or over a drawing; never over anything else."""
+    from holdfast.cli import picture
+
+    try:
+        if svg.exists() and not svg.read_bytes().startswith(b"<svg"):
+            raise NotADrawing(f"{svg} is there already, and is no drawing")
+        svg.write_text(picture.svg(found), encoding="utf-8")
+    except OSError as slip:
+        raise NotADrawing(f"{svg} cannot be written: {slip.strerror}") from None
+    click.echo(f"drawn into {svg}", err=True)
 
 
 def play(transcript: Path, *, progress: bool = False) -> tuple[Replay, dict[str, int]]:
@@ -44,7 +66,7 @@ def play(transcript: Path, *, progress: bool = False) -> tuple[Replay, dict[str,
     project = switches.project_of(transcript)
     settings = settings_load.load(project)
     sidechain = transcript.parent.name == "subagents"
-    player = Replayer(settings)
+    player = Replayer(settings, switches.read(project))
     reader = Reader(transcript)
     if progress and transcript.stat().st_size > BAR_FROM_BYTES and sys.stderr.isatty():
         from rich.console import Console
@@ -94,21 +116,24 @@ def show(found: Replay, counts: dict[str, int]) -> None:
         f"[bold]{found.session_id or 'session'}[/]  {found.model or 'no answer in it'}, "
         f"{len(found.points):,} operations, edge {edge} tokens"
     )
-    if not found.points:
-        return
     for row in picture.columns(found, max(20, min(console.width - 8, 120))):
         console.print(row)
     for one in found.raised:
-        if one.heard:
-            what = " and ".join(filter(None, (one.zone, one.alert)))
-            saved = f", checkpoint due ({one.checkpoint})" if one.checkpoint else ""
-            console.print(f"  op {one.index:>5}  {one.used_ratio:>6.1%}  {what}{saved}")
+        what = " and ".join(filter(None, (one.zone, one.alert)))
+        saved = f", checkpoint due ({one.checkpoint})" if one.checkpoint else ""
+        logged = "" if one.heard else " (in the log only)"
+        console.print(f"  op {one.index:>5}  {one.used_ratio:>6.1%}  {what}{saved}{logged}")
     for hit in found.compactions:
         console.print(f"  op {hit.index:>5}  compaction ({hit.trigger}), {_compared(hit)}")
         ahead = ", ".join(f"{level} {count}" for level, count in hit.ops_ahead.items())
         console.print(f"            operations ahead of it: {ahead or 'no alert'}", style="dim")
-    odd = {name: count for name, count in counts.items() if count}
-    console.print(f"  lines read: {odd}", style="dim")
+    console.print("  " + words_for(counts), style="dim")
+
+
+def words_for(counts: dict[str, int]) -> str:
+    """What was read, what was left alone, and what could not be understood."""
+    told = [f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count]
+    return "transcript: " + ", ".join(told)
 
 
 def _compared(hit: Any) -> str:

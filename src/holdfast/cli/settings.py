@@ -33,4 +33,5 @@ def settings(name: str | None, project: Path | None, as_json: bool) -> None:
         click.echo(f"    {one.meaning}")
     for slip in loaded.slips:
         click.echo(f"not used: {slip}", err=True)
-    click.echo(f"change them in {settings_load.user_file()} or by ${one.variable}", err=True)
+    names = "variables named HOLDFAST_ and the setting" if name is None else f"${rows[0].variable}"
+    click.echo(f"change: {settings_load.user_file()}, or {names}", err=True)

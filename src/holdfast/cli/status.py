@@ -40,8 +40,10 @@ def status(
 
 def report(chosen: Chosen) -> dict[str, Any]:
     settings = settings_load.load(chosen.state.project)
+    heard_ms, ended_ms = chosen.state.at_ms, chosen.state.ended_ms
     seen = view.of_transcript(chosen.state, settings, int(time.time() * 1000), chosen.folder)
     found = health.describe(seen, chosen.state)
+    found["heard_ms"], found["ended_ms"] = heard_ms or None, ended_ms or None
     found["settings_slips"] = list(settings.slips)
     found["readings"] = readings.of(chosen.folder)
     return found
@@ -50,6 +52,7 @@ def report(chosen: Chosen) -> dict[str, Any]:
 def show(found: dict[str, Any]) -> None:
     """One screen for a person."""
     from rich.console import Console
+    from rich.table import Table
     from rich.text import Text
 
     console = Console(highlight=False)
@@ -62,19 +65,24 @@ def show(found: dict[str, Any]) -> None:
         head.append(f", {found['alert']}", style=colours.ALERT_STYLE[found["alert"]])
     console.print(head)
     for label, text in _rows(found):
-        console.print(Text(f"  {label:<12}", style="dim") + Text(text))
+        row = Table.grid(padding=0)
+        row.add_column(width=14)
+        row.add_column()
+        row.add_row(Text(f"  {label}", style="dim"), Text(text))
+        console.print(row)
 
 
 def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     about = "about " if found["estimated"] else ""
     used = f"{about}{found['used_tokens']:,} of {found['edge_tokens']:,} tokens"
-    window = f"{found['window_tokens']:,} tokens, {found['edge_source']}"
+    edge = f"{found['edge_tokens']:,} in a window of {found['window_tokens']:,}"
     rows = [
         ("used", f"{used} (known by: {found['basis']})"),
-        ("window", window),
+        ("edge", f"{edge}: {found['edge_source']}"),
         ("left", colours.left(found["ops_left"], found["minutes_left"])),
         ("forecast", found["forecast_basis"]),
         ("session", _who(found)),
+        ("last heard", _when(found)),
         ("model", f"{found['model'] or 'unknown'}, client {found['client_version'] or 'unknown'}"),
     ]
     if len(found["readings"]) > 1:
@@ -83,8 +91,21 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         turned = ", ".join(f"{name}={value}" for name, value in found["switches"].items())
         rows.append(("switches", turned))
     if found["checkpoint_trigger"]:
-        rows.append(("checkpoint", f"asked for by the {found['checkpoint_trigger']}"))
+        asked = _ago(found["checkpoint_asked_ms"])
+        rows.append(("checkpoint", f"asked for by the {found['checkpoint_trigger']} {asked}"))
     return rows + [("settings", slip) for slip in found["settings_slips"]]
+
+
+def _when(found: dict[str, Any]) -> str:
+    """How old the news is, and whether more can come."""
+    if found["ended_ms"]:
+        return f"it ended {_ago(found['ended_ms'])}"
+    return _ago(found["heard_ms"]) if found["heard_ms"] else "never by a hook"
+
+
+def _ago(ms: int) -> str:
+    minutes = (time.time() * 1000 - ms) / 60_000
+    return "just now" if minutes < 1 else f"{colours.duration(minutes)} ago"
 
 
 def _who(found: dict[str, Any]) -> str:

@@ -13,6 +13,7 @@ from rich.table import Table
 from holdfast.cli import choose, colours
 from holdfast.cli.status import report
 
+BAR = 10
 QUIET_MS = 12 * 3_600_000  # a session that ended without saying so is shown this long
 
 
@@ -39,17 +40,18 @@ def _rows() -> list[dict[str, Any]]:
 
 def _table(rows: list[dict[str, Any]]) -> Table:
     table = Table(box=None, pad_edge=False, caption=None if rows else "no live session")
-    for heading in ("session", "agent", "context", "", "left", "alert", "folder"):
-        table.add_column(heading)
+    for heading in ("session", "agent", "context", "", "left", "alert"):
+        table.add_column(heading, no_wrap=True)
+    table.add_column("folder", no_wrap=True, overflow="ellipsis")
     for row in rows:
         zone = str(row["zone"])
         about = "~" if row["estimated"] else ""
         table.add_row(
             str(row["session_id"])[:8],
             str(row["agent_type"] or row["agent_id"] or "")[:16],
-            colours.bar(row["used_ratio"], zone, 20),
+            colours.bar(row["used_ratio"], zone, BAR),
             "compacting" if row["compacting"] else f"{about}{row['used_ratio']:.0%}",
-            colours.left(row["ops_left"], row["minutes_left"]),
+            "?" if row["ops_left"] is None else f"{row['ops_left']:,} ops",
             str(row["alert"] or ""),
             str(row["cwd"] or ""),
         )

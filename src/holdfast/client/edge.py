@@ -85,7 +85,8 @@ def _by_table(model: models.Model, version: tuple[int, ...], switches: Switches)
     window = model.window_tokens
     if switches.compaction_off:
         return Edge(window, max(1, window - REFUSES_BEFORE), "refusal", "compaction is off")
-    effective, source = window, f"model table ({model.prefix or 'unknown model'})"
+    era = f", client before 2.1.{OLD_RESERVE_BEFORE[2]}" if version < OLD_RESERVE_BEFORE else ""
+    effective, source = window, f"model table ({model.prefix or 'unknown model'}{era})"
     if switches.auto_compact_window:
         effective = min(max(switches.auto_compact_window, LEAST_WINDOW), window)
         source = "configured auto-compact window"

@@ -17,6 +17,7 @@ def tell(moment: Moment) -> str:
         noting.note(state, moment)
         state.compacting_ms = moment.now_ms
         state.owed = ""  # it spoke of the window that ends here
+        state.velocity = state.pace_ms = 0.0
         state.compacting_answer = moment.tail.answer_id
         mark.arm(moment.folder, arm.wake_next(state))
     trigger = scan.text_of(moment.payload, "trigger") or "unknown"

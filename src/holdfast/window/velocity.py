@@ -62,7 +62,11 @@ def forecast(
     if pace_ms is None:
         return Forecast(rate, ops, None, basis + ", pace unknown")
     minutes = round(room / rate * pace_ms / 60_000, 1)
-    return Forecast(rate, ops, minutes, basis + f", one in {pace_ms / 1000:,.0f} s", pace_ms)
+    return Forecast(rate, ops, minutes, basis + f", one in {_seconds(pace_ms)}", pace_ms)
+
+
+def _seconds(ms: float) -> str:
+    return f"{ms / 1000:,.0f} s" if ms >= 1000 else "under 1 s"
 
 
 def _pace(times_ms: Sequence[int]) -> float | None:

@@ -12,7 +12,7 @@ TO_MODEL = {
     "advisory": "Bring the step in hand to a good stopping point.",
     "red": "Finish what is open; leave large reads for later.",
     "urgent": "Wrap up: write down what is half done.",
-    "critical": "Start nothing new; close the step in hand. The user was asked to /compact.",
+    "critical": "Start nothing new; close the step in hand: compaction is next.",
 }
 TO_USER = {
     "orange": "A good stopping point is a good time to /compact.",
@@ -21,7 +21,7 @@ TO_USER = {
     "urgent": "/compact now, or the client will choose the moment.",
     "critical": "Please /compact now.",
 }
-END = {"early": "compaction", "window": "the window's limit", "refusal": "the client refuses"}
+END = {"early": "before compaction", "window": "in the window", "refusal": "before a refusal"}
 
 
 def name(crossing: Crossing) -> str:
@@ -50,13 +50,13 @@ def to_user(
 def _left(ops: int | None) -> str:
     if ops is None:
         return ""
-    return f", about {ops:,} operation{'' if ops == 1 else 's'} left"
+    return f"; about {ops:,} operation{'' if ops == 1 else 's'} left"
 
 
 def _said(
     verdict: Verdict, forecast: Forecast, used: int, edge: int, kind: str, advice: str
 ) -> str:
-    full = f"Holdfast: context {verdict.used_ratio:.0%} full ({used:,} of {edge:,} tokens"
+    full = f"Holdfast: context {verdict.used_ratio:.0%} full, {used:,} of {edge:,} tokens"
     left = _left(forecast.ops_left)
-    text = f"{full}{left} until {END[kind]}). {advice}"
-    return text if len(text) <= MOST_CHARS else f"{full}). {advice}"[:MOST_CHARS]
+    text = f"{full} {END[kind]}{left}. {advice}"
+    return text if len(text) <= MOST_CHARS else f"{full}. {advice}"[:MOST_CHARS]
