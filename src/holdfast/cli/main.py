@@ -11,6 +11,7 @@ import click
 
 import holdfast
 from holdfast.wire.errors import HoldfastError
+from holdfast.wire.inert import inert
 
 COMMANDS = {
     "doctor": "fire every installed hook, and say what reached the client",
@@ -64,8 +65,11 @@ def main() -> None:
     except click.ClickException as slip:
         slip.show()
         sys.exit(slip.exit_code)
+    except (OSError, ValueError, RecursionError) as slip:
+        if isinstance(slip, BrokenPipeError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+            sys.exit(0)
+        click.echo(f"holdfast: {type(slip).__name__}: {inert(str(slip), 300)}", err=True)
+        sys.exit(1)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        sys.exit(0)

@@ -9,6 +9,7 @@ from rich.text import Text
 
 from holdfast.cli.colours import ZONE_STYLE
 from holdfast.window.replay import Point, Replay
+from holdfast.wire.inert import inert
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 HEX = {"green": "#3fa34d", "yellow": "#d4a72c", "orange": "#e36209", "red": "#cf222e"}
@@ -70,8 +71,8 @@ def svg(replay: Replay) -> str:
     parts.append(f'<polyline points="{line}" fill="none" stroke="#57606a" stroke-dasharray="4 3"/>')
     parts += [
         f'<line x1="{x(c.index):.1f}" x2="{x(c.index):.1f}" y1="{MARGIN}" '
-        f'y2="{SVG_HEIGHT - MARGIN}" stroke="#0969da"><title>compaction ({escape(c.trigger)})'
-        "</title></line>"
+        f'y2="{SVG_HEIGHT - MARGIN}" stroke="#0969da"><title>compaction '
+        f"({escape(inert(c.trigger))})</title></line>"
         for c in replay.compactions
     ]
     parts += [
@@ -84,7 +85,7 @@ def svg(replay: Replay) -> str:
 
 
 def _svg_head(replay: Replay) -> str:
-    title = escape(f"{replay.session_id} · {replay.model} · {len(replay.points)} operations")
+    title = escape(inert(f"{replay.session_id} · {replay.model} · {len(replay.points)} operations"))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SVG_WIDTH} {SVG_HEIGHT}" '
         f'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="#fff"/>'

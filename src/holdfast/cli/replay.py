@@ -16,6 +16,7 @@ from holdfast.settings import load as settings_load
 from holdfast.transcript import Reader, operations
 from holdfast.window.replay import Replay, Replayer
 from holdfast.wire.errors import HoldfastError
+from holdfast.wire.inert import inert
 
 
 class NothingToReplay(HoldfastError):
@@ -107,14 +108,15 @@ def plain(found: Replay, counts: dict[str, int]) -> dict[str, Any]:
 
 def show(found: Replay, counts: dict[str, int]) -> None:
     from rich.console import Console
+    from rich.text import Text
 
     from holdfast.cli import picture
 
     console = Console(highlight=False)
     edge = f"{found.edge.edge_tokens:,}" if found.edge else "unknown"
     console.print(
-        f"[bold]{found.session_id or 'session'}[/]  {found.model or 'no answer in it'}, "
-        f"{len(found.points):,} operations, edge {edge} tokens"
+        Text(inert(found.session_id or "session"), style="bold"),
+        Text(f" {inert(found.model)}, {len(found.points):,} operations, edge {edge} tokens"),
     )
     for row in picture.columns(found, max(20, min(console.width - 8, 120))):
         console.print(row)
@@ -124,7 +126,8 @@ def show(found: Replay, counts: dict[str, int]) -> None:
         logged = "" if one.heard else " (in the log only)"
         console.print(f"  op {one.index:>5}  {one.used_ratio:>6.1%}  {what}{saved}{logged}")
     for hit in found.compactions:
-        console.print(f"  op {hit.index:>5}  compaction ({hit.trigger}), {_compared(hit)}")
+        compared = f"compaction ({inert(hit.trigger)}), {_compared(hit)}"
+        console.print(Text(f"  op {hit.index:>5}  {compared}"))
         ahead = ", ".join(f"{level} {count}" for level, count in hit.ops_ahead.items())
         console.print(f"            operations ahead of it: {ahead or 'no alert'}", style="dim")
     console.print("  " + words_for(counts), style="dim")

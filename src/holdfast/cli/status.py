@@ -13,6 +13,7 @@ from holdfast.cli import choose, colours
 from holdfast.cli.choose import Chosen
 from holdfast.settings import load as settings_load
 from holdfast.window import health, readings, view
+from holdfast.wire.inert import inert
 
 
 @click.command()
@@ -68,7 +69,7 @@ def show(found: dict[str, Any]) -> None:
         row = Table.grid(padding=0)
         row.add_column(width=14)
         row.add_column()
-        row.add_row(Text(f"  {label}", style="dim"), Text(text))
+        row.add_row(Text(f"  {label}", style="dim"), Text(inert(text)))
         console.print(row)
 
 

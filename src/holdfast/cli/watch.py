@@ -9,9 +9,11 @@ import click
 from rich.console import Console
 from rich.live import Live
 from rich.table import Table
+from rich.text import Text
 
 from holdfast.cli import choose, colours
 from holdfast.cli.status import report
+from holdfast.wire.inert import inert
 
 BAR = 10
 QUIET_MS = 12 * 3_600_000  # a session that ended without saying so is shown this long
@@ -47,12 +49,17 @@ def _table(rows: list[dict[str, Any]]) -> Table:
         zone = str(row["zone"])
         about = "~" if row["estimated"] else ""
         table.add_row(
-            str(row["session_id"])[:8],
-            str(row["agent_type"] or row["agent_id"] or "")[:16],
+            _cell(row["session_id"], 8),
+            _cell(row["agent_type"] or row["agent_id"], 16),
             colours.bar(row["used_ratio"], zone, BAR),
             "compacting" if row["compacting"] else f"{about}{row['used_ratio']:.0%}",
             "?" if row["ops_left"] is None else f"{row['ops_left']:,} ops",
             str(row["alert"] or ""),
-            str(row["cwd"] or ""),
+            _cell(row["cwd"], 200),
         )
     return table
+
+
+def _cell(value: object, most: int) -> Text:
+    """Anyone's words: neither markup nor escapes."""
+    return Text(inert(str(value or ""), most))

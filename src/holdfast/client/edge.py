@@ -19,6 +19,7 @@ LEAST_WINDOW = 100_000
 OLD_RESERVE = 32_000
 OLD_RESERVE_BEFORE = (2, 1, 25)  # compactions at 155,000 up to 2.1.17, at 167,000 from 2.1.25
 ALL_EARLY_BEFORE = (2, 1, 197)  # the oldest client seen to let some models run to the limit
+LEAST_SEEN, MOST_SEEN = 10_000, 20_000_000  # no client compacts outside of this
 OVERSHOOT = 1.10  # a compaction is noticed one step late: so far above the edge is still the edge
 
 
@@ -47,7 +48,7 @@ def find(
     version = parse_version(client_version)
     model = _model(model_id, switches, stated_window, used_tokens)
     edge = _by_table(model, version, switches)
-    edge = _calibrated(edge, [n for n in seen_pre_tokens if n > 0])
+    edge = _calibrated(edge, list(seen_pre_tokens))
     if used_tokens > edge.window_tokens:  # beyond any window we know of
         return Edge(used_tokens, used_tokens, "window", "a reading above the window")
     return edge
@@ -106,11 +107,20 @@ def _reserve(version: tuple[int, ...], switches: Switches) -> int:
     return min(switches.max_output_tokens or cap, cap)
 
 
+def _agreed(seen: list[int], edge_tokens: int) -> bool:
+    """A count far from the table wants a second one beside it: one odd line moves no edge."""
+    lowest = min(seen)
+    if edge_tokens / 2 <= lowest <= edge_tokens * 2:
+        return True
+    return sum(n <= lowest * OVERSHOOT for n in seen) > 1
+
+
 def _calibrated(edge: Edge, seen: list[int]) -> Edge:
     """Compactions that really happened win over the table, unless they merely overshot it."""
-    if not seen:
+    sane = [n for n in seen if LEAST_SEEN <= n <= MOST_SEEN]
+    if not sane or not _agreed(sane, edge.edge_tokens):
         return edge
-    lowest = min(seen)
+    lowest = min(sane)
     if edge.edge_tokens <= lowest <= edge.edge_tokens * OVERSHOOT:
         return edge
     window = max(edge.window_tokens, lowest)

@@ -13,7 +13,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from itertools import pairwise
 from pathlib import Path
 
-from holdfast.wire import scan
+from holdfast.wire import places, scan
 
 MOST_SETTINGS_BYTES = 4 << 20
 HEAD_BYTES = 1 << 16
@@ -46,9 +46,13 @@ def from_json(value: object) -> Switches:
     good = {
         name: value[name]
         for name in (field.name for field in fields(Switches))
-        if isinstance(value.get(name), kinds.get(name, (int, float)))
+        if isinstance(value.get(name), kinds.get(name, (int, float))) and _sane(value[name])
     }
     return Switches(**good)
+
+
+def _sane(value: object) -> bool:
+    return not isinstance(value, float | int) or 0 <= value < 1 << 40
 
 
 def read(
@@ -68,13 +72,13 @@ def read(
 def project_of(transcript: Path) -> str:
     """The folder a session works in, as its transcript's first lines tell it."""
     try:
-        with transcript.open("rb") as file:
-            for raw in file.read(HEAD_BYTES).split(b"\n"):
-                cwd = scan.text_of(scan.parse_object(raw), "cwd")
-                if cwd:
-                    return cwd
-    except OSError:
-        pass
+        head = places.read_small(str(transcript), HEAD_BYTES)
+    except ValueError:
+        return ""
+    for raw in head.split(b"\n"):
+        cwd = scan.text_of(scan.parse_object(raw), "cwd")
+        if cwd and "\0" not in cwd:
+            return cwd.encode("utf-8", "replace").decode()
     return ""
 
 

@@ -145,8 +145,8 @@ def main(arguments: list[str]) -> NoReturn:
 
 def _handle(data: bytes, arguments: list[str]) -> None:
     payload = scan.parse_object(visible.lighten(data))
-    if arguments == ["statusline"]:
-        return _say(_wake("status_line").show(payload, data))
+    if arguments[:1] == ["statusline"]:
+        return _say(_wake("status_line").show(payload, data, _wrapped(arguments)))
     if os.environ.get("HOLDFAST_DISABLE") == "1" or "DISABLE_AUTO_CONTEXT_MANAGER" in os.environ:
         return
     event = scan.text_of(payload, "hook_event_name")
@@ -156,10 +156,24 @@ def _handle(data: bytes, arguments: list[str]) -> None:
     if event.startswith("Subagent"):
         return _note_agent(payload, event, now_ms)
     moment = Moment(payload, now_ms)
-    moment.spool_bytes = spool.append(moment.folder, moment.line)
+    moment.spool_bytes = _spooled(moment)
     if event in LEAN and _asleep(moment, event):
         return
     _say(_wake("story").tell(moment))
+
+
+def _wrapped(arguments: list[str]) -> str:
+    """The user's own status line: `statusline --wraps THEIRS`."""
+    return arguments[2] if arguments[1:2] == ["--wraps"] else ""
+
+
+def _spooled(moment: Moment) -> int:
+    """The line is bookkeeping: where it cannot be left, the window is judged all the same."""
+    try:
+        return spool.append(moment.folder, moment.line)
+    except OSError as slip:
+        _confess(slip)
+        return 0
 
 
 def _asleep(moment: Moment, event: str) -> bool:

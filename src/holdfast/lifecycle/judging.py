@@ -50,6 +50,8 @@ def pay(moment: Moment) -> str:
 
 
 def _judge(moment: Moment, state: State, pays: bool) -> News:
+    if moment.now_ms < state.at_ms:
+        return News()  # a hook that started later has judged already
     noting.note(state, moment)
     settings = settings_load.load(state.project)
     seen = view.of_moment(moment, state, settings)
@@ -57,15 +59,15 @@ def _judge(moment: Moment, state: State, pays: bool) -> News:
         mark.arm(moment.folder, arm.wake_next(state))
         return News()
     kept.add(list(seen.compactions))
-    crossing = cross(state, seen.verdict, moment.now_ms, settings)
+    known = seen.reading.basis in ("usage", "boundary")
+    crossing = cross(state, seen.verdict, moment.now_ms, settings, may_free=known)
     lines = spool.lines(moment.folder)
     crossing = _monitored(crossing, state, seen, lines, settings)
     news = News() if _is_over(seen) else _news(crossing, seen)
     _account(crossing, state, seen, news)
     owed = news.to_user or state.owed
     state.owed = "" if pays else owed
-    spool.rotate(moment.folder)
-    size = moment.spool_bytes
+    size = spool.rotate(moment.folder)
     mark.arm(moment.folder, arm.mark_for(state, seen.verdict, lines, size, settings))
     return News(news.to_model, owed if pays else "")
 

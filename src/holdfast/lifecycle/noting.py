@@ -3,28 +3,36 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from holdfast.client import switches
 from holdfast.hook.entry import Moment
 from holdfast.window.state import State
 from holdfast.wire import scan
+from holdfast.wire.inert import inert
+
+MOST_NAME, MOST_PATH = 200, 4096
 
 
 def note(state: State, moment: Moment) -> None:
     """Who and where from the payload, the switches from the environment the client gave us."""
     payload, seen = moment.payload, moment.tail
-    state.session_id = scan.text_of(payload, "session_id") or state.session_id
-    state.agent_id = scan.text_of(payload, "agent_id")
-    state.agent_type = scan.text_of(payload, "agent_type") or state.agent_type
-    state.transcript = moment.transcript or state.transcript
-    state.cwd = scan.text_of(payload, "cwd") or state.cwd
+    state.session_id = _name(payload, "session_id") or state.session_id
+    state.agent_id = _name(payload, "agent_id")
+    state.agent_type = _name(payload, "agent_type") or state.agent_type
+    state.transcript = moment.transcript[:MOST_PATH] or state.transcript
+    state.cwd = scan.text_of(payload, "cwd")[:MOST_PATH].replace("\0", "") or state.cwd
     state.project = os.environ.get("CLAUDE_PROJECT_DIR") or state.project or state.cwd
-    state.model = seen.model or scan.text_of(payload, "model") or state.model
-    state.client_version = seen.version or state.client_version
+    state.model = inert(seen.model, MOST_NAME) or _name(payload, "model") or state.model
+    state.client_version = inert(seen.version, MOST_NAME) or state.client_version
     state.at_ms = moment.now_ms
     state.started_ms = state.started_ms or moment.now_ms
     command_line = switches.command_line_of(os.environ.get("CLAUDE_PID", ""))
     state.switches = switches.read(state.project, os.environ, command_line).as_json()
+
+
+def _name(payload: dict[str, Any], key: str) -> str:
+    return inert(scan.text_of(payload, key), MOST_NAME)
 
 
 def place(state: State) -> str:

@@ -10,6 +10,7 @@ from holdfast.lifecycle import noting
 from holdfast.window.state import held
 from holdfast.wire import log, places, scan
 
+DRAFT_MS = 3_600_000
 KEPT_MS = 30 * 24 * 3_600_000
 MOST_AT_ONCE = 20  # the client gives this event little time
 
@@ -20,6 +21,7 @@ def tell(moment: Moment) -> str:
         state.ended_ms = moment.now_ms
     reason = scan.text_of(moment.payload, "reason") or "unknown"
     log.add("INFO", noting.place(state), f"session ended ({reason})")
+    _sweep(Path(moment.folder), moment.now_ms)
     _clear_away(moment.now_ms)
     return ""
 
@@ -30,6 +32,13 @@ def _clear_away(now_ms: int) -> None:
     old = [folder for folder in folders if now_ms - _newest_ms(folder) > KEPT_MS]
     for folder in old[:MOST_AT_ONCE]:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def _sweep(folder: Path, now_ms: int) -> None:
+    """Drafts of hooks that were killed while they wrote."""
+    for draft in [*folder.glob("*.draft"), *folder.glob("mark.*")]:
+        if now_ms - draft.stat().st_mtime * 1000 > DRAFT_MS:
+            draft.unlink(missing_ok=True)
 
 
 def _newest_ms(folder: Path) -> int:

@@ -8,31 +8,30 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 import time
 from pathlib import Path
 from typing import Any
 
 from holdfast.client import edge, switches
+from holdfast.lifecycle import their_line
 from holdfast.settings import load as settings_load
 from holdfast.window import guard
 from holdfast.window.state import State, load
 from holdfast.wire import mark, places, scan, tail
 
-THEIRS_SECONDS = 3.0
 BAR = 10
 COLOURS = {"green": "32", "yellow": "33", "orange": "38;5;208", "red": "1;31"}
 
 
-def show(payload: dict[str, Any], data: bytes) -> str:
+def show(payload: dict[str, Any], data: bytes, theirs: str = "") -> str:
     """Their line, then ours; whatever fails on our side leaves theirs alone."""
-    theirs = _theirs(payload, data)
+    first = their_line.run(theirs, data)
     if os.environ.get("HOLDFAST_DISABLE") == "1":
-        return theirs
+        return first
     folder = places.window(scan.text_of(payload, "session_id") or "unknown")
     _note(folder, payload)
     ours = _ours(folder, payload)
-    return theirs + ours + "\n"
+    return first + ours + "\n"
 
 
 def _ours(folder: str, payload: dict[str, Any]) -> str:
@@ -42,13 +41,18 @@ def _ours(folder: str, payload: dict[str, Any]) -> str:
     used = end.used_tokens(density, state.overhead_tokens)
     if end.basis == "none":
         used = _counted(payload)
+    if not used:
+        return _coloured("unknown", "holdfast: not known yet")
     edge_tokens = state.edge_tokens or _edge_tokens(payload, used)
     settings = settings_load.load(state.project or _project(payload))
     ratio = used / edge_tokens
     zone = guard.place(ratio, guard.Thresholds.of(settings).zones).name.lower()
     if state.compacting_answer and state.compacting_answer == end.answer_id:
         return _coloured("compacting", "holdfast: compacting …")
-    parts = [f"{_bar(ratio)} {ratio:.0%} {zone}", *_forecast(state, used, edge_tokens)]
+    alert = guard.Alert(min(state.alert, guard.Alert.CRITICAL)).name.lower() if state.alert else ""
+    parts = [f"{_bar(ratio)} {ratio:.0%} {zone}{alert and ', ' + alert}"]
+    parts += _forecast(state, used, edge_tokens) if end.basis == "usage" else []
+    parts += ["/compact"] if alert == "critical" else []
     return _coloured(zone, " · ".join(parts))
 
 
@@ -57,7 +61,7 @@ def _forecast(state: State, used: int, edge_tokens: int) -> list[str]:
         return []
     ops = max(0, edge_tokens - used) / state.velocity
     minutes = f" / {max(1, ops * state.pace_ms / 60_000):,.0f} min" if state.pace_ms else ""
-    said = [f"~{ops:,.0f} ops{minutes} left"]
+    said = [f"~{int(ops):,} ops{minutes} left"]
     if state.checkpoint_trigger:
         said.append(f"checkpoint asked ({state.checkpoint_trigger})")
     return said
@@ -72,28 +76,6 @@ def _coloured(zone: str, text: str) -> str:
     if "NO_COLOR" in os.environ:
         return text
     return f"\033[{COLOURS.get(zone, '36')}m{text}\033[0m"
-
-
-def _theirs(payload: dict[str, Any], data: bytes) -> str:
-    """The user's own status line, run as the client would; slow or broken, it is left out."""
-    kept = scan.parse_object(places.read_small(f"{places.home()}/statusline.json"))
-    projects = kept.get("projects")
-    here = projects if isinstance(projects, dict) and _project(payload) in projects else None
-    command = scan.text_of(here, _project(payload)) if here else scan.text_of(kept, "command")
-    if not command:
-        return ""
-    try:
-        run = subprocess.run(
-            ["/bin/sh", "-c", command],
-            input=data,
-            capture_output=True,
-            timeout=THEIRS_SECONDS,
-            check=False,
-        )
-    except (OSError, subprocess.TimeoutExpired):
-        return ""
-    text = run.stdout.decode("utf-8", "replace").rstrip("\n")
-    return text + "\n" if text else ""
 
 
 def _note(folder: str, payload: dict[str, Any]) -> None:

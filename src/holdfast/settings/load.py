@@ -13,6 +13,8 @@ from pathlib import Path
 from holdfast.settings.table import BY_NAME, PRESETS, TABLE, Setting, Value
 from holdfast.wire import places
 
+MOST_BYTES = 64 << 10
+
 
 @dataclass(frozen=True, slots=True)
 class Settings:
@@ -45,7 +47,7 @@ def load(project: str = "", environ: Mapping[str, str] | None = None) -> Setting
     origins = dict.fromkeys(values, "default")
     slips: list[str] = []
     given = list(_given(project, environ, slips))
-    preset = next((v for n, v, _ in reversed(given) if n == "preset" and v in PRESETS), "default")
+    preset = next((v for n, v, _ in reversed(given) if n == "preset" and _named(v)), "default")
     for name, share in PRESETS[str(preset)].items():
         values[name], origins[name] = share, f"preset {preset}"
     for name, value, origin in given:
@@ -54,6 +56,10 @@ def load(project: str = "", environ: Mapping[str, str] | None = None) -> Setting
             values[name], origins[name] = fitted, origin
     _keep_order(values, origins, slips)
     return Settings(values, origins, tuple(slips))
+
+
+def _named(value: object) -> bool:
+    return isinstance(value, str) and value in PRESETS
 
 
 def _given(
@@ -70,18 +76,16 @@ def _given(
 
 
 def _table_of(path: Path, slips: list[str]) -> dict[str, object]:
-    try:
-        text = path.read_text(encoding="utf-8")
-    except FileNotFoundError:
-        return {}
-    except (OSError, UnicodeDecodeError) as slip:
-        slips.append(f"{path} was not read: {slip}")
+    data = places.read_small(str(path), MOST_BYTES + 1)  # a project's file is anyone's: no waiting
+    if not data:
         return {}
     import tomllib  # only a user with a settings file pays for it
 
     try:
-        return tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError) as slip:
+        if len(data) > MOST_BYTES:
+            raise ValueError(f"longer than {MOST_BYTES:,} bytes")
+        return tomllib.loads(data.decode("utf-8"))
+    except (ValueError, RecursionError) as slip:
         slips.append(f"{path} was not read: {slip}")
         return {}
 
@@ -104,7 +108,7 @@ def _as(setting: Setting, value: object) -> Value | None:
         return None
     try:
         number = float(value)
-    except ValueError:
+    except (ValueError, OverflowError):
         return None
     if not setting.low <= number <= setting.high:
         return None

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from holdfast.wire import places
+from holdfast.wire import log, places
 
 
 def path() -> Path:
@@ -16,14 +15,12 @@ def path() -> Path:
 
 
 def add(event: Mapping[str, Any]) -> None:
-    """One write of one line; nothing is ever changed or removed."""
-    target = path()
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fd = os.open(target, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    """One write of one line; nothing is ever changed or removed. What cannot be written is said
+    in the log, and stops nothing."""
     try:
-        os.write(fd, (json.dumps(dict(event), ensure_ascii=True) + "\n").encode())
-    finally:
-        os.close(fd)
+        places.append(str(path()), (json.dumps(dict(event), ensure_ascii=True) + "\n").encode())
+    except OSError as slip:
+        log.add("ERROR", "audit", f"an event was not kept: {slip}")
 
 
 def events() -> Iterator[dict[str, Any]]:
@@ -34,7 +31,7 @@ def events() -> Iterator[dict[str, Any]]:
         for line in file:
             try:
                 event = json.loads(line)
-            except ValueError:
+            except (ValueError, RecursionError):
                 continue
             if isinstance(event, dict):
                 yield event

@@ -25,9 +25,15 @@ class Crossing:
         return (self.zone or 0) >= Zone.ORANGE or (self.alert or 0) >= Alert.ADVISORY
 
 
-def cross(state: State, verdict: Verdict, now_ms: int, settings: Settings) -> Crossing:
-    """Compare with what was already said, note what now is, and name what is due."""
-    _free(state, verdict)
+def cross(
+    state: State, verdict: Verdict, now_ms: int, settings: Settings, *, may_free: bool = True
+) -> Crossing:
+    """Compare with what was already said, note what now is, and name what is due.
+
+    Only a reading the client stated frees a level: a guess that fell is not a freed window.
+    """
+    if may_free:
+        _free(state, verdict)
     zone = verdict.zone if verdict.zone > state.zone else None
     alert = verdict.alert if verdict.alert > state.alert else None
     if zone is not None:

@@ -86,7 +86,7 @@ def judge(
 
 def adapted_warning(used_tokens: Sequence[int], edge_tokens: int, thresholds: Thresholds) -> float:
     """Ten times the mean growth of the last ten operations: a busy session is warned earlier."""
-    steps = growths(used_tokens)[-MEASUREMENTS:]
+    steps = growths(used_tokens[-MEASUREMENTS - 1 :])
     if len(steps) < MEASUREMENTS:
         return thresholds.warning_left
     wanted = MEASUREMENTS * mean(steps) / edge_tokens

@@ -41,7 +41,7 @@ def load() -> list[Seen]:
         value = json.loads(data)
         rows = value["seen"] if value["version"] == VERSION else []
         return [Seen(str(k), int(n), str(m)) for k, n, m in rows][-MOST:]
-    except (ValueError, KeyError, TypeError) as slip:
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as slip:
         log.add("WARN", "seen", f"{path()} was not read: {slip!r}")
         return []
 

@@ -20,6 +20,7 @@ from holdfast.wire import log, places
 
 VERSION = 1
 PATIENCE_SECONDS = 2.0
+MOST = 1 << 53
 
 
 @dataclass(slots=True)
@@ -87,9 +88,21 @@ def _fitted(value: dict[str, Any]) -> State:
     for known in fields(State):
         given = value.get(known.name)
         wanted = type(getattr(blank, known.name))
-        if type(given) is wanted or (wanted is float and type(given) is int):
+        if _fits(given, wanted):
             good[known.name] = given
-    return State(**good)
+    found = State(**good)
+    found.zone, found.alert = min(found.zone, 3), min(found.alert, 4)
+    if not 0.5 <= found.density <= 20:
+        found.density = 0.0
+    return found
+
+
+def _fits(given: Any, wanted: type) -> bool:
+    if wanted is float:
+        return type(given) in (int, float) and 0 <= given < MOST  # NaN compares false
+    if wanted is int:
+        return type(given) is int and 0 <= given < MOST
+    return type(given) is wanted
 
 
 def save(folder: str, state: State) -> None:

@@ -31,7 +31,7 @@ def velocity(used_tokens: Sequence[int], now_tokens: int) -> float | None:
 
     `used_tokens` holds one number per finished answer; `now_tokens` is the reading of the moment.
     """
-    steps = growths(used_tokens)[-SAMPLES:]
+    steps = growths(used_tokens[-SAMPLES - 1 :])
     if len(steps) < FEWEST:
         return None
     in_flight = now_tokens - used_tokens[-1]

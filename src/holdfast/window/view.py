@@ -18,6 +18,7 @@ from holdfast.window.reading import Reading
 from holdfast.window.state import State
 from holdfast.window.velocity import Forecast
 from holdfast.wire import mark, places, scan, spool, tail
+from holdfast.wire.inert import inert
 from holdfast.wire.tail import Tail
 
 COMPACTING_MS = 10 * 60_000  # a compaction that took longer than this never came
@@ -74,8 +75,8 @@ def _of(
 
 def _learn(state: State, end: Tail, past: History, folder: str) -> None:
     """Model, density and overhead, as far as this transcript tells them."""
-    state.model = end.model or past.model or state.model
-    state.client_version = end.version or past.version or state.client_version
+    state.model = inert(end.model or past.model, 200) or state.model
+    state.client_version = inert(end.version or past.version, 200) or state.client_version
     state.density = past.density or state.density or mark.DENSITY
     noted = _status_line(folder)
     window = noted.get("window_tokens")
@@ -115,12 +116,13 @@ def _reading(end: Tail, folder: str, state: State, edge: Edge, used: int, now_ms
         return Reading(used, now_ms, "compacting", estimated=True)
     if end.basis != "none":
         return Reading(used, now_ms, end.basis, estimated=not end.states_tokens())
-    if end.size and not end.whole and state.used_tokens:  # 4 MB without one: what was known is
+    long = end.size and not end.whole  # 4 MB without an answer: their bytes tell nothing
+    if long and state.used_tokens:
         return Reading(state.used_tokens, now_ms, "earlier", estimated=True)
     lines = spool.lines(folder) if folder else []
     return (
         fallback.from_status_line(_status_line(folder), now_ms)
-        or fallback.from_bytes(end.size, edge.edge_tokens, now_ms)
+        or fallback.from_bytes(0 if long else end.size, edge.edge_tokens, now_ms)
         or fallback.from_weights(lines, edge.edge_tokens, now_ms)
         or Reading(0, now_ms, "none", estimated=True)
     )

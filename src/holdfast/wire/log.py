@@ -6,6 +6,7 @@ import os
 import time
 
 from holdfast.wire import places
+from holdfast.wire.inert import inert
 
 ROTATE_BYTES = 1 << 20
 LEVELS = ("DEBUG", "INFO", "WARN", "ALERT", "ERROR")
@@ -16,21 +17,26 @@ def path() -> str:
 
 
 def add(level: str, place: str, message: str) -> None:
-    """One write of one line; a full log is moved aside first, and the one before it goes."""
+    """One write of one line. A log that cannot be written never stops what it tells of."""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    inert = "".join(c if c.isprintable() else "?" for c in message[:1000])
-    _append(path(), f"{stamp} {level} {place} {inert}\n", ROTATE_BYTES)
-
-
-def _append(target: str, line: str, rotate_bytes: int) -> None:
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-    os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
-    fd = os.open(target, flags, 0o600)
+    word = inert(place, 80).replace(" ", "?")
     try:
-        if os.fstat(fd).st_size > rotate_bytes:
+        size = places.append(path(), f"{stamp} {level} {word} {inert(message)}\n".encode())
+        if size > ROTATE_BYTES:
+            _rotate(path())
+    except (OSError, ValueError):
+        pass
+
+
+def _rotate(target: str) -> None:
+    """Move the full log aside, once: of two that want to, the second finds it done."""
+    import fcntl
+
+    fd = os.open(target, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        held = os.fstat(fd)
+        if held.st_size > ROTATE_BYTES and os.stat(target).st_ino == held.st_ino:
             os.replace(target, target + ".1")
-            os.close(fd)
-            fd = os.open(target, flags, 0o600)
-        os.write(fd, line.encode("utf-8", "replace"))
     finally:
         os.close(fd)

@@ -14,10 +14,15 @@ def home() -> str:
 
 
 def plain(name: str) -> str:
-    """A file name that cannot leave its folder: odd ids are spelled in hex."""
+    """A file name that cannot leave its folder: odd ids are spelled in hex, long ones summed up."""
     if name and len(name) <= 80 and name[0] != "." and _PLAIN.issuperset(name):
         return name
-    return "x" + name.encode("utf-8", "surrogatepass").hex()[:160]
+    data = name.encode("utf-8", "surrogatepass")
+    if len(data) <= 50:
+        return "%" + data.hex()
+    from zlib import crc32
+
+    return f"%{data[:50].hex()}-{len(data)}-{crc32(data):08x}"
 
 
 def windows() -> str:
@@ -58,8 +63,33 @@ def read_small(path: str, limit: int = 65536) -> bytes:
     except (OSError, ValueError):
         return b""
     try:
-        return os.read(fd, limit)
+        return os.read(fd, limit) if is_regular(fd) else b""
     except OSError:
         return b""
+    finally:
+        os.close(fd)
+
+
+def is_regular(fd: int) -> bool:
+    """Neither a folder nor a pipe nor a device: those would hang or flood whoever reads them."""
+    return os.fstat(fd).st_mode & 0o170000 == 0o100000
+
+
+def append(path: str, line: bytes) -> int:
+    """One line in one write, owner-only; the length of the file after it.
+
+    A pipe or a device in its place is an error, never a wait.
+    """
+    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        fd = os.open(path, flags, 0o600)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        fd = os.open(path, flags, 0o600)
+    try:
+        if not is_regular(fd):
+            raise OSError(f"{path} is not a plain file")
+        os.write(fd, line)
+        return os.fstat(fd).st_size
     finally:
         os.close(fd)

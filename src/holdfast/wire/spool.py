@@ -67,32 +67,27 @@ def parse(data: str) -> Line | None:
     _, ms, event, used, flags, tool_use_id, tool, chars, answer_id = (
         "" if field == NOTHING else field for field in fields
     )
-    if not (ms.isdecimal() and used.isdecimal() and chars.isdecimal()):
+    if not all(number.isdecimal() and len(number) < 18 for number in (ms, used, chars)):
         return None
     return Line(int(ms), event, int(used), flags, tool_use_id, tool, int(chars), answer_id)
 
 
 def append(folder: str, line: Line) -> int:
     """Add a line; the length of the spool after it."""
-    path = os.path.join(folder, "spool")
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC
-    try:
-        fd = os.open(path, flags, 0o600)
-    except FileNotFoundError:
-        os.makedirs(folder, 0o700, exist_ok=True)
-        fd = os.open(path, flags, 0o600)
-    try:
-        os.write(fd, line.render().encode("ascii", "replace"))
-        return os.fstat(fd).st_size
-    finally:
-        os.close(fd)
+    return places.append(os.path.join(folder, "spool"), line.render().encode("ascii", "replace"))
 
 
-def rotate(folder: str) -> None:
-    """Called by the warm side, holding the window's lock: bounded at twice ROTATE_BYTES."""
+def rotate(folder: str) -> int:
+    """Called by the warm side, holding the window's lock: bounded at twice ROTATE_BYTES.
+
+    The length of the spool that goes on.
+    """
     path = os.path.join(folder, "spool")
-    if os.path.exists(path) and os.path.getsize(path) > ROTATE_BYTES:
-        os.replace(path, path + ".1")
+    size = os.path.getsize(path) if os.path.exists(path) else 0
+    if size <= ROTATE_BYTES:
+        return size
+    os.replace(path, path + ".1")
+    return 0
 
 
 def lines(folder: str) -> list[Line]:
@@ -105,7 +100,7 @@ def lines(folder: str) -> list[Line]:
 def recent(folder: str) -> list[Line]:
     """The last few lines, for the hook: what parallel calls left behind a moment ago."""
     try:
-        fd = os.open(os.path.join(folder, "spool"), os.O_RDONLY | os.O_CLOEXEC)
+        fd = os.open(os.path.join(folder, "spool"), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return []
     try:

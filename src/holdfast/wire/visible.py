@@ -32,16 +32,16 @@ def lighten(payload: bytes) -> bytes:
     return payload[:start] + rest.translate(None, b"\\")
 
 
-def text_chars(content: Any, density: float) -> float:
+def text_chars(content: Any, density: float, depth: int = 0) -> float:
     """Characters of message content: a string, or blocks of text, results and pictures."""
     if isinstance(content, str):
         return len(content)
-    if not isinstance(content, list):
+    if not isinstance(content, list) or depth > DEEP:
         return 0
-    return sum(_block_chars(block, density) for block in content)
+    return sum(_block_chars(block, density, depth + 1) for block in content)
 
 
-def _block_chars(block: Any, density: float) -> float:
+def _block_chars(block: Any, density: float, depth: int) -> float:
     if isinstance(block, str):
         return len(block)
     if not isinstance(block, dict):
@@ -50,7 +50,7 @@ def _block_chars(block: Any, density: float) -> float:
     if kind in ("image", "document"):
         return IMAGE_TOKENS * density
     if kind == "tool_result":
-        return text_chars(block.get("content"), density)
+        return text_chars(block.get("content"), density, depth)
     text = block.get("text")
     return len(text) if isinstance(text, str) else 0
 

@@ -1,0 +1,222 @@
+"""What a hostile tester found, so that it stays mended. Each through a real hook process."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from holdfast.cli.main import holdfast_command
+from holdfast.window import audit, seen
+from holdfast.wire import log, mark, places, spool
+from tests.builders import a_boundary, a_result, a_transcript, an_answer
+from tests.hot.hooks import fire, run, to_model, window
+
+
+def _ok(*arguments: str) -> str:
+    found = CliRunner().invoke(holdfast_command, arguments)
+    assert found.exit_code == 0, found.output
+    return found.stdout
+
+
+@pytest.mark.requirement("X1", "X7")
+@pytest.mark.parametrize(
+    "torn", ['{"type":"user","message":{"content":"half', '{"type":"user" nope}\n']
+)
+def test_a_torn_line_is_passed_over_without_json_loaded(tmp_path: Path, torn: str) -> None:
+    """The C scanner fails differently where `json` was never imported: only a process shows it."""
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(143_000), torn)
+    assert to_model(fire("PostToolUse", path))
+
+
+@pytest.mark.requirement("X1")
+def test_a_torn_payload_is_said_in_words() -> None:
+    found = run(b'{"hook_event_name": "Stop", "session_id": "s', loud=False)
+    assert (found.returncode, found.stdout) == (0, b"")
+    assert b"names no event" in found.stderr
+
+
+@pytest.mark.requirement("W3", "X7")
+@pytest.mark.parametrize("pre", [5, 9 * 10**15, 21_000])
+def test_one_odd_boundary_moves_no_edge(tmp_path: Path, pre: int) -> None:
+    odd = a_transcript(
+        tmp_path / "a.jsonl", an_answer(100_000), a_boundary(pre=pre), an_answer(30_000)
+    )
+    fire("PostToolUse", odd)
+    other = a_transcript(tmp_path / "b.jsonl", an_answer(143_000))
+    assert "143,0" in to_model(fire("PostToolUse", other, session="s2"))
+
+
+@pytest.mark.requirement("X7")
+@pytest.mark.parametrize("depth", [340, 400])
+def test_results_within_results_are_counted_to_a_depth(tmp_path: Path, depth: int) -> None:
+    content: Any = "x"
+    for _ in range(depth):
+        content = [{"type": "tool_result", "content": content}]
+    line = {"type": "user", "isSidechain": False, "message": {"role": "user", "content": content}}
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(143_000), line)
+    assert to_model(fire("PostToolUse", path, tool_response=content))
+
+
+@pytest.mark.requirement("W2")
+def test_a_last_line_of_five_megabytes_is_no_alarm(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(20_000), a_result("t1", "x" * 5_000_000))
+    fire("PostToolUse", path)
+    assert list(audit.events()) == []
+    assert json.loads(_ok("status", "--json"))["zone"] == "green"
+
+
+@pytest.mark.requirement("G2")
+def test_a_hook_judged_late_says_nothing_and_frees_nothing(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(130_000))
+    assert to_model(fire("PostToolUse", path))
+    state = json.loads((window() / "state.json").read_text())
+    state["at_ms"] += 60_000  # one that started later has judged
+    (window() / "state.json").write_text(json.dumps(state))
+    mark.arm(str(window()), mark.Mark())
+    a_transcript(path, an_answer(60_000))
+    assert fire("PostToolUse", path) == {}
+    assert json.loads((window() / "state.json").read_text())["zone"] == 2
+
+
+@pytest.mark.requirement("G2")
+def test_a_transcript_gone_for_a_moment_is_not_a_freed_window(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(143_000))
+    assert to_model(fire("PostToolUse", path))
+    path.unlink()
+    fire("PostToolUse", path)
+    a_transcript(path, an_answer(143_500))
+    assert fire("PostToolUse", path) == {}
+    assert [event["level"] for event in audit.events()] == ["advisory"]
+
+
+@pytest.mark.requirement("X1")
+@pytest.mark.parametrize("name", ["guard.log", "audit.jsonl", "windows/s1/main/spool"])
+@pytest.mark.parametrize("kind", ["folder", "pipe", "dangling"])
+def test_a_file_of_ours_that_cannot_be_written_silences_nothing(
+    tmp_path: Path, own_home: Path, name: str, kind: str
+) -> None:
+    place = own_home / ".holdfast" / name
+    place.parent.mkdir(parents=True)
+    if kind == "folder":
+        place.mkdir()
+    elif kind == "pipe":
+        os.mkfifo(place)
+    else:
+        place.symlink_to("/nowhere/at/all")
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(143_000))
+    sent = json.dumps(
+        {"hook_event_name": "PostToolUse", "session_id": "s1", "transcript_path": str(path)}
+    )
+    found = run(sent.encode(), loud=False)
+    assert found.returncode == 0
+    assert b"Holdfast: context 86% full" in found.stdout
+
+
+@pytest.mark.requirement("X1", "X7")
+@pytest.mark.parametrize(
+    "trick", ["pipe", "device", "huge", "preset = []", "zone_red = 1" + "0" * 400]
+)
+def test_a_project_s_settings_file_cannot_hang_or_silence_us(tmp_path: Path, trick: str) -> None:
+    place = tmp_path / ".claude" / "holdfast.toml"
+    place.parent.mkdir()
+    if trick == "pipe":
+        os.mkfifo(place)
+    elif trick == "device":
+        place.symlink_to("/dev/zero")
+    else:
+        place.write_text("#" * 100_000 if trick == "huge" else trick)
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(143_000))
+    said = fire("PostToolUse", path, environ={"CLAUDE_PROJECT_DIR": str(tmp_path)})
+    assert to_model(said)
+
+
+@pytest.mark.requirement("X1")
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("seen.json", "[" * 100_000),
+        ("seen.json", '{"version": 1, "seen": [["k", 1e999, "m"]]}'),
+        ("windows/s1/main/spool", "v1 " + "9" * 5_000 + " Stop 0 - - - 0 -\n"),
+        ("windows/s1/main/state.json", '{"version": 1, "density": NaN, "zone": 99, "alert": 99}'),
+        ("windows/s1/main/state.json", '{"version": 1, "switches": {"percent_override": NaN}}'),
+        ("windows/s1/main/state.json", '{"version": 1, "at_ms": 1e400, "alert_ratio": NaN}'),
+    ],
+)
+def test_files_of_ours_that_were_spoiled_start_anew(
+    tmp_path: Path, own_home: Path, name: str, content: str
+) -> None:
+    place = own_home / ".holdfast" / name
+    place.parent.mkdir(parents=True)
+    place.write_text(content)
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(163_000))
+    fire("PostToolUse", path)
+    assert json.loads(_ok("status", "--json"))["alert"] == "critical"
+
+
+@pytest.mark.requirement("X7")
+def test_a_model_s_name_of_a_megabyte_is_cut(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(800_000, model="m" * 1_100_000))
+    said = [to_model(fire("PostToolUse", path)) for _ in range(3)]
+    assert len([text for text in said if text]) == 1
+    assert (window() / "state.json").stat().st_size < 20_000
+
+
+@pytest.mark.requirement("X7")
+def test_no_escape_reaches_a_terminal_or_forges_a_line(tmp_path: Path) -> None:
+    evil = "\x1b[2J\n[/b]\x07"
+    path = a_transcript(
+        tmp_path / "t.jsonl", an_answer(143_000, model=f"claude-sonnet-4-6{evil}", sessionId=evil)
+    )
+    path.write_text(path.read_text().replace('"cwd":"/p"', '"cwd":"/p/[id]/\\u001b[31m"'))
+    fire("PostToolUse", path, session=f"s{evil}", cwd=f"/home/u/[id]{evil}", agent_type=evil)
+    fire("SessionStart", path, session=f"s{evil}", source="startup")
+    shown = _ok("status") + _ok("watch", "--once") + _ok("log")
+    shown += _ok("replay", str(path), "--svg", str(tmp_path / "x.svg"))
+    shown += (tmp_path / "x.svg").read_text()
+    shown += _ok("status", "--transcript", str(path))
+    assert "\x1b[2J" not in shown
+    assert "\x1b[31m" not in shown
+    assert "\x07" not in shown
+    assert "[id]" in shown, "what looks like markup is shown as it is"
+    assert all(line.startswith("2") for line in Path(log.path()).read_text().splitlines())
+
+
+@pytest.mark.requirement("G8")
+def test_two_that_rotate_the_log_at_once_lose_nothing() -> None:
+    from concurrent.futures import ThreadPoolExecutor
+
+    log.add("INFO", "first", "x" * 900)
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda n: log.add("INFO", "w", f"{n} " + "x" * 900), range(1_300)))
+    kept = Path(log.path() + ".1").read_text().splitlines()
+    assert "first" in kept[0]
+    assert len(kept) > 1_000
+
+
+@pytest.mark.requirement("W5", "X7")
+def test_ids_that_differ_never_share_a_window() -> None:
+    long = "a" * 300
+    ids = ["/", "x2f", "%2f", ".", "..", "", long, long + "b", "ä", "a" * 80, "a" * 81]
+    names = [places.plain(one) for one in ids]
+    assert len(set(names)) == len(ids)
+    assert all("/" not in name and not name.startswith(".") for name in names)
+    assert all(len(name) < 200 for name in names)
+
+
+@pytest.mark.requirement("G6")
+def test_after_a_rotation_the_monitor_counts_from_the_new_spool(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(150_000))
+    fire("PostToolUse", path)
+    filler = spool.Line(1, "PostToolUse", 1).render() * (spool.ROTATE_BYTES // 40)
+    (window() / "spool").write_text(filler * 2)
+    mark.arm(str(window()), mark.Mark())
+    fire("PostToolUse", path)
+    armed = mark.load(str(window()))
+    assert armed is not None
+    assert armed.spool_bytes < 1_000
+    assert seen.load() == []
