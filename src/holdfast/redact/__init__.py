@@ -1,0 +1,10 @@
+"""Secrets out, before anything is stored or injected: `[redacted: github token]` in their place.
+
+A secret is known by its shape or by the name it is given, never by how random it looks alone, so
+commit ids, hashes and uuids stay. Importing this costs `re` and nothing else.
+"""
+
+from holdfast.redact.find import find, redact
+from holdfast.redact.finding import Finding
+
+__all__ = ["Finding", "find", "redact"]

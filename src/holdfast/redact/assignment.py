@@ -1,0 +1,83 @@
+"""A value that is given a telling name: `.env`, YAML, JSON, code, flags, XML, prose.
+
+The name is found first, by `str.find`; one pattern then reads on from it.
+"""
+
+from __future__ import annotations
+
+import re
+
+from holdfast.redact.finding import Finding
+from holdfast.redact.rule import places
+from holdfast.redact.value import is_key, is_password
+from holdfast.redact.written import Written, span_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from holdfast.redact.page import Page
+
+_PASSWORDS = ("password", "passwd", "passphrase", "pwd", "pass")
+_KEYS = ("secret", "token", "credential", "credentials", "_auth", "apikey", "accesskey",
+         "privatekey",
+         "secretkey", "authkey", "accountkey", "encryptionkey", "signingkey", "masterkey",
+         "_key", "-key", " key")  # fmt: skip
+# `cache_key` and `primary-key` are names of things; a key to something is called one of these.
+_KINDS_OF_KEY = ("api", "access", "private", "secret", "auth", "account", "encryption", "encrypt",
+                 "signing", "sign", "master", "license", "service", "storage", "webhook", "app",
+                 "admin", "deploy", "subscription", "ssh", "gpg", "integration")  # fmt: skip
+_SUFFIX = (
+    r"(?:[_-]?(?:base|value|prod|production|dev|development|staging|stage|live|test|local|old|new"
+    r"|primary|secondary|default|b64|base64|raw|hex|[0-9]{1,3}))?(?![A-Za-z0-9_-])"
+)
+_QUOTE = r"(?:\\{0,7}[\"'`])?"
+_SIGN = r"(?::[ \t]*[\w.\[\]| ]{1,40}=(?!=)|:=|=>|={1,3}|:)"  # the first: `password: str =`
+_EQUALS = rf"{_QUOTE}[\])]?\*{{0,2}}[ \t]{{0,8}}{_SIGN}\*{{0,2}}"
+_NEXT = r"(?:[,\s+>|]|\\+[nr]|[0-9]{1,6}(?:→|\t)){1,60}"  # also numbered, or in a diff
+_PAIR = rf"{_QUOTE}{_NEXT}{_QUOTE}value{_QUOTE}[ \t]{{0,3}}[:=]"
+_SEPARATOR = (
+    rf"(?P<sep>(?:{_EQUALS}|{_PAIR})[ \t]{{0,8}}|\(\s{{0,2}}(?=\\{{0,7}}[\"'])|>(?=[^<>\s]+</)"
+)
+_FLAG = rf"|{_QUOTE},?[ \t]{{1,4}}(?:is:?[ \t]{{1,4}}|\|[ \t]{{1,4}})?)"
+_VALUE = (
+    r"(?:[bBrRfFuU@$]?(?P<q>[\"'`])(?P<quoted>(?:\\.|(?!(?P=q))[^\\\r\n]){1,4096}+)(?:(?P=q)|(?=[\r\n])|\Z)"
+    r"|(?P<e>\\{1,7}[\"'`])(?P<escaped>(?:(?!(?P=e))[^\r\n]){1,4096}?)(?P=e)"
+    r"|(?P<bare>(?:[^\s\x00-\x1f\"'`\\]|\\(?![nrtu\"'`\\])){1,512}+))"
+)
+
+
+def scan(page: Page) -> Iterator[Finding]:
+    after: re.Pattern[str] | None = None
+    for names, judge in ((_PASSWORDS, is_password), (_KEYS, is_key)):
+        for name in names:
+            if name not in page.low:
+                continue
+            after = after or re.compile(_SUFFIX + _SEPARATOR + _FLAG + _VALUE, re.A | re.I)
+            yield from _named(page.text, page.low, name, after, judge)
+
+
+def _named(
+    text: str, low: str, name: str, after: re.Pattern[str], judge: Callable[[str, bool], bool]
+) -> Iterator[Finding]:
+    done = 0
+    for at in places(low, name):
+        if at < done or not _telling(low, name, at):
+            continue
+        match = after.match(text, at + len(name))
+        span = span_of(Written(text, at, name, match), judge) if match else None
+        if span:
+            done = span[1]
+            yield Finding(_kind(name), *span)
+
+
+def _telling(low: str, name: str, at: int) -> bool:
+    if name in ("_key", "-key", " key"):
+        return low[max(0, at - 14) : at].endswith(_KINDS_OF_KEY)
+    return name != "pass" or at == 0 or not low[at - 1].isalnum()
+
+
+def _kind(name: str) -> str:
+    if name in _PASSWORDS:
+        return "password"
+    return name if name in ("secret", "token", "credential") else "key"

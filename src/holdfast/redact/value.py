@@ -1,0 +1,166 @@
+"""Is this value a secret, or a stand-in for one, or code?
+
+Only asked about values that already bear a telling name or beginning.
+"""
+
+from __future__ import annotations
+
+import re
+from operator import ne
+
+from holdfast.redact.finding import REDACTED
+
+# A value made of these words alone is a stand-in, a label, a type or a state; `changeme` too: it
+# says that nothing has been set yet.
+_STOCK_WORDS = (
+    "a access account actual add admin an and any api app apikey as auth authorization authtoken "
+    "aws bar base64 basic bearer blank bool boolean bot bytes change changeme char client comment "
+    "confirm confirmation const correct create credential credentials csrf current custom "
+    "data db default default_password demo deploy disabled dummy empty enabled encrypted "
+    "enter env error example expired expression external fake false field fill foo for force "
+    "forgot "
+    "from generate generated get github go hash hashed header here hidden id identifier "
+    "in incorrect "
+    "input insert int integer invalid is it jwt key keys keyword label literal login long lost "
+    "machine manual masked me method min missing mock must my mypassword mysecret name new next "
+    "nil no none not null number object of ok old on one openai operator optional or our "
+    "parameter pass passphrase password passwords passwd personal pin placeholder plain prod "
+    "production profile prompt provided public put pwd random read real redacted ref refresh "
+    "registry removed repeat replace replaceme required reset root salt sample secret secrets "
+    "secure service session set sk some something str string stub super supersecret tbd temp "
+    "template test testing testpass testpassword text that the this to todo token tokens true two "
+    "type undefined unknown update use user username userpassword valid value values var variable "
+    "void weak webhook with wrong write yes your yours"
+)
+_STOCK = frozenset(_STOCK_WORDS.split())
+JUDGED_CHARS = 120  # enough to tell; a judgement must not cost more for a longer bait
+_MASKS = "*.xX•…#-_?0"
+_HEX = "0123456789abcdef"
+_NO_WORD = r"[0-9!@#$%^&*+~?]"
+_WORDS = r"[A-Za-z]+|[0-9]+"
+_CODE = r"[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[A-Za-z_$][\w$]*)+(?:\(.*\))?\Z"
+_VARIABLE = r"[$%@#!&]{0,2}[({]|\$\w|%\w+%\Z|%[sdr]\Z|<[^<>]*>?\Z|\{.*\}\Z|__\w+__\Z|&\w+\Z|\*\w+\Z"
+_ELSEWHERE = (
+    "process.env",
+    "os.environ",
+    "os.getenv",
+    "env.",
+    "secrets.",
+    "vault:",
+    "op://",
+    "arn:",
+)
+_NOT_A_VALUE = r"[\w+.-]+://|[./~]*/|[A-Za-z]:[\\/]|[@.][\w/]|[\w-]+(?:/[\w.-]+)+\.\w{1,5}\Z"
+
+
+def masked(value: str) -> bool:
+    """`xxxx`, `****`, `sk-...`: somebody already took the secret out, or never put one in."""
+    return (
+        len(set(value.strip(_MASKS))) <= 1
+        or "..." in value
+        or "…" in value
+        or "***" in value
+        or "xxxxx" in value.lower()
+        or REDACTED in value
+    )
+
+
+def stand_in(value: str) -> bool:
+    """`${VAR}`, `<token>`, `your-key-here`, `os.environ["X"]`: says where a secret would go."""
+    value = value[:JUDGED_CHARS]
+    if masked(value) or re.match(_VARIABLE, value) or value.lower().startswith(_ELSEWHERE):
+        return True
+    if "${" in value or "{{" in value or "$(" in value:
+        return True
+    low = value.lower()
+    if re.match(r".{0,12}\b(?:your|my)[_-]", low) and not mixed(value[-12:]):
+        return True
+    return all(word in _STOCK for word in re.findall(_WORDS, low))
+
+
+def mixed(value: str) -> bool:
+    """Letters and digits in turns, as keys have them and names do not."""
+    digits = sum(char.isdigit() for char in value)
+    return digits > 0 and digits < len(value) and (digits >= 4 or turns(value) >= 0.25)
+
+
+def random_looking(value: str) -> bool:
+    """Mixed, or, where chance left out the digits, upper and lower case in too short turns."""
+    if mixed(value):
+        return True
+    humps = re.findall("[A-Z]?[a-z]+|[A-Z]+", value)
+    return len(value) >= 16 and len(value) < 2.6 * len(humps)  # `waitForTaskToken` has 4.0
+
+
+def unlike_a_hash(value: str) -> bool:
+    """Long and random, and not the hex of a commit: enough beside a name without any sign."""
+    return len(value) >= 20 and random_looking(value) and bool(value.lower().strip(_HEX))
+
+
+def turns(value: str) -> float:
+    """How often the kind of character changes: base64 and hex about half, names under a quarter."""
+    kinds = [_kind(char) for char in value if char.isalnum()]
+    if len(kinds) < 2:
+        return 0.0
+    changes: int = sum(map(ne, kinds, kinds[1:]))
+    return changes / (len(kinds) - 1)
+
+
+def _kind(char: str) -> int:
+    return 0 if char.isdigit() else 1 if char.isupper() else 2
+
+
+def is_password(value: str, literal: bool) -> bool:
+    """A value named password. What is not a literal (quoted, .env, a flag) may be code."""
+    value = value[:JUDGED_CHARS]
+    if len(value) < 4 or stand_in(value) or re.match(_NOT_A_VALUE, value):
+        return False
+    if re.match(_CODE, value) and turns(value) < 0.25:
+        return False
+    if literal:
+        return not (value.isalpha() and value[0].isupper() and value[1:].islower())
+    return _has_digit_or_symbol(value) and "password" not in value.lower()
+
+
+def _has_digit_or_symbol(value: str) -> bool:
+    if value.isdigit():
+        return len(value) >= 6
+    return re.search("[A-Za-z]", value) is not None and re.search(_NO_WORD, value) is not None
+
+
+def is_key(value: str, literal: bool) -> bool:
+    """A value named token, secret or key: those are made by machines, so they are mixed."""
+    value = value[:JUDGED_CHARS]
+    if len(value) < 8 or stand_in(value) or _is_path(value) or _is_code(value, literal):
+        return False
+    if not re.search("[A-Za-z]", value):
+        return False
+    if literal:
+        if value.isalpha() and value.islower():  # one long word is no name: `mysupersecretkey`
+            return len(value) >= 16
+        return random_looking(value) or any(char.isdigit() for char in value)
+    return random_looking(value) and not re.match(r"[\d.:_-]+\Z", value)
+
+
+def _is_code(value: str, literal: bool) -> bool:
+    """`self.secret_v2`, `r.k2.apiKey`: names and dots, and no name long enough for a key."""
+    if literal or not re.match(_CODE, value):
+        return re.match(_CODE, value) is not None and turns(value) < 0.3
+    parts = re.split(r"\W+", value)
+    return not any(len(part) >= 16 and random_looking(part) for part in parts)
+
+
+def _is_path(value: str) -> bool:
+    return re.match(_NOT_A_VALUE, value) is not None and turns(value) < 0.3
+
+
+def user_and_password(value: str) -> bool:
+    """base64 of `user:password`, as Basic and docker's config have it."""
+    from binascii import Error, a2b_base64
+
+    try:
+        plain = a2b_base64(value + "=" * (-len(value) % 4)).decode("ascii")
+    except (Error, ValueError):
+        return False
+    user, colon, password = plain.partition(":")
+    return bool(user and colon and password) and plain.isprintable()

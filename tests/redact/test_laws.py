@@ -1,0 +1,91 @@
+"""What holds for any text at all: redacting twice is once, plain text stays, time is linear."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+from random import Random
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import holdfast
+from holdfast.redact import find, redact
+from tests.redact.samples import SECRETS
+
+pytestmark = pytest.mark.requirement("X4")
+PIECES = r"""
+" ' ` \ : = @ / - _ . , ; & | < > ( ) { } [ ] $ % \n
+password secret token api_key pwd pass: --password= -p -u Bearer Authorization: Basic Cookie:
+machine login mysql curl :// eyJ AKIA gh p_ sk- value is xox b- AI za [redacted é İ 秘
+-----BEGIN~RSA~PRIVATE~KEY----- -----END~RSA~PRIVATE~KEY----- [redacted:~token]
+a1B2c3D4e5F6g7H8 hunter2 QWxhZGRpbjpvcGVu 0123456789abcdef
+"""
+WORDS = [*" \n\t", *(word.replace("~", " ") for word in PIECES.split())]
+jumbles = st.lists(st.sampled_from(WORDS), max_size=30).map("".join)
+planted = st.tuples(jumbles, st.sampled_from(sorted(SECRETS)), st.integers(), jumbles)
+
+
+@given(st.text() | jumbles)
+def test_twice_is_once(text: str) -> None:
+    once = redact(text)
+    assert redact(once) == once
+
+
+@given(planted)
+def test_twice_is_once_around_secrets(parts: tuple[str, str, int, str]) -> None:
+    before, kind, seed, after = parts
+    once = redact(before + SECRETS[kind](Random(seed))[0] + after)
+    assert redact(once) == once
+
+
+@given(st.text(alphabet="abcdefghij lmnoqruvxyz\n.,ABCDEFGHIJ0123456789äöü"))
+def test_text_without_a_trigger_is_untouched(text: str) -> None:
+    assert redact(text) == text
+
+
+@given(st.text() | jumbles)
+def test_findings_are_apart_and_in_order(text: str) -> None:
+    at = 0
+    for one in find(text):
+        assert at <= one.start < one.end <= len(text)
+        at = one.end
+
+
+BAIT = r"""
+a - . \ = " :// :AA eyJ -eyJ eyJ. \neyJ AKIA sk- SG. SG.a sig= xoxb- LS0tLS1CRUdJTi _key
+password password= password=" password='" password:~ password=\" pass:~' password~~~~~~~~~~~~~~~~
+token:token: secret=a1, --password~ api_key=x1( ://a: ://a:b@ ://a@ bearer~ basic~QTpi~
+authorization: cookie:~a=b; mysql~-p mysql~ curl~-u~a: machine~a~login~b~ machine~
+-----BEGIN~RSA~PRIVATE~KEY----- -----END~RSA~PRIVATE~KEY----- PRIVATE~KEY-----~
+name:~PASSWORD~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~ Private-Lines:~1~ password='password="
+"""
+LINE = "A" * 64 + "\n"
+HOSTILE = [word.replace("~", " ") for word in BAIT.split()]
+HOSTILE += [f"-----BEGIN PRIVATE KEY-----\n{LINE}", f"{LINE}-----END PRIVATE KEY-----"]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("piece", HOSTILE)
+def test_a_megabyte_of_bait_takes_linear_time(piece: str) -> None:
+    short, long = ((piece * (size // len(piece) + 1))[:size] for size in (1 << 17, 1 << 20))
+    assert _seconds(long) < 8 * 3 * _seconds(short) + 1  # eight times the text; quadratic is 64
+
+
+def _seconds(text: str) -> float:
+    began = time.process_time()
+    find(text)
+    return time.process_time() - began
+
+
+def test_importing_it_loads_re_and_nothing_else() -> None:
+    source = str(Path(holdfast.__file__).parents[1])
+    code = (
+        f"import sys, re, __future__; had = set(sys.modules); sys.path.insert(0, {source!r})\n"
+        "import holdfast.redact; print(*set(sys.modules) - had)"
+    )
+    run = subprocess.run([sys.executable, "-ISc", code], capture_output=True, text=True, check=True)
+    assert not {name for name in run.stdout.split() if not name.startswith("holdfast")}
