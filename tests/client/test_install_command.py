@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import subprocess
 import sys
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.cli.install import install, uninstall
 from holdfast.client.install import wiring
-from holdfast.client.install.errors import SettingsBroken
+from holdfast.client.install.errors import ChangedMeanwhile, HomeUnusable, SettingsBroken
 from holdfast.client.install.plan import installed_commands
 
 from .desk import Desk
@@ -42,12 +44,85 @@ def test_it_shows_a_diff_asks_and_says_how_to_undo(desk: Desk) -> None:
     assert str(backup) in said.stdout
 
 
-@pytest.mark.parametrize("answer", ["n\n", ""])
-def test_a_no_changes_nothing(desk: Desk, answer: str) -> None:
+@pytest.mark.parametrize(("answer", "hint"), [("n\n", False), ("", True)])
+def test_a_no_changes_nothing_and_says_so(desk: Desk, answer: str, hint: bool) -> None:
     desk.write(SAMPLES["hooked"])
     before = desk.tree()
-    assert call("install", answer).exit_code == 1
+    said = call("install", answer)
+    assert said.exit_code == 1
+    assert "Nothing was changed." in said.stderr
+    assert ("--yes" in said.stderr) == hint, "without a terminal there is another way"
     assert desk.tree() == before
+    assert not desk.ours.exists()
+    call("install --yes")
+    assert call("uninstall", answer).exit_code == 1
+    assert installed_commands(desk.settings)
+
+
+def test_without_a_terminal_the_real_command_says_so_too(desk: Desk) -> None:
+    line = [sys.executable, "-m", "holdfast.cli", "install"]
+    run = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert run.returncode == 1
+    assert "Nothing was changed. Say --yes" in run.stderr
+
+
+def test_leaving_where_nothing_is_makes_nothing(desk: Desk) -> None:
+    assert "Not installed" in call("uninstall --yes").stdout
+    assert desk.tree() == {}
+    assert not desk.ours.exists()
+
+
+def test_what_changed_while_we_asked_is_not_written(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answered(*_: object, **__: object) -> bool:
+        desk.write(b'{"theirs": 1}')
+        return True
+
+    monkeypatch.setattr(click, "confirm", answered)
+    assert isinstance(call("install").exception, ChangedMeanwhile)
+    assert desk.settings.read_bytes() == b'{"theirs": 1}'
+
+
+@pytest.mark.parametrize("below", ["", "/ours"])
+def test_a_home_that_is_a_file_is_refused_in_words(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, below: str
+) -> None:
+    file = desk.project / "file"
+    file.write_text("x")
+    monkeypatch.setenv("HOLDFAST_HOME", f"{file}{below}")
+    for line in ("install --yes", "uninstall --yes", "install --dry-run"):
+        slip = call(line).exception
+        assert isinstance(slip, HomeUnusable)
+        assert "is not a folder" in str(slip)
+
+
+def test_it_says_in_one_line_what_it_does(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    share = f"10 hooks and the status line {{}} {desk.settings}, and the command /holdfast:status."
+    said = call("install --dry-run").stdout.splitlines()
+    assert said[0] == "This adds " + share.format("to")
+    assert said[1].startswith("---")
+    call("install --yes")
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", "/opt/other/bin/python3")
+        assert "This renews " + share.format("in") in call("install --dry-run").stdout
+    desk.skill.unlink()
+    assert "This adds the command /holdfast:status." in call("install --dry-run").stdout
+    left = call("uninstall --yes").stdout.splitlines()[0]
+    assert left == f"This removes 10 hooks and the status line from {desk.settings}."
+    plugin = call("install --dry-run --plugin plug").stdout
+    assert f"This adds 6 files of the plugin in {desk.project / 'plug'}." in plugin
+
+
+def test_the_next_step_can_be_typed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = Path(sys.executable).parent / "holdfast"
+    monkeypatch.setenv("PATH", os.defpath)
+    assert f"next: {wiring.console_command()} doctor\n" in call("install --yes").stdout
+    monkeypatch.setenv("PATH", str(script.parent))
+    desk.uninstall()
+    assert "next: holdfast doctor\n" in call("install --yes").stdout
+    said = call("install --yes --scope local --force").stdout
+    assert f"next: holdfast doctor --project '{desk.project}'\n" in said
 
 
 def test_a_dry_run_changes_nothing_and_makes_no_folder(desk: Desk) -> None:
@@ -87,7 +162,11 @@ def test_a_project_is_named_by_its_folder(desk: Desk, tmp_path: Path) -> None:
 
 
 def test_a_plugin_folder_comes_and_goes(desk: Desk) -> None:
-    assert "uninstall --plugin" in call("install --yes --plugin ./plug").stdout
+    said = call("install --yes --plugin ./plug").stdout
+    assert "uninstall --plugin" in said
+    place = shlex.quote(str(desk.project / "plug"))
+    assert f"claude plugin marketplace add {place} && claude plugin install" in said
+    assert f"doctor --plugin {place}" in said
     assert (desk.project / "plug" / "hooks" / "hooks.json").exists()
     assert call("uninstall --yes --plugin plug").exit_code == 0
     assert desk.tree() == {}

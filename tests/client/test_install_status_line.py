@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import shutil
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,25 +15,54 @@ from .desk import Desk
 
 pytestmark = [pytest.mark.requirement("U1"), pytest.mark.requirement("U4")]
 
+COMMAND = "~/line.sh  --x"
 THEIRS = (
     b'{\n  "statusLine": {"command":"~/l\\u0069ne.sh  --x" , "type": "command", "padding": 3}\n}'
 )
 
 
-def kept(desk: Desk) -> Any:
-    path = desk.ours / "statusline.json"
-    return json.loads(path.read_bytes()) if path.exists() else None
+def line_in(path: Path) -> Any:
+    return json.loads(path.read_bytes()).get("statusLine")
 
 
-def test_theirs_is_kept_for_ours_to_run_and_its_looks_stay(desk: Desk) -> None:
+def set_line(desk: Desk, command: str) -> None:
+    settings = json.loads(desk.settings.read_bytes())
+    settings["statusLine"] = {"type": "command", "command": command}
+    desk.settings.write_text(json.dumps(settings))
+
+
+def test_ours_carries_theirs_and_its_looks_stay(desk: Desk) -> None:
     desk.write(THEIRS)
     plan = desk.install()
-    line = json.loads(desk.settings.read_bytes())["statusLine"]
-    assert line == {"command": wiring.status_command(), "type": "command", "padding": 3}
-    assert kept(desk) == {"version": 1, "command": "~/line.sh  --x"}
+    ours = wiring.status_command(COMMAND)
+    assert line_in(desk.settings) == {"command": ours, "type": "command", "padding": 3}
     assert any("still runs" in note for note in plan.notes)
+    assert not (desk.ours / "statusline.json").exists()
     desk.uninstall()
-    assert kept(desk) is None
+    assert desk.settings.read_bytes() == THEIRS
+
+
+@pytest.mark.parametrize(
+    "command", [COMMAND, "echo \"it's\" | tr a-z A-Z; echo 'é $HOME'\n", "", "-x"]
+)
+def test_theirs_comes_back_when_our_folder_is_lost(desk: Desk, command: str) -> None:
+    desk.write(b"{}")
+    set_line(desk, command)
+    before = json.loads(desk.settings.read_bytes())
+    desk.install()
+    shutil.rmtree(desk.ours)
+    assert desk.install().is_nothing, "what it wraps is known from itself"
+    desk.uninstall()
+    assert json.loads(desk.settings.read_bytes()) == before
+
+
+def test_a_line_that_cannot_be_handed_on_is_not_wrapped(desk: Desk) -> None:
+    desk.write(b'{"statusLine": {"type": "command", "command": "a\\u0000b\\ud800"}}')
+    before = desk.tree()
+    desk.install()
+    assert line_in(desk.settings)["command"] == wiring.status_command()
+    desk.uninstall()
+    assert desk.tree() == before
 
 
 def test_theirs_comes_back_as_written_after_edits_around_it(desk: Desk) -> None:
@@ -43,62 +74,64 @@ def test_theirs_comes_back_as_written_after_edits_around_it(desk: Desk) -> None:
     assert desk.settings.read_bytes() == THEIRS.replace(b'"padding": 3', b'"padding": 0')
 
 
+def test_what_the_user_made_ours_wrap_since_is_what_comes_back(desk: Desk) -> None:
+    desk.write(THEIRS)
+    desk.install()
+    set_line(desk, wiring.status_command("another.sh"))
+    desk.uninstall()
+    assert line_in(desk.settings)["command"] == "another.sh"
+
+
 def test_a_status_line_the_user_set_since_is_left(desk: Desk) -> None:
     desk.write(THEIRS)
     desk.install()
-    settings = json.loads(desk.settings.read_bytes())
-    settings["statusLine"]["command"] = "another.sh"
-    desk.settings.write_text(json.dumps(settings))
+    set_line(desk, "another.sh")
     desk.uninstall()
-    assert json.loads(desk.settings.read_bytes()) == {"statusLine": settings["statusLine"]}
+    assert line_in(desk.settings) == {"type": "command", "command": "another.sh"}
 
 
 def test_a_status_line_the_user_set_since_is_wrapped_by_the_next_install(desk: Desk) -> None:
     desk.install()
-    assert kept(desk) is None
-    settings = json.loads(desk.settings.read_bytes())
-    settings["statusLine"] = {"type": "command", "command": "another.sh"}
-    desk.settings.write_text(json.dumps(settings))
+    assert line_in(desk.settings) == wiring.status_line()
+    set_line(desk, "another.sh")
     desk.install()
-    assert kept(desk) == {"version": 1, "command": "another.sh"}
+    assert line_in(desk.settings)["command"] == wiring.status_command("another.sh")
     desk.uninstall()
-    assert json.loads(desk.settings.read_bytes()) == {"statusLine": settings["statusLine"]}
+    assert line_in(desk.settings) == {"type": "command", "command": "another.sh"}
 
 
-def test_with_no_status_line_there_is_nothing_to_keep(desk: Desk) -> None:
-    desk.install()
-    assert json.loads(desk.settings.read_bytes())["statusLine"] == wiring.status_line()
-    assert kept(desk) is None
-
-
-def test_a_lost_index_is_made_again(desk: Desk) -> None:
-    desk.write(THEIRS)
-    desk.install()
-    (desk.ours / "statusline.json").unlink()
-    desk.install()
-    assert kept(desk)["command"] == "~/line.sh  --x"
-
-
-def test_a_project_shows_the_users_line_that_ours_would_hide(desk: Desk) -> None:
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_project_shows_the_users_line_that_ours_would_hide(desk: Desk, lost: bool) -> None:
     desk.write(THEIRS)
     desk.install("local")
-    assert kept(desk)["projects"] == {str(desk.project): "~/line.sh  --x"}
+    place = desk.project / ".claude" / "settings.local.json"
+    assert line_in(place)["command"] == wiring.status_command(COMMAND)
+    if lost:
+        shutil.rmtree(desk.ours)
     desk.uninstall("local")
-    assert kept(desk) is None
+    assert not place.exists() or line_in(place) is None, "it never was the project's"
     assert desk.settings.read_bytes() == THEIRS
+
+
+def test_a_line_changed_below_is_taken_up_by_the_next_install(desk: Desk) -> None:
+    desk.write(THEIRS)
+    desk.install("local")
+    set_line(desk, "another.sh")
+    desk.install("local")
+    place = desk.project / ".claude" / "settings.local.json"
+    assert line_in(place)["command"] == wiring.status_command("another.sh")
 
 
 def test_ours_is_never_wrapped_in_ours(desk: Desk) -> None:
     desk.write(THEIRS)
     desk.install()
     desk.install("project", force=True)
-    assert kept(desk) == {
-        "version": 1,
-        "command": "~/line.sh  --x",
-        "projects": {str(desk.project): "~/line.sh  --x"},
-    }
-    desk.uninstall()
-    assert kept(desk)["command"] == "~/line.sh  --x"
+    place = desk.project / ".claude" / "settings.json"
+    assert line_in(place)["command"] == wiring.status_command(COMMAND)
+    set_line(desk, wiring.status_command(wiring.status_command()))
+    shutil.rmtree(desk.ours)
+    desk.install(force=True)
+    assert line_in(desk.settings)["command"] == wiring.status_command()
 
 
 def test_a_project_line_that_hides_ours_is_said(desk: Desk) -> None:

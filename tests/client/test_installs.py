@@ -9,7 +9,9 @@ import pytest
 
 from holdfast.client.install import wiring
 from holdfast.client.install.errors import AlreadyInstalledElsewhere
-from holdfast.client.install.plan import find_installs, installed_commands
+from holdfast.client.install.found import plugin_in
+from holdfast.client.install.plan import apply, find_installs, installed_commands, plan_install
+from holdfast.client.install.plugin import plugin_target
 
 from .desk import Desk
 
@@ -61,6 +63,38 @@ def test_an_installed_plugin_is_found_with_its_commands(desk: Desk) -> None:
 def test_a_plugin_that_is_only_enabled_is_found(desk: Desk) -> None:
     desk.write(b'{"enabledPlugins": {"holdfast@mk": true, "other@mk": true}}')
     assert scopes(desk) == ["plugin"]
+
+
+def test_a_plugin_known_only_from_the_file_we_would_write_is_refused_too(desk: Desk) -> None:
+    desk.write(b'{"enabledPlugins": {"holdfast@holdfast": true}}')
+    with pytest.raises(AlreadyInstalledElsewhere) as caught:
+        desk.install()
+    assert caught.value.exit_code == 5
+    assert "enabledPlugins" in caught.value.hint
+    desk.install(force=True)
+    [user, plugin] = find_installs(desk.home, desk.project)
+    assert user.commands
+    assert plugin.commands == (), "the settings' own hooks are not the plugin's"
+
+
+def test_installs_in_other_projects_are_said_as_long_as_they_stand(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.install("local")
+    monkeypatch.chdir(desk.home)
+    said = f"also installed in project {desk.project}: hooks run twice there"
+    assert said in desk.install().notes
+    assert said in desk.install().notes
+    desk.uninstall()
+    (desk.project / ".claude" / "settings.local.json").write_text("{}")
+    assert said not in desk.install().notes
+
+
+def test_a_plugin_folder_of_ours_is_said(desk: Desk) -> None:
+    folder = desk.home / "plug"
+    apply(plan_install(plugin_target(folder), desk.home, desk.ours))
+    assert plugin_in(folder).commands
+    assert any(f"{folder}: where it is enabled" in note for note in desk.install().notes)
 
 
 def test_a_disabled_plugin_does_not_count(desk: Desk) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tomllib
@@ -93,6 +94,12 @@ def test_a_changed_python_is_written_over_with_and_without_a_receipt(
     monkeypatch.setattr(sys, "executable", "/opt/third/bin/python3")
     monkeypatch.setenv("HOLDFAST_HOME", str(desk.home / "lost"))
     assert len(plan_install(plugin_target(folder), desk.home, desk.home / "lost").shown) == 3
+
+
+def test_without_a_receipt_it_is_removed_with_all_its_folders(desk: Desk, folder: Path) -> None:
+    shutil.rmtree(desk.ours)
+    remove(desk, folder)
+    assert not folder.exists()
 
 
 def test_a_file_the_user_changed_stays(desk: Desk, folder: Path) -> None:

@@ -13,16 +13,21 @@ from holdfast.client.install import settings_text, wiring
 from holdfast.client.install.errors import SettingsBroken
 from holdfast.client.install.json_edits import add, remove
 from holdfast.client.install.json_places import find, raw, read
+from holdfast.client.install.status_line import command_to_wrap
 
 from .json_drafts import documents, edits, values
 
 pytestmark = pytest.mark.requirement("U1")
 
-TABLE, LINE = wiring.hook_table(), wiring.status_line()
+TABLE = wiring.hook_table()
+
+
+def line_for(text: str) -> dict[str, Any]:
+    return wiring.status_line(command_to_wrap(read(text), ()))
 
 
 def joined(text: str) -> str:
-    return settings_text.join(text, TABLE, LINE)
+    return settings_text.join(text, TABLE, line_for(text))
 
 
 @given(documents())
@@ -33,8 +38,8 @@ def test_joining_and_leaving_is_nothing(text: str) -> None:
 @given(documents())
 def test_joining_adds_ours_and_loses_nothing(text: str) -> None:
     before, after = json.loads(text), json.loads(joined(text))
-    assert settings_text.has_all(joined(text), TABLE, LINE)
-    assert not settings_text.has_all(text, TABLE, LINE)
+    assert settings_text.has_all(joined(text), TABLE, line_for(text))
+    assert not settings_text.has_all(text, TABLE, line_for(text))
     assert settings_text.commands(before) == []
     for event, groups in before.pop("hooks", {}).items():
         assert after["hooks"][event] == groups + TABLE.get(event, [])
@@ -43,7 +48,7 @@ def test_joining_adds_ours_and_loses_nothing(text: str) -> None:
         isinstance(line, dict)
         and settings_text.their_status_command({"statusLine": line}) is not None
     ):
-        assert after["statusLine"] == {**line, "command": LINE["command"]}
+        assert after["statusLine"] == {**line, "command": line_for(text)["command"]}
     assert before.items() <= after.items()
 
 
@@ -54,7 +59,7 @@ def test_leaving_after_edits_leaves_exactly_the_edits(data: st.DataObject) -> No
     for number in range(data.draw(st.integers(1, 4))):
         edit = data.draw(edits(theirs, number))
         ours, theirs = edit(ours), edit(theirs)
-    assert settings_text.has_all(ours, TABLE, LINE)
+    assert settings_text.has_all(ours, TABLE, line_for(text))
     assert settings_text.leave(ours, text) == theirs
 
 
@@ -64,7 +69,8 @@ def test_without_a_receipt_only_containers_that_we_emptied_go(text: str) -> None
     before = json.loads(text)
     hooks = before.pop("hooks", {})
     kept = {event: groups for event, groups in hooks.items() if groups or event not in TABLE}
-    before.pop("statusLine", None)
+    if line_for(text) == wiring.status_line():  # nothing was wrapped that could come back
+        before.pop("statusLine", None)
     assert left == ({**before, "hooks": kept} if kept else before)
 
 
@@ -99,7 +105,7 @@ def test_our_share_is_laid_out_as_its_neighbours_are() -> None:
 def test_the_last_of_two_same_keys_counts() -> None:
     text = '{"statusLine": 1, "statusLine": {"type": "command", "command": "theirs"}}'
     assert '"statusLine": 1' in joined(text)
-    assert read(joined(text))["statusLine"]["command"] == wiring.status_command()
+    assert read(joined(text))["statusLine"]["command"] == wiring.status_command("theirs")
     assert settings_text.leave(joined(text), text) == text
 
 
@@ -148,6 +154,12 @@ def test_leaving_copes_with_hooks_of_any_shape(hooks: str) -> None:
         "nice python -I -S /x/holdfast/hook/__main__.py",
         "python -I -S /x/other/hook/__main__.py",
         "python -I -S",
+        "python -I -S /x/holdfast/hook/__main__.py statusline --wraps",
+        "python -I -S /x/holdfast/hook/__main__.py statusline --wraps a b",
+        "python -I -S /x/holdfast/hook/__main__.py statusline --wraps a;b",
+        "python -I -S /x/holdfast/hook/__main__.py statusline --wraps $HOME/line.sh",
+        "python -I -S /x/holdfast/hook/__main__.py statusline --wraps 'a' | tee log",
+        "python -I -S /x/holdfast/hook/__main__.py --wraps a",
         "'",
         "",
     ],
@@ -162,6 +174,15 @@ def test_ours_is_known_whatever_its_python(monkeypatch: pytest.MonkeyPatch) -> N
     assert wiring.is_ours(wiring.hook_command())
     assert wiring.is_ours(wiring.status_command())
     assert not wiring.is_ours(None)
+
+
+@pytest.mark.requirement("U4")
+@given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
+def test_what_ours_wraps_is_read_back_from_it(theirs: str) -> None:
+    command = wiring.status_command(theirs)
+    assert wiring.is_ours(command)
+    assert wiring.wrapped_in(command) == theirs
+    assert wiring.wrapped_in(theirs) is None
 
 
 def test_the_hooks_are_those_the_client_documents() -> None:

@@ -315,19 +315,24 @@ def test_the_status_line_shows_the_forecast_and_the_checkpoint(tmp_path: Path) -
     path = a_transcript(tmp_path / "t.jsonl", *_minutely(135_000, 139_000, 143_000))
     fire("PostToolUse", path)
     line = _line(PAYLOAD | {"transcript_path": str(path)})
-    shown = "▓▓▓▓▓▓▓▓▓░ 86% orange, advisory · ~6 ops / 6 min left · checkpoint asked (guard)\n"
+    shown = "▓▓▓▓▓▓▓▓▓░ 86% orange, advisory · ~6 ops / 6 min left · saved just now\n"
     assert line == shown
 
 
 @pytest.mark.requirement("U4")
-def test_the_user_s_own_status_line_stays_first(own_home: Path) -> None:
-    (own_home / ".holdfast").mkdir()
-    kept = {"version": 1, "command": "cat >/dev/null; echo mine", "projects": {"/q": "echo theirs"}}
-    (own_home / ".holdfast" / "statusline.json").write_text(json.dumps(kept))
-    assert _line(PAYLOAD).splitlines() == ["mine", "▓▓▓▓▓▓▓▓░░ 75% orange"]
-    elsewhere = PAYLOAD | {"workspace": {"project_dir": "/q"}}
-    assert _line(elsewhere).splitlines()[0] == "theirs"
-    assert _line(PAYLOAD, HOLDFAST_DISABLE="1") == "mine\n"
+def test_the_user_s_own_status_line_stays_first() -> None:
+    theirs = ("statusline", "--wraps", "cat >/dev/null; echo mine")
+    for switch, shown in (("0", ["mine", "▓▓▓▓▓▓▓▓░░ 75% orange"]), ("1", ["mine"])):
+        environ = {"NO_COLOR": "1", "HOLDFAST_DISABLE": switch}
+        found = run(json.dumps(PAYLOAD).encode(), *theirs, environ=environ)
+        assert found.stdout.decode().splitlines() == shown
+
+
+@pytest.mark.requirement("U4", "X1")
+def test_theirs_is_shown_even_where_ours_fails() -> None:
+    environ = {"HOLDFAST_HOME": "/proc/nowhere", "NO_COLOR": "1"}
+    found = run(json.dumps(PAYLOAD).encode(), "statusline", "--wraps", "echo mine", environ=environ)
+    assert found.stdout.decode().splitlines()[0] == "mine"
 
 
 @pytest.mark.requirement("U4", "X1")

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -10,9 +12,13 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
-from holdfast.client.doctor import understood
+from holdfast.client.doctor import Fired, understood
+from holdfast.client.install import wiring
 from holdfast.client.payloads import EVENTS
+from holdfast.client.trial.namespace import NamespaceImpossible
 from holdfast.wire import log
+from tests.builders import a_transcript, an_answer
+from tests.hot.hooks import fire
 
 
 def _doctor(project: Path) -> tuple[int, dict[str, Any]]:
@@ -36,7 +42,7 @@ def test_every_installed_hook_is_fired_and_what_reached_the_client_is_told(
     assert {hook["event"] for hook in found["hooks"]} == set(EVENTS)
     reached = {hook["event"]: hook["reached_model"] for hook in found["hooks"]}
     assert "Start nothing new" in reached["PostToolUse"]
-    assert reached["PreCompact"] == ""
+    assert not reached["PreCompact"].startswith("{"), "JSON there would become an instruction"
     assert "odd" in found["recent_errors"][0], "what hooks had to skip is shown"
     assert not (own_home / ".holdfast" / "windows").exists(), "no session is left behind"
 
@@ -62,6 +68,226 @@ def test_a_python_that_is_gone_is_trouble(tmp_path: Path, own_home: Path) -> Non
     assert code == 1
     assert all(not hook["ok"] for hook in found["hooks"])
     assert any("not found" in trouble for trouble in found["troubles"])
+
+
+def _says(*arguments: str) -> tuple[int, str, str]:
+    run = CliRunner().invoke(holdfast_command, ["doctor", *arguments])
+    return run.exit_code, run.stdout, run.stderr
+
+
+def _change(own_home: Path, **settings: object) -> None:
+    """None takes a setting out."""
+    path = own_home / ".claude" / "settings.json"
+    path.parent.mkdir(exist_ok=True)
+    held = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps({k: v for k, v in (held | settings).items() if v is not None}))
+
+
+def _line(command: str) -> dict[str, str]:
+    return {"type": "command", "command": command}
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hooks are fired by other tests; here all is well with them, at once."""
+
+    def fired(commands: list[tuple[str, str]]) -> list[Fired]:
+        return [Fired(event, command, True, 0, 1.0, "", "", "") for event, command in commands]
+
+    monkeypatch.setattr("holdfast.client.doctor.fire_all", fired)
+
+
+@pytest.mark.requirement("U2")
+def test_a_trouble_of_all_hooks_is_said_once_with_what_to_do(
+    tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("sys.executable", "/gone/python")
+        _install()
+    code, out, err = _says("--project", str(tmp_path))
+    assert code == 1
+    assert out.count("BAD") == len(EVENTS) + 1
+    assert (out + err).count("not found") == 2, "once for the hooks, once for the status line"
+    assert err.count("run `holdfast install`") == 2
+
+
+@pytest.mark.requirement("U2", "U4")
+@pytest.mark.usefixtures("quick")
+def test_the_status_line_is_fired_with_the_one_it_wraps(tmp_path: Path, own_home: Path) -> None:
+    _change(own_home, statusLine=_line("echo mine"))
+    _install()
+    code, found = _doctor(tmp_path)
+    assert code == 0, found["troubles"]
+    assert found["status_line"]["reached_user"].startswith("mine / ")
+    assert "99%" in found["status_line"]["reached_user"]
+    assert found["notes"] == []
+
+
+@pytest.mark.requirement("U2", "U4")
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("line", "trouble", "note"),
+    [
+        (None, "the status line is gone from", ""),
+        (_line("/gone/python -I -S /x/holdfast/hook/__main__.py statusline"), "not found", ""),
+        (_line(f"{wiring.status_command()} --wraps"), "", "without ours"),
+        (_line(wiring.status_command().replace("-S /", "-S /not/here/")), "holdfast", ""),
+        (_line(wiring.status_command("/gone.sh")), "", "your own status line fails"),
+        (_line("/gone.sh"), "not found", ""),
+        (_line("echo mine"), "", "without ours"),
+    ],
+)
+def test_a_status_line_that_is_broken_or_gone_is_told(
+    tmp_path: Path, own_home: Path, line: dict[str, str] | None, trouble: str, note: str
+) -> None:
+    _install()
+    _change(own_home, statusLine=line)
+    code, found = _doctor(tmp_path)
+    assert code == (1 if trouble else 0)
+    assert [trouble in said for said in found["troubles"]] == ([True] if trouble else [])
+    assert all("run `holdfast install`" in said for said in found["troubles"])
+    assert [note in said for said in found["notes"]] == ([True] if note else [])
+
+
+@pytest.mark.requirement("U2", "U4")
+@pytest.mark.usefixtures("quick")
+def test_a_status_line_we_never_put_there_is_no_trouble(tmp_path: Path, own_home: Path) -> None:
+    _install()
+    shutil.rmtree(own_home / ".holdfast")
+    _change(own_home, statusLine=None)
+    code, found = _doctor(tmp_path)
+    assert code == 0
+    assert "no status line is installed" in found["notes"][0]
+
+
+@pytest.mark.requirement("U2")
+@pytest.mark.usefixtures("quick")
+def test_hooks_that_are_silenced_are_not_well(
+    tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _install()
+    monkeypatch.setenv("HOLDFAST_DISABLE", "1")
+    assert "HOLDFAST_DISABLE is set in the environment" in _says()[2]
+    monkeypatch.delenv("HOLDFAST_DISABLE")
+    _change(own_home, disableAllHooks=True, env={"DISABLE_AUTO_CONTEXT_MANAGER": "1"})
+    code, found = _doctor(tmp_path)
+    assert code == 1
+    first, second = found["troubles"]
+    assert "disableAllHooks" in first
+    assert "DISABLE_AUTO_CONTEXT_MANAGER is set in `env`" in second
+
+
+@pytest.mark.requirement("U2")
+@pytest.mark.usefixtures("quick")
+def test_a_plugin_folder_can_be_checked_before_it_is_enabled(tmp_path: Path) -> None:
+    folder = tmp_path / "plug"
+    line = ["install", "--yes", "--plugin", str(folder)]
+    assert CliRunner().invoke(holdfast_command, line).exit_code == 0
+    code, out, err = _says("--plugin", str(folder))
+    assert code == 0, err
+    assert f"installed: plugin, {folder}/hooks/hooks.json" in out
+    assert "a plugin cannot set it" in err
+    code, _, err = _says()
+    assert code == 1
+    assert f"doctor --plugin {folder}` checks it" in err
+    _install()
+    assert "hooks run twice" in _says("--plugin", str(folder))[2]
+    code, _, err = _says("--plugin", str(tmp_path / "other"))
+    assert code == 1
+    assert "hooks of the plugin were not found" in err
+
+
+@pytest.mark.requirement("U2")
+@pytest.mark.usefixtures("quick")
+def test_an_enabled_plugin_whose_hooks_are_not_found_is_said_as_that(
+    tmp_path: Path, own_home: Path
+) -> None:
+    _install()
+    _change(own_home, enabledPlugins={"holdfast@holdfast": True, "holdfast@other": True})
+    code, found = _doctor(tmp_path)
+    assert code == 1
+    [trouble] = found["troubles"]
+    assert "hooks of the plugin were not found" in trouble
+    assert "enabledPlugins" in trouble
+    assert [install["scope"] for install in found["installs"]] == ["user"]
+
+
+@pytest.mark.requirement("U2")
+@pytest.mark.usefixtures("quick")
+def test_without_a_client_the_rest_is_still_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _install()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, out, err = _says("--client")
+    assert code == 1
+    assert "ok  SessionStart" in out
+    assert "no `claude` was found" in err
+    assert "about 20 s" not in err, "nothing is started"
+    code, out, err = _says("--client-binary", "/nope")
+    assert code == 1
+    assert "ok  SessionStart" in out
+    assert "trouble: /nope is not a program" in err
+
+
+@pytest.mark.requirement("U2")
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("option", ["--client", "--client-binary"])
+def test_a_trial_is_announced_before_anything_else(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, option: str
+) -> None:
+    _install()
+    claude = tmp_path / "claude"
+    claude.write_text("#!/bin/sh\n")
+    claude.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.defpath}")
+    well = {"requests": 3, "compactions": 1, "alerts_the_api_received": ["full"], "troubles": []}
+    monkeypatch.setattr("holdfast.cli.doctor._cycle", lambda binary: {"binary": str(binary)} | well)
+    run = CliRunner().invoke(
+        holdfast_command, ["doctor", option, *([str(claude)] if "binary" in option else [])]
+    )
+    assert run.exit_code == 0, run.output
+    assert "about 20 s" in run.output.splitlines()[0]
+    assert "about 20 s" in run.stderr
+    assert "real client: 3 requests" in run.stdout
+
+
+@pytest.mark.requirement("U2")
+@pytest.mark.usefixtures("quick")
+def test_a_trial_that_cannot_be_is_a_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
+    _install()
+
+    def impossible(_: Path) -> dict[str, Any]:
+        raise NamespaceImpossible("unshare failed")
+
+    monkeypatch.setattr("holdfast.cli.doctor._cycle", impossible)
+    code, out, err = _says("--client-binary", "/bin/sh")
+    assert code == 1
+    assert "ok  SessionStart" in out
+    assert "the trial of the client: unshare failed" in err
+
+
+@pytest.mark.requirement("U2")
+@pytest.mark.usefixtures("quick")
+def test_a_transcript_is_told_in_words(tmp_path: Path) -> None:
+    _install()
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(60_000))
+    fire("PostToolUse", path)
+    with path.open("a") as file:
+        file.write('{"type": "brand-new"}\nnot json\n')
+    out = _says()[1]
+    assert "3 lines, 1 understood, 0 not needed, 1 of an unknown kind, 1 torn\n" in out
+
+
+@pytest.mark.requirement("U2")
+def test_a_home_that_is_a_file_is_a_trouble_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "file"))
+    code, _, err = _says()
+    assert code == 1
+    assert "file is not a folder; point HOLDFAST_HOME at one" in err
 
 
 @pytest.mark.requirement("U2")

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable
-from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,13 @@ import click
 
 from holdfast.client.install import diff, lock
 from holdfast.client.install import plan as installing
+from holdfast.client.install.errors import ChangedMeanwhile
 from holdfast.client.install.notes import installed_elsewhere
 from holdfast.client.install.plan import Plan
 from holdfast.client.install.plugin import plugin_target
 from holdfast.client.install.scopes import SCOPES, Target, settings_target
+from holdfast.client.install.summary import in_one_line
+from holdfast.client.install.wiring import typed_command
 from holdfast.wire import places
 
 Command = Callable[..., Any]
@@ -57,14 +61,19 @@ def install(
     scope: str, project: Path, plugin_folder: Path | None, yes: bool, dry_run: bool, force: bool
 ) -> None:
     """Wire hooks, status line and /holdfast:status into Claude Code."""
-    target = _target(scope, project, plugin_folder)
-    with _lock(dry_run):
-        plan = installing.plan_install(target, Path.home(), _ours(), force=force)
-        if plan.is_nothing:
-            click.echo(f"Already installed in {target.anchor}; nothing to change.")
-        elif _agreed(plan, yes, dry_run):
-            installing.apply(plan)
+    target, ours = _target(scope, project, plugin_folder), _ours()
+
+    def look() -> Plan:
+        return installing.plan_install(target, Path.home(), ours, force=force)
+
+    plan = look()
+    if _agreed(target, plan, yes, dry_run):
+        plan = _make(plan, look, ours)
+        if not plan.is_nothing:
             _say_done(plan, "Installed.", f"Undo: holdfast uninstall{target.words}")
+            _say_next(target)
+    if plan.is_nothing:
+        click.echo(f"Already installed in {target.anchor}; nothing to change.")
     _say_notes(plan.notes)
 
 
@@ -74,16 +83,19 @@ def uninstall(
     scope: str, project: Path, plugin_folder: Path | None, yes: bool, dry_run: bool
 ) -> None:
     """Take out of Claude Code what `install` put there, and nothing else."""
-    target = _target(scope, project, plugin_folder)
-    notes: tuple[str, ...] = ()
-    with _lock(dry_run):
-        plan = installing.plan_uninstall(target, Path.home(), _ours())
-        if plan.is_nothing:
-            click.echo(f"Not installed in {target.anchor}; nothing to change.")
-            notes = tuple(installed_elsewhere(target, Path.home(), project.resolve()))
-        elif _agreed(plan, yes, dry_run):
-            installing.apply(plan)
+    target, ours = _target(scope, project, plugin_folder), _ours()
+
+    def look() -> Plan:
+        return installing.plan_uninstall(target, Path.home(), ours)
+
+    plan, notes = look(), tuple[str, ...]()
+    if _agreed(target, plan, yes, dry_run):
+        plan = _make(plan, look, ours)
+        if not plan.is_nothing:
             _say_done(plan, "Uninstalled.", f"Undo: holdfast install{target.words}")
+    if plan.is_nothing:
+        click.echo(f"Not installed in {target.anchor}; nothing to change.")
+        notes = tuple(installed_elsewhere(target, Path.home(), project.resolve()))
     _say_notes(plan.notes + notes)
 
 
@@ -94,15 +106,27 @@ def _target(scope: str, project: Path, plugin_folder: Path | None) -> Target:
 
 
 def _ours() -> Path:
-    return Path(places.home()).absolute()
+    ours = Path(places.home()).absolute()
+    lock.check_home(ours)
+    return ours
 
 
-def _lock(dry_run: bool) -> AbstractContextManager[None]:
-    return nullcontext() if dry_run else lock.only_one(_ours())
+def _make(shown: Plan, look: Callable[[], Plan], ours: Path) -> Plan:
+    """Do what was shown, and nothing else: others may have been at work while we asked."""
+    with lock.only_one(ours):
+        plan = look()
+        if not plan.is_nothing and plan.shown != shown.shown:
+            raise ChangedMeanwhile("the files were changed by someone else just now")
+        installing.apply(plan)
+    return plan
 
 
-def _agreed(plan: Plan, yes: bool, dry_run: bool) -> bool:
+def _agreed(target: Target, plan: Plan, yes: bool, dry_run: bool) -> bool:
     """Show the change and ask; a no ends the command with exit code 1."""
+    if plan.is_nothing:
+        return False
+    if plan.shown:
+        click.echo(f"This {in_one_line(target, plan.shown)}.")
     if yes and not dry_run:
         return True
     for change in plan.shown:
@@ -110,7 +134,30 @@ def _agreed(plan: Plan, yes: bool, dry_run: bool) -> bool:
     if dry_run:
         click.echo("Dry run: nothing was changed.")
         return False
-    return not plan.shown or click.confirm("Make these changes?", abort=True, err=True)
+    return not plan.shown or _asked()
+
+
+def _asked() -> bool:
+    """True for a yes; anything else says so and ends here."""
+    try:
+        if click.confirm("Make these changes?", err=True):
+            return True
+        click.echo("Nothing was changed.", err=True)
+    except click.Abort:  # the end of the input, or Ctrl-C
+        hint = "" if sys.stdin.isatty() else " Say --yes to go on without a question."
+        click.echo(f"\nNothing was changed.{hint}", err=True)
+    click.get_current_context().exit(1)
+
+
+def _say_next(target: Target) -> None:
+    if target.scope == "plugin":
+        folder = shlex.quote(str(target.anchor))
+        click.echo(f"for one session: claude --plugin-dir {folder}")
+        click.echo(
+            f"for good: claude plugin marketplace add {folder} && "
+            "claude plugin install holdfast@holdfast"
+        )
+    click.echo(f"next: {typed_command()} doctor{target.doctor_words}")
 
 
 def _say_done(plan: Plan, done: str, undo: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import tempfile
 import time
@@ -16,9 +17,12 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.client import payloads
+from holdfast.client.install.wiring import is_ours
 
 SESSION = "holdfast-doctor"
+STATUS_LINE = "statusLine"
 NEARLY_FULL = 165_500  # of an edge of 167,000: every mark is crossed, so the hooks must speak
+STEERING_CHARS = 2_000
 SPEAKS = frozenset(("PostToolUse", "PostToolUseFailure", "UserPromptSubmit"))
 
 
@@ -48,10 +52,61 @@ def fire_all(commands: list[tuple[str, str]]) -> list[Fired]:
     return fired
 
 
+def fire_status_line(command: str) -> Fired:
+    """A status line on the same window; what a program prints beside it goes nowhere."""
+    with tempfile.TemporaryDirectory(prefix="holdfast-doctor-") as folder:
+        sent = _status_payload(_transcript(Path(folder)), folder)
+        ran = _run(command, sent, Path(folder))
+    if isinstance(ran, str):
+        return Fired(STATUS_LINE, command, False, None, 0.0, "", "", ran)
+    run, milliseconds = ran
+    line, talk = (part.decode("utf-8", "replace").strip() for part in (run.stdout, run.stderr))
+    trouble = (talk[:500] or f"exit code {run.returncode}") if run.returncode else ""
+    if is_ours(command) and not trouble:
+        trouble = talk[:500] or ("" if line else "printed nothing")
+    return Fired(
+        STATUS_LINE, command, not trouble, run.returncode, milliseconds, "", _plain(line), trouble
+    )
+
+
 def _fire(event: str, command: str, folder: Path) -> Fired:
-    transcript = folder / "session.jsonl"
-    transcript.write_text(json.dumps(payloads.answer_line(NEARLY_FULL)) + "\n")
-    sent = payloads.payload(event, session_id=SESSION, transcript=str(transcript), cwd=str(folder))
+    sent = payloads.payload(
+        event, session_id=SESSION, transcript=_transcript(folder), cwd=str(folder)
+    )
+    ran = _run(command, sent, folder)
+    if isinstance(ran, str):
+        return Fired(event, command, False, None, 0.0, "", "", ran)
+    return _judged(event, command, *ran)
+
+
+def _transcript(folder: Path) -> str:
+    path = folder / "session.jsonl"
+    path.write_text(json.dumps(payloads.answer_line(NEARLY_FULL)) + "\n")
+    return str(path)
+
+
+def _status_payload(transcript: str, folder: str) -> dict[str, Any]:
+    """As the client sends it to a status line, in the fields that we read."""
+    return {
+        "hook_event_name": "Status",
+        "session_id": SESSION,
+        "transcript_path": transcript,
+        "cwd": folder,
+        "model": {"id": "claude-sonnet-4-6", "display_name": "Sonnet 4.6"},
+        "workspace": {"current_dir": folder, "project_dir": folder},
+        "version": "2.1.325",
+        "context_window": {
+            "total_input_tokens": NEARLY_FULL,
+            "total_output_tokens": 0,
+            "context_window_size": 200_000,
+        },
+    }
+
+
+def _run(
+    command: str, sent: dict[str, Any], folder: Path
+) -> tuple[subprocess.CompletedProcess[bytes], float] | str:
+    """How it ended and after how many milliseconds; or in words why it did not run."""
     environ = {
         **_passed_on(),
         "HOLDFAST_HOME": str(folder / "home"),
@@ -69,10 +124,14 @@ def _fire(event: str, command: str, folder: Path) -> Fired:
             cwd=folder,
             env=environ,
         )
-    except (OSError, subprocess.TimeoutExpired) as slip:
-        return Fired(event, command, False, None, 0.0, "", "", f"did not run: {slip}")
-    milliseconds = (time.perf_counter() - begun) * 1000
-    return _judged(event, command, run, milliseconds)
+    except (OSError, ValueError, subprocess.TimeoutExpired) as slip:
+        return f"did not run: {slip}"
+    return run, round((time.perf_counter() - begun) * 1000, 1)
+
+
+def _plain(line: str) -> str:
+    """On one line, without colours."""
+    return " / ".join(re.sub(r"\x1b\[[0-9;]*m", "", line).splitlines())[:200]
 
 
 def _passed_on() -> dict[str, str]:
@@ -92,15 +151,15 @@ def _judged(
     if not trouble and event in SPEAKS and not to_model:
         trouble = "a window 99 % full, and the model was not told"
     ok = run.returncode == 0 and not trouble
-    return Fired(
-        event, command, ok, run.returncode, round(milliseconds, 1), to_model, to_user, trouble
-    )
+    return Fired(event, command, ok, run.returncode, milliseconds, to_model, to_user, trouble)
 
 
 def understood(event: str, out: str) -> tuple[str, str, str]:
     """(to the model, to the user, trouble), by the client's own rules for what a hook prints."""
     if not out:
         return "", "", ""
+    if event == "PreCompact" and not out.startswith("{"):
+        return out, "", "" if len(out) <= STEERING_CHARS else "steers with too many words"
     if event in ("PreCompact", "PostCompact", "SessionEnd", "SubagentStop", "SubagentStart"):
         return "", "", f"printed where nothing may be printed: {out[:80]!r}"
     try:

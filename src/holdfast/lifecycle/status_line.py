@@ -17,7 +17,7 @@ from holdfast.lifecycle import their_line
 from holdfast.settings import load as settings_load
 from holdfast.window import guard
 from holdfast.window.state import State, load
-from holdfast.wire import mark, places, scan, tail
+from holdfast.wire import log, mark, places, scan, tail
 
 BAR = 10
 COLOURS = {"green": "32", "yellow": "33", "orange": "38;5;208", "red": "1;31"}
@@ -29,9 +29,15 @@ def show(payload: dict[str, Any], data: bytes, theirs: str = "") -> str:
     if os.environ.get("HOLDFAST_DISABLE") == "1":
         return first
     folder = places.window(scan.text_of(payload, "session_id") or "unknown")
-    _note(folder, payload)
-    ours = _ours(folder, payload)
-    return first + ours + "\n"
+    try:
+        _note(folder, payload)
+    except OSError as slip:
+        log.add("ERROR", "statusline", f"nothing was noted: {slip}")
+    try:
+        return f"{first}{_ours(folder, payload)}\n"
+    except (OSError, ValueError) as slip:
+        log.add("ERROR", "statusline", f"no line: {slip!r}")
+        return first
 
 
 def _ours(folder: str, payload: dict[str, Any]) -> str:
@@ -63,7 +69,8 @@ def _forecast(state: State, used: int, edge_tokens: int) -> list[str]:
     minutes = f" / {max(1, ops * state.pace_ms / 60_000):,.0f} min" if state.pace_ms else ""
     said = [f"~{int(ops):,} ops{minutes} left"]
     if state.checkpoint_trigger:
-        said.append(f"checkpoint asked ({state.checkpoint_trigger})")
+        minutes_ago = max(0, int(time.time() * 1000) - state.checkpoint_ms) // 60_000
+        said.append(f"saved {minutes_ago} min ago" if minutes_ago else "saved just now")
     return said
 
 

@@ -53,14 +53,17 @@ class CannotUndo(InstallError):
 class AlreadyInstalledElsewhere(InstallError):
     """Installed in two places, a hook can run twice."""
 
-    exit_code = 3
-
 
 class InstallRunning(InstallError):
     """Another install or uninstall holds the lock."""
 
-    exit_code = 3
     hint = "wait for it to end, then try again"
+
+
+class HomeUnusable(InstallError):
+    """HOLDFAST_HOME is not a folder we can write to."""
+
+    hint = "nothing was changed; point HOLDFAST_HOME at a folder of yours, or unset it"
 
 
 class NotAPluginFolder(InstallError):

@@ -8,17 +8,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from holdfast.client.install import settings_text
-from holdfast.client.install.changes import bytes_of
-from holdfast.client.install.errors import SettingsBroken
 from holdfast.client.install.scopes import SCOPES, claude_folder, settings_file
+from holdfast.client.install.settings_seen import installed_commands, settings_in
 
 PLUGIN = "holdfast"
+HOOKS = Path("hooks", "hooks.json")
 
 
 @dataclass(frozen=True, slots=True)
 class Install:
-    """`path` holds the hooks; where a plugin's are not found, it is the file that names it."""
+    """`path` holds the hooks; where a plugin's are not found, it is the file that names it, and
+    there are no commands."""
 
     scope: str
     path: Path
@@ -35,18 +35,13 @@ def find_installs(home: Path, project: Path) -> list[Install]:
     return [*with_hooks, *_plugins(claude_folder(home), project, list(files))]
 
 
-def installed_commands(settings_path: Path) -> list[tuple[str, str]]:
-    """The very command lines of ours that stand in a settings file or a plugin's hooks.json."""
-    return settings_text.commands(settings_in(settings_path))
+def plugin_in(folder: Path) -> Install:
+    """A plugin folder, enabled or not."""
+    return _plugin(folder / HOOKS)
 
 
-def settings_in(path: Path) -> dict[str, Any]:
-    """Settings as Claude Code would see them; none where it could not read them either."""
-    try:
-        data = bytes_of(path)
-        return settings_text.check(settings_text.or_empty((data or b"").decode()))
-    except (OSError, UnicodeDecodeError, SettingsBroken):
-        return {}
+def _plugin(hooks: Path) -> Install:
+    return Install("plugin", hooks, tuple(installed_commands(hooks)))
 
 
 def _plugins(claude: Path, project: Path, settings_files: list[Path]) -> Iterator[Install]:
@@ -63,7 +58,7 @@ def _plugins(claude: Path, project: Path, settings_files: list[Path]) -> Iterato
         on, said_by = switched.get(name, (True, register))
         if on:
             hooks = installed.get(name)
-            yield Install("plugin", hooks or said_by, tuple(installed_commands(hooks or said_by)))
+            yield _plugin(hooks) if hooks else Install("plugin", said_by, ())
 
 
 def _installed_plugins(register: Path, project: Path) -> dict[str, Path | None]:
@@ -87,6 +82,6 @@ def _copies_for(entry: object, project: Path) -> list[dict[str, Any]]:
 def _hooks_file(copies: list[dict[str, Any]]) -> Path | None:
     for copy in copies:
         folder = copy.get("installPath")
-        if isinstance(folder, str) and (Path(folder) / "hooks" / "hooks.json").is_file():
-            return Path(folder) / "hooks" / "hooks.json"
+        if isinstance(folder, str) and (Path(folder) / HOOKS).is_file():
+            return Path(folder) / HOOKS
     return None

@@ -5,25 +5,37 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from holdfast.client.install.found import find_installs, settings_in
+from holdfast.client.install import receipt as receipts
+from holdfast.client.install.changes import Change
+from holdfast.client.install.found import find_installs, plugin_in
+from holdfast.client.install.json_places import read
 from holdfast.client.install.parts import OwnFile
-from holdfast.client.install.scopes import SCOPES, Target, settings_file
+from holdfast.client.install.scopes import Target, settings_file
+from holdfast.client.install.settings_seen import installed_commands, settings_in
 from holdfast.client.install.settings_text import their_status_command
-from holdfast.client.install.wiring import ENTRY, is_ours
+from holdfast.client.install.silenced import silenced
+from holdfast.client.install.wiring import ENTRY, is_ours, wrapped_in
 
 
-def install_notes(target: Target, home: Path, found: Sequence[bytes | None]) -> tuple[str, ...]:
+def install_notes(
+    target: Target, home: Path, ours: Path, found: Sequence[bytes | None]
+) -> tuple[str, ...]:
     project = target.project or Path.cwd()
     return (
         *_foreign_files(target, found),
-        *_silenced(home, project),
+        *silenced(project),
+        *(known_elsewhere(ours, but=target.anchor) if target.project is None else ()),
         *_shared_file(target),
         *_hidden_status_line(target, home, project),
     )
 
 
-def wrapping_notes(wrapped: str | None) -> tuple[str, ...]:
-    return ("your own status line still runs; ours is put after it",) if wrapped else ()
+def wrapping_notes(target: Target, edits: Sequence[Change]) -> Iterator[str]:
+    for edit in edits:
+        if edit.path == target.anchor and edit.after is not None:
+            command = their_status_command(read(edit.after.decode()))
+            if wrapped_in(command):
+                yield "your own status line still runs; ours is put after it"
 
 
 def uninstall_notes(target: Target, left: Sequence[bytes | None]) -> tuple[str, ...]:
@@ -41,7 +53,7 @@ def uninstall_notes(target: Target, left: Sequence[bytes | None]) -> tuple[str, 
 def installed_elsewhere(target: Target, home: Path, project: Path) -> Iterator[str]:
     """Where else to leave, for someone who asked to leave where we are not."""
     for other in find_installs(home, project):
-        if other.path.resolve() != target.anchor.resolve():
+        if other.scope == "plugin" or other.path.resolve() != target.anchor.resolve():
             yield f"it is installed in {other.scope} scope: {other.path}"
 
 
@@ -51,10 +63,15 @@ def _foreign_files(target: Target, found: Sequence[bytes | None]) -> Iterator[st
             yield f"{part.path} is someone else's file, so it was left alone"
 
 
-def _silenced(home: Path, project: Path) -> Iterator[str]:
-    for path in dict.fromkeys(settings_file(scope, home, project) for scope in SCOPES):
-        if settings_in(path).get("disableAllHooks") is True:
-            yield f"hooks are silenced: {path} says disableAllHooks"
+def known_elsewhere(ours: Path, *, but: Path) -> Iterator[str]:
+    """Installs that our receipts know of and that still stand, in any folder of this machine."""
+    for kept in receipts.load_all(ours):
+        if Path(kept.anchor).resolve() == but.resolve():
+            continue
+        if kept.scope == "plugin" and plugin_in(Path(kept.anchor)).commands:
+            yield f"a plugin folder is in {kept.anchor}: where it is enabled, hooks run twice"
+        elif kept.project and installed_commands(Path(kept.anchor)):
+            yield f"also installed in project {kept.project}: hooks run twice there"
 
 
 def _shared_file(target: Target) -> Iterator[str]:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
-from holdfast.client.install import settings_text, wiring
+from holdfast.client.install import settings_text, status_line, wiring
 from holdfast.client.install.changes import bytes_of
 from holdfast.client.install.errors import SettingsBroken, SettingsIsALink
 
@@ -22,7 +22,7 @@ class Part(Protocol):
     @property
     def path(self) -> Path: ...
     def read(self) -> bytes | None: ...
-    def is_joined(self, data: bytes | None) -> bool: ...
+    def is_joined(self, data: bytes | None, without: bytes | None) -> bool: ...
     def join(self, data: bytes | None) -> bytes | None: ...
     def leave(self, data: bytes | None, before: Before) -> bytes | None: ...
 
@@ -38,11 +38,11 @@ UNKNOWN = Before(known=False)
 
 @dataclass(frozen=True, slots=True)
 class SettingsPart:
-    """A settings.json: our hooks and our status line in it."""
+    """A settings.json: our hooks and our status line in it; `below` are those it overrides."""
 
     path: Path
+    below: tuple[Path, ...] = ()
     table: wiring.HookTable = field(default_factory=wiring.hook_table)
-    status_line: dict[str, Any] = field(default_factory=wiring.status_line)
 
     def read(self) -> bytes | None:
         """The bytes, or a refusal in words: a link, a folder, not text, not JSON."""
@@ -58,8 +58,8 @@ class SettingsPart:
         _checked(self.path, data)
         return data
 
-    def is_joined(self, data: bytes | None) -> bool:
-        return settings_text.has_all(_text(data), self.table, self.status_line)
+    def is_joined(self, data: bytes | None, without: bytes | None) -> bool:
+        return settings_text.has_all(_text(data), self.table, self._line(without))
 
     def join(self, data: bytes | None) -> bytes:
         settings = _checked(self.path, data)
@@ -67,16 +67,20 @@ class SettingsPart:
             settings_text.check_room(settings)
         except SettingsBroken as slip:
             raise SettingsBroken(f"{self.path}: {slip}") from None
-        return settings_text.join(_text(data), self.table, self.status_line).encode()
+        return settings_text.join(_text(data), self.table, self._line(data)).encode()
 
     def leave(self, data: bytes | None, before: Before) -> bytes | None:
         if data is None:
             return None
         was = _text(before.data) if before.known else None
-        text = settings_text.leave(_text(data), was)
+        text = settings_text.leave(_text(data), was, status_line.command_to_wrap({}, self.below))
         if text == _text(data):
             return data
         return before.data if text == was else text.encode()
+
+    def _line(self, without: bytes | None) -> dict[str, Any]:
+        theirs = status_line.command_to_wrap(_checked(self.path, without), self.below)
+        return wiring.status_line(theirs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +97,7 @@ class OwnFile:
             return b""
         return bytes_of(self.path)
 
-    def is_joined(self, data: bytes | None) -> bool:
+    def is_joined(self, data: bytes | None, without: bytes | None) -> bool:
         return data == self.content.encode()
 
     def is_foreign(self, data: bytes | None) -> bool:

@@ -10,15 +10,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from holdfast.client.install import changes, status_line
+from holdfast.client.install import changes
 from holdfast.client.install import receipt as receipts
 from holdfast.client.install.changes import Change
 from holdfast.client.install.errors import AlreadyInstalledElsewhere, SettingsReadOnly
-from holdfast.client.install.found import Install, find_installs, installed_commands
+from holdfast.client.install.found import Install, find_installs
 from holdfast.client.install.notes import install_notes, uninstall_notes, wrapping_notes
 from holdfast.client.install.parts import UNKNOWN, Before, Part
 from holdfast.client.install.receipt import Receipt
 from holdfast.client.install.scopes import Target
+from holdfast.client.install.settings_seen import installed_commands
 
 __all__ = [
     "Install",
@@ -73,19 +74,16 @@ def plan_install(target: Target, home: Path, ours: Path, *, force: bool = False)
     old = receipts.load(ours, target.anchor)
     shares = [_joined(share) for share in _look(target, old)]
     edits = [share.change for share in shares if not share.change.is_none]
-    notes = install_notes(target, home, [share.now for share in shares])
+    notes = install_notes(target, home, ours, [share.now for share in shares])
     if not edits:
-        line = status_line.index(ours, list(receipts.load_all(ours)))
-        return _plan([line] if old else [], (), notes)
+        return _plan([], (), notes)
     if not force:
         _refuse_second_place(target, home)
     for edit in edits:
         changes.check_writable(edit.path)
-    new = _receipt(target, shares, old, home, ours)
     # The receipt comes first: if we die in between, leaving still knows what it needs.
-    kept = receipts.keep(ours, new)
-    line = status_line.index(ours, [*_others(ours, target), new])
-    return _plan([*kept, line, *edits], (), (*notes, *wrapping_notes(new.wrapped)))
+    kept = receipts.keep(ours, _receipt(target, shares, old))
+    return _plan([*kept, *edits], (), (*notes, *wrapping_notes(target, edits)))
 
 
 def plan_uninstall(target: Target, home: Path, ours: Path) -> Plan:
@@ -95,11 +93,9 @@ def plan_uninstall(target: Target, home: Path, ours: Path) -> Plan:
     edits = [share.change for share in shares if not share.change.is_none]
     for edit in edits:
         changes.check_writable(edit.path)
-    line = status_line.index(ours, list(_others(ours, target)))
-    forgotten = [*receipts.drop(ours, target.anchor), *([line] if old else [])]
-    folders = _our_folders(old, edits)
+    forgotten = receipts.drop(ours, target.anchor)
     notes = uninstall_notes(target, [share.wanted for share in shares])
-    return _plan([*edits, *forgotten], folders, notes)
+    return _plan([*edits, *forgotten], _our_folders(target, old, edits), notes)
 
 
 def apply(plan: Plan) -> None:
@@ -131,23 +127,26 @@ def _without_us(part: Part, now: bytes | None, old: Receipt | None) -> bytes | N
 
 
 def _joined(share: _Share) -> _Share:
-    if share.part.is_joined(share.now):
+    if share.part.is_joined(share.now, share.without):
         return share
     return replace(share, wanted=share.part.join(share.without))
 
 
-def _our_folders(old: Receipt | None, edits: list[Change]) -> tuple[Path, ...]:
-    """The folders we made; without a receipt, those that our own files stood in."""
+def _our_folders(target: Target, old: Receipt | None, edits: list[Change]) -> tuple[Path, ...]:
+    """The folders we made; without a receipt, all that our own files stood in."""
     if old is not None:
         return tuple(Path(folder) for folder in old.folders)
-    return tuple(edit.path.parent for edit in edits if edit.after is None)
+    gone = [edit.path for edit in edits if edit.after is None]
+    above = {folder for path in gone for folder in path.parents}
+    return tuple(folder for folder in above if target.anchor.parent in folder.parents)
 
 
 def _refuse_second_place(target: Target, home: Path) -> None:
     for other in find_installs(home, target.project or Path.cwd()):
         if target.scope == "plugin" and other.scope == "plugin":
             continue  # the folder may be the very one that is installed
-        if other.path.resolve() != target.anchor.resolve():
+        # A plugin may be known only from the very file that we would write.
+        if other.scope == "plugin" or other.path.resolve() != target.anchor.resolve():
             raise AlreadyInstalledElsewhere(
                 f"already installed in {other.scope} scope: {other.path}", hint=_way_out(other)
             )
@@ -155,19 +154,19 @@ def _refuse_second_place(target: Target, home: Path) -> None:
 
 def _way_out(other: Install) -> str:
     if other.scope == "plugin":
-        return "`claude plugin uninstall` it first, or say --force; both would run every hook twice"
+        return (
+            "`claude plugin uninstall` it first (or set it to false in enabledPlugins), "
+            "or say --force; both would run every hook twice"
+        )
     return f"`holdfast uninstall --scope {other.scope}` first, or say --force"
 
 
-def _receipt(
-    target: Target, shares: list[_Share], old: Receipt | None, home: Path, ours: Path
-) -> Receipt:
+def _receipt(target: Target, shares: list[_Share], old: Receipt | None) -> Receipt:
     folders = {str(f) for share in shares for f in changes.missing_folders(share.part.path)}
     return Receipt(
         scope=target.scope,
         anchor=str(target.anchor),
         project=str(target.project or ""),
-        wrapped=status_line.command_to_wrap(target, home, ours),
         folders=tuple(sorted(folders.union(old.folders if old else ()))),
         files=tuple(
             receipts.record(target.anchor, share.part.path, share.without, share.wanted)
@@ -175,7 +174,3 @@ def _receipt(
             if share.wanted != share.without
         ),
     )
-
-
-def _others(ours: Path, target: Target) -> Iterator[Receipt]:
-    return (kept for kept in receipts.load_all(ours) if kept.anchor != str(target.anchor))

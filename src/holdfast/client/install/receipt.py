@@ -32,7 +32,6 @@ class Receipt:
     scope: str
     anchor: str  # the settings file, or the plugin's folder
     project: str  # empty in user scope
-    wrapped: str | None  # the status line command that ours runs first
     folders: tuple[str, ...]
     files: tuple[FileRecord, ...]
 
@@ -100,6 +99,7 @@ def _read(path: Path) -> Receipt | None:
         plain = json.loads(path.read_bytes())
         if plain.pop("version") != VERSION:
             return None
+        plain.pop("wrapped", None)  # written until the status line carried it itself
         files = tuple(_with_backup(FileRecord(**file), path.parent) for file in plain["files"])
         return Receipt(**{**plain, "files": files, "folders": tuple(plain["folders"])})
     except (OSError, ValueError, TypeError, KeyError, AttributeError):

@@ -12,7 +12,11 @@ from holdfast.client.install import wiring
 from holdfast.client.install.parts import OwnFile, Part, SettingsPart
 
 SCOPES = ("user", "project", "local")
-BELOW = {"user": (), "project": ("user",), "local": ("project", "user")}  # whom each one overrides
+BELOW: dict[str, tuple[str, ...]] = {  # whom each one overrides
+    "user": (),
+    "project": ("user",),
+    "local": ("project", "user"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +37,13 @@ class Target:
             return f" --plugin {shlex.quote(str(self.anchor))}"
         return f" --scope {self.scope} --project {shlex.quote(str(self.project))}"
 
+    @property
+    def doctor_words(self) -> str:
+        """The options with which the doctor looks at this place."""
+        if self.project is not None:
+            return f" --project {shlex.quote(str(self.project))}"
+        return self.words
+
 
 def claude_folder(home: Path) -> Path:
     """Claude Code's own folder for this user."""
@@ -51,7 +62,7 @@ def settings_target(scope: str, home: Path, project: Path) -> Target:
     """Our parts in one settings scope; a new kind of part joins the list here."""
     settings = settings_file(scope, home, project)
     parts = (
-        SettingsPart(settings),
+        SettingsPart(settings, tuple(settings_file(s, home, project) for s in BELOW[scope])),
         OwnFile(
             settings.parent / "commands" / "holdfast" / "status.md",
             status_skill(),

@@ -12,7 +12,7 @@ from typing import Any
 from holdfast.client.install.errors import SettingsBroken
 from holdfast.client.install.json_edits import add, blank_inside, is_empty, remove, replace
 from holdfast.client.install.json_places import Path, children, find, raw, read, root
-from holdfast.client.install.wiring import HookTable, is_ours
+from holdfast.client.install.wiring import HookTable, is_ours, wrapped_in
 
 STATUS: Path = ("statusLine",)
 STATUS_COMMAND: Path = ("statusLine", "command")
@@ -81,11 +81,11 @@ def join(text: str, table: HookTable, status_line: dict[str, Any]) -> str:
     return add(text, (), status_line, key="statusLine")
 
 
-def leave(text: str, before: str | None) -> str:
-    """The text without our share."""
+def leave(text: str, before: str | None, below: str | None = None) -> str:
+    """The text without our share; `below` is the status line of the settings this one overrides."""
     for event, group, index, _ in reversed(_our_hooks(check(text))):
         text = _remove_hook(text, ("hooks", event, group, "hooks", index), before)
-    return _leave_status_line(text, before)
+    return _leave_status_line(text, before, below)
 
 
 def _join_event(text: str, event: str, groups: list[dict[str, Any]]) -> str:
@@ -121,17 +121,28 @@ def _close(text: str, container: Path, before: str | None) -> str:
     return text[: place.value_start + 1] + blank + text[place.end - 1 :]
 
 
-def _leave_status_line(text: str, before: str | None) -> str:
-    if not is_ours(their_status_command(read(text))):
+def _leave_status_line(text: str, before: str | None, below: str | None) -> str:
+    ours = their_status_command(read(text))
+    if not is_ours(ours):
         return text
+    written = _theirs_as_written(wrapped_in(ours), before, below)
+    if written is not None:
+        return replace(text, STATUS_COMMAND, written)
     line = raw(before, STATUS) if before is not None else None
-    if before is None or line is None:
-        text = remove(text, STATUS)
-        return _close(text, (), before) if is_empty(text, ()) else text
-    command = raw(before, STATUS_COMMAND)
-    if command is not None and their_status_command(read(before)) is not None:
-        return replace(text, STATUS_COMMAND, command)
-    return replace(text, STATUS, line)
+    if line is not None:
+        return replace(text, STATUS, line)
+    text = remove(text, STATUS)
+    return _close(text, (), before) if is_empty(text, ()) else text
+
+
+def _theirs_as_written(theirs: str | None, before: str | None, below: str | None) -> str | None:
+    """The command that stood here without us; None where it was another file's, or none."""
+    if before is None:
+        return None if theirs in (None, below) else _written(theirs)
+    was = their_status_command(read(before))
+    if was is None:
+        return None
+    return raw(before, STATUS_COMMAND) if theirs in (None, was) else _written(theirs)
 
 
 def _our_hooks(settings: dict[str, Any]) -> list[tuple[str, int, int, dict[str, Any]]]:

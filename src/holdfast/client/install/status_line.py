@@ -1,50 +1,30 @@
-"""The user's own status line, which ours runs first: found at install, kept for the entry to read.
-
-The receipts are the truth; `HOLDFAST_HOME/statusline.json` is made from them:
-{"version": 1, "command": "...", "projects": {"/a/project": "..." or null}}
-"""
+"""The user's own status line, which ours runs first and carries in its own command."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from holdfast.client.install import receipt as receipts
-from holdfast.client.install.changes import Change, bytes_of
-from holdfast.client.install.found import settings_in
-from holdfast.client.install.receipt import Receipt
-from holdfast.client.install.scopes import BELOW, Target, settings_file
+from holdfast.client.install.settings_seen import settings_in
 from holdfast.client.install.settings_text import their_status_command
-from holdfast.client.install.wiring import is_ours
+from holdfast.client.install.wiring import is_ours, wrapped_in
 
 
-def command_to_wrap(target: Target, home: Path, ours: Path) -> str | None:
-    """What the status line would run without us: this file's own, else that of the scopes below."""
-    if target.scope not in BELOW:
-        return None  # a plugin cannot set a status line
-    for scope in (target.scope, *BELOW[target.scope]):
-        path = settings_file(scope, home, target.project or home)
-        command = their_status_command(settings_in(path))
-        if command is None:
-            continue
-        if not is_ours(command):
-            return command
-        known = receipts.load(ours, path)  # never wrap ourselves: that would not end
-        if known is not None and known.wrapped is not None:
-            return known.wrapped
+def command_to_wrap(without_us: dict[str, Any], below: Sequence[Path]) -> str | None:
+    """What the status line would run without us: this file's own, else that of the files below."""
+    for settings in (without_us, *map(settings_in, below)):
+        command = their_status_command(settings)
+        while is_ours(command):  # never wrap ourselves: that would not end
+            command = wrapped_in(command)
+        if command is not None:
+            return command if _is_an_argument(command) else None
     return None
 
 
-def index(ours: Path, kept: Sequence[Receipt]) -> Change:
-    """statusline.json as these receipts want it; no file when there is nothing to wrap."""
-    path = ours / "statusline.json"
-    users = [receipt.wrapped for receipt in kept if receipt.scope == "user"]
-    projects = {receipt.project: receipt.wrapped for receipt in kept if receipt.project}
-    wrapped = [command for command in (*users, *projects.values()) if command is not None]
-    if not wrapped:
-        return Change(path, bytes_of(path), None, private=True)
-    plain: dict[str, object] = {"version": 1, "command": wrapped[0]}
-    if projects:
-        plain["projects"] = projects
-    return Change(path, bytes_of(path), json.dumps(plain, indent=2).encode() + b"\n", private=True)
+def _is_an_argument(command: str) -> bool:
+    """A NUL or half a surrogate pair cannot be handed to a program: such a line never ran."""
+    try:
+        return b"\0" not in command.encode()
+    except UnicodeEncodeError:
+        return False

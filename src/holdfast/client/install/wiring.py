@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import shlex
+import shutil
 import sys
+from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import holdfast
 
 ENTRY = "holdfast/hook/__main__.py"
-STATUS_WORD = "statusline"
+STATUS_WORD, WRAPS = "statusline", "--wraps"
 
 # Seconds, as the client counts them. SessionEnd is killed after about 1.5 s unless it says more.
 TIMEOUTS = {
@@ -35,8 +37,10 @@ def hook_command() -> str:
     return shlex.join(_entry())
 
 
-def status_command() -> str:
-    return shlex.join([*_entry(), STATUS_WORD])
+def status_command(theirs: str | None = None) -> str:
+    """Ours; it carries the one it runs first, so that neither can be lost without the other."""
+    wraps = [] if theirs is None else [WRAPS, theirs]
+    return shlex.join([*_entry(), STATUS_WORD, *wraps])
 
 
 def console_command() -> str:
@@ -47,13 +51,20 @@ def console_command() -> str:
     return shlex.join([sys.executable, "-m", "holdfast.cli"])
 
 
+def typed_command() -> str:
+    """`holdfast` as it can be typed here: by name where the name finds this very script."""
+    script, named = Path(sys.executable).parent / "holdfast", shutil.which("holdfast")
+    found = named is not None and script.is_file() and Path(named).samefile(script)
+    return "holdfast" if found else console_command()
+
+
 def hook_table() -> HookTable:
     """Event by event, as settings.json and a plugin's hooks.json want it."""
     return {event: [{"hooks": [_hook(event)]}] for event in TIMEOUTS}
 
 
-def status_line() -> dict[str, Any]:
-    return {"type": "command", "command": status_command(), "padding": 0}
+def status_line(theirs: str | None = None) -> dict[str, Any]:
+    return {"type": "command", "command": status_command(theirs), "padding": 0}
 
 
 def is_ours(command: object) -> bool:
@@ -61,20 +72,30 @@ def is_ours(command: object) -> bool:
 
     `ruff check src/holdfast/hook/__main__.py` is someone's own hook, and so is a pipe around ours.
     """
-    if not isinstance(command, str):
-        return False
+    return _arguments(command) is not None
+
+
+def wrapped_in(command: object) -> str | None:
+    """The status line that ours runs first; None where it runs none, or is not ours."""
+    rest = _arguments(command) or []
+    return rest[2] if len(rest) == 3 else None
+
+
+def _arguments(command: object) -> list[str] | None:
+    """What our entry point is given; None when the command line is not ours."""
     try:
-        words = shlex.split(command)
+        words = shlex.split(command) if isinstance(command, str) else []
     except ValueError:
-        return False
-    flags = [word for word in words[1:] if word.startswith("-")]
+        return None
+    flags = list(takewhile(lambda word: word.startswith("-"), words[1:]))
     script, rest = words[1 + len(flags) :][:1], words[2 + len(flags) :]
-    return (
-        "-I" in flags
-        and bool(script)
-        and script[0].endswith("/" + ENTRY)
-        and rest in ([], [STATUS_WORD])
-    )
+    if "-I" not in flags or not script or not script[0].endswith("/" + ENTRY):
+        return None
+    if rest in ([], [STATUS_WORD]):
+        return rest
+    # Quoted as we quote it, or the shell would see more than one word: `--wraps a;b`.
+    wraps = len(rest) == 3 and rest[:2] == [STATUS_WORD, WRAPS] and shlex.join(words) == command
+    return rest if wraps else None
 
 
 def _entry() -> list[str]:

@@ -1,0 +1,150 @@
+"""Everything the doctor can know without starting a client."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from holdfast.cli.checkup_line import look_at_status_line
+from holdfast.client import doctor as client_doctor
+from holdfast.client import payloads
+from holdfast.client.doctor import Fired
+from holdfast.client.install import receipt as receipts
+from holdfast.client.install.found import Install, find_installs, plugin_in
+from holdfast.client.install.notes import known_elsewhere
+from holdfast.client.install.silenced import silenced
+from holdfast.settings import load as settings_load
+from holdfast.transcript import Reader
+from holdfast.window.state import all_windows
+from holdfast.wire import log as guard_log
+from holdfast.wire import places
+
+RECENT_DAYS = 2
+ERRORS_SHOWN = 5
+
+
+def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
+    """What is installed, what it does when fired, and each trouble with its way out."""
+    installs = _installs(project, plugin_folder)
+    fired = {install: client_doctor.fire_all(list(install.commands)) for install in installs}
+    line = look_at_status_line(installs, project)
+    settings = settings_load.load(str(project))
+    troubles = [
+        *_install_troubles(installs),
+        *(trouble for install in installs for trouble in _troubles(install, fired[install])),
+        *line.troubles,
+        *silenced(project),
+        *_home_troubles(),
+        *settings.slips,
+    ]
+    return {
+        "installs": [
+            {"scope": one.scope, "path": str(one.path)} for one in installs if one.commands
+        ],
+        "hooks": [one.as_json() for every in fired.values() for one in every],
+        "status_line": line.fired.as_json() if line.fired else None,
+        "settings_slips": list(settings.slips),
+        "recent_errors": _recent_errors(),
+        "transcript_lines": _tallies(),
+        "notes": [*line.notes, *_elsewhere(installs)],
+        "troubles": troubles,
+    }
+
+
+def _installs(project: Path, plugin_folder: Path | None) -> list[Install]:
+    """A folder that is named stands for the plugin, whether the client has it enabled or not."""
+    found = find_installs(Path.home(), project)
+    if plugin_folder is None:
+        return list(dict.fromkeys(found))
+    settings = [install for install in found if install.scope != "plugin"]
+    return [plugin_in(plugin_folder.absolute()), *settings]
+
+
+def _install_troubles(installs: list[Install]) -> list[str]:
+    if not installs:
+        return ["no hook of ours is installed; run `holdfast install`"]
+    running = [install for install in installs if install.commands]
+    if len(running) < 2:
+        return []
+    named = ", ".join(str(install.path) for install in running)
+    words = f"installed in {len(running)} places, hooks run twice: {named}"
+    return [f"{words}; run `holdfast uninstall` for one of them"]
+
+
+def _troubles(install: Install, fired: list[Fired]) -> list[str]:
+    """Said once, however many hooks have it."""
+    mend = _mend(install)
+    if not install.commands:
+        return [f"the hooks of the plugin were not found (looked from {install.path}); {mend}"]
+    events: dict[str, list[str]] = {}
+    for one in fired:
+        if one.trouble:
+            events.setdefault(one.trouble, []).append(one.event)
+    said = [f"{', '.join(names)}: {trouble}; {mend}" for trouble, names in events.items()]
+    have = {one.event for one in fired}
+    missing = [event for event in payloads.EVENTS if event not in have]
+    return said + ([f"not installed for {', '.join(missing)}; {mend}"] if missing else [])
+
+
+def _mend(install: Install) -> str:
+    if install.scope != "plugin":
+        scope = "" if install.scope == "user" else f" --scope {install.scope}"
+        return f"run `holdfast install{scope}`"
+    return (
+        "write it with `holdfast install --plugin DIR`, enable it with "
+        "`claude plugin install holdfast@holdfast`, or take it out of enabledPlugins"
+    )
+
+
+def _elsewhere(installs: list[Install]) -> Iterator[str]:
+    """What our receipts know of: a plugin's folder to check, projects where hooks run twice."""
+    if not installs:
+        for kept in receipts.load_all(Path(places.home())):
+            if kept.scope == "plugin":
+                folder = shlex.quote(kept.anchor)
+                yield f"a plugin was written: `holdfast doctor --plugin {folder}` checks it"
+    for install in installs:
+        if install.scope == "user":
+            yield from known_elsewhere(Path(places.home()), but=install.path)
+
+
+def _home_troubles() -> list[str]:
+    """Whether our own folder can be written, and is the user's alone."""
+    home = Path(places.home())
+    if home.exists() and not home.is_dir():
+        return [f"{home} is not a folder; point HOLDFAST_HOME at one, or unset it"]
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=home):
+            pass
+    except OSError as slip:
+        return [f"{home} cannot be written: {slip.strerror}; make it writable"]
+    if home.stat().st_mode & 0o077:
+        return [f"{home} can be read by others; `chmod 700 {home}` mends that"]
+    return []
+
+
+def _recent_errors() -> list[str]:
+    """What hooks had to skip in the last two days."""
+    path = Path(guard_log.path())
+    if not path.is_file():
+        return []
+    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - RECENT_DAYS * 86_400))
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return [line for line in lines if line >= since and " ERROR " in line][-ERRORS_SHOWN:]
+
+
+def _tallies() -> dict[str, Any]:
+    """Lines of the newest session's transcript: what was understood, and what was not."""
+    for _, state in all_windows()[:1]:
+        if not Path(state.transcript).is_file():
+            return {}
+        reader = Reader(Path(state.transcript))
+        for _entry in reader:
+            pass
+        return reader.tally.as_dict()
+    return {}

@@ -1,0 +1,54 @@
+"""A plan in one line, for those who do not read diffs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from holdfast.client.install import settings_text
+from holdfast.client.install.changes import Change
+from holdfast.client.install.scopes import Target
+from holdfast.client.install.wiring import is_ours
+
+VERBS = {"adds": "to", "removes": "from", "renews": "in"}
+COMMAND = "the command /holdfast:status"
+
+
+def in_one_line(target: Target, shown: Sequence[Change]) -> str:
+    """Such as: adds 10 hooks and the status line to FILE, and the command /holdfast:status."""
+    if target.scope == "plugin":
+        verb = _verb(*(any(_bytes(change)[at] for change in shown) for at in (0, 1)))
+        return f"{verb} {len(shown)} files of the plugin in {target.anchor}"
+    parts = [_one(change, target.anchor) for change in shown]
+    return ", and ".join([*parts[:1], *(_rest(part, parts[0]) for part in parts[1:])])
+
+
+def _one(change: Change, settings: Path) -> str:
+    before, after = _bytes(change)
+    if change.path != settings:
+        return f"{_verb(bool(before), bool(after))} {COMMAND}"
+    was, will = _share(before), _share(after)
+    verb = _verb(bool(was), bool(will))
+    return f"{verb} {' and '.join(will or was)} {VERBS[verb]} {settings}"
+
+
+def _rest(part: str, first: str) -> str:
+    """The verb is said once."""
+    verb = first.partition(" ")[0]
+    return part.removeprefix(verb + " ")
+
+
+def _share(data: bytes) -> list[str]:
+    """What of ours stands in a settings text, in words."""
+    settings = settings_text.check(settings_text.or_empty(data.decode()))
+    count = len(settings_text.commands(settings))
+    line = is_ours(settings_text.their_status_command(settings))
+    return [*([f"{count} hooks"] if count else []), *(["the status line"] if line else [])]
+
+
+def _verb(before: bool, after: bool) -> str:
+    return "renews" if before and after else "adds" if after else "removes"
+
+
+def _bytes(change: Change) -> tuple[bytes, bytes]:
+    return change.before or b"", change.after or b""
