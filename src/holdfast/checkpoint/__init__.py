@@ -1,0 +1,1 @@
+"""A checkpoint: a markdown file that can restart the work."""

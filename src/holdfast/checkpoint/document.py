@@ -1,0 +1,101 @@
+"""A checkpoint as a value: what was known, when, and of which session. No disk in here."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+VERSION = 1
+TRIGGERS = ("auto", "manual", "guard", "monitor", "watcher", "batch", "session-end")
+REQUIRED = ("What Changed", "Why Changed", "Active Issues", "Key Decisions", "Next Steps")
+SUMMARY_CHARACTERS = 160
+
+Sections = Mapping[str, Sequence[str]]
+
+
+class Document(msgspec.Struct, frozen=True):
+    """Items are plain texts without a bullet; they may hold any character and any line."""
+
+    created: datetime
+    trigger: str
+    project: str
+    session_id: str
+    agent_id: str = ""
+    iteration: int = 0  # 0: `keep` counts on from the parent
+    parent: str = ""
+    summary: str = ""  # one line for lists; empty: taken from the snapshot or the sections
+    sections: Sections = {}
+    snapshot: Mapping[str, Any] = {}
+    state_hash: str = ""  # of the facts it was made from; empty: of the sections
+
+
+def settled(document: Document) -> Document:
+    """The same document with everything said that may be left unsaid; settling twice is once."""
+    if document.trigger not in TRIGGERS:
+        raise ValueError(f"no such trigger: {document.trigger}")
+    sections = whole(document.sections)
+    return replace(
+        document,
+        created=whole_second(document.created),
+        sections=sections,
+        summary=document.summary or summary_of(sections, document.snapshot),
+        state_hash=document.state_hash or hash_of(sections),
+    )
+
+
+def whole(sections: Sections) -> dict[str, list[str]]:
+    """In the order given, those with content; the required ones always, at the end if missing."""
+    found = {name: list(items) for name, items in sections.items() if items or name in REQUIRED}
+    for name in REQUIRED:
+        found.setdefault(name, [])
+    return found
+
+
+def summary_of(sections: Sections, snapshot: Mapping[str, Any]) -> str:
+    """One line: what the snapshot says of itself, else the first thing that is to be done."""
+    said = snapshot.get("context_summary")
+    lines = [said] if isinstance(said, str) else []
+    for name in ("Next Steps", "What Changed", "Active Issues", "Key Decisions"):
+        lines += list(sections.get(name, ()))[:1]
+    text = next((" ".join(line.split()) for line in lines if line.strip()), "")
+    return text if len(text) <= SUMMARY_CHARACTERS else text[: SUMMARY_CHARACTERS - 1] + "…"
+
+
+def hash_of(facts: object) -> str:
+    """The same facts in the same order give the same hash, whenever they were gathered."""
+    text = json.dumps(facts, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def whole_second(moment: datetime) -> datetime:
+    """UTC to the second, as the file is named; a moment without a zone is taken as UTC."""
+    aware = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return aware.astimezone(UTC).replace(microsecond=0)
+
+
+def cleaned(document: Document, clean: Callable[[str], str]) -> Document:
+    """Every text passed through `clean` (redaction) before anything reaches the disk."""
+    return replace(
+        document,
+        summary=clean(document.summary),
+        sections={
+            name: [clean(item) for item in items] for name, items in document.sections.items()
+        },
+        snapshot={name: _cleaned(value, clean) for name, value in document.snapshot.items()},
+    )
+
+
+def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
+    if isinstance(value, str):
+        return clean(value)
+    if isinstance(value, Mapping):
+        return {key: _cleaned(inner, clean) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_cleaned(inner, clean) for inner in value]
+    return value

@@ -1,0 +1,107 @@
+"""One line of the index: what a checkpoint says of itself, without its content."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+
+import msgspec
+from msgspec.structs import asdict
+
+from holdfast.checkpoint import moment, parse
+from holdfast.checkpoint.document import REQUIRED
+from holdfast.checkpoint.errors import Damaged
+from holdfast.checkpoint.folders import names_in
+from holdfast.checkpoint.moment import id_of, number
+
+NEWEST_READ = 400  # a folder of a hostile repository may hold any number of files
+
+
+class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    id: str
+    path: str
+    project: str
+    created: str
+    trigger: str
+    verified: bool
+    iteration: int
+    summary: str
+    session_id: str
+    agent_id: str
+    parent: str
+    content_hash: str
+    state_hash: str
+
+    @property
+    def rank(self) -> tuple[str, int]:
+        """Later is greater, as far as the clocks that wrote them can be believed."""
+        return self.created, number(self.id)
+
+    @property
+    def sound(self) -> bool:
+        """Says what a file could say; a row that does not is read from its file again."""
+        try:
+            moment.read(self.created)
+        except ValueError:
+            return False
+        return bool(self.id) and self.id == id_of(self.path.rpartition("/")[2])
+
+    def line(self) -> str:
+        try:
+            return msgspec.json.encode(self).decode()
+        except UnicodeEncodeError:  # a path that is not UTF-8
+            return json.dumps(asdict(self))
+
+
+def from_rows(rows: object) -> list[Entry]:
+    """Rows of the index as `json` gives them; msgspec.ValidationError for anything else."""
+    return msgspec.convert(rows, list[Entry])
+
+
+def from_file(path: str) -> Entry:
+    """What the file itself says; Damaged if it says nothing we can read."""
+    found = parse.parse(parse.load(path))
+    document = found.document
+    checkpoint_id = id_of(path.rpartition("/")[2])
+    named = checkpoint_id.startswith(moment.stamp(document.created))
+    return Entry(
+        id=checkpoint_id,
+        path=path,
+        project=document.project,
+        created=moment.written(document.created),
+        trigger=document.trigger,
+        verified=found.whole and named and document.sections.keys() >= set(REQUIRED),
+        iteration=document.iteration,
+        summary=document.summary,
+        session_id=document.session_id,
+        agent_id=document.agent_id,
+        parent=document.parent,
+        content_hash=found.content_hash,
+        state_hash=document.state_hash,
+    )
+
+
+def files_in(folder: str) -> list[str]:
+    """Files with a final name, newest first."""
+    names = [name for name in names_in(folder) if id_of(name)]
+    names.sort(key=lambda name: (name[:17], number(id_of(name))), reverse=True)
+    return [f"{folder}/{name}" for name in names[:NEWEST_READ]]
+
+
+def healed(entries: Iterable[Entry], folders: Sequence[str]) -> list[Entry]:
+    """The entries as the files of these folders have them: lost ones found, gone ones dropped."""
+    found = {path for folder in folders for path in files_in(folder)}
+    kept = [one for one in entries if one.path.rpartition("/")[0] not in folders]
+    kept += [one for one in entries if one.path in found and one.sound]
+    for path in sorted(found - {one.path for one in kept}):
+        try:
+            kept.append(from_file(path))
+        except Damaged:
+            continue  # `verify` and `rebuild` speak of it
+    return kept
+
+
+def newest_of(entries: Iterable[Entry], session_id: str, agent_id: str) -> Entry | None:
+    """The last of one window, by its own count: a clock set back does not change the order."""
+    same = [one for one in entries if (one.session_id, one.agent_id) == (session_id, agent_id)]
+    return max(same, key=lambda one: (one.iteration, *one.rank), default=None)

@@ -1,0 +1,53 @@
+"""What can go wrong with a checkpoint, each with the next thing to try."""
+
+from __future__ import annotations
+
+from holdfast.wire.errors import HoldfastError
+
+
+class PhantomCheckpoint(HoldfastError):
+    """We wrote a checkpoint and could not read the same thing back."""
+
+    exit_code = 4
+    hint = "check free disk space; the previous checkpoint is untouched"
+
+
+class NotKept(HoldfastError):
+    """Neither the project nor our own folder took the checkpoint."""
+
+    exit_code = 4
+    hint = "make the project or HOLDFAST_HOME writable and free some space; earlier ones are safe"
+
+
+class NoCheckpoint(HoldfastError):
+    """Nothing fits what was asked for."""
+
+    exit_code = 2
+    hint = "`holdfast resume` lists what there is; `holdfast rebuild` looks at the files again"
+
+
+class UnclearCheckpoint(HoldfastError):
+    """More than one fits."""
+
+    exit_code = 2
+    hint = "name the file instead"
+
+
+class Damaged(HoldfastError):
+    """A file that does not hold what a checkpoint holds; `part` says which part of it."""
+
+    hint = "`holdfast verify` says what is wrong with it"
+
+    def __init__(self, part: str, words: str) -> None:
+        super().__init__(f"{part}: {words}")
+        self.part, self.words = part, words
+
+
+class NewerIndex(HoldfastError):
+    """Written by a newer Holdfast: ours to read around, not to overwrite."""
+
+    hint = "upgrade Holdfast; checkpoints themselves can still be named by file"
+
+
+class Unusable(Exception):
+    """A folder we do not write into, and why; the next place is tried."""

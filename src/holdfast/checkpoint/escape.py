@@ -1,0 +1,51 @@
+"""Characters that would act, spelled so that they only show.
+
+A checkpoint quotes anyone's words: terminal escapes, carriage returns, direction overrides, NUL,
+half surrogates. Markdown has its own spelling for a character (`&#x1b;`), so that is used: inert
+under `cat`, right in a viewer, and reversible to the character.
+"""
+
+from __future__ import annotations
+
+import re
+
+# C0 but tab and newline, DEL, C1, marks and overrides of direction, line and paragraph separators,
+# the byte order mark, half surrogates (no UTF-8 holds them), invisible tag characters.
+_ACTING = (
+    "\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff"
+    "\ud800-\udfff\U000e0000-\U000e007f"
+)
+_SPELLED = "amp;|#x[0-9a-f]{1,6};"
+_TO_SPELL = re.compile(f"[{_ACTING}]|&(?={_SPELLED})")
+_TO_READ = re.compile(f"&(?:{_SPELLED})")
+_ACTING_ONLY = re.compile(f"[{_ACTING}]")
+HIGHEST = 0x10FFFF
+
+
+def escape(text: str) -> str:
+    return _TO_SPELL.sub(_spell, text)
+
+
+def unescape(text: str) -> str:
+    return _TO_READ.sub(_read, text)
+
+
+def shown(text: str) -> str:
+    """For a terminal: one line, nothing in it acts; need not be read back."""
+    return " ".join(escape(text).split())
+
+
+def acting(text: str) -> list[str]:
+    """The characters of a text that would act."""
+    return _ACTING_ONLY.findall(text)
+
+
+def _spell(found: re.Match[str]) -> str:
+    return "&amp;" if found[0] == "&" else f"&#x{ord(found[0]):x};"
+
+
+def _read(found: re.Match[str]) -> str:
+    if found[0] == "&amp;":
+        return "&"
+    point = int(found[0][3:-1], 16)
+    return chr(point) if point <= HIGHEST else found[0]

@@ -1,0 +1,164 @@
+"""The fold: one entry after another into the facts. Resumed, it reads only what is new."""
+
+import os
+from typing import Any
+
+import msgspec
+
+from holdfast.checkpoint.extract import calls, names, paths, prompts, results, said
+from holdfast.checkpoint.extract.skim import skim
+from holdfast.checkpoint.facts import Facts, Place
+from holdfast.transcript import (
+    Answer,
+    Boundary,
+    Entry,
+    Prompt,
+    Reader,
+    Result,
+    Summary,
+    Text,
+    ToolResult,
+    ToolUse,
+)
+
+_BRANCH = b'"gitBranch":"'
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+# Some 250 operations: what was only named before has cooled to nothing, and is not looked for
+# when a long file is read for the first time. Rules, files, commands and tasks always are.
+NEAR_BYTES = 4 << 20
+FAR_BYTES = 20 << 20  # and before that, see `skim`
+SUMMARY_CHARS = 60_000
+
+
+class Extractor:
+    """Feeds entries into `facts`; whoever keeps those keeps the place reached as well."""
+
+    def __init__(self, facts: Facts | None = None, *, sidechain: bool = False) -> None:
+        self.facts = Facts() if facts is None else facts
+        self._sidechain = sidechain
+        self._folder = self.facts.cwd
+        self._reads: dict[str, ToolResult] = {}
+
+    def read(self, path: str | os.PathLike[str]) -> Facts:
+        """Everything the transcript holds past the offset reached before."""
+        facts = self.facts
+        near_from = _size(path) - NEAR_BYTES
+        if facts.offset < near_from - FAR_BYTES:
+            facts.far = True
+            for entry in skim(path, facts, near_from - FAR_BYTES):
+                self.feed(entry)
+        reader = Reader(path, start=facts.offset)
+        for entry in reader:
+            facts.far = entry.offset < near_from
+            self.feed(entry)
+        facts.offset, facts.far = reader.offset, False
+        self._look_into_reads()
+        return facts
+
+    def _look_into_reads(self) -> None:
+        """Names in the files read last; older reads are not worth decoding."""
+        for name, block in self._reads.items():
+            if found := names.frequent(block.text):
+                names.show(self.facts, name, found)
+        self._reads.clear()
+
+    def feed(self, entry: Entry) -> None:
+        line = entry.line
+        if line.is_sidechain and not self._sidechain:
+            return
+        if line.cwd != self._folder and line.cwd:
+            self._folder = line.cwd
+            paths.enter(self.facts, line.cwd[:1000])
+        if isinstance(entry, Answer):
+            self._answer(entry)
+        elif isinstance(entry, Result):
+            self._result(entry)
+        elif isinstance(entry, Prompt):
+            self._prompt(entry)
+        elif isinstance(entry, Summary):
+            self._summary(entry)
+        elif isinstance(entry, Boundary) and entry.resets_window:
+            self.facts.compactions += 1
+
+    def _place(self, entry: Entry) -> Place:
+        return Place(entry.offset, entry.line.timestamp[:40], self.facts.op)
+
+    def _answer(self, entry: Answer) -> None:
+        facts = self.facts
+        message = entry.message
+        if message.id != facts.message_id:
+            facts.message_id = message.id[:200]
+            facts.op += 1
+            facts.since_summary += 1
+            facts.at = entry.line.timestamp[:40]
+            facts.session_id = entry.line.session_id[:80] or facts.session_id
+        for block in message.blocks:
+            if isinstance(block, ToolUse):
+                calls.call(facts, block.name, block.id, _input(block), self._place(entry))
+            elif isinstance(block, Text):
+                said.hear(facts, block.text, self._place(entry))
+
+    def _result(self, entry: Result) -> None:
+        place = self._place(entry)
+        if not self.facts.far:
+            self._branch(entry.data)
+        for block in entry.message.blocks:
+            if isinstance(block, ToolResult):
+                call = results.come_back(self.facts, entry, block, place)
+                if call is not None and call.tool == "Read" and call.what and not block.is_error:
+                    self._reads.pop(call.what, None)
+                    self._reads[call.what] = block
+                    if len(self._reads) > names.MOST_SHOWN:
+                        del self._reads[next(iter(self._reads))]
+            elif isinstance(block, Text) and not entry.line.is_meta:
+                prompts.hear(self.facts, block.text, place)
+
+    def _branch(self, data: bytes) -> None:
+        """The branch the client saw; the typed line does not carry it."""
+        start = data.find(_BRANCH, 0, 1200)
+        if start < 0:
+            start = data.find(_BRANCH, max(0, len(data) - 1200))
+        if start >= 0:
+            start += len(_BRANCH)
+            self.facts.branch = (
+                data[start : start + 200].partition(b'"')[0].decode("utf-8", "replace")
+            )
+
+    def _prompt(self, entry: Prompt) -> None:
+        if entry.is_meta:
+            return
+        facts, text = self.facts, entry.text
+        before = len(facts.prompts)
+        prompts.hear(facts, text, self._place(entry))
+        if len(facts.prompts) != before:
+            words = facts.prompts[-1].text
+            names.hear(facts, words, 2.0, 1.5)
+            results.mention(facts, words)
+            said.plan(facts, words, facts.prompts[-1].place)
+
+    def _summary(self, entry: Summary) -> None:
+        """Never a source: kept only to know what need not be said again."""
+        self.facts.summary = entry.text[:SUMMARY_CHARS]
+        self.facts.since_summary = 0
+
+
+def _size(path: str | os.PathLike[str]) -> int:
+    try:
+        return os.stat(path).st_size  # noqa: PTH116 (pathlib costs 8 ms)
+    except (OSError, ValueError):
+        return 0
+
+
+def _input(block: ToolUse) -> dict[str, Any]:
+    """What the tool was called with, by one decoder for all; the block mends what is broken."""
+    try:
+        return _decode(block.raw_input)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return block.input
+
+
+def extract(
+    path: str | os.PathLike[str], *, sidechain: bool = False, state: Facts | None = None
+) -> Facts:
+    """The facts of a session, read on from `state`. Raises Unreadable when there is no file."""
+    return Extractor(state, sidechain=sidechain).read(path)

@@ -1,0 +1,128 @@
+"""Identifiers and references in what the model and the user wrote.
+
+Only what was written is looked at, never what a tool printed: that is where the bytes are, and
+little of it is used again.
+"""
+
+import re
+
+from holdfast.checkpoint.extract.heat import thin, warm
+from holdfast.checkpoint.facts import Facts, Name, Reference
+
+MOST_NAMES = 1500
+MOST_REFERENCES = 300
+READ_CHARS = 6000
+MOST_SHOWN = 12  # files read last
+NAMES_SHOWN = 40
+LONGEST_REFERENCE = 200
+_WORD = re.compile(r"[A-Za-z0-9_]{6,60}")
+_NOT_TEAMS = frozenset({"UTF", "SHA", "ISO", "AES", "RFC", "GPT", "HTTP"})
+_CALLED = frozenset({"PR", "pull", "issue", "pr"})
+_AROUND = ".,;:!?()[]{}<>*`'\""
+_ENDS = "\"'`<>)]}\\"
+_HEX = frozenset("0123456789abcdef")
+
+
+def words(text: str) -> set[str]:
+    """The identifiers in a text: what is shaped as code, not as prose."""
+    return {word for word in set(_WORD.findall(text[:READ_CHARS])) if _is_shaped(word)}
+
+
+def _is_shaped(word: str) -> bool:
+    """It has an inner underscore, or capitals past its first letter; it is no number."""
+    if word.islower() or word.isupper() or word[1:].islower():
+        return "_" in word[1:-1] and not word[0].isdigit()
+    return not word[0].isdigit()
+
+
+def frequent(text: str) -> list[str]:
+    """The identifiers a text shows most often."""
+    counts: dict[str, int] = {}
+    for word in _WORD.findall(text[:READ_CHARS]):
+        counts[word] = counts.get(word, 0) + 1
+    ranked = sorted(counts, key=lambda word: (-counts[word], word))
+    return [word for word in ranked if _is_shaped(word)][:NAMES_SHOWN]
+
+
+def show(facts: Facts, file: str, found: list[str]) -> None:
+    facts.shown.pop(file, None)
+    facts.shown[file] = found
+    while len(facts.shown) > MOST_SHOWN:
+        del facts.shown[next(iter(facts.shown))]
+
+
+def note(facts: Facts, found: set[str], weight: float, file: str = "") -> None:
+    table, op = facts.names, facts.op
+    for word in sorted(found):  # sorted: a set's order is not the same in every process
+        name = table.get(word)
+        if name is None:
+            name = table[word] = Name()
+        name.count += 1
+        warm(name, op, weight)
+        if file or not name.file:
+            name.file = file or facts.last_file
+    thin(table, op, MOST_NAMES)
+
+
+def hear(facts: Facts, text: str, weight: float, reference_weight: float = 1.0) -> None:
+    """A text somebody wrote: its identifiers, and whatever it refers to."""
+    if facts.far:
+        return
+    shaped, commits = set(), []
+    for word in set(_WORD.findall(text[:READ_CHARS])):
+        if _is_shaped(word):
+            shaped.add(word)
+        elif _is_commit(word):
+            commits.append(word)
+    note(facts, shaped, weight)
+    for word in sorted(commits):
+        point(facts, word, "commit", reference_weight)
+    if "-" in text or "#" in text or "http" in text or "PR " in text:
+        refer(facts, text, reference_weight)
+
+
+def refer(facts: Facts, text: str, weight: float = 1.0) -> None:
+    """Note the requests, tickets and addresses in a text."""
+    before = ""
+    for word in text[:READ_CHARS].split():
+        if "http" in word:
+            _address(facts, word, weight)
+        elif "#" in word or before in _CALLED:
+            number = word.rpartition("#")[2].strip(_AROUND)
+            if number.isdecimal() and len(number) <= 5:
+                point(facts, f"#{number}", "request", weight)
+        elif "-" in word:
+            _ticket(facts, word.strip(_AROUND), weight)
+        before = word
+
+
+def _address(facts: Facts, word: str, weight: float) -> None:
+    url = word[word.find("http") :]
+    for mark in _ENDS:
+        url = url.partition(mark)[0]
+    if url.startswith(("http://", "https://")) and 10 < len(url) <= LONGEST_REFERENCE:
+        point(facts, url.rstrip(".,;:"), "url", weight)
+
+
+def _ticket(facts: Facts, word: str, weight: float) -> None:
+    team, _, number = word.partition("-")
+    is_team = 2 <= len(team) <= 6 and team.isascii() and team.isalpha() and team.isupper()
+    if is_team and number.isdecimal() and len(number) <= 5 and team not in _NOT_TEAMS:
+        point(facts, word, "ticket", weight)
+
+
+def _is_commit(word: str) -> bool:
+    if not 7 <= len(word) <= 40 or word.isalpha() or word.isdigit():
+        return False
+    return _HEX.issuperset(word)
+
+
+def point(facts: Facts, value: str, kind: str, weight: float = 1.0, said: str = "") -> None:
+    """One more mention of a reference."""
+    one = facts.references.get(value)
+    if one is None:
+        one = facts.references[value] = Reference(kind)
+        thin(facts.references, facts.op, MOST_REFERENCES)
+    one.count += 1
+    one.note = said or one.note
+    warm(one, facts.op, weight)

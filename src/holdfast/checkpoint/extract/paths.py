@@ -1,0 +1,54 @@
+"""Files as the project knows them: relative to it, noted whenever they are used."""
+
+from holdfast.checkpoint.extract.heat import thin, warm
+from holdfast.checkpoint.facts import Facts, Used
+
+MOST_FILES = 600
+MOST_ROOTS = 8
+MOST_RANGES = 12
+LONGEST_PATH = 300
+_ELSEWHERE = ("/tmp/", "/private/tmp/", "/var/folders/", "/dev/", "/proc/")
+
+
+def enter(facts: Facts, folder: str) -> None:
+    """The session works in this folder now."""
+    facts.cwd = folder
+    if folder not in facts.roots and len(facts.roots) < MOST_ROOTS:
+        facts.roots.append(folder)
+        facts.roots.sort(key=len)
+
+
+def relative(facts: Facts, path: str) -> str:
+    """The path as seen from the project; one from elsewhere stays whole."""
+    for root in facts.roots:
+        if path.startswith(root) and path[len(root) : len(root) + 1] == "/":
+            return path[len(root) + 1 :]
+    return path[2:] if path.startswith("./") else path
+
+
+def use(facts: Facts, path: str, how: str, weight: float) -> str:
+    """Note one use of a file; gives its name in the project, or nothing for what is no file."""
+    name = relative(facts, path.strip())
+    if not 3 < len(name) <= LONGEST_PATH or name.startswith(_ELSEWHERE) or "\n" in name:
+        return ""
+    used = facts.files.get(name)
+    if used is None:
+        used = facts.files[name] = Used()
+        thin(facts.files, facts.op, MOST_FILES)
+    setattr(used, how, getattr(used, how) + 1)
+    warm(used, facts.op, weight)
+    if weight > 1:
+        facts.last_file = name
+    return name
+
+
+def edited_at(facts: Facts, name: str, lines: list[tuple[int, int]]) -> None:
+    """Lines of a file an edit touched, newest last, each range once."""
+    used = facts.files.get(name)
+    if used is None:
+        return
+    for span in lines:
+        if span in used.ranges:
+            used.ranges.remove(span)
+        used.ranges.append(span)
+    del used.ranges[:-MOST_RANGES]

@@ -1,0 +1,119 @@
+"""A shell line taken apart as far as it helps: what it does, of what kind, which files it names."""
+
+import re
+
+from holdfast.checkpoint.extract.lazy import Lazy
+
+LONGEST_LINE = 4000
+_QUOTED = Lazy(r"[\"']([^\"'\n]{1,200}\.\w{1,8})[\"']")
+_CUT = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|&&|\|\||[;|\n]")
+_ASIDE = Lazy(r"\s*(?:\d?>>?\s*(?:&\d|\S+)|<\s*\S+|&)(?=\s|$)")
+_AROUND = "\"'`,;()<>[]{}|*“”"
+_ELSEWHERE = ("http", "/tmp/", "/dev/", "//")
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@~[]()")
+_BRANCH = Lazy(
+    r"git\s+(?:checkout|switch)\s+(?:-[bBcC]\s+)?([\w./-]{3,})|git\s+push\s+(?:-\S+\s+)*\w+\s+([\w./-]{3,})"
+)
+# Programs that only look or shuffle: running them again is nobody's need.
+LOOKING_WORDS = (
+    "ls cat head tail grep egrep fgrep rg ag find fd echo printf cd pwd wc sort uniq sed awk "
+    "cut tr tee xargs mkdir rmdir rm cp mv ln chmod touch which type sleep true false test [ "
+    "export source . set for do done while if then else fi kill pkill ps tree stat file date "
+    "diff less more basename dirname realpath env wait exit column jq nl seq read : pushd popd "
+    "du df id whoami sqlite3-help xxd od timeout time"
+)
+LOOKING = frozenset(LOOKING_WORDS.split())
+_GIT_LOOKING_WORDS = (
+    "status diff log add commit show branch push pull stash fetch rev-parse checkout switch "
+    "restore reset remote config ls-files blame rm mv tag merge rebase cherry-pick"
+)
+_GIT_LOOKING = frozenset(_GIT_LOOKING_WORDS.split())
+_BEFORE = frozenset({"sudo", "time", "nohup", "env", "command", "exec"})
+_TEST = ("test", "pytest", "jest", "vitest", "spec", "playwright", "cypress", "tox", "nox", "check")
+_BUILD = ("build", "compile", "make", "tsc", "lint", "vet", "fmt", "clippy", "mypy", "ruff", "gcc")
+_BUILDS = (*_BUILD, "cargo", "gradle", "mvn", "cmake", "webpack", "vite", "prettier", "eslint")
+
+
+def parts(line: str) -> list[str]:
+    """The simple commands of a line; what a here-document holds is left out."""
+    line = line[:LONGEST_LINE]
+    if "<<" in line:
+        line = line.partition("<<")[0]
+    found, start = [], 0
+    for cut in _CUT.finditer(line):
+        if cut.group()[0] not in "'\"":
+            found.append(line[start : cut.start()].strip())
+            start = cut.end()
+    return [part for part in (*found, line[start:].strip()) if part]
+
+
+def doing(part: str) -> str:
+    """One simple command without redirections and settings before it; empty when it only looks."""
+    if ">" in part or "<" in part or "&" in part:
+        part = _ASIDE.pattern.sub("", part)
+    words = part.lstrip("( ").split()
+    while words and (words[0] in _BEFORE or "=" in words[0].partition("/")[0]):
+        del words[0]
+    if len(words) > 2 and words[0] in ("timeout", "gtimeout"):
+        del words[:2]
+    if (
+        not words
+        or words[0].rpartition("/")[2] in LOOKING
+        or not words[0][0].isalnum() | (words[0][0] in "./~")
+    ):
+        return ""
+    if words[0] == "git":
+        verb = next((word for word in words[1:] if not word.startswith("-")), "status")
+        return "" if verb in _GIT_LOOKING else " ".join(words)
+    return " ".join(words)
+
+
+def core(line: str) -> str:
+    """What a line does, whatever it pipes the output through: two lines alike in this are one."""
+    return " && ".join(filter(None, map(doing, parts(line))))[:400]
+
+
+def kind(core_line: str) -> str:
+    words = core_line.lower().replace(":", " ").replace("/", " ").replace("-", " ").split()
+    if any(word.startswith(_TEST) for word in words):
+        return "test"
+    return "build" if any(word in _BUILDS for word in words) else ""
+
+
+def files(line: str) -> list[str]:
+    """Paths a line names, less what a here-document holds."""
+    line = line[:LONGEST_LINE].partition("<<")[0]
+    found = named(line)
+    if '"' in line or "'" in line:
+        found += [name for name in _QUOTED.pattern.findall(line) if "/" in name and " " in name]
+    return list(dict.fromkeys(found))
+
+
+def named(text: str) -> list[str]:
+    """Words of a text that are shaped as the path of a file. By hand: a pattern took ten times."""
+    found: dict[str, None] = {}
+    for word in text.split():
+        if "." in word[1:-1]:
+            name = word.strip(_AROUND).partition(":")[0].rpartition("=")[2]
+            if _is_file(name):
+                found[name] = None
+    return list(found)
+
+
+def _is_file(name: str) -> bool:
+    """It ends in a dot and a short ending that begins with a letter, and is no address."""
+    stem, dot, ending = name.rpartition(".")
+    if not dot or not 0 < len(ending) <= 8 or not ending.isalnum() or ending[0].isdigit():
+        return False
+    if not stem or len(name) > 200 or name[0] in "-$*{" or name.startswith(_ELSEWHERE):
+        return False
+    return _PLAIN.issuperset(name) or not name.isascii()
+
+
+def branches(line: str) -> list[str]:
+    if "git checkout" not in line and "git switch" not in line and "git push" not in line:
+        return []
+    found = [name for pair in _BRANCH.pattern.findall(line[:LONGEST_LINE]) for name in pair]
+    return [
+        name for name in found if name and name not in ("main", "master", "HEAD", "origin", "--")
+    ]

@@ -1,0 +1,112 @@
+"""Which checkpoint is meant: the newest of a project, or the one somebody names."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from datetime import datetime, timedelta
+
+from holdfast.checkpoint import index, lineage, moment
+from holdfast.checkpoint.entry import Entry, from_file, newest_of
+from holdfast.checkpoint.errors import Damaged, NoCheckpoint, UnclearCheckpoint
+from holdfast.checkpoint.verify import Report, verify
+
+FRESH = timedelta(hours=24)
+LATEST, PREVIOUS = "latest", "previous"
+
+
+def newest(
+    project: str, now: datetime, within: timedelta = FRESH, session_id: str | None = None
+) -> Report | None:
+    """The newest verified checkpoint of a project's main sessions, read from its file, or None.
+
+    A clock set back dates old ones into the future: as far ahead as `within`, they still count.
+    """
+    for one in ordered(index.of_project(project)):
+        if one.agent_id or session_id not in (None, one.session_id):
+            continue
+        report = verify(one.path) if abs(now - moment.read(one.created)) <= within else None
+        if report is not None and report.ok:
+            return report
+    return None
+
+
+def newest_of_window(project: str, session_id: str, agent_id: str = "") -> Report | None:
+    """The newest verified one of one window, of any age: what a compaction gives back."""
+    left = [one for one in index.of_project(project) if one.agent_id == agent_id]
+    while (last := newest_of(left, session_id, agent_id)) is not None:
+        report = verify(last.path)
+        if report.ok:
+            return report
+        left.remove(last)
+    return None
+
+
+def ordered(entries: Iterable[Entry]) -> list[Entry]:
+    """Newest first: windows by their last checkpoint's time, within a window by its own count."""
+    windows: dict[tuple[str, str], list[Entry]] = {}
+    for one in entries:
+        windows.setdefault((one.session_id, one.agent_id), []).append(one)
+    for line in windows.values():
+        line.sort(key=lambda one: (one.iteration, *one.rank))
+    found: list[Entry] = []
+    while windows:
+        window = max(windows, key=lambda key: windows[key][-1].rank)
+        found.append(windows[window].pop())
+        if not windows[window]:
+            del windows[window]
+    return found
+
+
+def named(word: str, project: str) -> Entry:
+    """By file, by id or the start of one, or `latest` and `previous` of the project."""
+    if "/" in word or word.endswith(".md"):
+        return _by_file(word)
+    here = ordered(index.of_project(project))
+    if word == LATEST:
+        return _first(here, project)
+    if word == PREVIOUS:
+        return _before(_first(here, project), here)
+    return _by_id(word, here) or _by_id(word, ordered(index.known())) or _none(word)
+
+
+def full_path(word: str) -> str:
+    """As the index spells it: the folder resolved, the name as it is (a link is not followed)."""
+    folder, _, name = word.rpartition("/")
+    return f"{os.path.realpath(folder or ('/' if word.startswith('/') else '.'))}/{name}"
+
+
+def _by_file(word: str) -> Entry:
+    try:
+        return from_file(full_path(word))
+    except Damaged as slip:
+        raise NoCheckpoint(f"{word}: {slip}") from None
+
+
+def _first(here: list[Entry], project: str) -> Entry:
+    if not here:
+        raise NoCheckpoint(f"there is no checkpoint of {project}")
+    return here[0]
+
+
+def _before(latest: Entry, here: list[Entry]) -> Entry:
+    """Its parent where that is still there, else the one before it in the list."""
+    line = lineage.trace(latest, here)
+    if len(line) > 1:
+        return line[1]
+    if len(here) > 1:
+        return here[1]
+    raise NoCheckpoint(f"{latest.id} is the only checkpoint of {latest.project}")
+
+
+def _by_id(word: str, entries: list[Entry]) -> Entry | None:
+    exact = [one for one in entries if one.id == word]
+    fits = exact or [one for one in entries if word and one.id.startswith(word)]
+    if len(fits) > 1:
+        paths = "\n  ".join(one.path for one in fits[:5])
+        raise UnclearCheckpoint(f"{word} may be any of {len(fits)}:\n  {paths}")
+    return fits[0] if fits else None
+
+
+def _none(word: str) -> Entry:
+    raise NoCheckpoint(f"there is no checkpoint {word}")

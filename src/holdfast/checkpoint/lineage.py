@@ -1,0 +1,72 @@
+"""Where a checkpoint comes from: its parents, back to the first, and what changed since."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+import msgspec
+from msgspec.structs import replace
+
+from holdfast.checkpoint.document import Document
+from holdfast.checkpoint.entry import Entry, newest_of
+
+
+class Change(msgspec.Struct, frozen=True):
+    heading: str
+    added: list[str]
+    removed: list[str]
+
+
+def extend(document: Document, entries: Iterable[Entry]) -> Document:
+    """Count on from the newest of the same window; what the caller stated stays."""
+    last = newest_of(entries, document.session_id, document.agent_id)
+    if last is None:
+        return replace(document, iteration=document.iteration or 1)
+    return replace(
+        document,
+        iteration=document.iteration or last.iteration + 1,
+        parent=document.parent or last.id,
+    )
+
+
+def trace(entry: Entry, entries: Iterable[Entry]) -> list[Entry]:
+    """This one, its parent, and so on to the first known; a circle ends where it closes."""
+    by_id: dict[str, list[Entry]] = {}
+    for one in entries:
+        by_id.setdefault(one.id, []).append(one)
+    line = [entry]
+    while (parent := _parent(line[-1], by_id)) is not None and parent not in line:
+        line.append(parent)
+    return line
+
+
+def _parent(child: Entry, by_id: dict[str, list[Entry]]) -> Entry | None:
+    """Ids are unique in a project only; a parent of the same session is preferred."""
+    fits = [one for one in by_id.get(child.parent, ()) if one.project == child.project]
+    same = [one for one in fits if one.session_id == child.session_id]
+    return next(iter(same or fits), None)
+
+
+def compare(older: Document, newer: Document) -> list[Change]:
+    """Items added and removed, per section, in their order; sections alike are left out."""
+    headings = [*newer.sections, *(name for name in older.sections if name not in newer.sections)]
+    found = []
+    for name in headings:
+        before, after = older.sections.get(name, ()), newer.sections.get(name, ())
+        change = Change(name, _beyond(after, before), _beyond(before, after))
+        if change.added or change.removed:
+            found.append(change)
+    return found
+
+
+def _beyond(items: Sequence[str], others: Sequence[str]) -> list[str]:
+    """What is in one list and not in the other, counted: two equal items are two."""
+    left = Counter(others)
+    found = []
+    for item in items:
+        if left[item] > 0:
+            left[item] -= 1
+        else:
+            found.append(item)
+    return found

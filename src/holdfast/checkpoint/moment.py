@@ -1,0 +1,46 @@
+"""Times as they are written, and the names of checkpoints made from them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, datetime
+
+NAMES_PER_SECOND = 1000
+ID = re.compile(r"\d{4}-\d{2}-\d{2}-\d{6}(?:-([1-9]\d{0,2}))?")
+
+
+def written(moment: datetime) -> str:
+    return moment.replace(tzinfo=None).isoformat(timespec="seconds") + "Z"
+
+
+def read(text: str) -> datetime:
+    """Exactly what `written` writes; ValueError otherwise. No strptime: it loads `locale`."""
+    found = datetime.fromisoformat(text)
+    if found.tzinfo is None or written(found) != text:
+        raise ValueError(f"not a time we write: {text!r}")
+    return found.astimezone(UTC)
+
+
+def stamp(moment: datetime) -> str:
+    return written(moment)[:-1].replace("T", "-").replace(":", "")
+
+
+def ids(moment: datetime) -> Iterator[str]:
+    """The name of this second, then -2, -3 … for those who come after."""
+    first = stamp(moment)
+    yield first
+    for number in range(2, NAMES_PER_SECOND):
+        yield f"{first}-{number}"
+
+
+def id_of(file_name: str) -> str:
+    """The id a file's name states, or nothing: drafts and strangers have none."""
+    stem = file_name.removesuffix(".md")
+    return stem if stem != file_name and ID.fullmatch(stem) else ""
+
+
+def number(checkpoint_id: str) -> int:
+    """Which of its second."""
+    found = ID.fullmatch(checkpoint_id)
+    return int(found[1] or 1) if found else 0

@@ -1,0 +1,143 @@
+"""Markdown back to a document: strict, because the format is ours."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+import msgspec
+
+from holdfast.checkpoint import front, moment
+from holdfast.checkpoint.document import TRIGGERS, Document
+from holdfast.checkpoint.errors import Damaged
+from holdfast.checkpoint.escape import unescape
+from holdfast.checkpoint.render import NONE, content_hash
+
+LARGEST_BYTES = 8 << 20
+_FENCE = b"---\n"
+
+
+class Read(msgspec.Struct, frozen=True):
+    document: Document
+    content_hash: str  # as the file states it
+    whole: bool  # the hash is that of the file
+
+
+def load(path: str) -> bytes:
+    """The file's bytes; a link, a pipe or a giant is not a checkpoint of ours."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError) as slip:
+        raise Damaged("file", _why(slip)) from None
+    try:
+        return _bytes(fd)
+    except OSError as slip:
+        raise Damaged("file", _why(slip)) from None
+    finally:
+        os.close(fd)
+
+
+def _bytes(fd: int) -> bytes:
+    about = os.fstat(fd)
+    if not stat.S_ISREG(about.st_mode):
+        raise Damaged("file", "not a regular file")
+    if about.st_size > LARGEST_BYTES:
+        raise Damaged("file", f"{about.st_size:,} bytes is more than a checkpoint has")
+    with os.fdopen(fd, "rb", closefd=False) as file:
+        return file.read(LARGEST_BYTES)
+
+
+def _why(slip: OSError | ValueError) -> str:
+    if isinstance(slip, FileNotFoundError):
+        return "it is not there"
+    if isinstance(slip, OSError):
+        return "a link, not a file" if slip.errno == errno.ELOOP else str(slip.strerror)
+    return str(slip)
+
+
+def parse(data: bytes) -> Read:
+    """The document a file holds (without its snapshot), and whether it is as it was kept."""
+    before, stated, after = _split(data)
+    lines = _text(before[len(_FENCE) :] + stated, front.PART).split("\n")[:-1]
+    values = front.read(lines)
+    document = _document(values, _sections(_text(after[len(_FENCE) :], "sections")))
+    said = str(values[front.HASH])
+    return Read(document, said, said == content_hash(before, after))
+
+
+def _split(data: bytes) -> tuple[bytes, bytes, bytes]:
+    """Front matter up to the hash, the line with the hash, and the rest from the closing fence."""
+    if not data:
+        raise Damaged("file", "empty")
+    end = data.find(b"\n" + _FENCE, len(_FENCE) - 1) + 1
+    at = data.rfind(b"\n" + front.HASH.encode() + b": ", 0, max(end, 0)) + 1
+    if not data.startswith(_FENCE) or not end:
+        raise Damaged(front.PART, "none: the file does not begin with one between two `---`")
+    if not at or data.find(b"\n", at) != end - 1:
+        raise Damaged(front.PART, f"{front.HASH} is not its last line")
+    return data[:at], data[at:end], data[end:]
+
+
+def _text(data: bytes, part: str) -> str:
+    try:
+        return data.decode()
+    except UnicodeDecodeError:
+        raise Damaged(part, "not UTF-8") from None
+
+
+def _document(values: dict[str, front.Value], sections: dict[str, list[str]]) -> Document:
+    try:
+        created = moment.read(str(values["created"]))
+    except ValueError:
+        raise Damaged(front.PART, f"created is {values['created']!r}") from None
+    if not values["verified"]:
+        raise Damaged(front.PART, "verified is false")
+    if values["trigger"] not in TRIGGERS:
+        raise Damaged(front.PART, f"trigger is {values['trigger']!r}")
+    return Document(
+        created=created,
+        trigger=str(values["trigger"]),
+        project=str(values["project"]),
+        session_id=str(values["session_id"]),
+        agent_id=str(values["agent_id"]),
+        iteration=int(values["iteration"]),
+        parent=str(values["parent"]),
+        summary=str(values["summary"]),
+        sections=sections,
+        state_hash=str(values["state_hash"]),
+    )
+
+
+def _sections(text: str) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for chunk in _chunks(text):
+        heading, _, rest = chunk.partition("\n")
+        name = unescape(heading)
+        if name in found:
+            raise Damaged("sections", f"{name[:60]!r} stands there twice")
+        found[name] = _items(rest, name)
+    return found
+
+
+def _chunks(text: str) -> list[str]:
+    """Sections without their `## `; a blank line and two hashes never stand inside an item."""
+    if not text:
+        return []
+    if not text.startswith("\n## ") or not text.endswith("\n"):
+        raise Damaged("sections", "text outside of any section")
+    return text[len("\n## ") : -1].split("\n\n## ")
+
+
+def _items(text: str, name: str) -> list[str]:
+    if text == NONE:
+        return []
+    items: list[list[str]] = []
+    for line in text.split("\n"):
+        if line.startswith("- "):
+            items.append([line[2:]])
+        elif line.startswith("  ") and items:
+            items[-1].append(line[2:])
+        else:
+            raise Damaged("sections", f"not understood in {name[:60]!r}: {line[:60]!r}")
+    return [unescape("\n".join(lines)) for lines in items]

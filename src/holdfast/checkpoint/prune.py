@@ -1,0 +1,103 @@
+"""How long checkpoints stay: which ones may go (a judgement), and letting them go (the disk)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import msgspec
+
+from holdfast.checkpoint import folders, index, moment, snapshot
+from holdfast.checkpoint.entry import Entry, files_in
+from holdfast.checkpoint.verify import verify
+
+
+class Retention(msgspec.Struct, frozen=True):
+    at_most: int = 50  # per project
+    days: int = 30
+    daily_after_days: int = 7
+
+
+class Pruned(msgspec.Struct, frozen=True):
+    removed: list[Entry]
+    left: list[str]  # what should have gone and did not, and why
+
+
+DEFAULT = Retention()
+
+
+def spent(entries: Iterable[Entry], now: datetime, retention: Retention = DEFAULT) -> list[Entry]:
+    """Of one project, those that may go; never the newest verified one of a session.
+
+    One that does not verify is never named: someone may have written into it by hand.
+    """
+    ours = sorted((one for one in entries if one.verified), key=lambda one: one.rank)
+    last = {one.path for one in _last_of_sessions(ours)}
+    daily = {one.created[:10]: one.path for one in ours}  # the newest of each day
+    stays = [
+        one
+        for one in ours
+        if one.path in last or _in_time(one, now, retention, daily[one.created[:10]])
+    ]
+    free = [one for one in stays if one.path not in last]
+    surplus = free[: max(0, min(len(free), len(stays) - retention.at_most))]
+    kept = {one.path for one in stays} - {one.path for one in surplus}
+    return [one for one in ours if one.path not in kept]
+
+
+def _last_of_sessions(ours: list[Entry]) -> list[Entry]:
+    """A session's own newest; a subagent's only where the session itself has none."""
+    last: dict[str, Entry] = {}
+    for one in sorted(ours, key=lambda one: (not one.agent_id, one.iteration, one.rank)):
+        last[one.session_id] = one
+    return list(last.values())
+
+
+def _in_time(one: Entry, now: datetime, retention: Retention, daily: str) -> bool:
+    age = now - moment.read(one.created)
+    if age > timedelta(days=retention.days):
+        return False
+    return age <= timedelta(days=retention.daily_after_days) or one.path == daily
+
+
+def prune(
+    project: str, now: datetime, retention: Retention = DEFAULT, *, dry_run: bool = False
+) -> Pruned:
+    """Let a project's spent checkpoints go; a dry run only names them."""
+    project = folders.resolved(project)
+    doomed = spent(index.of_project(project), now, retention)
+    if dry_run:
+        return Pruned(doomed, [])
+    removed, left = [], []
+    for one in doomed:
+        why = _removed(one, folders.readable(project))
+        left += [f"{one.path}: {why}"] if why else []
+        removed += [] if why else [one]
+    _sweep(project)
+    return Pruned(removed, left + index.refresh(project))
+
+
+def _removed(one: Entry, inside: list[str]) -> str:
+    """Why it could not go, or nothing. Looked at once more: the index alone removes no file."""
+    folder, _, name = one.path.rpartition("/")
+    report = verify(one.path)
+    if folder not in inside or not moment.id_of(name):
+        return "not in a folder of this project"
+    if not report.ok or report.content_hash != one.content_hash:
+        return "changed since it was kept"
+    try:
+        Path(one.path).unlink()
+    except OSError as slip:
+        return str(slip.strerror)
+    return ""
+
+
+def _sweep(project: str) -> None:
+    """Snapshots go with their files; none go while no file is to be seen (a disk not mounted)."""
+    paths = [path for folder in folders.readable(project) for path in files_in(folder)]
+    present = {moment.id_of(path.rpartition("/")[2]) for path in paths}
+    for checkpoint_id in snapshot.names(project) - present if present else ():
+        with suppress(OSError):
+            Path(snapshot.path_of(project, checkpoint_id)).unlink()

@@ -1,0 +1,71 @@
+"""Make everything again that can be made from the files: index, list of projects, snapshots."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from holdfast.checkpoint import folders, index, lock, parse, snapshot
+from holdfast.checkpoint.entry import Entry, files_in, from_file
+from holdfast.checkpoint.errors import Damaged, NotKept
+from holdfast.checkpoint.verify import Report, verify
+
+
+class Rebuilt(msgspec.Struct, frozen=True):
+    entries: list[Entry]
+    damaged: list[Report]  # files with a final name that do not verify
+    added: list[str]  # paths the index had not known
+    dropped: list[str]  # paths it named that are not there
+    snapshots: list[str]  # ids whose snapshot was made again
+    projects: list[str]
+
+
+def rebuild(also: Iterable[str] = ()) -> Rebuilt:
+    """Read every checkpoint of every project we know, or are told of, and write the index anew."""
+    with lock.held(folders.shelf(), patience=10.0) as ours:
+        if not ours:
+            raise NotKept(f"the index in {folders.root()} is busy or cannot be written")
+        before = {one.path for one in _before()}
+        projects = sorted({*index.projects(), *(folders.resolved(one) for one in also)})
+        entries, damaged = _read(projects)
+        projects = [one for one in projects if one in {entry.project for entry in entries}]
+        index.save(entries)
+        index.remember(projects)
+    after = {one.path for one in entries}
+    made = [one.id for one in entries if one.verified and _snapshot_made(one)]
+    added, dropped = sorted(after - before), sorted(before - after)
+    return Rebuilt(entries, damaged, added, dropped, made, projects)
+
+
+def _before() -> list[Entry]:
+    try:
+        return index.load()
+    except index.BrokenIndex:
+        return []
+
+
+def _read(projects: list[str]) -> tuple[list[Entry], list[Report]]:
+    entries, damaged = [], []
+    paths = [p for one in projects for folder in folders.readable(one) for p in files_in(folder)]
+    for path in dict.fromkeys(paths):
+        report = verify(path)
+        if not report.ok:
+            damaged.append(report)
+        try:
+            entries.append(from_file(path))
+        except Damaged:
+            continue
+    return entries, damaged
+
+
+def _snapshot_made(entry: Entry) -> bool:
+    if snapshot.load(entry.project, entry.id):
+        return False
+    try:
+        document = parse.parse(parse.load(entry.path)).document
+        values = snapshot.whole(document, entry.id, entry.path)
+        snapshot.save(entry.project, entry.id, {**values, **snapshot.from_sections(document)})
+    except (OSError, Damaged):
+        return False
+    return True

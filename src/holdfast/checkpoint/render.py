@@ -1,0 +1,63 @@
+"""A document as markdown: front matter, then sections of items.
+
+Each line's first characters say what it is: `## ` a heading, `- ` an item, two blanks the next
+line of the same item, `(none)` a required section without content. So no text in an item can pass
+for structure, and no body line begins with `content_hash:`, which makes the hash checkable by hand:
+`grep -av '^content_hash:' FILE | sha256sum`.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+from holdfast.checkpoint import front
+from holdfast.checkpoint.document import VERSION, Document
+from holdfast.checkpoint.escape import escape
+from holdfast.checkpoint.moment import written
+
+NONE = "(none)"
+
+
+def render(document: Document) -> bytes:
+    """The whole file of a settled document, its own hash inside."""
+    head = front.write(_front(document))
+    tail = "---\n" + body(document)
+    said = content_hash(f"---\n{head}".encode(), tail.encode())
+    return f"---\n{head}{front.HASH}: {front.quoted(said)}\n{tail}".encode()
+
+
+def content_hash(before: bytes, after: bytes) -> str:
+    """Of the file without the line that holds the hash."""
+    return hashlib.sha256(before + after).hexdigest()
+
+
+def body(document: Document) -> str:
+    """The sections alone, as they stand in the file: also how a checkpoint is shown."""
+    return "".join(_section(name, items) for name, items in document.sections.items())
+
+
+def _section(name: str, items: Sequence[str]) -> str:
+    heading = escape(name).replace("\n", "&#xa;")
+    lines = "".join(_item(item) for item in items) if items else f"{NONE}\n"
+    return f"\n## {heading}\n{lines}"
+
+
+def _item(text: str) -> str:
+    return "- " + escape(text).replace("\n", "\n  ") + "\n"
+
+
+def _front(document: Document) -> dict[str, front.Value]:
+    return {
+        "version": VERSION,
+        "created": written(document.created),
+        "trigger": document.trigger,
+        "project": document.project,
+        "session_id": document.session_id,
+        "agent_id": document.agent_id,
+        "iteration": document.iteration,
+        "parent": document.parent,
+        "summary": document.summary,
+        "state_hash": document.state_hash,
+        "verified": True,  # said by the draft: a file has its final name only once it is true
+    }

@@ -1,0 +1,135 @@
+"""From facts to the two faces of a checkpoint: sections for people, a snapshot for programs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from holdfast.checkpoint.facts import Command, Facts, Failure, Used
+
+MOST_ITEMS = 40
+MOST_CHARS = 600
+
+
+def sections_of(facts: Facts) -> dict[str, list[str]]:
+    """What is known, under the headings a reader looks for; empty ones are left out later."""
+    found = {
+        "In Progress": list(_in_progress(facts)),
+        "User Rules": [_rule(rule.text, rule.before) for rule in facts.rules],
+        "What Changed": [_changed(*pair) for pair in _recent(facts) if pair[1].edits],
+        "Why Changed": [_cut(prompt.text) for prompt in facts.prompts[-5:]],
+        "Active Issues": [*map(_open, _failures(facts, still=True)), *_left_behind(facts)],
+        "Key Decisions": [_cut(one.text) for one in facts.decisions],
+        "Next Steps": list(_next_steps(facts)),
+        "Open Questions": [_cut(text) for text in facts.questions],
+        "Commands": [_ran(one) for one in _last_commands(facts)],
+        "Errors Resolved": [_resolved(one) for one in _failures(facts, still=False)],
+        "Files Used": [_used(*pair) for pair in _recent(facts) if not pair[1].edits],
+        "References": [_reference(facts, text) for text in list(facts.references)[-20:]],
+        "Agents": [_cut(f"{a.kind}: {a.asked} → {a.answer or a.status}") for a in _agents(facts)],
+    }
+    return {name: items[-MOST_ITEMS:] for name, items in found.items()}
+
+
+def snapshot_of(facts: Facts) -> dict[str, Any]:
+    """The same as plain values, under the names existing readers of snapshots expect."""
+    changed = [path for path, used in facts.files.items() if used.edits]
+    return {
+        "session_id": facts.session_id,
+        "context_summary": _cut(facts.prompts[-1].text) if facts.prompts else "",
+        "active_tasks": [
+            {"description": task.text, "status": task.status}
+            for task in facts.tasks.values()
+            if task.is_open
+        ][-MOST_ITEMS:],
+        "modified_files": changed[-MOST_ITEMS:],
+        "key_decisions": [_cut(one.text) for one in facts.decisions[-MOST_ITEMS:]],
+        "agent_states": {
+            name: {"status": agent.status, "last_action": _cut(agent.answer or agent.asked)}
+            for name, agent in list(facts.agents.items())[-MOST_ITEMS:]
+        },
+        "recent_actions": [
+            {"tool_name": call.tool, "detail": _cut(call.what)} for call in facts.recent
+        ],
+        "tools_used": dict(facts.tools),
+    }
+
+
+def _in_progress(facts: Facts) -> Iterator[str]:
+    """The request being worked on, the last words, and calls that have no result yet."""
+    if facts.prompts:
+        yield "request: " + _cut(facts.prompts[-1].text)
+    if facts.last_texts:
+        yield "last said: " + _cut(facts.last_texts[-1])
+    for call in [*facts.calls.values()][-3:] or facts.recent[-1:]:
+        yield f"step: {call.tool} {_cut(call.what)}"
+
+
+def _next_steps(facts: Facts) -> Iterator[str]:
+    open_tasks = [task for task in facts.tasks.values() if task.is_open]
+    for task in open_tasks[-MOST_ITEMS:]:
+        yield f"{_cut(task.text)} ({task.status})"
+    if not open_tasks and facts.prompts:
+        yield "go on with: " + _cut(facts.prompts[-1].text)
+
+
+def _recent(facts: Facts) -> list[tuple[str, Used]]:
+    return sorted(facts.files.items(), key=lambda pair: pair[1].op)[-MOST_ITEMS:]
+
+
+def _changed(path: str, used: Used) -> str:
+    lines = ", ".join(f"{first}-{last}" for first, last in used.ranges[-4:])
+    place = f"{path}:{lines}" if lines else path
+    return f"{place} - edited {used.edits} time{'' if used.edits == 1 else 's'}"
+
+
+def _used(path: str, used: Used) -> str:
+    return f"{path} - read {used.reads}, named {used.runs + used.seen}"
+
+
+def _left_behind(facts: Facts) -> Iterator[str]:
+    for path, used in _recent(facts):
+        for note in used.left:
+            yield f"{path}: {_cut(note)}"
+
+
+def _failures(facts: Facts, *, still: bool) -> list[Failure]:
+    return [one for one in facts.failures if (one.fixed is None) == still][-12:]
+
+
+def _open(failure: Failure) -> str:
+    return _cut(f"{failure.command}: " + " / ".join(failure.lines))
+
+
+def _resolved(failure: Failure) -> str:
+    by = f" after edits in {', '.join(failure.fix[-3:])}" if failure.fix else ""
+    said = failure.lines[0] if failure.lines else "failed"
+    return _cut(f"{failure.command} passes again{by}; it had said: {said}")
+
+
+def _last_commands(facts: Facts) -> list[Command]:
+    return sorted(facts.commands.values(), key=lambda one: one.op)[-20:]
+
+
+def _ran(command: Command) -> str:
+    went = {True: "passed", False: "failed", None: "no result yet"}[command.ok]
+    return f"{command.line} ({went})"
+
+
+def _rule(text: str, before: str) -> str:
+    return _cut(text) + (f" (said of: {_cut(before)})" if before else "")
+
+
+def _reference(facts: Facts, text: str) -> str:
+    one = facts.references[text]
+    return f"{one.kind} {text}" + (f": {_cut(one.note)}" if one.note else "")
+
+
+def _agents(facts: Facts) -> list[Any]:
+    return list(facts.agents.values())[-10:]
+
+
+def _cut(text: str) -> str:
+    """Commands stay whole; long words are cut where a reader can see it."""
+    flat = text.strip()
+    return flat if len(flat) <= MOST_CHARS else flat[: MOST_CHARS - 1] + "…"

@@ -1,0 +1,76 @@
+"""The second face of a checkpoint: the JSON snapshot, for programs. Made again if it is lost."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from contextlib import suppress
+from typing import Any
+
+from holdfast.checkpoint import drafts, folders, moment
+from holdfast.checkpoint.document import Document
+from holdfast.wire import places
+
+LARGEST_BYTES = 16 << 20
+# Lists that are there even when nobody knows anything for them: readers need not ask.
+LISTS = (
+    "active_tasks",
+    "modified_files",
+    "key_decisions",
+    "agent_states",
+    "recent_messages",
+    "recent_actions",
+)
+
+
+def whole(document: Document, checkpoint_id: str, path: str) -> dict[str, Any]:
+    """The snapshot's fields, those it was given first, and which checkpoint it belongs to."""
+    return {
+        "context_summary": document.summary,
+        "hierarchy": {},
+        **{name: [] for name in LISTS},
+        **document.snapshot,
+        "session_id": document.session_id,
+        "agent_id": document.agent_id,
+        "trigger": document.trigger,
+        "timestamp": moment.written(document.created),
+        "project": document.project,
+        "checkpoint_id": checkpoint_id,
+        "checkpoint_path": path,
+    }
+
+
+def from_sections(document: Document) -> Mapping[str, Any]:
+    """What the markdown still knows, when the snapshot itself is lost."""
+    return {
+        "active_tasks": list(document.sections.get("Next Steps", ())),
+        "modified_files": list(document.sections.get("What Changed", ())),
+        "key_decisions": list(document.sections.get("Key Decisions", ())),
+        "rebuilt": True,
+    }
+
+
+def save(project: str, checkpoint_id: str, values: Mapping[str, Any]) -> None:
+    data = json.dumps(values, default=str).encode()
+    with folders.entered(folders.shelf(project)) as folder:
+        drafts.clear_left(folder)
+        drafts.replace_whole(folder, f"{checkpoint_id}.json", data)
+
+
+def path_of(project: str, checkpoint_id: str) -> str:
+    return f"{folders.ours(project)}/{checkpoint_id}.json"
+
+
+def load(project: str, checkpoint_id: str) -> dict[str, Any]:
+    """The snapshot, or nothing."""
+    data = places.read_small(path_of(project, checkpoint_id), LARGEST_BYTES)
+    with suppress(ValueError, RecursionError):
+        value = json.loads(data)
+        return value if isinstance(value, dict) else {}
+    return {}
+
+
+def names(project: str) -> set[str]:
+    """Ids that have a snapshot: taken, wherever the markdown lies."""
+    found = folders.names_in(folders.ours(project))
+    return {name.removesuffix(".json") for name in found if name.endswith(".json")}

@@ -1,0 +1,78 @@
+"""Is it what was kept? File, front matter, required sections, content hash, index entry."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import msgspec
+
+from holdfast.checkpoint import folders, index, moment, parse
+from holdfast.checkpoint.document import REQUIRED, Document
+from holdfast.checkpoint.entry import Entry, files_in
+from holdfast.checkpoint.errors import Damaged
+
+
+class Finding(msgspec.Struct, frozen=True):
+    part: str  # file, front matter, sections, content hash, index
+    words: str
+
+
+class Report(msgspec.Struct, frozen=True):
+    path: str
+    findings: tuple[Finding, ...]
+    document: Document | None = None
+    content_hash: str = ""
+
+    @property
+    def ok(self) -> bool:
+        return not self.findings
+
+
+def verify(path: str, entries: Iterable[Entry] | None = None) -> Report:
+    """Everything that is wrong with a checkpoint, in words; its entry too, if entries are given."""
+    try:
+        found = parse.parse(parse.load(path))
+    except Damaged as slip:
+        return Report(path, (Finding(slip.part, slip.words),))
+    said = [*_name(path, found.document), *_sections(found.document)]
+    if not found.whole:
+        words = "the content is not what was kept; it was changed afterwards"
+        said.append(Finding("content hash", words))
+    if entries is not None:
+        said += _entry(path, found.content_hash, entries)
+    return Report(path, tuple(said), found.document, found.content_hash)
+
+
+def verify_all(entries: Iterable[Entry], projects: Iterable[str]) -> list[Report]:
+    """Every file of every known folder, and every entry whose file is gone."""
+    entries = list(entries)
+    paths = [p for one in projects for folder in folders.readable(one) for p in files_in(folder)]
+    known = dict.fromkeys([*paths, *(one.path for one in entries)])
+    return [verify(path, entries) for path in known]
+
+
+def everything() -> list[Report]:
+    return verify_all(index.known(), index.projects())
+
+
+def _name(path: str, document: Document) -> list[Finding]:
+    name = path.rpartition("/")[2]
+    if not moment.id_of(name):
+        return [Finding("file", f"{name} is not the name of a checkpoint")]
+    if not name.startswith(moment.stamp(document.created)):
+        return [Finding("file", f"named {name}, made at {moment.written(document.created)}")]
+    return []
+
+
+def _sections(document: Document) -> list[Finding]:
+    missing = [name for name in REQUIRED if name not in document.sections]
+    return [Finding("sections", f"no section {name!r}") for name in missing]
+
+
+def _entry(path: str, content_hash: str, entries: Iterable[Entry]) -> list[Finding]:
+    row = next((one for one in entries if one.path == path), None)
+    if row is None:
+        return [Finding("index", "no entry; `holdfast rebuild` adds it")]
+    if row.content_hash != content_hash:
+        return [Finding("index", "the entry has another hash: the file was replaced")]
+    return []

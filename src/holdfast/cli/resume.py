@@ -1,0 +1,88 @@
+"""`holdfast resume`: list checkpoints, show one, or print it to hand to the model."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import click
+
+from holdfast.checkpoint import find, index, lineage, moment, parse, render, snapshot
+from holdfast.checkpoint.entry import Entry
+from holdfast.checkpoint.escape import shown
+
+
+@click.command()
+@click.argument("which", required=False)
+@click.option("--load", "as_text", is_flag=True, help="only the sections, to hand to the model")
+@click.option("--project", type=click.Path(path_type=Path), help="of this project")
+@click.option("--all", "everywhere", is_flag=True, help="list those of every project")
+@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+def resume(
+    which: str | None, as_text: bool, project: Path | None, everywhere: bool, as_json: bool
+) -> None:
+    """List checkpoints, newest first, or show WHICH: an id, a file, `latest`, `previous`."""
+    where = str((project or Path.cwd()).absolute())
+    if which or as_text:
+        one(find.named(which or find.LATEST, where), as_text, as_json)
+        return
+    found = find.ordered(index.known() if everywhere else index.of_project(where))
+    if as_json:
+        click.echo(json.dumps([row(entry) for entry in found]))
+        return
+    for entry in found:
+        click.echo(line(entry, datetime.now(UTC)))
+    if not found:
+        click.echo(f"no checkpoint of {where} yet", err=True)
+
+
+def one(entry: Entry, as_text: bool, as_json: bool) -> None:
+    """One checkpoint; one that was changed by hand is shown all the same, and said to be."""
+    document = parse.parse(parse.load(entry.path)).document
+    if not entry.verified:
+        click.echo(f"{shown(entry.path)} was changed since it was kept", err=True)
+    if as_json:
+        more = {"sections": document.sections, "snapshot": snapshot.load(entry.project, entry.id)}
+        click.echo(json.dumps({**row(entry), **more}))
+        return
+    if not as_text:
+        for label, text in _rows(entry):
+            click.echo(f"{label:<11} {shown(text)}")
+    click.echo(render.body(document).lstrip("\n"), nl=False)
+
+
+def row(entry: Entry) -> dict[str, object]:
+    found: dict[str, object] = json.loads(entry.line())
+    return found
+
+
+def line(entry: Entry, now: datetime) -> str:
+    agent = f" agent {entry.agent_id}" if entry.agent_id else ""
+    mark = "" if entry.verified else " CHANGED"
+    head = f"{entry.id:<21} {age(entry, now):>15}  {entry.trigger:<11}"
+    return f"{head} " + shown(f"{entry.session_id[:8]}{agent}{mark} {entry.summary}")
+
+
+def age(entry: Entry, now: datetime) -> str:
+    if not entry.sound:
+        return "unknown"
+    minutes = (now - moment.read(entry.created)).total_seconds() / 60
+    if minutes < -1:
+        return "in the future"
+    if minutes < 90:
+        return f"{max(0, minutes):.0f} min ago"
+    return f"{minutes / 60:.0f} h ago" if minutes < 2880 else f"{minutes / 1440:.0f} days ago"
+
+
+def _rows(entry: Entry) -> list[tuple[str, str]]:
+    line = lineage.trace(entry, index.of_project(entry.project))
+    since = " ← ".join(parent.id for parent in line[1:6]) or "none"
+    return [
+        ("checkpoint", entry.id),
+        ("file", entry.path),
+        ("project", entry.project),
+        ("session", f"{entry.session_id} {entry.agent_id}"),
+        ("made", f"{entry.created}, {entry.trigger}, number {entry.iteration} of its session"),
+        ("parents", since),
+    ]

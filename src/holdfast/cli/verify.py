@@ -1,0 +1,44 @@
+"""`holdfast verify`: is each checkpoint what was kept? Exit 0 if all are, else 1."""
+
+from __future__ import annotations
+
+import json
+
+import click
+
+from holdfast.checkpoint import find, index
+from holdfast.checkpoint import verify as checks
+from holdfast.checkpoint.escape import shown
+
+
+@click.command()
+@click.argument("file", required=False)
+@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.pass_context
+def verify(ctx: click.Context, file: str | None, as_json: bool) -> None:
+    """Is a checkpoint, or every known one, what was kept? Exit 0 or 1."""
+    if file is None:
+        reports = checks.everything()
+    else:
+        reports = [checks.verify(find.full_path(file), index.known())]
+    good = all(report.ok for report in reports)
+    if as_json:
+        click.echo(json.dumps({"ok": good, "checkpoints": [plain(one) for one in reports]}))
+    else:
+        show(reports)
+    ctx.exit(0 if good else 1)
+
+
+def plain(report: checks.Report) -> dict[str, object]:
+    found = [{"part": one.part, "words": one.words} for one in report.findings]
+    return {"path": report.path, "ok": report.ok, "findings": found}
+
+
+def show(reports: list[checks.Report]) -> None:
+    for report in reports:
+        click.echo(f"{'ok     ' if report.ok else 'DAMAGED'} {shown(report.path)}")
+        for finding in report.findings:
+            click.echo(f"        {finding.part}: {shown(finding.words)}")
+    bad = sum(not report.ok for report in reports)
+    if len(reports) != 1:
+        click.echo(f"{len(reports)} checkpoints, {bad or 'none'} damaged", err=True)

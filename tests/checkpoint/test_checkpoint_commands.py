@@ -1,0 +1,113 @@
+"""verify, rebuild, diff, resume through their own doors."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from holdfast.checkpoint import folders, index
+from holdfast.checkpoint.keep import Kept, keep
+from holdfast.cli.diff import diff
+from holdfast.cli.rebuild import rebuild
+from holdfast.cli.resume import resume
+from holdfast.cli.verify import verify
+from tests.checkpoint.documents import a_document
+
+
+def _run(command: click.Command, *arguments: str) -> Result:
+    return CliRunner().invoke(command, arguments)
+
+
+def _json(command: click.Command, *arguments: str) -> object:
+    found = _run(command, *arguments, "--json")
+    assert found.exit_code == 0, found.output
+    return json.loads(found.stdout)
+
+
+@pytest.fixture
+def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Kept, Kept]:
+    monkeypatch.chdir(tmp_path)
+    first = keep(a_document(tmp_path, "a", "b", summary="begin \x1b[2J"))
+    return first, keep(a_document(tmp_path, "b", "c\x1b[2J\nd", trigger="manual"))
+
+
+@pytest.mark.requirement("C6", "U3")
+def test_verify_says_yes_or_no_and_why(two: tuple[Kept, Kept]) -> None:
+    good, bad = two
+    assert _run(verify).exit_code == 0
+    assert _run(verify, good.path).stdout == f"ok      {good.path}\n"
+    Path(bad.path).write_bytes(Path(bad.path).read_bytes() + b"\n## X\n- y\n")
+    found = _run(verify, bad.path)
+    assert found.exit_code == 1
+    assert "content hash: the content is not what was kept" in found.stdout
+    everything = _run(verify, "--json")
+    assert everything.exit_code == 1
+    answer = json.loads(everything.stdout)
+    assert [one["ok"] for one in answer["checkpoints"]] == [False, True]
+    assert _run(verify, "gone.md").exit_code == 1
+
+
+@pytest.mark.requirement("C7", "U3")
+def test_rebuild_says_what_it_found_and_what_is_damaged(two: tuple[Kept, Kept]) -> None:
+    Path(index.path()).unlink()
+    Path(two[1].path).write_text("half")
+    found = _run(rebuild)
+    assert found.exit_code == 0
+    assert f"{folders.root()}/index.json: 1 checkpoints of 1 projects" in found.stdout
+    assert f"added: {two[0].path}" in found.stdout
+    assert f"DAMAGED {two[1].path}" in found.stdout
+    answer = _json(rebuild)
+    assert isinstance(answer, dict)
+    assert (answer["checkpoints"], len(answer["damaged"]), answer["added"]) == (1, 1, [])
+
+
+@pytest.mark.requirement("C8", "U3")
+def test_diff_shows_what_was_added_and_removed(two: tuple[Kept, Kept]) -> None:
+    shown = _run(diff).stdout
+    assert shown == f"{two[0].id} → {two[1].id}\n\n## What Changed\n- a\n+ c&#x1b;[2J\n  d\n"
+    answer = _json(diff, two[0].path, "latest")
+    assert isinstance(answer, dict)
+    assert answer["sections"]["What Changed"] == {"added": ["c\x1b[2J\nd"], "removed": ["a"]}
+    assert "no item" in _run(diff, "latest", "latest").stderr
+
+
+@pytest.mark.requirement("B7", "U3", "X7")
+def test_resume_lists_newest_first_and_nothing_in_it_acts(two: tuple[Kept, Kept]) -> None:
+    lines = _run(resume).stdout.splitlines()
+    assert [line.split()[0] for line in lines] == [two[1].id, two[0].id]
+    assert "manual" in lines[0]
+    assert lines[1].endswith("s1 begin &#x1b;[2J")
+    assert _run(resume, "--all").stdout.splitlines() == lines
+    rows = _json(resume)
+    assert isinstance(rows, list)
+    assert [row["id"] for row in rows] == [two[1].id, two[0].id]
+
+
+@pytest.mark.requirement("B7", "U10")
+def test_resume_shows_one_and_prints_it_to_hand_over(two: tuple[Kept, Kept]) -> None:
+    shown = _run(resume, "latest").stdout
+    assert f"parents     {two[0].id}" in shown
+    text = _run(resume, "--load").stdout
+    assert text.startswith("## What Changed\n- b\n- c&#x1b;[2J\n  d\n\n## Why Changed\n(none)\n")
+    assert shown.endswith(text)
+    answer = _json(resume, two[0].id)
+    assert isinstance(answer, dict)
+    assert answer["sections"]["What Changed"] == ["a", "b"]
+    assert answer["snapshot"]["checkpoint_id"] == two[0].id
+
+
+def test_resume_of_an_edited_one_says_so(two: tuple[Kept, Kept]) -> None:
+    path = Path(two[1].path)
+    path.write_bytes(path.read_bytes().replace(b"- b\n", b"- my own\n"))
+    found = _run(resume, str(path), "--load")
+    assert "- my own" in found.stdout
+    assert "was changed since it was kept" in found.stderr
+
+
+def test_resume_without_any_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert "no checkpoint of" in _run(resume).stderr

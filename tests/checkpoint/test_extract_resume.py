@@ -1,0 +1,153 @@
+"""Read on from where it stopped: the same facts as read at once; and nothing at all ever raises."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.checkpoint.extract import Extractor, extract
+from holdfast.checkpoint.facts import Facts, load, save
+from tests.checkpoint.sessions import Session
+from tests.transcript import builders as b
+
+WORDS = st.sampled_from(
+    [
+        "Always use tabs.",
+        "Never use tabs.",
+        "No, use spaces instead of tabs.",
+        "Forget what I said about tabs.",
+        "Fix src/app/main.py, see PR #12.",
+    ]
+)
+STEPS = st.one_of(
+    st.tuples(st.just("user"), WORDS),
+    st.tuples(st.just("says"), st.sampled_from(["I'll use someName because it fits.", "Shall I?"])),
+    st.tuples(st.just("runs"), st.sampled_from(["pytest -q", "make all", "git status"])),
+    st.tuples(st.just("fails"), st.sampled_from(["pytest -q", "make all"])),
+    st.tuples(st.just("edits"), st.sampled_from(["/work/project/a.py", "/work/project/b.py"])),
+    st.tuples(st.just("reads"), st.sampled_from(["/work/project/a.py", "/work/project/c.py"])),
+    st.tuples(st.just("compacts"), st.just("")),
+)
+
+
+def told(steps: list[tuple[str, str]]) -> Session:
+    session = Session()
+    for kind, what in steps:
+        if kind == "fails":
+            session.runs(what, "Exit code 1\nerror: cannot do it", fails=True)
+        elif kind == "reads":
+            session.calls("Read", "def someName(): other_name()", file_path=what)
+        elif kind == "edits":
+            session.edits(what, "x", "y = parse_header(lineNumber)  # TODO")
+        elif kind == "compacts":
+            session.compacts()
+        else:
+            getattr(session, kind)(what)
+    return session
+
+
+@pytest.mark.requirement("C2", "C11")
+@given(steps=st.lists(STEPS, max_size=25), cut=st.integers(0, 60))
+def test_reading_on_equals_reading_at_once(
+    steps: list[tuple[str, str]], cut: int, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    lines = told(steps).lines
+    path = tmp_path_factory.mktemp("t") / "s-1.jsonl"
+    path.write_bytes(b.jsonl(*lines))
+    whole = extract(path)
+    path.write_bytes(b.jsonl(*lines[:cut]))
+    part = load(save(extract(path)))
+    path.write_bytes(b.jsonl(*lines))
+    assert part is not None
+    assert extract(path, state=part) == whole
+
+
+@pytest.mark.requirement("C11")
+def test_what_was_read_is_not_read_again(tmp_path: Path) -> None:
+    path = Session().user("Always be brief.").written(tmp_path)
+    facts = extract(path)
+    path.write_bytes(b"x" * facts.offset + Session().user("Go on.").data())
+    assert [one.text for one in extract(path, state=facts).prompts] == [
+        "Always be brief.",
+        "Go on.",
+    ]
+
+
+def test_facts_of_another_version_are_not_used() -> None:
+    assert load(save(Facts(version=0))) is None
+    assert load(b"{") is None and load(b'{"op": "x"}') is None
+    assert load(save(Facts(op=3))) == Facts(op=3)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=30),
+    lambda inner: (
+        st.lists(inner, max_size=4) | st.dictionaries(st.text(max_size=8), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+TOOL_NAMES = (
+    "Read Edit MultiEdit Write Bash Grep Task ExitPlanMode TodoWrite TaskCreate TaskUpdate Odd "
+    "AskUserQuestion NotebookEdit"
+)
+FIELD_NAMES = (
+    "file_path command edits content todos taskId subject status plan old_string new_string "
+    "pattern path prompt description"
+)
+TOOLS, FIELDS = st.sampled_from(TOOL_NAMES.split()), st.sampled_from(FIELD_NAMES.split())
+
+
+@pytest.mark.requirement("X7")
+@given(tool=TOOLS, given_=st.dictionaries(FIELDS, JSON, max_size=5), output=JSON, copy=JSON)
+def test_no_call_and_no_result_ever_raises(
+    tool: str,
+    given_: dict[str, Any],
+    output: Any,
+    copy: Any,
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    session = Session()
+    session.lines.append(
+        b.answer("m", {"type": "tool_use", "id": "t", "name": tool, "input": given_})
+    )
+    session.lines.append(b.result(b.tool_result(output, "t", is_error=True), copy=copy))
+    session.user("go").calls(tool, "ok")
+    facts = extract(session.written(tmp_path_factory.mktemp("t")))
+    assert load(save(facts)) == facts
+
+
+@pytest.mark.requirement("X7")
+@given(words=st.text(max_size=400), said=st.text(max_size=400), command=st.text(max_size=200))
+def test_no_words_ever_raise(
+    words: str, said: str, command: str, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    session = Session().user(words).says(said).runs(command, said, fails=True).user(said)
+    extract(session.written(tmp_path_factory.mktemp("t")))
+
+
+@pytest.mark.requirement("X7", "C2")
+def test_what_a_hostile_transcript_can_make_us_hold_is_bounded(tmp_path: Path) -> None:
+    session = Session()
+    for number in range(300):
+        session.user(f"Always do thing{number} with care." + "x" * 9000)
+        session.runs(f"make target{number}", "Exit code 1\nerror: " + "y" * 9000, fails=True)
+        session.edits(
+            f"/work/project/{number}.py", "", " ".join(f"aB{number}n{n}" for n in range(60))
+        )
+    facts = session.facts(tmp_path)
+    assert len(save(facts)) < 2_500_000
+    assert len(facts.rules) <= 80 and len(facts.failures) <= 30 and len(facts.names) <= 3000
+
+
+@pytest.mark.requirement("C2")
+def test_a_subagents_file_is_read_when_asked_for(tmp_path: Path) -> None:
+    line = b.prompt("Never guess.", isSidechain=True, agentId="a1")
+    path = tmp_path / "agent-a1.jsonl"
+    path.write_bytes(json.dumps(line).encode() + b"\n")
+    assert extract(path).prompts == []
+    assert [one.text for one in Extractor(sidechain=True).read(path).rules] == ["Never guess."]

@@ -1,0 +1,120 @@
+"""Finding the checkpoint that is meant, and where it comes from."""
+
+from __future__ import annotations
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from holdfast.checkpoint import find, index
+from holdfast.checkpoint.errors import NoCheckpoint, UnclearCheckpoint
+from holdfast.checkpoint.keep import Kept, keep
+from holdfast.checkpoint.lineage import Change, compare, trace
+from tests.checkpoint.documents import NOON, a_document, an_entry
+
+HOUR = timedelta(hours=1)
+
+
+def _kept(project: Path, hours: float, item: str, **given: object) -> Kept:
+    return keep(a_document(project, item, created=NOON + hours * HOUR, **given))
+
+
+@pytest.mark.requirement("B7")
+def test_the_newest_verified_one_under_a_day_old_is_found(tmp_path: Path) -> None:
+    old, new = _kept(tmp_path, 0, "a"), _kept(tmp_path, 2, "b")
+    _kept(tmp_path, 3, "c", agent_id="a1")
+    found = find.newest(str(tmp_path), NOON + 4 * HOUR)
+    assert found is not None
+    assert found.path == new.path
+    Path(new.path).write_text("damaged")
+    found = find.newest(str(tmp_path), NOON + 4 * HOUR)
+    assert found is not None
+    assert found.path == old.path
+    assert find.newest(str(tmp_path), NOON + 25 * HOUR) is None
+    assert find.newest(str(tmp_path / "other"), NOON) is None
+
+
+@pytest.mark.requirement("B7", "X6")
+def test_one_from_the_far_future_is_not_the_newest_forever(tmp_path: Path) -> None:
+    _kept(tmp_path, 24 * 365, "clock was wrong", session_id="s0")
+    ahead = _kept(tmp_path, 5, "a little ahead")
+    found = find.newest(str(tmp_path), NOON)
+    assert found is not None
+    assert found.path == ahead.path
+
+
+@pytest.mark.requirement("X6", "B7")
+def test_it_is_found_without_any_index(tmp_path: Path) -> None:
+    kept = _kept(tmp_path, 0, "a")
+    Path(index.path()).write_text("garbage")
+    found = find.newest(str(tmp_path), NOON)
+    assert found is not None
+    assert found.path == kept.path
+
+
+@pytest.mark.requirement("W5", "C8")
+def test_a_window_gets_its_own_newest(tmp_path: Path) -> None:
+    _kept(tmp_path, 0, "main")
+    agents = _kept(tmp_path, 0, "agent", agent_id="a1")
+    later = _kept(tmp_path, -100, "the clock was set back", agent_id="a1")
+    found = find.newest_of_window(str(tmp_path), "s1", "a1")
+    assert found is not None
+    assert found.path == later.path
+    Path(later.path).write_text("damaged")
+    found = find.newest_of_window(str(tmp_path), "s1", "a1")
+    assert found is not None
+    assert found.path == agents.path
+    assert find.newest_of_window(str(tmp_path), "s9") is None
+
+
+@pytest.mark.requirement("C8", "B7")
+def test_a_checkpoint_is_named_by_id_start_file_or_place(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first, second = _kept(tmp_path, 0, "a"), _kept(tmp_path, 1, "b")
+    where = str(tmp_path)
+    assert find.named("latest", where).id == second.id
+    assert find.named("previous", where).id == first.id
+    assert find.named(first.id, where).path == first.path
+    assert find.named("2026-01-15-13", where).id == second.id
+    assert find.named(first.id, "/elsewhere").path == first.path
+    monkeypatch.chdir(Path(first.path).parent)
+    assert find.named(Path(first.path).name, where).path == first.path
+    assert find.named(f"./{first.id}.md", where).path == first.path
+
+
+def test_what_cannot_be_found_is_said_in_words(tmp_path: Path) -> None:
+    where = str(tmp_path)
+    for word in ("latest", "previous", "2020", "gone.md", ""):
+        with pytest.raises(NoCheckpoint):
+            find.named(word, where)
+    _kept(tmp_path, 0, "a")
+    with pytest.raises(NoCheckpoint, match="only checkpoint"):
+        find.named("previous", where)
+    _kept(tmp_path, 1, "b")
+    with pytest.raises(UnclearCheckpoint, match="any of 2"):
+        find.named("2026-01-15", where)
+
+
+@pytest.mark.requirement("C8")
+def test_a_line_is_traced_to_its_first_and_a_circle_ends() -> None:
+    first = an_entry(3, id="a")
+    second = an_entry(2, id="b", parent="a")
+    third = an_entry(1, id="c", parent="b")
+    stranger = an_entry(2, id="b", parent="", project="/q")
+    assert trace(third, [stranger, first, second, third]) == [third, second, first]
+    loop = an_entry(3, id="a", parent="c")
+    assert trace(third, [loop, second, third]) == [third, second, loop]
+
+
+@pytest.mark.requirement("C8")
+def test_what_changed_is_told_item_by_item() -> None:
+    older = a_document(sections={"Next Steps": ["a", "b", "b"], "Rules": ["r"], "Gone": ["g"]})
+    newer = a_document(sections={"New": ["n"], "Next Steps": ["b", "c"], "Rules": ["r"]})
+    assert compare(older, newer) == [
+        Change("New", ["n"], []),
+        Change("Next Steps", ["c"], ["a", "b"]),
+        Change("Gone", [], ["g"]),
+    ]
+    assert compare(older, older) == []

@@ -1,0 +1,154 @@
+"""The index: as the plan has it, mended from the files, never believed over them."""
+
+from __future__ import annotations
+
+import json
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from holdfast.checkpoint import folders, index, lock, snapshot
+from holdfast.checkpoint.errors import NewerIndex
+from holdfast.checkpoint.keep import keep
+from holdfast.checkpoint.rebuild import rebuild
+from holdfast.checkpoint.verify import everything
+from tests.checkpoint.documents import NOON, a_document
+
+GARBAGE = [
+    "",
+    "{",
+    "[]",
+    "null",
+    '{"version": "1.0"}',
+    '{"version": "1.0", "checkpoints": [1]}',
+    '{"version": "1.0", "checkpoints": [{"id": 1}]}',
+    '{"version": 7, "checkpoints": []}'.replace("7", "0"),
+    "[" * 100_000,
+    "\x00\xff",
+]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """Three checkpoints, one of them in our own folder."""
+    project = tmp_path / "project"
+    project.mkdir()
+    keep(a_document(project, "one"))
+    keep(a_document(project, "two"))
+    keep(a_document(tmp_path / "missing", "three"))
+    return project
+
+
+@pytest.mark.requirement("C7")
+def test_the_index_reads_as_the_plan_shows_it(project: Path) -> None:
+    found = json.loads(Path(folders.root(), "index.json").read_text())
+    assert found["version"] == "1.0"
+    assert found["last_updated"].endswith("Z")
+    row = next(one for one in found["checkpoints"] if one["project"] == str(project))
+    assert (row["id"], row["project"], row["created"]) == (
+        "2026-01-15-120000",
+        str(project),
+        "2026-01-15T12:00:00Z",
+    )
+    assert row["path"] == f"{project}/.claude/checkpoints/2026-01-15-120000.md"
+    assert (row["trigger"], row["verified"], row["iteration"]) == ("auto", True, 1)
+    assert row["summary"] == "one"
+
+
+@pytest.mark.requirement("C7", "X6")
+@pytest.mark.parametrize("garbage", GARBAGE, ids=range(len(GARBAGE)))
+def test_a_broken_index_is_made_again_by_the_next_keep(project: Path, garbage: str) -> None:
+    before = index.load()
+    Path(index.path()).write_text(garbage)
+    kept = keep(a_document(project, "four"))
+    assert any("made again" in note for note in kept.notes)
+    assert kept.document.iteration == 3
+    assert [one for one in index.load() if one.path != kept.path] == before
+
+
+@pytest.mark.requirement("C7", "X6", "M3")
+@pytest.mark.parametrize(
+    "lost", [["index.json"], ["projects.json"], ["index.json", "projects.json"]]
+)
+def test_rebuild_finds_everything_again(project: Path, lost: list[str]) -> None:
+    before = index.load()
+    for name in lost:
+        Path(folders.root(), name).unlink()
+    found = rebuild()
+    assert index.load() == before == sorted(found.entries, key=lambda one: (one.rank, one.path))
+    assert len(found.added) == (3 if "index.json" in lost else 0)
+    assert not found.damaged
+    assert all(report.ok for report in everything())
+
+
+@pytest.mark.requirement("C7", "C1")
+def test_a_lost_home_is_made_again_from_the_project(project: Path) -> None:
+    kept = keep(a_document(project, "four", sections={"Key Decisions": ["tabs"]}))
+    Path(folders.root()).rename(f"{folders.root()}.gone")
+    found = rebuild([str(project)])
+    assert len(found.entries) == 3
+    face = snapshot.load(str(project), kept.id)
+    assert (face["key_decisions"], face["rebuilt"]) == (["tabs"], True)
+    assert len(found.snapshots) == 3
+
+
+@pytest.mark.requirement("C7")
+def test_rebuild_names_what_is_damaged_and_leaves_it_alone(project: Path) -> None:
+    folder = project / ".claude" / "checkpoints"
+    edited = folder / "2026-01-15-120000.md"
+    edited.write_bytes(edited.read_bytes().replace(b"- one", b"- my own words"))
+    torn = folder / "2026-01-15-120000-2.md"
+    torn.write_bytes(torn.read_bytes()[:50])
+    found = rebuild()
+    assert {Path(one.path).name for one in found.damaged} == {edited.name, torn.name}
+    assert found.dropped == [str(torn)]
+    assert [one.verified for one in index.load() if one.path == str(edited)] == [False]
+    assert b"my own words" in edited.read_bytes()
+
+
+@pytest.mark.requirement("X6")
+@pytest.mark.parametrize("old, new", [("T12:00:00Z", "T99"), ('"id":"2026', '"id":"1999')])
+def test_a_row_that_cannot_be_true_is_read_from_its_file(project: Path, old: str, new: str) -> None:
+    before = index.of_project(str(project))
+    path = Path(index.path())
+    assert old in path.read_text()
+    path.write_text(path.read_text().replace(old, new))
+    assert index.of_project(str(project)) == before
+
+
+@pytest.mark.requirement("X6")
+def test_an_index_of_a_newer_version_is_left_alone(project: Path) -> None:
+    newer = '{"version": "2.0", "checkpoints": []}'
+    Path(index.path()).write_text(newer)
+    kept = keep(a_document(project, "four"))
+    assert kept.document.iteration == 3
+    assert any("newer Holdfast" in note for note in kept.notes)
+    with pytest.raises(NewerIndex):
+        rebuild()
+    assert Path(index.path()).read_text() == newer
+
+
+@pytest.mark.requirement("X6")
+def test_a_busy_index_does_not_hold_up_a_checkpoint(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lock.held.__wrapped__, "__defaults__", (0.01,))  # type: ignore[attr-defined]
+    with lock.held(folders.shelf()) as ours:
+        assert ours
+        kept = keep(a_document(project, "four"))
+    assert any("busy" in note for note in kept.notes)
+    assert len(index.load()) == 3
+    assert keep(a_document(project, "four")).reused
+    assert len(index.load()) == 4
+
+
+@pytest.mark.requirement("X7")
+def test_a_repository_full_of_odd_files_is_read_only_so_far(project: Path) -> None:
+    folder = project / ".claude" / "checkpoints"
+    for number in range(600):
+        name = (NOON - timedelta(days=30, seconds=number)).strftime("%Y-%m-%d-%H%M%S.md")
+        (folder / name).write_text("x")
+    (folder / "9999-99-99-999999-1000.md").write_text("x")
+    assert keep(a_document(project, "four")).document.iteration == 3
+    assert len(index.load()) == 4

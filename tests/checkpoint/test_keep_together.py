@@ -1,0 +1,84 @@
+"""Several keepers in the same second: distinct checkpoints, one index, nothing lost."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from holdfast.checkpoint import index
+from holdfast.checkpoint.verify import everything
+from holdfast.wire import places
+from tests.checkpoint.documents import final_names, in_project, left_drafts
+
+KEEPER = """
+import sys
+from holdfast.checkpoint.keep import keep
+from tests.checkpoint.documents import a_document
+project, session, times = sys.argv[1], sys.argv[2], int(sys.argv[3])
+print("ready", flush=True)
+sys.stdin.readline()
+for number in range(times):
+    print(keep(a_document(project, f"{session} {number}", session_id=session)).id)
+"""
+ROOT = Path(__file__).parents[2]
+
+
+def _together(project: Path, sessions: list[str], times: int) -> list[str]:
+    """All start at one signal; their answers, one after the other."""
+    children = [
+        subprocess.Popen(
+            [sys.executable, "-c", KEEPER, str(project), session, str(times)],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            cwd=ROOT,
+        )
+        for session in sessions
+    ]
+    for child in children:
+        assert child.stdout is not None
+        assert child.stdout.readline() == "ready\n"
+    for child in children:
+        assert child.stdin is not None
+        child.stdin.write("go\n")
+        child.stdin.flush()
+    found = []
+    for child in children:
+        out, _ = child.communicate(timeout=60)
+        assert child.returncode == 0
+        found += out.split()
+    return found
+
+
+@pytest.mark.requirement("C5", "X6")
+@pytest.mark.parametrize("writers", [2, pytest.param(8, marks=pytest.mark.slow)])
+def test_keepers_in_the_same_second_get_names_of_their_own(tmp_path: Path, writers: int) -> None:
+    found = _together(tmp_path, [f"s{n}" for n in range(writers)], 3)
+    assert len(set(found)) == writers * 3
+    assert len(final_names(in_project(tmp_path))) == writers * 3
+    assert sorted(one.id for one in index.load()) == sorted(found)
+    assert all(report.ok for report in everything())
+    for session in range(writers):
+        mine = [one for one in index.load() if one.session_id == f"s{session}"]
+        assert sorted(one.iteration for one in mine) == [1, 2, 3]
+    assert not left_drafts(tmp_path, Path(places.home()))
+
+
+@pytest.mark.requirement("C9")
+def test_one_state_kept_by_two_at_once_is_one_checkpoint(tmp_path: Path) -> None:
+    found = _together(tmp_path, ["s1", "s1"], 1)
+    assert len(set(found)) == 1
+    assert len(final_names(in_project(tmp_path))) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X6")
+def test_projects_side_by_side_share_one_index(tmp_path: Path) -> None:
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        _together(tmp_path / name, ["s1", "s2"], 2)
+    assert len(index.load()) == 8
+    assert index.projects() == [str(tmp_path / "a"), str(tmp_path / "b")]

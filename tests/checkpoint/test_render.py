@@ -1,0 +1,175 @@
+"""What a checkpoint's file looks like, and that nothing in it can pass for something else."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.util
+import re
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from holdfast.checkpoint import front, moment
+from holdfast.checkpoint.document import REQUIRED, TRIGGERS, Document, cleaned, settled
+from holdfast.checkpoint.errors import Damaged
+from holdfast.checkpoint.escape import acting, escape, unescape
+from holdfast.checkpoint.parse import parse
+from holdfast.checkpoint.render import render
+from tests.checkpoint.documents import a_document
+
+ANY = st.text(st.characters(exclude_categories=())) | st.text("&#xamp;0dD\r\n -`\x00\ud800")
+TRICKS = (
+    "a\n---\n## Next Steps\n- x\n\n## More\n```\r\n(none)\ncontent_hash: \x00\x1b[2J\u202e&#xd;"
+)
+DOCUMENTS = st.builds(
+    Document,
+    created=st.datetimes(timezones=st.just(UTC)),
+    trigger=st.sampled_from(TRIGGERS),
+    project=ANY,
+    session_id=ANY,
+    agent_id=ANY,
+    iteration=st.integers(0, 10**6),
+    parent=ANY,
+    summary=ANY,
+    sections=st.dictionaries(ANY | st.sampled_from(REQUIRED), st.lists(ANY, max_size=4)),
+    state_hash=ANY,
+)
+
+
+@pytest.mark.requirement("C1", "X7")
+@given(DOCUMENTS)
+@example(a_document("/p", TRICKS, "", "\n", "\n\n", " ", "- x", "  y", "(none)", TRICKS[::-1]))
+@example(a_document("/p", sections={TRICKS: [TRICKS], "": ["x"], "What Changed\n": ["y"]}))
+def test_what_is_rendered_is_parsed_back_whatever_the_words_are(document: Document) -> None:
+    said = settled(document)
+    found = parse(render(said))
+    assert found.document == said
+    assert found.whole
+
+
+@pytest.mark.requirement("X7")
+@given(ANY)
+@example("&amp; &amp;amp; &#xd; &#x110000; &#xD; &&#x0;")
+def test_escaping_can_be_undone_and_leaves_nothing_that_acts(text: str) -> None:
+    assert unescape(escape(text)) == text
+    assert not acting(escape(text))
+
+
+def test_ordinary_words_are_not_touched() -> None:
+    text = 'C:\\dir\\x && grep -E "a|b" \tfür 東京 👩‍💻 <b>&nbsp;&lt; `x` *y*'
+    assert escape(text) == text
+
+
+@pytest.mark.requirement("C1")
+def test_a_file_reads_as_the_plan_shows_it() -> None:
+    text = render(settled(a_document("/p", "one\ntwo", iteration=3, summary="go"))).decode()
+    head, _, body = text.partition("\n---\n")
+    assert head.startswith('---\nversion: 1\ncreated: "2026-01-15T12:00:00Z"\ntrigger: "auto"\n')
+    assert 'project: "/p"' in head
+    assert "iteration: 3\n" in head
+    assert "verified: true\n" in head
+    assert body.startswith("\n## What Changed\n- one\n  two\n\n## Why Changed\n(none)\n")
+    assert re.findall("^## (.*)$", body, re.MULTILINE) == list(REQUIRED)
+
+
+@pytest.mark.requirement("C1")
+@given(DOCUMENTS)
+def test_the_hash_can_be_checked_by_hand(document: Document) -> None:
+    data = render(settled(document))
+    lines = data.split(b"\n")
+    rest = b"\n".join(line for line in lines if not line.startswith(b"content_hash:"))
+    assert parse(data).content_hash == hashlib.sha256(rest).hexdigest()
+
+
+def test_a_section_without_content_is_left_out_unless_required() -> None:
+    said = settled(a_document(sections={"Agents": [], "Rules": ["use tabs"]}))
+    assert list(said.sections) == ["Rules", *REQUIRED]
+
+
+@pytest.mark.requirement("C4")
+def test_every_trigger_is_one_of_seven() -> None:
+    assert len(TRIGGERS) == 7
+    with pytest.raises(ValueError, match="no such trigger"):
+        settled(a_document(trigger="whim"))
+
+
+@pytest.mark.requirement("X4")
+def test_cleaning_reaches_every_text() -> None:
+    document = a_document("/p", "key s3cret", summary="s3cret", snapshot={"a": [{"b": "s3cret"}]})
+    found = cleaned(document, lambda text: text.replace("s3cret", "[redacted]"))
+    assert "s3cret" not in repr(found)
+
+
+BROKEN = {
+    "nothing at all": (b"", "file"),
+    "no front matter": (b"# hello\n", "front matter"),
+    "one fence": (b"---\nversion: 1\n", "front matter"),
+    "bytes": (b"\xff\xfe", "front matter"),
+}
+
+
+@pytest.mark.requirement("C6")
+@pytest.mark.parametrize("data, part", BROKEN.values(), ids=list(BROKEN))
+def test_what_is_no_checkpoint_is_named_by_its_part(data: bytes, part: str) -> None:
+    with pytest.raises(Damaged) as slip:
+        parse(data)
+    assert slip.value.part == part
+
+
+CHANGES = {
+    "unknown field": (b"verified: true\n", b"verified: true\nmood: 1\n"),
+    "field twice": (b"version: 1\n", b"version: 1\nversion: 1\n"),
+    "field missing": (b"version: 1\n", b""),
+    "other type": (b"iteration: 0", b'iteration: "0"'),
+    "not our YAML": (b'trigger: "auto"', b"trigger: auto"),
+    "a list": (b'trigger: "auto"', b"trigger: [1]"),
+    "unknown trigger": (b'trigger: "auto"', b'trigger: "whim"'),
+    "not verified": (b"verified: true", b"verified: false"),
+    "other time": (b"12:00:00Z", b"12:00Z"),
+    "newer": (b"version: 1\n", b"version: 2\n"),
+    "stray line": (b"## Why Changed\n", b"## Why Changed\nhello\n"),
+    "section twice": (b"## Why Changed", b"## What Changed"),
+}
+
+
+@pytest.mark.requirement("C6")
+@pytest.mark.parametrize("old, new", CHANGES.values(), ids=list(CHANGES))
+def test_our_own_format_is_read_strictly(old: bytes, new: bytes) -> None:
+    data = render(settled(a_document("/p", "x")))
+    assert old in data
+    with pytest.raises(Damaged):
+        parse(data.replace(old, new))
+
+
+@given(
+    st.binary(max_size=300)
+    | st.text(max_size=300).map(lambda text: text.encode("utf-8", "replace"))
+)
+def test_any_bytes_are_parsed_or_called_damaged(noise: bytes) -> None:
+    good = render(settled(a_document("/p", "x")))
+    for data in (noise, good[: len(noise)], good[: len(noise)] + noise + good[len(noise) :]):
+        try:
+            parse(data)
+        except Damaged:
+            continue
+
+
+@pytest.mark.skipif(importlib.util.find_spec("yaml") is None, reason="PyYAML is not installed")
+@given(DOCUMENTS)
+def test_any_yaml_reader_reads_our_front_matter(document: Document) -> None:
+    import yaml  # type: ignore[import-untyped, import-not-found, unused-ignore]
+
+    text = render(settled(replace(document, project="/p 👩‍💻"))).decode()
+    lines = text.split("\n---\n")[0].split("\n")[1:]
+    assert yaml.safe_load("\n".join(lines)) == front.read(lines)
+
+
+@given(st.datetimes(timezones=st.just(UTC)).map(lambda at: at.replace(microsecond=0)))
+def test_a_written_moment_is_read_back_and_names_its_second(at: datetime) -> None:
+    assert moment.read(moment.written(at)) == at
+    first, second = [name for name, _ in zip(moment.ids(at), range(2), strict=False)]
+    assert moment.id_of(f"{first}.md") == first
+    assert moment.number(second) == 2
