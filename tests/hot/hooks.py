@@ -46,6 +46,8 @@ def fire(
     found = run(json.dumps(sent).encode(), environ=environ)
     assert found.returncode == 0, found.stderr.decode()
     assert found.stderr == b"", found.stderr.decode()
+    if event == "PreCompact" and not found.stdout.startswith(b"{"):
+        return {"steers": found.stdout.decode()} if found.stdout else {}
     said: dict[str, Any] = json.loads(found.stdout) if found.stdout else {}
     return said
 

@@ -62,6 +62,7 @@ def test_an_id_that_climbs_out_of_its_folder_stays_in_it(own_home: Path) -> None
     assert len(inside) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X1")
 @pytest.mark.parametrize("event", ["PostToolUse", "UserPromptSubmit", "PreCompact"])
 @pytest.mark.parametrize("what", ["missing", "folder", "empty", "binary", "newline", "giant line"])
@@ -93,6 +94,7 @@ def test_without_home_the_hook_still_ends_well() -> None:
     assert _survives(data, HOME="", HOLDFAST_HOME="/proc/nowhere") == ""
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X1")
 def test_a_home_that_is_a_file_harms_nothing(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("mine")
@@ -142,6 +144,7 @@ def test_a_broken_state_starts_anew_and_the_log_says_so(tmp_path: Path) -> None:
     assert "started anew" in Path(log.path()).read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X3")
 def test_disabled_every_hook_is_a_no_op(own_home: Path) -> None:
     for event in EVENTS:

@@ -16,6 +16,8 @@ from holdfast.wire import log, mark, places, spool
 from tests.builders import a_boundary, a_result, a_transcript, an_answer
 from tests.hot.hooks import fire, run, to_model, window
 
+pytestmark = pytest.mark.slow  # processes by the dozen: not for the inner loop
+
 
 def _ok(*arguments: str) -> str:
     found = CliRunner().invoke(holdfast_command, arguments)
@@ -150,6 +152,7 @@ def test_a_project_s_settings_file_cannot_hang_or_silence_us(tmp_path: Path, tri
 def test_files_of_ours_that_were_spoiled_start_anew(
     tmp_path: Path, own_home: Path, name: str, content: str
 ) -> None:
+
     place = own_home / ".holdfast" / name
     place.parent.mkdir(parents=True)
     place.write_text(content)

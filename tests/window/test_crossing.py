@@ -24,7 +24,7 @@ def settings() -> Settings:
 def _cross(state: State, share: float, settings: Settings, at: int = NOW) -> Crossing:
     found = cross(state, a_verdict(share), at, settings)
     if found.checkpoint:
-        state.checkpoint_asked_ms = at
+        state.checkpoint_ms = at
     return found
 
 
@@ -53,8 +53,8 @@ def test_an_alert_fires_again_only_after_the_window_was_freed(settings: Settings
 @pytest.mark.requirement("G2")
 def test_an_advisory_asks_for_a_checkpoint_unless_one_is_fresh(settings: Settings) -> None:
     fresh, stale = (
-        State(checkpoint_asked_ms=NOW - 119_000),
-        State(checkpoint_asked_ms=NOW - 120_000),
+        State(checkpoint_ms=NOW - 119_000),
+        State(checkpoint_ms=NOW - 120_000),
     )
     assert _cross(fresh, 0.86, settings).checkpoint == ""
     assert _cross(stale, 0.86, settings).checkpoint == "guard"
@@ -63,7 +63,7 @@ def test_an_advisory_asks_for_a_checkpoint_unless_one_is_fresh(settings: Setting
 @pytest.mark.requirement("G2")
 @pytest.mark.parametrize("share", [0.93, 0.97])
 def test_urgent_and_critical_ask_regardless(settings: Settings, share: float) -> None:
-    state = State(checkpoint_asked_ms=NOW - 1, zone=int(Zone.RED), zone_ratio=0.9)
+    state = State(checkpoint_ms=NOW - 1, zone=int(Zone.RED), zone_ratio=0.9)
     assert _cross(state, share, settings).checkpoint == "guard"
 
 

@@ -34,15 +34,15 @@ def test_below_the_fill_no_call_is_due() -> None:
 
 @pytest.mark.requirement("G6")
 def test_at_most_one_in_two_minutes() -> None:
-    state = State(started_ms=START, checkpoint_asked_ms=START)
+    state = State(started_ms=START, checkpoint_ms=START)
     assert not _due(state, 0.9, _calls(5))
-    state = State(started_ms=START, checkpoint_asked_ms=START)
+    state = State(started_ms=START, checkpoint_ms=START)
     assert _due(state, 0.9, _calls(5, every_s=24))
 
 
 @pytest.mark.requirement("G6")
 def test_the_older_variables_work() -> None:
-    state = State(started_ms=START, checkpoint_asked_ms=START)
+    state = State(started_ms=START, checkpoint_ms=START)
     turned = {"CHECK_INTERVAL": "2", "COOLDOWN_SECONDS": "5", "CAPACITY_THRESHOLD": "40"}
     assert _due(state, 0.41, _calls(2), **turned)
 

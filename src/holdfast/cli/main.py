@@ -14,14 +14,21 @@ from holdfast.wire.errors import HoldfastError
 from holdfast.wire.inert import inert
 
 COMMANDS = {
+    "brief": "what would be handed back now, and why each line is there",
+    "checkpoint": "save what a session knows, now, and prove it",
+    "diff": "what changed between two checkpoints",
     "doctor": "fire every installed hook, and say what reached the client",
     "install": "wire the hooks and the status line into Claude Code",
     "log": "what the guard did, line by line",
+    "lost": "what the last compaction's summary left out, or claims too much",
+    "rebuild": "make the index again from the checkpoint files",
     "replay": "what Holdfast would have done in a past session",
+    "resume": "list checkpoints, show one, or print it to hand to the model",
     "settings": "every setting, its value, and the file it came from",
     "status": "how full the window is, and how long it lasts",
     "statusline": "one line for Claude Code's status line; reads its payload",
     "uninstall": "leave no trace in Claude Code's settings",
+    "verify": "is each checkpoint what was kept? exit 0 or 1",
     "watch": "all sessions on this machine, live",
 }
 

@@ -92,8 +92,8 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         turned = ", ".join(f"{name}={value}" for name, value in found["switches"].items())
         rows.append(("switches", turned))
     if found["checkpoint_trigger"]:
-        asked = _ago(found["checkpoint_asked_ms"])
-        rows.append(("checkpoint", f"asked for by the {found['checkpoint_trigger']} {asked}"))
+        kept = f"{_ago(found['checkpoint_ms'])} ({found['checkpoint_trigger']})"
+        rows.append(("checkpoint", f"{kept}: {found['checkpoint_path'] or 'its path is unknown'}"))
     return rows + [("settings", slip) for slip in found["settings_slips"]]
 
 

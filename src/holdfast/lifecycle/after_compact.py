@@ -1,18 +1,52 @@
-"""After a compaction: counted. The boundary is not in the file yet, so there is no reading."""
+"""After a compaction: what the client's summary and our brief both left out is owed to the model.
+
+The boundary is not in the file yet, so there is no reading. Nothing is printed: it would only be
+shown on the screen.
+"""
 
 from __future__ import annotations
 
+from holdfast.brief import compose
+from holdfast.brief.claims import contradicted
 from holdfast.hook.entry import Moment
-from holdfast.lifecycle import noting
+from holdfast.lifecycle import keeping, noting
 from holdfast.window import arm
-from holdfast.window.state import held
-from holdfast.wire import log, mark
+from holdfast.window.state import State, WindowBusy, held
+from holdfast.wire import log, mark, places, scan
+
+SECOND_TOKENS = 800
+MOST_SUMMARY = 60_000
 
 
 def tell(moment: Moment) -> str:
-    with held(moment.folder) as state:
-        noting.note(state, moment)
-        state.compactions += 1
-        mark.arm(moment.folder, arm.wake_next(state))
+    summary = scan.text_of(moment.payload, "compact_summary")[:MOST_SUMMARY]
+    try:
+        with held(moment.folder) as state:
+            noting.note(state, moment)
+            state.compactions += 1
+            state.second_brief = _left_out(state, moment.folder, summary)
+            mark.arm(moment.folder, arm.wake_next(state))
+    except WindowBusy:
+        return ""
     log.add("INFO", noting.place(state), f"compacted ({state.compactions} in this window)")
     return ""
+
+
+def _left_out(state: State, folder: str, summary: str) -> str:
+    """The second brief is a courtesy: what goes wrong with it is only logged."""
+    try:
+        return _composed(state, folder, summary)
+    except Exception as slip:
+        log.add("ERROR", noting.place(state), f"no second brief: {slip!r}")
+        return ""
+
+
+def _composed(state: State, folder: str, summary: str) -> str:
+    """As after any compaction, with our first brief counted among what is there."""
+    facts = keeping.facts_of(state, folder)
+    claims = contradicted(facts, summary)
+    given = places.read_small(f"{folder}/brief.txt", 1 << 16).decode("utf-8", "replace")
+    facts.summary, facts.since_summary = f"{summary}\n{given}", 0
+    wrong = [f"The summary says “{one.sentence}”, but {one.evidence}" for one in claims[:3]]
+    brief = compose(facts, SECOND_TOKENS, agent_type=state.agent_type, pinned=wrong)
+    return brief.text if brief.lines else ""

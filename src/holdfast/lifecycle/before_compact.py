@@ -1,25 +1,66 @@
-"""Before a compaction: from here until the boundary is written, old numbers mean nothing.
+"""Before a compaction: save, proven; then tell the summariser what must not be lost.
 
-Prints nothing: whatever stood on stdout would become an instruction to the summariser.
+From here until the boundary is written, old numbers mean nothing. What is printed becomes an
+instruction to the summariser: that or nothing, but for the one block when a save failed.
 """
 
 from __future__ import annotations
 
+import json
+import os
+
+from holdfast.brief import steer
 from holdfast.hook.entry import Moment
-from holdfast.lifecycle import noting
+from holdfast.lifecycle import keeping, noting
 from holdfast.window import arm
-from holdfast.window.state import held
+from holdfast.window.state import State, WindowBusy, held
 from holdfast.wire import log, mark, scan
+
+REASON = (
+    "Holdfast could not save a checkpoint: neither the project nor its own folder takes one. "
+    "Free some space or make them writable, then /compact again; it will not be held up twice."
+)
 
 
 def tell(moment: Moment) -> str:
-    with held(moment.folder) as state:
-        noting.note(state, moment)
-        state.compacting_ms = moment.now_ms
-        state.owed = ""  # it spoke of the window that ends here
-        state.velocity = state.pace_ms = 0.0
-        state.compacting_answer = moment.tail.answer_id
-        mark.arm(moment.folder, arm.wake_next(state))
-    trigger = scan.text_of(moment.payload, "trigger") or "unknown"
-    log.add("INFO", noting.place(state), f"compaction ({trigger}) at {moment.line.used:,} tokens")
-    return ""
+    trigger = scan.text_of(moment.payload, "trigger")
+    trigger = trigger if trigger in ("auto", "manual") else "auto"
+    try:
+        with held(moment.folder) as state:
+            noting.note(state, moment)
+            state.compacting_ms = moment.now_ms
+            state.compacting_answer = moment.tail.answer_id
+            state.owed = state.second_brief = ""  # they spoke of the window that ends here
+            state.velocity = state.pace_ms = 0.0
+            kept = keeping.take(state, moment.folder, trigger, moment.now_ms)
+            mark.arm(moment.folder, arm.wake_next(state))
+    except WindowBusy:
+        return ""
+    saved = f"checkpoint {kept.id}" if kept else "no checkpoint"
+    said = f"compaction ({trigger}) at {moment.line.used:,} tokens, {saved}"
+    log.add("INFO", noting.place(state), said)
+    if kept is None and _may_block(state, moment.folder):
+        return json.dumps({"decision": "block", "reason": REASON})
+    return _steering(state, moment.folder)
+
+
+def _steering(state: State, folder: str) -> str:
+    """What to keep word for word; nothing where the transcript could not be read."""
+    try:
+        return steer(keeping.facts_of(state, folder))
+    except Exception as slip:  # the compaction is not held up for this
+        log.add("ERROR", noting.place(state), f"the summary is not steered: {slip!r}")
+        return ""
+
+
+def _may_block(state: State, folder: str) -> bool:
+    """Once in a window's life, and only if that could be noted; never where blocking would end
+    the turn (no early compaction) or for a subagent."""
+    if state.agent_id or state.edge_kind != "early":
+        return False
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        os.close(os.open(f"{folder}/blocked", flags, 0o600))
+    except OSError:
+        return False
+    return True

@@ -64,12 +64,21 @@ def _judge(moment: Moment, state: State, pays: bool) -> News:
     lines = spool.lines(moment.folder)
     crossing = _monitored(crossing, state, seen, lines, settings)
     news = News() if _is_over(seen) else _news(crossing, seen)
-    _account(crossing, state, seen, news)
+    _account(crossing, state, seen, news, moment.folder)
     owed = news.to_user or state.owed
     state.owed = "" if pays else owed
+    to_model = "\n".join(filter(None, (news.to_model, _second_brief(state))))
     size = spool.rotate(moment.folder)
     mark.arm(moment.folder, arm.mark_for(state, seen.verdict, lines, size, settings))
-    return News(news.to_model, owed if pays else "")
+    return News(to_model, owed if pays else "")
+
+
+def _second_brief(state: State) -> str:
+    """What the client's summary left out, said once by the first hook that can speak."""
+    if state.agent_id:
+        return ""  # an asynchronous hook of a subagent would tell its parent
+    text, state.second_brief = state.second_brief, ""
+    return text
 
 
 def _monitored(
@@ -101,20 +110,30 @@ def _news(crossing: Crossing, seen: View) -> News:
     return News(words.to_model(*facts), words.to_user(*facts))
 
 
-def _account(crossing: Crossing, state: State, seen: View, news: News) -> None:
-    """Log, audit, and the checkpoint that is due."""
-    if crossing.checkpoint:
-        state.checkpoint_asked_ms = seen.reading.at_ms
-        state.checkpoint_trigger = crossing.checkpoint
-    if crossing.zone is None and crossing.alert is None and not crossing.checkpoint:
+def _account(crossing: Crossing, state: State, seen: View, news: News, folder: str) -> None:
+    """The checkpoint that is due, log, and audit."""
+    saved = _saved(crossing, state, seen, folder)
+    if crossing.zone is None and crossing.alert is None and not saved:
         return
     level = "ALERT" if crossing.speaks else "INFO"
-    log.add(level, noting.place(state), _line(crossing, seen))
+    log.add(level, noting.place(state), _line(crossing, seen, saved))
     if crossing.alert is not None:
-        audit.add(_event(crossing, state, seen, news))
+        audit.add(_event(crossing, state, seen, news, saved))
 
 
-def _line(crossing: Crossing, seen: View) -> str:
+def _saved(crossing: Crossing, state: State, seen: View, folder: str) -> str:
+    """What became of the checkpoint that was due, in words."""
+    if not crossing.checkpoint:
+        return ""
+    from holdfast.lifecycle import keeping  # only a hook that keeps one pays for it
+
+    kept = keeping.take(state, folder, crossing.checkpoint, seen.reading.at_ms)
+    if kept is None:
+        return f"no checkpoint could be kept ({crossing.checkpoint})"
+    return f"checkpoint {kept.id} {'stands' if kept.reused else 'kept'} ({crossing.checkpoint})"
+
+
+def _line(crossing: Crossing, seen: View, saved: str) -> str:
     parts = [f"{seen.verdict.used_ratio:.1%} used ({seen.reading.used_tokens:,} tokens)"]
     if crossing.zone is not None:
         parts.append(f"zone {crossing.zone.name.lower()}")
@@ -122,12 +141,14 @@ def _line(crossing: Crossing, seen: View) -> str:
         parts.append(f"alert {crossing.alert.name.lower()}")
     if seen.verdict.fast_climb:
         parts.append("climbing fast")
-    if crossing.checkpoint:
-        parts.append(f"checkpoint asked for ({crossing.checkpoint})")
+    if saved:
+        parts.append(saved)
     return ", ".join(parts)
 
 
-def _event(crossing: Crossing, state: State, seen: View, news: News) -> dict[str, object]:
+def _event(
+    crossing: Crossing, state: State, seen: View, news: News, saved: str
+) -> dict[str, object]:
     return {
         "event": "CONTEXT_PRESSURE",
         "at_ms": seen.reading.at_ms,
@@ -142,8 +163,5 @@ def _event(crossing: Crossing, state: State, seen: View, news: News) -> dict[str
         "velocity_tokens_per_op": seen.forecast.velocity_tokens_per_op,
         "ops_left": seen.forecast.ops_left,
         "minutes_left": seen.forecast.minutes_left,
-        "done": [
-            *(["told the model"] if news.to_model else []),
-            *([f"asked for a checkpoint ({crossing.checkpoint})"] if crossing.checkpoint else []),
-        ],
+        "done": [*(["told the model"] if news.to_model else []), *([saved] if saved else [])],
     }

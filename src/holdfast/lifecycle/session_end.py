@@ -6,7 +6,9 @@ import shutil
 from pathlib import Path
 
 from holdfast.hook.entry import Moment
-from holdfast.lifecycle import noting
+from holdfast.lifecycle import breadcrumb, keeping, noting
+from holdfast.redact import redact
+from holdfast.settings import load as settings_load
 from holdfast.window.state import held
 from holdfast.wire import log, places, scan
 
@@ -19,8 +21,15 @@ def tell(moment: Moment) -> str:
     with held(moment.folder) as state:
         noting.note(state, moment)
         state.ended_ms = moment.now_ms
+        worked = moment.tail.basis != "none"  # a session without one answer has nothing to keep
+        kept = keeping.take(state, moment.folder, "session-end", moment.now_ms) if worked else None
     reason = scan.text_of(moment.payload, "reason") or "unknown"
-    log.add("INFO", noting.place(state), f"session ended ({reason})")
+    saved = f", checkpoint {kept.id}" if kept else ""
+    log.add("INFO", noting.place(state), f"session ended ({reason}){saved}")
+    if kept:
+        settings = settings_load.load(state.project)
+        breadcrumb.leave(state, redact(kept.document.summary), settings, moment.now_ms)
+    keeping.tidy(state, moment.now_ms)
     _sweep(Path(moment.folder), moment.now_ms)
     _clear_away(moment.now_ms)
     return ""

@@ -1,20 +1,60 @@
-"""At the start of a session, and after a compaction: note who, where, and with which switches."""
+"""At the start of a session: note who and where, and offer what was saved. After a compaction:
+give back what the summary may have lost."""
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
+from pathlib import Path
+
+from holdfast.brief import compose
+from holdfast.checkpoint import find
+from holdfast.client import outputs
 from holdfast.hook.entry import Moment
-from holdfast.lifecycle import noting
+from holdfast.lifecycle import keeping, noting, offer
 from holdfast.window import arm
-from holdfast.window.state import held
+from holdfast.window.state import State, WindowBusy, held
 from holdfast.wire import log, mark, scan
+
+OFFERED = frozenset(("startup", "resume", "clear", "fork"))
 
 
 def tell(moment: Moment) -> str:
     source = scan.text_of(moment.payload, "source") or "unknown"
-    with held(moment.folder) as state:
-        noting.note(state, moment)
-        if source != "compact":
-            state.started_ms, state.ended_ms = moment.now_ms, 0
-        mark.arm(moment.folder, arm.wake_next(state))
+    try:
+        with held(moment.folder) as state:
+            noting.note(state, moment)
+            if source != "compact":
+                state.started_ms, state.ended_ms = moment.now_ms, 0
+            said = _said(source, state, moment)
+            mark.arm(moment.folder, arm.wake_next(state))
+    except WindowBusy:
+        return ""
     log.add("INFO", noting.place(state), f"session {source}, model {state.model or 'unknown'}")
-    return ""
+    return outputs.answer("SessionStart", to_model=said)
+
+
+def _said(source: str, state: State, moment: Moment) -> str:
+    """A session starts whatever becomes of our brief."""
+    try:
+        if source == "compact":
+            return _brief(state, moment.folder)
+        return _offer(state, moment) if source in OFFERED else ""
+    except Exception as slip:
+        log.add("ERROR", noting.place(state), f"nothing was given back: {slip!r}")
+        return ""
+
+
+def _brief(state: State, folder: str) -> str:
+    facts = keeping.facts_of(state, folder)
+    brief = compose(facts, agent_type=state.agent_type)
+    Path(folder, "brief.txt").write_text(brief.text, encoding="utf-8", errors="replace")
+    return brief.text if brief.lines else ""
+
+
+def _offer(state: State, moment: Moment) -> str:
+    """The newest checkpoint of this project under a day old, in a few lines."""
+    now = datetime.fromtimestamp(moment.now_ms / 1000, UTC)
+    report = find.newest(state.project, now)
+    if report is None or report.document is None:
+        return ""
+    return offer.text_for(report.path, report.document, now)

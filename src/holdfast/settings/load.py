@@ -102,6 +102,8 @@ def _fit(name: str, value: object, origin: str, slips: list[str]) -> Value | Non
 
 
 def _as(setting: Setting, value: object) -> Value | None:
+    if setting.is_text:
+        return value if isinstance(value, str) and len(value) <= 1000 else None
     if setting.choices:
         return value if isinstance(value, str) and value in setting.choices else None
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
@@ -116,6 +118,8 @@ def _as(setting: Setting, value: object) -> Value | None:
 
 
 def _bounds(setting: Setting) -> str:
+    if setting.is_text:
+        return "a text"
     if setting.choices:
         return "one of " + ", ".join(setting.choices)
     return f"{setting.low:g} to {setting.high:g}"

@@ -17,6 +17,7 @@ class Setting:
     high: float = 1.0
     choices: tuple[str, ...] = ()
     also: str = ""  # a variable of older tools that means the same
+    is_text: bool = False
 
     @property
     def variable(self) -> str:
@@ -59,7 +60,7 @@ TABLE: Final[tuple[Setting, ...]] = (
     Setting(
         "capacity_threshold",
         80,
-        "percent of the edge from which the monitor asks for checkpoints",
+        "percent of the edge from which the monitor takes checkpoints",
         high=100,
         also="CAPACITY_THRESHOLD",
     ),
@@ -70,5 +71,12 @@ TABLE: Final[tuple[Setting, ...]] = (
         low=1,
         high=1_440,
     ),
+    Setting(
+        "notes_folder",
+        "",
+        "a folder of daily notes (an Obsidian vault's): the end of a session leaves a line there",
+        is_text=True,
+    ),
+    Setting("notes_name", "%Y-%m-%d.md", "how a day's note is called", is_text=True),
 )
 BY_NAME: Final = {setting.name: setting for setting in TABLE}

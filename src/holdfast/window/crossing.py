@@ -57,5 +57,5 @@ def _due(
 ) -> str:
     if (alert or 0) >= Alert.URGENT or zone is Zone.RED:
         return "guard"
-    cooled = now_ms - state.checkpoint_asked_ms >= settings.whole("cooldown_seconds") * 1000
+    cooled = now_ms - state.checkpoint_ms >= settings.whole("cooldown_seconds") * 1000
     return "guard" if alert is Alert.ADVISORY and cooled else ""

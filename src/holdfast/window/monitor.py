@@ -21,7 +21,7 @@ def due(state: State, used_ratio: float, lines: Sequence[Line], settings: Settin
         return False
     state.monitor_ms = now_ms
     over = used_ratio * 100 > settings.whole("capacity_threshold")
-    cooled = now_ms - state.checkpoint_asked_ms >= settings.whole("cooldown_seconds") * 1000
+    cooled = now_ms - state.checkpoint_ms >= settings.whole("cooldown_seconds") * 1000
     return over and cooled
 
 
@@ -53,4 +53,4 @@ def wake_at_bytes(state: State, lines: Sequence[Line], spool_bytes: int, setting
 
 
 def _since(state: State) -> int:
-    return max(state.checkpoint_asked_ms, state.started_ms)
+    return max(state.checkpoint_ms, state.started_ms)

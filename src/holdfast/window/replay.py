@@ -134,7 +134,7 @@ class Replayer:
 
     def _note(self, crossing: Crossing, index: int, at_ms: int, used_ratio: float) -> None:
         if crossing.checkpoint:
-            self._state.checkpoint_asked_ms = at_ms
+            self._state.checkpoint_ms = at_ms
         if crossing.zone is None and crossing.alert is None:
             return
         for level in Alert:  # an alert implies the milder ones it leapt over

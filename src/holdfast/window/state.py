@@ -52,8 +52,10 @@ class State:
     zone_ratio: float = 0.0  # how full it was when the zone was entered
     alert: int = 0
     alert_ratio: float = 0.0
-    checkpoint_asked_ms: int = 0
+    checkpoint_ms: int = 0
     checkpoint_trigger: str = ""
+    checkpoint_path: str = ""
+    second_brief: str = ""  # what the client's summary left out, until a hook can say it
     monitor_ms: int = 0
     owed: str = ""  # what the user has not been told yet
     compacting_ms: int = 0

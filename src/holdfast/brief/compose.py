@@ -1,0 +1,142 @@
+"""The brief itself: items chosen by worth per token, laid out under headings, fenced."""
+
+from collections.abc import Iterator, Sequence
+
+import msgspec
+
+from holdfast.brief import complement, fence, standing, told, used
+from holdfast.brief.item import Item
+from holdfast.brief.roles import Section, role_for, sections_of
+from holdfast.brief.size import chars_for, units
+from holdfast.brief.trim import choose
+from holdfast.checkpoint.facts import Facts, Place
+from holdfast.redact import redact
+
+DEFAULT_TOKENS = 2000
+CUT_LINE = "({} lesser items cut)"
+MARGIN = 30  # the cut line, and what redaction may add
+
+
+class Line(msgspec.Struct, frozen=True):
+    """One line of the brief, why it is there, and where it was said."""
+
+    text: str
+    reason: str
+    source: Place
+
+
+class Brief(msgspec.Struct, frozen=True):
+    text: str
+    lines: list[Line]
+    role: str
+
+
+def compose(
+    facts: Facts,
+    max_tokens: int = DEFAULT_TOKENS,
+    role: str = "",
+    *,
+    agent_type: str = "",
+    pinned: Sequence[str] = (),
+) -> Brief:
+    """What to hand back now; `pinned` are rules from elsewhere that must be in it."""
+    role = role or role_for(agent_type, has_agents=bool(facts.agents))
+    sections = sections_of(role)
+    limit = chars_for(max_tokens)
+    frame = units(fence.opening(_origin(facts))) + units(fence.closing()) + MARGIN
+    items = gather(facts, limit, pinned)
+    choice = choose(items, sections, limit - frame)
+    return _laid_out(facts, choice.taken, sections, limit, role, len(items))
+
+
+def gather(facts: Facts, limit: int, pinned: Sequence[str] = ()) -> list[Item]:
+    """Everything that could be said, cleaned of what the client has already said."""
+    held = complement.Held(facts)
+    items = [item for item in _all(facts, held, limit) if not held.item(item)]
+    items += [
+        Item("rules", f"“{fence.flat(text, 300)}”", 1.0, "pinned", pinned=True, order=-1e9)
+        for text in pinned
+    ]
+    return items
+
+
+def _all(facts: Facts, held: complement.Held, limit: int) -> Iterator[Item]:
+    yield from told.task(facts, limit)
+    yield from told.rules(facts, limit)
+    yield from told.flight(facts, limit)
+    yield from standing.tasks(facts)
+    yield from standing.failing(facts, 2 if limit < used.TERSE_CHARS else 5)
+    yield from used.files(facts, held, limit)
+    yield from used.commands(facts, limit)
+    yield from used.names(facts, held, limit)
+    yield from told.decisions(facts)
+    yield from told.questions(facts)
+    yield from told.earlier(facts)
+    yield from standing.fixed(facts)
+    yield from standing.agents(facts)
+    if limit >= used.TERSE_CHARS:
+        yield from used.shown(facts, held)
+        yield from standing.references(facts)
+
+
+def _origin(facts: Facts) -> str:
+    session = fence.flat(facts.session_id[:13], 13).replace('"', "") or "of this session"
+    return f"transcript {session}, operation {facts.op}"
+
+
+def _laid_out(
+    facts: Facts, taken: list[Item], sections: Sequence[Section], limit: int, role: str, known: int
+) -> Brief:
+    """Should the estimate have been short, the least worthy go until it fits."""
+    while True:
+        lines = _lines(taken, sections)
+        left = known - len(taken)
+        body = [fence.opening(_origin(facts)), *(line.text for line in lines)]
+        if left > 0:
+            body.append(CUT_LINE.format(left))
+        text = redact("\n".join([*body, fence.closing()]))
+        if units(text) <= limit or not taken:
+            return Brief(text if units(text) <= limit else "", lines, role)
+        taken = taken[:-1]
+
+
+def _lines(taken: list[Item], sections: Sequence[Section]) -> list[Line]:
+    lines: list[Line] = []
+    files = {one.key for one in taken if one.section == "files"}
+    within: dict[str, list[Item]] = {}
+    for one in sorted(taken, key=lambda item: item.order):
+        place = "names" if one.section == "names" and one.under not in files else one.section
+        if one.section == "names" and one.under in files:
+            place = f"in {one.under}"
+        within.setdefault(place, []).append(one)
+    for section in sections:
+        if mine := within.get(section.name):
+            lines.append(Line(f"## {section.heading}", "", Place()))
+            lines += _section(section.name, mine, within)
+    return lines
+
+
+def _section(name: str, items: list[Item], within: dict[str, list[Item]]) -> Iterator[Line]:
+    if name == "files":
+        yield from _files(items, within)
+    elif name in ("names", "references"):
+        text = ", ".join(item.text for item in items)
+        yield Line(f"- {text}", "; ".join(item.reason for item in items[:1]), items[0].place)
+    else:
+        for item in items:
+            yield Line(f"- {item.text}", item.reason, item.place)
+
+
+def _files(items: list[Item], within: dict[str, list[Item]]) -> Iterator[Line]:
+    """Folder by folder, the folder of the hottest file first."""
+    folders: dict[str, list[Item]] = {}
+    for item in items:
+        folders.setdefault(item.under, []).append(item)
+    for folder, inside in folders.items():
+        if folder and len(inside) > 1:
+            yield Line(folder, "", Place())
+        for item in inside:
+            named = within.get(f"in {item.key}", [])
+            names = ": " + ", ".join(name.text for name in named) if named else ""
+            whole = folder if len(inside) == 1 else ""
+            yield Line(f"- {whole}{item.text}{names}", item.reason, item.place)

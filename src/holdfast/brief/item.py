@@ -1,0 +1,21 @@
+"""One thing a brief may say: what it is worth, and where it comes from."""
+
+import msgspec
+
+from holdfast.checkpoint.facts import Place
+
+NOWHERE = Place()
+
+
+class Item(msgspec.Struct, gc=False):
+    """A line, or a word of one; worth is what the reader is likely to gain by it."""
+
+    section: str
+    text: str
+    worth: float
+    reason: str
+    place: Place = NOWHERE
+    pinned: bool = False
+    under: str = ""  # the folder or file it is written under
+    key: str = ""  # what others may be written under
+    order: float = 0.0  # within its section

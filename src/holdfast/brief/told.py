@@ -1,0 +1,107 @@
+"""Items from what was said: the request, the rules, the step in flight, decisions."""
+
+from collections.abc import Iterator
+
+from holdfast.brief.fence import code, flat
+from holdfast.brief.item import Item
+from holdfast.checkpoint.facts import Facts, Prompt, Rule
+
+SUBSTANTIAL_CHARS = 40  # "yes, go on" is no request
+FOLLOWING = 3
+FIRM = frozenset({"rule", "correction"})
+LONGEST_RULE, SHORTEST_RULE = 300, 80
+_KINDS = {"rule": "rule", "correction": "corrected", "choice": "chose", "wish": "asked"}
+
+
+def request(facts: Facts) -> list[Prompt]:
+    """The last prompt that says what to do, and the short ones since; oldest first."""
+    for index in range(len(facts.prompts) - 1, -1, -1):
+        if facts.prompts[index].chars >= SUBSTANTIAL_CHARS:
+            return [facts.prompts[index], *facts.prompts[index + 1 :][-FOLLOWING:]]
+    return facts.prompts[-FOLLOWING:]
+
+
+def task(facts: Facts, room: int) -> Iterator[Item]:
+    asked = request(facts)
+    most = max(160, int(room * 0.13))
+    for number, prompt in enumerate(asked):
+        more = f" ({prompt.chars:,} characters in all)" if prompt.chars > 4 * most else ""
+        text = f"“{flat(prompt.text, most if not number else 160)}”{more}"
+        yield Item(
+            "task", text, 1.0, "the request being worked on", prompt.place, True, order=number
+        )
+
+
+def earlier(facts: Facts) -> Iterator[Item]:
+    now = request(facts)
+    old = [one for one in facts.prompts if one not in now and one.chars >= SUBSTANTIAL_CHARS]
+    for age, prompt in enumerate(reversed(old)):
+        first = prompt is old[0]
+        worth = 0.008 if first else 0.03 / (1 + age)
+        text = f"{'first: ' if first else ''}“{flat(prompt.text, 140)}”"
+        reason = "how it began" if first else f"{age + 1} requests before"
+        yield Item("earlier", text, worth, reason, prompt.place, order=age)
+
+
+def rules(facts: Facts, room: int) -> Iterator[Item]:
+    """Rules and corrections are pinned, newest first; wishes and choices compete.
+
+    Where there are so many that they would leave no room for the rest, each is quoted shorter.
+    """
+    firm = sum(rule.kind in FIRM for rule in facts.rules)
+    most = max(SHORTEST_RULE, min(LONGEST_RULE, int(room * 0.45 / max(firm, 1))))
+    asked = " ".join(flat(one.text, 400) for one in request(facts))
+    for age, rule in enumerate(reversed(facts.rules)):
+        if rule.text in asked:
+            continue
+        pinned = rule.kind in FIRM
+        worth = 0.03 / (1 + age / 4)
+        yield Item(
+            "rules",
+            _rule(rule, most),
+            worth,
+            _KINDS[rule.kind],
+            rule.place,
+            pinned,
+            order=-rule.place.op,
+        )
+
+
+def _rule(rule: Rule, most: int) -> str:
+    text = f"“{flat(rule.text, most)}”"
+    if rule.kind == "choice":
+        return f"chose {text}"
+    if rule.before:
+        return f"{text} (instead of “{flat(rule.before, 120)}”)"
+    return text
+
+
+def flight(facts: Facts, room: int) -> Iterator[Item]:
+    """The very end: what the model said last, what it did last, what still runs."""
+    place = facts.recent[-1].place if facts.recent else None
+    if facts.last_texts:
+        text = f"last said: “{flat(facts.last_texts[-1], max(140, int(room * 0.05)))}”"
+        yield Item("flight", text, 0.05, "the model's last words", order=0, pinned=True)
+    running = list(facts.calls.values())[-3:]
+    for call in running:
+        text = f"no result yet: {call.tool} {code(call.what, 160)}"
+        yield Item("flight", text, 0.04, "a call without a result", call.place, True, order=3)
+    done = [one for one in facts.recent if one not in running and one.what]
+    if done and place is not None:
+        steps = list(dict.fromkeys(f"{one.tool} {code(one.what, 80)}" for one in done))
+        text = "last calls: " + "; ".join(steps[-3:])
+        yield Item("flight", text, 0.02, "the last steps", place, order=1)
+    if len(facts.last_texts) > 1:
+        text = f"before that: “{flat(facts.last_texts[-2], 200)}”"
+        yield Item("flight", text, 0.01, "the words before", order=2)
+
+
+def decisions(facts: Facts) -> Iterator[Item]:
+    for age, one in enumerate(reversed([one for one in facts.decisions if not one.corrected])):
+        text = flat(one.text, 240)
+        yield Item("decisions", text, 0.025 / (1 + age / 2), "a decision", one.place, order=age)
+
+
+def questions(facts: Facts) -> Iterator[Item]:
+    for number, one in enumerate(facts.questions):
+        yield Item("questions", f"“{flat(one, 200)}”", 0.01, "not answered yet", order=number)

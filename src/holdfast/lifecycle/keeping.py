@@ -1,0 +1,101 @@
+"""Taking a checkpoint: read what is new, keep it proven, and note that it is there.
+
+What was read is kept beside the window (`facts.json`), so that the next one reads only what came
+since. If the transcript cannot be told apart, a smaller checkpoint says what is missing.
+"""
+
+from __future__ import annotations
+
+import os
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from holdfast.checkpoint import facts as known
+from holdfast.checkpoint import prune
+from holdfast.checkpoint.document import Document, cleaned
+from holdfast.checkpoint.errors import NotKept
+from holdfast.checkpoint.extract import Extractor
+from holdfast.checkpoint.facts import Facts
+from holdfast.checkpoint.keep import Kept, keep
+from holdfast.checkpoint.sections import sections_of, snapshot_of
+from holdfast.redact import redact
+from holdfast.window.state import State
+from holdfast.wire import log, places
+
+MOST_FACTS_BYTES = 32 << 20
+
+
+def facts_of(state: State, folder: str) -> Facts:
+    """Everything the transcript tells, reading on from where the last time ended."""
+    path = Path(folder, "facts.json")
+    before = known.load(places.read_small(str(path), MOST_FACTS_BYTES))
+    if before is not None and before.offset > _size(state.transcript):
+        before = None  # another file under the same name
+    found = Extractor(before, sidechain=bool(state.agent_id)).read(state.transcript)
+    _remember(path, found)
+    return found
+
+
+def take(state: State, folder: str, trigger: str, now_ms: int) -> Kept | None:
+    """A verified checkpoint of this window, or None where nothing could be saved anywhere."""
+    sections, snapshot = _content(state, folder)
+    document = Document(
+        created=datetime.fromtimestamp(now_ms / 1000, UTC),
+        trigger=trigger,
+        project=state.project or state.cwd or folder,
+        session_id=state.session_id,
+        agent_id=state.agent_id,
+        sections=sections,
+        snapshot=snapshot,
+    )
+    try:
+        kept = keep(cleaned(document, redact))
+    except (NotKept, OSError) as slip:
+        log.add("ERROR", state.session_id[:8], f"no checkpoint could be kept: {slip}")
+        return None
+    state.checkpoint_ms, state.checkpoint_trigger = now_ms, trigger
+    state.checkpoint_path = kept.path
+    for note in kept.notes:
+        log.add("WARN", state.session_id[:8], note)
+    return kept
+
+
+def tidy(state: State, now_ms: int) -> None:
+    """Old checkpoints of this project, thinned; the newest of every session stays."""
+    prune.prune(state.project, datetime.fromtimestamp(now_ms / 1000, UTC))
+
+
+def _content(state: State, folder: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    """What is known; where reading fails, what the window itself knows, and that it is less."""
+    try:
+        facts = facts_of(state, folder)
+        return sections_of(facts), snapshot_of(facts)
+    except Exception as slip:  # a smaller checkpoint is worth more than a stack trace
+        log.add("ERROR", state.session_id[:8], f"the transcript was not read: {slip!r}")
+        told = {
+            "Active Issues": [f"this checkpoint is small: {type(slip).__name__}: {slip}"],
+            "Next Steps": [f"read the transcript: {state.transcript}"],
+        }
+        return told, {"context_summary": "the transcript could not be read"}
+
+
+def _remember(path: Path, facts: Facts) -> None:
+    """Secrets are taken out before it is stored; what could then not be read back is not kept,
+    and the next time reads from the start."""
+    data = redact(known.save(facts).decode()).encode()
+    draft = path.with_name(f"facts.{os.getpid()}.draft")
+    try:
+        if known.load(data) is None:
+            return path.unlink(missing_ok=True)
+        draft.write_bytes(data)
+        draft.replace(path)
+    except OSError as slip:
+        log.add("WARN", "facts", f"not remembered: {slip}")
+
+
+def _size(path: str) -> int:
+    try:
+        return Path(path).stat().st_size
+    except (OSError, ValueError):
+        return 0

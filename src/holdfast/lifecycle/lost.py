@@ -1,0 +1,50 @@
+"""The last compaction of a transcript, looked at afterwards: what its summary left out, and what
+it calls done that is not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.brief import Brief, compose
+from holdfast.brief.claims import Claim, contradicted
+from holdfast.checkpoint.extract import Extractor
+from holdfast.checkpoint.facts import Facts
+from holdfast.transcript import Summary, read
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """`summary` is the client's own text; `brief` what neither it nor the client brings back."""
+
+    summary: str
+    brief: Brief
+    claims: list[Claim]
+
+
+def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> Lost | None:
+    """None where the transcript holds no compaction."""
+    last = _last_summary(path, sidechain)
+    if last is None:
+        return None
+    facts = _facts_before(path, last.offset, sidechain)
+    claims = contradicted(facts, last.text)
+    facts.summary, facts.since_summary = last.text, 0
+    return Lost(last.text, compose(facts, max_tokens), claims)
+
+
+def _last_summary(path: Path, sidechain: bool) -> Summary | None:
+    found = None
+    for entry in read(path):
+        if isinstance(entry, Summary) and entry.is_sidechain is sidechain:
+            found = entry
+    return found
+
+
+def _facts_before(path: Path, offset: int, sidechain: bool) -> Facts:
+    extractor = Extractor(sidechain=sidechain)
+    for entry in read(path):
+        if entry.offset >= offset:
+            break
+        extractor.feed(entry)
+    return extractor.facts

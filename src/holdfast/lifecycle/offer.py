@@ -1,0 +1,26 @@
+"""What a new session is told of the last one: that there is a checkpoint, and what it is about."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from holdfast.brief import fence
+from holdfast.checkpoint.document import Document
+from holdfast.redact import redact
+
+MOST_CHARS = 900
+
+
+def text_for(path: str, document: Document, now: datetime) -> str:
+    """Fenced as reference: a repository could ship a checkpoint of its own."""
+    minutes = max(0, int((now - document.created).total_seconds() // 60))
+    age = f"{minutes} min" if minutes < 90 else f"{minutes // 60} h"
+    steps = [fence.flat(text, 160) for text in document.sections.get("Next Steps", ())][:3]
+    lines = [
+        fence.opening("the newest checkpoint of this project"),
+        f"kept {age} ago ({fence.flat(document.trigger, 20)}): {fence.flat(document.summary, 200)}",
+        *(f"- next: {step}" for step in steps),
+        f"whole: {fence.flat(path, 300)}, or `holdfast resume`",
+        fence.closing(),
+    ]
+    return redact("\n".join(lines))[:MOST_CHARS]

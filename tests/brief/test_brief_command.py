@@ -1,0 +1,50 @@
+"""`holdfast brief`: stdout is the brief and nothing else."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from holdfast.cli.brief import brief
+from holdfast.cli.choose import NoSuchTranscript
+from tests.checkpoint.sessions import Session
+
+REQUEST = "Make the importer read files with a byte order mark."
+
+
+@pytest.fixture
+def transcript(tmp_path: Path) -> str:
+    return str(Session().user("Never use eval.").user(REQUEST).says("Now.").written(tmp_path))
+
+
+@pytest.mark.requirement("B10", "U3")
+def test_stdout_is_the_brief_and_nothing_else(transcript: str) -> None:
+    run = CliRunner().invoke(brief, ["--transcript", transcript, "--max-tokens", "300"])
+    assert run.exit_code == 0 and run.stderr == ""
+    assert run.stdout.startswith("<holdfast-brief ")
+    assert run.stdout.endswith("</holdfast-brief>\n")
+    assert len(run.stdout) <= 300 * 3.5 + 1
+
+
+@pytest.mark.requirement("B10")
+def test_explain_says_why_each_line_is_there(transcript: str) -> None:
+    out = CliRunner().invoke(brief, ["--transcript", transcript, "--explain"]).stdout
+    assert "↳ rule, operation 0" in out or "↳ rule" in out
+    assert "↳ the request being worked on" in out
+
+
+@pytest.mark.requirement("B10")
+def test_json_has_the_brief_and_its_reasons(transcript: str) -> None:
+    run = CliRunner().invoke(brief, ["--transcript", transcript, "--role", "validator", "--json"])
+    found = json.loads(run.stdout)
+    assert found["role"] == "validator" and REQUEST in found["brief"]
+    assert {"line", "reason", "op", "at"} == set(found["lines"][0])
+
+
+@pytest.mark.requirement("B10")
+def test_a_missing_file_is_told_in_words(tmp_path: Path) -> None:
+    run = CliRunner().invoke(brief, ["--transcript", str(tmp_path / "none.jsonl")])
+    assert isinstance(run.exception, NoSuchTranscript)

@@ -1,0 +1,121 @@
+"""What a brief says: the task, the rules, what is open; facts, and nothing that no longer holds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.brief.compose import compose
+from tests.checkpoint.sessions import Session
+
+REQUEST = "Please make the importer read files with a byte order mark, and test it."
+
+
+def text_of(session: Session, folder: Path, max_tokens: int = 2000) -> str:
+    return compose(session.facts(folder), max_tokens).text
+
+
+@pytest.mark.requirement("B2", "B4", "M4")
+def test_a_rule_said_ten_compactions_ago_is_in_the_smallest_useful_brief(tmp_path: Path) -> None:
+    session = Session().user("Never commit without asking me.").user(REQUEST)
+    for number in range(10):
+        session.works(10).edits(f"/work/project/{number}.py").compacts()
+    session.works(10)
+    text = text_of(session, tmp_path, 300)
+    assert "Never commit without asking me." in text
+    assert REQUEST in text
+
+
+@pytest.mark.requirement("B4")
+def test_a_short_go_on_does_not_hide_the_request(tmp_path: Path) -> None:
+    text = text_of(Session().user(REQUEST).says("Shall I?").user("yes, go on"), tmp_path)
+    assert REQUEST in text and "yes, go on" in text
+
+
+@pytest.mark.requirement("C2", "B4")
+def test_what_was_revoked_corrected_or_done_is_not_in_it(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).user("Always use the staging database.").works(2)
+    session.user("Forget what I said about the staging database.")
+    session.says("I'll use Redis because it is fast.").user("No, use SQLite instead of Redis.")
+    session.calls("TaskCreate", "Task #1", subject="Write the parser")
+    session.calls("TaskUpdate", taskId="1", status="completed").works(6)
+    text = text_of(session, tmp_path)
+    assert "Always use the staging" not in text
+    assert "I'll use Redis" not in text and "No, use SQLite instead of Redis." in text
+    assert "## Open tasks" not in text
+
+
+@pytest.mark.requirement("B4")
+def test_open_errors_and_exact_commands_are_in_it(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).runs("pytest -k 'a  or b'", "E  KeyError: 'bom'", fails=True)
+    text = text_of(session, tmp_path)
+    assert "`pytest -k 'a  or b'` failed" in text
+    assert "KeyError: 'bom'" in text.partition("## Failed when last run")[2]
+
+
+@pytest.mark.requirement("B4")
+def test_an_error_that_was_fixed_is_told_as_fixed(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).runs("pytest", "E  KeyError: 'bom'", fails=True)
+    session.edits("/work/project/read.py").runs("pytest", "1 passed")
+    text = text_of(session, tmp_path)
+    assert "## Failed" not in text
+    assert "`pytest` passes again, after edits in read.py" in text
+
+
+@pytest.mark.requirement("B2")
+def test_the_step_in_flight_is_in_it(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).says("Now the header.").starts("Bash", command="make all")
+    text = text_of(session, tmp_path)
+    assert "Now the header." in text and "no result yet: Bash `make all`" in text
+
+
+@pytest.mark.requirement("B4")
+def test_names_stand_under_their_file(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).edits("/work/project/src/a.py", "", "parse_header(lineNo)")
+    assert "- src/a.py (edited): lineNo, parse_header" in text_of(session, tmp_path)
+
+
+@pytest.mark.requirement("B4")
+def test_the_full_path_can_be_read_from_a_folder_and_its_files(tmp_path: Path) -> None:
+    session = Session().user(REQUEST)
+    for name in ("a/b/c/one.py", "a/b/c/two.py", "a/b/d/one.py"):
+        session.edits(f"/work/project/{name}")
+    text = text_of(session, tmp_path)
+    assert "\na/b/\n" in text or "\na/\n" in text
+    assert "c/one.py" in text and "d/one.py" in text
+
+
+@pytest.mark.requirement("B6", "B2")
+def test_after_a_compaction_only_what_the_summary_lacks_is_said(tmp_path: Path) -> None:
+    session = Session().user("Never use eval.").user(REQUEST)
+    for name in ("old.py", "kept.py"):
+        session.edits(f"/work/project/{name}", "", f"call_{name[:-3]}_now()")
+    for number in range(5):
+        session.calls("Read", file_path=f"/work/project/read{number}.py")
+    session.compacts(f"Summary: {REQUEST} We edited kept.py with call_kept_now.")
+    text = text_of(session, tmp_path)
+    assert "old.py" in text and "call_old_now" in text and "Never use eval." in text
+    assert "kept.py" not in text and "call_kept_now" not in text
+    assert "read4.py" not in text, "the client reads the last files back by itself"
+    assert REQUEST not in text
+
+
+@pytest.mark.requirement("B2")
+def test_once_work_went_on_after_the_summary_the_whole_is_said_again(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).compacts(f"Summary: {REQUEST}").works(5)
+    assert REQUEST in text_of(session, tmp_path)
+
+
+@pytest.mark.requirement("B10")
+def test_each_line_knows_why_it_is_there_and_where_it_was_said(tmp_path: Path) -> None:
+    session = Session().works(2).user("Never use eval.").user(REQUEST)
+    lines = {line.text: line for line in compose(session.facts(tmp_path)).lines}
+    rule = lines["- “Never use eval.”"]
+    assert rule.reason == "rule" and rule.source.offset > 0 and rule.source.op == 2
+
+
+@pytest.mark.requirement("M4")
+def test_rules_from_elsewhere_can_be_pinned(tmp_path: Path) -> None:
+    facts = Session().user(REQUEST).facts(tmp_path)
+    assert "Tests first (ENFORCED)" in compose(facts, 200, pinned=["Tests first (ENFORCED)"]).text

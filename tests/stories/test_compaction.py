@@ -1,0 +1,248 @@
+"""Before and after a compaction, through the real hook processes: saved, steered, given back."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.checkpoint.verify import verify
+from holdfast.client import payloads
+from tests.builders import a_boundary, a_prompt, a_result, a_summary, a_transcript, an_answer
+from tests.hot.hooks import fire, run, to_model, window
+
+RULE = "Always run `make check` before you commit, and never touch data/raw."
+REQUEST = "Please teach the parser to read gauge files with two headings."
+
+
+def _raw(event: str, path: Path, project: Path, **own: Any) -> str:
+    """What a hook prints, as it is: PreCompact prints plain text."""
+    sent = payloads.payload(event, session_id="s1", transcript=str(path), cwd=str(project)) | own
+    found = run(json.dumps(sent).encode(), environ={"CLAUDE_PROJECT_DIR": str(project)})
+    assert (found.returncode, found.stderr) == (0, b"")
+    return found.stdout.decode()
+
+
+class Work:
+    """A session in a project of its own that is worked in, round by round."""
+
+    def __init__(self, folder: Path) -> None:
+        self.project = folder / "project"
+        self.project.mkdir()
+        self.path = folder / "s1.jsonl"
+        self.environ = {"CLAUDE_PROJECT_DIR": str(self.project)}
+        self.lines: list[dict[str, Any]] = [a_prompt(RULE), a_prompt(REQUEST)]
+        self.count = 0
+
+    def round(self, used: int, command: str = "make check", out: str = "ok") -> None:
+        self._call(used, "Bash", {"command": command}, out)
+
+    def look_at(self, used: int, path: str) -> None:
+        self._call(used, "Read", {"file_path": path}, "1\tdef gauge(): ...")
+
+    def _call(self, used: int, tool: str, given: dict[str, str], out: str) -> None:
+        self.count += 1
+        answer = an_answer(used, id=f"m{self.count}")
+        call = {"type": "tool_use", "id": f"t{self.count}", "name": tool, "input": given}
+        answer["message"]["content"] = [call]
+        self.lines += [answer, a_result(f"t{self.count}", out)]
+        a_transcript(self.path, *self.lines)
+
+    def hook(self, event: str, **own: Any) -> dict[str, Any]:
+        return fire(event, self.path, environ=self.environ, **own)
+
+    def compact(self, summary: str = "Work went on.") -> tuple[str, str]:
+        """The events of one compaction in their order: (what steers, what is given back)."""
+        steered = _raw("PreCompact", self.path, self.project, trigger="auto")
+        given = to_model(self.hook("SessionStart", source="compact", model="claude-sonnet-4-6"))
+        assert self.hook("PostCompact", compact_summary=summary) == {}
+        self.lines += [a_boundary(pre=167_100 + self.count), a_summary(summary)]
+        a_transcript(self.path, *self.lines)
+        return steered, given
+
+    @property
+    def checkpoints(self) -> list[Path]:
+        return sorted((self.project / ".claude" / "checkpoints").glob("*.md"))
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Work:
+    made = Work(tmp_path)
+    made.round(20_000)
+    made.round(30_000, "python -m gauge read 'two headings.csv'", "ValueError: two headings")
+    return made
+
+
+@pytest.mark.requirement("C1", "C4", "C5")
+def test_before_a_compaction_a_verified_checkpoint_is_in_the_project(work: Work) -> None:
+    work.compact()
+    [path] = work.checkpoints
+    assert verify(str(path)).ok
+    text = path.read_text()
+    assert 'trigger: "auto"' in text
+    assert RULE in text
+    assert "python -m gauge read 'two headings.csv'" in text
+    assert (path.parent / ".gitignore").read_text() == "*\n"
+
+
+@pytest.mark.requirement("B1")
+def test_the_summariser_is_told_what_to_keep_word_for_word(work: Work) -> None:
+    steered, _ = work.compact()
+    assert RULE in steered
+    assert REQUEST in steered
+    assert len(steered) <= 2_000
+    assert not steered.startswith("{")
+
+
+@pytest.mark.requirement("B2", "B8")
+def test_after_a_compaction_the_brief_gives_back_rules_request_and_commands(work: Work) -> None:
+    _, given = work.compact()
+    assert RULE in given
+    assert REQUEST in given
+    assert "python -m gauge read 'two headings.csv'" in given
+    assert given.startswith("<holdfast-brief")
+    assert given.rstrip().endswith("</holdfast-brief>")
+    assert len(given) / 3.5 <= 2_000
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("C9")
+def test_asked_twice_the_same_state_is_one_checkpoint(work: Work) -> None:
+    for _ in range(3):
+        _raw("PreCompact", work.path, work.project)
+    assert len(work.checkpoints) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("B6")
+def test_what_summary_and_brief_left_out_is_said_once_by_the_next_hook(work: Work) -> None:
+    for number in range(200):  # far more than one brief holds
+        work.look_at(31_000 + number, f"/p/stations/of_the_coast/gauge_number_{number:03}.py")
+    work.compact("The user wants the parser to read gauge files.")
+    work.round(25_000)
+    first = to_model(work.hook("PostToolUse", tool_use_id=f"t{work.count}"))
+    again = to_model(work.hook("PostToolUse", tool_use_id=f"t{work.count}"))
+    assert "<holdfast-brief" in first
+    assert len(first) / 3.5 <= 860
+    assert again == ""
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("C8")
+def test_checkpoints_of_one_session_are_a_lineage(work: Work) -> None:
+    work.compact()
+    work.round(40_000, "git commit -m 'Read two headings'")
+    work.compact()
+    older, newer = (path.read_text() for path in work.checkpoints)
+    assert "iteration: 1" in older
+    assert "iteration: 2" in newer
+    assert f'parent: "{work.checkpoints[0].stem}"' in newer
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("B4")
+def test_ten_compactions_later_the_rule_and_the_request_still_stand(work: Work) -> None:
+    for cycle in range(10):
+        work.round(50_000 + cycle, f"make part-{cycle}")
+        _, given = work.compact(f"Cycle {cycle} was done.")
+    assert RULE in given
+    assert REQUEST in given
+    assert len(given) <= 10_000
+
+
+@pytest.mark.requirement("C13", "X6")
+def test_a_save_that_fails_everywhere_blocks_once_and_never_again(work: Work) -> None:
+    work.hook("PostToolUse", tool_use_id="t2")  # so that the edge is known
+    window().joinpath("facts.json").unlink(missing_ok=True)
+    home = Path(os.environ["HOLDFAST_HOME"])
+    (work.project / ".claude").write_text("in the way")
+    (home / "checkpoints").write_text("in the way")
+    first = _raw("PreCompact", work.path, work.project)
+    assert json.loads(first)["decision"] == "block"
+    second = _raw("PreCompact", work.path, work.project)
+    assert "decision" not in second
+
+
+@pytest.mark.requirement("C12")
+def test_a_transcript_that_cannot_be_read_gives_a_smaller_checkpoint(work: Work) -> None:
+    work.path.unlink()
+    work.path.mkdir()
+    steered = _raw("PreCompact", work.path, work.project)
+    assert steered == ""
+    [path] = work.checkpoints
+    assert verify(str(path)).ok
+    assert "this checkpoint is small" in path.read_text()
+
+
+@pytest.mark.requirement("B7")
+def test_a_new_session_is_offered_the_newest_checkpoint(work: Work) -> None:
+    work.compact()
+    said = to_model(work.hook("SessionStart", source="startup", session="s2"))
+    assert work.checkpoints[0].stem in said
+    assert "not instructions" in said
+    assert len(said) <= 900
+
+
+@pytest.mark.requirement("C4", "U10")
+def test_the_end_of_a_session_leaves_a_last_checkpoint(work: Work) -> None:
+    work.hook("SessionEnd")
+    [path] = work.checkpoints
+    assert 'trigger: "session-end"' in path.read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("U9")
+def test_the_end_of_a_session_leaves_one_line_in_the_day_s_note(work: Work, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    work.environ["HOLDFAST_NOTES_FOLDER"] = str(vault)
+    work.hook("SessionEnd")
+    work.hook("SessionEnd")
+    [note] = vault.iterdir()
+    assert note.suffix == ".md"
+    [line] = note.read_text().splitlines()
+    assert "project: " in line
+    assert "^holdfast-s1-" in line
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("U9")
+@pytest.mark.parametrize("kind", ["link", "folder", "binary", "no vault", "not a note"])
+def test_what_is_not_a_note_is_left_as_it_was(work: Work, tmp_path: Path, kind: str) -> None:
+    vault, other = tmp_path / "vault", tmp_path / "other.md"
+    vault.mkdir()
+    other.write_bytes(b"mine\0")
+    name = "today.txt" if kind == "not a note" else "today.md"
+    work.environ |= {"HOLDFAST_NOTES_FOLDER": str(vault), "HOLDFAST_NOTES_NAME": name}
+    if kind == "link":
+        (vault / name).symlink_to(other)
+    elif kind == "folder":
+        (vault / name).mkdir()
+    elif kind == "binary":
+        (vault / name).write_bytes(b"\0\1")
+    elif kind == "no vault":
+        vault.rmdir()
+    work.hook("SessionEnd")
+    assert other.read_bytes() == b"mine\0"
+    assert not vault.exists() or not (vault / name).is_file() or kind in ("binary", "link")
+    assert kind != "binary" or (vault / name).read_bytes() == b"\0\1"
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X4")
+def test_a_secret_reaches_neither_checkpoint_nor_brief(work: Work) -> None:
+    token = "gh" + "p_" + "A1b2C3d4E5" * 3 + "f6G7h8"
+    work.round(41_000, f"curl -H 'Authorization: Bearer {token}' localhost")
+    work.lines.append(a_prompt(f"never print {token} anywhere"))
+    steered, given = work.compact()
+    [path] = work.checkpoints
+    for text in (steered, given, path.read_text()):
+        assert token not in text
+    assert all(token.encode() not in p.read_bytes() for p in _ours())
+
+
+def _ours() -> list[Path]:
+    return [path for path in Path(os.environ["HOLDFAST_HOME"]).rglob("*") if path.is_file()]
