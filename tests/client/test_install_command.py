@@ -98,7 +98,8 @@ def test_a_home_that_is_a_file_is_refused_in_words(
 
 
 def test_it_says_in_one_line_what_it_does(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    share = f"10 hooks and the status line {{}} {desk.settings}, and the command /holdfast:status."
+    skills = "/holdfast:status, /holdfast:checkpoint, /holdfast:resume"
+    share = f"10 hooks and the status line {{}} {desk.settings}, {skills}."
     said = call("install --dry-run").stdout.splitlines()
     assert said[0] == "This adds " + share.format("to")
     assert said[1].startswith("---")
@@ -107,11 +108,12 @@ def test_it_says_in_one_line_what_it_does(desk: Desk, monkeypatch: pytest.Monkey
         patch.setattr(sys, "executable", "/opt/other/bin/python3")
         assert "This renews " + share.format("in") in call("install --dry-run").stdout
     desk.skill.unlink()
-    assert "This adds the command /holdfast:status." in call("install --dry-run").stdout
+    assert "This adds /holdfast:status." in call("install --dry-run").stdout
     left = call("uninstall --yes").stdout.splitlines()[0]
-    assert left == f"This removes 10 hooks and the status line from {desk.settings}."
+    rest = "/holdfast:checkpoint, /holdfast:resume"
+    assert left == f"This removes 10 hooks and the status line from {desk.settings}, {rest}."
     plugin = call("install --dry-run --plugin plug").stdout
-    assert f"This adds 6 files of the plugin in {desk.project / 'plug'}." in plugin
+    assert f"This adds 8 files of the plugin in {desk.project / 'plug'}." in plugin
 
 
 def test_the_next_step_can_be_typed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

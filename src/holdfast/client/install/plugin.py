@@ -11,7 +11,7 @@ import holdfast
 from holdfast.client.install import wiring
 from holdfast.client.install.errors import NotAPluginFolder
 from holdfast.client.install.parts import OwnFile
-from holdfast.client.install.scopes import Target, packaged, status_skill
+from holdfast.client.install.scopes import SKILLS, Target, packaged, skill
 
 NAME = "holdfast"
 DESCRIPTION = (
@@ -41,7 +41,7 @@ def _files(folder: Path) -> dict[str, str]:
         MANIFEST: _json(_manifest()),
         ".claude-plugin/marketplace.json": _json(_marketplace()),
         "hooks/hooks.json": _json({"hooks": wiring.hook_table()}),
-        "skills/status/SKILL.md": status_skill(),
+        **{f"skills/{name}/SKILL.md": skill(name) for name in SKILLS},
         "README.md": _readme(folder),
         "LICENSE": packaged("LICENSE"),
     }

@@ -19,6 +19,9 @@ BELOW: dict[str, tuple[str, ...]] = {  # whom each one overrides
 }
 
 
+SKILLS = ("status", "checkpoint", "resume")
+
+
 @dataclass(frozen=True, slots=True)
 class Target:
     """One place of install: its parts, and the file or folder that it is known by."""
@@ -61,20 +64,23 @@ def settings_file(scope: str, home: Path, project: Path) -> Path:
 def settings_target(scope: str, home: Path, project: Path) -> Target:
     """Our parts in one settings scope; a new kind of part joins the list here."""
     settings = settings_file(scope, home, project)
-    parts = (
+    parts: tuple[Part, ...] = (
         SettingsPart(settings, tuple(settings_file(s, home, project) for s in BELOW[scope])),
-        OwnFile(
-            settings.parent / "commands" / "holdfast" / "status.md",
-            status_skill(),
-            (wiring.console_command(),),
+        *(
+            OwnFile(
+                settings.parent / "commands" / "holdfast" / f"{name}.md",
+                skill(name),
+                (wiring.console_command(),),
+            )
+            for name in SKILLS
         ),
     )
     return Target(scope, settings, None if scope == "user" else project, parts)
 
 
-def status_skill() -> str:
-    """`/holdfast:status`, as a command file and as a plugin's skill."""
-    return packaged("status.md").replace("{command}", wiring.console_command())
+def skill(name: str) -> str:
+    """`/holdfast:NAME`, as a command file and as a plugin's skill."""
+    return packaged(f"{name}.md").replace("{command}", wiring.console_command())
 
 
 def packaged(name: str) -> str:

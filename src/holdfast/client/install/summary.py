@@ -11,22 +11,21 @@ from holdfast.client.install.scopes import Target
 from holdfast.client.install.wiring import is_ours
 
 VERBS = {"adds": "to", "removes": "from", "renews": "in"}
-COMMAND = "the command /holdfast:status"
 
 
 def in_one_line(target: Target, shown: Sequence[Change]) -> str:
-    """Such as: adds 10 hooks and the status line to FILE, and the command /holdfast:status."""
+    """Such as: adds 10 hooks and the status line to FILE, /holdfast:status, /holdfast:resume."""
     if target.scope == "plugin":
         verb = _verb(*(any(_bytes(change)[at] for change in shown) for at in (0, 1)))
         return f"{verb} {len(shown)} files of the plugin in {target.anchor}"
     parts = [_one(change, target.anchor) for change in shown]
-    return ", and ".join([*parts[:1], *(_rest(part, parts[0]) for part in parts[1:])])
+    return ", ".join([*parts[:1], *(_rest(part, parts[0]) for part in parts[1:])])
 
 
 def _one(change: Change, settings: Path) -> str:
     before, after = _bytes(change)
     if change.path != settings:
-        return f"{_verb(bool(before), bool(after))} {COMMAND}"
+        return f"{_verb(bool(before), bool(after))} /holdfast:{change.path.stem}"
     was, will = _share(before), _share(after)
     verb = _verb(bool(was), bool(will))
     return f"{verb} {' and '.join(will or was)} {VERBS[verb]} {settings}"
