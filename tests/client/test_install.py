@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast.client.install import wiring
-from holdfast.client.install.plan import installed_commands
+from holdfast.client.install.plan import apply, installed_commands, plan_install
 
 from .desk import Desk
 from .settings_samples import HOOKED, SAMPLES
@@ -222,3 +222,13 @@ def test_silenced_hooks_are_said(desk: Desk) -> None:
     desk.write(b'{"disableAllHooks": true}')
     assert any("silenced" in note for note in desk.install().notes)
     assert any("silenced" in note for note in desk.install().notes)
+
+
+@pytest.mark.requirement("U7")
+def test_the_skills_name_the_commands_they_run(desk: Desk) -> None:
+    desk.write(b"{}")
+    apply(plan_install(desk.target(), desk.home, desk.ours))
+    for name in ("status", "checkpoint", "resume"):
+        text = (desk.skill.parent / f"{name}.md").read_text()
+        assert text.startswith("---\ndescription: ")
+        assert f"{wiring.console_command()} {name}" in text

@@ -166,6 +166,17 @@ def test_a_save_that_fails_everywhere_blocks_once_and_never_again(work: Work) ->
     assert "decision" not in second
 
 
+@pytest.mark.requirement("M4")
+def test_marked_rules_the_client_does_not_load_are_pinned_into_the_brief(work: Work) -> None:
+    slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(work.project))
+    place = Path(os.environ["HOME"], ".claude", "projects", slug, "CLAUDE.md")
+    place.parent.mkdir(parents=True)
+    place.write_text("# Notes\n- Tabs are nice.\n- (ENFORCED) Never push to main.\n")
+    _, given = work.compact()
+    assert "(ENFORCED) Never push to main." in given
+    assert "Tabs are nice" not in given
+
+
 @pytest.mark.requirement("C12")
 def test_a_transcript_that_cannot_be_read_gives_a_smaller_checkpoint(work: Work) -> None:
     work.path.unlink()
@@ -177,10 +188,12 @@ def test_a_transcript_that_cannot_be_read_gives_a_smaller_checkpoint(work: Work)
     assert "this checkpoint is small" in path.read_text()
 
 
-@pytest.mark.requirement("B7")
+@pytest.mark.requirement("B7", "U10")
 def test_a_new_session_is_offered_the_newest_checkpoint(work: Work) -> None:
     work.compact()
+    (work.project / "conductor-state.json").write_text('{"phase": "two", "spec": 3}')
     said = to_model(work.hook("SessionStart", source="startup", session="s2"))
+    assert "phase: two, spec: 3" in said
     assert work.checkpoints[0].stem in said
     assert "not instructions" in said
     assert len(said) <= 900

@@ -7,8 +7,19 @@ from datetime import datetime
 from holdfast.brief import fence
 from holdfast.checkpoint.document import Document
 from holdfast.redact import redact
+from holdfast.wire import places, scan
 
 MOST_CHARS = 900
+
+
+def _workflow(project: str) -> list[str]:
+    """Where a conductor's own state lies in the project, in one line."""
+    for place in ("conductor-state.json", ".claude/conductor-state.json"):
+        state = scan.parse_object(places.read_small(f"{project}/{place}"))
+        told = [f"{key}: {value}" for key, value in state.items() if isinstance(value, str | int)]
+        if told:
+            return [f"- {place}: {fence.flat(', '.join(told), 200)}"]
+    return []
 
 
 def text_for(path: str, document: Document, now: datetime) -> str:
@@ -20,6 +31,7 @@ def text_for(path: str, document: Document, now: datetime) -> str:
         fence.opening("the newest checkpoint of this project"),
         f"kept {age} ago ({fence.flat(document.trigger, 20)}): {fence.flat(document.summary, 200)}",
         *(f"- next: {step}" for step in steps),
+        *_workflow(document.project),
         f"whole: {fence.flat(path, 300)}, or `holdfast resume`",
         fence.closing(),
     ]

@@ -9,6 +9,7 @@ from pathlib import Path
 from holdfast.brief import compose
 from holdfast.checkpoint import find
 from holdfast.client import outputs
+from holdfast.client.marked_rules import marked_rules
 from holdfast.hook.entry import Moment
 from holdfast.lifecycle import keeping, noting, offer
 from holdfast.window import arm
@@ -46,7 +47,8 @@ def _said(source: str, state: State, moment: Moment) -> str:
 
 def _brief(state: State, folder: str) -> str:
     facts = keeping.facts_of(state, folder)
-    brief = compose(facts, agent_type=state.agent_type)
+    pinned = marked_rules(state.project)
+    brief = compose(facts, agent_type=state.agent_type, pinned=pinned)
     Path(folder, "brief.txt").write_text(brief.text, encoding="utf-8", errors="replace")
     return brief.text if brief.lines else ""
 
