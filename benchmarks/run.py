@@ -22,8 +22,7 @@ def main() -> None:
     _print("Reading a transcript", list(_parse(given.corpus)))
     _print("Taking secrets out", list(_secrets()))
     _print("Reading and alerts against the truth", list(_truth(given.corpus)))
-    if given.evaluate is None:
-        print("\nskipped: quality of briefs (say EVALUATE=FILE); nothing composes briefs yet")
+    _print("What a brief gives back", list(_briefs(given.corpus, given.evaluate)))
 
 
 def _print(title: str, rows: list[Row]) -> None:
@@ -58,6 +57,14 @@ def _secrets() -> Iterator[Row]:
     from benchmarks import redact
 
     yield from redact.rows()
+
+
+def _briefs(corpus: Path | None, evaluate: Path | None) -> Iterator[Row]:
+    from benchmarks import briefs
+
+    if corpus is None or evaluate is None:
+        yield "quality", "skipped: say CORPUS=DIR EVALUATE=FILE", ""
+    yield from briefs.rows(corpus, evaluate)
 
 
 def _truth(corpus: Path | None) -> Iterator[Row]:

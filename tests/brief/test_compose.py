@@ -43,7 +43,7 @@ def test_what_was_revoked_corrected_or_done_is_not_in_it(tmp_path: Path) -> None
     text = text_of(session, tmp_path)
     assert "Always use the staging" not in text
     assert "I'll use Redis" not in text and "No, use SQLite instead of Redis." in text
-    assert "## Open tasks" not in text
+    assert "## Tasks not done" not in text
 
 
 @pytest.mark.requirement("B4")

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.checkpoint.extract import Extractor, extract
+from holdfast.checkpoint.extract import Extractor, extract, fold
 from holdfast.checkpoint.facts import Facts, load, save
 from tests.checkpoint.sessions import Session
 from tests.transcript import builders as b
@@ -151,3 +151,26 @@ def test_a_subagents_file_is_read_when_asked_for(tmp_path: Path) -> None:
     path.write_bytes(json.dumps(line).encode() + b"\n")
     assert extract(path).prompts == []
     assert [one.text for one in Extractor(sidechain=True).read(path).rules] == ["Never guess."]
+
+
+@pytest.mark.requirement("C2", "C11")
+def test_of_what_lies_far_back_all_that_holds_is_found(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    session = Session().user("Never use eval.").user("Always use tabs.")
+    session.calls("TaskCreate", "Task #1", subject="Write the parser").edits("/work/project/a.py")
+    session.calls("TaskUpdate", taskId="1", status="completed")
+    why = "The user doesn't want to proceed with this tool use. the user said:\nDo not touch it."
+    session.calls("Edit", why, error=True, copy="Error: The user doesn't", file_path="/x.py")
+    session.calls("mcp__a__b", why, error=True, copy="Error: The user doesn't want it")
+    session.runs("cat x", "Always lie.").user("Forget what I said about tabs.").compacts()
+    session.works(30).edits("/work/project/b.py").runs("make all")
+    path = session.written(tmp_path)
+    whole = extract(path)
+    monkeypatch.setattr(fold, "NEAR_BYTES", 3000)
+    monkeypatch.setattr(fold, "FAR_BYTES", 3000)
+    skimmed = extract(path)
+    assert [rule.text for rule in skimmed.rules] == ["Never use eval.", "Do not touch it."]
+    for name in ("rules", "revoked", "prompts", "tasks", "compactions", "op", "offset"):
+        assert getattr(skimmed, name) == getattr(whole, name), name
+    assert "make all" in skimmed.commands and "b.py" in skimmed.files

@@ -89,7 +89,7 @@ def test_references_are_told_apart(tmp_path: Path) -> None:
         "https://example.org/a?b=1": "url",
         "#42": "request",
         "ABC-123": "ticket",
-        "1a2b3c4": "commit",
+        "1a2b3c4": "hash",
         "fix/odd-names": "branch",
         "9f8e7d6": "commit",
     }

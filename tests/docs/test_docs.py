@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 import holdfast
 from holdfast.cli.main import COMMANDS
 from holdfast.settings.table import TABLE
@@ -51,3 +53,10 @@ def test_the_readme_names_what_a_newcomer_types() -> None:
 def test_no_page_names_a_machine() -> None:
     for path in [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.py")]:
         assert not re.search(r"/work/|/root/", path.read_text(encoding="utf-8")), path
+
+
+@pytest.mark.requirement("B5")
+def test_the_quality_of_briefs_is_in_the_readme_with_the_command_that_measured_it() -> None:
+    assert "make bench CORPUS=" in README
+    for measure in ("R at 2,000 tokens", "R at 500 tokens", "client + first brief"):
+        assert measure in README

@@ -11,9 +11,10 @@ from pathlib import Path
 import pytest
 
 import holdfast
+from holdfast.client import payloads
 from holdfast.wire import mark, spool
 from tests.builders import a_result, a_transcript, an_answer
-from tests.hot.hooks import fire, to_model, window
+from tests.hot.hooks import COMMAND, fire, to_model, window
 
 SRC = Path(holdfast.__file__).parent.parent
 # `os` brings the rest of the first line; `__future__` is one docstring.
@@ -147,3 +148,25 @@ def test_an_answer_written_a_moment_late_is_waited_for(tmp_path: Path) -> None:
     fire("PostToolUse", path, tool_use_id="t2")
     timer.join()
     assert spool.lines(str(window()))[-1].used == pytest.approx(60_000, abs=30)
+
+
+HEAVY = {"click", "rich", "yaml", "sqlite3", "asyncio", "logging", "statistics", "argparse"}
+
+
+@pytest.mark.requirement("B9", "C11")
+@pytest.mark.parametrize(
+    ("event", "own"), [("PreCompact", {}), ("SessionStart", {"source": "compact"})]
+)
+def test_saving_and_giving_back_load_nothing_heavy(
+    tmp_path: Path, event: str, own: dict[str, str]
+) -> None:
+    """Their speed is in the benchmarks; here, by module names, that nobody makes them slow."""
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(150_000))
+    sent = payloads.payload(event, session_id="s1", transcript=str(path), cwd=str(tmp_path)) | own
+    command = [COMMAND[0], "-X", "importtime", *COMMAND[1:]]
+    run = subprocess.run(command, input=json.dumps(sent).encode(), capture_output=True, check=True)
+    loaded = {
+        line.rpartition("|")[2].strip().split(".")[0] for line in run.stderr.decode().split("\n")
+    }
+    assert "msgspec" in loaded, "the test sees what is loaded"
+    assert not loaded & HEAVY

@@ -4,36 +4,40 @@ from collections.abc import Iterator
 
 from holdfast.brief.fence import clean, code, flat
 from holdfast.brief.item import Item
+from holdfast.brief.told import request
 from holdfast.checkpoint.extract.heat import FLOOR, heat_at
 from holdfast.checkpoint.facts import Facts, Failure, Task
 
 MOST_FAILING = 8
+MOST_REFERENCES = 8
 _DOING = "in_progress"
 
 
 def tasks(facts: Facts) -> Iterator[Item]:
-    """The task list where there is one, else the plan, which nobody ticks off."""
-    listed = [one for one in facts.tasks.values() if one.source != "plan"]
-    shown = listed or list(facts.tasks.values())
+    """The task list where there is one, else the list the user or the plan gave."""
+    listed = [one for one in facts.tasks.values() if one.source in ("task", "todo")]
+    shown = listed or _planned(facts)
     still = [one for one in shown if one.is_open]
     for number, one in enumerate(sorted(still, key=lambda task: task.status != _DOING)):
         worth = 0.08 / (1 + number / 6) if listed else 0.02 / (1 + number / 4)
         reason = f"{one.source}, {one.status.replace('_', ' ')}"
         yield Item("tasks", _task(one), worth, reason, one.place, order=number)
-    done = [one for one in shown if not one.is_open]
+    done = [one for one in listed if not one.is_open]
     if done and still:
-        text = f"{len(done)} of {len(shown)} done, last: {flat(done[-1].text, 100)}"
+        text = f"{len(done)} of {len(listed)} done, last: {flat(done[-1].text, 100)}"
         yield Item("tasks", text, 0.01, "done", done[-1].place, order=1e6)
 
 
+def _planned(facts: Facts) -> list[Task]:
+    """Steps nobody ticks off; those of a plan made for an earlier request say nothing now."""
+    asked = request(facts)
+    since = asked[0].place.op if asked else 0
+    return [one for one in facts.tasks.values() if one.place.op >= since]
+
+
 def _task(task: Task) -> str:
-    mark = (
-        "doing: "
-        if task.status == _DOING
-        else "step of the plan: "
-        if task.source == "plan"
-        else ""
-    )
+    marks = {"plan": "planned: ", "asked": "asked for: "}
+    mark = "doing: " if task.status == _DOING else marks.get(task.source, "")
     return mark + flat(task.text, 200)
 
 
@@ -81,7 +85,7 @@ def references(facts: Facts) -> Iterator[Item]:
         yield Item("references", f"branch {clean(facts.branch)}", 0.003, "the branch now")
     now = facts.op
     rest = [(heat_at(one, now) + FLOOR * one.count, key) for key, one in facts.references.items()]
-    for rank, (_, key) in enumerate(sorted(rest, reverse=True)[:20]):
+    for rank, (_, key) in enumerate(sorted(rest, reverse=True)[:MOST_REFERENCES]):
         one = facts.references[key]
         if key == facts.branch:
             continue

@@ -115,10 +115,9 @@ def commands(facts: Facts, limit: int) -> Iterator[Item]:
         one = facts.commands[key]
         worth = 0.049 * exp(-rank / 2.5) + 0.006 * exp(-rank / 8)
         reason = f"run {one.count} times, last at operation {one.op}"
-        yield Item("commands", _command(key, one), worth, reason, one.place, order=rank)
+        yield Item("commands", _command(one), worth, reason, one.place, order=rank)
 
 
-def _command(key: str, command: Command) -> str:
-    line = command.line if "\n" not in command.line.strip() else key
+def _command(command: Command) -> str:
     how = {True: "passed" if command.kind else "ok", False: "failed", None: "no result"}[command.ok]
-    return f"{code(line, LONGEST_COMMAND)} {how}"
+    return f"{code(command.line, LONGEST_COMMAND)} {how}"

@@ -100,7 +100,7 @@ class Task(msgspec.Struct, array_like=True, gc=False):
     text: str
     place: Place
     status: str = "pending"
-    source: str = "task"  # task, todo or plan
+    source: str = "task"  # task, todo, plan (the model's) or asked (a list of the user's)
 
     @property
     def is_open(self) -> bool:
@@ -108,7 +108,7 @@ class Task(msgspec.Struct, array_like=True, gc=False):
 
 
 class Reference(msgspec.Struct, array_like=True, gc=False):
-    """A commit, branch, pull request, ticket or address."""
+    """A commit, branch, pull request, ticket or address; a hash may be of anything."""
 
     kind: str
     count: int = 0

@@ -23,10 +23,11 @@ from holdfast.transcript import (
 
 _BRANCH = b'"gitBranch":"'
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
-# Some 250 operations: what was only named before has cooled to nothing, and is not looked for
+# Some 180 operations: what was only named before has cooled to nothing, and is not looked for
 # when a long file is read for the first time. Rules, files, commands and tasks always are.
-NEAR_BYTES = 4 << 20
+NEAR_BYTES = 3 << 20
 FAR_BYTES = 20 << 20  # and before that, see `skim`
+SUBSTANTIAL_CHARS = 40  # "yes, go on" takes no list back
 SUMMARY_CHARS = 60_000
 
 
@@ -134,7 +135,8 @@ class Extractor:
             words = facts.prompts[-1].text
             names.hear(facts, words, 2.0, 1.5)
             results.mention(facts, words)
-            said.plan(facts, words, facts.prompts[-1].place)
+            if len(words) >= SUBSTANTIAL_CHARS:
+                said.plan(facts, words, facts.prompts[-1].place, "asked")
 
     def _summary(self, entry: Summary) -> None:
         """Never a source: kept only to know what need not be said again."""

@@ -72,11 +72,11 @@ def hear(facts: Facts, text: str, weight: float, reference_weight: float = 1.0) 
     for word in set(_WORD.findall(text[:READ_CHARS])):
         if _is_shaped(word):
             shaped.add(word)
-        elif _is_commit(word):
+        elif is_commit(word):
             commits.append(word)
     note(facts, shaped, weight)
     for word in sorted(commits):
-        point(facts, word, "commit", reference_weight)
+        point(facts, word, "hash", reference_weight)
     if "-" in text or "#" in text or "http" in text or "PR " in text:
         refer(facts, text, reference_weight)
 
@@ -111,7 +111,7 @@ def _ticket(facts: Facts, word: str, weight: float) -> None:
         point(facts, word, "ticket", weight)
 
 
-def _is_commit(word: str) -> bool:
+def is_commit(word: str) -> bool:
     if not 7 <= len(word) <= 40 or word.isalpha() or word.isdigit():
         return False
     return _HEX.issuperset(word)
@@ -125,4 +125,6 @@ def point(facts: Facts, value: str, kind: str, weight: float = 1.0, said: str = 
         thin(facts.references, facts.op, MOST_REFERENCES)
     one.count += 1
     one.note = said or one.note
+    if kind != "hash":
+        one.kind = kind
     warm(one, facts.op, weight)

@@ -88,7 +88,7 @@ def _kind(sentence: str, said: str, *, first: bool, short: bool) -> str:
         return ""
     if _pasted(sentence):
         return ""
-    if first and short and cues.corrects(said):
+    if first and short and cues.corrects(said) and len(subjects(said)) > 1:
         return "correction"
     if cues.sets_rule(said):
         return "rule"

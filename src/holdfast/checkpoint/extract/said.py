@@ -1,9 +1,6 @@
 """The model's own words: decisions, plans, questions, and the names it used."""
 
-from re import IGNORECASE, MULTILINE
-
 from holdfast.checkpoint.extract import cues, names, prompts
-from holdfast.checkpoint.extract.lazy import Lazy
 from holdfast.checkpoint.facts import Decision, Facts, Place, Task
 
 READ_CHARS = 8000
@@ -11,9 +8,10 @@ MOST_TEXTS = 4
 LONGEST_TEXT = 2400
 MOST_DECISIONS = 60
 MOST_PLANNED = 40
+LONGEST_STEP = 200
 MOST_QUESTIONS = 4
 _DECIDING = (
-    "decided | decision | i'll use | i will use | we'll use | going with | go with | opted for "
+    "decided | decision: | i'll use | i will use | we'll use | going with | go with | opted for "
     "| chose | i'll keep | let's use | let's go with | switched to | switching to | root cause "
     "| the fix is | the issue is | the problem is | the best approach | the right approach | "
     "entschieden | j'ai choisi | decidí | 決め | 决定"
@@ -21,12 +19,6 @@ _DECIDING = (
 _DECIDED = tuple(f" {cue} " for cue in _DECIDING.split(" | "))
 _HINTS = tuple(cue.strip() for cue in _DECIDED)
 _BECAUSE = (" because ", " since ", " so that ", " in order to ", " to avoid ", " weil ", " damit ")
-_BOX = Lazy(r"^\s*[-*]\s*\[([ xX])\]\s+(.{4,200})$", MULTILINE)
-_HEADED = Lazy(
-    r"^#{2,4}\s*((?:step|phase|task|stage|part)?\s*\d{1,2}[.:)-].{4,160})$",
-    MULTILINE | IGNORECASE,
-)
-_NUMBERED = Lazy(r"^\d{1,2}[.)]\s+(.{6,200})$", MULTILINE)
 _BOLD = str.maketrans({"*": "", "`": "", "\u2019": "'"})
 
 
@@ -52,7 +44,8 @@ def _decisions(facts: Facts, text: str, place: Place) -> None:
     found = []
     for sentence in prompts.sentences(text):
         low = f" {sentence.lower().translate(_BOLD)} "
-        if 25 <= len(sentence) <= 360 and cues.within(_DECIDED, low):
+        ends = sentence.rstrip("*`_ ").endswith((":", "?"))
+        if 30 <= len(sentence) <= 360 and not ends and cues.within(_DECIDED, low):
             found.append((cues.within(_BECAUSE, low), sentence))
     found.sort(key=lambda pair: pair[0], reverse=True)
     known = {decision.text for decision in facts.decisions}
@@ -60,25 +53,34 @@ def _decisions(facts: Facts, text: str, place: Place) -> None:
     del facts.decisions[:-MOST_DECISIONS]
 
 
-def plan(facts: Facts, text: str, place: Place) -> None:
-    """A plan's steps become tasks, in place of those of the plan before."""
+def plan(facts: Facts, text: str, place: Place, source: str = "plan") -> None:
+    """The steps of a plan, or of a list the user wrote, in place of those told before."""
     steps = _steps(text[: 2 * READ_CHARS])[:MOST_PLANNED]
-    if not steps:
+    if not steps and source == "plan":
         return
-    for key in [key for key, task in facts.tasks.items() if task.source == "plan"]:
+    for key in [key for key, task in facts.tasks.items() if task.source == source]:
         del facts.tasks[key]
     for number, (box, words) in enumerate(steps):
         status = "completed" if box in ("x", "X") else "pending"
-        facts.tasks[f"plan {number}"] = Task(words.translate(_BOLD).strip(), place, status, "plan")
+        words = words.translate(_BOLD).strip()
+        facts.tasks[f"{source} {number}"] = Task(words, place, status, source)
 
 
 def _steps(text: str) -> list[tuple[str, str]]:
     """Boxes to tick, else headings with a number, else a numbered list."""
-    if "\n" not in text:
-        return []
-    if "[" in text and (boxes := _BOX.pattern.findall(text)):
-        return boxes
-    found = _HEADED.pattern.findall(text) if "##" in text else []
-    if len(found) < 2:
-        found = _NUMBERED.pattern.findall(text) if "\n2" in text else []
-    return [("", words) for words in found] if len(found) > 1 else []
+    boxes, headed, numbered = [], [], []
+    for line in text.splitlines() if "\n" in text else ():
+        bare = line.strip()[:LONGEST_STEP]
+        if bare[:1] in "-*" and bare[2:3] == "[" and bare[4:6] == "] ":
+            boxes.append((bare[3], bare[6:]))
+        elif bare.startswith("##") and any(mark.isdigit() for mark in bare[:12]):
+            headed.append(("", bare.lstrip("# ")))
+        elif line[:1].isdigit() and (found := _numbered(line)):
+            numbered.append(("", found[:LONGEST_STEP]))
+    return boxes or next((steps for steps in (headed, numbered) if len(steps) > 1), [])
+
+
+def _numbered(line: str) -> str:
+    """What follows `1.` or `1)` at the start of a line."""
+    number, _, words = line.partition(" ")
+    return words.strip() if number[:-1].isdecimal() and number[-1] in ".)" else ""

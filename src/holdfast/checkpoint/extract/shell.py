@@ -7,7 +7,6 @@ from holdfast.checkpoint.extract.lazy import Lazy
 LONGEST_LINE = 4000
 _QUOTED = Lazy(r"[\"']([^\"'\n]{1,200}\.\w{1,8})[\"']")
 _CUT = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|&&|\|\||[;|\n]")
-_ASIDE = Lazy(r"\s*(?:\d?>>?\s*(?:&\d|\S+)|<\s*\S+|&)(?=\s|$)")
 _AROUND = "\"'`,;()<>[]{}|*“”"
 _ELSEWHERE = ("http", "/tmp/", "/dev/", "//")
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@~[]()")
@@ -49,9 +48,9 @@ def parts(line: str) -> list[str]:
 
 def doing(part: str) -> str:
     """One simple command without redirections and settings before it; empty when it only looks."""
-    if ">" in part or "<" in part or "&" in part:
-        part = _ASIDE.pattern.sub("", part)
     words = part.lstrip("( ").split()
+    if ">" in part or "<" in part or "&" in part:
+        words = _without_redirections(words)
     while words and (words[0] in _BEFORE or "=" in words[0].partition("/")[0]):
         del words[0]
     if len(words) > 2 and words[0] in ("timeout", "gtimeout"):
@@ -66,6 +65,18 @@ def doing(part: str) -> str:
         verb = next((word for word in words[1:] if not word.startswith("-")), "status")
         return "" if verb in _GIT_LOOKING else " ".join(words)
     return " ".join(words)
+
+
+def _without_redirections(words: list[str]) -> list[str]:
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        bare = word.lstrip("012")
+        aside = bare[:1] in ("<", ">") or word == "&"
+        if not aside and not skip:
+            kept.append(word)
+        skip = aside and bare.strip("<>") == "" and word != "&"  # its file is the next word
+    return kept
 
 
 def core(line: str) -> str:

@@ -1,0 +1,57 @@
+"""The briefs in a request, and the checkpoints of a project, as plain values."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from holdfast.checkpoint.document import Document
+from holdfast.checkpoint.index import known
+from holdfast.checkpoint.verify import verify
+from holdfast.client.trial.run import Trial
+from holdfast.client.trial.script import Received
+
+MOST_TOKENS = 2_000
+_BRIEF = re.compile(r"<holdfast-brief.*?</holdfast-brief>", re.DOTALL)
+
+
+def briefs(request: Received) -> list[str]:
+    """Every brief in one request, in order, as often as it is there."""
+    said = (_BRIEF.findall(text) for text in _texts(request.body["messages"]))
+    return [brief for found in said for brief in found]
+
+
+def tokens(text: str) -> float:
+    """As the brief counts them."""
+    return len(text) / 3.5
+
+
+def after_compactions(trial: Trial) -> list[Received]:
+    """For each summary, the next request of the window it was written for."""
+    asked = trial.requests
+    return [
+        next(r for r in asked[n:] if r.kind != "summary" and r.agent_id == summary.agent_id)
+        for n, summary in enumerate(asked)
+        if summary.kind == "summary"
+    ]
+
+
+def checkpoints(project: Path) -> list[Document]:
+    """What was kept, each file proven against its hash and its entry; HOLDFAST_HOME must be set."""
+    files = sorted((project / ".claude" / "checkpoints").glob("*.md"))
+    reports = [verify(str(path), known()) for path in files]
+    assert [finding for report in reports for finding in report.findings] == []
+    return [report.document for report in reports if report.document]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from _texts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _texts(part)
