@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 import msgspec
 
 from holdfast.brief import complement, fence, standing, told, used
+from holdfast.brief.about import about
 from holdfast.brief.item import Item
 from holdfast.brief.roles import Section, role_for, sections_of
 from holdfast.brief.size import chars_for, units
@@ -75,6 +76,7 @@ def _all(facts: Facts, held: complement.Held, limit: int) -> Iterator[Item]:
     yield from standing.fixed(facts)
     yield from standing.agents(facts)
     if limit >= used.TERSE_CHARS:
+        yield from about(facts)
         yield from used.shown(facts, held)
         yield from standing.references(facts)
 

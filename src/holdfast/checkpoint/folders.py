@@ -10,7 +10,6 @@ import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from pathlib import Path
 
 import msgspec
 
@@ -71,7 +70,7 @@ def own(project: str) -> Place:
     if not project.startswith("/") or "\0" in project:
         raise Unusable(f"{project!r} is no project path")
     try:
-        if not Path(project).is_dir():
+        if not os.path.isdir(project):  # noqa: PTH112 (pathlib costs 8 ms)
             raise Unusable(f"{project} is not a folder")
         base = os.path.realpath(project).rstrip("/")
         real = os.path.realpath(f"{base}/{INSIDE}")
@@ -108,7 +107,7 @@ def names_in(folder: str) -> list[str]:
 def entered(place: Place) -> Iterator[int]:
     """A descriptor of the folder, made owner-only where it was missing."""
     if place.root == places.home():  # a project that is gone is not made again
-        Path(place.root).mkdir(mode=0o700, parents=True, exist_ok=True)
+        os.makedirs(place.root, mode=0o700, exist_ok=True)  # noqa: PTH103
     fd = os.open(place.root, _ENTER)
     try:
         for part in place.inside.split("/"):

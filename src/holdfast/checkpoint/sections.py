@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from holdfast.checkpoint.facts import Command, Facts, Failure, Used
+from holdfast.checkpoint.git_state import git_state
 
 MOST_ITEMS = 40
 MOST_CHARS = 600
@@ -63,6 +64,9 @@ def _in_progress(facts: Facts) -> Iterator[str]:
         yield "last said: " + _cut(facts.last_texts[-1])
     for call in [*facts.calls.values()][-3:] or facts.recent[-1:]:
         yield f"step: {call.tool} {_cut(call.what)}"
+    for root in facts.roots[:1]:
+        if state := git_state(root):
+            yield "git: " + state
 
 
 def _next_steps(facts: Facts) -> Iterator[str]:

@@ -1,0 +1,36 @@
+"""What kind of work it is, where there is room to say so: languages, tools, branch."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from holdfast.brief.fence import flat
+from holdfast.brief.item import Item
+from holdfast.checkpoint.facts import Facts
+
+LANGUAGES = {
+    "c": "C", "cpp": "C++", "cs": "C#", "css": "CSS", "dart": "Dart", "go": "Go", "java": "Java",
+    "js": "JavaScript", "jsx": "JavaScript", "kt": "Kotlin", "php": "PHP", "py": "Python",
+    "rb": "Ruby", "rs": "Rust", "sh": "shell", "sql": "SQL", "swift": "Swift", "ts": "TypeScript",
+    "tsx": "TypeScript", "vue": "Vue",
+}  # fmt: skip
+LEAST_WORTH = 1e-6
+
+
+def about(facts: Facts) -> Iterator[Item]:
+    """One line, the last to be taken."""
+    told = [*_languages(facts), *_tools(facts)]
+    if facts.branch:
+        told.insert(0, f"branch {facts.branch}")
+    if told:
+        yield Item("about", flat("; ".join(told), 300), LEAST_WORTH, "what kind of work it is")
+
+
+def _languages(facts: Facts) -> list[str]:
+    counts = Counter(LANGUAGES.get(path.rpartition(".")[2], "") for path in facts.files)
+    names = [name for name, _ in counts.most_common(4) if name][:3]
+    return [f"languages: {', '.join(names)}"] if names else []
+
+
+def _tools(facts: Facts) -> list[str]:
+    most = sorted(facts.tools.items(), key=lambda pair: -pair[1])[:5]
+    return ["tools: " + ", ".join(f"{name} {count}" for name, count in most)] if most else []
