@@ -11,6 +11,7 @@ FOLLOWING = 3
 FIRM = frozenset({"rule", "correction"})
 LONGEST_RULE, SHORTEST_RULE = 300, 80
 _KINDS = {"rule": "rule", "correction": "corrected", "choice": "chose", "wish": "asked"}
+FRESH_OPS = 3
 
 
 def request(facts: Facts) -> list[Prompt]:
@@ -80,7 +81,9 @@ def flight(facts: Facts, room: int) -> Iterator[Item]:
     """The very end: what the model said last, what it did last, what still runs."""
     place = facts.recent[-1].place if facts.recent else None
     if facts.last_texts:
-        text = f"last said: “{flat(facts.last_texts[-1], max(140, int(room * 0.05)))}”"
+        age = facts.op - facts.last_said_op
+        when = "last said" if age <= FRESH_OPS else f"said {age} operations ago, nothing since"
+        text = f"{when}: “{flat(facts.last_texts[-1], max(140, int(room * 0.05)))}”"
         yield Item("flight", text, 0.05, "the model's last words", order=0, pinned=True)
     running = list(facts.calls.values())[-3:]
     for call in running:

@@ -167,6 +167,7 @@ class Facts(msgspec.Struct):
     tools: dict[str, int] = {}
     last_file: str = ""
     last_texts: list[str] = []  # of the model, newest last
+    last_said_op: int = 0
     summary: str = ""  # the client's, while the transcript ends in it
     since_summary: int = 0  # operations after it
     restored: dict[str, int] = {}  # files the client reads back by itself, oldest first

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.checkpoint.extract import calls, names, paths, prompts, results, said
+from holdfast.checkpoint.extract import background, calls, names, paths, prompts, results, said
 from holdfast.checkpoint.extract.skim import skim
 from holdfast.checkpoint.facts import Facts, Place
 from holdfast.transcript import (
@@ -80,6 +80,7 @@ class Extractor:
             self._summary(entry)
         elif isinstance(entry, Boundary) and entry.resets_window:
             self.facts.compactions += 1
+            self.facts.calls.clear()  # what had no result then never will
 
     def _place(self, entry: Entry) -> Place:
         return Place(entry.offset, entry.line.timestamp[:40], self.facts.op)
@@ -129,6 +130,8 @@ class Extractor:
         if entry.is_meta:
             return
         facts, text = self.facts, entry.text
+        if text.startswith("<task-notification"):
+            background.heard(facts, text[:20_000])
         before = len(facts.prompts)
         prompts.hear(facts, text, self._place(entry))
         if len(facts.prompts) != before:

@@ -55,7 +55,7 @@ def _says_failed(text: str) -> bool:
     if not cues.within(_HINTS, text):
         return False
     for line in text.splitlines():
-        if line.startswith(_FAILED) or cues.within(_FAILING, line):
+        if line.startswith(_FAILED) or cues.within(_FAILING, line) or ": error: " in line:
             return True
     return _counts_failures(text.split())
 

@@ -21,7 +21,8 @@ SPOKEN_CHARS = 1500  # a longer prompt is partly pasted
 _HANDED_BACK = ("Implement the following plan",)
 _END = re.compile(r"(?<=[.!?])\s+|(?<=[\u3002\uff01\uff1f])")
 _NOT_WORDS = ("<local-command", "<bash-", "<task-notification", "<user-memory", "<ide_", "Caveat:")
-_NOT_SAID = (*_NOT_WORDS, "[Request interrupted", "This session is being continued", "<teammate")
+_NOT_OURS = ("[Request interrupted", "This session is being continued", "Operation stopped by hook")
+_NOT_SAID = (*_NOT_WORDS, *_NOT_OURS, "<teammate")
 _STOP_WORDS = (
     "that this with from have what when then them they your about again should would could "
     "there rule rules always never please dont don't must said just like need want make sure "
@@ -97,7 +98,10 @@ def _kind(sentence: str, said: str, *, first: bool, short: bool) -> str:
 
 def _pasted(sentence: str) -> bool:
     """A line of code, of a log or of a table, rather than a sentence."""
-    return sentence[0] in "`{}<([" or " → " in sentence or " = " in sentence or "::" in sentence
+    if sentence[0] in "`{}<([" or " → " in sentence or " = " in sentence or "::" in sentence:
+        return True
+    place = sentence.partition(" ")[0].rstrip(":").rpartition(":")  # `file.go:12: said`
+    return "." in place[0] and place[2].isdecimal()
 
 
 def sentences(text: str) -> list[str]:

@@ -5,7 +5,16 @@ What a tool printed is nobody's rule. Only heads and tails of what ran are looke
 
 import msgspec
 
-from holdfast.checkpoint.extract import cues, names, outcomes, paths, prompts, shell, tasks
+from holdfast.checkpoint.extract import (
+    background,
+    cues,
+    names,
+    outcomes,
+    paths,
+    prompts,
+    shell,
+    tasks,
+)
 from holdfast.checkpoint.facts import Call, Facts, Place, Rule
 from holdfast.transcript import Result, ToolResult
 
@@ -27,8 +36,8 @@ _NOT_RUN = (
 )
 _decode = msgspec.json.Decoder(str).decode
 _STOPPED = (b'"toolUseResult":"User rejected', b'"toolUseResult":"Error: The user doesn')
-_LAUNCHED = "Async agent launched"  # it answers later, in a file of its own
 _USER_SAID = "the user said:"
+PREAMBLE_CHARS = 800
 
 
 def come_back(facts: Facts, entry: Result, block: ToolResult, place: Place) -> Call | None:
@@ -45,6 +54,8 @@ def come_back(facts: Facts, entry: Result, block: ToolResult, place: Place) -> C
         _agent_answered(facts, block)
     elif tool in ("Grep", "Glob") and not facts.far:
         _found(facts, block.text[:HEAD_CHARS])
+    elif tool in ("TaskOutput", "AgentOutputTool"):
+        background.heard(facts, block.text[:REPORT_CHARS])
     elif tool == "TaskCreate":
         tasks.created(facts, call.what, block.text[:80], place)
     elif tool == _ASKED and not block.is_error:
@@ -109,10 +120,17 @@ def _committed(facts: Facts, text: str) -> None:
 
 
 def _found(facts: Facts, text: str) -> None:
-    """Files a search came upon, a little warmer each time."""
+    """Files a search came upon, a little warmer each time; lines of context name none."""
     heads = (line.partition(":")[0] for line in text.splitlines())
-    for name in list(dict.fromkeys(head for head in heads if "." in head and " " not in head))[:30]:
+    for name in list(dict.fromkeys(head for head in heads if _is_path(head)))[:30]:
         paths.use(facts, name, "seen", SEEN)
+
+
+def _is_path(head: str) -> bool:
+    """`path-123-code` and `123-<tab>code` are context around a match, not names."""
+    if "." not in head or not head.isprintable() or " " in head:
+        return False
+    return not any(part.isdecimal() for part in head.split("-"))
 
 
 def mention(facts: Facts, text: str, weight: float = SEEN) -> None:
@@ -124,11 +142,19 @@ def mention(facts: Facts, text: str, weight: float = SEEN) -> None:
             paths.use(facts, name, "seen", weight)
 
 
+def _findings(text: str) -> str:
+    """From the first heading on, if one comes soon: what stands before it is preamble."""
+    start = text.find("\n#", 0, PREAMBLE_CHARS)
+    return text[start + 1 :] if start >= 0 else text
+
+
 def _agent_answered(facts: Facts, block: ToolResult) -> None:
     mention(facts, block.text[:REPORT_CHARS])
     agent = facts.agents.get(block.tool_use_id[:80])
-    if agent is not None and not block.text.startswith(_LAUNCHED):
-        agent.answer = block.text[:LONGEST_ANSWER].strip()
+    if block.text.startswith(background.LAUNCHED):
+        background.launched(facts, block.tool_use_id[:80], block.text)
+    elif agent is not None:
+        agent.answer = _findings(block.text)[:LONGEST_ANSWER].strip()
         agent.status = "failed" if block.is_error else "done"
 
 

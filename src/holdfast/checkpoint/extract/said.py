@@ -12,8 +12,8 @@ LONGEST_STEP = 200
 MOST_QUESTIONS = 4
 _DECIDING = (
     "decided | decision: | i'll use | i will use | we'll use | going with | go with | opted for "
-    "| chose | i'll keep | let's use | let's go with | switched to | switching to | root cause "
-    "| the fix is | the issue is | the problem is | the best approach | the right approach | "
+    "| chose | i'll keep | let's use | let's go with | switched to | switching to "
+    "| the best approach | the right approach | "
     "entschieden | j'ai choisi | decidí | 決め | 决定"
 )
 _DECIDED = tuple(f" {cue} " for cue in _DECIDING.split(" | "))
@@ -29,6 +29,7 @@ def hear(facts: Facts, text: str, place: Place) -> None:
         return
     facts.last_texts.append(text.strip()[:LONGEST_TEXT])
     del facts.last_texts[:-MOST_TEXTS]
+    facts.last_said_op = place.op
     names.hear(facts, text, 1.6)
     low = text.lower()
     if cues.within(_HINTS, low):
