@@ -39,11 +39,12 @@ def after_compactions(trial: Trial) -> list[Received]:
 
 
 def checkpoints(project: Path) -> list[Document]:
-    """What was kept, each file proven against its hash and its entry; HOLDFAST_HOME must be set."""
-    files = sorted((project / ".claude" / "checkpoints").glob("*.md"))
+    """What was kept, oldest first, each proven by hash and entry; HOLDFAST_HOME must be set."""
+    files = (project / ".claude" / "checkpoints").glob("*.md")
     reports = [verify(str(path), known()) for path in files]
     assert [finding for report in reports for finding in report.findings] == []
-    return [report.document for report in reports if report.document]
+    kept = [report.document for report in reports if report.document]
+    return sorted(kept, key=lambda one: (one.created, one.iteration))
 
 
 def _texts(value: Any) -> Iterator[str]:

@@ -36,7 +36,8 @@ class Held:
         if item.section in _KEPT_BY_CLIENT:
             return True
         quoted = item.text.strip("“”-` ").partition("”")[0].rstrip(" …")
-        return len(quoted) > 8 and quoted in self._summary
+        short = len(quoted) <= 8  # "go on" is in many a text: only as a quotation is it said
+        return (f"“{quoted}" if short else quoted) in self._summary
 
 
 def _words(text: str) -> set[str]:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 import msgspec
+from msgspec.structs import replace
 
 from holdfast.brief import complement, fence, standing, told, used
 from holdfast.brief.about import about
@@ -42,12 +43,19 @@ def compose(
 ) -> Brief:
     """What to hand back now; `pinned` are rules from elsewhere that must be in it."""
     role = role or role_for(agent_type, has_agents=bool(facts.agents))
-    sections = sections_of(role)
+    sections = [_addressed(one, agent_type) for one in sections_of(role)]
     limit = chars_for(max_tokens)
     frame = units(fence.opening(_origin(facts))) + units(fence.closing()) + MARGIN
     items = gather(facts, limit, pinned)
     choice = choose(items, sections, limit - frame)
     return _laid_out(facts, choice.taken, sections, limit, role, len(items))
+
+
+def _addressed(section: Section, agent_type: str) -> Section:
+    """A subagent is asked by the agent that called it, not by the user."""
+    if not agent_type:
+        return section
+    return replace(section, heading=section.heading.replace("the user", "its caller"))
 
 
 def gather(facts: Facts, limit: int, pinned: Sequence[str] = ()) -> list[Item]:

@@ -4,9 +4,9 @@ from collections.abc import Iterator
 
 from holdfast.brief.fence import clean, code, flat
 from holdfast.brief.item import Item
-from holdfast.brief.told import request
 from holdfast.checkpoint.extract.heat import FLOOR, heat_at
 from holdfast.checkpoint.facts import Facts, Failure, Task
+from holdfast.checkpoint.request import request
 
 MOST_FAILING = 8
 MOST_REFERENCES = 8

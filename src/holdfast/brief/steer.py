@@ -2,19 +2,19 @@
 
 from holdfast.brief.fence import code, flat
 from holdfast.brief.size import units
-from holdfast.brief.told import request
 from holdfast.checkpoint.facts import Facts
+from holdfast.checkpoint.request import request
 from holdfast.redact import redact
 
 MOST_UNITS = 2000
 
 
-def steer(facts: Facts) -> str:
+def steer(facts: Facts, whose: str = "the user") -> str:
     """What the summary must hold word for word, most important first; empty with no facts."""
     lines = ["Keep these word for word in the summary:"]
     lines += [f"- request: “{flat(one.text, 300)}”" for one in request(facts)[:1]]
     lines += [
-        f"- rule of the user: “{flat(one.text, 160)}”"
+        f"- rule of {whose}: “{flat(one.text, 160)}”"
         for one in reversed(facts.rules)
         if one.kind in ("rule", "correction")
     ][:8]

@@ -4,22 +4,13 @@ from collections.abc import Iterator
 
 from holdfast.brief.fence import code, flat
 from holdfast.brief.item import Item
-from holdfast.checkpoint.facts import Facts, Prompt, Rule
+from holdfast.checkpoint.facts import Facts, Rule
+from holdfast.checkpoint.request import SUBSTANTIAL_CHARS, request
 
-SUBSTANTIAL_CHARS = 40  # "yes, go on" is no request
-FOLLOWING = 3
 FIRM = frozenset({"rule", "correction"})
 LONGEST_RULE, SHORTEST_RULE = 300, 80
 _KINDS = {"rule": "rule", "correction": "corrected", "choice": "chose", "wish": "asked"}
 FRESH_OPS = 3
-
-
-def request(facts: Facts) -> list[Prompt]:
-    """The last prompt that says what to do, and the short ones since; oldest first."""
-    for index in range(len(facts.prompts) - 1, -1, -1):
-        if facts.prompts[index].chars >= SUBSTANTIAL_CHARS:
-            return [facts.prompts[index], *facts.prompts[index + 1 :][-FOLLOWING:]]
-    return facts.prompts[-FOLLOWING:]
 
 
 def task(facts: Facts, room: int) -> Iterator[Item]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from holdfast.checkpoint.facts import Command, Facts, Failure, Used
+from holdfast.checkpoint.facts import Command, Facts, Failure, Prompt, Used
 from holdfast.checkpoint.git_state import git_state
+from holdfast.checkpoint.request import request
 
 MOST_ITEMS = 40
 MOST_CHARS = 600
@@ -18,7 +19,7 @@ def sections_of(facts: Facts) -> dict[str, list[str]]:
         "In Progress": list(_in_progress(facts)),
         "User Rules": [_rule(rule.text, rule.before) for rule in facts.rules],
         "What Changed": [_changed(*pair) for pair in _recent(facts) if pair[1].edits],
-        "Why Changed": [_cut(prompt.text) for prompt in facts.prompts[-5:]],
+        "Why Changed": list(dict.fromkeys(_cut(p.text) for p in _reasons(facts))),
         "Active Issues": [*map(_open, _failures(facts, still=True)), *_left_behind(facts)],
         "Key Decisions": [_cut(one.text) for one in facts.decisions],
         "Next Steps": list(_next_steps(facts)),
@@ -37,7 +38,7 @@ def snapshot_of(facts: Facts) -> dict[str, Any]:
     changed = [path for path, used in facts.files.items() if used.edits]
     return {
         "session_id": facts.session_id,
-        "context_summary": _cut(facts.prompts[-1].text) if facts.prompts else "",
+        "context_summary": _asked(facts),
         "active_tasks": [
             {"description": task.text, "status": task.status}
             for task in facts.tasks.values()
@@ -59,7 +60,7 @@ def snapshot_of(facts: Facts) -> dict[str, Any]:
 def _in_progress(facts: Facts) -> Iterator[str]:
     """The request being worked on, the last words, and calls that have no result yet."""
     if facts.prompts:
-        yield "request: " + _cut(facts.prompts[-1].text)
+        yield "request: " + _asked(facts)
     if facts.last_texts:
         yield "last said: " + _cut(facts.last_texts[-1])
     for call in [*facts.calls.values()][-3:] or facts.recent[-1:]:
@@ -69,12 +70,21 @@ def _in_progress(facts: Facts) -> Iterator[str]:
             yield "git: " + state
 
 
+def _reasons(facts: Facts) -> list[Prompt]:
+    return [*request(facts)[:1], *facts.prompts[-3:]]
+
+
+def _asked(facts: Facts) -> str:
+    """The request being worked on: "go on" is none."""
+    return _cut(request(facts)[0].text) if facts.prompts else ""
+
+
 def _next_steps(facts: Facts) -> Iterator[str]:
     open_tasks = [task for task in facts.tasks.values() if task.is_open]
     for task in open_tasks[-MOST_ITEMS:]:
         yield f"{_cut(task.text)} ({task.status})"
     if not open_tasks and facts.prompts:
-        yield "go on with: " + _cut(facts.prompts[-1].text)
+        yield "go on with: " + _asked(facts)
 
 
 def _recent(facts: Facts) -> list[tuple[str, Used]]:

@@ -47,7 +47,8 @@ def tell(moment: Moment) -> str:
 def _steering(state: State, folder: str) -> str:
     """What to keep word for word; nothing where the transcript could not be read."""
     try:
-        return steer(keeping.facts_of(state, folder))
+        whose = "the caller" if state.agent_id else "the user"
+        return steer(keeping.facts_of(state, folder), whose)
     except Exception as slip:  # the compaction is not held up for this
         log.add("ERROR", noting.place(state), f"the summary is not steered: {slip!r}")
         return ""

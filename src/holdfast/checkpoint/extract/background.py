@@ -15,7 +15,7 @@ def launched(facts: Facts, use_id: str, text: str) -> None:
 
 
 def heard(facts: Facts, text: str) -> None:
-    """A notification, or the answer of a look at it: `<task-id>` and `<status>` in either spelling."""
+    """A notification, or the answer of a look at it: `<task-id>` in either spelling."""
     for opening in ("<task-id>", "<task_id>"):
         agent_id = text.partition(opening)[2].partition("<")[0].strip()[:80]
         agent = facts.agents.get(agent_id) if agent_id else None

@@ -1,0 +1,124 @@
+"""`/compact` asked for by the user, headless: kept, and given back when the session is resumed."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pytest
+
+from holdfast.client.trial.cycle import MODEL, SUMMARY, rounds
+from holdfast.client.trial.heard import compactions, hook_faults
+from holdfast.client.trial.run import Trial, run_trial
+from holdfast.client.trial.script import Acts, Answer, usage_of
+
+from .briefs import MOST_TOKENS, briefs, checkpoints, tokens
+from .stage import LOUD, Stage, a_stage, hook_settings
+
+pytestmark = pytest.mark.real_client
+
+RULE = "Always write depths in metres."
+REQUEST = "Please map the harbour."
+
+
+class Runs(NamedTuple):
+    stage: Stage
+    before: Trial
+    compacted: Trial
+    resumed: Trial
+
+
+def _say(binary: Path, stage: Stage, words: str, settings: Mapping[str, Any], *args: str) -> Trial:
+    script = Acts(
+        rounds((20_000, 30_000, 40_000)),
+        summary=[Answer(SUMMARY, usage=usage_of(3_000, output_tokens=200))],
+    )
+    return run_trial(
+        *(binary, stage.project, stage.home, script),
+        prompt=words,
+        model=MODEL,
+        settings=settings,
+        env=LOUD,
+        args=args,
+        timeout=60,
+        patient=True,
+    )
+
+
+def _runs(binary: Path, stage: Stage, first: Mapping[str, Any]) -> Runs:
+    before = _say(binary, stage, f"{REQUEST} {RULE}", first)
+    resume = ("--resume", before.session_id)
+    compacted = _say(binary, stage, "/compact", hook_settings(), *resume)
+    resumed = _say(binary, stage, "Go on.", hook_settings(), *resume)
+    return Runs(stage, before, compacted, resumed)
+
+
+@pytest.fixture(scope="module")
+def runs(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    """Our hooks come only with the `/compact`: nothing of the session was kept before."""
+    return _runs(binary, a_stage(tmp_path_factory.mktemp("manual")), {})
+
+
+@pytest.fixture(scope="module")
+def kept_before(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> Runs:
+    """Our hooks were there all along: the end of the session has just been kept."""
+    return _runs(binary, a_stage(tmp_path_factory.mktemp("kept")), hook_settings())
+
+
+@pytest.mark.requirement("X1", "C4")
+def test_a_manual_compaction_passes_without_a_fault(runs: Runs, kept_before: Runs) -> None:
+    for done in (runs, kept_before):
+        assert {trial.session_id for trial in done[1:]} == {done.before.session_id}
+        assert [(trial.exit_code, trial.timed_out) for trial in done[1:]] == [(0, False)] * 3
+        assert [fault for trial in done[1:] for fault in hook_faults(trial)] == []
+        assert [compactions(trial) for trial in done[1:]] == [0, 1, 0]
+
+
+@pytest.mark.requirement("C4")
+def test_it_leaves_a_checkpoint_with_its_trigger(
+    runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(runs.stage.holdfast_home))
+    kept = checkpoints(runs.stage.project)
+    assert [one.trigger for one in kept] == ["manual", "session-end"]
+    assert kept[0].session_id == runs.before.session_id
+    assert RULE in kept[0].sections["User Rules"]
+
+
+@pytest.mark.requirement("C4", "C9")
+def test_a_state_that_was_kept_at_the_sessions_end_is_not_kept_again(
+    kept_before: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_HOME", str(kept_before.stage.holdfast_home))
+    kept = checkpoints(kept_before.stage.project)
+    assert [one.trigger for one in kept] == ["session-end", "session-end"]
+    log = (kept_before.stage.holdfast_home / "guard.log").read_text()
+    assert f"compaction (manual) at 40,000 tokens, checkpoint {_name(kept_before)}" in log
+
+
+@pytest.mark.requirement("B2")
+def test_the_resumed_session_begins_with_the_brief(runs: Runs, kept_before: Runs) -> None:
+    for done in (runs, kept_before):
+        of_session = [
+            brief
+            for brief in briefs(done.resumed.asked("main")[0])
+            if f'from="transcript {done.before.session_id[:8]}' in brief
+        ]
+        assert len(of_session) == 1
+        assert RULE in of_session[0]
+        assert REQUEST in of_session[0]
+        assert tokens(of_session[0]) <= MOST_TOKENS
+
+
+@pytest.mark.requirement("B1")
+def test_the_summariser_is_told_what_to_keep(runs: Runs) -> None:
+    [request] = runs.compacted.asked("summary")
+    steered = str(request.body["messages"][-1]).rpartition("Additional Instructions")[2]
+    assert RULE in steered
+    assert REQUEST in steered
+
+
+def _name(runs: Runs) -> str:
+    """The first checkpoint, by name."""
+    return min((runs.stage.project / ".claude" / "checkpoints").glob("*.md")).stem
