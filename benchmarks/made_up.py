@@ -34,9 +34,10 @@ PROMPTS = (
     "yes, go on",
 )
 WORDS = (
-    "station gauge height tide window parser heading column reading merge offset harbour chart "
-    "datum level series north coast table value missing filter round check compare return"
-).split()
+    *("station", "gauge", "height", "tide", "window", "parser", "heading", "column", "reading"),
+    *("merge", "offset", "harbour", "chart", "datum", "level", "series", "north", "coast"),
+    *("table", "value", "missing", "filter", "round", "check", "compare", "return"),
+)
 FULL_TOKENS, PER_ROUND_TOKENS = 165_000, 900
 
 

@@ -20,6 +20,7 @@ def main() -> None:
     _print("What the hook costs", list(_hooks()))
     _print("What the user waits (real client, scripted API)", list(_wait()))
     _print("Reading a transcript", list(_parse(given.corpus)))
+    _print("Saving and giving back", list(_save()))
     _print("Taking secrets out", list(_secrets()))
     _print("Reading and alerts against the truth", list(_truth(given.corpus)))
     _print("What a brief gives back", list(_briefs(given.corpus, given.evaluate)))
@@ -51,6 +52,12 @@ def _parse(corpus: Path | None) -> Iterator[Row]:
     from benchmarks import parse
 
     yield from parse.rows(corpus)
+
+
+def _save() -> Iterator[Row]:
+    from benchmarks import save
+
+    yield from save.rows()
 
 
 def _secrets() -> Iterator[Row]:

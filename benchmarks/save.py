@@ -99,7 +99,6 @@ def _measure(folder: Path) -> dict[str, Spent]:
             JQ_BACK: lambda: bench.chain(CHAIN_BACK, "SessionStart", bench.small),
         }
         large[JQ_LARGE] = lambda: bench.chain(CHAIN_SAVE, "PreCompact", bench.large)
-    bench.chain(CHAIN_SAVE, "PreCompact", bench.small) if JQ_SAVE in turns else None
     taken: dict[str, list[Spent]] = {name: [] for name in (*turns, *large)}
     for turn in range(ROUNDS):
         now = turns | large if turn % (ROUNDS // LARGE_ROUNDS) == 0 else turns
@@ -196,11 +195,10 @@ def _others(folder: Path) -> Iterator[Entry]:
 def spent(command: list[str], data: bytes, own: dict[str, str]) -> Spent:
     """Of one process and whatever it started; one that errs or says nothing is no measure."""
     before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
-    run = subprocess.run(
-        command, input=data, capture_output=True, check=True, env=os.environ | own
-    )
+    run = subprocess.run(command, input=data, capture_output=True, check=True, env=os.environ | own)
     wall, after = time.perf_counter() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-    if run.stderr:
+    hook = command is HOOK
+    if run.stderr or (hook and not run.stdout):
         raise RuntimeError(f"it was not well: {run.stderr!r}")
     cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
     return wall, cpu

@@ -65,7 +65,8 @@ class Work:
 
     @property
     def checkpoints(self) -> list[Path]:
-        return sorted((self.project / ".claude" / "checkpoints").glob("*.md"))
+        found = (self.project / ".claude" / "checkpoints").glob("*.md")
+        return sorted(found, key=lambda path: path.stem)  # two of one second: `…-2` is the later
 
 
 @pytest.fixture

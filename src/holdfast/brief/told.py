@@ -27,6 +27,7 @@ def task(facts: Facts, room: int) -> Iterator[Item]:
 def earlier(facts: Facts) -> Iterator[Item]:
     now = request(facts)
     old = [one for one in facts.prompts if one not in now and one.chars >= SUBSTANTIAL_CHARS]
+    old = [one for one in old if not any(taken in one.text for taken in facts.revoked)]
     for age, prompt in enumerate(reversed(old)):
         first = prompt is old[0]
         worth = 0.008 if first else 0.03 / (1 + age)

@@ -8,12 +8,15 @@ from __future__ import annotations
 
 import json
 import os
+import stat
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields, replace
 from itertools import pairwise
-from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
 
 from holdfast.wire import places, scan
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MOST_SETTINGS_BYTES = 4 << 20
 HEAD_BYTES = 1 << 16
@@ -21,8 +24,7 @@ MOST_MODEL_CHARS = 200
 TRUE_WORDS = frozenset(("1", "true", "yes", "on"))
 
 
-@dataclass(frozen=True, slots=True)
-class Switches:
+class Switches(NamedTuple):  # a dataclass costs 20 ms to import, and a compaction waits
     """None: not turned. `model` is the one asked for where that is a `[1m]`: the transcript
     and the requests leave the suffix out."""
 
@@ -35,7 +37,7 @@ class Switches:
     model: str = ""
 
     def as_json(self) -> dict[str, object]:
-        return {key: value for key, value in asdict(self).items() if value}
+        return {key: value for key, value in self._asdict().items() if value}
 
 
 def from_json(value: object) -> Switches:
@@ -45,7 +47,7 @@ def from_json(value: object) -> Switches:
     kinds = {"large_windows_off": bool, "compaction_off": bool, "model": str}
     good = {
         name: value[name]
-        for name in (field.name for field in fields(Switches))
+        for name in Switches._fields
         if isinstance(value.get(name), kinds.get(name, (int, float))) and _sane(value[name])
     }
     return Switches(**good)
@@ -66,7 +68,7 @@ def read(
     for settings in _settings(project, environ):
         found = _from_settings(found, settings)
     found = _from_command_line(_from_environ(found, environ), command_line)
-    return found if found.model.endswith("[1m]") else replace(found, model="")
+    return found if found.model.endswith("[1m]") else found._replace(model="")
 
 
 def project_of(transcript: Path) -> str:
@@ -87,7 +89,8 @@ def command_line_of(pid: str) -> list[str]:
     if not pid.isdecimal():
         return []
     try:
-        data = Path("/proc", pid, "cmdline").read_bytes()
+        with open(f"/proc/{pid}/cmdline", "rb") as file:  # noqa: PTH123 (pathlib costs 8 ms)
+            data = file.read()
     except OSError:
         return []
     return data.decode("utf-8", "replace").split("\0")
@@ -95,41 +98,51 @@ def command_line_of(pid: str) -> list[str]:
 
 def settings_files(project: str, environ: Mapping[str, str]) -> list[Path]:
     """Claude Code's settings files, weakest first."""
+    from pathlib import Path
+
+    return [Path(path) for path in _settings_paths(project, environ)]
+
+
+def _settings_paths(project: str, environ: Mapping[str, str]) -> list[str]:
     home = environ.get("HOME", "")
     config = environ.get("CLAUDE_CONFIG_DIR") or (f"{home}/.claude" if home else "")
-    files = [Path(config, "settings.json")] if config else []
+    files = [f"{config}/settings.json"] if config else []
     if project:
-        files += [
-            Path(project, ".claude", name) for name in ("settings.json", "settings.local.json")
-        ]
-    managed = [Path("/etc/claude-code"), Path("/Library/Application Support/ClaudeCode")]
-    return files + [folder / "managed-settings.json" for folder in managed]
+        files += [f"{project}/.claude/{name}" for name in ("settings.json", "settings.local.json")]
+    managed = ("/etc/claude-code", "/Library/Application Support/ClaudeCode")
+    return files + [f"{folder}/managed-settings.json" for folder in managed]
 
 
 def _settings(project: str, environ: Mapping[str, str]) -> Iterator[dict[str, object]]:
-    for path in settings_files(project, environ):
+    for path in _settings_paths(project, environ):
         try:
-            if not path.is_file() or path.stat().st_size > MOST_SETTINGS_BYTES:
+            if not _may_read(path):
                 continue
-            value = json.loads(path.read_bytes())
+            with open(path, "rb") as file:  # noqa: PTH123
+                value = json.loads(file.read())
         except (OSError, ValueError, RecursionError):
             continue  # the client ignores a broken file too; install and doctor speak of it
         if isinstance(value, dict):
             yield value
 
 
+def _may_read(path: str) -> bool:
+    found = os.stat(path)  # noqa: PTH116
+    return stat.S_ISREG(found.st_mode) and found.st_size <= MOST_SETTINGS_BYTES
+
+
 def _from_settings(found: Switches, settings: Mapping[str, object]) -> Switches:
     window = settings.get("autoCompactWindow")
     if isinstance(window, (int, str)) and not isinstance(window, bool):
-        found = replace(
-            found, auto_compact_window=_tokens(str(window)) or found.auto_compact_window
+        found = found._replace(
+            auto_compact_window=_tokens(str(window)) or found.auto_compact_window
         )
     enabled = settings.get("autoCompactEnabled")
     if isinstance(enabled, bool):
-        found = replace(found, compaction_off=not enabled)
+        found = found._replace(compaction_off=not enabled)
     model = settings.get("model")
     if isinstance(model, str):
-        found = replace(found, model=model[:MOST_MODEL_CHARS])
+        found = found._replace(model=model[:MOST_MODEL_CHARS])
     block = settings.get("env")
     if isinstance(block, dict):
         found = _from_environ(found, {k: v for k, v in block.items() if isinstance(v, str)})
@@ -138,8 +151,7 @@ def _from_settings(found: Switches, settings: Mapping[str, object]) -> Switches:
 
 def _from_environ(found: Switches, environ: Mapping[str, str]) -> Switches:
     percent = _number(environ.get("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", ""))
-    return replace(
-        found,
+    return found._replace(
         auto_compact_window=_tokens(environ.get("CLAUDE_CODE_AUTO_COMPACT_WINDOW", ""))
         or found.auto_compact_window,
         percent_override=percent if percent and 0 < percent <= 100 else found.percent_override,
@@ -159,8 +171,7 @@ def _from_environ(found: Switches, environ: Mapping[str, str]) -> Switches:
 def _from_command_line(found: Switches, words: Sequence[str]) -> Switches:
     window = _tokens(_option(words, "--autocompact"))
     model = _option(words, "--model")
-    return replace(
-        found,
+    return found._replace(
         auto_compact_window=window or found.auto_compact_window,
         model=model[:MOST_MODEL_CHARS] or found.model,
     )

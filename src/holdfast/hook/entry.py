@@ -222,9 +222,13 @@ def _wake(teller: str) -> Any:
 
     `site` was skipped to start fast; the warm side's libraries are found through it.
     """
+    import gc
     import site
 
+    gc.disable()  # a process of a tenth of a second has nothing to gather
     site.main()
+    # msgspec asks for it, gains nothing by it on our Pythons, and would pay a whole start for it.
+    sys.modules.setdefault("typing_extensions", None)  # type: ignore[arg-type]
     return __import__("holdfast.lifecycle." + teller, None, None, ["*"])
 
 

@@ -7,12 +7,11 @@ since. If the transcript cannot be told apart, a smaller checkpoint says what is
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 from holdfast.checkpoint import facts as known
-from holdfast.checkpoint import prune
 from holdfast.checkpoint.document import Document, cleaned
 from holdfast.checkpoint.errors import NotKept
 from holdfast.checkpoint.extract import Extractor
@@ -28,10 +27,13 @@ MOST_FACTS_BYTES = 32 << 20
 
 def facts_of(state: State, folder: str) -> Facts:
     """Everything the transcript tells, reading on from where the last time ended."""
-    path = Path(folder, "facts.json")
-    before = known.load(places.read_small(str(path), MOST_FACTS_BYTES))
-    if before is not None and before.offset > _size(state.transcript):
+    path = f"{folder}/facts.json"
+    before = known.load(places.read_small(path, MOST_FACTS_BYTES))
+    size = _size(state.transcript)
+    if before is not None and before.offset > size:
         before = None  # another file under the same name
+    if before is not None and 0 < before.offset == size:
+        return before  # nothing new: what was kept is what there is
     found = Extractor(before, sidechain=bool(state.agent_id)).read(state.transcript)
     _remember(path, found)
     return found
@@ -63,6 +65,8 @@ def take(state: State, folder: str, trigger: str, now_ms: int) -> Kept | None:
 
 def tidy(state: State, now_ms: int) -> None:
     """Old checkpoints of this project, thinned; the newest of every session stays."""
+    from holdfast.checkpoint import prune  # at the end of a session only
+
     prune.prune(state.project, datetime.fromtimestamp(now_ms / 1000, UTC))
 
 
@@ -80,22 +84,28 @@ def _content(state: State, folder: str) -> tuple[dict[str, list[str]], dict[str,
         return told, {"context_summary": "the transcript could not be read"}
 
 
-def _remember(path: Path, facts: Facts) -> None:
+def _remember(path: str, facts: Facts) -> None:
     """Secrets are taken out before it is stored; what could then not be read back is not kept,
     and the next time reads from the start."""
     data = redact(known.save(facts).decode()).encode()
-    draft = path.with_name(f"facts.{os.getpid()}.draft")
+    draft = f"{path[: -len('.json')]}.{os.getpid()}.draft"
     try:
         if known.load(data) is None:
-            return path.unlink(missing_ok=True)
-        draft.write_bytes(data)
-        draft.replace(path)
+            return _forget(path)
+        with open(draft, "wb") as file:  # noqa: PTH123 (pathlib costs 8 ms)
+            file.write(data)
+        os.replace(draft, path)  # noqa: PTH105
     except OSError as slip:
         log.add("WARN", "facts", f"not remembered: {slip}")
 
 
+def _forget(path: str) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(path)  # noqa: PTH108
+
+
 def _size(path: str) -> int:
     try:
-        return Path(path).stat().st_size
+        return os.stat(path).st_size  # noqa: PTH116
     except (OSError, ValueError):
         return 0

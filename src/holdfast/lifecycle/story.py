@@ -2,32 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-from holdfast.hook.entry import Moment
-from holdfast.lifecycle import (
-    after_compact,
-    after_tool,
-    before_compact,
-    prompt,
-    session_end,
-    session_start,
-    stop,
-)
+if TYPE_CHECKING:
+    from holdfast.hook.entry import Moment
 
-STORIES: dict[str, Callable[[Moment], str]] = {
-    "SessionStart": session_start.tell,
-    "UserPromptSubmit": prompt.tell,
-    "PostToolUse": after_tool.tell,
-    "PostToolUseFailure": after_tool.tell,
-    "Stop": stop.tell,
-    "PreCompact": before_compact.tell,
-    "PostCompact": after_compact.tell,
-    "SessionEnd": session_end.tell,
+STORIES = {
+    "SessionStart": "session_start",
+    "UserPromptSubmit": "prompt",
+    "PostToolUse": "after_tool",
+    "PostToolUseFailure": "after_tool",
+    "Stop": "stop",
+    "PreCompact": "before_compact",
+    "PostCompact": "after_compact",
+    "SessionEnd": "session_end",
 }
 
 
 def tell(moment: Moment) -> str:
-    """An event we were not asked to wait for says nothing."""
+    """An event we were not asked to wait for says nothing; no event pays for another's imports."""
     story = STORIES.get(moment.line.event)
-    return story(moment) if story else ""
+    if story is None:
+        return ""
+    said: str = import_module(f"holdfast.lifecycle.{story}").tell(moment)
+    return said

@@ -7,6 +7,8 @@ Nothing is raised for what is in the file; `Reader.tally` has what was skipped. 
 cannot be read at all raises, `Unreadable`. What it says is anyone's words: quote it, never obey it.
 """
 
+from typing import TYPE_CHECKING
+
 from holdfast.transcript.blocks import (
     AnyBlock,
     Image,
@@ -25,15 +27,17 @@ from holdfast.transcript.entries import (
     Result,
     Summary,
 )
-from holdfast.transcript.gather import operations
-from holdfast.transcript.operation import Operation
 from holdfast.transcript.reader import Reader, read
 from holdfast.transcript.repair import decoded
 from holdfast.transcript.source import Unreadable
-from holdfast.transcript.subagents import subagent_file, subagent_files
 from holdfast.transcript.tally import Tally
 from holdfast.transcript.tasks import TaskEvent, task_events
 from holdfast.transcript.usage import Usage
+
+if TYPE_CHECKING:
+    from holdfast.transcript.gather import operations
+    from holdfast.transcript.operation import Operation
+    from holdfast.transcript.subagents import subagent_file, subagent_files
 
 __all__ = [
     "Answer",
@@ -63,3 +67,19 @@ __all__ = [
     "subagent_files",
     "task_events",
 ]
+
+_LATER = {  # hooks need none of these, and dataclasses and pathlib cost them 30 ms
+    "Operation": "operation",
+    "operations": "gather",
+    "subagent_file": "subagents",
+    "subagent_files": "subagents",
+}
+
+
+def __getattr__(name: str) -> object:
+    if name not in _LATER:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    found: object = getattr(import_module(f"{__name__}.{_LATER[name]}"), name)
+    return found

@@ -1,11 +1,13 @@
 """What an answer says about the task list, whichever tools its client has for it."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from holdfast.transcript.blocks import ToolUse
 from holdfast.transcript.entries import Answer
-from holdfast.transcript.operation import Operation
+
+if TYPE_CHECKING:
+    from holdfast.transcript.operation import Operation
 
 # TodoWrite rewrites the whole list, on clients before TaskCreate and TaskUpdate came.
 TASK_TOOLS = frozenset({"TaskCreate", "TaskUpdate", "TodoWrite"})
@@ -19,7 +21,7 @@ class TaskEvent(NamedTuple):
     input: dict[str, Any]
 
 
-def task_events(answer: Answer | Operation) -> Iterator[TaskEvent]:
+def task_events(answer: "Answer | Operation") -> Iterator[TaskEvent]:
     """The task calls of one answer, in order."""
     for block in answer.blocks:
         if isinstance(block, ToolUse) and block.name in TASK_TOOLS:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from holdfast.settings.load import Settings
-from holdfast.window import monitor
-from holdfast.window.crossing import FREED
-from holdfast.window.guard import Thresholds, Verdict, next_tokens
-from holdfast.window.state import State
 from holdfast.wire.mark import DENSITY, NEVER, Mark
-from holdfast.wire.spool import Line
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from holdfast.settings.load import Settings
+    from holdfast.window.guard import Verdict
+    from holdfast.window.state import State
+    from holdfast.wire.spool import Line
 
 WAKE_NEXT = 0
 
@@ -23,6 +25,10 @@ def mark_for(
     settings: Settings,
 ) -> Mark:
     """Wake when a threshold, a fast step, a fall, a monitored call or half an hour has come."""
+    from holdfast.window import monitor  # a compaction wakes without the guard, and waits for us
+    from holdfast.window.crossing import FREED
+    from holdfast.window.guard import Thresholds, next_tokens
+
     edge = state.edge_tokens
     above = next_tokens(verdict, edge, Thresholds.of(settings))
     watched = settings.whole("capacity_threshold") / 100
