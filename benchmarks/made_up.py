@@ -92,8 +92,9 @@ def _call(number: int, random: Random) -> tuple[str, dict[str, Any], str, Any]:
         return "Read", {"file_path": path}, shown, {"type": "text", "file": file}
     if kind < 6:
         old, new = _code(random, 4), _code(random, 7)
-        given = {"file_path": path, "old_string": old, "new_string": new, "replace_all": False}
-        record = {"filePath": path, "oldString": old, "newString": new, "structuredPatch": []}
+        given: dict[str, Any] = {"file_path": path, "old_string": old, "new_string": new}
+        record: dict[str, Any] = {"filePath": path, "oldString": old, "newString": new}
+        record |= {"structuredPatch": []}
         record |= {"originalFile": _code(random, 120), "userModified": False}
         return "Edit", given, f"The file {path} has been updated.\n{new}", record
     if kind == 9 and number % 3 == 0:

@@ -89,6 +89,7 @@ def test_before_a_compaction_a_verified_checkpoint_is_in_the_project(work: Work)
     assert (path.parent / ".gitignore").read_text() == "*\n"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("B1")
 def test_the_summariser_is_told_what_to_keep_word_for_word(work: Work) -> None:
     steered, _ = work.compact()
@@ -167,6 +168,7 @@ def test_a_save_that_fails_everywhere_blocks_once_and_never_again(work: Work) ->
     assert "decision" not in second
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("M4")
 def test_marked_rules_the_client_does_not_load_are_pinned_into_the_brief(work: Work) -> None:
     slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(work.project))
@@ -178,6 +180,7 @@ def test_marked_rules_the_client_does_not_load_are_pinned_into_the_brief(work: W
     assert "Tabs are nice" not in given
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("C12")
 def test_a_transcript_that_cannot_be_read_gives_a_smaller_checkpoint(work: Work) -> None:
     work.path.unlink()
@@ -200,6 +203,7 @@ def test_a_new_session_is_offered_the_newest_checkpoint(work: Work) -> None:
     assert len(said) <= 900
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("C4", "U10")
 def test_the_end_of_a_session_leaves_a_last_checkpoint(work: Work) -> None:
     work.hook("SessionEnd")

@@ -143,6 +143,7 @@ def test_status_run_elsewhere_uses_the_switches_the_hooks_saw(session: Session) 
     assert _status("--transcript", str(session.path))["edge_tokens"] == 87_000
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("W5")
 def test_a_subagent_has_a_window_of_its_own(session: Session) -> None:
     session.call(160_000)
@@ -199,6 +200,7 @@ def test_without_an_answer_in_four_megabytes_the_last_reading_holds_as_an_estima
     assert status["used_tokens"] == pytest.approx(50_000, abs=30)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("W8")
 def test_readings_are_kept_one_per_change(session: Session) -> None:
     for used in (30_000, 40_000, 50_000):
@@ -210,6 +212,7 @@ def test_readings_are_kept_one_per_change(session: Session) -> None:
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("G10")
 def test_status_gives_an_orchestrator_what_it_routes_by(session: Session) -> None:
     for used in (30_000, 40_000, 50_000, 60_000):
