@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow  # whole processes: not for the inner loop
+
 LEAST_POINTS = 40  # there are that many touches of the disk in one keep, or the harness is blind
 
 

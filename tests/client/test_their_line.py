@@ -15,7 +15,7 @@ from holdfast.client.install import wiring
 from holdfast.lifecycle import their_line
 from tests.hot.hooks import run
 
-pytestmark = pytest.mark.requirement("U4")
+pytestmark = [pytest.mark.requirement("U4"), pytest.mark.slow]
 
 PAYLOAD = json.dumps(
     {

@@ -120,6 +120,7 @@ def test_a_subagent_s_call_is_read_from_its_own_file_into_its_own_window(tmp_pat
     assert not window().exists()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X2")
 def test_parallel_hooks_never_mix_their_lines(tmp_path: Path) -> None:
     from concurrent.futures import ThreadPoolExecutor

@@ -103,6 +103,7 @@ def test_status_for_a_person_fits_one_screen(past: Path) -> None:
     assert "167,000 in a window of 200,000" in out
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U3")
 @pytest.mark.parametrize(
     "arguments",
@@ -121,6 +122,7 @@ def test_nothing_to_show_is_an_error_in_words(arguments: tuple[str, ...]) -> Non
     assert "Traceback" not in found.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U3", "X7")
 @pytest.mark.parametrize("content", [b"", b"\0\xff" * 999, b"{}\n[]\nnull\n", b"{" * 50_000])
 def test_any_file_at_all_can_be_shown(tmp_path: Path, content: bytes) -> None:
@@ -177,6 +179,7 @@ def test_a_replay_follows_the_switches_in_sight(past: Path) -> None:
     assert json.loads(out)["readings"][0]["edge_tokens"] == 117_000
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U3")
 def test_a_terminal_without_our_characters_gets_others(past: Path) -> None:
     for command in ("status", "--transcript", past), ("replay", past):
@@ -189,6 +192,7 @@ def test_a_terminal_without_our_characters_gets_others(past: Path) -> None:
         assert (found.returncode, found.stderr) == (0, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U3")
 def test_what_cannot_be_read_alone_is_refused_with_a_way_out(past: Path, tmp_path: Path) -> None:
     packed = tmp_path / "x.jsonl.gz"
@@ -224,6 +228,7 @@ def test_the_log_is_filtered_by_level_and_session_and_rotated() -> None:
     assert "two" in _ok("log", "-n", "99999")
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("G8")
 def test_the_log_can_be_followed_across_a_rotation() -> None:
     log.add("INFO", "a", "before")
@@ -341,6 +346,7 @@ def test_an_odd_payload_still_gives_a_line(payload: dict[str, Any]) -> None:
     assert _line(payload) == "holdfast: not known yet\n"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U4")
 def test_the_command_prints_what_the_installed_line_prints() -> None:
     found = subprocess.run(
@@ -354,6 +360,7 @@ def test_the_command_prints_what_the_installed_line_prints() -> None:
     assert found.stdout == "▓▓▓▓▓▓▓▓░░ 75% orange\n"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U3")
 def test_a_closed_pipe_is_not_an_error(past: Path) -> None:
     command = (

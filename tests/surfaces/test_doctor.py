@@ -20,6 +20,8 @@ from holdfast.wire import log
 from tests.builders import a_transcript, an_answer
 from tests.hot.hooks import fire
 
+pytestmark = pytest.mark.slow  # whole processes: not for the inner loop
+
 
 def _doctor(project: Path) -> tuple[int, dict[str, Any]]:
     run = CliRunner().invoke(holdfast_command, ["doctor", "--json", "--project", str(project)])
