@@ -45,7 +45,8 @@ def _demo(console: Console, folder: Path) -> None:
         del os.environ[name]  # the demo is the same everywhere
     os.environ["HOLDFAST_HOME"] = str(folder / "holdfast")
     source = (HERE / "session.jsonl").read_bytes()
-    transcript = folder / "session.jsonl"
+    transcript, project = folder / "session.jsonl", folder / "tide-tables"
+    project.mkdir()
     console.print(
         "[bold]A recorded Claude Code session[/], played through the real hooks: one row per hook "
         f"process,\nthe bar ends at the edge ({EDGE:,} tokens), where the client compacts.\n"
@@ -55,6 +56,7 @@ def _demo(console: Console, folder: Path) -> None:
         payload = json.loads(raw)
         transcript.write_bytes(source[: payload.pop("_transcript_bytes")])
         payload["transcript_path"] = str(transcript)
+        os.environ["CLAUDE_PROJECT_DIR"] = str(project)
         session = payload["session_id"]
         said = _fire(payload)
         _row(console, payload, said, session)
@@ -76,6 +78,7 @@ def _demo(console: Console, folder: Path) -> None:
     for title, *arguments in (
         ("holdfast status", "status", "--session", session),
         ("holdfast log", "log", "--level", "ALERT"),
+        ("holdfast resume", "resume", "--project", str(project)),
     ):
         console.rule(title)
         sys.stdout.flush()
@@ -90,6 +93,8 @@ def _fire(payload: dict[str, Any]) -> dict[str, Any]:
     run = subprocess.run(HOOK, input=json.dumps(payload).encode(), capture_output=True, check=True)
     if run.stderr:
         raise SystemExit(run.stderr.decode())
+    if payload["hook_event_name"] == "PreCompact":  # plain words, for the client's summariser
+        return {"steers": run.stdout.decode()}
     said: dict[str, Any] = json.loads(run.stdout) if run.stdout else {}
     return said
 
@@ -110,9 +115,11 @@ def _row(console: Console, payload: dict[str, Any], said: dict[str, Any], sessio
         line.append("the client compacts: until it is done, no number is true", style="cyan")
     console.print(line)
     to_model = said.get("hookSpecificOutput", {}).get("additionalContext")
-    for label, text in (("to the model", to_model), ("to you", said.get("systemMessage"))):
+    heard = (("to the model", to_model), ("to you", said.get("systemMessage")))
+    for label, text in (*heard, ("to the summariser", said.get("steers"))):
         if text:
-            console.print(Text(f"    {label}: {text}", style=colours.ZONE_STYLE[zone]))
+            style = "cyan" if "\n" in text else colours.ZONE_STYLE[zone]
+            console.print(Text(f"    {label}: {text}", style=style))
 
 
 if __name__ == "__main__":

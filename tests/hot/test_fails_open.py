@@ -53,6 +53,7 @@ def test_why_a_hook_was_skipped_stands_in_the_log() -> None:
     assert "skipped one hook" in Path(log.path()).read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X1", "X7")
 def test_an_id_that_climbs_out_of_its_folder_stays_in_it(own_home: Path) -> None:
     fire("PostToolUse", session="../../../../tmp/climbed")
@@ -104,6 +105,7 @@ def test_a_home_that_is_a_file_harms_nothing(tmp_path: Path) -> None:
     assert (tmp_path / "home").read_text() == "mine"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X1")
 @pytest.mark.parametrize("event", ["PostToolUse", "Stop", "PreCompact", "SessionEnd"])
 def test_a_full_disk_is_survived(event: str) -> None:
@@ -132,6 +134,7 @@ def test_a_full_disk_is_survived(event: str) -> None:
     assert found.stdout == b""
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X1")
 def test_a_broken_state_starts_anew_and_the_log_says_so(tmp_path: Path) -> None:
     path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000))

@@ -72,6 +72,7 @@ def test_a_crossed_mark_wakes_the_rest(tmp_path: Path, armed: dict[str, int], wo
     assert (window() / "state.json").exists() is woken
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X2")
 @pytest.mark.parametrize("broken", [b"", b"v0 1 2 3", b"v1 x 0 0 0 0 0 0", b"\xff\0", b"v1 9"])
 def test_a_bad_mark_means_wake(tmp_path: Path, broken: bytes) -> None:

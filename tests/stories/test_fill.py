@@ -69,6 +69,7 @@ def test_a_window_fills_and_each_crossing_is_said_once(session: Session) -> None
     assert logged.count("(guard)") >= 3
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("G5")
 def test_the_user_is_told_by_the_next_hook_that_can_be_seen(session: Session) -> None:
     assert session.call(126_000)
@@ -81,6 +82,7 @@ def test_the_user_is_told_by_the_next_hook_that_can_be_seen(session: Session) ->
     assert fire("UserPromptSubmit", session.path) == {}
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("G5")
 def test_a_prompt_that_crosses_a_mark_tells_model_and_user_at_once(session: Session) -> None:
     session.call(120_000)
@@ -133,6 +135,7 @@ def test_a_compaction_seen_moves_the_edge_for_the_next_session(
     assert _status("--session", "s2")["edge_tokens"] == 120_000
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("W3")
 def test_status_run_elsewhere_uses_the_switches_the_hooks_saw(session: Session) -> None:
     switch = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "120000"}

@@ -205,6 +205,7 @@ def test_what_cannot_be_read_alone_is_refused_with_a_way_out(past: Path, tmp_pat
         assert arguments[1].split("/")[-1] in found.stderr
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U8")
 def test_a_compressed_transcript_replays_the_same(past: Path, tmp_path: Path) -> None:
     import gzip
@@ -214,6 +215,7 @@ def test_a_compressed_transcript_replays_the_same(past: Path, tmp_path: Path) ->
     assert json.loads(_ok("replay", str(packed), "--json"))["operations"] == 75
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("G8")
 def test_the_log_is_filtered_by_level_and_session_and_rotated() -> None:
     log.add("INFO", "aaaaaaaa", "one")
@@ -269,6 +271,7 @@ def test_the_audit_is_exported_as_json_lines(tmp_path: Path) -> None:
     assert "told the model" in event["done"]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U3", "W5")
 def test_watch_shows_every_live_window(tmp_path: Path) -> None:
     path = a_transcript(tmp_path / "t.jsonl", an_answer(130_000))

@@ -1,0 +1,20 @@
+"""The demo is the first thing a stranger runs: it must play to its end."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+PLAY = Path(__file__).parents[1] / "demo" / "play.py"
+
+
+@pytest.mark.slow
+def test_the_demo_plays_alerts_a_save_and_what_is_given_back() -> None:
+    run = subprocess.run([sys.executable, str(PLAY)], capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    for shown in ("to the model: Holdfast:", "to the summariser:", "<holdfast-brief", "kept"):
+        assert shown in run.stdout
+    assert "never touch data/raw" in run.stdout.partition("<holdfast-brief")[2]
