@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.index import known
 from holdfast.checkpoint.verify import verify
+from holdfast.client.trial.heard import texts
 from holdfast.client.trial.run import Trial
 from holdfast.client.trial.script import Received
 
@@ -19,7 +18,7 @@ _BRIEF = re.compile(r"<holdfast-brief.*?</holdfast-brief>", re.DOTALL)
 
 def briefs(request: Received) -> list[str]:
     """Every brief in one request, in order, as often as it is there."""
-    said = (_BRIEF.findall(text) for text in _texts(request.body["messages"]))
+    said = (_BRIEF.findall(text) for text in texts(request.body["messages"]))
     return [brief for found in said for brief in found]
 
 
@@ -45,14 +44,3 @@ def checkpoints(project: Path) -> list[Document]:
     assert [finding for report in reports for finding in report.findings] == []
     kept = [report.document for report in reports if report.document]
     return sorted(kept, key=lambda one: (one.created, one.iteration))
-
-
-def _texts(value: Any) -> Iterator[str]:
-    if isinstance(value, str):
-        yield value
-    elif isinstance(value, dict):
-        for part in value.values():
-            yield from _texts(part)
-    elif isinstance(value, list):
-        for part in value:
-            yield from _texts(part)

@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from typing import Any
 
 from holdfast.client.install.errors import SettingsBroken
@@ -167,8 +168,8 @@ def _list_in(group: object) -> list[Any]:
 
 def _refuse_twins(text: str, path: Path, only: str = "") -> None:
     place = find(text, path) or root(text)
-    keys = [str(child.key) for child in children(text, place)]
-    for key in keys:
-        if keys.count(key) > 1 and (not only or key == only):
+    counts = Counter(str(child.key) for child in children(text, place))
+    for key, count in counts.items():
+        if count > 1 and (not only or key == only):
             name = ".".join([*map(str, path), key])
             raise SettingsBroken(f"`{name}` is given twice, and only the last one counts")

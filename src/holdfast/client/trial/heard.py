@@ -22,7 +22,7 @@ _REJECTED = re.compile(r"\] (.*[Hh]ook JSON output validation failed.*)")
 def heard(request: Received) -> list[str]:
     """Every text of ours in one request, in order, as often as it is there."""
     found: list[str] = []
-    for text in _texts(request.body.get("messages", [])):
+    for text in texts(request.body.get("messages", [])):
         found += [match.group().strip() for match in _OURS.finditer(text)]
     return found
 
@@ -44,13 +44,13 @@ def hook_faults(trial: Trial) -> list[str]:
     return faults
 
 
-def _texts(value: Any) -> Iterator[str]:
+def texts(value: Any) -> Iterator[str]:
     """All strings of a JSON value: our text may sit in a tool result, a block or a message."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):
         for part in value.values():
-            yield from _texts(part)
+            yield from texts(part)
     elif isinstance(value, list):
         for part in value:
-            yield from _texts(part)
+            yield from texts(part)
