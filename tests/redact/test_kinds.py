@@ -13,13 +13,14 @@ from hypothesis import strategies as st
 from holdfast.redact import find, redact
 from tests.redact.samples import INNOCENT, SECRETS, STAND_INS
 
-pytestmark = [pytest.mark.requirement("X4"), pytest.mark.slow]  # 561 forms
+pytestmark = [pytest.mark.requirement("X4"), pytest.mark.slow]  # 1,176 forms
 SETTINGS: dict[str, Callable[[str], str]] = {
     "alone": str,
     "prose": lambda text: f"I tried this: {text} and it worked.",
     "line": lambda text: f"first line\n{text}\nlast line",
     "crlf": lambda text: f"first\n{text}\nlast".replace("\n", "\r\n"),
     "json": lambda text: json.dumps({"type": "text", "text": f"see\n{text}\nthere"}),
+    "packed json": lambda text: json.dumps([1, text, "a"], separators=(",", ":")),
     "json in json": lambda text: json.dumps({"line": json.dumps({"text": f"see\n{text}\n"})}),
     "markdown": lambda text: f"Run:\n\n```sh\n{text}\n```\n\nthen go on.",
     "code span": lambda text: f"use `{text}` there",
@@ -61,6 +62,7 @@ def test_a_stand_in_stays(text: str) -> None:
 def test_what_is_around_a_secret_stays_readable() -> None:
     word = "hunt" + "er2"
     assert redact(f"postgres://bob:{word}@db/app") == "postgres://bob:[redacted: password]@db/app"
+    assert redact(f'"://bob:{word}@db"') == '"://bob:[redacted: password]@db"'
     assert redact(f"mysql -u root -p{word} app") == "mysql -u root -p[redacted: password] app"
     assert redact(f'{{"password": "{word}"}}') == '{"password": "[redacted: password]"}'
     assert redact(f"?token={word}x9y8&page=2") == "?token=[redacted: token]&page=2"

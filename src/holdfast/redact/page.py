@@ -2,11 +2,12 @@
 
 Most of a text is short words, and no token is one. A search through 100 KB costs some 70 µs and
 there are 150 words to look for, so looking first through the long words alone saves 9 of 10 ms.
+A quote or comma ends a word too: no token holds one, and JSON without blanks is one long word.
 """
 
 from __future__ import annotations
 
-LONG_CHARS = 12  # `a://b:c@d.io`; no token is shorter
+LONG_CHARS = 12  # no token is shorter
 VERY_LONG_CHARS = 48
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
@@ -17,7 +18,8 @@ class Page:
     __slots__ = ("long", "long_low", "low", "text", "very_long")
 
     def __init__(self, text: str) -> None:
-        words = [word for word in text.split() if len(word) >= LONG_CHARS]
+        apart = text.replace('"', " ").replace(",", " ").split()
+        words = {word for word in apart if len(word) >= LONG_CHARS}
         self.text = text
         self.low = lowered(text)
         self.long = " ".join(words)
