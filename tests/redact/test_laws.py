@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdfast
-from holdfast.redact import find, redact
+from holdfast.redact import are_clean, find, redact
 from tests.redact.samples import SECRETS
 
 pytestmark = pytest.mark.requirement("X4")
@@ -29,6 +29,11 @@ jumbles = st.lists(st.sampled_from(WORDS), max_size=30).map("".join)
 planted = st.tuples(jumbles, st.sampled_from(sorted(SECRETS)), st.integers(), jumbles)
 
 
+def _joined(parts: tuple[str, str, int, str]) -> str:
+    before, kind, seed, after = parts
+    return before + SECRETS[kind](Random(seed))[0] + after
+
+
 @given(st.text() | jumbles)
 def test_twice_is_once(text: str) -> None:
     once = redact(text)
@@ -37,9 +42,14 @@ def test_twice_is_once(text: str) -> None:
 
 @given(planted)
 def test_twice_is_once_around_secrets(parts: tuple[str, str, int, str]) -> None:
-    before, kind, seed, after = parts
-    once = redact(before + SECRETS[kind](Random(seed))[0] + after)
+    once = redact(_joined(parts))
     assert redact(once) == once
+
+
+@given(st.lists(jumbles | planted.map(_joined), max_size=5))
+def test_what_is_clean_together_is_clean_apart(texts: list[str]) -> None:
+    apart = [redact(text) for text in texts]
+    assert apart == texts or not are_clean(texts)
 
 
 @given(st.text(alphabet="abcdefghij lmnoqruvxyz\n.,ABCDEFGHIJ0123456789äöü"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -89,6 +89,25 @@ def cleaned(document: Document, clean: Callable[[str], str]) -> Document:
         },
         snapshot={name: _cleaned(value, clean) for name, value in document.snapshot.items()},
     )
+
+
+def texts(document: Document) -> Iterator[str]:
+    """Every text `cleaned` would pass on."""
+    yield document.summary
+    for items in document.sections.values():
+        yield from items
+    yield from _texts(document.snapshot)
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
 
 
 def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:

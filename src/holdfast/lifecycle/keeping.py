@@ -12,13 +12,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from holdfast.checkpoint import facts as known
-from holdfast.checkpoint.document import Document, cleaned
+from holdfast.checkpoint.document import Document, cleaned, texts
 from holdfast.checkpoint.errors import NotKept
 from holdfast.checkpoint.extract import Extractor
 from holdfast.checkpoint.facts import Facts
 from holdfast.checkpoint.keep import Kept, keep
 from holdfast.checkpoint.sections import sections_of, snapshot_of
-from holdfast.redact import redact
+from holdfast.redact import are_clean, redact
 from holdfast.window.state import State
 from holdfast.wire import log, places
 
@@ -51,8 +51,10 @@ def take(state: State, folder: str, trigger: str, now_ms: int) -> Kept | None:
         sections=sections,
         snapshot=snapshot,
     )
+    if not are_clean(texts(document)):
+        document = cleaned(document, redact)
     try:
-        kept = keep(cleaned(document, redact))
+        kept = keep(document)
     except (NotKept, OSError) as slip:
         log.add("ERROR", state.session_id[:8], f"no checkpoint could be kept: {slip}")
         return None

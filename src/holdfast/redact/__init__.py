@@ -4,7 +4,7 @@ A secret is known by its shape or by the name it is given, never by how random i
 commit ids, hashes and uuids stay. Importing this costs `re` and nothing else.
 """
 
-from holdfast.redact.find import find, redact
+from holdfast.redact.find import are_clean, find, redact
 from holdfast.redact.finding import Finding
 
-__all__ = ["Finding", "find", "redact"]
+__all__ = ["Finding", "are_clean", "find", "redact"]
