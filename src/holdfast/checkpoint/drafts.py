@@ -18,7 +18,10 @@ _NO_FLUSH = (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
 def put_new(folder: int, data: bytes, names: Iterable[str]) -> str:
-    """The first free one of these names now holds the data, proven; nothing was overwritten."""
+    """The first free one of these names now holds the data, proven; nothing was overwritten.
+
+    A name is on disk only when its folder is: the caller says `flush` when all names are given.
+    """
     # Same folder on purpose: a rename across filesystems is a copy, and a copy can tear.
     draft = _name()
     fd = os.open(draft, _NEW, 0o600, dir_fd=folder)
@@ -33,7 +36,6 @@ def put_new(folder: int, data: bytes, names: Iterable[str]) -> str:
         with suppress(FileNotFoundError):
             os.unlink(draft, dir_fd=folder)
         os.close(fd)
-    _flush(folder)  # a name is on disk only when its folder is
     return name
 
 
@@ -103,7 +105,7 @@ def _link(folder: int, draft: str, name: str) -> None:
         os.rename(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
 
 
-def _flush(folder: int) -> None:
+def flush(folder: int) -> None:
     try:
         os.fsync(folder)
     except OSError as slip:

@@ -86,6 +86,7 @@ def _put(place: Place, document: Document, data: bytes) -> str:
         if place.root != places.home():
             _hide_from_git(folder)
         name = drafts.put_new(folder, data, _free_names(document))
+        drafts.flush(folder)
         return moment.id_of(name)
 
 
