@@ -111,11 +111,19 @@ def _loaded() -> tuple[list[Entry], list[str]]:
 def save(entries: Iterable[Entry]) -> None:
     """One entry a line, oldest first: quick to write, and a diff of it can be read."""
     ordered = sorted(entries, key=lambda one: (one.rank, one.path))
-    rows = ",\n".join(one.line() for one in ordered)
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
-    text = f'{{"version": "{VERSION}", "last_updated": "{now}", "checkpoints": [\n{rows}\n]}}\n'
+    head = f'{{"version": "{VERSION}", "last_updated": "{now}", "checkpoints": [\n'
+    data = head.encode() + _rows(ordered) + b"\n]}\n"
     with folders.entered(folders.shelf()) as folder:
-        drafts.replace_whole(folder, NAME, text.encode())
+        drafts.replace_whole(folder, NAME, data)
+
+
+def _rows(entries: list[Entry]) -> bytes:
+    try:
+        lines = msgspec.json.Encoder().encode_lines(entries)
+        return lines.removesuffix(b"\n").replace(b"\n", b",\n")  # inside a text it is escaped
+    except UnicodeEncodeError:  # a path that is not UTF-8
+        return ",\n".join(one.line() for one in entries).encode()
 
 
 def projects() -> list[str]:
