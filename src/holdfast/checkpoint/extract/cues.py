@@ -35,7 +35,7 @@ _TELLERS_NOT = _TELLERS.union(_ALL["teller-not"])
 _WISH = _words("wish")
 _CORRECT, _CORRECT_START = _words("correct"), _words("correct-start")
 _REVOKE = _words("revoke") + _ALL["revoke-script"]
-_PAIRS = tuple(tuple(phrase.split(" … ")) for phrase in _ALL["revoke-pair"])
+_PAIRS = tuple(tuple(f" {word} " for word in phrase.split(" … ")) for phrase in _ALL["revoke-pair"])
 _FORBID = _words("forbid") + _ALL["forbid-script"]
 
 
@@ -85,7 +85,7 @@ def corrects(said: str) -> bool:
 def revokes(said: str) -> bool:
     if within(_REVOKE, said):
         return True
-    return any(f" {first} " in said and f" {then} " in said for first, then in _PAIRS)
+    return any(first in said and then in said for first, then in _PAIRS)
 
 
 def forbids(said: str) -> bool:

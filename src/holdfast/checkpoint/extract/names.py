@@ -5,6 +5,7 @@ little of it is used again.
 """
 
 import re
+from collections import Counter
 
 from holdfast.checkpoint.extract.heat import thin, warm
 from holdfast.checkpoint.facts import Facts, Name, Reference
@@ -15,7 +16,7 @@ READ_CHARS = 6000
 MOST_SHOWN = 12  # files read last
 NAMES_SHOWN = 40
 LONGEST_REFERENCE = 200
-_WORD = re.compile(r"[A-Za-z0-9_]{6,60}")
+_WORD = re.compile(r"\b\w{6,60}", re.ASCII)
 _NOT_TEAMS = frozenset({"UTF", "SHA", "ISO", "AES", "RFC", "GPT", "HTTP"})
 _CALLED = frozenset({"PR", "pull", "issue", "pr"})
 _AROUND = ".,;:!?()[]{}<>*`'\""
@@ -37,11 +38,9 @@ def _is_shaped(word: str) -> bool:
 
 def frequent(text: str) -> list[str]:
     """The identifiers a text shows most often."""
-    counts: dict[str, int] = {}
-    for word in _WORD.findall(text[:READ_CHARS]):
-        counts[word] = counts.get(word, 0) + 1
-    ranked = sorted(counts, key=lambda word: (-counts[word], word))
-    return [word for word in ranked if _is_shaped(word)][:NAMES_SHOWN]
+    counts = Counter(_WORD.findall(text[:READ_CHARS]))
+    shaped = filter(_is_shaped, counts)
+    return sorted(shaped, key=lambda word: (-counts[word], word))[:NAMES_SHOWN]
 
 
 def show(facts: Facts, file: str, found: list[str]) -> None:
