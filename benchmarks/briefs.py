@@ -25,11 +25,11 @@ ROUNDS = 5
 SIZES = {"5 MB": 5 << 20, "100 MB": 100 << 20}
 BARE = [sys.executable, "-I", "-S", "-c", "pass"]
 STAGES = {
-    "importing": "import holdfast.checkpoint.extract, holdfast.brief",
+    "importing": "import holdfast.checkpoint.extract, holdfast.brief.compose",
     "reading": "from holdfast.transcript import read; [0 for _ in read(path)]",
     "extracting": "from holdfast.checkpoint.extract import extract; extract(path)",
     "extracting and composing": "from holdfast.checkpoint.extract import extract; "
-    "from holdfast.brief import compose; compose(extract(path))",
+    "from holdfast.brief.compose import compose; compose(extract(path))",
 }
 
 

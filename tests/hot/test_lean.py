@@ -7,7 +7,9 @@ import subprocess
 import sys
 import threading
 from pathlib import Path
+from typing import Any
 
+import msgspec
 import pytest
 
 import holdfast
@@ -152,7 +154,9 @@ def test_an_answer_written_a_moment_late_is_waited_for(tmp_path: Path) -> None:
     assert spool.lines(str(window()))[-1].used == pytest.approx(60_000, abs=30)
 
 
-HEAVY = {"click", "rich", "yaml", "sqlite3", "asyncio", "logging", "statistics", "argparse"}
+HEAVY = {"click", "rich", "yaml", "sqlite3", "asyncio", "logging", "statistics", "argparse"} | {
+    *("dataclasses", "gzip", "hashlib", "pathlib", "subprocess"),
+}
 
 
 @pytest.mark.requirement("B9", "C11")
@@ -165,10 +169,29 @@ def test_saving_and_giving_back_load_nothing_heavy(
     """Their speed is in the benchmarks; here, by module names, that nobody makes them slow."""
     path = a_transcript(tmp_path / "t.jsonl", an_answer(150_000))
     sent = payloads.payload(event, session_id="s1", transcript=str(path), cwd=str(tmp_path)) | own
-    command = [COMMAND[0], "-X", "importtime", *COMMAND[1:]]
-    run = subprocess.run(command, input=json.dumps(sent).encode(), capture_output=True, check=True)
-    loaded = {
-        line.rpartition("|")[2].strip().split(".")[0] for line in run.stderr.decode().split("\n")
-    }
+    loaded = _loaded_by(COMMAND, sent)
     assert "msgspec" in loaded, "the test sees what is loaded"
     assert not loaded & HEAVY
+    assert ("holdfast.brief.compose" in loaded) == (event != "PreCompact")
+
+
+@pytest.mark.requirement("C11")
+def test_installed_beside_its_libraries_a_woken_hook_runs_no_site(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(150_000))
+    sent = payloads.payload("PreCompact", session_id="s1", transcript=str(path), cwd=str(tmp_path))
+    assert "site" in _loaded_by(COMMAND, sent)
+    place = tmp_path / "place"
+    place.mkdir()
+    for package in (holdfast, msgspec):
+        (place / package.__name__).symlink_to(package.__path__[0])
+    installed = [*COMMAND[:-1], str(place / "holdfast" / "hook" / "__main__.py")]
+    loaded = _loaded_by(installed, sent)
+    assert "holdfast.checkpoint.keep" in loaded
+    assert "site" not in loaded
+
+
+def _loaded_by(command: list[str], sent: dict[str, Any]) -> set[str]:
+    """The names of all modules a hook loads."""
+    command = [command[0], "-X", "importtime", *command[1:]]
+    run = subprocess.run(command, input=json.dumps(sent).encode(), capture_output=True, check=True)
+    return {line.rpartition("|")[2].strip() for line in run.stderr.decode().split("\n")}

@@ -4,10 +4,9 @@ import re
 
 TAG = "holdfast-brief"
 # The wrappers the client and the API use around words that count, and our own.
-_TAGS = re.compile(
-    r"<(?=[\s/]*(?:holdfast|system|user|assistant|human|instruction|function|tool|hook|antml|"
-    r"command|local-command|task-notification|persisted))",
-    re.IGNORECASE,
+_TAGS = (
+    r"(?i)<(?=[\s/]*(?:holdfast|system|user|assistant|human|instruction|function|tool|hook|antml|"
+    r"command|local-command|task-notification|persisted))"
 )
 _ESCAPES = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?"
 
@@ -17,7 +16,7 @@ def clean(text: str) -> str:
     if not text.isprintable():
         text = re.sub(_ESCAPES, "", text) if "\x1b" in text else text
         text = "".join(mark if _harmless(mark) else " " for mark in text)
-    return _TAGS.sub("\u2039", text) if "<" in text else text
+    return re.sub(_TAGS, "\u2039", text) if "<" in text else text
 
 
 def _harmless(mark: str) -> bool:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
@@ -10,6 +9,8 @@ from typing import Any
 
 import msgspec
 from msgspec.structs import replace
+
+from holdfast.checkpoint.digest import digest
 
 VERSION = 1
 TRIGGERS = ("auto", "manual", "guard", "monitor", "watcher", "batch", "session-end")
@@ -70,7 +71,7 @@ def summary_of(sections: Sections, snapshot: Mapping[str, Any]) -> str:
 def hash_of(facts: object) -> str:
     """The same facts in the same order give the same hash, whenever they were gathered."""
     text = json.dumps(facts, sort_keys=True, default=str)
-    return hashlib.sha256(text.encode()).hexdigest()
+    return digest(text.encode())
 
 
 def whole_second(moment: datetime) -> datetime:

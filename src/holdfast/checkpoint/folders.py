@@ -6,13 +6,13 @@ So a folder is entered step by step, no step follows a link, and files are named
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 import msgspec
 
+from holdfast.checkpoint.digest import digest
 from holdfast.checkpoint.errors import Unusable
 from holdfast.wire import places
 
@@ -46,9 +46,9 @@ def resolved(project: str) -> str:
 
 def key(project: str) -> str:
     """A folder name for a project: readable, and different for every path."""
-    digest = hashlib.sha256(project.encode("utf-8", "surrogatepass")).hexdigest()[:12]
+    name = digest(project.encode("utf-8", "surrogatepass"))[:12]
     last = project.rstrip("/").rpartition("/")[2][:40]
-    return f"{places.plain(last) if last else 'root'}-{digest}"
+    return f"{places.plain(last) if last else 'root'}-{name}"
 
 
 def ours(project: str) -> str:

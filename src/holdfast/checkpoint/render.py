@@ -8,10 +8,10 @@ for structure, and no body line begins with `content_hash:`, which makes the has
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 
 from holdfast.checkpoint import front
+from holdfast.checkpoint.digest import digest
 from holdfast.checkpoint.document import VERSION, Document
 from holdfast.checkpoint.escape import escape
 from holdfast.checkpoint.moment import written
@@ -29,7 +29,7 @@ def render(document: Document) -> bytes:
 
 def content_hash(before: bytes, after: bytes) -> str:
     """Of the file without the line that holds the hash."""
-    return hashlib.sha256(before + after).hexdigest()
+    return digest(before + after)
 
 
 def body(document: Document) -> str:

@@ -6,8 +6,8 @@ shown on the screen.
 
 from __future__ import annotations
 
-from holdfast.brief import compose
 from holdfast.brief.claims import contradicted
+from holdfast.brief.compose import compose
 from holdfast.hook.entry import Moment
 from holdfast.lifecycle import keeping, noting
 from holdfast.window import arm

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 
-from holdfast.brief import steer
+from holdfast.brief.steer import steer
 from holdfast.hook.entry import Moment
 from holdfast.lifecycle import keeping, noting
 from holdfast.window import arm

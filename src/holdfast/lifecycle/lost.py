@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.brief import Brief, compose
 from holdfast.brief.claims import Claim, contradicted
+from holdfast.brief.compose import Brief, compose
 from holdfast.checkpoint.extract import Extractor
 from holdfast.checkpoint.facts import Facts
 from holdfast.transcript import Summary, read

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from holdfast.brief import compose
+from holdfast.brief.compose import compose
 from holdfast.client import outputs
 from holdfast.client.marked_rules import marked_rules
 from holdfast.hook.entry import Moment

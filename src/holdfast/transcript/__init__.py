@@ -31,13 +31,13 @@ from holdfast.transcript.reader import Reader, read
 from holdfast.transcript.repair import decoded
 from holdfast.transcript.source import Unreadable
 from holdfast.transcript.tally import Tally
-from holdfast.transcript.tasks import TaskEvent, task_events
 from holdfast.transcript.usage import Usage
 
 if TYPE_CHECKING:
     from holdfast.transcript.gather import operations
     from holdfast.transcript.operation import Operation
     from holdfast.transcript.subagents import subagent_file, subagent_files
+    from holdfast.transcript.tasks import TaskEvent, task_events
 
 __all__ = [
     "Answer",
@@ -70,9 +70,11 @@ __all__ = [
 
 _LATER = {  # hooks need none of these, and dataclasses and pathlib cost them 30 ms
     "Operation": "operation",
+    "TaskEvent": "tasks",
     "operations": "gather",
     "subagent_file": "subagents",
     "subagent_files": "subagents",
+    "task_events": "tasks",
 }
 
 

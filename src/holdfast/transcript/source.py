@@ -1,10 +1,8 @@
 """A transcript as a stream of bytes: regular files only, never waited for, gzip or plain."""
 
-import gzip
 import io
 import os
 import stat
-import zlib
 from collections.abc import Iterator
 from types import TracebackType
 from typing import Self, cast
@@ -13,8 +11,6 @@ BUFFER_BYTES = 1 << 18
 PIECE_BYTES = 1 << 20  # what is too long to be kept need not be read in long pieces either
 NEWLINE = ord("\n")
 GZIP_MAGIC = b"\x1f\x8b\x08"
-# A damaged gzip is content, not a missing file: what came before the damage stands.
-DAMAGED = (EOFError, gzip.BadGzipFile, zlib.error)
 
 
 class Unreadable(OSError):
@@ -30,6 +26,7 @@ class Source:
         self.path = path
         self.is_damaged = False
         self._file = _regular_file(path)
+        self._damage: tuple[type[Exception], ...] = ()  # what a broken gzip raises
 
     def __enter__(self) -> Self:
         return self
@@ -53,7 +50,7 @@ class Source:
                     limit = PIECE_BYTES
                 else:
                     return  # the end; what is written from now on is for the next time
-        except DAMAGED:
+        except self._damage:  # it is content, not a missing file: what came before it stands
             self.is_damaged = True
         except OSError as slip:
             raise _unreadable(self.path, slip) from slip
@@ -61,6 +58,10 @@ class Source:
     def _unzipped(self) -> io.BufferedReader:
         if not self._file.peek(3).startswith(GZIP_MAGIC):
             return self._file
+        import gzip  # 1 ms, and the client writes none
+        import zlib
+
+        self._damage = (EOFError, gzip.BadGzipFile, zlib.error)
         unzipped = gzip.GzipFile(fileobj=self._file)
         return io.BufferedReader(cast(io.RawIOBase, unzipped), BUFFER_BYTES)
 

@@ -129,7 +129,7 @@ def _fits(given: Any, wanted: type) -> bool:
 def save(folder: str, state: State) -> None:
     """Replace the state whole: a reader never sees half of one."""
     draft = f"{folder}/state.{os.getpid()}.draft"
-    with open(draft, "w", encoding="ascii") as file:  # noqa: PTH123 (pathlib costs 8 ms)
+    with open(draft, "w", encoding="utf-8") as file:  # noqa: PTH123 (pathlib costs 8 ms)
         file.write(json.dumps(state.as_dict(), ensure_ascii=True, indent=1))
     os.replace(draft, f"{folder}/state.json")  # noqa: PTH105
 

@@ -1,0 +1,13 @@
+"""SHA-256 of a few KB. No hashlib where it can be helped: it loads OpenSSL for that, 3 ms."""
+
+try:
+    from _sha2 import sha256  # type: ignore[import-not-found]
+except ImportError:
+    try:
+        from _sha256 import sha256  # type: ignore[import-not-found]  # Python 3.11
+    except ImportError:
+        from hashlib import sha256
+
+
+def digest(data: bytes) -> str:
+    return str(sha256(data).hexdigest())
