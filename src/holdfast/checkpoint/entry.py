@@ -91,9 +91,10 @@ def files_in(folder: str) -> list[str]:
 def healed(entries: Iterable[Entry], folders: Sequence[str]) -> list[Entry]:
     """The entries as the files of these folders have them: lost ones found, gone ones dropped."""
     found = {path for folder in folders for path in files_in(folder)}
-    kept = [one for one in entries if one.path.rpartition("/")[0] not in folders]
-    kept += [one for one in entries if one.path in found and one.sound]
-    for path in sorted(found - {one.path for one in kept}):
+    elsewhere = [one for one in entries if one.path.rpartition("/")[0] not in folders]
+    here = [one for one in entries if one.path in found and one.sound]
+    kept = elsewhere + here
+    for path in sorted(found - {one.path for one in here}):
         try:
             kept.append(from_file(path))
         except Damaged:

@@ -66,9 +66,11 @@ def _orders(said: str, cues: tuple[str, ...], tellers: frozenset[str]) -> bool:
     """ "Always" as an order: not after somebody who always does, nor before "does"."""
     for cue in cues:
         before, found, after = said.partition(cue)
+        if not found:
+            continue
         verb = next((word for word in after.split() if not word.endswith("ly")), "")
         tells = before.rsplit(" ", 1)[-1] in tellers or verb.endswith(("s", "ed"))
-        if found and verb and (not tells or verb.endswith("ss")):
+        if verb and (not tells or verb.endswith("ss")):
             return True
     return False
 
