@@ -74,7 +74,8 @@ def _round(number: int) -> Iterator[dict[str, Any]]:
     if result.startswith("Exit code"):
         block["is_error"] = True
     told = {"role": "user", "content": [block]}
-    yield _line(number, 8, "user", told) | {"toolUseResult": record}
+    copy = {"toolUseResult": record, "sourceToolAssistantUUID": AROUND["parentUuid"]}
+    yield _line(number, 8, "user", told) | copy
 
 
 def given_name(given: dict[str, Any]) -> str:
