@@ -4,24 +4,41 @@ from collections.abc import Iterator
 
 from holdfast.brief.fence import code, flat
 from holdfast.brief.item import Item
-from holdfast.checkpoint.facts import Facts, Rule
+from holdfast.checkpoint.facts import Facts, Prompt, Rule
 from holdfast.checkpoint.request import SUBSTANTIAL_CHARS, request
 
 FIRM = frozenset({"rule", "correction"})
 LONGEST_RULE, SHORTEST_RULE = 300, 80
 _KINDS = {"rule": "rule", "correction": "corrected", "choice": "chose", "wish": "asked"}
 FRESH_OPS = 3
+ANSWERED_CHARS = 160
+PLANNING = "plan mode is on: read and plan only, change no file until the user approves the plan"
+REPORTED = "the model has reported this done, and the user has not spoken since"
 
 
 def task(facts: Facts, room: int) -> Iterator[Item]:
     asked = request(facts)
     most = max(160, int(room * 0.13))
     for number, prompt in enumerate(asked):
-        more = f" ({prompt.chars:,} characters in all)" if prompt.chars > 4 * most else ""
-        text = f"“{flat(prompt.text, most if not number else 160)}”{more}"
+        text = _asked(prompt, most if not number else 160)
         yield Item(
             "task", text, 1.0, "the request being worked on", prompt.place, True, order=number
         )
+    if facts.planning:
+        yield Item("task", PLANNING, 1.0, "the mode of the session", pinned=True, order=1e3)
+    elif facts.reported_done:
+        yield Item("task", REPORTED, 1.0, "the model's last words", pinned=True, order=1e3)
+
+
+def _asked(prompt: Prompt, most: int) -> str:
+    """The words, what they answer, and where the rest of them is."""
+    text = f"“{flat(prompt.text, most)}”"
+    if prompt.to:
+        text += f" (to “{flat(prompt.to, ANSWERED_CHARS)}”)"
+    if not text.endswith(" …”"):
+        return text
+    where = f", whole in line {prompt.line} of the transcript" if prompt.line else ""
+    return f"{text} ({prompt.chars:,} characters{where})"
 
 
 def earlier(facts: Facts) -> Iterator[Item]:
@@ -63,10 +80,10 @@ def rules(facts: Facts, room: int) -> Iterator[Item]:
 def _rule(rule: Rule, most: int) -> str:
     text = f"“{flat(rule.text, most)}”"
     if rule.kind == "choice":
-        return f"chose {text}"
+        return f"{text} (answered to “{flat(rule.about, 120)}”)" if rule.about else f"chose {text}"
     if rule.before:
         return f"{text} (instead of “{flat(rule.before, 120)}”)"
-    return text
+    return f"{text} (said to “{flat(rule.about, 120)}”)" if rule.about else text
 
 
 def flight(facts: Facts, room: int) -> Iterator[Item]:

@@ -76,7 +76,7 @@ def _split(path: str, shared: dict[str, int]) -> tuple[str, str]:
 
 
 def names(facts: Facts, held: Held, limit: int) -> Iterator[Item]:
-    """Rare ones before those that are everywhere; each under the file it was last used in."""
+    """Rare ones before those that are everywhere; each under the file it was written or read in."""
     now = facts.op
     heats = {
         key: (heat_at(one, now) + FLOOR * one.count) * log(1 + max(now, 1) / (1 + one.count))
@@ -85,11 +85,13 @@ def names(facts: Facts, held: Held, limit: int) -> Iterator[Item]:
     }
     most = TERSE_NAMES if limit < TERSE_CHARS else MOST_NAMES
     ranked = sorted(heats, key=lambda key: (-heats[key], key))[:most]
+    read_in = {name: file for file, found in facts.shown.items() for name in found}
     for rank, key in enumerate(ranked):
         one = facts.names[key]
         worth = 0.011 * exp(-rank / 8) + 0.0012 * exp(-rank / 100)
         reason = f"written {one.count} times, last at operation {one.op}"
-        yield Item("names", key, worth, reason, under=one.file, order=rank)
+        file = one.file or read_in.get(key, "")
+        yield Item("names", key, worth, reason, under=file, order=rank)
 
 
 def shown(facts: Facts, held: Held) -> Iterator[Item]:

@@ -7,7 +7,7 @@ it; heat is a count that halves as the work moves on, kept at the operation of t
 
 import msgspec
 
-VERSION = 1
+VERSION = 2
 
 
 class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -24,6 +24,9 @@ class Prompt(msgspec.Struct, array_like=True, gc=False):
     text: str
     place: Place
     chars: int = 0  # of the whole
+    kind: str = "request"  # request, question, remark, correction, answer, assent
+    to: str = ""  # what of the model's an answer or assent was given to
+    line: int = 0  # of the transcript, 0 when not known
 
 
 class Rule(msgspec.Struct, array_like=True, gc=False):
@@ -31,8 +34,9 @@ class Rule(msgspec.Struct, array_like=True, gc=False):
 
     text: str
     place: Place
-    kind: str = "rule"  # rule, correction, choice, or wish: one that may end with its task
-    before: str = ""  # what it corrected
+    kind: str = "rule"  # rule, correction, choice, or wish: one that ends with its request
+    before: str = ""  # the rule it took the place of
+    about: str = ""  # what of the model's it was said to
 
 
 class Decision(msgspec.Struct, array_like=True, gc=False):
@@ -83,7 +87,7 @@ class Command(msgspec.Struct, array_like=True, gc=False):
 
 
 class Failure(msgspec.Struct, array_like=True, gc=False):
-    """An error a command showed; fixed once the same command passes."""
+    """An error a command showed; fixed once the same passes, however it is written."""
 
     command: str
     lines: list[str]
@@ -92,6 +96,7 @@ class Failure(msgspec.Struct, array_like=True, gc=False):
     fix: list[str] = []  # files edited in between
     edited: list[str] = []  # so far, while it is open
     passes: int = 0  # of other tests and builds since
+    left: list[str] = []  # the simple commands of it that have not passed since
 
 
 class Task(msgspec.Struct, array_like=True, gc=False):
@@ -140,6 +145,7 @@ class Facts(msgspec.Struct):
 
     version: int = VERSION
     offset: int = 0
+    lines: int = 0  # up to the offset
     op: int = 0
     far: bool = False  # reading what is long past: names in it have cooled before we get there
     message_id: str = ""
@@ -148,6 +154,7 @@ class Facts(msgspec.Struct):
     cwd: str = ""
     roots: list[str] = []
     branch: str = ""
+    planning: bool = False  # plan mode: the model may read and plan, and change nothing
     compactions: int = 0
     prompts: list[Prompt] = []
     rules: list[Rule] = []
@@ -168,6 +175,7 @@ class Facts(msgspec.Struct):
     last_file: str = ""
     last_texts: list[str] = []  # of the model, newest last
     last_said_op: int = 0
+    reported_done: bool = False  # by the model's last words, after the last prompt
     summary: str = ""  # the client's, while the transcript ends in it
     since_summary: int = 0  # operations after it
     restored: dict[str, int] = {}  # files the client reads back by itself, oldest first

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from holdfast.checkpoint.facts import Command, Facts, Failure, Prompt, Used
+from holdfast.checkpoint.facts import Command, Facts, Failure, Prompt, Rule, Used
 from holdfast.checkpoint.git_state import git_state
 from holdfast.checkpoint.request import request
 
@@ -17,7 +17,7 @@ def sections_of(facts: Facts) -> dict[str, list[str]]:
     """What is known, under the headings a reader looks for; empty ones are left out later."""
     found = {
         "In Progress": list(_in_progress(facts)),
-        "User Rules": [_rule(rule.text, rule.before) for rule in facts.rules],
+        "User Rules": [_rule(rule) for rule in facts.rules],
         "What Changed": [_changed(*pair) for pair in _recent(facts) if pair[1].edits],
         "Why Changed": list(dict.fromkeys(_cut(p.text) for p in _reasons(facts))),
         "Active Issues": [*map(_open, _failures(facts, still=True)), *_left_behind(facts)],
@@ -130,8 +130,10 @@ def _ran(command: Command) -> str:
     return f"{command.line} ({went})"
 
 
-def _rule(text: str, before: str) -> str:
-    return _cut(text) + (f" (said of: {_cut(before)})" if before else "")
+def _rule(rule: Rule) -> str:
+    if rule.before:
+        return f"{_cut(rule.text)} (instead of: {_cut(rule.before)})"
+    return _cut(rule.text) + (f" (said to: {_cut(rule.about)})" if rule.about else "")
 
 
 def _reference(facts: Facts, text: str) -> str:

@@ -58,6 +58,7 @@ class Line(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     requested_model: str | None = None
     is_meta: bool | None = False
     is_compact_summary: bool | None = False
+    permission_mode: str | None = None
     compact_metadata: Compaction | None = None
     microcompact_metadata: Compaction | None = None
     attachment: msgspec.Raw = NOTHING

@@ -111,6 +111,8 @@ def _bash(facts: Facts, given: Given, place: Place, use_id: str) -> str:
         names.point(facts, branch, "branch", 2.0)
     names.hear(facts, line, 1.0)
     key = shell.core(line)
+    if key and (folder := paths.folder(facts, shell.enters(line))):
+        key = f"cd {folder} && {key}"[:LONGEST]
     if key:
         _ran(facts, key, line, place)
     return key or line

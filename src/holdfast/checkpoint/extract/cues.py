@@ -1,7 +1,8 @@
-"""Words by which people set rules, correct, and take back; cheap, and in several languages.
+"""Words by which people set rules, correct, answer and take back; cheap, in several languages.
 
 A cue in a sentence makes the whole sentence a rule, quoted as it was said. A sentence that asks is
-none, nor one that tells how a thing behaves ("it never returns"). The words are in `cues.txt`:
+none, nor one that tells how a thing behaves ("it never returns"). What is forbidden or wished in a
+clause of a request, or "for now", is a wish: it ends with its request. The words are in `cues.txt`:
 plain phrases, for compiling them as patterns took longer than reading a transcript.
 """
 
@@ -11,6 +12,7 @@ _USING = (" use ", " please use ", " keep ", " verwende ", " utilise ", " usa ")
 # Typographic quotes and dashes on purpose: people paste them.
 _BLANKS = ',;:!?()[]"“”«»—–*_`.'  # noqa: RUF001
 _PUNCTUATION = str.maketrans(dict.fromkeys(_BLANKS, " ") | {"\u2019": "'"})
+_CLAUSE_ENDS = ("\uff0c", "\u3001", "\uff1b")  # comma and semicolon of scripts without blanks
 
 
 def _load() -> dict[str, tuple[str, ...]]:
@@ -23,20 +25,30 @@ def _load() -> dict[str, tuple[str, ...]]:
     return {kind: tuple(phrases) for kind, phrases in found.items()}
 
 
-def _words(kind: str) -> tuple[str, ...]:
-    return tuple(f" {phrase} " for phrase in _ALL[kind])
-
-
 _ALL = _load()
-_RULE, _RULE_START = _words("rule") + _ALL["rule-script"], _words("rule-start")
+_SPACED = {kind: tuple([f" {phrase} " for phrase in found]) for kind, found in _ALL.items()}
+
+
+def _words(kind: str) -> tuple[str, ...]:
+    """The phrases of a kind as they stand between blanks, and those that need none."""
+    return _SPACED[kind] + _ALL.get(f"{kind}-script", ())
+
+
+def _pairs(kind: str) -> list[tuple[str, str]]:
+    halves = (phrase.partition(" … ") for phrase in _ALL[kind])
+    return [(f" {first} ", f" {then} ") for first, _, then in halves]
+
+
+_RULE, _RULE_START = _words("rule"), _words("rule-start")
 _ORDER, _ORDER_NOT, _CONTRAST = _words("order"), _words("order-not"), _words("contrast")
+_BAN, _BAN_PAIRS, _BAN_AFTER = _words("ban"), _pairs("ban-pair"), _words("ban-after")
+_BAN_SCRIPT = _ALL["ban-script"]
 _TELLERS = frozenset(_ALL["teller"])
 _TELLERS_NOT = _TELLERS.union(_ALL["teller-not"])
-_WISH = _words("wish")
-_CORRECT, _CORRECT_START = _words("correct"), _words("correct-start")
-_REVOKE = _words("revoke") + _ALL["revoke-script"]
-_PAIRS = tuple(tuple(f" {word} " for word in phrase.split(" … ")) for phrase in _ALL["revoke-pair"])
-_FORBID = _words("forbid") + _ALL["forbid-script"]
+_SCOPE, _STANDING, _WISH = _words("scope"), _words("standing"), _words("wish")
+_CORRECT, _ERRAND, _THIS = _words("correct"), _words("errand"), _words("this")
+_REVOKE, _REVOKE_PAIRS = _words("revoke"), _pairs("revoke-pair")
+_FORBID = _words("forbid")
 
 
 def plain(sentence: str) -> str:
@@ -52,14 +64,34 @@ def within(cues: Iterable[str], text: str) -> bool:
     return False
 
 
-def sets_rule(said: str) -> bool:
-    """A standing rule, as far as its words tell; `said` is plain."""
-    if within(_RULE, said):
+def rule_kind(said: str) -> str:
+    """`rule`, `wish` or nothing, as far as the words tell; `said` is plain."""
+    if _sets_rule(said):
+        return "wish" if within(_SCOPE, said) and not within(_STANDING, said) else "rule"
+    if _orders(said, _ORDER_NOT, _TELLERS_NOT) or within(_BAN_SCRIPT, said):
+        holds = said.startswith(_STANDING) or within(_ALL["standing-script"], said)
+        return "rule" if holds else "wish"
+    return "wish" if within(_WISH, said) else ""
+
+
+def _sets_rule(said: str) -> bool:
+    if within(_RULE, said) or said.startswith(_RULE_START) or _bans(said):
         return True
     if said.startswith(_USING):
         return within(_CONTRAST, said)
-    orders = _orders(said, _ORDER, _TELLERS) or _orders(said, _ORDER_NOT, _TELLERS_NOT)
-    return orders or said.startswith(_RULE_START)
+    return _orders(said, _ORDER, _TELLERS)
+
+
+def _bans(said: str) -> bool:
+    """The sentence forbids and does nothing else; "it" alone is something of this request."""
+    before = next((said.partition(cue)[0] for cue in _BAN_SCRIPT if cue in said), None)
+    if before is not None:
+        return not within(_CLAUSE_ENDS, before)
+    while said.startswith(_BAN_AFTER):
+        said = said[said.index(" ", 1) :]
+    if said.startswith(_BAN):
+        return " it " not in said or within(_STANDING, said)
+    return any(said.startswith(first) and then in said for first, then in _BAN_PAIRS)
 
 
 def _orders(said: str, cues: tuple[str, ...], tellers: frozenset[str]) -> bool:
@@ -75,20 +107,58 @@ def _orders(said: str, cues: tuple[str, ...], tellers: frozenset[str]) -> bool:
     return False
 
 
-def wishes(said: str) -> bool:
-    return within(_WISH, said)
-
-
 def corrects(said: str) -> bool:
-    start = said.startswith(_CORRECT_START) or said[1:].startswith(_ALL["correct-script"])
-    return start or within(_CORRECT, said)
+    return starts("correct-start", said) or within(_CORRECT, said)
+
+
+def without_correcting(said: str) -> str:
+    """What is left of a correction when "no" is taken from its head."""
+    if starts("correct-start", said):
+        for phrase in (*_ALL["correct-start"], *_ALL["correct-start-script"]):
+            said = said.removeprefix(f" {phrase}")
+    return said
+
+
+def is_errand(said: str) -> bool:
+    """It says what to do now, rather than what is so."""
+    return within(_ERRAND, said) and not within(_STANDING, said)
+
+
+def speaks_of_this(said: str) -> bool:
+    """What it is about stands beside it."""
+    return within(_THIS, said.replace(" in this ", " "))
+
+
+def ends_in_this(said: str) -> bool:
+    """The same of a rule: "that" within one is mostly no pronoun."""
+    return " it " in said or said.endswith(_THIS)
 
 
 def revokes(said: str) -> bool:
     if within(_REVOKE, said):
         return True
-    return any(first in said and then in said for first, then in _PAIRS)
+    return any(first in said and then in said for first, then in _REVOKE_PAIRS)
 
 
 def forbids(said: str) -> bool:
     return within(_FORBID, said)
+
+
+def starts(kind: str, said: str) -> bool:
+    """It begins with a phrase of this kind."""
+    script = _ALL.get(f"{kind}-script", ())
+    return said.startswith(_SPACED[kind]) or said[1:].startswith(script)
+
+
+def has(kind: str, said: str) -> bool:
+    """A phrase of this kind is in it."""
+    return within(_words(kind), said)
+
+
+def words_of(kind: str) -> frozenset[str]:
+    """The single words of a kind."""
+    return frozenset(" ".join(_ALL[kind]).split())
+
+
+def script_of(kind: str) -> tuple[str, ...]:
+    return _ALL[f"{kind}-script"]

@@ -5,11 +5,21 @@ from typing import Any
 
 import msgspec
 
-from holdfast.checkpoint.extract import background, calls, names, paths, prompts, results, said
+from holdfast.checkpoint.extract import (
+    background,
+    calls,
+    names,
+    paths,
+    planning,
+    prompts,
+    results,
+    said,
+)
 from holdfast.checkpoint.extract.skim import skim
 from holdfast.checkpoint.facts import Facts, Place
 from holdfast.transcript import (
     Answer,
+    Attachment,
     Boundary,
     Entry,
     Prompt,
@@ -39,6 +49,7 @@ class Extractor:
         self._sidechain = sidechain
         self._folder = self.facts.cwd
         self._reads: dict[str, ToolResult] = {}
+        self._reader: Reader | None = None
 
     def read(self, path: str | os.PathLike[str]) -> Facts:
         """Everything the transcript holds past the offset reached before."""
@@ -48,11 +59,13 @@ class Extractor:
             facts.far = True
             for entry in skim(path, facts, near_from - FAR_BYTES):
                 self.feed(entry)
-        reader = Reader(path, start=facts.offset)
+        reader = self._reader = Reader(path, start=facts.offset)
         for entry in reader:
             facts.far = entry.offset < near_from
             self.feed(entry)
+        facts.lines, self._reader = facts.lines + reader.tally.lines, None
         facts.offset, facts.far = reader.offset, False
+        facts.reported_done = said.reports_done(facts)
         self._look_into_reads()
         return facts
 
@@ -76,11 +89,17 @@ class Extractor:
             self._result(entry)
         elif isinstance(entry, Prompt):
             self._prompt(entry)
+        elif isinstance(entry, Attachment):
+            planning.told(self.facts, entry.kind)
         elif isinstance(entry, Summary):
             self._summary(entry)
         elif isinstance(entry, Boundary) and entry.resets_window:
             self.facts.compactions += 1
             self.facts.calls.clear()  # what had no result then never will
+
+    def _line(self) -> int:
+        """Which line of the transcript this is."""
+        return self.facts.lines + (self._reader.tally.lines if self._reader else 0)
 
     def _place(self, entry: Entry) -> Place:
         return Place(entry.offset, entry.line.timestamp[:40], self.facts.op)
@@ -130,10 +149,11 @@ class Extractor:
         if entry.is_meta:
             return
         facts, text = self.facts, entry.text
+        planning.typed(facts, entry.line.permission_mode)
         if text.startswith("<task-notification"):
             background.heard(facts, text[:20_000])
         before = len(facts.prompts)
-        prompts.hear(facts, text, self._place(entry))
+        prompts.hear(facts, text, self._place(entry), self._line())
         if len(facts.prompts) != before:
             words = facts.prompts[-1].text
             names.hear(facts, words, 2.0, 1.5)

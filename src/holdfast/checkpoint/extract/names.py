@@ -58,8 +58,8 @@ def note(facts: Facts, found: set[str], weight: float, file: str = "") -> None:
             name = table[word] = Name()
         name.count += 1
         warm(name, op, weight)
-        if file or not name.file:
-            name.file = file or facts.last_file
+        if file:  # in prose it may belong anywhere
+            name.file = file
     thin(table, op, MOST_NAMES)
 
 

@@ -5,7 +5,7 @@ A pipe hides the exit code of a test, so what the runner says counts as well.
 
 from itertools import pairwise
 
-from holdfast.checkpoint.extract import cues
+from holdfast.checkpoint.extract import cues, runs, shell
 from holdfast.checkpoint.facts import Command, Facts, Failure, Place
 
 HEAD_CHARS = 6000
@@ -33,6 +33,13 @@ _FAILING = (" FAILED", "error TS", "❌", "✕ ")
 _SURE = ("error:", "error[", "error ts", "panic:", "undefined:", "fatal", "exception:", "assert")
 _FINE = ("=== ", "--- PASS", "PASS", "ok ", "warning:", "✓", "✔")
 _HINTS = ("FAIL", "rror", "fail", "panic", "Traceback", "E   ", "ERR!", "✗", "✖", "❌", "✕")
+PAST_OPS, PAST_PASSES = 25, 2
+_SLIPS = (
+    *(": cd: ", ":cd:", "no such task", "unrecognized subcommand"),
+    *("No rule to make target", "No targets specified", "can't open file", "Missing script:"),
+    *("ERROR no task", "unknown command", "unknown option"),
+)
+_TRIED = ("gcc ", "g++ ", "cc ", "clang", "nvcc ", "cmake ", "./", "python -c", "python3 -c")
 _COUNTED = ("failed", "failing", "failure", "failures", "error", "errors")
 
 
@@ -45,7 +52,8 @@ def judge(
     command.ok = not failed
     if failed:
         command.said = wrong_lines(edges) or _last_lines(edges)
-        _fail(facts, key, command, place)
+        if not _is_slip(command.said):
+            _fail(facts, key, command, place)
     else:
         command.said = _last_lines(edges[-600:])[-1:]
         passed(facts, key, place)
@@ -91,31 +99,54 @@ def _last_lines(text: str) -> list[str]:
     return [line[:LONGEST_LINE] for line in lines if line and "Exit code" not in line][-2:]
 
 
+def _is_slip(lines: list[str]) -> bool:
+    """A typing slip, or a program that is not there: nothing of the work has failed."""
+    return any(cues.within(_SLIPS, line) for line in lines)
+
+
 def _fail(facts: Facts, key: str, command: Command, place: Place) -> None:
-    """The newest failure of a command stands for those before it."""
-    again = next((one for one in facts.failures if one.command == key and not one.fixed), None)
-    if again is not None:
-        again.lines, again.place, again.passes = command.said, place, 0
-        return
-    facts.failures.append(Failure(key, command.said, place))
+    """The newest failure of a run stands for those before it, and no fix of it holds any more."""
+    still = runs.parts(key)
+    edited: list[str] = []
+    kept: list[Failure] = []
+    for old in facts.failures:
+        if _all_covered(old.left, still) or (old.fixed and _all_covered(still, old.left)):
+            edited = edited if old.fixed else old.edited
+        elif not _is_past(old, place):
+            kept.append(old)
+    facts.failures = [*kept, Failure(key, command.said, place, edited=edited, left=still)]
     if len(facts.failures) > MOST_FAILURES:
         fixed = [one for one in facts.failures if one.fixed]
         facts.failures.remove((fixed or facts.failures)[0])
 
 
+def _all_covered(failed: list[str], by: list[str]) -> bool:
+    return all(any(runs.covers(one, part) for one in by) for part in failed)
+
+
+def _is_past(failure: Failure, now: Place) -> bool:
+    """Something tried once, that is neither test nor build, and nobody came back to."""
+    if failure.fixed is not None:
+        return False
+    missing = any("command not found" in line for line in failure.lines)
+    once = failure.left[0].rpartition("&& ")[2].startswith(_TRIED)
+    if shell.kind(failure.command) and not once and not missing:
+        return False
+    old = now.op - failure.place.op > PAST_OPS
+    return old or (failure.passes >= PAST_PASSES and not missing)
+
+
 def passed(facts: Facts, key: str, place: Place) -> None:
+    if not facts.failures:
+        return
+    by = runs.parts(key)
     for failure in facts.failures:
         if failure.fixed is not None:
             continue
-        if _covers(key, failure.command):
+        failure.left = [part for part in failure.left if not _all_covered([part], by)]
+        if not failure.left:
             failure.fixed, failure.fix, failure.edited = place, failure.edited, []
+            failure.left = runs.parts(failure.command)
         elif facts.commands[key].kind:
             failure.passes += 1
-
-
-def _covers(passed: str, failed: str) -> bool:
-    """The same command, or the same run on everything."""
-    if passed == failed:
-        return True
-    whole = passed.removesuffix(" ./...")
-    return " " in whole and failed.startswith(f"{whole} ")
+    facts.failures = [one for one in facts.failures if not _is_past(one, place)]

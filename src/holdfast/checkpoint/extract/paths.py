@@ -1,5 +1,7 @@
 """Files as the project knows them: relative to it, noted whenever they are used."""
 
+from os.path import normpath
+
 from holdfast.checkpoint.extract.heat import thin, warm
 from holdfast.checkpoint.facts import Facts, Used
 
@@ -24,6 +26,16 @@ def relative(facts: Facts, path: str) -> str:
         if path.startswith(root) and path[len(root) : len(root) + 1] == "/":
             return path[len(root) + 1 :]
     return path[2:] if path.startswith("./") else path
+
+
+def folder(facts: Facts, entered: str) -> str:
+    """The folder a command runs in as the project knows it; empty for the project itself."""
+    if not entered and (not facts.roots or facts.cwd == facts.roots[0]):
+        return ""
+    where = facts.cwd
+    if entered:
+        where = normpath(entered if entered[0] == "/" else f"{where}/{entered}")
+    return "" if facts.roots and where == facts.roots[0] else relative(facts, where)
 
 
 def use(facts: Facts, path: str, how: str, weight: float) -> str:

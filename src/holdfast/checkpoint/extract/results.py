@@ -11,11 +11,13 @@ from holdfast.checkpoint.extract import (
     names,
     outcomes,
     paths,
+    planning,
     prompts,
+    rules,
     shell,
     tasks,
 )
-from holdfast.checkpoint.facts import Call, Facts, Place, Rule
+from holdfast.checkpoint.facts import Call, Facts, Place
 from holdfast.transcript import Result, ToolResult
 
 HEAD_CHARS = 6000
@@ -37,6 +39,7 @@ _NOT_RUN = (
 _decode = msgspec.json.Decoder(str).decode
 _STOPPED = (b'"toolUseResult":"User rejected', b'"toolUseResult":"Error: The user doesn')
 _USER_SAID = "the user said:"
+_NOTE = "\n\nNote: The user's next message"
 PREAMBLE_CHARS = 800
 
 
@@ -46,6 +49,8 @@ def come_back(facts: Facts, entry: Result, block: ToolResult, place: Place) -> C
     if call is None:
         return None
     tool = call.tool
+    if not block.is_error:
+        planning.done(facts, tool, call.what)
     if tool == "Bash":
         _ran(facts, call, block, place)
     elif tool in _EDITS and not facts.far:
@@ -61,7 +66,7 @@ def come_back(facts: Facts, entry: Result, block: ToolResult, place: Place) -> C
     elif tool == _ASKED and not block.is_error:
         _answered(facts, block.text[:2000], place)
     if block.is_error and tool[:5] != "mcp__" and is_rejection(entry.data):
-        _rejected(facts, block.text[:4000], place)
+        _rejected(facts, call, block.text[:4000], place)
     return call
 
 
@@ -161,9 +166,9 @@ def _agent_answered(facts: Facts, block: ToolResult) -> None:
 def _answered(facts: Facts, text: str, place: Place) -> None:
     """The user chose among what the model offered: these are the user's words too."""
     words = text.partition(":")[2].partition(". You can now")[0].strip() or text.strip()
-    if words:
-        facts.rules.append(Rule(words[: prompts.LONGEST_RULE], place, "choice"))
-        del facts.rules[: -prompts.MOST_RULES]
+    for pair in words.split('", "') if words else ():
+        question, sign, answer = pair.strip('" ').partition('"="')
+        rules.choose(facts, answer if sign else question, question if sign else "", place)
 
 
 def is_rejection(data: bytes) -> bool:
@@ -171,7 +176,8 @@ def is_rejection(data: bytes) -> bool:
     return _STOPPED[0] in data or _STOPPED[1] in data
 
 
-def _rejected(facts: Facts, text: str, place: Place) -> None:
+def _rejected(facts: Facts, call: Call, text: str, place: Place) -> None:
     """The user stopped a call, and said why: these are the user's words."""
     if _USER_SAID in text and text.startswith("The user doesn't want to proceed"):
-        prompts.hear(facts, text.partition(_USER_SAID)[2], place)
+        said = text.partition(_USER_SAID)[2].partition(_NOTE)[0]
+        prompts.hear(facts, said, place, about=f"{call.tool} {call.what}"[: rules.LONGEST_RULE])

@@ -1,6 +1,7 @@
 """The model's own words: decisions, plans, questions, and the names it used."""
 
-from holdfast.checkpoint.extract import cues, names, prompts
+from holdfast.checkpoint.extract import cues, names
+from holdfast.checkpoint.extract.sentences import sentences
 from holdfast.checkpoint.facts import Decision, Facts, Place, Task
 
 READ_CHARS = 8000
@@ -19,6 +20,8 @@ _DECIDING = (
 _DECIDED = tuple(f" {cue} " for cue in _DECIDING.split(" | "))
 _HINTS = tuple(cue.strip() for cue in _DECIDED)
 _BECAUSE = (" because ", " since ", " so that ", " in order to ", " to avoid ", " weil ", " damit ")
+_NOT_YET = (" not ", "n't ", " still ", " remaining ", " remains ", " next step ", " noch ")
+REPORT_CHARS = 400
 _BOLD = str.maketrans({"*": "", "`": "", "\u2019": "'"})
 
 
@@ -36,14 +39,27 @@ def hear(facts: Facts, text: str, place: Place) -> None:
         _decisions(facts, text, place)
     facts.questions.clear()
     if not facts.far and "?" in text[-400:]:
-        facts.questions += [one for one in prompts.sentences(text[-800:]) if one.endswith("?")]
+        facts.questions += [one for one in sentences(text[-800:]) if one.endswith("?")]
         del facts.questions[:-MOST_QUESTIONS]
+
+
+def reports_done(facts: Facts) -> bool:
+    """The model's last words end its turn, answer the last prompt, and call it done."""
+    if not facts.last_texts or not facts.prompts or facts.calls or facts.last_said_op != facts.op:
+        return False
+    if facts.op <= facts.prompts[-1].place.op:
+        return False
+    if facts.recent and facts.recent[-1].place.op == facts.op:
+        return False
+    text = facts.last_texts[-1]
+    told = cues.plain(text[:REPORT_CHARS] + " " + text[-REPORT_CHARS:])
+    return cues.has("done", told) and not cues.within(_NOT_YET, told)
 
 
 def _decisions(facts: Facts, text: str, place: Place) -> None:
     """Sentences that say what was chosen; one with a reason is worth two without."""
     found = []
-    for sentence in prompts.sentences(text):
+    for sentence in sentences(text):
         low = f" {sentence.lower().translate(_BOLD)} "
         ends = sentence.rstrip("*`_ ").endswith((":", "?"))
         if 30 <= len(sentence) <= 360 and not ends and cues.within(_DECIDED, low):

@@ -48,6 +48,8 @@ def parts(line: str) -> list[str]:
 
 def doing(part: str) -> str:
     """One simple command without redirections and settings before it; empty when it only looks."""
+    if part.endswith(")") and part.count("(") < part.count(")"):
+        part = part[:-1]  # the end of a subshell
     words = part.lstrip("( ").split()
     if ">" in part or "<" in part or "&" in part:
         words = _without_redirections(words)
@@ -82,6 +84,17 @@ def _without_redirections(words: list[str]) -> list[str]:
 def core(line: str) -> str:
     """What a line does, whatever it pipes the output through: two lines alike in this are one."""
     return " && ".join(filter(None, map(doing, parts(line))))[:400]
+
+
+def enters(line: str) -> str:
+    """The folder a line goes to before it does anything; empty when it stays."""
+    start = line.find("cd ", 0, LONGEST_LINE)
+    if start < 0 or line[:start].rstrip("( ")[-2:] not in ("", "&&", ";") or core(line[:start]):
+        return ""
+    first = line[start + 3 :]
+    for end in ("&&", ";", "\n", ")"):
+        first = first.partition(end)[0]
+    return first.strip().strip("'\"")
 
 
 def kind(core_line: str) -> str:

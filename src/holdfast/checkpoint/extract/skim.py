@@ -38,6 +38,7 @@ def skim(path: str | os.PathLike[str], facts: Facts, end: int) -> Iterator[Entry
             if facts.offset >= end or not data.endswith(b"\n"):
                 return
             offset, facts.offset = facts.offset, facts.offset + len(data)
+            facts.lines += 1
             head = data[:HEAD_BYTES]
             if _RESULT in head and len(data) < SHORT_BYTES and is_rejection(data):
                 yield from _entries(line for line in recent if _answers(head, line[1]))

@@ -1,0 +1,78 @@
+"""Short words are told with what they answer."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.brief import compose
+from holdfast.checkpoint.extract.answers import is_assent, picks
+from tests.checkpoint.sessions import Session
+
+ASKED = "Cache the heights of all gauges, and tell me first where you would keep them."
+OFFER = "Two ways:\n\nA. a table in SQLite\nB. a Redis list\n\nWhich one shall I take?"
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize("said", ["B", "b)", "the second one", "2", "option B", "die zweite"])
+def test_a_pick_is_told_with_its_question_and_its_option(said: str, tmp_path: Path) -> None:
+    session = Session().user(ASKED).says(OFFER).user(said).works(4)
+    facts = session.facts(tmp_path)
+    [choice] = facts.rules
+    assert (choice.text, choice.kind) == (said, "choice")
+    assert "a Redis list" in choice.about and "Which one shall I take?" in choice.about
+    assert "a Redis list" in compose(facts).text
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize("said", ["no, sqlite", "nein, SQLite", "non, sqlite", "不对，用 SQLite"])  # noqa: RUF001
+def test_a_short_correction_is_told_with_what_it_corrects(said: str, tmp_path: Path) -> None:
+    session = Session().user(ASKED).says("I'd keep them in Redis. Shall I?").user(said).works(3)
+    [rule] = session.facts(tmp_path).rules
+    assert (rule.text, rule.kind) == (said, "correction")
+    assert "I'd keep them in Redis. Shall I?" in rule.about
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize("said", ["use pnpm", "nimm pnpm", "utilise pnpm", "usa pnpm", "用 pnpm"])
+def test_a_choice_nobody_asked_for_is_kept(said: str, tmp_path: Path) -> None:
+    session = Session().user(ASKED).says("I install it with npm.").user(said).works(3)
+    [rule] = session.facts(tmp_path).rules
+    assert (rule.text, rule.kind, rule.about) == (said, "choice", "I install it with npm.")
+
+
+@pytest.mark.requirement("C2")
+def test_answers_to_a_form_come_with_their_questions(tmp_path: Path) -> None:
+    back = 'User has answered your questions: "Which store?"="SQLite", "Which port?"="8443". '
+    session = Session().user(ASKED).calls("AskUserQuestion", back + "You can now continue")
+    told = [(one.text, one.about) for one in session.facts(tmp_path).rules]
+    assert told == [("SQLite", "Which store?"), ("8443", "Which port?")]
+    session.calls("AskUserQuestion", 'User has answered: "Which store?"="Redis"')
+    told = [(one.text, one.about) for one in session.facts(tmp_path).rules]
+    assert told == [("8443", "Which port?"), ("Redis", "Which store?")]
+
+
+@pytest.mark.requirement("C2", "B4")
+@pytest.mark.parametrize(
+    "said", ["yes", "ok, go on", "ja, mach weiter", "oui, vas-y", "好的", "はい"]
+)
+def test_an_assent_tells_what_was_assented_to(said: str, tmp_path: Path) -> None:
+    session = Session().user(ASKED).says("I would move the heights into SQLite. Shall I?")
+    facts = session.user(said).facts(tmp_path)
+    text = compose(facts).text
+    assert ASKED in text and f"“{said}” (to “I would move the heights into SQLite." in text
+    assert facts.rules == []
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize("said", ["no", "run the tests", "yes, but in Rust", "", "?"])
+def test_what_is_no_assent(said: str) -> None:
+    assert not is_assent(said)
+
+
+@pytest.mark.requirement("C2")
+def test_several_may_be_picked() -> None:
+    assert picks("1+2") == ["1", "2"]
+    assert picks("a and c") == ["a", "c"]
+    assert picks("a parser") == []
