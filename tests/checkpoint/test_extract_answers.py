@@ -76,3 +76,18 @@ def test_several_may_be_picked() -> None:
     assert picks("1+2") == ["1", "2"]
     assert picks("a and c") == ["a", "c"]
     assert picks("a parser") == []
+
+
+@pytest.mark.requirement("C2")
+def test_what_to_do_next_is_no_choice_that_lasts(tmp_path: Path) -> None:
+    back = 'User has answered your questions: "What next?"="Run the tests", "Port?"="8443". You can'
+    session = Session().user(ASKED).calls("AskUserQuestion", back + " now continue")
+    session.works(2).user("Please print the heights of the south coast on one page.")
+    assert [one.text for one in session.facts(tmp_path).rules] == ["8443"]
+
+
+@pytest.mark.requirement("C2", "B4")
+def test_a_request_about_this_is_told_with_what_was_said(tmp_path: Path) -> None:
+    session = Session().user(ASKED).says("The north gauge could be smoothed by a median.")
+    facts = session.user("yeah, let's apply this to the south gauge too").facts(tmp_path)
+    assert "(to “The north gauge could be smoothed by a median.”)" in compose(facts).text

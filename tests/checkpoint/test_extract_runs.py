@@ -61,6 +61,7 @@ def test_it_ends_by_another_spelling_or_a_wider_run(
         ("make test && make lint", "make lint"),
         ("cargo test --release", "cargo build"),
         ("npm test", "pytest"),
+        ("go test ./...", "npm test"),
     ],
 )
 def test_and_not_by_a_narrower_or_another_run(failed: str, passed: str, tmp_path: Path) -> None:
@@ -93,7 +94,7 @@ def test_both_halves_of_a_line_may_pass_one_by_one(tmp_path: Path) -> None:
 def test_a_typing_slip_is_no_failure(said: str, tmp_path: Path) -> None:
     facts = Session().runs("cd tid && make tst", f"Exit code 2\n{said}", fails=True).facts(tmp_path)
     assert facts.failures == []
-    assert [one.ok for one in facts.commands.values()] == [False]
+    assert facts.commands == {}
 
 
 @pytest.mark.requirement("C2")
@@ -101,3 +102,14 @@ def test_what_was_tried_once_and_left_is_over(tmp_path: Path) -> None:
     session = Session().runs("python -c 'import moon'", SAID, fails=True).runs("make all")
     assert len(session.facts(tmp_path).failures) == 1
     assert session.runs("make all").facts(tmp_path).failures == []
+
+
+@pytest.mark.requirement("C2")
+def test_tests_that_failed_by_name_and_pass_by_name_are_fixed(tmp_path: Path) -> None:
+    session = Session().runs("mise run tides", "--- FAIL: TestEbb (0.1s)\nFAIL x 1s", fails=True)
+    session.runs("go test -v -run TestEbb ./tide", "--- PASS: TestFlood (0.1s)\nok")
+    assert session.facts(tmp_path).failures[0].fixed is None
+    session.runs("go test -v -run TestEbb ./tide", "--- PASS: TestEbb (0.1s)\nok")
+    facts = session.facts(tmp_path)
+    assert facts.failures[0].fixed is not None
+    assert [one.ok for one in facts.commands.values()] == [True, True]

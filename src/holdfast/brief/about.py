@@ -1,10 +1,12 @@
-"""What kind of work it is, where there is room to say so: languages, tools, branch."""
+"""What kind of work it is, where there is room to say so: languages, tools, branch, and
+what it is built on."""
 
 from collections import Counter
 from collections.abc import Iterator
 
 from holdfast.brief.fence import flat
 from holdfast.brief.item import Item
+from holdfast.checkpoint import stack
 from holdfast.checkpoint.facts import Facts
 
 LANGUAGES = {
@@ -14,15 +16,26 @@ LANGUAGES = {
     "tsx": "TypeScript", "vue": "Vue",
 }  # fmt: skip
 LEAST_WORTH = 1e-6
+MOST_DEPENDENCIES = 8
 
 
 def about(facts: Facts) -> Iterator[Item]:
-    """One line, the last to be taken."""
+    """Two lines, the last to be taken."""
     told = [*_languages(facts), *_tools(facts)]
     if facts.branch:
         told.insert(0, f"branch {facts.branch}")
     if told:
         yield Item("about", flat("; ".join(told), 300), LEAST_WORTH, "what kind of work it is")
+    if names := stack.dependencies(facts):
+        text = flat("; ".join(_built_on(names)), 300)
+        yield Item("about", text, LEAST_WORTH, "what the project's manifests list", order=1)
+
+
+def _built_on(names: list[str]) -> list[str]:
+    found = stack.frameworks(names)
+    rest = [name for name in names if name.lower() not in stack.FRAMEWORKS][:MOST_DEPENDENCIES]
+    told = [f"framework: {', '.join(found[:3])}"] if found else []
+    return [*told, f"dependencies: {', '.join(rest)}"] if rest else told
 
 
 def _languages(facts: Facts) -> list[str]:

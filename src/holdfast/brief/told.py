@@ -20,7 +20,7 @@ def task(facts: Facts, room: int) -> Iterator[Item]:
     asked = request(facts)
     most = max(160, int(room * 0.13))
     for number, prompt in enumerate(asked):
-        text = _asked(prompt, most if not number else 160)
+        text = _asked(prompt, most if not number else 160, ANSWERED_CHARS if room > 3600 else 80)
         yield Item(
             "task", text, 1.0, "the request being worked on", prompt.place, True, order=number
         )
@@ -30,11 +30,11 @@ def task(facts: Facts, room: int) -> Iterator[Item]:
         yield Item("task", REPORTED, 1.0, "the model's last words", pinned=True, order=1e3)
 
 
-def _asked(prompt: Prompt, most: int) -> str:
+def _asked(prompt: Prompt, most: int, most_answered: int) -> str:
     """The words, what they answer, and where the rest of them is."""
     text = f"“{flat(prompt.text, most)}”"
     if prompt.to:
-        text += f" (to “{flat(prompt.to, ANSWERED_CHARS)}”)"
+        text += f" (to “{flat(prompt.to, most_answered)}”)"
     if not text.endswith(" …”"):
         return text
     where = f", whole in line {prompt.line} of the transcript" if prompt.line else ""

@@ -178,6 +178,7 @@ class Facts(msgspec.Struct):
     reported_done: bool = False  # by the model's last words, after the last prompt
     summary: str = ""  # the client's, while the transcript ends in it
     since_summary: int = 0  # operations after it
+    dependencies: dict[str, list[str]] = {}  # of the manifests read or written, newest last
     restored: dict[str, int] = {}  # files the client reads back by itself, oldest first
 
 

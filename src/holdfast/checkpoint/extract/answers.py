@@ -61,12 +61,14 @@ def asked(facts: Facts, words: str) -> str:
 
 
 def _proposal(told: list[str]) -> str:
-    """The last question with the sentence before it, else the last two sentences."""
-    last = next((at for at in range(len(told) - 1, -1, -1) if told[at].endswith("?")), None)
-    at = len(told) - 1 if last is None else last
-    near = told[max(0, at - 1) : at + 1]
-    question = near[-1] if near else ""
-    return question if len(question) > LONGEST // 2 else " ".join(near)[-LONGEST:]
+    """The last question, else the last sentence, with what stands before it, as far as it fits."""
+    asking = [at for at, sentence in enumerate(told) if sentence.endswith("?")]
+    last = asking[-1] if asking else len(told) - 1
+    words = ""
+    for sentence in reversed(told[max(0, last - 2) : last + 1]):
+        if not sentence.endswith(":") and len(sentence) + len(words) < LONGEST:
+            words = f"{sentence} {words}"
+    return words.strip() or " ".join(told[last:][:1])[:LONGEST]
 
 
 def _options(text: str, marks: list[str]) -> list[str]:

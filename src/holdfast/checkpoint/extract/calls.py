@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.checkpoint.extract import cues, names, paths, said, shell, tasks
+from holdfast.checkpoint.extract import cues, manifests, names, paths, said, shell, tasks
 from holdfast.checkpoint.extract.heat import thin, warm
 from holdfast.checkpoint.facts import Agent, Call, Command, Facts, Place
 
@@ -72,6 +72,7 @@ def _write(facts: Facts, given: Given, place: Place, use_id: str) -> str:
     name = paths.use(facts, text_of(given, "file_path"), "edits", 2.0)
     _restorable(facts, name)
     _wrote(facts, name, "", text_of(given, "content")[:WRITTEN_CHARS])
+    manifests.note(facts, name, text_of(given, "content"))
     _still_open(facts, name)
     return name
 

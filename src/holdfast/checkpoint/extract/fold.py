@@ -8,6 +8,7 @@ import msgspec
 from holdfast.checkpoint.extract import (
     background,
     calls,
+    manifests,
     names,
     paths,
     planning,
@@ -127,6 +128,8 @@ class Extractor:
             if isinstance(block, ToolResult):
                 call = results.come_back(self.facts, entry, block, place)
                 if call is not None and call.tool == "Read" and call.what and not block.is_error:
+                    if manifests.is_manifest(call.what):
+                        manifests.note(self.facts, call.what, block.text)
                     self._reads.pop(call.what, None)
                     self._reads[call.what] = block
                     if len(self._reads) > names.MOST_SHOWN:

@@ -33,9 +33,10 @@ _FAILING = (" FAILED", "error TS", "❌", "✕ ")
 _SURE = ("error:", "error[", "error ts", "panic:", "undefined:", "fatal", "exception:", "assert")
 _FINE = ("=== ", "--- PASS", "PASS", "ok ", "warning:", "✓", "✔")
 _HINTS = ("FAIL", "rror", "fail", "panic", "Traceback", "E   ", "ERR!", "✗", "✖", "❌", "✕")
+_GO_FAILED = "--- FAIL: "
 PAST_OPS, PAST_PASSES = 25, 2
 _SLIPS = (
-    *(": cd: ", ":cd:", "no such task", "unrecognized subcommand"),
+    *(": cd: ", ":cd:", ": line 1: ./", "no such task", "unrecognized subcommand"),
     *("No rule to make target", "No targets specified", "can't open file", "Missing script:"),
     *("ERROR no task", "unknown command", "unknown option"),
 )
@@ -54,9 +55,11 @@ def judge(
         command.said = wrong_lines(edges) or _last_lines(edges)
         if not _is_slip(command.said):
             _fail(facts, key, command, place)
+        elif command.count == 1:
+            del facts.commands[key]  # nobody will want to run that again
     else:
         command.said = _last_lines(edges[-600:])[-1:]
-        passed(facts, key, place)
+        passed(facts, key, place, edges if command.kind == "test" else "")
 
 
 def _says_failed(text: str) -> bool:
@@ -136,7 +139,8 @@ def _is_past(failure: Failure, now: Place) -> bool:
     return old or (failure.passes >= PAST_PASSES and not missing)
 
 
-def passed(facts: Facts, key: str, place: Place) -> None:
+def passed(facts: Facts, key: str, place: Place, said: str = "") -> None:
+    """A run passed, and with it whatever it covers; `said` is what a test run printed."""
     if not facts.failures:
         return
     by = runs.parts(key)
@@ -144,9 +148,27 @@ def passed(facts: Facts, key: str, place: Place) -> None:
         if failure.fixed is not None:
             continue
         failure.left = [part for part in failure.left if not _all_covered([part], by)]
-        if not failure.left:
-            failure.fixed, failure.fix, failure.edited = place, failure.edited, []
-            failure.left = runs.parts(failure.command)
+        if not failure.left or (said and _names_passed(failure.lines, said)):
+            _mend(facts, failure, place)
         elif facts.commands[key].kind:
             failure.passes += 1
     facts.failures = [one for one in facts.failures if not _is_past(one, place)]
+
+
+def _mend(facts: Facts, failure: Failure, place: Place) -> None:
+    failure.fixed, failure.fix, failure.edited = place, failure.edited, []
+    failure.left = runs.parts(failure.command)
+    for key, command in facts.commands.items():  # nothing is both fixed and failing
+        if command.ok is False and _all_covered(runs.parts(key), failure.left):
+            command.ok = True
+
+
+def _names_passed(lines: list[str], said: str) -> bool:
+    """Each test that failed by name passed by name, in whatever run."""
+    failed = [line for line in lines if line.startswith((_GO_FAILED, "FAILED "))]
+    if not failed or len(lines) >= MOST_LINES:
+        return False
+    names = [line.removeprefix(_GO_FAILED).removeprefix("FAILED ").split()[:1] for line in failed]
+    return all(
+        name and (f"--- PASS: {name[0]} " in said or f"{name[0]} PASSED" in said) for name in names
+    )

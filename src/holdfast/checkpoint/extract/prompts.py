@@ -50,7 +50,7 @@ def hear(facts: Facts, text: str, place: Place, line: int = 0, about: str = "") 
         return
     said = cues.plain(words[: 2 * LONGEST_ASIDE])
     kind = _kind(facts, words, said)
-    if kind in _ANSWERING and not about:
+    if not about and (kind in _ANSWERING or _goes_on_from(words, said)):
         about = answers.asked(facts, words)
     to = "" if kind == "correction" and rules.is_clear(said) else about
     prompt = Prompt(words[:LONGEST_PROMPT], place, len(words), kind, to, line)
@@ -83,6 +83,13 @@ def _kind(facts: Facts, words: str, said: str) -> str:
     if words.endswith(rules.ASKING):
         return "question"
     return "remark" if cues.starts("remark-start", said) else "request"
+
+
+def _goes_on_from(words: str, said: str) -> bool:
+    """ "Yes, do this too": short, and about what was said just before."""
+    if len(words) > 2 * answers.SHORT_CHARS:
+        return False
+    return cues.starts("going-start", said) or " this " in said or cues.ends_in_this(said)
 
 
 def _takes(said: str) -> bool:

@@ -42,10 +42,12 @@ def request_over(facts: Facts) -> None:
 def choose(facts: Facts, words: str, about: str, place: Place) -> None:
     """What the user picked or answered, with what was asked."""
     about = about[:LONGEST_RULE]
-    same = [one for one in facts.rules if one.kind == "choice" and about and one.about == about]
-    for old in same:
+    for old in [one for one in facts.rules if about and one.about == about]:
         facts.rules.remove(old)
-    facts.rules.append(Rule(words.strip()[:LONGEST_RULE], place, "choice", about=about))
+    kind = "wish" if cues.starts("going-start", cues.plain(words)) else "choice"
+    if kind == "wish":  # the next step overtakes the last
+        facts.rules = [one for one in facts.rules if one.kind != "wish" or not one.about]
+    facts.rules.append(Rule(words.strip()[:LONGEST_RULE], place, kind, about=about))
     if len(facts.rules) > MOST_RULES:
         _drop_one(facts.rules)
 

@@ -4,8 +4,7 @@ A run is taken apart into what runs, on what, how narrowed, and what makes it an
 a feature, a folder). It covers another when it is no narrower and differs in nothing else.
 """
 
-from functools import lru_cache
-from typing import NamedTuple
+import msgspec
 
 _PREFIXES = (
     *(("npx",), ("bunx",), ("pnpx",), ("python", "-m"), ("python3", "-m"), ("bundle", "exec")),
@@ -26,11 +25,20 @@ _LINTS_OF = {"go vet", "cargo clippy", "ruff check"} | _LINTS
 _BUILDS_OF = {"go build", "cargo build", "cargo check", "tsc"}
 _PATHED = _TESTS_OF | _LINTS_OF | _BUILDS_OF  # run in a folder, they do what they do from above
 _ROOTED = frozenset({"mise", "just", "task"})  # wherever they are called, they run at the root
+_SCRIPTS_OF = {
+    "npm pnpm yarn bun": {"jest", "vitest", "mocha", "eslint", "tsc"},
+    "tox nox": {"pytest", "unittest", "ruff check", "flake8", "mypy"},
+    "rake": {"rspec"},
+    "composer": {"phpunit"},
+}
+_OF_A_LANGUAGE = {tool: of for tools, of in _SCRIPTS_OF.items() for tool in tools.split()}
 _EVERYTHING = frozenset({"ci", "all", "full", "everything"})
 _PREPARING = ("fmt", "format", "install", "clean", "generate")
 
 
-class Run(NamedTuple):
+class Run(msgspec.Struct, frozen=True, gc=False):
+    """One simple command, taken apart."""
+
     program: str
     targets: frozenset[str]
     filters: frozenset[str]
@@ -76,7 +84,7 @@ def _stands_for(by: Run, of: Run) -> bool:
     said = script.replace("-", ":").split(":")
     if by.program in ("go test", "cargo test"):
         return of.program in _BUILDS_OF and of.program.startswith(tool) and not of.changes
-    if tool not in _SCRIPTED:
+    if tool not in _SCRIPTED or of.program not in _OF_A_LANGUAGE.get(tool, _PATHED):
         return False
     known = {"test": _TESTS_OF | _BUILDS_OF - {"tsc"}, "lint": _LINTS_OF, "build": _BUILDS_OF}
     more = {change.partition("=")[2] for change in of.changes}
@@ -90,7 +98,6 @@ def _reaches(by: Run, of: Run) -> bool:
     return same and all(any(_holds(a, b) for a in by.targets) for b in of.targets)
 
 
-@lru_cache(maxsize=512)
 def _run(part: str) -> Run:
     folder = ""
     if part.startswith("cd ") and " && " in part:

@@ -130,6 +130,8 @@ def _is_file(name: str) -> bool:
         return False
     if not stem or len(name) > 200 or name[0] in "-$*{" or name.startswith(_ELSEWHERE):
         return False
+    if stem[-1] == "." or "..." in name or ".." in name.lstrip("./"):  # `main..HEAD`
+        return False
     return _PLAIN.issuperset(name) or not name.isascii()
 
 
