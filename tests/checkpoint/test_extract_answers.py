@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.brief import compose
+from holdfast.brief.compose import compose
 from holdfast.checkpoint.extract.answers import is_assent, picks
 from tests.checkpoint.sessions import Session
 

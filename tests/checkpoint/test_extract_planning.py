@@ -6,7 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.brief import compose
+from holdfast.brief.compose import compose
+from holdfast.brief.steer import steer
+from holdfast.checkpoint.sections import sections_of
 from tests.checkpoint.sessions import Session
 from tests.transcript import builders as b
 
@@ -24,6 +26,8 @@ def test_a_brief_says_that_plan_mode_is_on(tmp_path: Path) -> None:
     assert facts.planning
     assert "plan mode is on" in compose(facts).text
     assert "plan mode is on" in compose(facts, 500).text
+    assert "plan mode is on" in steer(facts)
+    assert any("plan mode is on" in line for line in sections_of(facts)["In Progress"])
 
 
 @pytest.mark.requirement("C2")

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.brief import compose
+from holdfast.brief.compose import compose
 from holdfast.checkpoint.request import request
 from tests.checkpoint.sessions import Session
 
@@ -71,3 +71,9 @@ def test_a_request_that_is_cut_says_where_the_rest_is(tmp_path: Path) -> None:
     facts = session.facts(tmp_path)
     assert facts.prompts[-1].line == 4
     assert "whole in line 4 of the transcript" in compose(facts).text
+
+
+@pytest.mark.requirement("C2", "B4")
+def test_words_from_before_the_request_are_told_as_such(tmp_path: Path) -> None:
+    session = Session().user(ASKED).says("The table is printed.").user(ASKED + " In colour.")
+    assert "said before the user's last words: “The table" in compose(session.facts(tmp_path)).text

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.brief import compose
+from holdfast.brief.compose import compose
 from holdfast.checkpoint.extract.manifests import dependencies
 from holdfast.checkpoint.facts import Facts
 from holdfast.checkpoint.stack import dependencies as of_project

@@ -13,6 +13,8 @@ def steer(facts: Facts, whose: str = "the user") -> str:
     """What the summary must hold word for word, most important first; empty with no facts."""
     lines = ["Keep these word for word in the summary:"]
     lines += [f"- request: “{flat(one.text, 300)}”" for one in request(facts)[:1]]
+    if facts.planning:
+        lines.append("- plan mode is on: only read and plan until the user approves the plan")
     lines += [
         f"- rule of {whose}: “{flat(one.text, 160)}”"
         for one in reversed(facts.rules)

@@ -92,6 +92,8 @@ def flight(facts: Facts, room: int) -> Iterator[Item]:
     if facts.last_texts:
         age = facts.op - facts.last_said_op
         when = "last said" if age <= FRESH_OPS else f"said {age} operations ago, nothing since"
+        if facts.prompts and facts.last_said_op <= facts.prompts[-1].place.op:
+            when = "said before the user's last words"
         text = f"{when}: “{flat(facts.last_texts[-1], max(140, int(room * 0.05)))}”"
         yield Item("flight", text, 0.05, "the model's last words", order=0, pinned=True)
     running = list(facts.calls.values())[-3:]

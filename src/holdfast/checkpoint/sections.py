@@ -60,7 +60,11 @@ def snapshot_of(facts: Facts) -> dict[str, Any]:
 def _in_progress(facts: Facts) -> Iterator[str]:
     """The request being worked on, the last words, and calls that have no result yet."""
     if facts.prompts:
-        yield "request: " + _asked(facts)
+        yield "request: " + _asked(facts) + _where(facts)
+    if facts.planning:
+        yield "mode: plan mode is on; read and plan only until the user approves the plan"
+    elif facts.reported_done:
+        yield "state: the model has reported the request done"
     if facts.last_texts:
         yield "last said: " + _cut(facts.last_texts[-1])
     for call in [*facts.calls.values()][-3:] or facts.recent[-1:]:
@@ -77,6 +81,13 @@ def _reasons(facts: Facts) -> list[Prompt]:
 def _asked(facts: Facts) -> str:
     """The request being worked on: "go on" is none."""
     return _cut(request(facts)[0].text) if facts.prompts else ""
+
+
+def _where(facts: Facts) -> str:
+    """Where the rest of a long request is."""
+    one = request(facts)[0]
+    cut = one.line and one.chars > MOST_CHARS
+    return f" (whole in line {one.line} of the transcript)" if cut else ""
 
 
 def _next_steps(facts: Facts) -> Iterator[str]:

@@ -35,10 +35,11 @@ _FINE = ("=== ", "--- PASS", "PASS", "ok ", "warning:", "✓", "✔")
 _HINTS = ("FAIL", "rror", "fail", "panic", "Traceback", "E   ", "ERR!", "✗", "✖", "❌", "✕")
 _GO_FAILED = "--- FAIL: "
 PAST_OPS, PAST_PASSES = 25, 2
+_ASTRAY = (": cd: ", ":cd:", ": line 1: ./")
 _SLIPS = (
-    *(": cd: ", ":cd:", ": line 1: ./", "no such task", "unrecognized subcommand"),
-    *("No rule to make target", "No targets specified", "can't open file", "Missing script:"),
-    *("ERROR no task", "unknown command", "unknown option"),
+    *_ASTRAY,
+    *("no such task", "unrecognized subcommand", "No rule to make target", "No targets specified"),
+    *("can't open file", "Missing script:", "ERROR no task", "unknown command", "unknown option"),
 )
 _TRIED = ("gcc ", "g++ ", "cc ", "clang", "nvcc ", "cmake ", "./", "python -c", "python3 -c")
 _COUNTED = ("failed", "failing", "failure", "failures", "error", "errors")
@@ -55,8 +56,8 @@ def judge(
         command.said = wrong_lines(edges) or _last_lines(edges)
         if not _is_slip(command.said):
             _fail(facts, key, command, place)
-        elif command.count == 1:
-            del facts.commands[key]  # nobody will want to run that again
+        elif command.count == 1 and _is_slip(command.said, _ASTRAY):
+            del facts.commands[key]  # in that folder nobody will want to run it again
     else:
         command.said = _last_lines(edges[-600:])[-1:]
         passed(facts, key, place, edges if command.kind == "test" else "")
@@ -102,9 +103,9 @@ def _last_lines(text: str) -> list[str]:
     return [line[:LONGEST_LINE] for line in lines if line and "Exit code" not in line][-2:]
 
 
-def _is_slip(lines: list[str]) -> bool:
-    """A typing slip, or a program that is not there: nothing of the work has failed."""
-    return any(cues.within(_SLIPS, line) for line in lines)
+def _is_slip(lines: list[str], slips: tuple[str, ...] = _SLIPS) -> bool:
+    """A typing slip, or the wrong folder: nothing of the work has failed."""
+    return any(cues.within(slips, line) for line in lines)
 
 
 def _fail(facts: Facts, key: str, command: Command, place: Place) -> None:

@@ -14,6 +14,7 @@ LONGEST_ASIDE = 240  # who writes more wants something
 _NOT_WORDS = ("<local-command", "<bash-", "<task-notification", "<user-memory", "<ide_", "Caveat:")
 _NOT_OURS = ("[Request interrupted", "This session is being continued", "Operation stopped by hook")
 _NOT_SAID = (*_NOT_WORDS, *_NOT_OURS, "<teammate")
+_THIS = (" this ", " that ", " it ", " das ", " ça ", " eso ")
 _ANSWERING = frozenset({"answer", "assent", "correction"})
 
 
@@ -89,7 +90,8 @@ def _goes_on_from(words: str, said: str) -> bool:
     """ "Yes, do this too": short, and about what was said just before."""
     if len(words) > 2 * answers.SHORT_CHARS:
         return False
-    return cues.starts("going-start", said) or " this " in said or cues.ends_in_this(said)
+    said = said.replace(" in this ", " ")
+    return cues.starts("going-start", said) or " this " in said or said.endswith(_THIS)
 
 
 def _takes(said: str) -> bool:
