@@ -50,8 +50,9 @@ def test_what_was_revoked_corrected_or_done_is_not_in_it(tmp_path: Path) -> None
 def test_open_errors_and_exact_commands_are_in_it(tmp_path: Path) -> None:
     session = Session().user(REQUEST).runs("pytest -k 'a  or b'", "E  KeyError: 'bom'", fails=True)
     text = text_of(session, tmp_path)
-    assert "`pytest -k 'a  or b'` failed" in text
-    assert "KeyError: 'bom'" in text.partition("## Failed when last run")[2]
+    failed = text.partition("## Failed when last run")[2]
+    assert "- `pytest -k 'a  or b'`\n    E KeyError: 'bom'" in failed
+    assert "## Commands" not in text and "items cut" not in text, "what failed is told once"
 
 
 @pytest.mark.requirement("B4")

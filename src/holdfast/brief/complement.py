@@ -1,5 +1,7 @@
 """After a compaction: only what neither the client's summary nor what it restores holds."""
 
+from collections import Counter
+
 from holdfast.brief.item import Item
 from holdfast.checkpoint.facts import Facts
 
@@ -19,16 +21,23 @@ class Held:
         self._summary = " ".join(facts.summary.split()) if self.active else ""
         self._words = _words(self._summary)
         self._restored = facts.restored if self.active else {}
+        self._shared = _shared_names(facts) if self.active else frozenset()
 
     def name(self, word: str) -> bool:
         return word in self._words
 
     def file(self, path: str) -> bool:
-        return (
-            path in self._restored or path.rpartition("/")[2] in self._summary
-            if self.active
-            else False
-        )
+        """Read back, or named in the summary: with its folder, where others are called so too."""
+        if not self.active:
+            return False
+        folder_and_name = path.split("/")[-2:]
+        shared = folder_and_name[-1] in self._shared
+        name = "/".join(folder_and_name if shared else folder_and_name[-1:])
+        return path in self._restored or _names(name, self._summary)
+
+    def text(self, path: str) -> bool:
+        """The client reads it back by itself, so the model sees what is in it."""
+        return path in self._restored
 
     def item(self, item: Item) -> bool:
         if not self.active or item.section in ("files", "names"):
@@ -38,6 +47,23 @@ class Held:
         quoted = item.text.strip("“”-` ").partition("”")[0].rstrip(" …")
         short = len(quoted) <= 8  # "go on" is in many a text: only as a quotation is it said
         return (f"“{quoted}" if short else quoted) in self._summary
+
+
+def _shared_names(facts: Facts) -> frozenset[str]:
+    """Names that more than one known file has."""
+    counts = Counter(path.rpartition("/")[2] for path in facts.files)
+    return frozenset(name for name, count in counts.items() if count > 1)
+
+
+def _names(name: str, text: str) -> bool:
+    """It stands there on its own: `a.py` is not in `data.py`."""
+    at = text.find(name)
+    while at >= 0:
+        before, after = text[at - 1 : at] or " ", text[at + len(name) : at + len(name) + 1] or " "
+        if not (before.isalnum() or before in "_-" or after.isalnum() or after == "_"):
+            return True
+        at = text.find(name, at + 1)
+    return False
 
 
 def _words(text: str) -> set[str]:

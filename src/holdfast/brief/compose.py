@@ -5,9 +5,9 @@ from collections.abc import Iterator, Sequence
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.brief import complement, fence, standing, told, used
+from holdfast.brief import complement, fence, names, standing, told, used
 from holdfast.brief.about import about
-from holdfast.brief.item import Item
+from holdfast.brief.item import Item, short
 from holdfast.brief.roles import Section, role_for, sections_of
 from holdfast.brief.size import chars_for, units
 from holdfast.brief.trim import choose
@@ -48,7 +48,7 @@ def compose(
     frame = units(fence.opening(_origin(facts))) + units(fence.closing()) + MARGIN
     items = gather(facts, limit, pinned)
     choice = choose(items, sections, limit - frame)
-    return _laid_out(facts, choice.taken, sections, limit, role, len(items))
+    return _laid_out(facts, choice.taken, sections, limit, role, len(items) - choice.merged)
 
 
 def _addressed(section: Section, agent_type: str) -> Section:
@@ -74,10 +74,10 @@ def _all(facts: Facts, held: complement.Held, limit: int) -> Iterator[Item]:
     yield from told.rules(facts, limit)
     yield from told.flight(facts, limit)
     yield from standing.tasks(facts)
-    yield from standing.failing(facts, 2 if limit < used.TERSE_CHARS else 5)
+    yield from standing.failing(facts, 2 if limit < used.TERSE_CHARS else 4)
     yield from used.files(facts, held, limit)
     yield from used.commands(facts, limit)
-    yield from used.names(facts, held, limit)
+    yield from names.names(facts, held, limit)
     yield from told.decisions(facts)
     yield from told.questions(facts)
     yield from told.earlier(facts)
@@ -85,7 +85,6 @@ def _all(facts: Facts, held: complement.Held, limit: int) -> Iterator[Item]:
     yield from standing.agents(facts)
     if limit >= used.TERSE_CHARS:
         yield from about(facts)
-        yield from used.shown(facts, held)
         yield from standing.references(facts)
 
 
@@ -129,12 +128,27 @@ def _lines(taken: list[Item], sections: Sequence[Section]) -> list[Line]:
 def _section(name: str, items: list[Item], within: dict[str, list[Item]]) -> Iterator[Line]:
     if name == "files":
         yield from _files(items, within)
-    elif name in ("names", "references"):
-        text = ", ".join(item.text for item in items)
-        yield Line(f"- {text}", "; ".join(item.reason for item in items[:1]), items[0].place)
+    elif name == "names":
+        yield from _names(items)
+    elif name == "references":
+        yield _row("", items)
     else:
         for item in items:
             yield Line(f"- {item.text}", item.reason, item.place)
+
+
+def _names(items: list[Item]) -> Iterator[Line]:
+    """Those of files that are not listed: file by file, then those of no file."""
+    files: dict[str, list[Item]] = {}
+    for item in items:
+        files.setdefault(item.under, []).append(item)
+    for file, inside in sorted(files.items(), key=lambda pair: not pair[0]):
+        yield _row(f"{fence.clean(short(file))}: " if file else "", inside)
+
+
+def _row(head: str, items: list[Item]) -> Line:
+    text = ", ".join(item.text for item in items)
+    return Line(f"- {head}{text}", items[0].reason, items[0].place)
 
 
 def _files(items: list[Item], within: dict[str, list[Item]]) -> Iterator[Line]:

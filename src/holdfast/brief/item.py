@@ -19,3 +19,8 @@ class Item(msgspec.Struct, gc=False):
     under: str = ""  # the folder or file it is written under
     key: str = ""  # what others may be written under
     order: float = 0.0  # within its section
+
+
+def short(path: str) -> str:
+    """Enough of a path to know it by."""
+    return "/".join(path.split("/")[-2:])

@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from holdfast.brief.fence import clean, code, flat
 from holdfast.brief.item import Item
 from holdfast.checkpoint.extract.heat import FLOOR, heat_at
-from holdfast.checkpoint.facts import Facts, Failure, Task
+from holdfast.checkpoint.facts import Facts, Task
 from holdfast.checkpoint.request import request
 
 MOST_FAILING = 8
+LONGEST_FAILING = 160
 MOST_REFERENCES = 8
 _DOING = "in_progress"
 
@@ -42,24 +43,17 @@ def _task(task: Task) -> str:
 
 
 def failing(facts: Facts, most_lines: int) -> Iterator[Item]:
+    """What failed last comes first, with most of what it said."""
     still = [one for one in facts.failures if one.fixed is None]
     for age, one in enumerate(reversed(still[-MOST_FAILING:])):
         fade = 2.0 ** (-(facts.op - one.place.op) / 60)
-        worth = (0.05 / (1 + age)) * (0.2 + fade) / (1 + one.passes)
-        yield Item(
-            "failing",
-            _failing(facts, one, most_lines),
-            worth,
-            "its last run failed",
-            one.place,
-            order=age,
-        )
-
-
-def _failing(facts: Facts, failure: Failure, most_lines: int) -> str:
-    command = facts.commands.get(failure.command)
-    line = code(command.line if command else failure.command, 160)
-    return "\n    ".join([line, *(flat(said, 200) for said in failure.lines[:most_lines])])
+        worth = (0.1 / (1 + age)) * (0.2 + fade) / (1 + one.passes)
+        command = facts.commands.get(one.command)
+        line = command.line if command else one.command
+        said = [flat(words, 160) for words in one.lines[: most_lines if age == 0 else 2]]
+        text = "\n    ".join([code(line, LONGEST_FAILING), *said])
+        key = one.command if len(line) <= LONGEST_FAILING else ""
+        yield Item("failing", text, worth, "its last run failed", one.place, key=key, order=age)
 
 
 def fixed(facts: Facts) -> Iterator[Item]:

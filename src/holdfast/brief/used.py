@@ -1,46 +1,55 @@
-"""Items from what was used: files with the names worked on in them, and commands."""
+"""Items from what was used: files and commands."""
 
 from collections.abc import Iterator
-from math import exp, log
 
+from holdfast.brief.chance import ranked
 from holdfast.brief.complement import Held
 from holdfast.brief.fence import clean, code, flat
 from holdfast.brief.item import Item
 from holdfast.checkpoint.extract.heat import FLOOR, heat_at
 from holdfast.checkpoint.facts import Command, Facts, Used
 
-# In a small brief a name must be likely to be of use: of 126 real cuts, the ninth hottest file was
-# used again in a quarter, as was the ninth name; the fourth command in a seventh.
 TERSE_CHARS = 3600
-TERSE_FILES = 9
-TERSE_NAMES = 9
-TERSE_COMMANDS = 3
+FILE_WORTH = 0.06
+COMMAND_WORTH = 0.06
 MOST_FILES = 120
-MOST_NAMES = 400
-MOST_SHOWN = 40
 MOST_COMMANDS = 24
 LONGEST_COMMAND = 240
+ASIDE = 0.5  # what a file is worth that is not the project's own text
+_MADE_WORDS = (
+    "node_modules site-packages dist-packages __pycache__ vendor target build dist venv coverage"
+)
+_MADE = frozenset(_MADE_WORDS.split())
+_MADE_ENDS = (".log", ".lock", ".pdf", ".pyc", ".o", ".map", ".min.js")
+
+
+def file_heats(facts: Facts) -> dict[str, float]:
+    """How warm each file is; what is not the project's own text counts for less."""
+    now, known = facts.op, facts.files
+    return {
+        key: (heat_at(one, now) + FLOOR * one.count) * (ASIDE if _is_aside(key) else 1.0)
+        for key, one in known.items()
+        if not (key[:2] in ("a/", "b/") and key[2:] in known)  # a diff's two names of one file
+    }
 
 
 def files(facts: Facts, held: Held, limit: int) -> Iterator[Item]:
     """Hottest first. Each is split so that its shown name is found nowhere else."""
-    now = facts.op
-    heats = {
-        key: heat_at(one, now) + FLOOR * one.count
-        for key, one in facts.files.items()
-        if not held.file(key)
-    }
-    most = TERSE_FILES if limit < TERSE_CHARS else MOST_FILES
-    ranked = sorted(heats, key=lambda key: (-heats[key], key))[:most]
+    heats = {key: heat for key, heat in file_heats(facts).items() if not held.file(key)}
     splits = _splits(facts.files)
     terse = limit < TERSE_CHARS
-    for rank, key in enumerate(ranked):
+    for rank, (key, chance) in enumerate(ranked(heats, limit, MOST_FILES)):
         folder, name = splits[key]
         used = facts.files[key]
-        worth = 0.045 * exp(-rank / 5) + 0.002 * exp(-rank / 40)
         text = clean(name) + ("*" if terse and used.edits else "" if terse else _how(used))
         reason = f"used {used.count} times, last at operation {used.op}"
+        worth = FILE_WORTH * chance
         yield Item("files", text, worth, reason, under=clean(folder), key=key, order=rank)
+
+
+def _is_aside(path: str) -> bool:
+    """Outside the project or hidden, installed, or built."""
+    return path[:1] in "/.~" or path.endswith(_MADE_ENDS) or not _MADE.isdisjoint(path.split("/"))
 
 
 def _how(used: Used) -> str:
@@ -75,49 +84,14 @@ def _split(path: str, shared: dict[str, int]) -> tuple[str, str]:
     return "", path
 
 
-def names(facts: Facts, held: Held, limit: int) -> Iterator[Item]:
-    """Rare ones before those that are everywhere; each under the file it was written or read in."""
-    now = facts.op
-    heats = {
-        key: (heat_at(one, now) + FLOOR * one.count) * log(1 + max(now, 1) / (1 + one.count))
-        for key, one in facts.names.items()
-        if not held.name(key)
-    }
-    most = TERSE_NAMES if limit < TERSE_CHARS else MOST_NAMES
-    ranked = sorted(heats, key=lambda key: (-heats[key], key))[:most]
-    read_in = {name: file for file, found in facts.shown.items() for name in found}
-    for rank, key in enumerate(ranked):
-        one = facts.names[key]
-        worth = 0.011 * exp(-rank / 8) + 0.0012 * exp(-rank / 100)
-        reason = f"written {one.count} times, last at operation {one.op}"
-        file = one.file or read_in.get(key, "")
-        yield Item("names", key, worth, reason, under=file, order=rank)
-
-
-def shown(facts: Facts, held: Held) -> Iterator[Item]:
-    """Names in the files read last that nobody has written yet: for what room is left."""
-    rank = 0
-    for file, found in reversed(facts.shown.items()):
-        for name in [] if held.file(file) else found[:MOST_SHOWN]:
-            if name not in facts.names and not held.name(name):
-                worth = 0.0002 * exp(-rank / 60)
-                yield Item(
-                    "names", name, worth, "in a file read lately", under=file, order=1e3 + rank
-                )
-                rank += 1
-
-
 def commands(facts: Facts, limit: int) -> Iterator[Item]:
     now = facts.op
     heats = {key: heat_at(one, now) + FLOOR * one.count for key, one in facts.commands.items()}
-    ranked = sorted(heats, key=lambda key: (-heats[key], key))[
-        : TERSE_COMMANDS if limit < TERSE_CHARS else MOST_COMMANDS
-    ]
-    for rank, key in enumerate(ranked):
+    for rank, (key, chance) in enumerate(ranked(heats, limit, MOST_COMMANDS)):
         one = facts.commands[key]
-        worth = 0.049 * exp(-rank / 2.5) + 0.006 * exp(-rank / 8)
+        worth = COMMAND_WORTH * chance
         reason = f"run {one.count} times, last at operation {one.op}"
-        yield Item("commands", _command(one), worth, reason, one.place, order=rank)
+        yield Item("commands", _command(one), worth, reason, one.place, key=key, order=rank)
 
 
 def _command(command: Command) -> str:

@@ -1,0 +1,66 @@
+"""Items from the names that were written or read: few for each file, those of most worth."""
+
+from collections import Counter
+from collections.abc import Iterator
+from math import exp, log
+
+from holdfast.brief.chance import chances, ranked
+from holdfast.brief.complement import Held
+from holdfast.brief.item import Item
+from holdfast.brief.used import TERSE_CHARS, file_heats
+from holdfast.checkpoint.extract.heat import FLOOR, heat_at
+from holdfast.checkpoint.facts import Facts
+
+NAME_WORTH = 0.02
+SHOWN_WORTH = 0.0002
+MOST_NAMES = 400
+# A wall of names helps nobody: a file has few, and more the likelier it is to be worked on again.
+FEW, MORE = 8, 20
+
+
+def names(facts: Facts, held: Held, limit: int) -> Iterator[Item]:
+    """Each under its file: those written, and, where there is room, those only read."""
+    likely = chances(file_heats(facts))
+    inside: Counter[str] = Counter()
+    for item in _written(facts, held, limit):
+        inside[item.under] += 1
+        if inside[item.under] > FEW + MORE * likely.get(item.under, 0.0):
+            item.worth = 0.0
+        yield item
+    for item in _read(facts, held) if limit >= TERSE_CHARS else ():
+        inside[item.under] += 1
+        if inside[item.under] <= FEW + MORE * likely.get(item.under, 0.0):
+            yield item
+
+
+def _written(facts: Facts, held: Held, limit: int) -> Iterator[Item]:
+    """Rare ones before those that are everywhere; each under the file it was written or read in."""
+    now = facts.op
+    heats = {
+        key: (heat_at(one, now) + FLOOR * one.count) * log(1 + max(now, 1) / (1 + one.count))
+        for key, one in facts.names.items()
+        if key != _stem(one.file) and not held.name(key)
+    }
+    read_in = {name: file for file, found in facts.shown.items() for name in found}
+    for rank, (key, chance) in enumerate(ranked(heats, limit, MOST_NAMES)):
+        one = facts.names[key]
+        reason = f"written {one.count} times, last at operation {one.op}"
+        file = one.file or read_in.get(key, "")
+        yield Item("names", key, NAME_WORTH * chance, reason, under=file, order=rank)
+
+
+def _stem(path: str) -> str:
+    return path.rpartition("/")[2].partition(".")[0]
+
+
+def _read(facts: Facts, held: Held) -> Iterator[Item]:
+    """Names in the files read last that nobody has written yet."""
+    rank = 0
+    for file, found in reversed(facts.shown.items()):
+        for name in [] if held.text(file) else found:
+            if name not in facts.names and not held.name(name):
+                worth = SHOWN_WORTH * exp(-rank / 60)
+                yield Item(
+                    "names", name, worth, "in a file read lately", under=file, order=1e3 + rank
+                )
+                rank += 1
