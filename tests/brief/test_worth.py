@@ -112,11 +112,18 @@ def test_what_is_not_the_projects_own_text_comes_after_what_is(other: str) -> No
 
 
 @pytest.mark.requirement("B4")
-def test_the_two_names_a_diff_gives_a_file_are_that_file() -> None:
-    paths = ("src/one.py", "a/src/one.py", "b/src/one.py", "a/only.py")
-    facts = Facts(op=1, files={path: Used(1, heat=1.0, op=1) for path in paths})
+@pytest.mark.parametrize("other", ["a/src/one.py", "b/src/one.py", "../src/one.py", "one.py"])
+def test_a_file_told_from_elsewhere_is_that_file(other: str) -> None:
+    files = {"src/one.py": Used(reads=1, heat=1.0, op=1), other: Used(seen=1, heat=1.0, op=1)}
+    assert compose(Facts(op=1, files=files)).text.count("one.py") == 1
+
+
+@pytest.mark.requirement("B4")
+def test_a_file_that_was_read_is_its_own_even_if_another_is_called_so() -> None:
+    paths = ("package.json", "web/package.json", "a/other.py")
+    facts = Facts(op=1, files={path: Used(reads=1, heat=1.0, op=1) for path in paths})
     text = compose(facts).text
-    assert text.count("one.py") == 1 and "only.py" in text
+    assert "\n- package.json" in text and "web/package.json" in text and "a/other.py" in text
 
 
 @pytest.mark.requirement("B4")

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 # in 401 simulated cuts of real sessions as in 47 real compactions.
 EVEN_SHARE = 0.08
 # The smaller a brief, the likelier its items: a fifth at 500 tokens; past 5,000 characters, any.
-LEAST_CHANCE = 0.29
+LEAST_CHANCE = 0.3
 ROOMY_CHARS = 5000
 
 
