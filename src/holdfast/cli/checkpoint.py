@@ -22,8 +22,7 @@ from holdfast.window import state as window_state
 def checkpoint(transcript: Path | None, project: Path | None, session: str, as_json: bool) -> None:
     """Save a verified checkpoint now."""
     chosen = choose.by_transcript(transcript) if transcript else choose.newest(session)
-    Path(chosen.folder).mkdir(mode=0o700, parents=True, exist_ok=True)
-    with window_state.held(chosen.folder) as state:
+    with window_state.held_if_can_be(chosen.folder) as state:
         _fill(state, chosen.state, project)
         kept = keeping.take(state, chosen.folder, "manual", int(time.time() * 1000))
     if kept is None:

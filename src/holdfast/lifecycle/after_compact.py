@@ -12,7 +12,7 @@ from holdfast.hook.entry import Moment
 from holdfast.lifecycle import keeping, noting
 from holdfast.window import arm
 from holdfast.window.state import State, WindowBusy, held
-from holdfast.wire import log, mark, places, scan
+from holdfast.wire import log, places, scan
 
 SECOND_TOKENS = 800
 MOST_SUMMARY = 60_000
@@ -25,8 +25,9 @@ def tell(moment: Moment) -> str:
             noting.note(state, moment)
             state.compactions += 1
             state.second_brief = _left_out(state, moment.folder, summary)
-            mark.arm(moment.folder, arm.wake_next(state))
-    except WindowBusy:
+            arm.rouse(moment.folder, state)
+    except WindowBusy as slip:  # what is owed could not be noted, so nothing is owed
+        log.add("WARN", "brief", f"{moment.folder}: no second brief: {slip}")
         return ""
     log.add("INFO", noting.place(state), f"compacted ({state.compactions} in this window)")
     return ""

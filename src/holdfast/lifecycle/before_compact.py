@@ -13,8 +13,8 @@ from holdfast.brief.steer import steer
 from holdfast.hook.entry import Moment
 from holdfast.lifecycle import keeping, noting
 from holdfast.window import arm
-from holdfast.window.state import State, WindowBusy, held
-from holdfast.wire import log, mark, scan
+from holdfast.window.state import State, held_if_can_be
+from holdfast.wire import log, scan
 
 REASON = (
     "Holdfast could not save a checkpoint: neither the project nor its own folder takes one. "
@@ -25,21 +25,17 @@ REASON = (
 def tell(moment: Moment) -> str:
     trigger = scan.text_of(moment.payload, "trigger")
     trigger = trigger if trigger in ("auto", "manual") else "auto"
-    try:
-        with held(moment.folder) as state:
-            noting.note(state, moment)
-            state.compacting_ms = moment.now_ms
-            state.compacting_answer = moment.tail.answer_id
-            state.owed = state.second_brief = ""  # they spoke of the window that ends here
-            state.velocity = state.pace_ms = 0.0
-            kept = keeping.take(state, moment.folder, trigger, moment.now_ms)
-            mark.arm(moment.folder, arm.wake_next(state))
-    except WindowBusy:
-        return ""
+    with held_if_can_be(moment.folder) as state:
+        noting.note(state, moment)
+        state.compacting_ms = moment.now_ms
+        state.compacting_answer = moment.tail.answer_id
+        state.velocity = state.pace_ms = 0.0
+        kept = keeping.take(state, moment.folder, trigger, moment.now_ms)
+        arm.rouse(moment.folder, state)
     saved = f"checkpoint {kept.id}" if kept else "no checkpoint"
     said = f"compaction ({trigger}) at {moment.line.used:,} tokens, {saved}"
     log.add("INFO", noting.place(state), said)
-    if kept is None and _may_block(state, moment.folder):
+    if kept is None and _may_block(state, moment):
         return json.dumps({"decision": "block", "reason": REASON})
     return _steering(state, moment.folder)
 
@@ -54,14 +50,31 @@ def _steering(state: State, folder: str) -> str:
         return ""
 
 
-def _may_block(state: State, folder: str) -> bool:
+def _may_block(state: State, moment: Moment) -> bool:
     """Once in a window's life, and only if that could be noted; never where blocking would end
     the turn (no early compaction) or for a subagent."""
-    if state.agent_id or state.edge_kind != "early":
+    if state.agent_id or not _compacts_early(state, moment):
         return False
     try:
         flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
-        os.close(os.open(f"{folder}/blocked", flags, 0o600))
+        os.close(os.open(f"{moment.folder}/blocked", flags, 0o600))
     except OSError:
         return False
     return True
+
+
+def _compacts_early(state: State, moment: Moment) -> bool:
+    """By the model and the switches of this very moment: no hook may have come before this one.
+    Of a model nobody has named, who knows?"""
+    if not state.model:
+        return False
+    from holdfast.client import edge, switches  # only where no save was possible
+
+    found = edge.find(
+        state.model,
+        state.client_version,
+        switches.from_json(state.switches),
+        used_tokens=moment.line.used,
+        stated_window=state.stated_window or None,
+    )
+    return found.kind == "early"

@@ -90,13 +90,10 @@ def _remember(path: str, facts: Facts) -> None:
     """Secrets are taken out before it is stored; what could then not be read back is not kept,
     and the next time reads from the start."""
     data = redact(known.save(facts).decode()).encode()
-    draft = f"{path[: -len('.json')]}.{os.getpid()}.draft"
     try:
         if known.load(data) is None:
             return _forget(path)
-        with open(draft, "wb") as file:  # noqa: PTH123 (pathlib costs 8 ms)
-            file.write(data)
-        os.replace(draft, path)  # noqa: PTH105
+        places.replace_whole(path, data)
     except OSError as slip:
         log.add("WARN", "facts", f"not remembered: {slip}")
 

@@ -9,7 +9,7 @@ from holdfast.hook.entry import Moment
 from holdfast.lifecycle import breadcrumb, keeping, noting
 from holdfast.redact import redact
 from holdfast.settings import load as settings_load
-from holdfast.window.state import held
+from holdfast.window.state import held_if_can_be
 from holdfast.wire import log, places, scan
 
 DRAFT_MS = 3_600_000
@@ -18,7 +18,7 @@ MOST_AT_ONCE = 20  # the client gives this event little time
 
 
 def tell(moment: Moment) -> str:
-    with held(moment.folder) as state:
+    with held_if_can_be(moment.folder) as state:
         noting.note(state, moment)
         state.ended_ms = moment.now_ms
         worked = moment.tail.basis != "none"  # a session without one answer has nothing to keep
@@ -37,7 +37,7 @@ def tell(moment: Moment) -> str:
 
 def _clear_away(now_ms: int) -> None:
     """Windows are an index of transcripts; one without news for a month has no reader."""
-    folders = list(Path(places.windows()).iterdir())
+    folders = list(Path(places.windows()).glob("*"))
     old = [folder for folder in folders if now_ms - _newest_ms(folder) > KEPT_MS]
     for folder in old[:MOST_AT_ONCE]:
         shutil.rmtree(folder, ignore_errors=True)
@@ -45,7 +45,7 @@ def _clear_away(now_ms: int) -> None:
 
 def _sweep(folder: Path, now_ms: int) -> None:
     """Drafts of hooks that were killed while they wrote."""
-    for draft in [*folder.glob("*.draft"), *folder.glob("mark.*")]:
+    for draft in folder.glob("*.draft"):
         if now_ms - draft.stat().st_mtime * 1000 > DRAFT_MS:
             draft.unlink(missing_ok=True)
 

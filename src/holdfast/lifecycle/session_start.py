@@ -3,6 +3,8 @@ give back what the summary may have lost."""
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
 from datetime import UTC, datetime
 
 from holdfast.brief.compose import compose
@@ -11,23 +13,22 @@ from holdfast.client.marked_rules import marked_rules
 from holdfast.hook.entry import Moment
 from holdfast.lifecycle import keeping, noting
 from holdfast.window import arm
-from holdfast.window.state import State, WindowBusy, held
-from holdfast.wire import log, mark, scan
+from holdfast.window.state import State, held_if_can_be
+from holdfast.wire import log, places, scan
 
 OFFERED = frozenset(("startup", "resume", "clear", "fork"))
 
 
 def tell(moment: Moment) -> str:
     source = scan.text_of(moment.payload, "source") or "unknown"
-    try:
-        with held(moment.folder) as state:
-            noting.note(state, moment)
-            if source != "compact":
-                state.started_ms, state.ended_ms = moment.now_ms, 0
-            said = _said(source, state, moment)
-            mark.arm(moment.folder, arm.wake_next(state))
-    except WindowBusy:
-        return ""
+    with held_if_can_be(moment.folder) as state:
+        noting.note(state, moment)
+        if source == "compact":
+            state.owed = state.second_brief = ""  # they spoke of the window that has ended
+        else:
+            state.started_ms, state.ended_ms = moment.now_ms, 0
+        said = _said(source, state, moment)
+        arm.rouse(moment.folder, state)
     log.add("INFO", noting.place(state), f"session {source}, model {state.model or 'unknown'}")
     return outputs.answer("SessionStart", to_model=said)
 
@@ -47,9 +48,18 @@ def _brief(state: State, folder: str) -> str:
     facts = keeping.facts_of(state, folder)
     pinned = marked_rules(state.project)
     brief = compose(facts, agent_type=state.agent_type, pinned=pinned)
-    with open(f"{folder}/brief.txt", "wb") as file:  # noqa: PTH123 (pathlib costs 8 ms)
-        file.write(brief.text.encode("utf-8", "replace"))
+    _leave(f"{folder}/brief.txt", brief.text)
     return brief.text if brief.lines else ""
+
+
+def _leave(path: str, text: str) -> None:
+    """For PostCompact, which must not take an older one for this."""
+    try:
+        places.replace_whole(path, text.encode("utf-8", "replace"))
+    except OSError as slip:
+        log.add("WARN", "brief", f"not noted what was given back: {slip}")
+        with suppress(OSError):
+            os.unlink(path)  # noqa: PTH108 (pathlib costs 8 ms)
 
 
 def _offer(state: State, moment: Moment) -> str:

@@ -97,9 +97,7 @@ def _note(folder: str, payload: dict[str, Any]) -> None:
         "used_tokens": _counted(payload),
         "window_tokens": size,
     }
-    draft = Path(folder, f"statusline.{os.getpid()}.draft")
-    draft.write_text(json.dumps(note))
-    draft.replace(Path(folder, "statusline.json"))
+    places.replace_whole(f"{folder}/statusline.json", json.dumps(note).encode())
 
 
 def _counted(payload: dict[str, Any]) -> int:

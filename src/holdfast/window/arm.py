@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.wire.mark import DENSITY, NEVER, Mark
+from holdfast.wire import log, mark
+from holdfast.wire.mark import DENSITY, NEVER, OWED_TO_MODEL, OWED_TO_USER, Mark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,7 +44,7 @@ def mark_for(
         time_ms=monitor.wake_at_ms(state, lines, settings),
         density=state.density,
         overhead=state.overhead_tokens,
-        owed=int(bool(state.owed)),
+        owed=owed(state),
     )
 
 
@@ -53,5 +54,19 @@ def wake_next(state: State) -> Mark:
         above=WAKE_NEXT,
         density=state.density or DENSITY,
         overhead=state.overhead_tokens,
-        owed=int(bool(state.owed)),
+        owed=owed(state),
     )
+
+
+def rouse(folder: str, state: State) -> None:
+    """Put that mark in place where it can be; what the caller has to say comes first."""
+    try:
+        mark.arm(folder, wake_next(state))
+    except OSError as slip:
+        log.add("WARN", "mark", f"{folder}: not armed: {slip}")
+
+
+def owed(state: State) -> int:
+    """To the user a word, to the model a second brief; of a subagent nobody is told."""
+    brief = bool(state.second_brief) and not state.agent_id
+    return OWED_TO_USER * bool(state.owed) + OWED_TO_MODEL * brief

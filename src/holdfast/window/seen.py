@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -58,6 +57,6 @@ def add(new: list[Seen]) -> None:
     if not fresh:
         return
     kept = [[row.key, row.pre_tokens, row.mark] for row in [*rows, *fresh][-MOST:]]
-    draft = path().with_suffix(f".{os.getpid()}.draft")
-    draft.write_text(json.dumps({"version": VERSION, "seen": kept}))
-    draft.replace(path())
+    places.replace_whole(
+        str(path()), json.dumps({"version": VERSION, "seen": kept}).encode("utf-8", "replace")
+    )

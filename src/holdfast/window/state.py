@@ -128,21 +128,61 @@ def _fits(given: Any, wanted: type) -> bool:
 
 def save(folder: str, state: State) -> None:
     """Replace the state whole: a reader never sees half of one."""
-    draft = f"{folder}/state.{os.getpid()}.draft"
-    with open(draft, "w", encoding="utf-8") as file:  # noqa: PTH123 (pathlib costs 8 ms)
-        file.write(json.dumps(state.as_dict(), ensure_ascii=True, indent=1))
-    os.replace(draft, f"{folder}/state.json")  # noqa: PTH105
+    data = json.dumps(state.as_dict(), ensure_ascii=True, indent=1).encode()
+    places.replace_whole(f"{folder}/state.json", data)
 
 
 @contextmanager
 def held(folder: str) -> Iterator[State]:
     """Load, let the caller change, save; one process at a time."""
-    os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
-    with open(f"{folder}/lock", "ab") as lock:  # noqa: PTH123
-        _acquire(lock.fileno())
+    fd = _locked(folder)
+    try:
         state = load(folder)
         yield state
         save(folder, state)
+    finally:
+        os.close(fd)
+
+
+@contextmanager
+def held_if_can_be(folder: str) -> Iterator[State]:
+    """As `held`, for what must be done all the same: where another hook holds the window, or its
+    folder takes nothing, the state as it was left; what is changed in it then stays unnoted."""
+    fd = -1
+    try:
+        fd = _locked(folder)
+    except (WindowBusy, OSError) as slip:
+        log.add("WARN", "state", f"{folder}: went on without its lock: {slip}")
+    try:
+        state = load(folder)
+        yield state
+        if fd >= 0:
+            _saved(folder, state)
+    finally:
+        if fd >= 0:
+            os.close(fd)
+
+
+def _saved(folder: str, state: State) -> None:
+    try:
+        save(folder, state)
+    except OSError as slip:
+        log.add("WARN", "state", f"{folder}: not noted: {slip}")
+
+
+def _locked(folder: str) -> int:
+    """The window's lock, held; anything but a plain file in its place is an error, never a wait."""
+    os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+    flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
+    fd = os.open(f"{folder}/lock", flags, 0o600)
+    try:
+        if not places.is_regular(fd):
+            raise OSError(f"{folder}/lock is not a plain file")
+        _acquire(fd)
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
 
 
 def _acquire(fd: int) -> None:
@@ -152,7 +192,7 @@ def _acquire(fd: int) -> None:
             return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             if time.monotonic() > give_up:
-                raise WindowBusy from None
+                raise WindowBusy("another hook holds it") from None
             time.sleep(0.01)
 
 

@@ -9,6 +9,7 @@ from holdfast.wire import places
 from holdfast.wire.inert import inert
 
 ROTATE_BYTES = 1 << 20
+ALOUD = ("WARN", "ERROR")  # said on stderr where the log takes nothing
 LEVELS = ("DEBUG", "INFO", "WARN", "ALERT", "ERROR")
 
 
@@ -25,6 +26,14 @@ def add(level: str, place: str, message: str) -> None:
         if size > ROTATE_BYTES:
             _rotate(path())
     except (OSError, ValueError):
+        if level in ALOUD:
+            _say(f"holdfast: {inert(message, 400)}\n")
+
+
+def _say(text: str) -> None:
+    try:
+        os.write(2, text.encode("utf-8", "replace"))
+    except OSError:
         pass
 
 

@@ -3,7 +3,7 @@
 One line, `v1 above below spool time density overhead owed`:
 wake at or above / under so many tokens, once the spool is so long, once it is so late
 (epoch ms); characters per token fitted for this model; tokens that are in every request; and
-whether the user is owed a word. A mark that cannot be read means: wake.
+who is owed a word: 1 the user, 2 the model, 3 both. A mark that cannot be read means: wake.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ VERSION = "v1"
 FIELDS = 7
 DENSITY = 3.5  # characters per token where nothing was fitted yet
 NEVER = 1 << 53
+OWED_TO_USER, OWED_TO_MODEL = 1, 2
 
 
 class Mark:
@@ -70,10 +71,4 @@ def load(folder: str) -> Mark | None:
 
 def arm(folder: str, mark: Mark) -> None:
     """Put a new mark in place of the old one, whole."""
-    draft = os.path.join(folder, f"mark.{os.getpid()}")
-    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    try:
-        os.write(fd, mark.line().encode())
-    finally:
-        os.close(fd)
-    os.replace(draft, os.path.join(folder, "mark"))
+    places.replace_whole(os.path.join(folder, "mark"), mark.line().encode())

@@ -75,6 +75,23 @@ def is_regular(fd: int) -> bool:
     return os.fstat(fd).st_mode & 0o170000 == 0o100000
 
 
+def replace_whole(path: str, data: bytes) -> None:
+    """The file holds this or what it held before, for every reader; a failed try leaves nothing."""
+    draft = f"{path}.{os.getpid()}.draft"
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
+    fd = os.open(draft, flags, 0o600)
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(fd, rest) :]
+        os.replace(draft, path)
+    except BaseException:
+        os.unlink(draft)  # on a full disk each one left would keep it full
+        raise
+    finally:
+        os.close(fd)
+
+
 def append(path: str, line: bytes) -> int:
     """One line in one write, owner-only; the length of the file after it.
 
