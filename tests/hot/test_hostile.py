@@ -77,7 +77,7 @@ def test_a_hook_judged_late_says_nothing_and_frees_nothing(tmp_path: Path) -> No
     path = a_transcript(tmp_path / "t.jsonl", an_answer(130_000))
     assert to_model(fire("PostToolUse", path))
     state = json.loads((window() / "state.json").read_text())
-    state["at_ms"] += 60_000  # one that started later has judged
+    state["at_ms"] += 3_000  # one that started later has judged
     (window() / "state.json").write_text(json.dumps(state))
     mark.arm(str(window()), mark.Mark())
     a_transcript(path, an_answer(60_000))

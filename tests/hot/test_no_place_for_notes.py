@@ -1,4 +1,4 @@
-"""Our own folder takes nothing, or another hook holds the window: what matters is done all the same.
+"""Our own folder takes nothing, or another hook holds the window: what matters is done anyway.
 
 A checkpoint goes to the project, the summary is steered, the brief is given; only notes are lost.
 """
@@ -98,7 +98,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_draft(tmp_path: Path) -> 
     found = subprocess.run(argv, capture_output=True, text=True, check=True)
     assert found.stdout == "refused\n"
     assert place.read_text() == "old"
-    assert os.listdir(tmp_path) == ["facts.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["facts.json"]
 
 
 @contextmanager

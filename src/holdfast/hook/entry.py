@@ -179,9 +179,11 @@ def _spooled(moment: Moment) -> int:
 def _asleep(moment: Moment, event: str) -> bool:
     """At a prompt and at Stop somebody waits: they wake to pay a debt, and a prompt to judge."""
     armed = moment.mark
-    owed = armed is not None and armed.owed
-    if event == "Stop" or (event == "UserPromptSubmit" and owed):
-        return not owed
+    owed = armed.owed if armed is not None else 0
+    if event == "Stop":  # where the model cannot be told anything
+        return not owed & mark.OWED_TO_USER
+    if event == "UserPromptSubmit" and owed:
+        return False
     if armed is None or not armed.above:
         return event == "UserPromptSubmit" and moment.line.used < FIRST_LOOK_TOKENS
     return not armed.crossed(moment.line.used, moment.spool_bytes, moment.now_ms)

@@ -19,6 +19,9 @@ from holdfast.window.state import State, WindowBusy, held
 from holdfast.window.view import View
 from holdfast.wire import log, mark, spool
 
+# A hook waits two seconds for its turn; who comes later than this comes from a clock set back.
+LATE_MS = 5_000
+
 
 @dataclass(frozen=True, slots=True)
 class News:
@@ -42,7 +45,7 @@ def pay(moment: Moment) -> str:
             owed, state.owed = state.owed, ""
             armed = mark.load(moment.folder)
             if armed is not None:
-                armed.owed = 0
+                armed.owed = arm.owed(state)
                 mark.arm(moment.folder, armed)
             return owed
     except WindowBusy:
@@ -50,7 +53,7 @@ def pay(moment: Moment) -> str:
 
 
 def _judge(moment: Moment, state: State, pays: bool) -> News:
-    if moment.now_ms < state.at_ms:
+    if 0 < state.at_ms - moment.now_ms < LATE_MS:
         return News()  # a hook that started later has judged already
     noting.note(state, moment)
     settings = settings_load.load(state.project)

@@ -25,10 +25,19 @@ def note(state: State, moment: Moment) -> None:
     state.project = os.environ.get("CLAUDE_PROJECT_DIR") or state.project or state.cwd
     state.model = inert(seen.model, MOST_NAME) or _name(payload, "model") or state.model
     state.client_version = inert(seen.version, MOST_NAME) or state.client_version
+    _bring_back(state, moment.now_ms)
     state.at_ms = moment.now_ms
     state.started_ms = state.started_ms or moment.now_ms
     command_line = switches.command_line_of(os.environ.get("CLAUDE_PID", ""))
     state.switches = switches.read(state.project, os.environ, command_line).as_json()
+
+
+def _bring_back(state: State, now_ms: int) -> None:
+    """Times noted before the clock was set back: nothing waits for a future to come."""
+    state.checkpoint_ms = min(state.checkpoint_ms, now_ms)
+    state.monitor_ms = min(state.monitor_ms, now_ms)
+    state.compacting_ms = min(state.compacting_ms, now_ms)
+    state.started_ms = min(state.started_ms, now_ms)
 
 
 def _name(payload: dict[str, Any], key: str) -> str:

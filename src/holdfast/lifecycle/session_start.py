@@ -46,6 +46,7 @@ def _said(source: str, state: State, moment: Moment) -> str:
 
 def _brief(state: State, folder: str) -> str:
     facts = keeping.facts_of(state, folder)
+    facts.summary = ""  # of the compaction before: nobody knows yet what the new one holds
     pinned = marked_rules(state.project)
     brief = compose(facts, agent_type=state.agent_type, pinned=pinned)
     _leave(f"{folder}/brief.txt", brief.text)
