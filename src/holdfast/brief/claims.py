@@ -48,7 +48,7 @@ def contradicted(facts: Facts, summary: str) -> list[Claim]:
             evidence = f"the task is {task.status}: {flat(task.text, 140)}"
             words = _telling(task.text)
             found += [Claim(one, evidence, task.place) for one in said if _speaks_of(one, words)]
-    return list({claim.sentence: claim for claim in found}.values())
+    return list({(claim.sentence, claim.evidence): claim for claim in found}.values())
 
 
 def _sentences(text: str) -> list[str]:
