@@ -180,6 +180,7 @@ class Facts(msgspec.Struct):
     since_summary: int = 0  # operations after it
     dependencies: dict[str, list[str]] = {}  # of the manifests read or written, newest last
     restored: dict[str, int] = {}  # files the client reads back by itself, oldest first
+    read_from: str = ""  # see `same_file`
 
 
 def save(facts: Facts) -> bytes:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
+from zlib import crc32
 
 from holdfast.client import switches
 from holdfast.window import state as window_state
@@ -43,6 +44,9 @@ def by_transcript(path: Path) -> Chosen:
     session_id, agent_id = _names(path)
     folder = places.window(session_id, agent_id)
     state = window_state.load(folder)
+    if state.transcript and not _is_same(Path(state.transcript), path):
+        folder = places.window(f"{session_id}.{_key(path)}", agent_id)
+        state = window_state.load(folder)
     if not state.session_id:
         state.session_id, state.agent_id = session_id, agent_id
         project = switches.project_of(path)
@@ -83,6 +87,15 @@ def newest(session: str = "", agent: str = "") -> Chosen:
 
 def _ended(one: Chosen) -> bool:
     return bool(one.state.ended_ms) or places.is_closed(one.folder)
+
+
+def _is_same(one: Path, other: Path) -> bool:
+    """The same file, not only the same name: two folders may each hold a `transcript.jsonl`."""
+    return one.resolve() == other.resolve()
+
+
+def _key(path: Path) -> str:
+    return f"{crc32(str(path.resolve()).encode('utf-8', 'surrogateescape')):08x}"
 
 
 def _names(path: Path) -> tuple[str, str]:

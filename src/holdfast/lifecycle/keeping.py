@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from holdfast.checkpoint import facts as known
+from holdfast.checkpoint import same_file
 from holdfast.checkpoint.document import Document, cleaned, texts
 from holdfast.checkpoint.errors import NotKept
 from holdfast.checkpoint.extract import Extractor
@@ -29,12 +30,12 @@ def facts_of(state: State, folder: str) -> Facts:
     """Everything the transcript tells, reading on from where the last time ended."""
     path = f"{folder}/facts.json"
     before = known.load(places.read_small(path, MOST_FACTS_BYTES))
-    size = _size(state.transcript)
-    if before is not None and before.offset > size:
-        before = None  # another file under the same name
-    if before is not None and 0 < before.offset == size:
+    if before is not None and not same_file.goes_on(before, state.transcript):
+        before = None  # another file under the same name, or facts that cannot be
+    if before is not None and 0 < before.offset == _size(state.transcript):
         return before  # nothing new: what was kept is what there is
     found = Extractor(before, sidechain=bool(state.agent_id)).read(state.transcript)
+    found.read_from = same_file.sign(state.transcript, found.offset)
     _remember(path, found)
     return found
 

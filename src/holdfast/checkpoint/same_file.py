@@ -1,0 +1,52 @@
+"""Is this the file that was read before, and can what was kept of it be believed?
+
+A transcript only grows. One that was replaced, or has the same name in another folder, differs in
+how it begins or in what stands before the place that was reached; then all is read anew.
+"""
+
+from __future__ import annotations
+
+import os
+from zlib import crc32
+
+from holdfast.checkpoint.facts import Facts
+from holdfast.wire import places
+
+HEAD_BYTES, BEFORE_BYTES = 4096, 1024
+MOST = 1 << 53
+MOST_HEAT = 1e9
+
+
+def goes_on(facts: Facts, path: str) -> bool:
+    """True when reading may go on from these facts."""
+    return sane(facts) and facts.read_from == sign(path, facts.offset) != ""
+
+
+def sign(path: str, offset: int) -> str:
+    """The same for a file that only grew; empty where it cannot be read, or ends before that."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return ""
+    try:
+        if not places.is_regular(fd) or os.fstat(fd).st_size < offset:
+            return ""
+        head = os.pread(fd, min(HEAD_BYTES, offset), 0)
+        start = max(0, offset - BEFORE_BYTES)
+        return f"{crc32(head):08x}{crc32(os.pread(fd, offset - start, start)):08x}"
+    except OSError:
+        return ""
+    finally:
+        os.close(fd)
+
+
+def sane(facts: Facts) -> bool:
+    """No number a transcript could not have given."""
+    counts = (facts.offset, facts.op, facts.since_summary, facts.compactions)
+    if not all(0 <= number < MOST for number in counts):
+        return False
+    for known in (facts.files, facts.names, facts.commands, facts.references):
+        for one in known.values():
+            if not (0 <= one.op <= facts.op and 0.0 <= one.heat < MOST_HEAT and one.count >= 0):
+                return False
+    return all(0 <= one.passes < MOST for one in facts.failures)
