@@ -149,6 +149,23 @@ def test_a_new_session_is_offered_the_newest_checkpoint(work: Work) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.requirement("B7", "B8")
+def test_the_offer_is_closed_however_much_it_would_say(work: Work, tmp_path: Path) -> None:
+    work.project = tmp_path / ("p" * 100) / ("q" * 100)
+    work.project.mkdir(parents=True)
+    work.environ = {"CLAUDE_PROJECT_DIR": str(work.project)}
+    steps = "\n".join(f"{n}. migrate a table, then another one, {'and so on ' * 20}" for n in "123")
+    work.lines.append(a_prompt(f"Please do these things now:\n{steps}"))
+    work.round(40_000)
+    work.compact()
+    (work.project / "conductor-state.json").write_text(json.dumps({"phase": "x" * 500}))
+    said = to_model(work.hook("SessionStart", source="startup", session="s2"))
+    assert len(said) <= 900
+    assert said.endswith("\n</holdfast-brief>")
+    assert "or `holdfast resume`" in said
+
+
+@pytest.mark.slow
 @pytest.mark.requirement("C4", "U10")
 def test_the_end_of_a_session_leaves_a_last_checkpoint(work: Work) -> None:
     work.hook("SessionEnd")

@@ -98,7 +98,7 @@ def _laid_out(
 ) -> Brief:
     """Should the estimate have been short, the least worthy go until it fits."""
     while True:
-        lines = _lines(taken, sections)
+        lines = [_inert(one) for one in _lines(taken, sections)]
         left = known - len(taken)
         body = [fence.opening(_origin(facts)), *(line.text for line in lines)]
         if left > 0:
@@ -107,6 +107,11 @@ def _laid_out(
         if units(text) <= limit or not taken:
             return Brief(text if units(text) <= limit else "", lines, role)
         taken = taken[:-1]
+
+
+def _inert(one: Line) -> Line:
+    """The last word on every line, whichever field of a transcript it was made from."""
+    return replace(one, text=fence.line(one.text), reason=fence.line(one.reason))
 
 
 def _lines(taken: list[Item], sections: Sequence[Section]) -> list[Line]:

@@ -1,5 +1,6 @@
 """Words for the client's summariser: what to keep exactly. Plain text, at most 2,000 characters."""
 
+from holdfast.brief import fence
 from holdfast.brief.fence import code, flat
 from holdfast.brief.size import units
 from holdfast.checkpoint.facts import Facts
@@ -41,7 +42,7 @@ def _fitting(lines: list[str]) -> str:
     """Whole lines, from the first, as far as they go."""
     room = MOST_UNITS - 200  # redaction may lengthen a line
     kept: list[str] = []
-    for line in lines:
+    for line in map(fence.line, lines):
         room -= units(line) + 1
         if room < 0:
             break

@@ -8,9 +8,11 @@ from pathlib import Path
 
 import click
 
+from holdfast.brief import fence
 from holdfast.checkpoint import find, index, lineage, moment, parse, render, snapshot
 from holdfast.checkpoint.entry import Entry
 from holdfast.checkpoint.escape import shown
+from holdfast.redact import redact
 
 
 @click.command()
@@ -46,10 +48,15 @@ def one(entry: Entry, as_text: bool, as_json: bool) -> None:
         more = {"sections": document.sections, "snapshot": snapshot.load(entry.project, entry.id)}
         click.echo(json.dumps({**row(entry), **more}))
         return
-    if not as_text:
-        for label, text in _rows(entry):
-            click.echo(f"{label:<11} {shown(text)}")
-    click.echo(render.body(document).lstrip("\n"), nl=False)
+    body = render.body(document).lstrip("\n")
+    if as_text:
+        click.echo(fence.opening(f"checkpoint {entry.id}, kept {entry.created}"))
+        click.echo(fence.clean(redact(body)), nl=False)
+        click.echo(fence.closing())
+        return
+    for label, text in _rows(entry):
+        click.echo(f"{label:<11} {shown(text)}")
+    click.echo(body, nl=False)
 
 
 def row(entry: Entry) -> dict[str, object]:

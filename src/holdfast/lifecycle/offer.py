@@ -28,11 +28,19 @@ def text_for(path: str, document: Document, now: datetime) -> str:
     age = f"{minutes} min" if minutes < 90 else f"{minutes // 60} h"
     steps = [fence.flat(text, 160) for text in document.sections.get("Next Steps", ())][:3]
     lines = [
-        fence.opening("the newest checkpoint of this project"),
         f"kept {age} ago ({fence.flat(document.trigger, 20)}): {fence.flat(document.summary, 200)}",
-        *(f"- next: {step}" for step in steps),
-        *_workflow(document.project),
         f"whole: {fence.flat(path, 300)}, or `holdfast resume`",
-        fence.closing(),
+        *_workflow(document.project),
+        *(f"- next: {step}" for step in steps),
     ]
-    return redact("\n".join(lines))[:MOST_CHARS]
+    return _fenced([fence.line(redact(line)) for line in lines])
+
+
+def _fenced(lines: list[str]) -> str:
+    """The last lines go until the rest fits; the fence is closed whatever it holds."""
+    opening = fence.opening("the newest checkpoint of this project") + "\n"
+    closing = "\n" + fence.closing()
+    room = MOST_CHARS - len(opening) - len(closing)
+    while len(lines) > 1 and len("\n".join(lines)) > room:
+        lines = lines[:-1]
+    return opening + "\n".join(lines)[:room] + closing
