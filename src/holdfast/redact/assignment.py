@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from holdfast.redact.page import Page
 
-_PASSWORDS = ("password", "passwd", "passphrase", "pwd", "pass")
+_PASSWORDS = ("password", "passwd", "passphrase", "passwort", "kennwort", "sshpass", "pwd", "pass")
 _KEYS = ("secret", "token", "credential", "credentials", "_auth", "apikey", "accesskey",
          "privatekey",
          "secretkey", "authkey", "accountkey", "encryptionkey", "signingkey", "masterkey",
@@ -32,18 +32,20 @@ _SUFFIX = (
     r"|primary|secondary|default|b64|base64|raw|hex|[0-9]{1,3}))?(?![A-Za-z0-9_-])"
 )
 _QUOTE = r"(?:\\{0,7}[\"'`])?"
-_SIGN = r"(?::[ \t]*[\w.\[\]| ]{1,40}=(?!=)|:=|=>|={1,3}|:)"  # the first: `password: str =`
+_SIGN = r"(?::[ \t]*[\w.\[\]| ]{1,40}=(?!=)|:=|=>|={1,3}|:|\uff1d|\uff1a)"  # `password: str =`
 _EQUALS = rf"{_QUOTE}[\])]?\*{{0,2}}[ \t]{{0,8}}{_SIGN}\*{{0,2}}"
 _NEXT = r"(?:[,\s+>|]|\\+[nr]|[0-9]{1,6}(?:→|\t)){1,60}"  # also numbered, or in a diff
 _PAIR = rf"{_QUOTE}{_NEXT}{_QUOTE}value{_QUOTE}[ \t]{{0,3}}[:=]"
 _SEPARATOR = (
     rf"(?P<sep>(?:{_EQUALS}|{_PAIR})[ \t]{{0,8}}|\(\s{{0,2}}(?=\\{{0,7}}[\"'])|>(?=[^<>\s]+</)"
 )
-_FLAG = rf"|{_QUOTE},?[ \t]{{1,4}}(?:is:?[ \t]{{1,4}}|\|[ \t]{{1,4}})?)"
+_FLAG = rf"|{_QUOTE},?[ \t]{{1,4}}(?:ist?:?[ \t]{{1,4}}|\|[ \t]{{1,4}})?)"
+# Runs of plain characters, and few backslashes: one choice per character took ten times as long.
+_PLAIN, _SLASH = r"[^\s\x00-\x1f\"'`\\]", r"\\(?![nrtu\"'`\\])"
 _VALUE = (
     r"(?:[bBrRfFuU@$]?(?P<q>[\"'`])(?P<quoted>(?:\\.|(?!(?P=q))[^\\\r\n]){1,4096}+)(?:(?P=q)|(?=[\r\n])|\Z)"
     r"|(?P<e>\\{1,7}[\"'`])(?P<escaped>(?:(?!(?P=e))[^\r\n]){1,4096}?)(?P=e)"
-    r"|(?P<bare>(?:[^\s\x00-\x1f\"'`\\]|\\(?![nrtu\"'`\\])){1,512}+))"
+    rf"|(?P<bare>(?:{_PLAIN}{{1,512}}+|{_SLASH})(?:{_SLASH}{_PLAIN}{{0,64}}+){{0,8}}+))"
 )
 
 
@@ -62,13 +64,18 @@ def _named(
 ) -> Iterator[Finding]:
     done = 0
     for at in places(low, name):
-        if at < done or not _telling(low, name, at):
+        if at < done or _is_chained(low, name, at) or not _telling(low, name, at):
             continue
         match = after.match(text, at + len(name))
         span = span_of(Written(text, at, name, match), judge) if match else None
         if span:
             done = span[1]
             yield Finding(_kind(name), *span)
+
+
+def _is_chained(low: str, name: str, at: int) -> bool:
+    """`password=password=…`: only the last of a chain can have a value that is one."""
+    return low.startswith(name, at + len(name) + 1) and low[at + len(name)] in "=:"
 
 
 def _telling(low: str, name: str, at: int) -> bool:

@@ -6,18 +6,33 @@ from holdfast.redact import assignment, headers, keys, shapes, shell, tokens
 from holdfast.redact.finding import Finding, merged
 from holdfast.redact.page import Page
 
+INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+PASSES = 3  # a secret glued to another may show only once its neighbour is gone
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
-PASSES = 3  # a secret glued to another may show only once its neighbour is gone
 _SURER_FIRST = (keys.scan, tokens.scan, shapes.scan, headers.scan, shell.scan, assignment.scan)
 
 
 def find(text: str) -> list[Finding]:
     """The secrets of a text, in order, none overlapping."""
+    found = list(_found(text))
+    if not text.isascii() and any(mark in text for mark in INVISIBLE):
+        found += _found_beneath(text)
+    return merged(found)
+
+
+def _found(text: str) -> Iterator[Finding]:
     page = Page(text)
-    return merged(one for scan in _SURER_FIRST for one in scan(page))
+    return (one for scan in _SURER_FIRST for one in scan(page))
+
+
+def _found_beneath(text: str) -> Iterator[Finding]:
+    """What a reader sees: a character without width in a name or a token hides it from us."""
+    kept = [at for at, mark in enumerate(text) if mark not in INVISIBLE]
+    for one in _found("".join([text[at] for at in kept])):
+        yield Finding(one.kind, kept[one.start], kept[one.end - 1] + 1)
 
 
 def are_clean(texts: Iterable[str]) -> bool:

@@ -16,13 +16,14 @@ KIND = "private key"
 LONGEST_CHARS = 24_000  # an RSA key of 16,384 bits has 12,800
 _BEGIN, _END = "-----BEGIN", "-----END"
 _MARK = r"-----(?:BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
-# What may stand between two lines of a key: line ends (escaped too), quote marks, line numbers.
-_BETWEEN = r"(?:[\s>|+#*\"',;:-]|\\+[nrt]|[0-9]{1,6}(?:→|\t|: ))"
+# What may stand between two lines of a key: line ends (escaped too), quote marks, line numbers,
+# and the slash by which we put lines of an output into one.
+_BETWEEN = r"(?:\s/(?=\s)|[\s>|+#*\"',;:-]|\\+[nrt]|[0-9]{1,6}(?:→|\t|: ))"
 _LINE = r"(?:[A-Za-z0-9+/]{20,}={0,2}|(?:Proc-Type|DEK-Info|Version|Comment|Hash): [^\r\n\\]{0,99})"
 _AFTER = rf"(?:{_BETWEEN}*+{_LINE})*+(?:{_BETWEEN}*+[A-Za-z0-9+/=]{{1,76}}\Z)?"
 # The same read from the end, where the head is lost; the n of an escaped line end is no base64.
 _BACKWARDS = (
-    r"(?:(?:[\s>|+#*\"',;:-]|[nrt]\\+|(?:→|\t| :)[0-9]{1,6})*+"
+    r"(?:(?:\s/(?=\s)|[\s>|+#*\"',;:-]|[nrt]\\+|(?:→|\t| :)[0-9]{1,6})*+"
     r"={0,2}(?:(?![nrt]\\)[A-Za-z0-9+/]){20,}+)*+"
 )
 _BODY = r"[A-Za-z0-9+/]{20}"

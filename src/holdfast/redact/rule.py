@@ -24,8 +24,11 @@ _GLUE_CHARS = 10
 
 
 def begins(text: str, at: int) -> bool:
-    """True where a word can begin: `\\n` before it in an escaped string ends in a letter too."""
+    """True where a word can begin: `\\n` before it in an escaped string ends in a letter too,
+    and `__` parts the names in a tool's name."""
     if at == 0 or not (text[at - 1].isalnum() or text[at - 1] == "_"):
+        return True
+    if text[max(0, at - 2) : at] == "__":
         return True
     return re.search(_GLUE, text[max(0, at - _GLUE_CHARS) : at]) is not None
 

@@ -89,6 +89,12 @@ RULES = (
         _url_password,
         within="text",  # `"://b:c@d"` has no long word
     ),
+    Rule(
+        "password",
+        "://",  # with a slash in it; a number before the slash is a port
+        r"://[^\s/:@.\"'`<>\\]{1,64}+:(?![0-9]{1,5}/)([^\s\"'`<>\\@]{1,256}+)@(?=[\w.\[$-])",
+        _url_password,
+    ),
     Rule("token", "://", r"://([^\s/:@\"'`<>\\]{20,256}+)@(?=[\w.-])", _url_user),
     Rule(
         "docker auth",

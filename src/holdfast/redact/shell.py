@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from holdfast.redact.finding import Finding
+from holdfast.redact.rule import places
 from holdfast.redact.value import is_password, stand_in
 
 TYPE_CHECKING = False
@@ -30,14 +31,23 @@ _FLAGS = {
     "7z": rf"\s-p{_VALUE}",
     "curl": r"\s(?:-u|--user|--proxy-user)[\s=]?(?:\\?[\"'])?[^\s:\"'\\]{1,80}:([^\s\x1b\"'\\]+)",
     "smbclient": r"\s-U\s(?:\\?[\"'])?[^\s%\"'\\]{1,80}%([^\s\x1b\"'\\]+)",
-    "openssl": r"\bpass:([^\s\x1b\"'\\]{3,})",
+    "openssl": r"(?:\bpass:|\s-k\s)(?:\\?[\"'])?([^\s\x1b\"'\\]{3,})",
     "htpasswd": r"\s-\w*b\w*\s\S{1,200}\s\S{1,80}\s(?:\\?[\"'])?([^\s\x1b\"'\\]{3,})",
 }
 _LOGINS = r"(?:docker|podman|nerdctl|buildah|skopeo|oras|registry|\baz|\boc) \Z"
 
 
+_FED = "chpasswd"  # reads `user:password` from what is piped into it
+_PIPED = r"[\w.-]{1,64}:([^\s:\x1b\"'\\|]{3,128})\\?[\"']?\s{0,4}\|\s{0,4}(?:sudo\s{1,4})?\Z"
+
+
 def scan(page: Page) -> Iterator[Finding]:
     text = page.text
+    for at in places(text, _FED):
+        head = max(0, at - 240)
+        match = re.compile(_PIPED).search(text, head, at)
+        if match and is_password(match[1], literal=True):
+            yield Finding("password", *match.span(1))
     for tool, flag in _FLAGS.items():
         at = text.find(tool)
         while at >= 0:

@@ -46,6 +46,8 @@ _TABLE = {
     "age key": "AGE-SECRET-KEY-150",
     "mailgun key": "key-32",
 }
+CUT_MARKED_CHARS, CUT_CHARS = 6, 16
+ENDS = ("", '"', "\n")
 _READ: list[tuple[str, str, int, bool]] = []
 _ALNUM = r"[A-Za-z0-9]*"
 _WORD = r"[A-Za-z0-9_-]*"
@@ -84,11 +86,19 @@ def _found(text: str, kind: str, beginning: str, shortest: int, wide: bool) -> I
         if at < done or not begins(text, at):
             continue
         match = body.match(text, at + len(beginning))
-        if not match or len(match[0]) < shortest:
+        if not match or (len(match[0]) < shortest and not _is_cut(text, match)):
             continue
         done = match.end()  # also of what is refused: a run of beginnings is read once
-        if _real(beginning, match[0], wide):
+        if _real(beginning, match[0], wide or len(match[0]) < shortest):
             yield Finding(kind, at, done)
+
+
+def _is_cut(text: str, body: re.Match[str]) -> bool:
+    """Too short for its kind, because a text was cut there: shown by a mark, or by its end."""
+    after = text[body.end() : body.end() + 2]
+    if after[:1] == "…" or after == " …":
+        return len(body[0]) >= CUT_MARKED_CHARS
+    return len(body[0]) >= CUT_CHARS and after[:1] in ENDS
 
 
 def _real(beginning: str, body: str, wide: bool) -> bool:

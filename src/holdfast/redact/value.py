@@ -6,6 +6,7 @@ Only asked about values that already bear a telling name or beginning.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from operator import ne
 
 from holdfast.redact.finding import REDACTED
@@ -34,6 +35,7 @@ _STOCK_WORDS = (
 )
 _STOCK = frozenset(_STOCK_WORDS.split())
 JUDGED_CHARS = 120  # enough to tell; a judgement must not cost more for a longer bait
+REMEMBERED = 512  # bait says the same again and again; judging it costs 0.1 ms
 _MASKS = "*.xX•…#-_?0"
 _HEX = "0123456789abcdef"
 _NO_WORD = r"[0-9!@#$%^&*+~?]"
@@ -112,7 +114,11 @@ def _kind(char: str) -> int:
 
 def is_password(value: str, literal: bool) -> bool:
     """A value named password. What is not a literal (quoted, .env, a flag) may be code."""
-    value = value[:JUDGED_CHARS]
+    return _is_password(value[:JUDGED_CHARS], literal)
+
+
+@lru_cache(REMEMBERED)
+def _is_password(value: str, literal: bool) -> bool:
     if len(value) < 4 or stand_in(value) or re.match(_NOT_A_VALUE, value):
         return False
     if re.match(_CODE, value) and turns(value) < 0.25:
@@ -130,7 +136,11 @@ def _has_digit_or_symbol(value: str) -> bool:
 
 def is_key(value: str, literal: bool) -> bool:
     """A value named token, secret or key: those are made by machines, so they are mixed."""
-    value = value[:JUDGED_CHARS]
+    return _is_key(value[:JUDGED_CHARS], literal)
+
+
+@lru_cache(REMEMBERED)
+def _is_key(value: str, literal: bool) -> bool:
     if len(value) < 8 or stand_in(value) or _is_path(value) or _is_code(value, literal):
         return False
     if not re.search("[A-Za-z]", value):
