@@ -84,6 +84,8 @@ def cleaned(document: Document, clean: Callable[[str], str]) -> Document:
     """Every text passed through `clean` (redaction) before anything reaches the disk."""
     return replace(
         document,
+        session_id=clean(document.session_id),
+        agent_id=clean(document.agent_id),
         summary=clean(document.summary),
         sections={
             name: [clean(item) for item in items] for name, items in document.sections.items()
@@ -115,7 +117,7 @@ def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return clean(value)
     if isinstance(value, Mapping):
-        return {key: _cleaned(inner, clean) for key, inner in value.items()}
+        return {_cleaned(key, clean): _cleaned(inner, clean) for key, inner in value.items()}
     if isinstance(value, list | tuple):
         return [_cleaned(inner, clean) for inner in value]
     return value

@@ -104,15 +104,16 @@ class Moment:
 
     def _left_by_parallel_calls(self, call: str) -> float:
         """Results of the same answer that other hooks saw and the transcript does not hold yet."""
-        waiting = self.tail.call_ids - self.tail.result_ids
-        if len(waiting) < 2:
+        open_ids = self.tail.call_ids - self.tail.result_ids
+        if len(open_ids) < 2:
             return 0
+        waiting = {spool.ident(one) for one in open_ids}
         sizes = {
             line.tool_use_id: line.chars
             for line in spool.recent(self.folder)
             if line.tool_use_id in waiting and self.now_ms - line.ms < PARALLEL_MS
         }
-        sizes.pop(call, None)
+        sizes.pop(spool.ident(call), None)
         return sum(sizes.values())
 
 

@@ -36,8 +36,7 @@ def facts_of(state: State, folder: str) -> Facts:
         return before  # nothing new: what was kept is what there is
     found = Extractor(before, sidechain=bool(state.agent_id)).read(state.transcript)
     found.read_from = same_file.sign(state.transcript, found.offset)
-    _remember(path, found)
-    return found
+    return _remembered(path, found) or found
 
 
 def take(state: State, folder: str, trigger: str, now_ms: int) -> Kept | None:
@@ -87,16 +86,19 @@ def _content(state: State, folder: str) -> tuple[dict[str, list[str]], dict[str,
         return told, {"context_summary": "the transcript could not be read"}
 
 
-def _remember(path: str, facts: Facts) -> None:
-    """Secrets are taken out before it is stored; what could then not be read back is not kept,
-    and the next time reads from the start."""
+def _remembered(path: str, facts: Facts) -> Facts | None:
+    """As stored: secrets are taken out first, so that none is cut in two by whoever quotes it.
+    What could then not be read back is not kept, and the next time reads from the start."""
     data = redact(known.save(facts).decode()).encode()
+    stored = known.load(data)
     try:
-        if known.load(data) is None:
-            return _forget(path)
-        places.replace_whole(path, data)
+        if stored is None:
+            _forget(path)
+        else:
+            places.replace_whole(path, data)
     except OSError as slip:
         log.add("WARN", "facts", f"not remembered: {slip}")
+    return stored
 
 
 def _forget(path: str) -> None:

@@ -17,6 +17,8 @@ ROTATE_BYTES = 2 << 20
 SHORTEST_LINE = 34  # bytes; lets the warm side say "not before five more lines" in bytes
 RECENT_BYTES = 4096
 NOTHING = "-"
+LONGEST_ID = 36  # a uuid
+ID_STARTS = ("toolu_", "srvtoolu_", "msg_", "call_", "chatcmpl-")
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:")
 
 
@@ -46,7 +48,7 @@ class Line:
     def render(self) -> str:
         return (
             f"{VERSION} {self.ms} {word(self.event)} {self.used} {word(self.flags)} "
-            f"{word(self.tool_use_id)} {word(self.tool)} {self.chars} {word(self.answer_id)}\n"
+            f"{ident(self.tool_use_id)} {word(self.tool)} {self.chars} {ident(self.answer_id)}\n"
         )
 
 
@@ -57,6 +59,18 @@ def word(text: str) -> str:
     if len(text) <= 80 and _PLAIN.issuperset(text):
         return text
     return "".join(c if c in _PLAIN else "?" for c in text[:80])
+
+
+def ident(text: str) -> str:
+    """An id as it is where it looks like the client's own; whatever else, by its sum: it could be
+    anything, and one that is cut is no longer one."""
+    if len(text) <= LONGEST_ID or text.startswith(ID_STARTS):
+        known = word(text)
+        if known == text or not text:
+            return known
+    from zlib import crc32
+
+    return f"sum-{crc32(text.encode('utf-8', 'surrogatepass')):08x}-{len(text)}"
 
 
 def parse(data: str) -> Line | None:

@@ -1,0 +1,113 @@
+"""Secrets that were cut, joined, spelled or chained so that they look like none."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.checkpoint.document import cleaned
+from holdfast.lifecycle.keeping import facts_of
+from holdfast.redact import assignment, redact
+from holdfast.redact.written import span_of
+from holdfast.window.state import State
+from holdfast.wire import spool
+from tests.checkpoint.documents import a_document
+from tests.checkpoint.sessions import Session
+from tests.hot.hooks import fire, window
+
+pytestmark = pytest.mark.requirement("X4")
+WORD = "Ab12" + "cd34"
+TOKEN = "gh" + "p_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+LAST_LINE = "ZmVyeXNlY3JldGxhc3RsaW5lb2Z0aGVrZXlBQkNERUZHSElK" + "S0xNTk9QUVJTVFVWV1hZWg=="
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"SSHPASS={WORD} sshpass -e ssh host",
+        f"openssl enc -k {WORD} -in x",
+        f"postgres://u:{WORD}/x@host/db",
+        f"echo 'root:{WORD}' | chpasswd",
+        f"echo root:{WORD} | sudo chpasswd",
+        f"Das Passwort ist {WORD}!",
+        f"PASSWORD\uff1d{WORD}",
+        f"pass\u200bword={WORD}",
+        f"pass\u00adword={WORD[:3]}\u200b{WORD[3:]}",
+        f"{'password=' * 50}{WORD}",
+    ],
+)
+def test_however_a_password_is_given_it_goes(text: str) -> None:
+    assert WORD[-4:] not in redact(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "https://example.com/a:b@2x.png",
+        "http://localhost:3000/@fs/src/main.ts",
+        "http://example.com:8080/img@2x.png",
+        "git@github.com:org/repo.git",
+        "openssl req -new -key server.key",
+        "the password is wrong",
+        "das Passwort ist falsch",
+        'startswith("ghp_")',
+        "npm_config_registry…",
+        "sk-folding-cube…",
+    ],
+)
+def test_what_only_resembles_it_stays(text: str) -> None:
+    assert redact(text) == text
+
+
+@pytest.mark.parametrize("after", ["…", " …", "", '"', "\n"])
+def test_the_beginning_of_a_token_that_was_cut_goes(after: str) -> None:
+    assert TOKEN[4:20] not in redact(f"token {TOKEN[:28]}{after}")
+
+
+def test_the_last_line_of_a_key_goes_however_lines_were_joined() -> None:
+    mark = "-----END OPENSSH PRIVATE KEY-----"
+    for between in ("\n", " / ", '","', "\\n"):
+        assert LAST_LINE[:40] not in redact(f"deploy: {LAST_LINE}{between}{mark}")
+
+
+def test_a_token_that_is_part_of_a_tool_s_name_goes() -> None:
+    assert TOKEN not in redact(f"mcp__x__{TOKEN}")
+
+
+def test_facts_are_cleaned_before_anybody_cuts_them(tmp_path: Path) -> None:
+    session = Session().user("Please " + "deploy it " * 57 + f"with {TOKEN} to staging.")
+    path = session.says("ok").written(tmp_path)
+    facts = facts_of(State(transcript=str(path)), str(tmp_path))
+    assert TOKEN[:12] not in facts.prompts[0].text
+    assert "[redacted: github token]" in facts.prompts[0].text
+
+
+def test_keys_and_ids_of_a_checkpoint_are_cleaned_too(tmp_path: Path) -> None:
+    given: dict[str, Any] = {"tools_used": {TOKEN: 1}, "agent_states": {TOKEN: {"status": TOKEN}}}
+    document = a_document(tmp_path, "a", snapshot=given, session_id=TOKEN, agent_id=TOKEN)
+    found = cleaned(document, redact)
+    assert TOKEN not in json.dumps([found.snapshot, found.session_id, found.agent_id])
+
+
+def test_an_id_that_is_not_the_client_s_is_summed_up_in_the_spool() -> None:
+    fire("PostToolUse", tool_use_id=TOKEN, tool_name="Bash", tool_response={"stdout": "1"})
+    assert TOKEN not in (window() / "spool").read_text()
+    assert spool.ident("toolu_01A2b3C4d5E6f7G8h9J0k1L2") == "toolu_01A2b3C4d5E6f7G8h9J0k1L2"
+    assert spool.ident("a b") != spool.ident("a c")
+
+
+def test_a_chain_of_names_is_judged_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A megabyte of it took ten seconds: each name read five hundred characters of the next."""
+    judged: list[str] = []
+
+    def counted(written: Any, judge: Any) -> Any:
+        judged.append(written.name)
+        return span_of(written, judge)
+
+    monkeypatch.setattr(assignment, "span_of", counted)
+    redact("password=" * 1_000)
+    redact("pass:" * 1_000)
+    assert len(judged) < 10
