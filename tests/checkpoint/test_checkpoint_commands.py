@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import click
@@ -15,6 +16,7 @@ from holdfast.cli.diff import diff
 from holdfast.cli.rebuild import rebuild
 from holdfast.cli.resume import resume
 from holdfast.cli.verify import verify
+from holdfast.wire import places
 from tests.checkpoint.documents import a_document
 
 
@@ -49,6 +51,19 @@ def test_verify_says_yes_or_no_and_why(two: tuple[Kept, Kept]) -> None:
     answer = json.loads(everything.stdout)
     assert [one["ok"] for one in answer["checkpoints"]] == [False, True]
     assert _run(verify, "gone.md").exit_code == 1
+
+
+@pytest.mark.requirement("C6", "X6")
+def test_after_a_lost_home_verify_speaks_of_the_files_in_this_project(
+    two: tuple[Kept, Kept],
+) -> None:
+    shutil.rmtree(places.home())
+    found = _run(verify)
+    assert found.exit_code == 1
+    assert two[0].path in found.stdout
+    assert "no entry; `holdfast rebuild` adds it" in found.stdout
+    assert _run(rebuild).exit_code == 0
+    assert _run(verify).exit_code == 0
 
 
 @pytest.mark.requirement("C7", "U3")

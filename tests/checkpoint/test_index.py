@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
+import time
 from datetime import timedelta
 from pathlib import Path
 
 import pytest
 
 from holdfast.checkpoint import folders, index, lock, snapshot
+from holdfast.checkpoint.entry import NEWEST_READ
 from holdfast.checkpoint.errors import NewerIndex
 from holdfast.checkpoint.keep import keep
 from holdfast.checkpoint.rebuild import rebuild
-from holdfast.checkpoint.verify import everything
+from holdfast.checkpoint.verify import everything, verify
 from tests.checkpoint.documents import NOON, a_document
 
 GARBAGE = [
@@ -115,6 +117,33 @@ def test_a_row_that_cannot_be_true_is_read_from_its_file(project: Path, old: str
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
     assert index.of_project(str(project)) == before
+
+
+@pytest.mark.requirement("X7", "C9")
+@pytest.mark.parametrize("day", ["9999-12-31", "1999-12-31", time.strftime("%Y-%m-%d")])
+def test_files_a_repository_ships_by_the_hundred_hide_none_of_ours(project: Path, day: str) -> None:
+    """Whatever they are named for; ours are in the index, and those of a far future come last."""
+    ours = [one.path for one in index.of_project(str(project))]
+    for number in range(2, 2 + NEWEST_READ + 50):
+        name = f"{day}-00{number // 60:02}{number % 60:02}"
+        Path(project, ".claude", "checkpoints", f"{name}-{number}.md").write_text("junk")
+    assert [one.path for one in index.of_project(str(project))] == ours
+    kept = keep(a_document(project, "one more"))
+    assert keep(a_document(project, "one more")).reused
+    assert kept.document.iteration == len(ours) + 1
+    assert {*ours, kept.path} <= {one.path for one in rebuild().entries}
+    assert verify(kept.path, index.known()).ok
+
+
+@pytest.mark.requirement("C6", "C7", "X6")
+def test_of_a_newer_index_verify_and_rebuild_say_the_same(project: Path) -> None:
+    path = index.of_project(str(project))[0].path
+    Path(index.path()).write_text('{"version": "2.0", "checkpoints": []}')
+    [found] = verify(path, index.known()).findings
+    with pytest.raises(NewerIndex) as refused:
+        rebuild()
+    assert str(refused.value) in found.words
+    assert "rebuild" not in found.words
 
 
 @pytest.mark.requirement("X6")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Iterable, Sequence
 
 import msgspec
@@ -14,7 +15,8 @@ from holdfast.checkpoint.errors import Damaged
 from holdfast.checkpoint.folders import names_in
 from holdfast.checkpoint.moment import id_of, number
 
-NEWEST_READ = 400  # a folder of a hostile repository may hold any number of files
+NEWEST_READ = 400  # a folder of a hostile repository may hold any number of files ...
+AHEAD_SECONDS = 86_400  # ... named for any day; no clock of ours is a day ahead
 
 
 class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -82,15 +84,28 @@ def from_file(path: str) -> Entry:
 
 
 def files_in(folder: str) -> list[str]:
-    """Files with a final name, newest first."""
+    """Files with a final name, newest first; dated more than a day ahead, they come last."""
     names = [name for name in names_in(folder) if id_of(name)]
-    names.sort(key=lambda name: (name[:17], number(id_of(name))), reverse=True)
-    return [f"{folder}/{name}" for name in names[:NEWEST_READ]]
+    soon = time.strftime("%Y-%m-%d-%H%M%S", time.gmtime(time.time() + AHEAD_SECONDS))
+    names.sort(key=lambda name: (name[:17] <= soon, name[:17], number(id_of(name))), reverse=True)
+    return [f"{folder}/{name}" for name in names]
 
 
-def healed(entries: Iterable[Entry], folders: Sequence[str]) -> list[Entry]:
-    """The entries as the files of these folders have them: lost ones found, gone ones dropped."""
-    found = {path for folder in folders for path in files_in(folder)}
+def readable_in(folders: Iterable[str], known: Iterable[str] = ()) -> list[str]:
+    """The files worth opening: those we know of, and so many of the others of each folder."""
+    ours, found = set(known), []
+    for folder in folders:
+        paths = files_in(folder)
+        found += [path for path in paths if path in ours]
+        found += [path for path in paths if path not in ours][:NEWEST_READ]
+    return found
+
+
+def healed(entries: Iterable[Entry], folders: Sequence[str], new: str = "") -> list[Entry]:
+    """The entries as the files of these folders have them: lost ones found, gone ones dropped;
+    a `new` file is ours, though no entry names it yet."""
+    entries = list(entries)
+    found = set(readable_in(folders, [new, *(one.path for one in entries)]))
     elsewhere = [one for one in entries if one.path.rpartition("/")[0] not in folders]
     here = [one for one in entries if one.path in found and one.sound]
     kept = elsewhere + here

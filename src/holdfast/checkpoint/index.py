@@ -71,6 +71,17 @@ def known() -> list[Entry]:
         return []
 
 
+def newer() -> str:
+    """Why nothing can be said of any entry, where a newer Holdfast has written the index."""
+    try:
+        load()
+    except NewerIndex as slip:
+        return f"{slip}: {slip.hint}"
+    except BrokenIndex:
+        pass
+    return ""
+
+
 def of_project(project: str) -> list[Entry]:
     """A project's checkpoints as its folders have them now, oldest first; nothing is written."""
     project = folders.resolved(project)
@@ -93,7 +104,7 @@ def refresh(project: str, new: str = "") -> list[str]:
                 drafts.clear_left(folder)
             _remember(project)
             entries = [one for one in entries if one.path != new]
-            save(healed(entries, folders.readable(project)))
+            save(healed(entries, folders.readable(project), new))
         except (OSError, NewerIndex) as slip:
             return [f"the index was not written: {slip}"]
         return said

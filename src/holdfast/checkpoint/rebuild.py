@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import msgspec
 
 from holdfast.checkpoint import folders, index, lock, parse, snapshot
-from holdfast.checkpoint.entry import Entry, files_in, from_file
+from holdfast.checkpoint.entry import Entry, from_file, readable_in
 from holdfast.checkpoint.errors import Damaged, NotKept
 from holdfast.checkpoint.verify import Report, verify
 
@@ -28,7 +28,7 @@ def rebuild(also: Iterable[str] = ()) -> Rebuilt:
             raise NotKept(f"the index in {folders.root()} is busy or cannot be written")
         before = {one.path for one in _before()}
         projects = sorted({*index.projects(), *(folders.resolved(one) for one in also)})
-        entries, damaged = _read(projects)
+        entries, damaged = _read(projects, before)
         projects = [one for one in projects if one in {entry.project for entry in entries}]
         index.save(entries)
         index.remember(projects)
@@ -45,10 +45,10 @@ def _before() -> list[Entry]:
         return []
 
 
-def _read(projects: list[str]) -> tuple[list[Entry], list[Report]]:
+def _read(projects: list[str], known: Iterable[str]) -> tuple[list[Entry], list[Report]]:
     entries, damaged = [], []
-    paths = [p for one in projects for folder in folders.readable(one) for p in files_in(folder)]
-    for path in dict.fromkeys(paths):
+    places = [folder for one in projects for folder in folders.readable(one)]
+    for path in dict.fromkeys(readable_in(places, known)):
         report = verify(path)
         if not report.ok:
             damaged.append(report)

@@ -8,7 +8,7 @@ import msgspec
 
 from holdfast.checkpoint import folders, index, moment, parse
 from holdfast.checkpoint.document import REQUIRED, Document
-from holdfast.checkpoint.entry import Entry, files_in
+from holdfast.checkpoint.entry import Entry, readable_in
 from holdfast.checkpoint.errors import Damaged
 
 
@@ -46,13 +46,15 @@ def verify(path: str, entries: Iterable[Entry] | None = None) -> Report:
 def verify_all(entries: Iterable[Entry], projects: Iterable[str]) -> list[Report]:
     """Every file of every known folder, and every entry whose file is gone."""
     entries = list(entries)
-    paths = [p for one in projects for folder in folders.readable(one) for p in files_in(folder)]
-    known = dict.fromkeys([*paths, *(one.path for one in entries)])
-    return [verify(path, entries) for path in known]
+    known = [one.path for one in entries]
+    places = [folder for one in projects for folder in folders.readable(one)]
+    return [verify(path, entries) for path in dict.fromkeys([*readable_in(places, known), *known])]
 
 
-def everything() -> list[Report]:
-    return verify_all(index.known(), index.projects())
+def everything(also: Iterable[str] = ()) -> list[Report]:
+    """Of every project we know or are told of: without an index, nobody else names one."""
+    told = {folders.resolved(one) for one in also}
+    return verify_all(index.known(), sorted({*index.projects(), *told}))
 
 
 def _name(path: str, document: Document) -> list[Finding]:
@@ -72,7 +74,7 @@ def _sections(document: Document) -> list[Finding]:
 def _entry(path: str, content_hash: str, entries: Iterable[Entry]) -> list[Finding]:
     row = next((one for one in entries if one.path == path), None)
     if row is None:
-        return [Finding("index", "no entry; `holdfast rebuild` adds it")]
+        return [Finding("index", index.newer() or "no entry; `holdfast rebuild` adds it")]
     if row.content_hash != content_hash:
         return [Finding("index", "the entry has another hash: the file was replaced")]
     return []

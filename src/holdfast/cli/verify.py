@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
 import click
 
@@ -18,7 +19,7 @@ from holdfast.checkpoint.escape import shown
 def verify(ctx: click.Context, file: str | None, as_json: bool) -> None:
     """Is a checkpoint, or every known one, what was kept? Exit 0 or 1."""
     if file is None:
-        reports = checks.everything()
+        reports = checks.everything([str(Path.cwd())])
     else:
         reports = [checks.verify(find.full_path(file), index.known())]
     good = all(report.ok for report in reports)
