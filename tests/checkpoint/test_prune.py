@@ -15,6 +15,8 @@ from holdfast.checkpoint.keep import keep
 from holdfast.checkpoint.prune import Retention, prune, spent
 from tests.checkpoint.documents import NOON, a_document, an_entry, final_names, in_project
 
+BY_AGE = Retention(at_least=0)
+
 
 def _ages(entries: list[Entry]) -> list[str]:
     return [one.id for one in entries]
@@ -30,7 +32,7 @@ def test_at_most_so_many_stay_and_the_oldest_go_first() -> None:
 def test_after_a_week_one_a_day_stays_the_newest_of_it() -> None:
     recent = [an_entry(6.9 - n / 100, iteration=90 + n) for n in range(3)]
     day = [an_entry(10 - n / 100, iteration=10 + n) for n in range(4)]
-    assert spent([*day, *recent], NOON) == day[:-1]
+    assert spent([*day, *recent], NOON, BY_AGE) == day[:-1]
 
 
 @pytest.mark.requirement("C10")
@@ -39,7 +41,14 @@ def test_after_thirty_days_they_go_but_for_the_last_of_a_session() -> None:
     other = an_entry(35.5, session_id="s2")
     agents = an_entry(34.5, session_id="s2", agent_id="a1", iteration=7)
     orphan = an_entry(33.5, session_id="s3", agent_id="a2")
-    assert spent([*old, other, agents, orphan], NOON) == [*old[:2], agents]
+    assert spent([*old, other, agents, orphan], NOON, BY_AGE) == [*old[:2], agents]
+
+
+@pytest.mark.requirement("C10", "X6")
+def test_a_clock_that_jumped_a_year_leaves_the_newest_five() -> None:
+    entries = [an_entry(days, iteration=60 - days) for days in range(20)]
+    gone = spent(entries, NOON + timedelta(days=365))
+    assert [one for one in entries if one not in gone] == entries[:5]
 
 
 @pytest.mark.requirement("C10")
@@ -52,7 +61,7 @@ def test_one_that_does_not_verify_neither_goes_nor_protects() -> None:
 @pytest.mark.requirement("C10", "X6")
 def test_the_last_of_a_session_is_so_by_its_count_not_by_the_clock() -> None:
     first, second = an_entry(40, iteration=1), an_entry(45, iteration=2)
-    assert spent([first, second], NOON) == [first]
+    assert spent([first, second], NOON, BY_AGE) == [first]
 
 
 ENTRIES = st.lists(
@@ -103,7 +112,7 @@ def test_one_that_was_edited_is_not_removed(tmp_path: Path) -> None:
     first = Path(keep(a_document(tmp_path, "first")).path)
     keep(a_document(tmp_path, "second", created=NOON + timedelta(hours=1)))
     first.write_bytes(first.read_bytes() + b"\n## Mine\n- note\n")
-    found = prune(str(tmp_path), NOON + timedelta(days=60))
+    found = prune(str(tmp_path), NOON + timedelta(days=60), BY_AGE)
     assert found.removed == []
     assert found.left == [f"{first}: changed since it was kept"]
     assert first.exists()

@@ -17,6 +17,7 @@ from holdfast.checkpoint.verify import verify
 class Retention(msgspec.Struct, frozen=True):
     at_most: int = 50  # per project
     days: int = 30
+    at_least: int = 5  # however old: a clock that jumped ages all of them at once
     daily_after_days: int = 7
 
 
@@ -35,11 +36,12 @@ def spent(entries: Iterable[Entry], now: datetime, retention: Retention = DEFAUL
     """
     ours = sorted((one for one in entries if one.verified), key=lambda one: one.rank)
     last = {one.path for one in _last_of_sessions(ours)}
+    newest = {one.path for one in ours[-retention.at_least :]} if retention.at_least else set()
     daily = {one.created[:10]: one.path for one in ours}  # the newest of each day
     stays = [
         one
         for one in ours
-        if one.path in last or _in_time(one, now, retention, daily[one.created[:10]])
+        if one.path in last | newest or _in_time(one, now, retention, daily[one.created[:10]])
     ]
     free = [one for one in stays if one.path not in last]
     surplus = free[: max(0, min(len(free), len(stays) - retention.at_most))]
