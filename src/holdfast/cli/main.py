@@ -72,11 +72,13 @@ def main() -> None:
     except click.ClickException as slip:
         slip.show()
         sys.exit(slip.exit_code)
-    except (OSError, ValueError, RecursionError) as slip:
-        if isinstance(slip, BrokenPipeError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-            sys.exit(0)
-        click.echo(f"holdfast: {type(slip).__name__}: {inert(str(slip), 300)}", err=True)
-        sys.exit(1)
     except (click.Abort, KeyboardInterrupt):
         sys.exit(130)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        sys.exit(0)
+    except Exception as slip:
+        if "HOLDFAST_RAISE" in os.environ:  # as in the hook: our bugs stay loud to us
+            raise
+        click.echo(f"holdfast: {type(slip).__name__}: {inert(str(slip), 300)}", err=True)
+        sys.exit(1)

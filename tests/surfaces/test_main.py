@@ -1,0 +1,33 @@
+"""The way out of every command: words and an exit code, whatever went wrong inside."""
+
+from __future__ import annotations
+
+import sys
+
+import pytest
+
+from holdfast.cli import main as entry
+
+
+def _broken(**_: object) -> None:
+    raise ZeroDivisionError("by \x1b[2J nought")
+
+
+@pytest.mark.requirement("U3", "X7")
+def test_what_nobody_expected_is_one_line_and_exit_one(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(entry, "holdfast_command", _broken)
+    monkeypatch.setattr(sys, "argv", ["holdfast"])
+    with pytest.raises(SystemExit) as left:
+        entry.main()
+    assert left.value.code == 1
+    assert capsys.readouterr().err == "holdfast: ZeroDivisionError: by ?[2J nought\n"
+
+
+@pytest.mark.requirement("U3")
+def test_in_tests_it_stays_loud(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(entry, "holdfast_command", _broken)
+    monkeypatch.setenv("HOLDFAST_RAISE", "1")
+    with pytest.raises(ZeroDivisionError):
+        entry.main()
