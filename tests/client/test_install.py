@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import subprocess
 import sys
 from typing import Any
 
@@ -63,6 +64,23 @@ def test_a_second_install_changes_nothing(desk: Desk, data: bytes) -> None:
     once = desk.tree()
     assert desk.install().is_nothing
     assert desk.tree() == once
+
+
+@pytest.mark.requirement("X6")
+@pytest.mark.parametrize("leaving", [False, True])
+def test_drafts_of_an_install_that_was_killed_are_cleared_away(desk: Desk, leaving: bool) -> None:
+    desk.write(b"{}")
+    if leaving:
+        desk.install()
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left = desk.settings.with_name(f".settings.json.{ended.pid}.draft")
+    theirs = desk.settings.with_name(".settings.json.mine.draft")
+    for draft in (left, theirs):
+        draft.write_text("half")
+    desk.uninstall() if leaving else desk.install()
+    assert not left.exists()
+    assert theirs.exists(), "not a draft of ours"
 
 
 @each_sample

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import glob
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -68,6 +69,7 @@ def apply(changes: Sequence[Change]) -> None:
     made: list[Path] = []
     try:
         for change in changes:
+            clear_left(change.path)
             done.append(change)
             made += _make_folders(change)
             _put(change)
@@ -76,6 +78,24 @@ def apply(changes: Sequence[Change]) -> None:
         if isinstance(slip, OSError):
             raise _in_words(slip, done[-1].path) from slip
         raise
+
+
+def clear_left(path: Path) -> None:
+    """Remove drafts of this file whose writer was killed before it could."""
+    for draft in path.parent.glob(f".{glob.escape(path.name)}.*.draft"):
+        pid = draft.name.split(".")[-2]
+        if pid.isdecimal() and not _lives(int(pid)):
+            draft.unlink(missing_ok=True)
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
 
 
 def remove_empty(folders: Sequence[Path]) -> None:
