@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from holdfast.client.doctor import understood
 from holdfast.client.payloads import EVENTS, payload
-from holdfast.wire import log
+from holdfast.wire import log, scan, spool, visible
 from tests.builders import a_transcript, an_answer
 from tests.hot.hooks import fire, run, window
 
@@ -86,6 +86,26 @@ def test_a_payload_of_five_megabytes_is_read_whole(tmp_path: Path) -> None:
     file = {"filePath": "/p/a", "content": "y" * 5_000_000, "numLines": 1}
     said = fire("PostToolUse", path, tool_use_id="t1", tool_response={"type": "text", "file": file})
     assert said, "five megabytes more do not fit any window"
+
+
+@pytest.mark.requirement("X1", "X7")
+@pytest.mark.parametrize("key", ["tool_input", "tool_response"])
+def test_of_a_giant_payload_only_its_frame_is_parsed(tmp_path: Path, key: str) -> None:
+    """Twenty million tiny lists took half a minute; they count as the longest text shown."""
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000, calls=("t1",)))
+    sent = payload("PostToolUse", session_id="s1", transcript=str(path), cwd="/p")
+    del sent["tool_use_id"], sent[key]
+    frame = json.dumps(sent)[:-1]
+    lists = b"[" + b"[]," * 3_000_000 + b"[]]"
+    data = frame.encode() + f',"{key}":'.encode() + lists + b',"tool_use_id":"t1"}'
+    parsed = scan.parse_object(visible.bounded(data))
+    assert parsed["session_id"] == "s1"
+    assert parsed["tool_use_id"] == "t1"
+    assert not isinstance(parsed.get(key), list)
+    assert _survives(data) == ""
+    [line] = spool.lines(str(window()))
+    assert line.tool_use_id == "t1"
+    assert line.chars <= visible.CUT_CHARS + 100
 
 
 @pytest.mark.requirement("X1")

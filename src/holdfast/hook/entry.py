@@ -145,7 +145,7 @@ def main(arguments: list[str]) -> NoReturn:
 
 
 def _handle(data: bytes, arguments: list[str]) -> None:
-    payload = scan.parse_object(visible.lighten(data))
+    payload = scan.parse_object(visible.lighten(visible.bounded(data)))
     if arguments[:1] == ["statusline"]:
         return _say(_wake("status_line").show(payload, data, _wrapped(arguments)))
     if os.environ.get("HOLDFAST_DISABLE") == "1" or "DISABLE_AUTO_CONTEXT_MANAGER" in os.environ:

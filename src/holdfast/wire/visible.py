@@ -17,6 +17,26 @@ IMAGE_TOKENS = 1_600  # a screen-sized picture
 LINE_NUMBER_CHARS = 7  # "    12" and its arrow
 DEEP = 40
 LIGHT_BYTES = 8192
+MOST_BYTES = 8 << 20
+CALL_KEY = b'"tool_use_id"'
+
+
+def bounded(payload: bytes) -> bytes:
+    """A giant payload without what the tool was given and said: twenty million tiny lists took
+    30 s and a gigabyte to parse. It then counts as the longest text the client shows.
+    """
+    if len(payload) <= MOST_BYTES:
+        return payload
+    cut = [payload.find(key) for key in (b'"tool_input"', b'"tool_response"')]
+    start = min((at for at in cut if at >= 0), default=-1)
+    if start < 0:
+        return payload
+    call = payload[max(start, payload.rfind(CALL_KEY)) :][: len(CALL_KEY) + 200]
+    call_id = call.removeprefix(CALL_KEY).split(b'"')[1:2] if call.startswith(CALL_KEY) else []
+    parts = [payload[:start].rstrip(b" \n\t")]
+    parts += [CALL_KEY + b':"' + one + b'",' for one in call_id if b"\\" not in one]
+    parts.append(b'"tool_response":"' + b"x" * CUT_CHARS + b'"}' if cut[1] >= 0 else b'"cut":1}')
+    return b"".join(parts)
 
 
 def lighten(payload: bytes) -> bytes:
