@@ -64,8 +64,12 @@ def _named(
 ) -> Iterator[Finding]:
     done = 0
     for at in places(low, name):
-        if at < done or _is_chained(low, name, at) or not _telling(low, name, at):
+        if at < done or not _telling(low, name, at):
             continue
+        if low.startswith(name, at + len(name) + 1):
+            done = _last_of_chain(low, name, at)
+            if at < done:
+                continue
         match = after.match(text, at + len(name))
         span = span_of(Written(text, at, name, match), judge) if match else None
         if span:
@@ -73,9 +77,10 @@ def _named(
             yield Finding(_kind(name), *span)
 
 
-def _is_chained(low: str, name: str, at: int) -> bool:
-    """`password=password=…`: only the last of a chain can have a value that is one."""
-    return low.startswith(name, at + len(name) + 1) and low[at + len(name)] in "=:"
+def _last_of_chain(low: str, name: str, at: int) -> int:
+    """`password=password=…`: only the last name of a chain can have a value that is one."""
+    chain = re.compile(f"(?:{re.escape(name)}[=:])+").match(low, at)
+    return chain.end() - len(name) - 1 if chain else at
 
 
 def _telling(low: str, name: str, at: int) -> bool:
