@@ -89,8 +89,10 @@ def _content(state: State, folder: str) -> tuple[dict[str, list[str]], dict[str,
 def _remembered(path: str, facts: Facts) -> Facts | None:
     """As stored: secrets are taken out first, so that none is cut in two by whoever quotes it.
     What could then not be read back is not kept, and the next time reads from the start."""
-    data = redact(known.save(facts).decode()).encode()
-    stored = known.load(data)
+    text = known.save(facts).decode()
+    clean = redact(text)
+    data = clean.encode()
+    stored = facts if clean is text else known.load(data)
     try:
         if stored is None:
             _forget(path)

@@ -12,14 +12,10 @@ import msgspec
 
 from holdfast.transcript.blocks import KNOWN_KINDS, AnyBlock, OtherBlock
 from holdfast.transcript.lines import Line, Message
-from holdfast.transcript.repair import LARGEST_TREE_BYTES, UNDECODABLE, repaired
+from holdfast.transcript.repair import LARGEST_TREE_BYTES, UNDECODABLE, Malformed, repaired
 from holdfast.transcript.tally import UNDERSTOOD
 
 Fields = dict[str, msgspec.Raw]
-
-
-class Malformed(Exception):
-    """These bytes are not one JSON object."""
 
 
 class Kind(msgspec.Struct):

@@ -3,7 +3,6 @@
 from holdfast.transcript.build import BUILDERS
 from holdfast.transcript.entries import Entry
 from holdfast.transcript.lines import Line, decode
-from holdfast.transcript.mend import mended
 from holdfast.transcript.repair import UNDECODABLE
 from holdfast.transcript.shorten import WORTH_CUTTING_BYTES, shortened
 from holdfast.transcript.tally import Tally
@@ -26,6 +25,8 @@ def parse(data: bytes, offset: int, tally: Tally) -> Entry | None:
 
 def _second_try(data: bytes, tally: Tally) -> Line:
     """Slower, for the few lines that are not as they should be."""
+    from holdfast.transcript.mend import mended  # a decoder for each field, and seldom needed
+
     slips: list[str] = []
     line = mended(data, slips)
     if slips:

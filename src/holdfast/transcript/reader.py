@@ -4,8 +4,8 @@ import os
 from collections.abc import Callable, Iterator
 
 from holdfast.transcript.entries import Entry
-from holdfast.transcript.mend import Malformed
 from holdfast.transcript.parse import parse
+from holdfast.transcript.repair import Malformed
 from holdfast.transcript.source import Source
 from holdfast.transcript.tally import Tally
 

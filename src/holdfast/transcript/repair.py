@@ -19,6 +19,10 @@ UNDECODABLE = (msgspec.DecodeError, ValueError, RecursionError)
 LARGEST_TREE_BYTES = 8 << 20
 
 
+class Malformed(Exception):
+    """These bytes are not one JSON object."""
+
+
 def repaired(data: bytes) -> bytes:
     """The same value with `?` for each half character; empty when it is not JSON at all."""
     if len(data) > LARGEST_TREE_BYTES:

@@ -11,9 +11,9 @@ from collections.abc import Iterable, Iterator
 from holdfast.checkpoint.extract.results import is_rejection
 from holdfast.checkpoint.facts import Facts
 from holdfast.transcript.entries import Entry
-from holdfast.transcript.mend import Malformed
 from holdfast.transcript.parse import parse
 from holdfast.transcript.reader import LONGEST_LINE_BYTES
+from holdfast.transcript.repair import Malformed
 from holdfast.transcript.source import Source
 from holdfast.transcript.tally import Tally
 
