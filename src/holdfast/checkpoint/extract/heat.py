@@ -7,12 +7,6 @@ FADE_OPS = 40.0  # an item not touched for so many operations has cooled to a th
 FLOOR = 0.02  # what a touch is worth for ever
 
 
-class Warm(Protocol):
-    count: int
-    heat: float
-    op: int
-
-
 class Hot(Protocol):
     heat: float
     op: int
