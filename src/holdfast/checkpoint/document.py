@@ -96,7 +96,7 @@ def cleaned(document: Document, clean: Callable[[str], str]) -> Document:
 
 def texts(document: Document) -> Iterator[str]:
     """Every text `cleaned` would pass on."""
-    yield document.summary
+    yield from (document.session_id, document.agent_id, document.summary)
     for items in document.sections.values():
         yield from items
     yield from _texts(document.snapshot)
@@ -106,7 +106,8 @@ def _texts(value: Any) -> Iterator[str]:
     if isinstance(value, str):
         yield value
     elif isinstance(value, Mapping):
-        for inner in value.values():
+        for key, inner in value.items():
+            yield from _texts(key)
             yield from _texts(inner)
     elif isinstance(value, list | tuple):
         for inner in value:

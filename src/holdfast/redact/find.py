@@ -46,11 +46,12 @@ def redact(text: str) -> str:
         findings = find(text)
         if not findings:
             break
-        text = _replaced(text, findings)
+        text = replaced(text, findings)
     return text
 
 
-def _replaced(text: str, findings: list[Finding]) -> str:
+def replaced(text: str, findings: list[Finding]) -> str:
+    """The text with a placeholder for each of these."""
     parts: list[str] = []
     at = 0
     for one in findings:

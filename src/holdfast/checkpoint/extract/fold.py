@@ -15,6 +15,7 @@ from holdfast.checkpoint.extract import (
     prompts,
     results,
     said,
+    secrets,
 )
 from holdfast.checkpoint.extract.skim import skim
 from holdfast.checkpoint.facts import Facts, Place
@@ -50,6 +51,7 @@ class Extractor:
         self._sidechain = sidechain
         self._folder = self.facts.cwd
         self._reads: dict[str, ToolResult] = {}
+        self._heard: list[str] = []  # whatever names were taken from
         self._reader: Reader | None = None
 
     def read(self, path: str | os.PathLike[str]) -> Facts:
@@ -68,13 +70,17 @@ class Extractor:
         facts.offset, facts.far = reader.offset, False
         facts.reported_done = said.reports_done(facts)
         self._look_into_reads()
-        return facts
+        self.facts = secrets.forget(facts, self._heard)
+        self._heard.clear()
+        return self.facts
 
     def _look_into_reads(self) -> None:
         """Names in the files read last; older reads are not worth decoding."""
         for name, block in self._reads.items():
-            if found := names.frequent(block.text):
+            text = block.text[: names.READ_CHARS]
+            if found := names.frequent(text):
                 names.show(self.facts, name, found)
+                self._heard.append(text)
         self._reads.clear()
 
     def feed(self, entry: Entry) -> None:
@@ -98,6 +104,10 @@ class Extractor:
             self.facts.compactions += 1
             self.facts.calls.clear()  # what had no result then never will
 
+    def _hear(self, text: str) -> None:
+        if not self.facts.far:
+            self._heard.append(text[: secrets.READ_CHARS])
+
     def _line(self) -> int:
         """Which line of the transcript this is."""
         return self.facts.lines + (self._reader.tally.lines if self._reader else 0)
@@ -116,8 +126,12 @@ class Extractor:
             facts.session_id = entry.line.session_id[:80] or facts.session_id
         for block in message.blocks:
             if isinstance(block, ToolUse):
-                calls.call(facts, block.name, block.id, _input(block), self._place(entry))
+                given = _input(block)
+                calls.call(facts, block.name, block.id, given, self._place(entry))
+                if not facts.far:
+                    self._heard += secrets.texts(given)
             elif isinstance(block, Text):
+                self._hear(block.text)
                 said.hear(facts, block.text, self._place(entry))
 
     def _result(self, entry: Result) -> None:
@@ -159,6 +173,7 @@ class Extractor:
         prompts.hear(facts, text, self._place(entry), self._line())
         if len(facts.prompts) != before:
             words = facts.prompts[-1].text
+            self._hear(words)
             names.hear(facts, words, 2.0, 1.5)
             results.mention(facts, words)
             if len(words) >= SUBSTANTIAL_CHARS:
