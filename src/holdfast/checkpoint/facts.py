@@ -146,6 +146,7 @@ class Facts(msgspec.Struct):
     version: int = VERSION
     offset: int = 0
     lines: int = 0  # up to the offset
+    lost: int = 0  # entries we stumbled over, and passed over
     op: int = 0
     far: bool = False  # reading what is long past: names in it have cooled before we get there
     message_id: str = ""

@@ -20,7 +20,11 @@ def sections_of(facts: Facts) -> dict[str, list[str]]:
         "User Rules": [_rule(rule) for rule in facts.rules],
         "What Changed": [_changed(*pair) for pair in _recent(facts) if pair[1].edits],
         "Why Changed": list(dict.fromkeys(_cut(p.text) for p in _reasons(facts))),
-        "Active Issues": [*map(_open, _failures(facts, still=True)), *_left_behind(facts)],
+        "Active Issues": [
+            *_lost(facts),
+            *map(_open, _failures(facts, still=True)),
+            *_left_behind(facts),
+        ],
         "Key Decisions": [_cut(one.text) for one in facts.decisions],
         "Next Steps": list(_next_steps(facts)),
         "Open Questions": [_cut(text) for text in facts.questions],
@@ -110,6 +114,11 @@ def _changed(path: str, used: Used) -> str:
 
 def _used(path: str, used: Used) -> str:
     return f"{path} - read {used.reads}, named {used.runs + used.seen}"
+
+
+def _lost(facts: Facts) -> Iterator[str]:
+    if facts.lost:
+        yield f"{facts.lost} entries of the transcript could not be read, and are missing here"
 
 
 def _left_behind(facts: Facts) -> Iterator[str]:

@@ -32,6 +32,7 @@ from holdfast.transcript import (
     ToolResult,
     ToolUse,
 )
+from holdfast.wire import log
 
 _BRANCH = b'"gitBranch":"'
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
@@ -61,11 +62,11 @@ class Extractor:
         if facts.offset < near_from - FAR_BYTES:
             facts.far = True
             for entry in skim(path, facts, near_from - FAR_BYTES):
-                self.feed(entry)
+                self._take(entry)
         reader = self._reader = Reader(path, start=facts.offset)
         for entry in reader:
             facts.far = entry.offset < near_from
-            self.feed(entry)
+            self._take(entry)
         facts.lines, self._reader = facts.lines + reader.tally.lines, None
         facts.offset, facts.far = reader.offset, False
         facts.reported_done = said.reports_done(facts)
@@ -82,6 +83,17 @@ class Extractor:
                 names.show(self.facts, name, found)
                 self._heard.append(text)
         self._reads.clear()
+
+    def _take(self, entry: Entry) -> None:
+        """One entry we stumble over costs that entry; the first is told, all are counted."""
+        try:
+            self.feed(entry)
+        except Exception as slip:
+            if "HOLDFAST_RAISE" in os.environ:  # set in tests, so our bugs stay loud to us
+                raise
+            self.facts.lost += 1
+            if self.facts.lost == 1:
+                log.add("ERROR", "extract", f"byte {entry.offset} was passed over: {slip!r}")
 
     def feed(self, entry: Entry) -> None:
         line = entry.line
