@@ -17,11 +17,11 @@ from holdfast.transcript.tally import Tally
 from holdfast.wire import log
 from tests.checkpoint.sessions import Session
 
-WORDS = (
-    *("Don't", "do", "that", "never", "again", "always", "please", "no", "not", "forget", "it"),
-    *("use", "tabs", "instead", "of", "spaces", "the", "rule", "you", "may", "now", "stop", "must"),
-    *("nie", "不要", "忘れて", "1.", "A", "yes", "?", "!", ".", ":", "\n", "`x`", "\u200b", "‘", "…"),  # noqa: RUF001
+_SAID = (
+    "Don't do that never again always please no not forget it use tabs instead of spaces the rule "
+    "you may now stop must nie 不要 忘れて 1. A yes ? ! . : `x` … are fine anymore"
 )
+WORDS = (*_SAID.split(), "\n", "\u200b")
 prompted = st.lists(st.sampled_from(WORDS), max_size=6).map(" ".join) | st.text(max_size=40)
 
 

@@ -19,7 +19,7 @@ def sections_of(facts: Facts) -> dict[str, list[str]]:
         "In Progress": list(_in_progress(facts)),
         "User Rules": [_rule(rule) for rule in facts.rules],
         "What Changed": [_changed(*pair) for pair in _recent(facts) if pair[1].edits],
-        "Why Changed": list(dict.fromkeys(_cut(p.text) for p in _reasons(facts))),
+        "Why Changed": list(dict.fromkeys(_said(facts, p) for p in _reasons(facts))),
         "Active Issues": [
             *_lost(facts),
             *map(_open, _failures(facts, still=True)),
@@ -84,7 +84,16 @@ def _reasons(facts: Facts) -> list[Prompt]:
 
 def _asked(facts: Facts) -> str:
     """The request being worked on: "go on" is none."""
-    return _cut(request(facts)[0].text) if facts.prompts else ""
+    return _said(facts, request(facts)[0]) if facts.prompts else ""
+
+
+def _said(facts: Facts, prompt: Prompt) -> str:
+    """Their words, and which of them they have taken back since."""
+    taken = [text for text in facts.revoked if text in prompt.text]
+    if not taken:
+        return _cut(prompt.text)
+    which = "" if prompt.text.strip() in taken else ": " + " / ".join(taken)
+    return f"{_cut(prompt.text)} (taken back since{_cut(which)})"
 
 
 def _where(facts: Facts) -> str:

@@ -47,7 +47,15 @@ _TELLERS = frozenset(_ALL["teller"])
 _TELLERS_NOT = _TELLERS.union(_ALL["teller-not"])
 _SCOPE, _STANDING, _WISH = _words("scope"), _words("standing"), _words("wish")
 _CORRECT, _ERRAND, _THIS = _words("correct"), _words("errand"), _words("this")
-_REVOKE, _REVOKE_PAIRS = _words("revoke"), _pairs("revoke-pair")
+_OPENING, _OVER, _OVER_PAIRS = _words("opening"), _words("over"), _pairs("over-pair")
+_PERMIT = _words("permit")
+_REVOKING = (
+    *_words("revoke-start"),
+    *_OVER,
+    *_words("permit-start"),
+    *_PERMIT,
+    *_ALL["revoke-script"],
+)
 _FORBID = _words("forbid")
 
 
@@ -79,6 +87,8 @@ def _sets_rule(said: str) -> bool:
         return True
     if said.startswith(_USING):
         return within(_CONTRAST, said)
+    if starts("tongue-start", said):
+        return True
     return _orders(said, _ORDER, _TELLERS)
 
 
@@ -134,10 +144,32 @@ def ends_in_this(said: str) -> bool:
     return " it " in said or said.endswith(_THIS)
 
 
-def revokes(said: str) -> bool:
-    if within(_REVOKE, said):
-        return True
-    return any(first in said and then in said for first, then in _REVOKE_PAIRS)
+def may_revoke(said: str) -> bool:
+    """Worth a closer look, see `revoking`."""
+    return within(_REVOKING, said) or any(first in said for first, _ in _OVER_PAIRS)
+
+
+def without_opening(said: str) -> str:
+    """Less the words that only open a clause: "ok", "please", "you can" before "forget"."""
+    while said.startswith(_OPENING):
+        opening = next(word for word in _OPENING if said.startswith(word))
+        left = said[len(opening) - 1 :]
+        if not left.strip() or (starts("permit-start", said) and not starts("revoke-start", left)):
+            break
+        said = left
+    return said
+
+
+def is_over(said: str) -> bool:
+    """It says that something need not be, or holds no more."""
+    return within(_OVER, said) or any(a in said and b in said for a, b in _OVER_PAIRS)
+
+
+def permits(said: str) -> bool:
+    """It allows, and not only this once."""
+    if not starts("permit-start", said) and not within(_PERMIT, said):
+        return False
+    return not within((*_FORBID, *_SCOPE, " once ", " just "), said)
 
 
 def forbids(said: str) -> bool:
@@ -153,6 +185,11 @@ def starts(kind: str, said: str) -> bool:
 def has(kind: str, said: str) -> bool:
     """A phrase of this kind is in it."""
     return within(_words(kind), said)
+
+
+def phrases(kind: str) -> tuple[str, ...]:
+    """The phrases of a kind as they stand between blanks."""
+    return _SPACED[kind]
 
 
 def words_of(kind: str) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """What of the user's words still holds: rules, corrections, wishes; and what ends them."""
 
-from holdfast.checkpoint.extract import cues
+from holdfast.checkpoint.extract import cues, revoking
 from holdfast.checkpoint.extract.sentences import sentences, subjects
 from holdfast.checkpoint.facts import Decision, Facts, Place, Rule
 
@@ -24,8 +24,10 @@ def judge(facts: Facts, words: str, place: Place, about: str = "") -> None:
     told = sentences(words[:READ_CHARS])
     for number, sentence in enumerate(told):
         said = cues.plain(sentence)
-        if cues.revokes(said) and _revoke(facts, said):
-            continue
+        if facts.rules and cues.may_revoke(said) and not _pasted(sentence):
+            left = _revoke(facts, sentence)
+            if left != sentence and not cues.rule_kind(cues.plain(left)):
+                continue
         kind = _kind(sentence, said, first=number == 0, short=short)
         if kind and found < RULES_A_PROMPT:
             found += 1
@@ -89,22 +91,23 @@ def is_clear(said: str) -> bool:
     return len(named) > 1 and not cues.speaks_of_this(said)
 
 
-def _revoke(facts: Facts, said: str) -> bool:
-    """Take back the rule these words speak of, or the newest when they name none."""
-    about = subjects(said)
-    ranked = [(len(about & subjects(cues.plain(rule.text))), rule) for rule in facts.rules]
-    best = max((score for score, _ in ranked), default=0)
-    if best >= max(1, len(about) / 4):
-        gone = [rule for score, rule in ranked if score == best]
-    elif facts.rules and (" that " in said or " rule " in said or len(said) < 30):
-        gone = [facts.rules[-1]]
-    else:
-        return False
-    for rule in gone:
-        facts.rules.remove(rule)
-        facts.revoked.append(rule.text)
+def _revoke(facts: Facts, sentence: str) -> str:
+    """Take back what the clauses of this sentence speak of; gives those that do something else."""
+    parts = revoking.clauses(sentence)
+    rest = []
+    for part in parts:
+        gone = revoking.taken_back(facts, part)
+        for rule in gone:
+            facts.rules.remove(rule)
+            _note_revoked(facts, rule)
+        if not gone:
+            rest.append(part)
+    return sentence if len(rest) == len(parts) else ", ".join(rest)
+
+
+def _note_revoked(facts: Facts, rule: Rule) -> None:
+    facts.revoked.append(rule.text)
     del facts.revoked[:-MOST_REVOKED]
-    return True
 
 
 def _add(facts: Facts, new: Rule, said: str) -> None:
@@ -115,8 +118,10 @@ def _add(facts: Facts, new: Rule, said: str) -> None:
         facts.rules.remove(old)
         if old.text != new.text:
             new.before = old.text
+            _note_revoked(facts, old)
     if cues.corrects(said):
         _correct(facts.decisions, new, about)
+    facts.revoked = [text for text in facts.revoked if text != new.text]  # said again, it holds
     facts.rules.append(new)
     if len(facts.rules) > MOST_RULES:
         _drop_one(facts.rules)
@@ -125,7 +130,7 @@ def _add(facts: Facts, new: Rule, said: str) -> None:
 def _replaces(said: str, about: set[str], old: Rule) -> bool:
     """The same again, its opposite, or a correction of what it spoke of."""
     other = cues.plain(old.text)
-    if other == said:
+    if other == said or revoking.puts_instead(said, other):
         return True
     shared = about & subjects(other)
     if len(shared) < 2:

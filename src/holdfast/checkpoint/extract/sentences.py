@@ -16,7 +16,8 @@ _QUOTED = (">", "|", "#", "⎿", "+", "at ", "$ ")
 _STOP_WORDS = (
     "that this with from have what when then them they your about again should would could "
     "there rule rules always never please dont don't must said just like need want make sure "
-    "longer forget ignore anymore more using used with only instead rather than also now from"
+    "longer forget ignore anymore more using used with only instead rather than also now from "
+    "the and for you are was not can may any all"
 )
 _STOP = frozenset(_STOP_WORDS.split())
 
