@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.checkpoint.extract import extract
+from holdfast.checkpoint.facts import load, save
+from holdfast.redact import redact
 from tests.checkpoint.sessions import Session
 
 SAID = "Exit code 1\nE  ValueError: no such tide"
@@ -39,6 +42,9 @@ def ends(failed: str, passed: str, folder: Path) -> bool:
         ("cargo test ebb", "cargo test"),
         ("jest src/tide.test.ts", "npx jest"),
         ("ruff check src", "ruff check ."),
+        ("DB=postgres pytest tests/test_tide.py", "CI=1 DB=postgres pytest"),
+        ("PYTHONPATH=src pytest", "FORCE_COLOR=1 pytest -q"),
+        ("NO_COLOR=1 LD_LIBRARY_PATH=lib ./tests/run", "./tests/run"),
     ],
 )
 def test_it_ends_by_another_spelling_or_a_wider_run(
@@ -61,6 +67,10 @@ def test_it_ends_by_another_spelling_or_a_wider_run(
         ("make test && make lint", "make lint"),
         ("cargo test --release", "cargo build"),
         ("npm test", "pytest"),
+        ("DB=postgres pytest", "DB=sqlite pytest"),
+        ("DB=postgres pytest", "pytest"),
+        ("pytest", "DB=sqlite pytest"),
+        ("cd web && MODE=ssr npm test", "cd web && npm test"),
         ("go test ./...", "npm test"),
     ],
 )
@@ -113,3 +123,39 @@ def test_tests_that_failed_by_name_and_pass_by_name_are_fixed(tmp_path: Path) ->
     facts = session.facts(tmp_path)
     assert facts.failures[0].fixed is not None
     assert [one.ok for one in facts.commands.values()] == [True, True]
+
+
+@pytest.mark.requirement("C2")
+def test_what_runs_in_the_background_has_no_result_yet(tmp_path: Path) -> None:
+    session = Session().runs("pytest tests", SAID, fails=True)
+    session.runs("pytest tests", "Command running in background with ID: b1. Output is in /tmp/x")
+    facts = session.facts(tmp_path)
+    assert facts.failures[0].fixed is None
+    assert [one.ok for one in facts.commands.values()] == [None]
+
+
+@pytest.mark.requirement("C2", "X4")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pytest --db-password {} tests/",
+        "DB_PASSWORD={} pytest tests",
+        "cd api && TOKEN={} make e2e",
+    ],
+)
+def test_a_failure_whose_command_lost_its_secret_still_ends(command: str, tmp_path: Path) -> None:
+    command = command.format("Xk9fQ2m" + "Lp7RtZ")
+    session = Session().runs(command, SAID, fails=True)
+    before = load(redact(save(session.facts(tmp_path)).decode()).encode())
+    facts = extract(session.runs(command, "3 passed").written(tmp_path), state=before)
+    assert [one.fixed is not None for one in facts.failures] == [True]
+    assert [one.ok for one in facts.commands.values()] == [True]
+
+
+@pytest.mark.requirement("C2")
+def test_a_setting_tells_nothing_of_the_kind(tmp_path: Path) -> None:
+    facts = Session().runs("TEST_DB=1 ./serve").runs("DB=x pytest").facts(tmp_path)
+    assert [(key, one.kind) for key, one in facts.commands.items()] == [
+        ("TEST_DB=1 ./serve", ""),
+        ("DB=x pytest", "test"),
+    ]

@@ -138,6 +138,7 @@ class Call(msgspec.Struct, array_like=True, gc=False):
     tool: str
     what: str
     place: Place
+    before: list[str] = []  # what it changes, as it was, should it be refused
 
 
 class Facts(msgspec.Struct):
@@ -156,6 +157,7 @@ class Facts(msgspec.Struct):
     roots: list[str] = []
     branch: str = ""
     planning: bool = False  # plan mode: the model may read and plan, and change nothing
+    redacted: bool = False  # a command kept from before lacks its secret: compare without
     compactions: int = 0
     prompts: list[Prompt] = []
     rules: list[Rule] = []

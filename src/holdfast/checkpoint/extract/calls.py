@@ -3,9 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.checkpoint.extract import cues, manifests, names, paths, said, shell, tasks
+from holdfast.checkpoint.extract import cues, manifests, names, paths, refused, said, shell, tasks
 from holdfast.checkpoint.extract.heat import thin, warm
 from holdfast.checkpoint.facts import Agent, Call, Command, Facts, Place
+from holdfast.redact import redact
 
 MOST_CALLS = 64
 MOST_TOOLS = 64
@@ -19,19 +20,16 @@ MOST_LEFT = 4
 _LEFT = ("TODO", "FIXME", "XXX:")
 
 Given = dict[str, Any]
-
-
-def text_of(given: Given, key: str) -> str:
-    found = given.get(key)
-    return found if isinstance(found, str) else ""
+text_of = paths.text_of
 
 
 def call(facts: Facts, tool: str, use_id: str, given: Given, place: Place) -> None:
     """The model called a tool."""
     if tool in facts.tools or len(facts.tools) < MOST_TOOLS:
         facts.tools[tool] = facts.tools.get(tool, 0) + 1
+    before = refused.before(facts, tool, given)
     what = _BY_TOOL.get(tool, _other)(facts, given, place, use_id)
-    made = Call(tool[:80], what[:LONGEST], place)
+    made = Call(tool[:80], what[:LONGEST], place, before)
     facts.recent = [*facts.recent[1 - MOST_RECENT :], made]
     facts.calls[use_id[:80]] = made
     while len(facts.calls) > MOST_CALLS:
@@ -39,9 +37,7 @@ def call(facts: Facts, tool: str, use_id: str, given: Given, place: Place) -> No
 
 
 def _read(facts: Facts, given: Given, place: Place, use_id: str) -> str:
-    name = paths.use(
-        facts, text_of(given, "file_path") or text_of(given, "notebook_path"), "reads", 1.2
-    )
+    name = paths.use(facts, paths.told(given), "reads", 1.2)
     _restorable(facts, name)
     return name
 
@@ -56,8 +52,7 @@ def _restorable(facts: Facts, name: str) -> None:
 
 
 def _edit(facts: Facts, given: Given, place: Place, use_id: str) -> str:
-    path = text_of(given, "file_path") or text_of(given, "notebook_path")
-    name = paths.use(facts, path, "edits", 2.0)
+    name = paths.use(facts, paths.told(given), "edits", 2.0)
     _restorable(facts, name)
     edits = given.get("edits")
     for edit in edits[:50] if isinstance(edits, list) else [given]:
@@ -114,6 +109,8 @@ def _bash(facts: Facts, given: Given, place: Place, use_id: str) -> str:
     key = shell.core(line)
     if key and (folder := paths.folder(facts, shell.enters(line))):
         key = f"cd {folder} && {key}"[:LONGEST]
+    if facts.redacted:  # what was kept before has no secrets in its keys any more
+        key = redact(key)
     if key:
         _ran(facts, key, line, place)
     return key or line
@@ -159,8 +156,7 @@ def _todo(facts: Facts, given: Given, place: Place, use_id: str) -> str:
 
 
 def _task_update(facts: Facts, given: Given, place: Place, use_id: str) -> str:
-    tasks.updated(facts, given, place)
-    return ""
+    return tasks.updated(facts, given, place)
 
 
 def _task_create(facts: Facts, given: Given, place: Place, use_id: str) -> str:

@@ -19,6 +19,7 @@ from holdfast.checkpoint.extract import (
 )
 from holdfast.checkpoint.extract.skim import skim
 from holdfast.checkpoint.facts import Facts, Place
+from holdfast.redact.finding import REDACTED
 from holdfast.transcript import (
     Answer,
     Attachment,
@@ -58,6 +59,7 @@ class Extractor:
     def read(self, path: str | os.PathLike[str]) -> Facts:
         """Everything the transcript holds past the offset reached before."""
         facts = self.facts
+        facts.redacted = any(REDACTED in key for key in facts.commands)
         near_from = _size(path) - NEAR_BYTES
         if facts.offset < near_from - FAR_BYTES:
             facts.far = True

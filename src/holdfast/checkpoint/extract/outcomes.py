@@ -133,7 +133,8 @@ def _is_past(failure: Failure, now: Place) -> bool:
     if failure.fixed is not None:
         return False
     missing = any("command not found" in line for line in failure.lines)
-    once = failure.left[0].rpartition("&& ")[2].startswith(_TRIED)
+    tried = " ".join(shell.settings_of(failure.left[0].rpartition("&& ")[2])[1])
+    once = tried.startswith(_TRIED)
     if shell.kind(failure.command) and not once and not missing:
         return False
     old = now.op - failure.place.op > PAST_OPS

@@ -1,6 +1,7 @@
 """Files as the project knows them: relative to it, noted whenever they are used."""
 
 from os.path import normpath
+from typing import Any
 
 from holdfast.checkpoint.extract.heat import thin, warm
 from holdfast.checkpoint.facts import Facts, Used
@@ -10,6 +11,16 @@ MOST_ROOTS = 8
 MOST_RANGES = 12
 LONGEST_PATH = 300
 _ELSEWHERE = ("/tmp/", "/private/tmp/", "/var/folders/", "/dev/", "/proc/")
+
+
+def text_of(given: dict[str, Any], key: str) -> str:
+    found = given.get(key)
+    return found if isinstance(found, str) else ""
+
+
+def told(given: dict[str, Any]) -> str:
+    """The file a tool was called with."""
+    return text_of(given, "file_path") or text_of(given, "notebook_path")
 
 
 def enter(facts: Facts, folder: str) -> None:

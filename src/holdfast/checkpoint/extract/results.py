@@ -13,6 +13,7 @@ from holdfast.checkpoint.extract import (
     paths,
     planning,
     prompts,
+    refused,
     rules,
     shell,
     tasks,
@@ -36,6 +37,7 @@ _NOT_RUN = (
     "[Request interrupted",
     "<tool_use_error>",
 )
+_GOES_ON = b" in background with ID"
 _decode = msgspec.json.Decoder(str).decode
 _STOPPED = (b'"toolUseResult":"User rejected', b'"toolUseResult":"Error: The user doesn')
 _USER_SAID = "the user said:"
@@ -49,29 +51,35 @@ def come_back(facts: Facts, entry: Result, block: ToolResult, place: Place) -> C
     if call is None:
         return None
     tool = call.tool
-    if not block.is_error:
+    if block.is_error:
+        refused.undo(facts, call)
+    else:
         planning.done(facts, tool, call.what)
     if tool == "Bash":
         _ran(facts, call, block, place)
     elif tool in _EDITS and not facts.far:
         _edited(facts, call, entry.data)
-    elif tool in ("Task", "Agent", "TaskOutput"):
+    elif tool in ("Task", "Agent"):
         _agent_answered(facts, block)
     elif tool in ("Grep", "Glob") and not facts.far:
         _found(facts, block.text[:HEAD_CHARS])
     elif tool in ("TaskOutput", "AgentOutputTool"):
+        mention(facts, block.text[:REPORT_CHARS])
         background.heard(facts, block.text[:REPORT_CHARS])
-    elif tool == "TaskCreate":
+    elif tool == "TaskCreate" and not block.is_error:
         tasks.created(facts, call.what, block.text[:80], place)
     elif tool == _ASKED and not block.is_error:
         _answered(facts, block.text[:2000], place)
     if block.is_error and tool[:5] != "mcp__" and is_rejection(entry.data):
         _rejected(facts, call, block.text[:4000], place)
+        refused.command(facts, call.what)
     return call
 
 
 def _ran(facts: Facts, call: Call, block: ToolResult, place: Place) -> None:
     command = facts.commands.get(call.what)
+    if _GOES_ON in bytes(memoryview(block.raw_content)[:80]):
+        return  # how it went is not known yet
     if facts.far and not block.is_error and not (command and command.kind):
         if command is not None:
             command.ok = True  # long past, and nothing to judge it by but its exit

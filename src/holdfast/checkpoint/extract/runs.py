@@ -6,6 +6,8 @@ a feature, a folder). It covers another when it is no narrower and differs in no
 
 import msgspec
 
+from holdfast.checkpoint.extract import shell
+
 _PREFIXES = (
     *(("npx",), ("bunx",), ("pnpx",), ("python", "-m"), ("python3", "-m"), ("bundle", "exec")),
     *((tool, "run") for tool in ("uv", "poetry", "pipenv", "pdm", "rye", "hatch")),
@@ -102,12 +104,14 @@ def _run(part: str) -> Run:
     folder = ""
     if part.startswith("cd ") and " && " in part:
         folder, _, part = part.removeprefix("cd ").partition(" && ")
-    words = _without_prefix(part.split())
+    settings, own = shell.settings_of(part)
+    words = _without_prefix(own)
     program = words.pop(0).rpartition("/")[2] if words else ""
     program = "python" if program == "python3" else program
     if program in _TOOLS:
         program = f"{program} {_script(words)}".strip()
     targets, filters, changes = _sorted_out(words)
+    changes |= set(settings)
     if folder and program in _PATHED:
         targets = {f"{folder}/{one}" for one in targets} or {folder}
     elif folder and program.partition(" ")[0] not in _ROOTED:

@@ -3,6 +3,7 @@
 import re
 
 from holdfast.checkpoint.extract.lazy import Lazy
+from holdfast.redact.finding import REDACTED
 
 LONGEST_LINE = 4000
 _QUOTED = Lazy(r"[\"']([^\"'\n]{1,200}\.\w{1,8})[\"']")
@@ -10,6 +11,7 @@ _CUT = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|&&|\|\||[;|\n]")
 _AROUND = "\"'`,;()<>[]{}|*“”"
 _ELSEWHERE = ("http", "/tmp/", "/dev/", "//")
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@~[]()")
+_REDACTED = Lazy(r"\[redacted: [^\]]{1,40}\]")
 _BRANCH = Lazy(
     r"git\s+(?:checkout|switch)\s+(?:-[bBcC]\s+)?([\w./-]{3,})|git\s+push\s+(?:-\S+\s+)*\w+\s+([\w./-]{3,})"
 )
@@ -27,6 +29,14 @@ _GIT_LOOKING_WORDS = (
     "restore reset remote config ls-files blame rm mv tag merge rebase cherry-pick"
 )
 _GIT_LOOKING = frozenset(_GIT_LOOKING_WORDS.split())
+# Settings that change how a run looks or where it finds things, not what it runs on.
+_NOISE_WORDS = (
+    "CI TZ LANG LANGUAGE LC_ALL LC_CTYPE TERM COLUMNS LINES HOME TMPDIR PAGER GIT_PAGER EDITOR "
+    "DEBUG VERBOSE LOG_LEVEL RUST_BACKTRACE RUST_LOG PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE "
+    "PYTHONWARNINGS NODE_NO_WARNINGS DEBIAN_FRONTEND FORCE_COLOR NO_COLOR CLICOLOR IFS GOFLAGS"
+)
+_NOISE = frozenset(_NOISE_WORDS.split())
+_NOISE_ENDS = ("PATH", "COLOR", "COLOR_FORCE", "SQUELCH_WARNING")
 _BEFORE = frozenset({"sudo", "time", "nohup", "env", "command", "exec"})
 _TEST = ("test", "pytest", "jest", "vitest", "spec", "playwright", "cypress", "tox", "nox", "check")
 _BUILD = ("build", "compile", "make", "tsc", "lint", "vet", "fmt", "clippy", "mypy", "ruff", "gcc")
@@ -47,13 +57,16 @@ def parts(line: str) -> list[str]:
 
 
 def doing(part: str) -> str:
-    """One simple command without redirections and settings before it; empty when it only looks."""
+    """One simple command without redirections, with the settings that make it another run; empty
+    when it only looks."""
     if part.endswith(")") and part.count("(") < part.count(")"):
         part = part[:-1]  # the end of a subshell
     words = part.lstrip("( ").split()
     if ">" in part or "<" in part or "&" in part:
         words = _without_redirections(words)
+    settings: list[str] = []
     while words and (words[0] in _BEFORE or "=" in words[0].partition("/")[0]):
+        settings += filter(_matters, words[:1])
         del words[0]
     if len(words) > 2 and words[0] in ("timeout", "gtimeout"):
         del words[:2]
@@ -66,7 +79,28 @@ def doing(part: str) -> str:
     if words[0] == "git":
         verb = next((word for word in words[1:] if not word.startswith("-")), "status")
         return "" if verb in _GIT_LOOKING else " ".join(words)
-    return " ".join(words)
+    return " ".join([*settings, *words])
+
+
+def _matters(word: str) -> bool:
+    """`DB=postgres` before a command makes it another run, `CI=1` does not."""
+    name, sign, value = word.partition("=")
+    named = name.isidentifier() and name not in _NOISE and not name.endswith(_NOISE_ENDS)
+    return bool(sign) and named and "$(" not in value and "`" not in value
+
+
+def settings_of(command: str) -> tuple[list[str], list[str]]:
+    """The settings before a simple command, and its own words."""
+    if REDACTED in command:  # a placeholder is one word
+        command = _REDACTED.pattern.sub("[redacted]", command)
+    words = command.split()
+    count = 0
+    for word in words:
+        name, sign, _ = word.partition("=")
+        if not sign or not name.isidentifier():
+            break
+        count += 1
+    return words[:count], words[count:]
 
 
 def _without_redirections(words: list[str]) -> list[str]:
@@ -98,7 +132,8 @@ def enters(line: str) -> str:
 
 
 def kind(core_line: str) -> str:
-    words = core_line.lower().replace(":", " ").replace("/", " ").replace("-", " ").split()
+    bare = " ".join(word for part in core_line.split(" && ") for word in settings_of(part)[1])
+    words = bare.lower().replace(":", " ").replace("/", " ").replace("-", " ").split()
     if any(word.startswith(_TEST) for word in words):
         return "test"
     return "build" if any(word in _BUILDS for word in words) else ""

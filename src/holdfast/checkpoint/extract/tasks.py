@@ -32,12 +32,15 @@ def created(facts: Facts, subject: str, answer: str, place: Place) -> None:
         del facts.tasks[next(closed, next(iter(facts.tasks)))]
 
 
-def updated(facts: Facts, given: dict[str, Any], place: Place) -> None:
-    task = facts.tasks.get(f"task {given.get('taskId')}")
+def updated(facts: Facts, given: dict[str, Any], place: Place) -> str:
+    """A task changed, it is said; gives what is known of it by."""
+    key = f"task {given.get('taskId')}"[:80]
+    task = facts.tasks.get(key)
     if task is None:
-        return
+        return ""
     if isinstance(subject := given.get("subject"), str) and subject:
         task.text = subject[:LONGEST]
     if isinstance(status := given.get("status"), str) and status:
-        task.status = status
+        task.status = status[:80]
     task.place = place
+    return key
