@@ -25,6 +25,15 @@ class Session:
         self.lines.append(b.prompt(words, **more))
         return self
 
+    def queues(self, words: str) -> Session:
+        """Typed while the model works."""
+        self.lines.append(b.queueing("enqueue", words))
+        return self
+
+    def unqueues(self, operation: str = "remove") -> Session:
+        self.lines.append(b.queueing(operation))
+        return self
+
     def says(self, words: str) -> Session:
         self.lines.append(b.answer(self._next(), b.text(words)))
         return self

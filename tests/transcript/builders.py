@@ -90,6 +90,11 @@ def microcompact() -> Line:
     }
 
 
+def queueing(operation: str = "enqueue", words: str | None = None) -> Line:
+    content = {} if words is None else {"content": words}
+    return {"type": "queue-operation", "operation": operation, "sessionId": "s-1", **content}
+
+
 def attachment(kind: str = "hook_additional_context", words: str = "mind the gap") -> Line:
     return {
         **ENVELOPE,

@@ -11,6 +11,7 @@ from holdfast.transcript import (
     Entry,
     OtherBlock,
     Prompt,
+    Queued,
     Result,
     Summary,
     Text,
@@ -26,6 +27,7 @@ from tests.transcript.builders import (
     entries_of,
     microcompact,
     prompt,
+    queueing,
     result,
     summary,
     text,
@@ -138,6 +140,14 @@ def test_a_summary_is_not_a_prompt(tmp_path: Path) -> None:
     [entry] = entries_of(tmp_path, summary("so far"))
     assert isinstance(entry, Summary)
     assert entry.text == "so far"
+
+
+def test_a_queue_line_tells_what_was_typed(tmp_path: Path) -> None:
+    found = entries_of(tmp_path, queueing("enqueue", "go on"), queueing("dequeue"))
+    assert [(e.operation, e.text) for e in found if isinstance(e, Queued)] == [
+        ("enqueue", "go on"),
+        ("dequeue", ""),
+    ]
 
 
 def test_an_attachment_has_the_words_the_model_got(tmp_path: Path) -> None:

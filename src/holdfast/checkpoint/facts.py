@@ -160,6 +160,7 @@ class Facts(msgspec.Struct):
     redacted: bool = False  # a command kept from before lacks its secret: compare without
     compactions: int = 0
     prompts: list[Prompt] = []
+    queued: list[str] = []  # typed while the model worked, and not seen handed over
     rules: list[Rule] = []
     revoked: list[str] = []
     decisions: list[Decision] = []

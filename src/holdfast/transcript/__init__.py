@@ -24,6 +24,7 @@ from holdfast.transcript.entries import (
     Boundary,
     Entry,
     Prompt,
+    Queued,
     Result,
     Summary,
 )
@@ -49,6 +50,7 @@ __all__ = [
     "Operation",
     "OtherBlock",
     "Prompt",
+    "Queued",
     "Reader",
     "Result",
     "Summary",

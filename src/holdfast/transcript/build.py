@@ -9,11 +9,12 @@ from holdfast.transcript.entries import (
     Boundary,
     Entry,
     Prompt,
+    Queued,
     Result,
     Summary,
 )
-from holdfast.transcript.lines import Compaction, Line
-from holdfast.transcript.repair import decoded
+from holdfast.transcript.lines import Compaction, Line, decode_queueing
+from holdfast.transcript.repair import attempt, decoded
 
 SYNTHETIC = "<synthetic>"  # the client's own words where an answer should be: no model, no usage
 
@@ -57,9 +58,15 @@ def _attachment(offset: int, line: Line, data: bytes) -> Attachment | None:
     return Attachment(offset, line, kind if isinstance(kind, str) else "")
 
 
+def _queued(offset: int, line: Line, data: bytes) -> Queued | None:
+    found = attempt(decode_queueing, data)
+    return Queued(offset, line, found.operation, found.content or "") if found else None
+
+
 BUILDERS: dict[str, Callable[[int, Line, bytes], Entry | None]] = {
     "assistant": _answer,
     "user": _said,
     "system": _boundary,
     "attachment": _attachment,
+    "queue-operation": _queued,
 }

@@ -168,6 +168,13 @@ class Attachment(Entry, frozen=True, gc=False):
         return sum(map(len, words_within(self.line.rendered)))
 
 
+class Queued(Entry, frozen=True, gc=False):
+    """A prompt was put into the queue, or taken from it; only the former says which."""
+
+    operation: str
+    text: str
+
+
 def epoch_seconds(timestamp: str) -> float | None:
     """ISO 8601 to seconds since 1970, taking a time without a zone as UTC."""
     try:

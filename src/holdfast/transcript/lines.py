@@ -71,5 +71,13 @@ class Copy(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     tool_use_result: msgspec.Raw = NOTHING
 
 
+class Queueing(msgspec.Struct, frozen=True, gc=False):
+    """What was done to the queue of prompts typed while the model works."""
+
+    operation: str = ""
+    content: str | None = ""
+
+
 decode = msgspec.json.Decoder(Line).decode
+decode_queueing = msgspec.json.Decoder(Queueing).decode
 decode_copy = msgspec.json.Decoder(Copy).decode

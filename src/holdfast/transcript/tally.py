@@ -3,8 +3,8 @@
 from collections import Counter
 from collections.abc import Iterable
 
-# Line types written by clients 1.0.53 to 2.1.325. Only the first four become entries.
-UNDERSTOOD = frozenset({"assistant", "user", "system", "attachment"})
+# Line types written by clients 1.0.53 to 2.1.325. Only the first five become entries.
+UNDERSTOOD = frozenset({"assistant", "user", "system", "attachment", "queue-operation"})
 LEFT_ALONE = frozenset(
     {
         "api-request",
@@ -18,7 +18,6 @@ LEFT_ALONE = frozenset(
         "permission-mode",
         "pr-link",
         "progress",
-        "queue-operation",
         "summary",  # a session's title, not a compaction's summary
         "tools-used",
     }

@@ -6,7 +6,6 @@ from typing import Any
 import msgspec
 
 from holdfast.checkpoint.extract import (
-    background,
     calls,
     manifests,
     names,
@@ -16,6 +15,7 @@ from holdfast.checkpoint.extract import (
     results,
     said,
     secrets,
+    typed,
 )
 from holdfast.checkpoint.extract.skim import skim
 from holdfast.checkpoint.facts import Facts, Place
@@ -26,22 +26,22 @@ from holdfast.transcript import (
     Boundary,
     Entry,
     Prompt,
+    Queued,
     Reader,
     Result,
     Summary,
     Text,
     ToolResult,
     ToolUse,
+    decoded,
 )
 from holdfast.wire import log
 
-_BRANCH = b'"gitBranch":"'
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 # Some 180 operations: what was only named before has cooled to nothing, and is not looked for
 # when a long file is read for the first time. Rules, files, commands and tasks always are.
 NEAR_BYTES = 3 << 20
 FAR_BYTES = 20 << 20  # and before that, see `skim`
-SUBSTANTIAL_CHARS = 40  # "yes, go on" takes no list back
 SUMMARY_CHARS = 60_000
 
 
@@ -110,8 +110,11 @@ class Extractor:
             self._result(entry)
         elif isinstance(entry, Prompt):
             self._prompt(entry)
+        elif isinstance(entry, Queued):
+            place = self._place(entry)
+            self._hear(typed.queued(self.facts, entry.operation, entry.text, place))
         elif isinstance(entry, Attachment):
-            planning.told(self.facts, entry.kind)
+            self._attachment(entry)
         elif isinstance(entry, Summary):
             self._summary(entry)
         elif isinstance(entry, Boundary) and entry.resets_window:
@@ -119,7 +122,7 @@ class Extractor:
             self.facts.calls.clear()  # what had no result then never will
 
     def _hear(self, text: str) -> None:
-        if not self.facts.far:
+        if text and not self.facts.far:
             self._heard.append(text[: secrets.READ_CHARS])
 
     def _line(self) -> int:
@@ -151,7 +154,7 @@ class Extractor:
     def _result(self, entry: Result) -> None:
         place = self._place(entry)
         if not self.facts.far:
-            self._branch(entry.data)
+            paths.branch(self.facts, entry.data)
         for block in entry.message.blocks:
             if isinstance(block, ToolResult):
                 call = results.come_back(self.facts, entry, block, place)
@@ -165,33 +168,15 @@ class Extractor:
             elif isinstance(block, Text) and not entry.line.is_meta:
                 prompts.hear(self.facts, block.text, place)
 
-    def _branch(self, data: bytes) -> None:
-        """The branch the client saw; the typed line does not carry it."""
-        start = data.find(_BRANCH, 0, 1200)
-        if start < 0:
-            start = data.find(_BRANCH, max(0, len(data) - 1200))
-        if start >= 0:
-            start += len(_BRANCH)
-            self.facts.branch = (
-                data[start : start + 200].partition(b'"')[0].decode("utf-8", "replace")
-            )
-
     def _prompt(self, entry: Prompt) -> None:
-        if entry.is_meta:
-            return
-        facts, text = self.facts, entry.text
-        planning.typed(facts, entry.line.permission_mode)
-        if text.startswith("<task-notification"):
-            background.heard(facts, text[:20_000])
-        before = len(facts.prompts)
-        prompts.hear(facts, text, self._place(entry), self._line())
-        if len(facts.prompts) != before:
-            words = facts.prompts[-1].text
-            self._hear(words)
-            names.hear(facts, words, 2.0, 1.5)
-            results.mention(facts, words)
-            if len(words) >= SUBSTANTIAL_CHARS:
-                said.plan(facts, words, facts.prompts[-1].place, "asked")
+        if not entry.is_meta:
+            planning.typed(self.facts, entry.line.permission_mode)
+            self._hear(typed.prompt(self.facts, entry.text, self._place(entry), self._line()))
+
+    def _attachment(self, entry: Attachment) -> None:
+        planning.told(self.facts, entry.kind)
+        if words := typed.noted(decoded(entry.raw)) if entry.kind == "queued_command" else "":
+            self._hear(typed.prompt(self.facts, words, self._place(entry), self._line()))
 
     def _summary(self, entry: Summary) -> None:
         """Never a source: kept only to know what need not be said again."""

@@ -10,6 +10,7 @@ MOST_FILES = 600
 MOST_ROOTS = 8
 MOST_RANGES = 12
 LONGEST_PATH = 300
+_BRANCH = b'"gitBranch":"'
 _ELSEWHERE = ("/tmp/", "/private/tmp/", "/var/folders/", "/dev/", "/proc/")
 
 
@@ -63,6 +64,16 @@ def use(facts: Facts, path: str, how: str, weight: float) -> str:
     if weight > 1:
         facts.last_file = name
     return name
+
+
+def branch(facts: Facts, data: bytes) -> None:
+    """The branch the client saw; the typed line does not carry it."""
+    start = data.find(_BRANCH, 0, 1200)
+    if start < 0:
+        start = data.find(_BRANCH, max(0, len(data) - 1200))
+    if start >= 0:
+        start += len(_BRANCH)
+        facts.branch = data[start : start + 200].partition(b'"')[0].decode("utf-8", "replace")
 
 
 def edited_at(facts: Facts, name: str, lines: list[tuple[int, int]]) -> None:

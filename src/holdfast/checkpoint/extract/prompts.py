@@ -11,9 +11,10 @@ from holdfast.checkpoint.request import is_substantial
 LONGEST_PROMPT = 4000
 MOST_PROMPTS = 400
 LONGEST_ASIDE = 240  # who writes more wants something
-_NOT_WORDS = ("<local-command", "<bash-", "<task-notification", "<user-memory", "<ide_", "Caveat:")
+_NOT_WORDS = ("<local-command", "<bash-", "<user-memory", "<ide_", "Caveat:")
+_NOTIFIED = ("<task-notification", "<agent-notification")
 _NOT_OURS = ("[Request interrupted", "This session is being continued", "Operation stopped by hook")
-_NOT_SAID = (*_NOT_WORDS, *_NOT_OURS, "<teammate")
+_NOT_SAID = (*_NOT_WORDS, *_NOTIFIED, *_NOT_OURS, "<teammate")
 _THIS = (" this ", " that ", " it ", " das ", " ça ", " eso ")
 _ANSWERING = frozenset({"answer", "assent", "correction"})
 

@@ -21,6 +21,7 @@ SHORT_BYTES = 20_000  # a stopped call says little
 HEAD_BYTES = 1500  # where a line says what it is, unless it is a short one
 _RESULT, _PROGRESS = b'"type":"tool_result"', b'"type":"progress"'
 _USER, _ASSISTANT, _SYSTEM = b'"type":"user"', b'"type":"assistant"', b'_boundary"'
+_QUEUE = b'"type":"queue-operation"'
 _SIDECHAIN = b'"isSidechain":true'
 _TOOLS = (
     *(b'"name":"TodoWrite"', b'"name":"TaskCreate"', b'"name":"TaskUpdate"'),
@@ -71,7 +72,7 @@ def _matters(facts: Facts, head: bytes, data: bytes) -> bool:
     if _ASSISTANT in data:
         _count(facts, head)
         return any(tool in data for tool in _TOOLS)
-    return _USER in data or _SYSTEM in head
+    return _USER in data or _SYSTEM in head or _QUEUE in head
 
 
 def _count(facts: Facts, head: bytes) -> None:
