@@ -8,6 +8,7 @@ it; heat is a count that halves as the work moves on, kept at the operation of t
 import msgspec
 
 VERSION = 2
+REPORTED = "reported done"  # by the model, of what the user had listed
 
 
 class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
@@ -109,7 +110,7 @@ class Task(msgspec.Struct, array_like=True, gc=False):
 
     @property
     def is_open(self) -> bool:
-        return self.status not in ("completed", "deleted", "cancelled")
+        return self.status not in ("completed", "deleted", "cancelled", REPORTED)
 
 
 class Reference(msgspec.Struct, array_like=True, gc=False):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from holdfast.checkpoint.facts import Command, Facts, Failure, Prompt, Rule, Used
+from holdfast.checkpoint.facts import REPORTED, Command, Facts, Failure, Prompt, Rule, Used
 from holdfast.checkpoint.git_state import git_state
 from holdfast.checkpoint.request import request
 
@@ -69,6 +69,8 @@ def _in_progress(facts: Facts) -> Iterator[str]:
         yield "mode: plan mode is on; read and plan only until the user approves the plan"
     elif facts.reported_done:
         yield "state: the model has reported the request done"
+    if told := [task.text for task in facts.tasks.values() if task.status == REPORTED]:
+        yield _cut("reported done by the model: " + " / ".join(told))
     if facts.last_texts:
         yield "last said: " + _cut(facts.last_texts[-1])
     for call in [*facts.calls.values()][-3:] or facts.recent[-1:]:

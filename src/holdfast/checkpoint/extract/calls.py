@@ -66,15 +66,18 @@ def _edit(facts: Facts, given: Given, place: Place, use_id: str) -> str:
 def _write(facts: Facts, given: Given, place: Place, use_id: str) -> str:
     name = paths.use(facts, text_of(given, "file_path"), "edits", 2.0)
     _restorable(facts, name)
-    _wrote(facts, name, "", text_of(given, "content")[:WRITTEN_CHARS])
-    manifests.note(facts, name, text_of(given, "content"))
+    content = text_of(given, "content")
+    if name:
+        facts.files[name].left = []  # the whole file is new
+    _wrote(facts, name, "", content)
+    manifests.note(facts, name, content)
     _still_open(facts, name)
     return name
 
 
 def _wrote(facts: Facts, name: str, old: str, new: str) -> None:
     if not facts.far:
-        before, after = names.words(old), names.words(new)
+        before, after = names.words(old), names.words(new[:WRITTEN_CHARS])
         names.note(facts, after - before, 1.0, name)
         names.note(facts, after & before, COPIED, name)
         if "http" in new:

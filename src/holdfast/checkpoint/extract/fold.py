@@ -71,6 +71,7 @@ class Extractor:
             self._take(entry)
         facts.lines, self._reader = facts.lines + reader.tally.lines, None
         facts.offset, facts.far = reader.offset, False
+        said.settle(facts)
         facts.reported_done = said.reports_done(facts)
         self._look_into_reads()
         self.facts = secrets.forget(facts, self._heard)

@@ -66,6 +66,15 @@ def use(facts: Facts, path: str, how: str, weight: float) -> str:
     return name
 
 
+def remove(facts: Facts, gone: list[str]) -> None:
+    """These were removed, and what was left to do in them with them."""
+    for path in gone:
+        name = relative(facts, path).rstrip("/")
+        for file, used in facts.files.items():
+            if file == name or file.startswith(f"{name}/"):
+                used.left = []
+
+
 def branch(facts: Facts, data: bytes) -> None:
     """The branch the client saw; the typed line does not carry it."""
     start = data.find(_BRANCH, 0, 1200)

@@ -15,23 +15,32 @@ _NOT_WORDS = ("<local-command", "<bash-", "<user-memory", "<ide_", "Caveat:")
 _NOTIFIED = ("<task-notification", "<agent-notification")
 _NOT_OURS = ("[Request interrupted", "This session is being continued", "Operation stopped by hook")
 _NOT_SAID = (*_NOT_WORDS, *_NOTIFIED, *_NOT_OURS, "<teammate")
+_REMINDER = ("<system-reminder>", "</system-reminder>")
 _THIS = (" this ", " that ", " it ", " das ", " ça ", " eso ")
 _ANSWERING = frozenset({"answer", "assent", "correction"})
 
 
 def own_words(text: str) -> str:
     """What the user typed, less what the client put around it; empty when it typed nothing."""
-    text = _without(text, "<system-reminder>", "</system-reminder>").strip()
+    text = _without_reminders(text).strip()
     if text.startswith(("<command-name>", "<command-message>")):
         return _command(text)
     return "" if text.startswith(_NOT_SAID) else text
 
 
-def _without(text: str, opening: str, closing: str) -> str:
-    while (start := text.find(opening)) >= 0:
+def _without_reminders(text: str) -> str:
+    """One that is not closed is one where it begins a line; within a line it is spoken of."""
+    opening, closing = _REMINDER
+    kept, at = "", 0
+    while (start := text.find(opening, at)) >= 0:
         end = text.find(closing, start)
-        text = text[:start] + (text[end + len(closing) :] if end >= 0 else "")
-    return text
+        if end >= 0:
+            kept, at = kept + text[at:start], end + len(closing)
+        elif text[at:start].rpartition("\n")[2].strip():
+            break
+        else:
+            return kept + text[at:start]
+    return kept + text[at:]
 
 
 def _between(text: str, opening: str, closing: str) -> str:

@@ -85,6 +85,8 @@ def _ran(facts: Facts, call: Call, block: ToolResult, place: Place) -> None:
             command.ok = True  # long past, and nothing to judge it by but its exit
             outcomes.passed(facts, call.what, place)
         return
+    if not block.is_error:
+        paths.remove(facts, shell.removed(command.line if command else call.what))
     text = _text(block)
     if "[" in text[:200] and "] " in text[:400]:
         _committed(facts, text[:1000])

@@ -7,7 +7,7 @@ forget a rule, to say that it is over, to permit what it forbids, and another th
 import re
 
 from holdfast.checkpoint.extract import cues
-from holdfast.checkpoint.extract.sentences import subjects
+from holdfast.checkpoint.extract.sentences import LIGHT, subjects
 from holdfast.checkpoint.facts import Facts, Rule
 
 _CLAUSE = re.compile(r"[,;:—–]\s+|\s-\s")  # noqa: RUF001
@@ -17,7 +17,6 @@ _INSTEAD = cues.phrases("instead-of")
 _SCRIPT = cues.script_of("revoke")
 _OWN_WORDS = {word[:6] for word in cues.words_of("revoking")}
 _NOT = (" not ", " nicht ", " pas ", " no ")
-_LIGHT = frozenset({"use", "run", "add", "make", "write", "get", "have", "put", "want"})
 REJECTED_WORDS = 3
 MOST_OF_IT, HALF, SOME = 0.7, 0.5, 0.25
 
@@ -60,7 +59,7 @@ def _shares(rule: Rule, about: set[str], of_said: float, of_rule: float) -> bool
     shared = about & core
     return (
         bool(shared)
-        and len(shared) >= of_said * len(about - _LIGHT)
+        and len(shared) >= of_said * len(about - LIGHT)
         and len(shared) >= of_rule * len(core)
     )
 
@@ -70,7 +69,7 @@ def _core(said: str) -> set[str]:
     for word in _UNLESS:
         said = said.partition(word)[0] + " " if said.partition(word)[0].strip() else said
     found = subjects(said)
-    return found - _LIGHT or found
+    return found - LIGHT or found
 
 
 def puts_instead(said: str, old: str) -> bool:
@@ -89,5 +88,5 @@ def _rejected(said: str) -> set[str]:
     for word in _INSTEAD:
         _, found, after = said.partition(word)
         if found:
-            return subjects(f" {' '.join(after.split()[:REJECTED_WORDS])} ") - _LIGHT
+            return subjects(f" {' '.join(after.split()[:REJECTED_WORDS])} ") - LIGHT
     return set()

@@ -1,8 +1,8 @@
 """The model's own words: decisions, plans, questions, and the names it used."""
 
 from holdfast.checkpoint.extract import cues, names
-from holdfast.checkpoint.extract.sentences import sentences
-from holdfast.checkpoint.facts import Decision, Facts, Place, Task
+from holdfast.checkpoint.extract.sentences import LIGHT, sentences, subjects
+from holdfast.checkpoint.facts import REPORTED, Decision, Facts, Place, Task
 
 READ_CHARS = 8000
 MOST_TEXTS = 4
@@ -54,6 +54,18 @@ def reports_done(facts: Facts) -> bool:
     text = facts.last_texts[-1]
     told = cues.plain(text[:REPORT_CHARS] + " " + text[-REPORT_CHARS:])
     return cues.has("done", told) and not cues.within(_NOT_YET, told)
+
+
+def settle(facts: Facts) -> None:
+    """What the user listed and the model reported done before the user spoke again."""
+    if not reports_done(facts):
+        return
+    told = cues.plain(facts.last_texts[-1])
+    for task in facts.tasks.values():
+        about = subjects(cues.plain(task.text)) - LIGHT
+        named = about and len(about & subjects(told)) * 2 >= len(about)
+        if task.source == "asked" and task.is_open and (named or cues.has("all", told)):
+            task.status = REPORTED
 
 
 def _decisions(facts: Facts, text: str, place: Place) -> None:

@@ -20,6 +20,8 @@ _STOP_WORDS = (
     "the and for you are was not can may any all"
 )
 _STOP = frozenset(_STOP_WORDS.split())
+# Verbs that go with anything.
+LIGHT = frozenset({"use", "run", "add", "make", "write", "get", "have", "put", "want", "fix"})
 
 
 def sentences(text: str) -> list[str]:

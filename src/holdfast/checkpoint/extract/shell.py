@@ -120,6 +120,16 @@ def core(line: str) -> str:
     return " && ".join(filter(None, map(doing, parts(line))))[:400]
 
 
+def removed(line: str) -> list[str]:
+    """Files and folders a line takes away."""
+    found: list[str] = []
+    for part in parts(line) if "rm " in line else ():
+        words = part.removeprefix("git ").split()
+        if words and words[0] == "rm":
+            found += [word.strip("'\"") for word in words[1:] if not word.startswith("-")]
+    return found
+
+
 def enters(line: str) -> str:
     """The folder a line goes to before it does anything; empty when it stays."""
     start = line.find("cd ", 0, LONGEST_LINE)

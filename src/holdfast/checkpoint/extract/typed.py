@@ -21,6 +21,7 @@ def prompt(facts: Facts, text: str, place: Place, line: int = 0) -> str:
         background.heard(facts, text[:NOTIFICATION_CHARS])
     if _heard_before(facts, text.strip(), place, line):
         return ""
+    said.settle(facts)
     before = len(facts.prompts)
     prompts.hear(facts, text, place, line)
     if len(facts.prompts) == before:
