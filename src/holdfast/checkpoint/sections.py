@@ -109,8 +109,11 @@ def _next_steps(facts: Facts) -> Iterator[str]:
     open_tasks = [task for task in facts.tasks.values() if task.is_open]
     for task in open_tasks[-MOST_ITEMS:]:
         yield f"{_cut(task.text)} ({task.status})"
-    if not open_tasks and facts.prompts:
-        yield "go on with: " + _asked(facts)
+    if open_tasks or not facts.prompts:
+        return
+    reported = any(task.status == REPORTED for task in facts.tasks.values())
+    done = reported or facts.reported_done
+    yield ("reported done, see what the user says: " if done else "go on with: ") + _asked(facts)
 
 
 def _recent(facts: Facts) -> list[tuple[str, Used]]:
