@@ -17,9 +17,12 @@ from holdfast.redact.value import random_looking
 
 READ_CHARS = 6000  # as much as names are looked for in
 SHORTEST_BARE = 8  # a shorter one, or a plain word, is itself only where its name stands
-MOST_BARE = 500
+MOST_BARE = 200
+LONGEST_NAME = 64
 MOST_PARTS = 50
 _WORD = re.compile(r"\w{6,60}", re.ASCII)
+_GLUED = re.compile(r"\w{1,64}\Z", re.ASCII)
+_WORD_END = re.compile(r"\w{1,64}", re.ASCII)
 
 
 def texts(given: dict[str, Any]) -> Iterator[str]:
@@ -52,12 +55,10 @@ def forget(facts: Facts, heard: Iterable[str]) -> Facts:
 
 def _words_at(text: str, one: Finding) -> list[str]:
     """The words a secret is made of, with what is glued to it: `-pSecret` is one word."""
-    start, end = one.start, one.end
-    while start and (text[start - 1].isalnum() or text[start - 1] == "_"):
-        start -= 1
-    while end < len(text) and (text[end].isalnum() or text[end] == "_"):
-        end += 1
-    return _WORD.findall(text[start:end])
+    before = _GLUED.search(text, max(0, one.start - LONGEST_NAME), one.start)
+    after = _WORD_END.match(text, one.end)
+    start = before.start() if before else one.start
+    return _WORD.findall(text[start : after.end() if after else one.end])
 
 
 def _drop(facts: Facts, pieces: set[str]) -> None:
