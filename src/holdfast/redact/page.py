@@ -13,15 +13,17 @@ _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
 
 
 class Page:
-    """The text, the same in small letters, and its long and very long words."""
+    """The text, the same in small letters, and its words, each once: all, long and very long."""
 
-    __slots__ = ("long", "long_low", "low", "text", "very_long")
+    __slots__ = ("long", "long_low", "low", "text", "very_long", "words", "words_low")
 
     def __init__(self, text: str) -> None:
-        apart = text.replace('"', " ").replace(",", " ").split()
-        words = {word for word in apart if len(word) >= LONG_CHARS}
+        apart = set(text.replace('"', " ").replace(",", " ").split())
+        words = [word for word in apart if len(word) >= LONG_CHARS]
         self.text = text
         self.low = lowered(text)
+        self.words = " ".join(apart)
+        self.words_low = self.words.lower()
         self.long = " ".join(words)
         self.long_low = self.long.lower()
         self.very_long = " ".join([word for word in words if len(word) >= VERY_LONG_CHARS])

@@ -43,13 +43,13 @@ _PIPED = r"[\w.-]{1,64}:([^\s:\x1b\"'\\|]{3,128})\\?[\"']?\s{0,4}\|\s{0,4}(?:sud
 
 def scan(page: Page) -> Iterator[Finding]:
     text = page.text
-    for at in places(text, _FED):
+    for at in places(text, _FED) if _FED in page.words else ():
         head = max(0, at - 240)
         match = re.compile(_PIPED).search(text, head, at)
         if match and is_password(match[1], literal=True):
             yield Finding("password", *match.span(1))
     for tool, flag in _FLAGS.items():
-        at = text.find(tool)
+        at = text.find(tool) if tool.rstrip() in page.words else -1
         while at >= 0:
             end = _command_end(text, at)
             yield from _passwords(text, tool, flag, at, end)

@@ -4,14 +4,13 @@
 forget a rule, to say that it is over, to permit what it forbids, and another thing in its place.
 """
 
-import re
-
 from holdfast.checkpoint.extract import cues
+from holdfast.checkpoint.extract.lazy import Lazy
 from holdfast.checkpoint.extract.sentences import LIGHT, subjects
 from holdfast.checkpoint.facts import Facts, Rule
 
-_CLAUSE = re.compile(r"[,;:—–]\s+|\s-\s")  # noqa: RUF001
-_QUOTED = re.compile('["“`«][^"”`»]*["”`»]')
+_CLAUSE = Lazy(r"[,;:—–]\s+|\s-\s")  # noqa: RUF001
+_QUOTED = Lazy('["“`«][^"”`»]*["”`»]')
 _UNLESS = cues.phrases("unless")
 _INSTEAD = cues.phrases("instead-of")
 _SCRIPT = cues.script_of("revoke")
@@ -22,12 +21,12 @@ MOST_OF_IT, HALF, SOME = 0.7, 0.5, 0.25
 
 
 def clauses(sentence: str) -> list[str]:
-    return [part for part in _CLAUSE.split(sentence) if part.strip()]
+    return [part for part in _CLAUSE.pattern.split(sentence) if part.strip()]
 
 
 def taken_back(facts: Facts, clause: str) -> list[Rule]:
     """The rules this clause takes back."""
-    said = cues.without_opening(cues.plain(_QUOTED.sub(" ", clause)))
+    said = cues.without_opening(cues.plain(_QUOTED.pattern.sub(" ", clause)))
     about = subjects(cues.plain(clause)) - _OWN_WORDS
     if cues.starts("revoke-start", said) or cues.within(_SCRIPT, said):
         named = cues.has("revoke-named", said)

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 
+from holdfast.checkpoint.extract.lazy import Lazy
 from holdfast.checkpoint.facts import Facts
 from holdfast.redact.find import PASSES, find, replaced
 from holdfast.redact.finding import REDACTED, Finding
@@ -20,9 +21,9 @@ SHORTEST_BARE = 8  # a shorter one, or a plain word, is itself only where its na
 MOST_BARE = 200
 LONGEST_NAME = 64
 MOST_PARTS = 50
-_WORD = re.compile(r"\w{6,60}", re.ASCII)
-_GLUED = re.compile(r"\w{1,64}\Z", re.ASCII)
-_WORD_END = re.compile(r"\w{1,64}", re.ASCII)
+_WORD = Lazy(r"\w{6,60}", re.ASCII)
+_GLUED = Lazy(r"\w{1,64}\Z", re.ASCII)
+_WORD_END = Lazy(r"\w{1,64}", re.ASCII)
 
 
 def texts(given: dict[str, Any]) -> Iterator[str]:
@@ -55,10 +56,10 @@ def forget(facts: Facts, heard: Iterable[str]) -> Facts:
 
 def _words_at(text: str, one: Finding) -> list[str]:
     """The words a secret is made of, with what is glued to it: `-pSecret` is one word."""
-    before = _GLUED.search(text, max(0, one.start - LONGEST_NAME), one.start)
-    after = _WORD_END.match(text, one.end)
+    before = _GLUED.pattern.search(text, max(0, one.start - LONGEST_NAME), one.start)
+    after = _WORD_END.pattern.match(text, one.end)
     start = before.start() if before else one.start
-    return _WORD.findall(text[start : after.end() if after else one.end])
+    return _WORD.pattern.findall(text[start : after.end() if after else one.end])
 
 
 def _drop(facts: Facts, pieces: set[str]) -> None:
