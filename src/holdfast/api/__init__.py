@@ -1,0 +1,1 @@
+"""The HTTP interface: parse, call one capability, render. See docs/api.md."""

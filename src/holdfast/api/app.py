@@ -1,0 +1,35 @@
+"""The application: routes, and one database behind them. `serve` puts the gate in front."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from fastapi import FastAPI
+
+import holdfast
+from holdfast.api import projects, sessions, slips
+from holdfast.api.database import Database
+from holdfast.store.store import Store
+
+ROUTERS = (projects.router, sessions.router)
+COMMON: dict[int | str, dict[str, Any]] = {
+    400: {"description": "Something about the request does not fit", "model": slips.Slip},
+    401: {"description": "No token, or not the right one", "model": slips.Slip},
+    429: {"description": "Too many requests: `Retry-After`", "model": slips.Slip},
+}
+
+
+def create(store: Store) -> FastAPI:
+    app = FastAPI(
+        title="Holdfast",
+        version=holdfast.__version__,
+        summary="What sessions and agents of Claude Code know together",
+        docs_url=None,
+        redoc_url=None,
+        openapi_url="/openapi.json",
+    )
+    app.state.database = Database(store)
+    slips.install(app)
+    for router in ROUTERS:
+        app.include_router(router, responses=COMMON)
+    return app

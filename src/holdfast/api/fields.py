@@ -1,0 +1,81 @@
+"""What a field may hold, said once. What no database can keep is refused here, by name."""
+
+from __future__ import annotations
+
+import math
+from typing import Annotated, Any, TypeAlias
+from uuid import UUID
+
+from fastapi import Path, Query
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+
+from holdfast.work import moment
+
+MOST_INT = 2**31 - 1
+MOST_BIGINT = 2**53
+MOST_TEXT = 1_000_000
+MOST_ID = 512
+MOST_DEPTH = 64
+
+
+def plain(text: str) -> str:
+    """Neither engine keeps NUL, and half a surrogate is no character."""
+    if "\x00" in text:
+        raise ValueError("must not hold the character NUL")
+    try:
+        text.encode()
+    except UnicodeEncodeError as slip:
+        raise ValueError("must be valid Unicode") from slip
+    return text
+
+
+def storable(value: Any, depth: int = 0) -> Any:
+    """A JSON value both engines give back as it was."""
+    if depth > MOST_DEPTH:
+        raise ValueError(f"must not be nested deeper than {MOST_DEPTH}")
+    if isinstance(value, str):
+        plain(value)
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise ValueError("must hold finite numbers only")
+    elif isinstance(value, int) and abs(value) > 10**300:
+        raise ValueError("must hold numbers of a usual size")
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            plain(key)
+            storable(inner, depth + 1)
+    elif isinstance(value, list):
+        for inner in value:
+            storable(inner, depth + 1)
+    return value
+
+
+def _written_time(text: Any) -> Any:
+    if not isinstance(text, str):
+        raise ValueError("must be a date and time, ISO 8601")
+    ms = moment.read(text)
+    if ms is None:
+        raise ValueError("must be a date and time, ISO 8601")
+    return ms
+
+
+Text = Annotated[str, Field(max_length=MOST_TEXT), AfterValidator(plain)]
+Word = Annotated[str, Field(min_length=1, max_length=MOST_ID), AfterValidator(plain)]
+Words = Annotated[str, Field(min_length=1, max_length=MOST_TEXT), AfterValidator(plain)]
+Object = Annotated[dict[str, Any], AfterValidator(storable)]
+Natural = Annotated[int, Field(ge=0, le=MOST_BIGINT)]
+TimeMs = Annotated[
+    int,
+    BeforeValidator(_written_time),
+    Field(json_schema_extra={"type": "string", "format": "date-time"}),
+]
+Id: TypeAlias = Annotated[UUID, AfterValidator(str)]
+IdPath = Annotated[UUID, Path()]
+SessionPath = Annotated[str, Path(min_length=1, max_length=MOST_ID), AfterValidator(plain)]
+AgentPath = Annotated[str, Path(min_length=1, max_length=MOST_ID), AfterValidator(plain)]
+Offset = Annotated[int, Query(ge=0, le=MOST_INT)]
+
+
+class Body(BaseModel):
+    """What a client sends. Fields we do not know are ignored, as existing clients expect."""
+
+    model_config = ConfigDict(extra="ignore")

@@ -1,0 +1,92 @@
+"""`/api/projects`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import APIRouter, Query, Response
+from pydantic import AfterValidator
+
+from holdfast.api.answers import NOT_FOUND, Answer, Paged, nothing, paging, said
+from holdfast.api.database import Db
+from holdfast.api.fields import MOST_TEXT, Body, IdPath, Object, Offset, Text, Words, plain
+from holdfast.store.page import Row
+from holdfast.work import moment, projects
+from holdfast.work.errors import Refused
+
+router = APIRouter(prefix="/api/projects", tags=["projects"])
+Limit = Annotated[int, Query(ge=1, le=100)]
+
+
+class NewProject(Body):
+    path: Words
+    name: Text | None = None
+    metadata: Object | None = None
+
+
+class Project(Answer):
+    id: str
+    path: str
+    name: str | None
+    created_at: str
+    updated_at: str
+    metadata: dict[str, Any]
+
+
+class Made(Answer):
+    success: bool
+    project: Project
+
+
+class Found(Project):
+    project: Project
+
+
+class Listed(Paged):
+    projects: list[Project]
+
+
+@router.post("", status_code=201, response_model=Made)
+async def post(body: NewProject, db: Db) -> Response:
+    """Make a project, or change the one at this path."""
+    now = moment.now_ms()
+    row = await db.write(
+        lambda c: projects.put(c, body.path, now, name=body.name, metadata=body.metadata)
+    )
+    return said({"success": True, "project": shown(row)}, 201)
+
+
+@router.get("", response_model=Listed)
+async def listed(db: Db, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """Newest first."""
+    page = await db.read(lambda c: projects.listed(c, limit, offset))
+    return said({"projects": [shown(row) for row in page.rows], **paging(page)})
+
+
+@router.get("/by-path", response_model=Found, responses=NOT_FOUND)
+async def by_path(
+    db: Db, path: Annotated[str, Query(max_length=MOST_TEXT), AfterValidator(plain)] = ""
+) -> Response:
+    """The project at this path, wrapped and bare: both kinds of client find what they look for."""
+    if not path:
+        raise Refused("Missing query parameter: path", "path")
+    row = shown(await db.read(lambda c: projects.by_path(c, path)))
+    return said({**row, "project": row})
+
+
+@router.delete("/{project_id}", status_code=204, response_class=Response, responses=NOT_FOUND)
+async def remove(project_id: IdPath, db: Db) -> Response:
+    """The project, and all that belongs to it."""
+    await db.write(lambda c: projects.remove(c, str(project_id)))
+    return nothing()
+
+
+def shown(row: Row) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "path": row["path"],
+        "name": row["name"],
+        "created_at": moment.written(row["created_ms"]),
+        "updated_at": moment.written(row["updated_ms"]),
+        "metadata": row["metadata"] or {},
+    }

@@ -1,0 +1,1 @@
+"""The database: tables, engines, migrations. SQLite by default, PostgreSQL for teams."""

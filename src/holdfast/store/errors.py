@@ -1,0 +1,42 @@
+"""What can be wrong with a database, in words."""
+
+from holdfast.wire.errors import HoldfastError
+
+
+class StoreError(HoldfastError):
+    hint = "holdfast db check"
+
+
+class NoSuchDatabase(StoreError):
+    """The address names nothing we can open."""
+
+    exit_code = 2
+    hint = "an address looks like sqlite:////path/to/holdfast.db or postgresql://user@host/name"
+
+
+class TooNew(StoreError):
+    """A newer Holdfast wrote this database: it is left alone."""
+
+    exit_code = 3
+    hint = "upgrade holdfast, or point it at another database"
+
+
+class TooOld(StoreError):
+    """The database was made by an older version and has not been brought up yet."""
+
+    exit_code = 3
+    hint = "holdfast db migrate"
+
+
+class Corrupt(StoreError):
+    """The file is damaged."""
+
+    exit_code = 4
+    hint = "holdfast rebuild sets it aside and makes it again from transcripts and checkpoints"
+
+
+class Unreachable(StoreError):
+    """The database did not answer."""
+
+    exit_code = 5
+    hint = "is it running? holdfast db check"

@@ -1,0 +1,44 @@
+"""Rows as plain values, and a page of a list: rows, and how many there are in all."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+Row: TypeAlias = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    rows: Sequence[Row]
+    total: int
+    limit: int
+    offset: int
+
+
+def first(connection: Connection, query: sa.Select[Any]) -> Row | None:
+    found = connection.execute(query).mappings().first()
+    return None if found is None else dict(found)
+
+
+def rows(connection: Connection, query: sa.Select[Any]) -> list[Row]:
+    return [dict(row) for row in connection.execute(query).mappings()]
+
+
+def paged(
+    connection: Connection,
+    query: sa.Select[Any],
+    limit: int,
+    offset: int,
+    *,
+    total: int | None = None,
+) -> Page:
+    """`total` where it is known already: counting a large table costs more than reading a page."""
+    if total is None:
+        counted = sa.select(sa.func.count()).select_from(query.order_by(None).subquery())
+        total = connection.scalar(counted) or 0
+    return Page(rows(connection, query.limit(limit).offset(offset)), total, limit, offset)

@@ -1,0 +1,128 @@
+"""One thread writes. Changes that wait together are committed together: a commit costs as much as
+several writes, and on SQLite there can be but one writer anyway.
+
+A change looks first and writes after: one that is refused (`HoldfastError`) has touched nothing.
+Any other slip rolls the group back, and each of its changes is tried again alone.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.exc import DBAPIError
+
+from holdfast.store import notes
+from holdfast.store.engine import WRITES
+from holdfast.wire.errors import HoldfastError
+
+T = TypeVar("T")
+MOST_TOGETHER = 256
+TRIES = 5
+_RETRIED = ("40001", "40P01")  # PostgreSQL: serialization failure, deadlock
+
+
+@dataclass(slots=True)
+class _Job(Generic[T]):
+    change: Callable[[Connection], T]
+    done: Future[T]
+
+
+def write_once(engine: Engine, change: Callable[[Connection], T]) -> T:
+    """One change in a transaction of its own; tried again where another writer was in the way."""
+    for left in range(TRIES - 1, -1, -1):
+        try:
+            with engine.connect().execution_options(**WRITES) as connection:
+                return _committed(connection, change)
+        except DBAPIError as slip:
+            if not left or getattr(slip.orig, "sqlstate", None) not in _RETRIED:
+                raise
+    raise AssertionError("unreachable")
+
+
+def _committed(connection: Connection, change: Callable[[Connection], T]) -> T:
+    notes.clear(connection)
+    with connection.begin():
+        answer = change(connection)
+        notes.settle(connection)
+    return answer
+
+
+class Writer:
+    """Owns the writing thread of one process."""
+
+    def __init__(self, engine: Engine, settled: Callable[[], None] = lambda: None) -> None:
+        self._engine = engine
+        self._settled = settled
+        self._jobs: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
+        self._thread = threading.Thread(target=self._run, name="holdfast-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, change: Callable[[Connection], T]) -> Future[T]:
+        """Done once it is committed."""
+        job = _Job(change, Future())
+        self._jobs.put(job)
+        return job.done
+
+    def close(self) -> None:
+        """What was handed in is still written."""
+        self._jobs.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while (group := self._gather()) is not None:
+            group = [job for job in group if job.done.set_running_or_notify_cancel()]
+            if group:
+                self._write(group)
+                self._settled()
+
+    def _gather(self) -> list[_Job[Any]] | None:
+        first = self._jobs.get()
+        if first is None:
+            return None
+        group = [first]
+        while len(group) < MOST_TOGETHER:
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                break
+            if job is None:
+                self._jobs.put(None)
+                break
+            group.append(job)
+        return group
+
+    def _write(self, group: list[_Job[Any]]) -> None:
+        if len(group) == 1:
+            return self._alone(group[0])
+        try:
+            answers = write_once(self._engine, lambda c: [_answer(c, job) for job in group])
+        except BaseException:
+            for job in group:
+                self._alone(job)
+            return
+        for job, (answer, slip) in zip(group, answers, strict=True):
+            if slip is None:
+                job.done.set_result(answer)
+            else:
+                job.done.set_exception(slip)
+
+    def _alone(self, job: _Job[Any]) -> None:
+        try:
+            job.done.set_result(write_once(self._engine, job.change))
+        except BaseException as slip:
+            job.done.set_exception(slip)
+
+
+def _answer(connection: Connection, job: _Job[Any]) -> tuple[Any, HoldfastError | None]:
+    before = notes.mark(connection)
+    try:
+        return job.change(connection), None
+    except HoldfastError as refused:
+        notes.back_to(connection, before)
+        return None, refused

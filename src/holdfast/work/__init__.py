@@ -1,0 +1,1 @@
+"""What sessions and agents know together: projects, requests, tasks, actions, messages, claims."""

