@@ -2,16 +2,38 @@
 
 from __future__ import annotations
 
+import time
 from typing import Any
 
 from fastapi import FastAPI
 
 import holdfast
-from holdfast.api import projects, sessions, slips
+from holdfast.api import (
+    agent_contexts,
+    audit,
+    capacity,
+    compact,
+    context,
+    health,
+    metrics,
+    projects,
+    sessions,
+    slips,
+)
 from holdfast.api.database import Database
 from holdfast.store.store import Store
 
-ROUTERS = (projects.router, sessions.router)
+ROUTERS = (
+    health.router,
+    metrics.router,
+    projects.router,
+    sessions.router,
+    compact.router,
+    capacity.router,
+    context.router,
+    agent_contexts.router,
+    audit.router,
+)
 COMMON: dict[int | str, dict[str, Any]] = {
     400: {"description": "Something about the request does not fit", "model": slips.Slip},
     401: {"description": "No token, or not the right one", "model": slips.Slip},
@@ -29,6 +51,7 @@ def create(store: Store) -> FastAPI:
         openapi_url="/openapi.json",
     )
     app.state.database = Database(store)
+    app.state.started = time.monotonic()
     slips.install(app)
     for router in ROUTERS:
         app.include_router(router, responses=COMMON)

@@ -73,6 +73,9 @@ IdPath = Annotated[UUID, Path()]
 SessionPath = Annotated[str, Path(min_length=1, max_length=MOST_ID), AfterValidator(plain)]
 AgentPath = Annotated[str, Path(min_length=1, max_length=MOST_ID), AfterValidator(plain)]
 Offset = Annotated[int, Query(ge=0, le=MOST_INT)]
+WordQuery = Annotated[
+    Annotated[str, Field(min_length=1, max_length=MOST_ID), AfterValidator(plain)] | None, Query()
+]
 
 
 class Body(BaseModel):

@@ -1,0 +1,227 @@
+"""`/api/compact`: save what a session knows, and get it back as a brief."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Response
+from pydantic import AfterValidator, Field
+from sqlalchemy.engine import Connection
+
+from holdfast.api.answers import Answer, said
+from holdfast.api.database import Db
+from holdfast.api.fields import Body, Object, SessionPath, Text, Word, storable
+from holdfast.brief.shared import compose_shared
+from holdfast.redact import redact
+from holdfast.store.page import Row
+from holdfast.work import compaction, moment
+
+router = APIRouter(prefix="/api/compact", tags=["compaction"])
+LISTS = ("active_tasks", "modified_files", "key_decisions", "agent_states")
+Anything = Annotated[Any, AfterValidator(storable)]
+
+
+class ActiveTask(Body):
+    id: Text
+    description: Text
+    status: Text
+    agent_type: Text | None = None
+    parent_agent_id: Text | None = None
+
+
+class AgentState(Body):
+    agent_id: Text
+    agent_type: Text
+    status: Text
+    summary: Text | None = None
+
+
+class Save(Body):
+    session_id: Word
+    trigger: Literal[
+        "auto", "manual", "proactive", "guard", "monitor", "watcher", "batch", "session-end"
+    ] = "auto"
+    context_summary: Text | None = None
+    active_tasks: list[ActiveTask] = Field(default_factory=list)
+    modified_files: list[Text] = Field(default_factory=list)
+    key_decisions: list[Text] = Field(default_factory=list)
+    agent_states: list[AgentState] | Object = Field(default_factory=list)
+    wave_state: Object | None = None
+    hierarchy: Anything = None
+    recent_messages: Anything = None
+    recent_actions: Anything = None
+    timestamp: Text | None = None
+
+
+class SavedCounts(Answer):
+    session_id: str
+    trigger: str
+    tasks_count: int
+    files_count: int
+    decisions_count: int
+    agents_count: int
+
+
+class Saved(Answer):
+    success: bool
+    id: str
+    snapshot: SavedCounts
+    saved_at: str
+
+
+class Snapshot(Answer):
+    session_id: str
+    exists: bool
+    snapshot: dict[str, Any] | None
+    summary: str | None = None
+    modified_files: list[Any] = Field(default_factory=list)
+    saved_at: str | None = None
+
+
+class Restore(Body):
+    session_id: Word
+    agent_id: Word
+    agent_type: Text = "developer"
+    compact_summary: Text | None = None
+    max_tokens: Annotated[int, Field(ge=100, le=8000)] = 2000
+
+
+class Source(Answer):
+    type: str
+    id: str
+    relevance: float
+    summary: str
+
+
+class Restored(Answer):
+    success: bool
+    brief: str
+    additionalContext: str  # noqa: N815 (the seeds' name)
+    sources: list[Source]
+    session_compacted: bool
+    restored_at: str
+
+
+class Status(Answer):
+    session_id: str
+    exists: bool
+    compacted: bool
+    compacted_at: str | None = None
+    compact_summary: str | None = None
+    compact_agent: str | None = None
+
+
+@router.post("/save", status_code=201, response_model=Saved)
+async def save(body: Save, db: Db) -> Response:
+    """Keep what a session knows; secrets are taken out first."""
+    now = moment.now_ms()
+    snapshot = _cleaned(body.model_dump(exclude_none=True))
+    row = await db.write(lambda c: compaction.save(c, body.session_id, snapshot, now))
+    counts = {
+        "session_id": body.session_id,
+        "trigger": body.trigger,
+        "tasks_count": len(body.active_tasks),
+        "files_count": len(body.modified_files),
+        "decisions_count": len(body.key_decisions),
+        "agents_count": len(body.agent_states),
+    }
+    saved_at = moment.written(now)
+    return said({"success": True, "id": row["id"], "snapshot": counts, "saved_at": saved_at}, 201)
+
+
+@router.get("/snapshot/{session_id}", response_model=Snapshot)
+async def snapshot(session_id: SessionPath, db: Db) -> Response:
+    """The newest of exactly this session."""
+    row = await db.read(lambda c: compaction.latest(c, session_id))
+    if row is None:
+        return said({"session_id": session_id, "exists": False, "snapshot": None})
+    held = _held(row)
+    return said(
+        {
+            "session_id": session_id,
+            "exists": True,
+            "snapshot": held,
+            "summary": held.get("context_summary"),
+            "modified_files": held["modified_files"],
+            "saved_at": held["saved_at"],
+        }
+    )
+
+
+@router.post("/restore", response_model=Restored)
+async def restore(body: Restore, db: Db) -> Response:
+    """The brief, within `max_tokens`; an unknown session gets an empty one."""
+    now = moment.now_ms()
+
+    def look(connection: Connection) -> tuple[Row | None, dict[str, Any], bool]:
+        found = compaction.latest(connection, body.session_id)
+        held = _held(found) if found else {}
+        named = {task["id"] for task in held.get("active_tasks", ()) if isinstance(task, dict)}
+        live = compaction.live(connection, body.session_id, {str(one) for one in named})
+        held["active_tasks"] = [*held.get("active_tasks", []), *live.pop("active_tasks")]
+        known = compaction.status(connection, body.session_id) is not None
+        compaction.compacted(
+            connection, body.session_id, redact(body.compact_summary or ""), body.agent_id, now
+        )
+        return found, {**held, **live}, known
+
+    found, known, compacted = await db.write(look)
+    if body.compact_summary:
+        known["compact_summary"] = body.compact_summary
+    brief, _ = compose_shared(
+        known, body.max_tokens, agent_type=body.agent_type, origin=f"session {body.session_id}"
+    )
+    return said(
+        {
+            "success": True,
+            "brief": brief,
+            "additionalContext": brief,
+            "sources": [_source(found)] if found else [],
+            "session_compacted": compacted,
+            "restored_at": moment.written(now),
+        }
+    )
+
+
+@router.get("/status/{session_id}", response_model=Status)
+async def status(session_id: SessionPath, db: Db) -> Response:
+    """Has this session been compacted?"""
+    row = await db.read(lambda c: compaction.status(c, session_id))
+    if row is None:
+        return said({"session_id": session_id, "exists": False, "compacted": False})
+    return said(
+        {
+            "session_id": session_id,
+            "exists": True,
+            "compacted": row["compacted_ms"] is not None,
+            "compacted_at": moment.written(row["compacted_ms"]),
+            "compact_summary": row.get("compact_summary"),
+            "compact_agent": row.get("compact_agent"),
+        }
+    )
+
+
+def _held(row: Row) -> dict[str, Any]:
+    """A snapshot as it was saved, with every field clients look for."""
+    role = row["role_context"] if isinstance(row["role_context"], dict) else {}
+    return {
+        "context_summary": None,
+        "wave_state": None,
+        **{name: [] for name in LISTS},
+        **role,
+        "saved_at": moment.written(row["updated_ms"]),
+    }
+
+
+def _source(row: Row) -> dict[str, Any]:
+    text = str(row["progress_summary"] or "")[:200]
+    return {"type": "snapshot", "id": row["id"], "relevance": 1.0, "summary": text}
+
+
+def _cleaned(value: Any) -> Any:
+    """Secrets out of every text, however deep."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {key: _cleaned(inner) for key, inner in value.items()}
+    return [_cleaned(inner) for inner in value] if isinstance(value, list) else value

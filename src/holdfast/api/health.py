@@ -1,0 +1,125 @@
+"""`/health` (the one route without a token), `/stats`, `/api/cleanup/stats`."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from fastapi import APIRouter, Response
+from sqlalchemy.engine import Connection
+
+import holdfast
+from holdfast.api.answers import Answer, said
+from holdfast.api.database import Db
+from holdfast.store import notes
+from holdfast.store.errors import StoreError
+from holdfast.work import capacity, cleanup, moment
+
+router = APIRouter(tags=["health"])
+FEATURES = {f"phase{n}": "active" for n in range(1, 10)}
+COUNTED = {
+    "projectCount": "projects",
+    "requestCount": "requests",
+    "actionCount": "actions",
+    "messageCount": "messages",
+}
+
+
+class DatabaseHealth(Answer):
+    healthy: bool
+    latencyMs: float  # noqa: N815
+    capacity_percentage: float
+    error: str | None = None
+
+
+class Health(Answer):
+    status: str
+    timestamp: str
+    version: str
+    database: DatabaseHealth
+    features: dict[str, str]
+
+
+class Stats(Answer):
+    projectCount: int  # noqa: N815
+    requestCount: int  # noqa: N815
+    actionCount: int  # noqa: N815
+    messageCount: int  # noqa: N815
+    timestamp: str
+
+
+class LastCleanup(Answer):
+    deletedMessages: int  # noqa: N815
+    closedSessions: int  # noqa: N815
+    deletedAgentContexts: int  # noqa: N815
+    failedSubtasks: int  # noqa: N815
+    deletedAt: str  # noqa: N815
+    durationMs: int  # noqa: N815
+
+
+class MessageFigures(Answer):
+    total: int
+    expired: int
+    active: int
+    unread: int
+    byTopic: dict[str, int]  # noqa: N815
+
+
+class CleanupStats(Answer):
+    last_cleanup: LastCleanup | None
+    messages: MessageFigures
+    proactive_snapshots: int
+    last_snapshot: str | None
+    timestamp: str
+
+
+@router.get("/health", response_model=Health, responses={503: {"model": Health}})
+async def health(db: Db) -> Response:
+    """Is the server there, and does its database answer? `capacity_percentage` is that of the
+    fullest live window."""
+    began = time.perf_counter()
+    try:
+        windows = await db.read(lambda c: capacity.live(c, moment.now_ms()))
+    except StoreError as slip:
+        return said(_health({"healthy": False, "error": str(slip)}, began), 503)
+    fullest = capacity.used_ratio(windows[0]) if windows else 0.0
+    return said(_health({"healthy": True, "capacity_percentage": round(100 * fullest, 2)}, began))
+
+
+def _health(database: dict[str, Any], began: float) -> dict[str, Any]:
+    latency = round((time.perf_counter() - began) * 1000, 3)
+    return {
+        "status": "healthy" if database["healthy"] else "unhealthy",
+        "timestamp": moment.written(moment.now_ms()),
+        "version": holdfast.__version__,
+        "database": {"latencyMs": latency, "capacity_percentage": 0.0, **database},
+        "features": FEATURES,
+    }
+
+
+@router.get("/stats", response_model=Stats)
+async def stats(db: Db) -> Response:
+    """How many rows there are."""
+    found = await db.read(
+        lambda c: {name: notes.counted(c, noun) for name, noun in COUNTED.items()}
+    )
+    return said({**found, "timestamp": moment.written(moment.now_ms())})
+
+
+@router.get("/api/cleanup/stats", response_model=CleanupStats)
+async def cleanup_stats(db: Db) -> Response:
+    """The last cleaning, and what waits for the next."""
+    now = moment.now_ms()
+
+    def look(connection: Connection) -> dict[str, Any]:
+        last = cleanup.last(connection)
+        proactive, newest = cleanup.snapshot_figures(connection)
+        return {
+            "last_cleanup": {**last[1], "deletedAt": moment.written(last[0])} if last else None,
+            "messages": cleanup.message_figures(connection, now),
+            "proactive_snapshots": proactive,
+            "last_snapshot": moment.written(newest),
+            "timestamp": moment.written(now),
+        }
+
+    return said(await db.read(look))

@@ -1,0 +1,102 @@
+"""How full an agent's window is, as the store was told: by hooks (a reading), or by a client that
+counts what it sends (`tokens/track`: an estimate, and said to be one)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.client import edge as edges
+from holdfast.store import notes
+from holdfast.store.page import Row, first, rows
+from holdfast.store.tables import windows
+from holdfast.store.upsert import upsert
+from holdfast.window.guard import Thresholds, place
+
+CHARS_PER_TOKEN = 3.5
+MOST_TRACKED = 50_000
+LIVE_MS = 30 * 60_000
+
+
+def find(connection: Connection, agent_id: str) -> Row | None:
+    """The newest window of this agent; a session's id means its main window."""
+    table = windows.c
+    main = (table.session_id == agent_id) & (table.agent_id == "")
+    query = sa.select(windows).where((table.agent_id == agent_id) | main)
+    return first(connection, query.order_by(table.updated_ms.desc()).limit(1))
+
+
+def live(connection: Connection, now_ms: int) -> list[Row]:
+    """Windows heard of in the last half hour, fullest first."""
+    query = sa.select(windows).where(windows.c.updated_ms > now_ms - LIVE_MS)
+    return sorted(rows(connection, query.limit(10_000)), key=used_ratio, reverse=True)
+
+
+def track(
+    connection: Connection,
+    session_id: str,
+    agent_id: str,
+    chars: int,
+    model: str | None,
+    now_ms: int,
+) -> None:
+    """Add what a client sent; where a hook reads the window itself, its number stays."""
+    tokens = min(round(chars / CHARS_PER_TOKEN), MOST_TRACKED)
+    key = (windows.c.session_id == session_id) & (windows.c.agent_id == agent_id)
+    before = first(connection, sa.select(windows).where(key))
+    if before is not None and not is_tracked(before):
+        return
+    used = tokens + (before["used_tokens"] if before else 0)
+    model = model or (before or {}).get("health", {}).get("model")
+    row = {
+        "session_id": session_id,
+        "agent_id": agent_id,
+        "used_tokens": used,
+        "health": _tracked_health(used, model),
+        "updated_ms": now_ms,
+    }
+    connection.execute(upsert(connection, windows, ["session_id", "agent_id"], row))
+    notes.announce(connection, "window.changed", {"agent_id": agent_id}, session_id=session_id)
+
+
+def reset(connection: Connection, row: Row, now_ms: int) -> Row:
+    """Its window was compacted. What was counted starts anew; a reading is not ours to invent."""
+    changes: dict[str, Any] = {
+        "compact_count": row["compact_count"] + 1,
+        "compacted_ms": now_ms,
+        "updated_ms": now_ms,
+    }
+    if is_tracked(row):
+        model = (row["health"] or {}).get("model")
+        changes |= {"used_tokens": 0, "health": _tracked_health(0, model)}
+    key = (windows.c.session_id == row["session_id"]) & (windows.c.agent_id == row["agent_id"])
+    connection.execute(sa.update(windows).where(key).values(changes))
+    return {**row, **changes}
+
+
+def is_tracked(row: Row) -> bool:
+    return (row["health"] or {}).get("basis") == "tracked"
+
+
+def used_ratio(row: Row) -> float:
+    return float((row["health"] or {}).get("used_ratio") or 0.0)
+
+
+def _tracked_health(used: int, model: str | None) -> dict[str, Any]:
+    edge = edges.find(model or "", used_tokens=used)
+    ratio = used / edge.edge_tokens
+    return {
+        "used_tokens": used,
+        "window_tokens": edge.window_tokens,
+        "edge_tokens": edge.edge_tokens,
+        "used_ratio": round(ratio, 4),
+        "zone": place(ratio, Thresholds().zones).name.lower(),
+        "alert": None,
+        "velocity_tokens_per_op": None,
+        "minutes_left": None,
+        "basis": "tracked",
+        "estimated": True,
+        "model": model,
+    }

@@ -1,0 +1,101 @@
+"""Snapshots through the API: save, look up, and restore as a brief. Found by the exact session."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.store import ids, notes
+from holdfast.store.page import Row, first, rows
+from holdfast.store.tables import agent_contexts, blockings, requests, sessions, subtasks
+from holdfast.work import sessions as known_sessions
+from holdfast.work.agent_contexts import SNAPSHOT
+
+OPEN = ("pending", "running", "paused", "blocked")
+LATEST_SUBTASKS = 50
+
+
+def save(connection: Connection, session_id: str, snapshot: Mapping[str, Any], now_ms: int) -> Row:
+    """One new row per save; a session nobody spoke of before is met here."""
+    project_id = _project_of(connection, session_id)
+    known_sessions.meet(connection, session_id, project_id, now_ms)
+    row: Row = {
+        "id": ids.new(),
+        "project_id": project_id,
+        "agent_id": f"{SNAPSHOT}-{session_id}-{now_ms}",
+        "agent_type": SNAPSHOT,
+        "session_id": session_id,
+        "status": "completed",
+        "role_context": dict(snapshot),
+        "skills_to_restore": [],
+        "tools_used": [],
+        "progress_summary": snapshot.get("context_summary"),
+        "updated_ms": now_ms,
+    }
+    connection.execute(sa.insert(agent_contexts).values(row))
+    notes.announce(
+        connection,
+        "snapshot.saved",
+        {"id": row["id"], "trigger": snapshot.get("trigger")},
+        project_id=project_id,
+        session_id=session_id,
+    )
+    return row
+
+
+def latest(connection: Connection, session_id: str) -> Row | None:
+    table = agent_contexts.c
+    query = sa.select(agent_contexts).where(
+        table.session_id == session_id, table.agent_type == SNAPSHOT
+    )
+    return first(connection, query.order_by(table.updated_ms.desc(), table.id).limit(1))
+
+
+def compacted(
+    connection: Connection, session_id: str, summary: str, agent: str, now_ms: int
+) -> None:
+    """Note that this session's window was compacted; a session nobody knows is not invented."""
+    query = sa.update(sessions).where(sessions.c.id == session_id)
+    changed = connection.execute(
+        query.values(
+            compacted_ms=now_ms,
+            compact_summary=summary or sessions.c.compact_summary,
+            compact_agent=agent,
+            compact_count=sessions.c.compact_count + 1,
+        )
+    )
+    if changed.rowcount:
+        notes.announce(connection, "session.compacted", {"agent": agent}, session_id=session_id)
+
+
+def status(connection: Connection, session_id: str) -> Row | None:
+    found = known_sessions.find(connection, session_id)
+    if found is not None:
+        return found
+    asked = sa.select(requests.c.id).where(requests.c.session_id == session_id).limit(1)
+    return None if connection.scalar(asked) is None else {"compacted_ms": None}
+
+
+def live(connection: Connection, session_id: str, known: set[str]) -> dict[str, Any]:
+    """What has moved on since the snapshot: open subtasks not named in it, and who waits."""
+    table = subtasks.c
+    query = sa.select(subtasks).where(table.session_id == session_id, table.status.in_(OPEN))
+    open_ones = rows(connection, query.order_by(table.created_ms.desc()).limit(LATEST_SUBTASKS))
+    agents = {row["agent_id"] for row in open_ones if row["agent_id"]}
+    waits = blockings.c.blocked_agent.in_(agents) | blockings.c.blocked_by.in_(agents)
+    return {
+        "active_tasks": [task_of(row) for row in open_ones if row["id"] not in known],
+        "blockings": rows(connection, sa.select(blockings).where(waits)) if agents else [],
+    }
+
+
+def task_of(row: Row) -> dict[str, Any]:
+    return {name: row[name] for name in ("id", "description", "status", "agent_type")}
+
+
+def _project_of(connection: Connection, session_id: str) -> str | None:
+    found = known_sessions.find(connection, session_id)
+    return None if found is None else found["project_id"]

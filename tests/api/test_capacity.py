@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from starlette.testclient import TestClient
+
+from holdfast.store.store import Store
+from holdfast.store.tables import windows
+from holdfast.work import moment
+
+
+def a_window(store: Store, **given: Any) -> None:
+    health = {
+        "used_tokens": 140_000,
+        "edge_tokens": 167_000,
+        "window_tokens": 200_000,
+        "used_ratio": 0.8383,
+        "zone": "orange",
+        "alert": "warning",
+        "velocity_tokens_per_op": 900.0,
+        "minutes_left": 65,
+        "basis": "usage",
+        "estimated": False,
+        "checkpoint_ms": 1_700_000_000_000,
+    }
+    row = {
+        "session_id": "s1",
+        "agent_id": "",
+        "used_tokens": 140_000,
+        "health": {**health, **given.pop("health", {})},
+        "updated_ms": moment.now_ms(),
+        **given,
+    }
+    store.write(lambda c: c.execute(sa.insert(windows).values(row)))
+
+
+@pytest.mark.requirement("G10", "S2")
+def test_capacity_is_the_real_reading_as_a_share_of_the_edge(api: TestClient, store: Store) -> None:
+    a_window(store)
+    said = api.get("/api/capacity/s1").json()
+    assert (said["current_usage"], said["max_capacity"]) == (140_000, 167_000)
+    assert said["usage_percent"] == 83.83
+    assert (said["zone"], said["alert"], said["minutes_remaining"]) == (
+        "orange",
+        "warning",
+        "1h 5m",
+    )
+    assert said["estimated"] is False
+
+
+@pytest.mark.requirement("G10", "S2")
+def test_an_unknown_agent_is_not_green(api: TestClient) -> None:
+    assert api.get("/api/capacity/nobody").status_code == 404
+    health = api.get("/api/context/health/nobody").json()
+    assert health["capacity"]["zone"] == "unknown"
+    assert health["recommendation"]["action"] == "none"
+    assert health["shouldCompact"] is False
+
+
+@pytest.mark.requirement("G10")
+@pytest.mark.parametrize(
+    ("zone", "alert", "action"),
+    [
+        ("green", None, "none"),
+        ("orange", "warning", "warn"),
+        ("orange", "advisory", "save"),
+        ("red", None, "save"),
+        ("red", "critical", "compact"),
+    ],
+)
+def test_the_advice_follows_zone_and_alert(
+    api: TestClient, store: Store, zone: str, alert: str | None, action: str
+) -> None:
+    a_window(store, agent_id="worker", health={"zone": zone, "alert": alert})
+    said = api.get("/api/context/health/worker").json()
+    assert said["recommendation"]["action"] == action
+    assert said["shouldCompact"] is (action == "compact")
+
+
+@pytest.mark.requirement("S2")
+def test_tokens_a_client_counts_are_an_estimate_and_start_anew_after_a_reset(
+    api: TestClient,
+) -> None:
+    body = {"agent_id": "a", "session_id": "s", "tool_name": "Read", "output_size": 35_000}
+    assert api.post("/api/tokens/track", json=body).status_code == 204
+    api.post("/api/tokens/track", json=body)
+    said = api.get("/api/capacity/a").json()
+    assert (said["current_usage"], said["estimated"]) == (20_000, True)
+    api.post("/api/tokens/track", json={**body, "output_size": 10_000_000})
+    assert api.get("/api/capacity/a").json()["current_usage"] == 70_000
+    reset = api.post("/api/capacity/a/reset").json()
+    assert (reset["current_usage"], reset["compact_count"]) == (0, 1)
+
+
+@pytest.mark.requirement("S2")
+def test_neither_tracking_nor_a_reset_changes_a_reading(api: TestClient, store: Store) -> None:
+    a_window(store, agent_id="a")
+    body = {"agent_id": "a", "session_id": "s1", "tool_name": "Read", "output_size": 35_000}
+    api.post("/api/tokens/track", json=body)
+    assert api.post("/api/capacity/a/reset").json()["current_usage"] == 140_000
+
+
+@pytest.mark.requirement("G10")
+def test_health_tells_the_fullest_window_without_a_token(api: TestClient, store: Store) -> None:
+    a_window(store)
+    said = api.get("/health", headers={"Authorization": ""})
+    assert said.status_code == 200
+    assert said.json()["database"]["capacity_percentage"] == 83.83
+    assert said.json()["status"] == "healthy"
+    assert api.get("/stats", headers={"Authorization": ""}).status_code == 401
+
+
+@pytest.mark.requirement("G10")
+def test_metrics_are_prometheus_text(api: TestClient, store: Store) -> None:
+    a_window(store, agent_id='a"b\nc')
+    text = api.get("/metrics").text
+    assert "# TYPE holdfast_window_used_ratio gauge" in text
+    line = next(line for line in text.splitlines() if line.startswith("holdfast_window_used_r"))
+    assert line.endswith(" 0.8383")
+    assert r'agent_id="a\"b\nc"' in line
