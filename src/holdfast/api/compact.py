@@ -5,20 +5,18 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Response
-from pydantic import AfterValidator, Field
+from pydantic import Field
 from sqlalchemy.engine import Connection
 
 from holdfast.api.answers import Answer, said
 from holdfast.api.database import Db
-from holdfast.api.fields import Body, Object, SessionPath, Text, Word, storable
+from holdfast.api.fields import Anything, Body, Object, SessionPath, Text, Word
 from holdfast.brief.shared import compose_shared
-from holdfast.redact import redact
 from holdfast.store.page import Row
 from holdfast.work import compaction, moment
 
 router = APIRouter(prefix="/api/compact", tags=["compaction"])
 LISTS = ("active_tasks", "modified_files", "key_decisions", "agent_states")
-Anything = Annotated[Any, AfterValidator(storable)]
 
 
 class ActiveTask(Body):
@@ -115,7 +113,7 @@ class Status(Answer):
 async def save(body: Save, db: Db) -> Response:
     """Keep what a session knows; secrets are taken out first."""
     now = moment.now_ms()
-    snapshot = _cleaned(body.model_dump(exclude_none=True))
+    snapshot = body.model_dump(exclude_none=True)
     row = await db.write(lambda c: compaction.save(c, body.session_id, snapshot, now))
     counts = {
         "session_id": body.session_id,
@@ -161,7 +159,7 @@ async def restore(body: Restore, db: Db) -> Response:
         held["active_tasks"] = [*held.get("active_tasks", []), *live.pop("active_tasks")]
         known = compaction.status(connection, body.session_id) is not None
         compaction.compacted(
-            connection, body.session_id, redact(body.compact_summary or ""), body.agent_id, now
+            connection, body.session_id, body.compact_summary or "", body.agent_id, now
         )
         return found, {**held, **live}, known
 
@@ -216,12 +214,3 @@ def _held(row: Row) -> dict[str, Any]:
 def _source(row: Row) -> dict[str, Any]:
     text = str(row["progress_summary"] or "")[:200]
     return {"type": "snapshot", "id": row["id"], "relevance": 1.0, "summary": text}
-
-
-def _cleaned(value: Any) -> Any:
-    """Secrets out of every text, however deep."""
-    if isinstance(value, str):
-        return redact(value)
-    if isinstance(value, dict):
-        return {key: _cleaned(inner) for key, inner in value.items()}
-    return [_cleaned(inner) for inner in value] if isinstance(value, list) else value

@@ -1,4 +1,5 @@
-"""What a field may hold, said once. What no database can keep is refused here, by name."""
+"""What a field may hold, said once. What no database can keep is refused here, by name; secrets
+are taken out of every free text before a route sees it."""
 
 from __future__ import annotations
 
@@ -6,9 +7,11 @@ import math
 from typing import Annotated, Any, TypeAlias
 from uuid import UUID
 
+import msgspec
 from fastapi import Path, Query
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
 
+from holdfast.redact import redact
 from holdfast.work import moment
 
 MOST_INT = 2**31 - 1
@@ -49,6 +52,31 @@ def storable(value: Any, depth: int = 0) -> Any:
     return value
 
 
+def clean(text: str) -> str:
+    return redact(plain(text))
+
+
+def clean_value(value: Any) -> Any:
+    """A JSON value without secrets: the name before a secret often tells that it is one."""
+    storable(value)
+    told = msgspec.json.encode(value).decode()
+    kept = redact(told)
+    if kept == told:
+        return value
+    try:
+        return msgspec.json.decode(kept)
+    except msgspec.DecodeError:  # a placeholder broke the text: then value by value
+        return _each_clean(value)
+
+
+def _each_clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {redact(key): _each_clean(inner) for key, inner in value.items()}
+    return [_each_clean(inner) for inner in value] if isinstance(value, list) else value
+
+
 def _written_time(text: Any) -> Any:
     if not isinstance(text, str):
         raise ValueError("must be a date and time, ISO 8601")
@@ -58,10 +86,12 @@ def _written_time(text: Any) -> Any:
     return ms
 
 
-Text = Annotated[str, Field(max_length=MOST_TEXT), AfterValidator(plain)]
+Text = Annotated[str, Field(max_length=MOST_TEXT), AfterValidator(clean)]
 Word = Annotated[str, Field(min_length=1, max_length=MOST_ID), AfterValidator(plain)]
-Words = Annotated[str, Field(min_length=1, max_length=MOST_TEXT), AfterValidator(plain)]
-Object = Annotated[dict[str, Any], AfterValidator(storable)]
+Words = Annotated[str, Field(min_length=1, max_length=MOST_TEXT), AfterValidator(clean)]
+FilePath = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(plain)]
+Object = Annotated[dict[str, Any], AfterValidator(clean_value)]
+Anything = Annotated[Any, AfterValidator(clean_value)]
 Natural = Annotated[int, Field(ge=0, le=MOST_BIGINT)]
 TimeMs = Annotated[
     int,

@@ -9,7 +9,7 @@ from pydantic import AfterValidator
 
 from holdfast.api.answers import NOT_FOUND, Answer, Paged, nothing, paging, said
 from holdfast.api.database import Db
-from holdfast.api.fields import MOST_TEXT, Body, IdPath, Object, Offset, Text, Words, plain
+from holdfast.api.fields import MOST_TEXT, Body, FilePath, IdPath, Object, Offset, Text, plain
 from holdfast.store.page import Row
 from holdfast.work import moment, projects
 from holdfast.work.errors import Refused
@@ -19,7 +19,7 @@ Limit = Annotated[int, Query(ge=1, le=100)]
 
 
 class NewProject(Body):
-    path: Words
+    path: FilePath
     name: Text | None = None
     metadata: Object | None = None
 
