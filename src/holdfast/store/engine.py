@@ -87,5 +87,7 @@ def _postgres(url: URL) -> Engine:
         url,
         pool_size=MOST_CONNECTIONS,
         pool_pre_ping=True,
+        # without it an INSERT's rowcount is -1: "nothing was new" could not be told
+        execution_options={"preserve_rowcount": True},
         connect_args={"connect_timeout": BUSY_SECONDS, "application_name": "holdfast"},
     )
