@@ -30,7 +30,7 @@ class Database:
             raise named(slip) from slip
 
 
-def _of(request: Request) -> Database:
+async def _of(request: Request) -> Database:
     found: Database = request.app.state.database
     return found
 
