@@ -45,6 +45,8 @@ def test_a_single_value_wins_over_its_preset() -> None:
         ("zone_red = [", "was not read"),
         ("zone_red = 0.2", "must not fall"),
         ("\0", "was not read"),
+        ('topics = "Build Done"', "build_done or build.done"),
+        ('topics = ["build_done"]', "does not fit"),
     ],
 )
 def test_what_does_not_fit_is_said_and_the_default_holds(text: str, said: str) -> None:
@@ -52,6 +54,12 @@ def test_what_does_not_fit_is_said_and_the_default_holds(text: str, said: str) -
     found = settings_load.load(environ={})
     assert said in found.slips[0]
     assert found.share("zone_red") == 0.90
+
+
+def test_names_may_be_snake_case_or_dotted() -> None:
+    _write(settings_load.user_file(), 'topics = "build_done, build.done,a1.b_2"')
+    found = settings_load.load(environ={})
+    assert (found.word("topics"), found.slips) == ("build_done, build.done,a1.b_2", ())
 
 
 def test_a_file_that_is_not_text_is_said() -> None:

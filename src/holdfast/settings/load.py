@@ -14,6 +14,7 @@ from holdfast.settings.table import BY_NAME, PRESETS, TABLE, Setting, Value
 from holdfast.wire import places
 
 MOST_BYTES = 64 << 10
+NAME = r"(?=.{1,64}$)[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,6 +103,8 @@ def _fit(name: str, value: object, origin: str, slips: list[str]) -> Value | Non
 
 
 def _as(setting: Setting, value: object) -> Value | None:
+    if setting.is_names:
+        return value if isinstance(value, str) and _are_names(value) else None
     if setting.is_text:
         return value if isinstance(value, str) and len(value) <= 1000 else None
     if setting.choices:
@@ -117,7 +120,15 @@ def _as(setting: Setting, value: object) -> Value | None:
     return int(number) if isinstance(setting.default, int) else number
 
 
+def _are_names(value: str) -> bool:
+    import re  # only a user who sets one pays for it
+
+    return all(re.fullmatch(NAME, name.strip()) for name in value.split(",") if name.strip())
+
+
 def _bounds(setting: Setting) -> str:
+    if setting.is_names:
+        return "names like build_done or build.done, at most 64 characters, commas between"
     if setting.is_text:
         return "a text"
     if setting.choices:

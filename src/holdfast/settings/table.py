@@ -18,6 +18,7 @@ class Setting:
     choices: tuple[str, ...] = ()
     also: str = ""  # a variable of older tools that means the same
     is_text: bool = False
+    is_names: bool = False  # `snake_case` or `dotted.name`, commas between
 
     @property
     def variable(self) -> str:
@@ -78,5 +79,6 @@ TABLE: Final[tuple[Setting, ...]] = (
         is_text=True,
     ),
     Setting("notes_name", "%Y-%m-%d.md", "how a day's note is called", is_text=True),
+    Setting("topics", "", "further topics agents may use, commas between", is_names=True),
 )
 BY_NAME: Final = {setting.name: setting for setting in TABLE}
