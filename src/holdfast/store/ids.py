@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
+import secrets
 import uuid
 
+_ORDER = itertools.count()
 _OURS = uuid.UUID("6f1d7c1e-6c0b-5c7e-9a55-8f3f1b0a7d42")
 
 
@@ -15,6 +18,14 @@ def of(kind: str, *parts: str) -> str:
 def new() -> str:
     """The id of a row somebody writes."""
     return str(uuid.uuid4())
+
+
+def in_order(now_ms: int) -> str:
+    """As `new`, but those of one process sort as they were made, within a millisecond too."""
+    order = next(_ORDER) & 0xFFFF_FFFF
+    high = (now_ms & 0xFFFF_FFFF_FFFF) << 16 | 0x7000 | order >> 20
+    low = 0b10 << 62 | (order & 0xF_FFFF) << 42 | secrets.randbits(42)
+    return str(uuid.UUID(int=high << 64 | low))
 
 
 def is_id(text: str) -> bool:

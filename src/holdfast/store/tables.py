@@ -180,6 +180,7 @@ deliveries = sa.Table(
     _ms("at_ms", required=True),
     sa.PrimaryKeyConstraint("message_id", "agent_id"),
     sa.Index("deliveries_by_agent", "agent_id"),
+    sa.Index("deliveries_by_state", "state", "at_ms"),
 )
 
 subscriptions = sa.Table(

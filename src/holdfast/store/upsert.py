@@ -17,8 +17,11 @@ def upsert(
     key: Sequence[str],
     row: Mapping[str, Any],
     changes: Mapping[str, Any] | None = None,
+    *,
+    only: sa.ColumnElement[bool] | None = None,
 ) -> Insert:
-    """`changes`: what to set where the row is there already; None: everything, {}: nothing."""
+    """`changes`: what to set where the row is there already; None: everything, {}: nothing.
+    `only`: leave a row that does not fit this as it is."""
     insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
     statement = insert(table).values(dict(row))
     if changes is None:
@@ -26,5 +29,5 @@ def upsert(
     if not changes:
         done: Insert = statement.on_conflict_do_nothing(index_elements=list(key))
         return done
-    done = statement.on_conflict_do_update(index_elements=list(key), set_=dict(changes))
+    done = statement.on_conflict_do_update(index_elements=list(key), set_=dict(changes), where=only)
     return done

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from holdfast.wire.errors import HoldfastError
 
 
@@ -25,10 +27,11 @@ class Refused(HoldfastError):
 
 
 class Taken(HoldfastError):
-    """It is there already, or another one has it."""
+    """It is there already, or another one has it. `more`: what a caller should know of that."""
 
     exit_code = 3
 
-    def __init__(self, text: str, which: str) -> None:
+    def __init__(self, text: str, which: str, **more: Any) -> None:
         super().__init__(text)
         self.which = which
+        self.more = more

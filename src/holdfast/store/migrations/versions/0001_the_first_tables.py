@@ -225,6 +225,7 @@ def upgrade() -> None:
         sa.PrimaryKeyConstraint("message_id", "agent_id"),
     )
     op.create_index("deliveries_by_agent", "deliveries", ["agent_id"], unique=False)
+    op.create_index("deliveries_by_state", "deliveries", ["state", "at_ms"], unique=False)
     op.create_table(
         "tasks",
         sa.Column("id", sa.Text(), nullable=False),

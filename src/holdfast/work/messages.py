@@ -1,0 +1,92 @@
+"""Messages between agents: to one, or to everybody (`to_agent` none). They expire."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.store import ids, notes
+from holdfast.store.page import Page, Row, paged
+from holdfast.store.tables import deliveries, messages, projects
+from holdfast.work.errors import NotThere
+
+USUAL_TTL_SECONDS = 3_600
+MOST_TTL_SECONDS = 86_400
+MOST_PRIORITY = 10
+
+
+def draft(
+    from_agent: str,
+    topic: str,
+    content: dict[str, Any] | str,
+    now_ms: int,
+    *,
+    to_agent: str | None = None,
+    priority: int = 0,
+    ttl_seconds: int = USUAL_TTL_SECONDS,
+    project_id: str | None = None,
+) -> Row:
+    """The row to post; plain words are kept as `{"message": …}`."""
+    return {
+        "id": ids.in_order(now_ms),
+        "project_id": project_id,
+        "from_agent": from_agent,
+        "to_agent": to_agent,
+        "topic": topic,
+        "content": {"message": content} if isinstance(content, str) else content,
+        "priority": priority,
+        "created_ms": now_ms,
+        "expires_ms": now_ms + ttl_seconds * 1000,
+    }
+
+
+def post(connection: Connection, row: Row) -> None:
+    """One statement, also where it first has to be seen that the project exists."""
+    if row["project_id"] is None:
+        connection.execute(_INSERT, row)
+    elif not connection.execute(_INSERT_IN_PROJECT, row).rowcount:
+        raise NotThere("Project")
+    notes.count(connection, "messages")
+    told = {name: row[name] for name in ("id", "topic", "from_agent", "to_agent", "priority")}
+    notes.announce(
+        connection, "message.posted", told, project_id=row["project_id"], at_ms=row["created_ms"]
+    )
+
+
+def listed(connection: Connection, limit: int, offset: int, project_id: str | None = None) -> Page:
+    """Newest first, expired ones too until they are cleaned up; each with who has read it."""
+    query = sa.select(messages).order_by(messages.c.created_ms.desc(), messages.c.id.desc())
+    total = None
+    if project_id is None:
+        total = notes.counted(connection, "messages")
+    else:
+        query = query.where(messages.c.project_id == project_id)
+    page = paged(connection, query, limit, offset, total=total)
+    readers = _readers(connection, [row["id"] for row in page.rows])
+    for row in page.rows:
+        row["read_by"] = readers.get(row["id"], [])
+    return page
+
+
+def _readers(connection: Connection, message_ids: list[str]) -> dict[str, list[str]]:
+    read = sa.select(deliveries.c.message_id, deliveries.c.agent_id).where(
+        deliveries.c.message_id.in_(message_ids), deliveries.c.state == "read"
+    )
+    found: dict[str, list[str]] = {}
+    for message_id, agent_id in connection.execute(
+        read.order_by(deliveries.c.at_ms, deliveries.c.agent_id)
+    ):
+        found.setdefault(message_id, []).append(agent_id)
+    return found
+
+
+def _in_project() -> Any:
+    given = [sa.bindparam(column.name, type_=column.type) for column in messages.c]
+    there = sa.exists().where(projects.c.id == sa.bindparam("project_id", type_=sa.Text))
+    return sa.insert(messages).from_select(list(messages.c.keys()), sa.select(*given).where(there))
+
+
+_INSERT = sa.insert(messages)
+_INSERT_IN_PROJECT = _in_project()

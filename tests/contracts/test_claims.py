@@ -1,0 +1,124 @@
+"""Claims: of many that want a piece of work, exactly one has it, until it expires."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.store.page import Row
+from holdfast.store.store import Store
+from holdfast.work import claims, projects
+from holdfast.work.errors import NotThere, Taken
+from tests.contracts import together
+
+NOW = 1_760_000_000_000
+CLAIMER = """
+import sys
+from holdfast.store.store import Store
+from holdfast.work import claims
+from holdfast.work.errors import Taken
+store = Store.open(sys.argv[1])
+print("ready", flush=True)
+sys.stdin.readline()
+try:
+    store.write(lambda c: claims.take(c, sys.argv[2], "the tests", sys.argv[3], 1_760_000_000_000))
+    print("mine")
+except Taken as slip:
+    print(slip.more["agent_id"])
+"""
+
+
+@pytest.fixture
+def project_id(store: Store) -> str:
+    return str(store.write(lambda c: projects.put(c, "/w/app", NOW))["id"])
+
+
+def take(store: Store, project_id: str, agent_id: str, now_ms: int = NOW, ttl: int = 60) -> Row:
+    return store.write(lambda c: claims.take(c, project_id, "the tests", agent_id, now_ms, ttl))
+
+
+@pytest.mark.requirement("A4")
+def test_who_comes_second_is_told_who_has_it_and_until_when(store: Store, project_id: str) -> None:
+    take(store, project_id, "a")
+    with pytest.raises(Taken) as slip:
+        take(store, project_id, "b", NOW + 59_999)
+    assert slip.value.more["agent_id"] == "a"
+    assert slip.value.more["expires_at"] == "2025-10-09T08:54:20.000Z"
+    assert "a until 2025-10-09T08:54:20.000Z" in str(slip.value)
+
+
+@pytest.mark.requirement("A4")
+def test_the_holder_renews_and_keeps_since_when_it_has_it(store: Store, project_id: str) -> None:
+    take(store, project_id, "a")
+    again = take(store, project_id, "a", NOW + 30_000)
+    assert (again["claimed_ms"], again["expires_ms"]) == (NOW, NOW + 90_000)
+
+
+@pytest.mark.requirement("A4")
+def test_an_expired_claim_is_anybody_s(store: Store, project_id: str) -> None:
+    take(store, project_id, "a")
+    got = take(store, project_id, "b", NOW + 60_000)
+    assert (got["agent_id"], got["claimed_ms"]) == ("b", NOW + 60_000)
+    with pytest.raises(Taken):
+        take(store, project_id, "a", NOW + 60_001)
+
+
+@pytest.mark.requirement("A4")
+def test_only_the_holder_lets_go(store: Store, project_id: str) -> None:
+    take(store, project_id, "a")
+    with pytest.raises(Taken):
+        store.write(lambda c: claims.release(c, project_id, "the tests", "b", NOW))
+    with pytest.raises(NotThere):
+        store.write(lambda c: claims.release(c, project_id, "the tests", "b", NOW + 60_000))
+    store.write(lambda c: claims.release(c, project_id, "the tests", "a", NOW))
+    with pytest.raises(NotThere):
+        store.write(lambda c: claims.release(c, project_id, "the tests", "a", NOW))
+    assert take(store, project_id, "b")["agent_id"] == "b"
+
+
+@pytest.mark.requirement("A4")
+def test_the_same_work_of_two_projects_is_two(store: Store, project_id: str) -> None:
+    other = str(store.write(lambda c: projects.put(c, "/w/other", NOW))["id"])
+    take(store, project_id, "a")
+    take(store, other, "b")
+    page = store.read(lambda c: claims.listed(c, 10, 0, NOW))
+    assert page.total == 2
+    mine = store.read(lambda c: claims.listed(c, 10, 0, NOW, project_id=other, agent_id="b"))
+    assert [row["agent_id"] for row in mine.rows] == ["b"]
+    assert store.read(lambda c: claims.listed(c, 10, 0, NOW + 60_000)).total == 0
+
+
+@pytest.mark.requirement("A4")
+def test_a_claim_needs_its_project(store: Store) -> None:
+    with pytest.raises(NotThere):
+        take(store, "e0c5b1f8-0000-4000-8000-000000000000", "a")
+
+
+@pytest.mark.requirement("A4")
+@pytest.mark.parametrize("before", ["nobody", "one whose time is over"])
+def test_of_eight_at_once_exactly_one_has_it(
+    store: Store, store_url: str, project_id: str, before: str
+) -> None:
+    if before != "nobody":
+        take(store, project_id, before, NOW - 60_000)
+    got = together.threads(
+        store_url,
+        [
+            lambda c, n=n: claims.take(c, project_id, "the tests", f"{n}", NOW)  # type: ignore[misc]
+            for n in range(8)
+        ],
+    )
+    [winner] = [one["agent_id"] for one in got if isinstance(one, dict)]
+    losers = [one for one in got if isinstance(one, Taken)]
+    assert len(losers) == 7
+    assert {one.more["agent_id"] for one in losers} == {winner}
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("A4")
+def test_of_eight_processes_at_once_exactly_one_has_it(sqlite_url: str) -> None:
+    store = Store.open(sqlite_url)
+    project_id = str(store.write(lambda c: projects.put(c, "/w/app", NOW))["id"])
+    store.close()
+    got = together.processes(CLAIMER, [(sqlite_url, project_id, f"agent {n}") for n in range(8)])
+    assert got.count("mine") == 1
+    assert set(got) == {"mine", f"agent {got.index('mine')}"}

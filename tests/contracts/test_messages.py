@@ -1,0 +1,252 @@
+"""Messages and their delivery: to whom, in which order, and never twice."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from holdfast.store import notes
+from holdfast.store.page import Row
+from holdfast.store.store import Store
+from holdfast.store.tables import agent_contexts, events
+from holdfast.work import deliveries, messages, projects, subscriptions
+from holdfast.work.deliveries import Ask, Inbox
+from holdfast.work.errors import NotThere
+from tests.contracts import together
+
+NOW = 1_760_000_000_000
+TOPIC = "task.created"
+
+
+def posted(store: Store, words: str = "hello", topic: str = TOPIC, **more: Any) -> str:
+    at_ms = more.pop("at_ms", NOW)
+    row = messages.draft(more.pop("from_agent", "a"), topic, words, at_ms, **more)
+    store.write(lambda c: messages.post(c, row))
+    return str(row["id"])
+
+
+def read(store: Store, agent_id: str, now_ms: int = NOW, **more: Any) -> Inbox:
+    ask = Ask(agent_id, now_ms, **more)
+    looked = store.read(lambda c: deliveries.look(c, ask))
+    return store.write(lambda c: deliveries.mark(c, ask, looked))
+
+
+def unread(store: Store, agent_id: str, now_ms: int = NOW, **more: Any) -> list[str]:
+    found = read(store, agent_id, now_ms, **more).rows
+    return [row["content"]["message"] for row in found if not row["already_read"]]
+
+
+def project(store: Store, path: str) -> str:
+    return str(store.write(lambda c: projects.put(c, path, NOW))["id"])
+
+
+@pytest.mark.requirement("A2")
+def test_a_message_is_unread_once_and_then_shown_as_read(store: Store) -> None:
+    posted(store, to_agent="b")
+    first, again = read(store, "b"), read(store, "b")
+    assert [row["already_read"] for row in first.rows] == [False]
+    assert [row["already_read"] for row in again.rows] == [True]
+    assert read(store, "c").rows == []
+
+
+@pytest.mark.requirement("A2")
+def test_a_broadcast_reaches_every_agent_once_but_not_who_said_it(store: Store) -> None:
+    posted(store, "to all")
+    for agent in ("b", "c", "d"):
+        assert unread(store, agent) == ["to all"]
+        assert unread(store, agent) == []
+    assert read(store, "a").rows == []
+
+
+@pytest.mark.requirement("A2")
+def test_highest_priority_first_then_oldest_within_a_millisecond_too(store: Store) -> None:
+    for n in range(5):
+        posted(store, f"low {n}")
+    posted(store, "older", at_ms=NOW - 5)
+    posted(store, "high", priority=9)
+    assert unread(store, "b") == ["high", "older", *(f"low {n}" for n in range(5))]
+
+
+@pytest.mark.requirement("A2")
+def test_what_was_read_never_crowds_out_what_was_not(store: Store) -> None:
+    for n in range(3):
+        posted(store, f"loud {n}", priority=9)
+    assert len(unread(store, "b")) == 3
+    posted(store, "quiet")
+    inbox = read(store, "b", limit=2)
+    assert [row["content"]["message"] for row in inbox.rows] == ["loud 0", "quiet"]
+    assert [row["already_read"] for row in inbox.rows] == [True, False]
+
+
+@pytest.mark.requirement("A2")
+def test_an_expired_message_is_never_delivered(store: Store) -> None:
+    gone = posted(store, to_agent="b", ttl_seconds=1)
+    assert read(store, "b", NOW + 1000).rows == []
+    assert store.write(lambda c: deliveries.claim(c, [gone], "b", NOW + 1000)) == []
+    assert store.read(lambda c: deliveries.pending(c, "b", None, NOW + 1000)) == []
+    assert unread(store, "b", NOW + 999) == ["hello"]
+
+
+@pytest.mark.requirement("A2")
+def test_unread_remaining_counts_all_that_is_for_the_agent(store: Store) -> None:
+    for n in range(4):
+        posted(store, f"{n}", at_ms=NOW + n)
+    posted(store, "other topic", "task.failed")
+    posted(store, "not for b", to_agent="c")
+    assert read(store, "b", topic="agent.started").unread_remaining == 5
+    assert read(store, "b", limit=1).unread_remaining == 4
+    assert read(store, "b", topic="task.failed").unread_remaining == 3
+    assert read(store, "b", since_ms=NOW + 2).unread_remaining == 2
+    assert read(store, "b", broadcasts=False).unread_remaining == 2
+    assert read(store, "b").unread_remaining == 0
+
+
+@pytest.mark.requirement("A2")
+def test_filters_narrow_what_is_given_and_marked(store: Store) -> None:
+    posted(store, "old", at_ms=NOW - 10)
+    posted(store, "mine", to_agent="b")
+    posted(store, "failed", "task.failed")
+    assert unread(store, "b", broadcasts=False) == ["mine"]
+    assert unread(store, "b", topic="task.failed") == ["failed"]
+    assert unread(store, "b", since_ms=NOW - 10) == []
+    assert unread(store, "b") == ["old"]
+
+
+@pytest.mark.requirement("A2")
+def test_a_project_s_broadcast_stays_in_the_project(store: Store) -> None:
+    here, there = project(store, "/w/here"), project(store, "/w/there")
+    posted(store, "here", project_id=here)
+    posted(store, "there", project_id=there)
+    posted(store, "anywhere")
+    placed = {"id": "x", "agent_id": "b", "agent_type": "developer", "project_id": here}
+    store.write(lambda c: c.execute(sa.insert(agent_contexts), {**placed, "updated_ms": NOW}))
+    assert unread(store, "b") == ["here", "anywhere"]
+    assert unread(store, "c", project_id=there) == ["there", "anywhere"]
+    assert unread(store, "nobody knows where") == ["here", "there", "anywhere"]
+
+
+@pytest.mark.requirement("A2")
+def test_a_project_that_is_not_there_is_said_and_nothing_posted(store: Store) -> None:
+    with pytest.raises(NotThere):
+        posted(store, project_id="e0c5b1f8-0000-4000-8000-000000000000")
+    assert store.read(lambda c: messages.listed(c, 10, 0)).total == 0
+
+
+@pytest.mark.requirement("A2")
+def test_who_subscribed_gets_broadcasts_of_its_topics_and_all_that_is_to_it(store: Store) -> None:
+    store.write(lambda c: subscriptions.put(c, "b", "task.failed", None, NOW))
+    posted(store, "created")
+    posted(store, "failed", "task.failed")
+    posted(store, "to b", to_agent="b")
+    assert unread(store, "b") == ["failed", "to b"]
+    assert unread(store, "c") == ["created", "failed"]
+    store.write(lambda c: subscriptions.remove(c, "b", "task.failed"))
+    assert unread(store, "b") == ["created"]
+
+
+@pytest.mark.requirement("A2")
+def test_the_list_shows_newest_first_with_readers_and_expired_ones(store: Store) -> None:
+    here = project(store, "/w/here")
+    posted(store, "old", at_ms=NOW - 90_000, ttl_seconds=1, project_id=here)
+    posted(store, "new")
+    for agent in ("c", "b"):
+        read(store, agent)
+    page = store.read(lambda c: messages.listed(c, 1, 0))
+    assert (page.total, [row["content"]["message"] for row in page.rows]) == (2, ["new"])
+    assert sorted(page.rows[0]["read_by"]) == ["b", "c"]
+    assert store.read(lambda c: messages.listed(c, 10, 0, here)).total == 1
+
+
+@pytest.mark.requirement("A2")
+def test_a_deleted_project_takes_its_messages_along(store: Store) -> None:
+    here = project(store, "/w/here")
+    posted(store, project_id=here)
+    read(store, "b")
+    store.write(lambda c: projects.remove(c, here))
+    assert store.read(lambda c: notes.counted(c, "messages")) == 0
+
+
+@pytest.mark.requirement("A2", "S3")
+def test_posting_and_reading_are_announced_without_the_content(store: Store) -> None:
+    sent = posted(store, "the words", to_agent="b")
+    read(store, "b")
+    told: list[Row] = store.read(
+        lambda c: [dict(row) for row in c.execute(sa.select(events)).mappings()]
+    )
+    assert [row["kind"] for row in told] == ["message.posted", "message.read"]
+    assert told[0]["body"]["id"] == sent
+    assert told[1]["body"] == {"agent_id": "b", "message_ids": [sent]}
+    assert "the words" not in str(told)
+
+
+@pytest.mark.requirement("A2", "A4")
+def test_of_readers_at_once_only_one_gets_a_message_as_unread(store: Store, store_url: str) -> None:
+    for n in range(20):
+        posted(store, f"{n}", to_agent="b" if n % 2 else None)
+    ask = Ask("b", NOW)
+    looked = store.read(lambda c: deliveries.look(c, ask))
+    got = together.threads(store_url, [lambda c: deliveries.mark(c, ask, looked)] * 6)
+    fresh: list[str] = []
+    for inbox in got:
+        assert isinstance(inbox, Inbox)
+        fresh += inbox.unread_ids
+    assert sorted(fresh) == sorted(row["id"] for row in looked.rows)
+
+
+@pytest.mark.requirement("A3")
+def test_a_message_is_pending_until_claimed_and_again_when_not_confirmed(store: Store) -> None:
+    sent = posted(store, topic="checkpoint_trigger", to_agent="b")
+
+    def pending() -> list[str]:
+        return [row["id"] for row in store.read(lambda c: deliveries.pending(c, "b", None, NOW))]
+
+    assert pending() == [sent]
+    assert store.write(lambda c: deliveries.claim(c, [sent], "b", NOW)) == [sent]
+    assert pending() == []
+    assert store.write(lambda c: deliveries.claim(c, [sent], "b", NOW + 1)) == []
+    assert unread(store, "b") == []
+    assert store.write(lambda c: deliveries.release_unconfirmed(c, NOW)) == 0
+    assert store.write(lambda c: deliveries.release_unconfirmed(c, NOW + 1)) == 1
+    assert pending() == [sent]
+    assert store.write(lambda c: deliveries.claim(c, [sent], "b", NOW + 2)) == [sent]
+    assert store.write(lambda c: deliveries.confirm(c, [sent], "b", NOW + 3)) == [sent]
+    assert store.write(lambda c: deliveries.confirm(c, [sent], "b", NOW + 4)) == []
+    assert store.write(lambda c: deliveries.release_unconfirmed(c, NOW + 9)) == 0
+    assert pending() == []
+
+
+@pytest.mark.requirement("A3")
+def test_a_confirmation_that_comes_late_still_holds(store: Store) -> None:
+    sent = posted(store)
+    store.write(lambda c: deliveries.claim(c, [sent], "b", NOW))
+    store.write(lambda c: deliveries.release_unconfirmed(c, NOW + 1))
+    assert store.write(lambda c: deliveries.confirm(c, [sent], "b", NOW + 2)) == [sent]
+    assert unread(store, "b") == []
+    assert unread(store, "c") == ["hello"]
+
+
+@pytest.mark.requirement("A3")
+def test_nobody_claims_what_is_for_another(store: Store) -> None:
+    sent = posted(store, to_agent="b")
+    assert store.write(lambda c: deliveries.claim(c, [sent, "unknown"], "c", NOW)) == []
+
+
+@pytest.mark.requirement("A3", "A4")
+def test_of_hooks_at_once_only_one_claims_a_message(store: Store, store_url: str) -> None:
+    sent = [posted(store, f"{n}") for n in range(10)]
+    backwards = list(reversed(sent))
+    got = together.threads(
+        store_url,
+        [
+            lambda c: deliveries.claim(c, sent, "b", NOW),
+            lambda c: deliveries.claim(c, backwards, "b", NOW),
+        ]
+        * 3,
+    )
+    claimed: list[str] = []
+    for mine in got:
+        assert isinstance(mine, list)
+        claimed += mine
+    assert sorted(claimed) == sorted(sent)
