@@ -11,17 +11,23 @@ import holdfast
 from holdfast.api import (
     agent_contexts,
     audit,
+    blocking,
     capacity,
+    claims,
     compact,
     context,
     health,
+    messages,
     metrics,
     projects,
     sessions,
     slips,
+    subscriptions,
 )
 from holdfast.api.database import Database
+from holdfast.settings import load
 from holdfast.store.store import Store
+from holdfast.work import topics
 
 ROUTERS = (
     health.router,
@@ -33,6 +39,10 @@ ROUTERS = (
     context.router,
     agent_contexts.router,
     audit.router,
+    messages.router,
+    subscriptions.router,
+    blocking.router,
+    claims.router,
 )
 COMMON: dict[int | str, dict[str, Any]] = {
     400: {"description": "Something about the request does not fit", "model": slips.Slip},
@@ -52,6 +62,7 @@ def create(store: Store) -> FastAPI:
     )
     app.state.database = Database(store)
     app.state.started = time.monotonic()
+    app.state.topics = topics.known(load.load().word("topics"))
     slips.install(app)
     for router in ROUTERS:
         app.include_router(router, responses=COMMON)

@@ -10,6 +10,7 @@ from uuid import UUID
 import msgspec
 from fastapi import Path, Query
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from starlette.convertors import StringConvertor, register_url_convertor
 
 from holdfast.redact import redact
 from holdfast.work import moment
@@ -19,6 +20,15 @@ MOST_BIGINT = 2**53
 MOST_TEXT = 1_000_000
 MOST_ID = 512
 MOST_DEPTH = 64
+
+
+class _AnyText(StringConvertor):
+    """`{agent_id:text}`: agents may have a slash or a line end in their names."""
+
+    regex = r"[\s\S]+"
+
+
+register_url_convertor("text", _AnyText())
 
 
 def plain(text: str) -> str:
@@ -92,6 +102,8 @@ Words = Annotated[str, Field(min_length=1, max_length=MOST_TEXT), AfterValidator
 FilePath = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(plain)]
 Object = Annotated[dict[str, Any], AfterValidator(clean_value)]
 Anything = Annotated[Any, AfterValidator(clean_value)]
+# Two of them in one index must fit PostgreSQL's 2,704 bytes: 2 x 256 characters of 4 bytes.
+AgentName = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(plain)]
 Natural = Annotated[int, Field(ge=0, le=MOST_BIGINT)]
 TimeMs = Annotated[
     int,

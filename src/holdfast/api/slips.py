@@ -66,7 +66,7 @@ def _refused(_request: Request, slip: Exception) -> JSONResponse:
 
 def _taken(_request: Request, slip: Exception) -> JSONResponse:
     assert isinstance(slip, Taken)
-    return _said(409, str(slip), id=slip.which)
+    return _said(409, str(slip), id=slip.which, **slip.more)
 
 
 def _store(_request: Request, slip: Exception) -> JSONResponse:

@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+from starlette.testclient import TestClient
+
+from holdfast.api import blocking
+
+PAIR = {"blocked_by": "a", "blocked_agent": "b"}
+
+
+@pytest.mark.requirement("A2", "S2")
+def test_who_waits_for_whom_is_told_from_both_sides(api: TestClient) -> None:
+    made = api.post("/api/blocking", json={**PAIR, "reason": "needs the schema"})
+    blocking.Made.model_validate(made.json())
+    assert made.status_code == 201
+    row = made.json()["blocking"]
+    waits, holds = api.get("/api/blocking/b").json(), api.get("/api/blocking/a").json()
+    for one in (waits, holds):
+        blocking.Standing.model_validate(one)
+    assert (waits["is_blocked"], waits["is_blocking"]) == (True, False)
+    related = {"id": row["id"], "reason": "needs the schema", "since": row["created_at"]}
+    assert waits["blocked_by"] == [{**related, "by_agent": "a"}]
+    assert holds["blocking"] == [{**related, "blocked_agent": "b"}]
+    assert holds["summary"] == {"blocked_by_count": 0, "blocking_count": 1}
+
+
+@pytest.mark.requirement("A2", "S2")
+def test_one_pair_can_be_asked_for(api: TestClient) -> None:
+    api.post("/api/blocking", json=PAIR)
+    asked = api.get("/api/blocking/check", params={"blocker": "a", "blocked": "b"})
+    assert asked.json() == {"blocker": "a", "blocked": "b", "is_blocked": True}
+    other = api.get("/api/blocking/check", params={"blocker": "b", "blocked": "a"})
+    assert other.json()["is_blocked"] is False
+    assert api.get("/api/blocking/check", params={"blocker": "a"}).status_code == 400
+
+
+@pytest.mark.requirement("A2", "S2")
+def test_a_pair_ends_by_name_or_by_id_and_only_once(api: TestClient) -> None:
+    made = api.post("/api/blocking", json=PAIR).json()["blocking"]
+    ended = api.post("/api/unblock", json=PAIR)
+    blocking.Unblocked.model_validate(ended.json())
+    assert ended.json()["unblocked"] == {"id": made["id"], **PAIR, "reason": None}
+    assert api.post("/api/unblock", json=PAIR).status_code == 404
+    again = api.post("/api/blocking", json=PAIR).json()["blocking"]
+    assert api.delete(f"/api/blocking/{again['id']}").json() == {"success": True}
+    assert api.delete(f"/api/blocking/{again['id']}").status_code == 404
+    assert api.delete("/api/blocking/not-an-id").status_code == 400
+
+
+@pytest.mark.requirement("A2", "S2")
+def test_nobody_waits_for_itself_or_in_a_circle(api: TestClient) -> None:
+    alone = api.post("/api/blocking", json={"blocked_by": "a", "blocked_agent": "a"})
+    assert alone.status_code == 400
+    assert "cannot block itself" in alone.json()["error"]
+    for by, whom in (("a", "b"), ("b", "c")):
+        api.post("/api/blocking", json={"blocked_by": by, "blocked_agent": whom})
+    closed = api.post("/api/blocking", json={"blocked_by": "c", "blocked_agent": "a"})
+    assert closed.status_code == 400
+    assert "a waits for c waits for b waits for a" in closed.json()["error"]
+
+
+@pytest.mark.requirement("A2", "S2")
+def test_long_names_are_no_trouble(api: TestClient) -> None:
+    import random
+
+    some = random.Random(4)
+    a, b = ("".join(chr(some.randrange(0x10000, 0x1F000)) for _ in range(256)) for _ in "ab")
+    assert api.post("/api/blocking", json={"blocked_by": a, "blocked_agent": b}).status_code == 201
+    too_long = api.post("/api/blocking", json={"blocked_by": a + "x", "blocked_agent": b})
+    assert too_long.status_code == 400

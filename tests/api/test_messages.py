@@ -1,0 +1,169 @@
+"""Messages over HTTP: both spellings, every field, and what does not fit."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from holdfast.api import messages
+from holdfast.api.app import create
+from holdfast.store.store import Store
+
+TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+HELLO = {"from_agent": "a", "topic": "task.created", "content": {"n": 1}}
+
+
+def _posted(api: TestClient, **more: Any) -> dict[str, Any]:
+    answer = api.post("/api/messages", json={**HELLO, **more})
+    assert answer.status_code == 201, answer.text
+    messages.Made.model_validate(answer.json())
+    found: dict[str, Any] = answer.json()["message"]
+    return found
+
+
+def _inbox(api: TestClient, agent: str, **asked: Any) -> dict[str, Any]:
+    answer = api.get(f"/api/messages/{agent}", params=asked)
+    assert answer.status_code == 200, answer.text
+    messages.Inbox.model_validate(answer.json())
+    found: dict[str, Any] = answer.json()
+    return found
+
+
+@pytest.mark.requirement("A2", "S2")
+def test_a_message_is_posted_read_and_then_marked(api: TestClient) -> None:
+    sent = _posted(api, to_agent="b", priority=5, ttl_seconds=60)
+    assert (sent["is_broadcast"], sent["priority"]) == (False, 5)
+    first = _inbox(api, "b")
+    assert (first["agent_id"], first["count"], first["unread_remaining"]) == ("b", 1, 0)
+    [message] = first["messages"]
+    assert message == {**sent, "content": {"n": 1}, "already_read": False}
+    assert _inbox(api, "b")["messages"] == [{**message, "already_read": True}]
+
+
+@pytest.mark.requirement("A2", "S2")
+def test_both_spellings_are_accepted(api: TestClient) -> None:
+    body = {"from_agent_id": "x", "to_agent_id": "b", "topic": "task.failed", "payload": "words"}
+    assert api.post("/api/messages", json=body).status_code == 201
+    [message] = _inbox(api, "b")["messages"]
+    assert (message["from_agent"], message["to_agent"]) == ("x", "b")
+    assert message["content"] == {"message": "words"}
+
+
+@pytest.mark.requirement("A2", "S2")
+@pytest.mark.parametrize("to_agent", [{}, {"to_agent": None}, {"to_agent_id": None}])
+def test_a_message_to_nobody_is_a_broadcast(api: TestClient, to_agent: dict[str, None]) -> None:
+    sent = _posted(api, **to_agent)
+    assert (sent["is_broadcast"], sent["to_agent"]) == (True, None)
+    for agent in ("b", "c"):
+        assert [one["id"] for one in _inbox(api, agent)["messages"]] == [sent["id"]]
+    assert _inbox(api, "c", include_broadcasts="false")["messages"] == []
+
+
+@pytest.mark.requirement("A2", "S2")
+def test_an_inbox_is_filtered_and_says_what_is_left(api: TestClient) -> None:
+    first = _posted(api, to_agent="b")
+    for priority in (0, 9):
+        _posted(api, to_agent="b", topic="task.failed", priority=priority)
+    one = _inbox(api, "b", limit=1)
+    assert (one["messages"][0]["priority"], one["unread_remaining"]) == (9, 2)
+    newer = _inbox(api, "b", topic="task.failed", since=first["created_at"])
+    assert (newer["count"], newer["unread_remaining"]) == (2, 1)
+
+
+@pytest.mark.requirement("A2", "S2")
+@pytest.mark.parametrize("path", ["/api/messages", "/api/messages/all"])
+def test_the_raw_list_has_the_names_of_the_rows(api: TestClient, path: str) -> None:
+    project = api.post("/api/projects", json={"path": "/w"}).json()["project"]["id"]
+    _posted(api, project_id=project)
+    _posted(api, to_agent="b")
+    _inbox(api, "b", project_id=project)
+    page = api.get(path, params={"limit": 1}).json()
+    messages.Listed.model_validate(page)
+    assert (page["count"], page["total"], page["limit"], page["offset"]) == (1, 2, 1, 0)
+    [row] = page["messages"]
+    assert (row["from_agent_id"], row["to_agent_id"]) == ("a", "b")
+    assert (row["message_type"], row["payload"], row["read_by"]) == (
+        "task.created",
+        {"n": 1},
+        ["b"],
+    )
+    assert api.get(path, params={"project_id": project}).json()["total"] == 1
+
+
+@pytest.mark.requirement("A2", "S2")
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("from_agent", None),
+        ("from_agent", ""),
+        ("topic", "no.such.topic"),
+        ("topic", 7),
+        ("content", None),
+        ("content", [1]),
+        ("priority", 11),
+        ("priority", -1),
+        ("ttl_seconds", 0),
+        ("ttl_seconds", 86_401),
+        ("project_id", "not-an-id"),
+        ("to_agent", ""),
+        ("to_agent", "a\x00b"),
+    ],
+)
+def test_a_field_that_does_not_fit_is_named(api: TestClient, field: str, value: object) -> None:
+    body = {**HELLO, field: value}
+    if value is None:
+        del body[field]
+    answer = api.post("/api/messages", json=body)
+    assert (answer.status_code, answer.json()["error"]) == (400, "Validation failed")
+    assert any(name.startswith(field) for name in answer.json()["details"])
+
+
+@pytest.mark.requirement("A2", "S2")
+@pytest.mark.parametrize(
+    "asked", [{"limit": 0}, {"limit": 1001}, {"limit": "x"}, {"since": "then"}, {"topic": "no"}]
+)
+def test_a_question_that_does_not_fit_is_refused(api: TestClient, asked: dict[str, Any]) -> None:
+    answer = api.get("/api/messages/b", params=asked)
+    assert (answer.status_code, answer.json()["error"]) == (400, "Invalid query parameters")
+
+
+@pytest.mark.requirement("A2", "S2")
+def test_an_unknown_project_is_not_found(api: TestClient) -> None:
+    body = {**HELLO, "project_id": "e0c5b1f8-0000-4000-8000-000000000000"}
+    answer = api.post("/api/messages", json=body)
+    assert (answer.status_code, answer.json()) == (404, {"error": "Project not found"})
+
+
+@pytest.mark.requirement("A2")
+def test_any_content_comes_back_as_it_was(api: TestClient) -> None:
+    content = {"ü": [1, 2.5, None, True, "", {"deep": {}}], "n": 10**30, "empty": ""}
+    _posted(api, content=content, to_agent="b/ü\n")
+    assert _inbox(api, "b%2F%C3%BC%0A")["messages"][0]["content"] == content
+
+
+@pytest.mark.requirement("A2", "X4")
+@pytest.mark.parametrize("content", [f"use {TOKEN}", {"deep": [{"key": TOKEN}]}])
+def test_secrets_are_taken_out_before_a_message_is_kept(api: TestClient, content: object) -> None:
+    _posted(api, content=content, to_agent="b")
+    assert TOKEN not in str(_inbox(api, "b"))
+
+
+@pytest.mark.requirement("A2")
+def test_a_registered_topic_is_accepted(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOLDFAST_TOPICS", "api_endpoint_created, build.done")
+    client = TestClient(create(store))
+    for topic in ("api_endpoint_created", "build.done"):
+        assert client.post("/api/messages", json={**HELLO, "topic": topic}).status_code == 201
+    assert client.post("/api/messages", json={**HELLO, "topic": "other"}).status_code == 400
+
+
+@pytest.mark.requirement("A2", "A4")
+def test_two_that_ask_at_once_never_both_get_it_as_unread(api: TestClient) -> None:
+    sent = [_posted(api)["id"] for _ in range(10)]
+    with ThreadPoolExecutor(4) as pool:
+        inboxes = list(pool.map(lambda _: _inbox(api, "b"), range(4)))
+    fresh = [m["id"] for box in inboxes for m in box["messages"] if not m["already_read"]]
+    assert sorted(fresh) == sorted(sent)

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from holdfast.api import subscriptions
+
+
+def _subscribed(api: TestClient, agent: str, topic: str, **more: Any) -> dict[str, Any]:
+    answer = api.post("/api/subscribe", json={"agent_id": agent, "topic": topic, **more})
+    assert answer.status_code == 201, answer.text
+    subscriptions.Made.model_validate(answer.json())
+    found: dict[str, Any] = answer.json()["subscription"]
+    return found
+
+
+@pytest.mark.requirement("A2", "S2")
+def test_there_is_one_subscription_per_agent_and_topic(api: TestClient) -> None:
+    first = _subscribed(api, "b", "task.failed", callback_url="http://127.0.0.1:1/x")
+    again = _subscribed(api, "b", "task.failed")
+    assert again["id"] == first["id"]
+    assert again["callback_url"] == "http://127.0.0.1:1/x"
+    assert again["created_at"] == first["created_at"]
+
+
+@pytest.mark.requirement("A2", "S2")
+def test_subscriptions_are_listed_by_agent_and_by_topic(api: TestClient) -> None:
+    for agent, topic in (("b", "task.failed"), ("b", "task.created"), ("c", "task.created")):
+        _subscribed(api, agent, topic)
+    page = api.get("/api/subscriptions", params={"topic": "task.created"}).json()
+    subscriptions.Listed.model_validate(page)
+    assert ([one["agent_id"] for one in page["subscriptions"]], page["count"]) == (["b", "c"], 2)
+    assert api.get("/api/subscriptions", params={"agent_id": "b", "limit": 1}).json()["total"] == 2
+    mine = api.get("/api/subscriptions/b").json()
+    subscriptions.OfAgent.model_validate(mine)
+    assert (mine["agent_id"], mine["count"]) == ("b", 2)
+    assert set(mine["topics"]) == {"task.failed", "task.created"}
+
+
+@pytest.mark.requirement("A2", "S2")
+def test_a_subscription_ends_by_pair_or_by_id_and_only_once(api: TestClient) -> None:
+    pair = {"agent_id": "b", "topic": "task.failed"}
+    _subscribed(api, agent="b", topic="task.failed")
+    ended = api.post("/api/unsubscribe", json=pair)
+    subscriptions.Deleted.model_validate(ended.json())
+    assert ended.status_code == 200
+    assert api.post("/api/unsubscribe", json=pair).status_code == 404
+    made = _subscribed(api, "b", "task.failed")
+    deleted = api.delete(f"/api/subscriptions/{made['id']}").json()
+    assert deleted == {"success": True, "deleted": {"id": made["id"], **pair}}
+    assert api.delete(f"/api/subscriptions/{made['id']}").status_code == 404
+    assert api.delete("/api/subscriptions/not-an-id").status_code == 400
+
+
+@pytest.mark.requirement("A2", "S2")
+@pytest.mark.parametrize("body", [{}, {"agent_id": "b"}, {"agent_id": "b", "topic": "nothing"}])
+def test_what_does_not_fit_is_refused(api: TestClient, body: dict[str, str]) -> None:
+    answer = api.post("/api/subscribe", json=body)
+    assert (answer.status_code, answer.json()["error"]) == (400, "Validation failed")
