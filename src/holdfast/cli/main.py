@@ -14,6 +14,7 @@ from holdfast.wire.errors import HoldfastError
 from holdfast.wire.inert import inert
 
 COMMANDS = {
+    "board": "messages between agents: list, post, read",
     "brief": "what would be handed back now, and why each line is there",
     "checkpoint": "save what a session knows, now, and prove it",
     "diff": "what changed between two checkpoints",

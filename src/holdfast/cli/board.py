@@ -1,0 +1,178 @@
+"""`holdfast board`: messages between the agents of a project, listed, posted, read."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import click
+
+from holdfast.checkpoint.escape import shown
+from holdfast.redact import redact
+from holdfast.settings import load
+from holdfast.store.page import Row
+from holdfast.store.store import Store
+from holdfast.work import deliveries, messages, moment, projects, topics
+
+Command = Callable[..., Any]
+MOST_SHOWN_CHARS = 300
+
+
+def _place(command: Command) -> Command:
+    folder = click.Path(path_type=Path)
+    for option in (
+        click.option("--json", "as_json", is_flag=True, help="plain values for programs"),
+        click.option("--database", default="", help="another database than the usual one"),
+        click.option("--everywhere", is_flag=True, help="not of one project only"),
+        click.option("--project", type=folder, help="of this project (default: here)"),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group()
+def board() -> None:
+    """Messages between agents: list, post, read."""
+
+
+@board.command("list")
+@_place
+@click.option("--limit", "-n", default=20, show_default=True, type=click.IntRange(1, 1000))
+def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, limit: int) -> None:
+    """The newest messages; nothing is marked as read."""
+    where = _project_id(project, everywhere)
+    with _opened(database) as store:
+        page = store.read(lambda c: messages.listed(c, limit, 0, where))
+    if as_json:
+        click.echo(json.dumps({"messages": [plain(row) for row in page.rows], "total": page.total}))
+        return
+    now = moment.now_ms()
+    for row in reversed(page.rows):
+        gone = ", expired" if row["expires_ms"] <= now else ""
+        read = f", read by {', '.join(row['read_by'])}" if row["read_by"] else ""
+        click.echo(f"{line(row)}{shown(read)}{gone}")
+    click.echo(f"{len(page.rows)} of {page.total} messages", err=True)
+
+
+@board.command()
+@click.argument("topic")
+@click.argument("words")
+@click.option("--from", "from_agent", default="user", show_default=True, help="who says it")
+@click.option("--to", "to_agent", help="one agent; without it, all of them")
+@click.option(
+    "--priority", default=0, show_default=True, type=click.IntRange(0, messages.MOST_PRIORITY)
+)
+@click.option(
+    "--ttl",
+    "ttl_seconds",
+    default=messages.USUAL_TTL_SECONDS,
+    show_default=True,
+    type=click.IntRange(1, messages.MOST_TTL_SECONDS),
+    help="seconds after which nobody gets it any more",
+)
+@_place
+def post(
+    topic: str,
+    words: str,
+    from_agent: str,
+    to_agent: str | None,
+    priority: int,
+    ttl_seconds: int,
+    project: Path | None,
+    everywhere: bool,
+    database: str,
+    as_json: bool,
+) -> None:
+    """Say WORDS about TOPIC to one agent, or to all of a project."""
+    topics.check(topic, topics.known(load.load().word("topics")))
+    where, now = _project_id(project, everywhere), moment.now_ms()
+    row = messages.draft(
+        from_agent,
+        topic,
+        redact(words),
+        now,
+        to_agent=to_agent,
+        priority=priority,
+        ttl_seconds=ttl_seconds,
+        project_id=where,
+    )
+    with _opened(database) as store:
+        if where is not None:
+            store.write(lambda c: projects.put(c, _path(project), now))
+        store.write(lambda c: messages.post(c, row))
+    if as_json:
+        click.echo(json.dumps(plain(row)))
+        return
+    whom = to_agent or ("every agent" if everywhere else "every agent of this project")
+    click.echo(f"posted to {shown(whom)}; gone at {moment.written(row['expires_ms'])}")
+
+
+@board.command()
+@click.argument("agent")
+@click.option("--peek", is_flag=True, help="do not mark as read")
+@click.option("--limit", "-n", default=100, show_default=True, type=click.IntRange(1, 1000))
+@_place
+def read(
+    agent: str,
+    peek: bool,
+    limit: int,
+    project: Path | None,
+    everywhere: bool,
+    database: str,
+    as_json: bool,
+) -> None:
+    """What AGENT has not read yet; it is marked as read."""
+    ask = deliveries.Ask(agent, moment.now_ms(), limit, _project_id(project, everywhere))
+    with _opened(database) as store:
+        found = store.read(lambda c: deliveries.look(c, ask))
+        if not peek and found.unread_ids:
+            looked = found
+            found = store.write(lambda c: deliveries.mark(c, ask, looked))
+    unread = [row for row in found.rows if not row["already_read"]]
+    if as_json:
+        left = found.unread_remaining
+        click.echo(
+            json.dumps({"messages": [plain(row) for row in unread], "unread_remaining": left})
+        )
+        return
+    for row in unread:
+        click.echo(line(row))
+    if not unread:
+        click.echo(f"nothing unread for {shown(agent)}", err=True)
+
+
+def plain(row: Row) -> dict[str, Any]:
+    times = {
+        name.replace("_ms", "_at"): moment.written(row[name])
+        for name in ("created_ms", "expires_ms")
+    }
+    return {name: value for name, value in row.items() if not name.endswith("_ms")} | times
+
+
+def line(row: Row) -> str:
+    content = row["content"]
+    words = content["message"] if list(content) == ["message"] else json.dumps(content)
+    at, whom = str(moment.written(row["created_ms"]))[:19], row["to_agent"] or "all"
+    said = f"{row['topic']}  {row['from_agent']} to {whom}: {str(words)[:MOST_SHOWN_CHARS]}"
+    urgent = f" (priority {row['priority']})" if row["priority"] else ""
+    return f"{at}  {shown(said)}{urgent}"
+
+
+def _path(project: Path | None) -> str:
+    return str((project or Path.cwd()).absolute())
+
+
+def _project_id(project: Path | None, everywhere: bool) -> str | None:
+    return None if everywhere else projects.id_of(_path(project))
+
+
+@contextmanager
+def _opened(database: str) -> Iterator[Store]:
+    store = Store.open(database)
+    try:
+        yield store
+    finally:
+        store.close()

@@ -1,0 +1,73 @@
+"""`holdfast board` through its public door."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from holdfast.cli.main import holdfast_command
+from holdfast.work.errors import Refused
+
+
+def _invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(holdfast_command, ["board", *arguments])
+
+
+def _ok(*arguments: str) -> str:
+    found = _invoke(*arguments)
+    assert found.exit_code == 0, found.output
+    return found.stdout
+
+
+@pytest.fixture(autouse=True)
+def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.requirement("A2", "U3")
+def test_what_is_posted_is_listed_and_read_once() -> None:
+    assert "every agent of this project" in _ok("post", "workflow.progress", "half done")
+    _ok("post", "task.created", "for you", "--from", "a", "--to", "b", "--priority", "3")
+    assert "for you" in _ok("read", "b", "--peek").splitlines()[0]
+    first, second = _ok("read", "b").splitlines()
+    assert first.endswith("task.created a to b: for you (priority 3)")
+    assert second.endswith("workflow.progress user to all: half done")
+    assert _ok("read", "b") == ""
+    listed = _ok("list").splitlines()
+    assert [line.endswith(", read by b") for line in listed] == [True, True]
+
+
+@pytest.mark.requirement("A2", "U3")
+def test_a_project_s_messages_are_its_own(tmp_path: Path) -> None:
+    _ok("post", "workflow.progress", "here")
+    _ok("post", "workflow.progress", "to all", "--everywhere")
+    found = json.loads(_ok("read", "b", "--project", str(tmp_path / "other"), "--json"))
+    assert [one["content"]["message"] for one in found["messages"]] == ["to all"]
+    assert found["unread_remaining"] == 0
+    assert json.loads(_ok("list", "--everywhere", "--json"))["total"] == 2
+
+
+@pytest.mark.requirement("U3", "X4")
+def test_a_secret_is_not_posted() -> None:
+    _ok("post", "task.failed", "it is ghp_0123456789abcdefghijABCDEFGHIJ012345")
+    assert "it is [redacted" in _ok("list")
+
+
+@pytest.mark.requirement("U3")
+def test_words_from_anywhere_only_show_in_a_terminal() -> None:
+    _ok("post", "task.failed", "red \x1b[31m\nsecond line", "--from", "a\x1b]0;x\x07")
+    for shown in (_ok("list"), _ok("read", "b")):
+        assert len(shown.splitlines()) == 1
+        assert "\x1b" not in shown
+
+
+@pytest.mark.requirement("A2", "U3")
+def test_an_unknown_topic_is_refused_with_those_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _invoke("post", "deploy_done", "x")
+    assert isinstance(found.exception, Refused)
+    assert "workflow.progress" in str(found.exception)
+    monkeypatch.setenv("HOLDFAST_TOPICS", "deploy_done")
+    assert json.loads(_ok("post", "deploy_done", "x", "--json"))["topic"] == "deploy_done"
