@@ -86,8 +86,7 @@ def settle(connection: Connection) -> None:
             connection.execute(upsert(connection, counts, ["noun"], row, grown))
     if not told:
         return
-    if connection.dialect.name == "postgresql":
-        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_ORDER_LOCK)))
+    if connection.dialect.name == "postgresql":  # listeners hear it at the commit, not before
+        lock, poke = sa.func.pg_advisory_xact_lock(_ORDER_LOCK), sa.func.pg_notify(CHANNEL, "")
+        connection.execute(sa.select(lock, poke))
     connection.execute(sa.insert(events), told)
-    if connection.dialect.name == "postgresql":
-        connection.execute(sa.select(sa.func.pg_notify(CHANNEL, "")))

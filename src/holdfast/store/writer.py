@@ -11,6 +11,7 @@ import queue
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
@@ -34,11 +35,16 @@ class _Job(Generic[T]):
 
 
 def write_once(engine: Engine, change: Callable[[Connection], T]) -> T:
-    """One change in a transaction of its own; tried again where another writer was in the way."""
+    """One change on a connection of its own."""
+    with engine.connect().execution_options(**WRITES) as connection:
+        return _tried(connection, change)
+
+
+def _tried(connection: Connection, change: Callable[[Connection], T]) -> T:
+    """In one transaction; again where another writer was in the way."""
     for left in range(TRIES - 1, -1, -1):
         try:
-            with engine.connect().execution_options(**WRITES) as connection:
-                return _committed(connection, change)
+            return _committed(connection, change)
         except DBAPIError as slip:
             if not left or getattr(slip.orig, "sqlstate", None) not in _RETRIED:
                 raise
@@ -60,6 +66,7 @@ class Writer:
         self._engine = engine
         self._settled = settled
         self._jobs: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
+        self._connection: Connection | None = None  # asking a pool costs a round trip each time
         self._thread = threading.Thread(target=self._run, name="holdfast-writer", daemon=True)
         self._thread.start()
 
@@ -80,6 +87,25 @@ class Writer:
             if group:
                 self._write(group)
                 self._settled()
+        self._hang_up()
+
+    def _transact(self, change: Callable[[Connection], T]) -> T:
+        """On the writer's own connection; one that broke is given up, and the next is new."""
+        if self._connection is None:
+            self._connection = self._engine.connect().execution_options(**WRITES)
+        try:
+            return _tried(self._connection, change)
+        except HoldfastError:
+            raise
+        except BaseException:
+            self._hang_up()
+            raise
+
+    def _hang_up(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(DBAPIError):
+                connection.close()
 
     def _gather(self) -> list[_Job[Any]] | None:
         first = self._jobs.get()
@@ -101,7 +127,7 @@ class Writer:
         if len(group) == 1:
             return self._alone(group[0])
         try:
-            answers = write_once(self._engine, lambda c: [_answer(c, job) for job in group])
+            answers = self._transact(lambda c: [_answer(c, job) for job in group])
         except BaseException:
             for job in group:
                 self._alone(job)
@@ -114,7 +140,7 @@ class Writer:
 
     def _alone(self, job: _Job[Any]) -> None:
         try:
-            job.done.set_result(write_once(self._engine, job.change))
+            job.done.set_result(self._transact(job.change))
         except BaseException as slip:
             job.done.set_exception(slip)
 
