@@ -12,13 +12,38 @@ from collections.abc import Iterable
 from typing import Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import Connection
 
 from holdfast.store.tables import counts, events, metadata
-from holdfast.store.upsert import upsert
+from holdfast.store.upsert import added_up, upsert
 
 CHANNEL = "holdfast_events"
 _ORDER_LOCK = 0x401DFA57  # events are numbered in the order of their commits
+_TELL = sa.insert(events)
+# One way there and back instead of four. Counts first, then the lock, then the numbers.
+_AT_ONCE = sa.text(
+    """
+    WITH grown AS (
+        INSERT INTO counts (noun, n)
+        SELECT noun, n FROM jsonb_to_recordset(:grown) AS new (noun text, n bigint) ORDER BY noun
+        ON CONFLICT (noun) DO UPDATE SET n = counts.n + excluded.n RETURNING noun
+    ), told AS (
+        INSERT INTO events (kind, project_id, session_id, body, at_ms)
+        SELECT kind, project_id, session_id, body, at_ms
+        FROM (SELECT pg_advisory_xact_lock(:lock + 0 * count(*)) FROM grown) AS in_order, ROWS FROM
+            (jsonb_to_recordset(:told) AS
+                (kind text, project_id text, session_id text, body jsonb, at_ms bigint))
+            WITH ORDINALITY AS new (kind, project_id, session_id, body, at_ms, position)
+        ORDER BY position RETURNING id
+    )
+    SELECT pg_notify(:channel, '') FROM told LIMIT 1
+    """
+).bindparams(
+    sa.bindparam("grown", type_=JSONB),
+    sa.bindparam("told", type_=JSONB),
+    sa.bindparam("lock", type_=sa.BigInteger),
+)
 _EVENTS, _COUNTS = "holdfast_events", "holdfast_counts"
 
 
@@ -55,6 +80,14 @@ def recount(connection: Connection, nouns: Iterable[str]) -> None:
         connection.execute(upsert(connection, counts, ["noun"], {"noun": noun, "n": n}))
 
 
+def forget(connection: Connection, nouns: Iterable[str]) -> None:
+    """Nobody asks for these counts any more."""
+    gone = list(nouns)
+    for noun in gone:
+        connection.info.setdefault(_COUNTS, Counter()).pop(noun, None)
+    connection.execute(sa.delete(counts).where(counts.c.noun.in_(gone)))
+
+
 def counted(connection: Connection, noun: str) -> int:
     return connection.scalar(sa.select(counts.c.n).where(counts.c.noun == noun)) or 0
 
@@ -79,14 +112,12 @@ def settle(connection: Connection) -> None:
     """Write the notes, last thing before the commit."""
     told: list[dict[str, Any]] = connection.info.pop(_EVENTS, [])
     changed: Counter[str] = connection.info.pop(_COUNTS, Counter())
-    for noun in sorted(changed):
-        if changed[noun]:
-            row = {"noun": noun, "n": changed[noun]}
-            grown = {"n": counts.c.n + changed[noun]}
-            connection.execute(upsert(connection, counts, ["noun"], row, grown))
-    if not told:
+    grown = [{"noun": noun, "n": changed[noun]} for noun in sorted(changed) if changed[noun]]
+    if told and connection.dialect.name == "postgresql":
+        given = {"grown": grown, "told": told, "lock": _ORDER_LOCK, "channel": CHANNEL}
+        connection.execute(_AT_ONCE, given)
         return
-    if connection.dialect.name == "postgresql":  # listeners hear it at the commit, not before
-        lock, poke = sa.func.pg_advisory_xact_lock(_ORDER_LOCK), sa.func.pg_notify(CHANNEL, "")
-        connection.execute(sa.select(lock, poke))
-    connection.execute(sa.insert(events), told)
+    if grown:
+        connection.execute(added_up(connection.dialect.name, counts, ("noun",), "n"), grown)
+    if told:
+        connection.execute(_TELL, told)

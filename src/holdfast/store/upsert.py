@@ -1,8 +1,12 @@
-"""Insert or change, in one statement, on both engines."""
+"""Insert or change, in one statement, on both engines.
+
+Statements of the busiest paths are made once: making one costs several times what running it does.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -22,8 +26,7 @@ def upsert(
 ) -> Insert:
     """`changes`: what to set where the row is there already; None: everything, {}: nothing.
     `only`: leave a row that does not fit this as it is."""
-    insert: Any = postgresql.insert if connection.dialect.name == "postgresql" else sqlite.insert
-    statement = insert(table).values(dict(row))
+    statement = _insert(connection.dialect.name, table).values(dict(row))
     if changes is None:
         changes = {name: statement.excluded[name] for name in row if name not in key}
     if not changes:
@@ -31,3 +34,31 @@ def upsert(
         return done
     done = statement.on_conflict_do_update(index_elements=list(key), set_=dict(changes), where=only)
     return done
+
+
+def put_new(
+    connection: Connection, table: sa.Table, key: tuple[str, ...], row: Mapping[str, Any]
+) -> bool:
+    """Insert it where it is not there yet, and say whether that was so."""
+    statement = _unless_there(connection.dialect.name, table, key)
+    return connection.execute(statement, dict(row)).rowcount > 0
+
+
+@cache
+def added_up(dialect: str, table: sa.Table, key: tuple[str, ...], number: str) -> Insert:
+    """For rows given to `execute`: where one is there already, its `number` grows by the new."""
+    statement = _insert(dialect, table)
+    grown = {number: table.c[number] + statement.excluded[number]}
+    done: Insert = statement.on_conflict_do_update(index_elements=key, set_=grown)
+    return done
+
+
+@cache
+def _unless_there(dialect: str, table: sa.Table, key: tuple[str, ...]) -> Insert:
+    done: Insert = _insert(dialect, table).on_conflict_do_nothing(index_elements=key)
+    return done
+
+
+def _insert(dialect: str, table: sa.Table) -> Any:
+    insert: Any = postgresql.insert if dialect == "postgresql" else sqlite.insert
+    return insert(table)
