@@ -88,6 +88,7 @@ requests = sa.Table(
     _ms("completed_ms"),
     sa.Index("requests_by_project", "project_id", "created_ms", "id"),
     sa.Index("requests_by_session", "session_id", "created_ms", "id"),
+    sa.Index("requests_by_status", "status", "created_ms", "id"),
     sa.Index("requests_by_creation", "created_ms", "id"),
 )
 
@@ -102,6 +103,7 @@ tasks = sa.Table(
     _ms("created_ms", required=True),
     _ms("completed_ms"),
     sa.Index("tasks_by_request", "request_id", "wave_number", "created_ms"),
+    sa.Index("tasks_by_status", "status", "created_ms", "id"),
     sa.Index("tasks_by_creation", "created_ms", "id"),
 )
 
@@ -125,7 +127,10 @@ subtasks = sa.Table(
     _ms("completed_ms"),
     sa.Index("subtasks_by_task", "task_id", "created_ms", "id"),
     sa.Index("subtasks_by_session", "session_id", "status", "created_ms"),
+    sa.Index("subtasks_by_status", "status", "created_ms", "id"),
     sa.Index("subtasks_by_agent", "agent_id"),
+    sa.Index("subtasks_by_type", "agent_type", "created_ms", "id"),
+    sa.Index("subtasks_by_parent", "parent_agent_id", "created_ms", "id"),
     sa.Index("subtasks_by_creation", "created_ms", "id"),
 )
 

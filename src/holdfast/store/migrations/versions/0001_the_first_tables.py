@@ -175,6 +175,7 @@ def upgrade() -> None:
     op.create_index(
         "requests_by_session", "requests", ["session_id", "created_ms", "id"], unique=False
     )
+    op.create_index("requests_by_status", "requests", ["status", "created_ms", "id"], unique=False)
     op.create_table(
         "sessions",
         sa.Column("id", sa.Text(), nullable=False),
@@ -242,6 +243,7 @@ def upgrade() -> None:
     op.create_index(
         "tasks_by_request", "tasks", ["request_id", "wave_number", "created_ms"], unique=False
     )
+    op.create_index("tasks_by_status", "tasks", ["status", "created_ms", "id"], unique=False)
     op.create_table(
         "subtasks",
         sa.Column("id", sa.Text(), nullable=False),
@@ -265,9 +267,16 @@ def upgrade() -> None:
     op.create_index("subtasks_by_agent", "subtasks", ["agent_id"], unique=False)
     op.create_index("subtasks_by_creation", "subtasks", ["created_ms", "id"], unique=False)
     op.create_index(
+        "subtasks_by_parent", "subtasks", ["parent_agent_id", "created_ms", "id"], unique=False
+    )
+    op.create_index(
         "subtasks_by_session", "subtasks", ["session_id", "status", "created_ms"], unique=False
     )
+    op.create_index("subtasks_by_status", "subtasks", ["status", "created_ms", "id"], unique=False)
     op.create_index("subtasks_by_task", "subtasks", ["task_id", "created_ms", "id"], unique=False)
+    op.create_index(
+        "subtasks_by_type", "subtasks", ["agent_type", "created_ms", "id"], unique=False
+    )
     op.create_table(
         "actions",
         sa.Column("id", sa.Text(), nullable=False),
