@@ -9,10 +9,11 @@ from sqlalchemy.engine import Connection
 
 from holdfast.store import ids, notes
 from holdfast.store.page import Page, Row, first, paged
-from holdfast.store.tables import projects, requests, sessions, subtasks, tasks
-from holdfast.store.upsert import upsert
+from holdfast.store.tables import counts, projects, requests, sessions, subtasks, tasks, waves
+from holdfast.store.upsert import put_new, upsert
 from holdfast.work.errors import NotThere
 
+COUNTED = ("requests", "tasks", "subtasks")
 GONE_WITH_IT = ("projects", "sessions", "requests", "tasks", "subtasks", "actions", "messages")
 
 
@@ -58,6 +59,21 @@ def put(
     return get(connection, project_id)
 
 
+def meet(connection: Connection, path: str, now_ms: int) -> None:
+    """Somebody speaks of it: there from now on."""
+    path, project_id = tidy(path), id_of(path)
+    row = {
+        "id": project_id,
+        "path": path,
+        "metadata": {},
+        "created_ms": now_ms,
+        "updated_ms": now_ms,
+    }
+    if put_new(connection, projects, ("id",), row):
+        notes.count(connection, "projects")
+        notes.announce(connection, "project.created", {"path": path}, project_id=project_id)
+
+
 def find(connection: Connection, project_id: str) -> Row | None:
     query = sa.select(projects).where(projects.c.id == project_id)
     return first(connection, query)
@@ -82,45 +98,73 @@ def listed(connection: Connection, limit: int, offset: int) -> Page:
 def remove(connection: Connection, project_id: str) -> None:
     """With everything that belongs to it."""
     get(connection, project_id)
+    spoken_in = sa.select(requests.c.session_id).where(requests.c.project_id == project_id)
+    connection.execute(sa.delete(waves).where(waves.c.session_id.in_(spoken_in)))
     connection.execute(sa.delete(projects).where(projects.c.id == project_id))
     notes.recount(connection, GONE_WITH_IT)
+    notes.forget(connection, [_noun(project_id, noun) for noun in COUNTED])
     notes.announce(connection, "project.removed", project_id=project_id)
 
 
-def stats(connection: Connection, project: Row) -> dict[str, Any]:
-    """Figures of one project, from its sessions' totals: never by counting its actions."""
-    of_project = sessions.c.project_id == project["id"]
-    used = connection.execute(
+def count(connection: Connection, project_id: str, noun: str, by: int = 1) -> None:
+    """Requests, tasks or subtasks more or less: in all, and in this project."""
+    notes.count(connection, noun, by)
+    notes.count(connection, _noun(project_id, noun), by)
+
+
+def recount(connection: Connection) -> None:
+    """Count requests, tasks and subtasks again, in all and by project."""
+    notes.recount(connection, COUNTED)
+    connection.execute(sa.delete(counts).where(counts.c.noun.like("% of %")))
+    found = requests.outerjoin(tasks).outerjoin(subtasks)
+    of = [sa.func.count(table.c.id.distinct()) for table in (requests, tasks, subtasks)]
+    query = sa.select(requests.c.project_id, *of).select_from(found)
+    for project_id, *numbers in connection.execute(query.group_by(requests.c.project_id)).all():
+        told = [
+            {"noun": _noun(project_id, noun), "n": n}
+            for noun, n in zip(COUNTED, numbers, strict=True)
+        ]
+        connection.execute(sa.insert(counts), told)
+
+
+def measured(connection: Connection, project_id: str) -> tuple[Row, Row]:
+    """A project and its figures: its sessions' totals and kept counts, no row is counted."""
+    worked = (
         sa.select(
-            sa.func.coalesce(sa.func.sum(sessions.c.total_tools_used), 0),
-            sa.func.coalesce(sa.func.sum(sessions.c.total_success), 0),
-            sa.func.coalesce(sa.func.sum(sessions.c.total_duration_ms), 0),
-            sa.func.coalesce(sa.func.sum(sessions.c.timed_actions), 0),
-            sa.func.max(sessions.c.seen_ms),
-            _requests_of(project["id"]),
-            _subtasks_of(project["id"]),
-        ).where(of_project)
-    ).one()
-    actions, succeeded, duration_ms, timed, seen_ms, asked, parts = used
-    return {
-        "project_id": project["id"],
+            sa.func.coalesce(sa.func.sum(sessions.c.total_tools_used), 0).label("actions"),
+            sa.func.coalesce(sa.func.sum(sessions.c.total_success), 0).label("succeeded"),
+            sa.func.coalesce(sa.func.sum(sessions.c.total_duration_ms), 0).label("duration_ms"),
+            sa.func.coalesce(sa.func.sum(sessions.c.timed_actions), 0).label("timed"),
+            sa.func.max(sessions.c.seen_ms).label("seen_ms"),
+        )
+        .where(sessions.c.project_id == project_id)
+        .subquery()
+    )
+    kept = [_kept(project_id, noun).label(noun) for noun in COUNTED]
+    query = sa.select(projects, *worked.c, *kept).select_from(projects.join(worked, sa.true()))
+    found = first(connection, query.where(projects.c.id == project_id))
+    if found is None:
+        raise NotThere("Project")
+    project = {name: found[name] for name in projects.c.keys()}  # noqa: SIM118
+    timed = int(found["timed"])
+    return project, {
+        "project_id": project_id,
         "project_name": project["name"],
         "path": project["path"],
-        "total_requests": int(asked or 0),
-        "total_subtasks": int(parts or 0),
-        "total_actions": int(actions),
-        "successful_actions": int(succeeded),
-        "avg_duration_ms": float(duration_ms) / int(timed) if timed else None,
-        "last_activity_ms": max(seen_ms or 0, project["updated_ms"]),
+        "total_requests": found["requests"],
+        "total_tasks": found["tasks"],
+        "total_subtasks": found["subtasks"],
+        "total_actions": int(found["actions"]),
+        "successful_actions": int(found["succeeded"]),
+        "avg_duration_ms": float(found["duration_ms"]) / timed if timed else None,
+        "last_activity_ms": max(found["seen_ms"] or 0, project["updated_ms"]),
     }
 
 
-def _requests_of(project_id: str) -> Any:
-    counted = sa.select(sa.func.count()).select_from(requests)
-    return counted.where(requests.c.project_id == project_id).scalar_subquery()
+def _kept(project_id: str, noun: str) -> sa.ColumnElement[int]:
+    known = sa.select(counts.c.n).where(counts.c.noun == _noun(project_id, noun))
+    return sa.func.coalesce(known.scalar_subquery(), 0)
 
 
-def _subtasks_of(project_id: str) -> Any:
-    joined = subtasks.join(tasks).join(requests)
-    counted = sa.select(sa.func.count()).select_from(joined)
-    return counted.where(requests.c.project_id == project_id).scalar_subquery()
+def _noun(project_id: str, noun: str) -> str:
+    return f"{noun} of {project_id}"

@@ -9,9 +9,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.store import notes
-from holdfast.store.page import Page, Row, first, paged, rows
+from holdfast.store.page import Page, Row, first, paged
 from holdfast.store.tables import projects, sessions
-from holdfast.store.upsert import upsert
+from holdfast.store.upsert import put_new
 from holdfast.work.errors import NotThere, Refused, Taken
 
 ACTIVE_MS = 30 * 60_000
@@ -40,8 +40,7 @@ def meet(connection: Connection, session_id: str, project_id: str | None, now_ms
         "seen_ms": now_ms,
         **dict.fromkeys(TOTALS, 0),
     }
-    made = connection.execute(upsert(connection, sessions, ["id"], row, {})).rowcount
-    if made:
+    if put_new(connection, sessions, ("id",), row):
         notes.count(connection, "sessions")
         _tell(connection, "session.started", row)
         return
@@ -102,43 +101,6 @@ def remove(connection: Connection, session_id: str) -> None:
     connection.execute(sa.delete(sessions).where(sessions.c.id == session_id))
     notes.count(connection, "sessions", -1)
     notes.announce(connection, "session.removed", session_id=session_id)
-
-
-def stats(connection: Connection, now_ms: int) -> dict[str, Any]:
-    """All sessions in one look, and by project."""
-    ended = sessions.c.ended_ms
-    active = sa.case((ended.is_(None) | (ended > now_ms - ACTIVE_MS), 1), else_=0)
-    overview = connection.execute(
-        sa.select(
-            sa.func.count().label("total_sessions"),
-            sa.func.coalesce(sa.func.sum(active), 0).label("active_sessions"),
-            *(sa.func.coalesce(sa.func.sum(sessions.c[name]), 0).label(name) for name in TOTALS),
-        )
-    ).one()
-    by_project = rows(
-        connection,
-        sa.select(
-            projects.c.name.label("project_name"),
-            projects.c.path.label("project_path"),
-            sa.func.count().label("session_count"),
-            sa.func.coalesce(sa.func.sum(sessions.c.total_tools_used), 0).label("total_tools"),
-        )
-        .join_from(sessions, projects)
-        .group_by(projects.c.id, projects.c.name, projects.c.path)
-        .order_by(sa.func.count().desc(), projects.c.path)
-        .limit(100),
-    )
-    return {
-        "overview": {name: int(n) for name, n in overview._mapping.items()},
-        "by_project": [
-            {
-                **row,
-                "session_count": int(row["session_count"]),
-                "total_tools": int(row["total_tools"]),
-            }
-            for row in by_project
-        ],
-    }
 
 
 def _must_exist(connection: Connection, project_id: str) -> None:

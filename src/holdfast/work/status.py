@@ -1,0 +1,33 @@
+"""Which statuses there are, and what a new one says of the times of a row."""
+
+from __future__ import annotations
+
+from typing import Literal, TypeAlias
+
+from holdfast.store.page import Row
+
+RequestStatus: TypeAlias = Literal[
+    "active", "pending", "running", "paused", "blocked", "completed", "failed", "cancelled"
+]
+WorkStatus: TypeAlias = Literal["pending", "running", "paused", "blocked", "completed", "failed"]
+ENDED = frozenset(("completed", "failed", "cancelled"))
+UNDER_WAY = frozenset(("running", "paused", "blocked"))
+
+
+def times(status: str, now_ms: int, before: Row | None = None) -> Row:
+    """When it began, kept once known, and when it ended: none again once it is taken up anew."""
+    before = before or {}
+    began, ended = before.get("started_ms"), before.get("completed_ms")
+    if status == "running" and began is None:
+        began = now_ms
+    if status not in ENDED:
+        ended = None
+    elif status != before.get("status") or ended is None:
+        ended = now_ms
+    return {"status": status, "started_ms": began, "completed_ms": ended}
+
+
+def end_time(status: str, now_ms: int, before: Row | None = None) -> Row:
+    """The same for a row that does not tell when it began."""
+    known = times(status, now_ms, before)
+    return {"status": status, "completed_ms": known["completed_ms"]}

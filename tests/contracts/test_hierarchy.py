@@ -1,0 +1,156 @@
+"""The tree of a project: right, in three queries, and by indexes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from holdfast.store.store import Store
+from holdfast.store.tables import subtasks as subtask_rows
+from holdfast.store.tables import tasks as task_rows
+from holdfast.work import actions, active, hierarchy, projects, requests, subtasks, tasks, waves
+from holdfast.work.errors import NotThere
+from tests.contracts.trees import NOW, a_request, a_subtask, a_task, statements
+
+SESSIONS, EACH = 200, 200
+GROWING = {"actions", "requests", "subtasks"}
+FILL = """
+INSERT INTO sessions (id, project_id, started_ms)
+SELECT 's' || s, '{project_id}', s FROM generate_series(0, {sessions}) s;
+
+INSERT INTO actions
+  (id, session_id, project_id, tool_name, tool_type, output, exit_code, created_ms)
+SELECT s || '.' || n, 's' || s, '{project_id}', 'tool' || mod(n, 20),
+  (ARRAY['builtin', 'agent', 'skill', 'mcp'])[1 + mod(n, 4)], repeat('x', 200), 0, n
+FROM generate_series(0, {sessions}) s, generate_series(0, {each}) n;
+
+INSERT INTO requests (id, project_id, session_id, prompt, prompt_type, status, created_ms)
+SELECT s || '.' || n, '{project_id}', 's' || s, repeat('p', 200), 'other',
+  (ARRAY['active', 'completed', 'failed', 'running'])[1 + mod(n, 4)], n
+FROM generate_series(0, {sessions}) s, generate_series(0, 19) n;
+
+INSERT INTO tasks (id, request_id, name, wave_number, status, created_ms)
+SELECT id, id, 't', 0,
+  (ARRAY['pending', 'completed', 'failed', 'running'])[1 + mod(created_ms, 4)], created_ms
+FROM requests;
+
+INSERT INTO subtasks
+  (id, task_id, session_id, description, agent_type, agent_id, parent_agent_id, status, created_ms)
+SELECT t.id || '.' || k, t.id, r.session_id, repeat('d', 300), 'type' || k, 'a' || k,
+  CASE WHEN k = 1 THEN 'boss' END,
+  (ARRAY['pending', 'completed', 'failed', 'running'])[1 + mod(k, 4)], t.created_ms
+FROM tasks t JOIN requests r ON r.id = t.request_id, generate_series(0, 9) k;
+"""
+
+
+@pytest.mark.requirement("S2", "A1")
+def test_a_tree_of_1000_subtasks_takes_three_queries(store: Store) -> None:
+    request = a_request(store)
+    many = [
+        {"id": f"t{n}", "request_id": request["id"], "name": "t", "wave_number": n, "created_ms": n}
+        for n in range(100)
+    ]
+    parts = [
+        {
+            "id": f"p{n}",
+            "task_id": f"t{n // 10}",
+            "session_id": "s1",
+            "description": "d",
+            "created_ms": n,
+        }
+        for n in range(1000)
+    ]
+    store.write(
+        lambda c: (c.execute(sa.insert(task_rows), many), c.execute(sa.insert(subtask_rows), parts))
+    )
+    with statements(store) as sent:
+        tree = store.read(lambda c: hierarchy.of_project(c, request["project_id"], 50, 0))
+    assert len(sent) <= 3
+    [grown] = tree.requests.rows
+    assert [task["wave_number"] for task in grown["tasks"]] == list(range(100))
+    assert [row["id"] for task in grown["tasks"] for row in task["subtasks"]] == [
+        f"p{n}" for n in range(1000)
+    ]
+
+
+@pytest.mark.requirement("S2", "A1")
+def test_the_tree_is_paged_by_request_newest_first(store: Store) -> None:
+    made = [a_request(store, f"s{n}") for n in range(3)]
+    a_subtask(store, a_task(store, made[0]))
+    a_task(store, made[1])
+    project_id = made[0]["project_id"]
+    newest = [request["id"] for request in reversed(made)]
+    whole = store.read(lambda c: hierarchy.of_project(c, project_id, 50, 0))
+    assert [row["id"] for row in whole.requests.rows] == newest
+    page = store.read(lambda c: hierarchy.of_project(c, project_id, 1, 1)).requests
+    assert ([row["id"] for row in page.rows], page.total) == ([newest[1]], 3)
+    assert [whole.figures[f"total_{noun}"] for noun in projects.COUNTED] == [3, 2, 1]
+    past = store.read(lambda c: hierarchy.of_project(c, project_id, 1, 9)).requests
+    assert (past.rows, past.total) == ([], 3)
+    with pytest.raises(NotThere, match="Project not found"):
+        store.read(lambda c: hierarchy.of_project(c, "none", 1, 0))
+
+
+@pytest.fixture
+def large(postgres_url: str) -> Iterator[Store]:
+    """Many sessions with many actions, in one project."""
+    store = Store.open(postgres_url)
+    project_id = store.write(lambda c: projects.put(c, "/w/app", NOW))["id"]
+    fill = FILL.format(project_id=project_id, sessions=SESSIONS - 1, each=EACH - 1)
+    store.write(lambda c: [c.exec_driver_sql(one) for one in fill.split(";") if one.strip()])
+    with store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
+        connection.exec_driver_sql("VACUUM ANALYZE")
+    yield store
+    store.close()
+
+
+def _scanned(plan: dict[str, Any]) -> Iterator[str]:
+    if plan["Node Type"] == "Seq Scan":
+        yield plan["Relation Name"]
+    for below in plan.get("Plans", []):
+        yield from _scanned(below)
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("S2")
+def test_no_list_reads_a_table_from_end_to_end(large: Store) -> None:
+    project = projects.id_of("/w/app")
+    asks = [
+        lambda c: actions.listed(c, 100, 0),
+        lambda c: actions.listed(c, 100, 0, session_id="s7"),
+        lambda c: actions.listed(c, 100, 0, tool_name="tool3"),
+        lambda c: actions.listed(c, 100, 0, tool_type="agent"),
+        lambda c: actions.listed(c, 100, 0, session_id="s7", tool_name="tool3"),
+        lambda c: actions.hourly(c, 24 * actions.HOUR_MS + EACH - 5),
+        lambda c: requests.listed(c, 100, 0),
+        lambda c: requests.listed(c, 100, 0, session_id="s7"),
+        lambda c: requests.listed(c, 100, 0, status="failed"),
+        lambda c: requests.latest(c, 50, project_id=project),
+        lambda c: tasks.listed(c, 100, 0),
+        lambda c: tasks.listed(c, 100, 0, request_id="7.7"),
+        lambda c: tasks.listed(c, 100, 0, status="running"),
+        lambda c: subtasks.listed(c, 100, 0),
+        lambda c: subtasks.listed(c, 100, 0, task_id="7.7"),
+        lambda c: subtasks.listed(c, 100, 0, session_id="s7"),
+        lambda c: subtasks.listed(c, 100, 0, status="failed"),
+        lambda c: subtasks.listed(c, 100, 0, agent_type="type2"),
+        lambda c: subtasks.listed(c, 100, 0, is_subagent=True),
+        lambda c: active.agents(c, 100, 0),
+        lambda c: waves.history(c, "s7", 100, 0),
+        lambda c: hierarchy.of_project(c, project, 50, 0),
+    ]
+    with statements(large) as sent:
+        for ask in asks:
+            large.read(ask)
+    looked = [(text, given) for text, given in sent if text.startswith("SELECT")]
+    found = []
+    with large.engine.connect() as connection:
+        for text, given in looked:
+            explained = connection.exec_driver_sql(f"EXPLAIN (FORMAT JSON) {text}", given)
+            [whole] = explained.scalar_one()
+            found += [(name, text) for name in _scanned(whole["Plan"]) if name in GROWING]
+    assert len(looked) > len(asks)
+    assert found == []

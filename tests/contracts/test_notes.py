@@ -1,0 +1,57 @@
+"""What a transaction did is told at its end: in the order of commits, and counted."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import sqlalchemy as sa
+
+from holdfast.store import notes
+from holdfast.store.engine import WRITES
+from holdfast.store.store import Store
+from tests.contracts.trees import told
+
+WAITING = sa.text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
+
+
+@pytest.mark.requirement("S3")
+def test_events_and_counts_of_one_change_are_kept_in_their_order(store: Store) -> None:
+    def change(connection: sa.Connection) -> None:
+        for n in range(30):
+            notes.announce(connection, f"k{n}", {"n": n, "of": ["ü", None]}, session_id="s")
+            notes.count(connection, "b" if n % 2 else "a")
+        notes.count(connection, "nothing", 0)
+
+    store.write(change)
+    store.write(change)
+    found = told(store)
+    assert [row["kind"] for row in found] == [f"k{n}" for n in range(30)] * 2
+    assert found[7]["body"] == {"n": 7, "of": ["ü", None]}
+    assert (found[0]["session_id"], found[0]["project_id"]) == ("s", None)
+    assert store.read(lambda c: notes.counted(c, "a")) == 30
+    assert store.read(lambda c: notes.counted(c, "b")) == 30
+    assert store.read(lambda c: notes.counted(c, "nothing")) == 0
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("S3")
+def test_a_later_commit_never_has_a_lower_number(postgres_url: str) -> None:
+    """A listener asks for what came after the last it saw: it must not miss one."""
+    store = Store.open(postgres_url)
+
+    def later(connection: sa.Connection) -> None:
+        notes.announce(connection, "later")
+
+    with ThreadPoolExecutor(1) as pool:
+        with store.engine.connect().execution_options(**WRITES) as first, first.begin():
+            notes.announce(first, "first")
+            notes.settle(first)
+            waits = pool.submit(store.write, later)
+            while not (store.read(lambda c: c.scalar(WAITING)) or waits.done()):
+                pass
+            notes.announce(first, "second")
+            notes.settle(first)
+        waits.result(timeout=30)
+    assert [row["kind"] for row in told(store)] == ["first", "second", "later"]
+    store.close()

@@ -1,0 +1,173 @@
+"""Requests, tasks and their waves, on both engines."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+import sqlalchemy as sa
+
+from holdfast.store import notes
+from holdfast.store.store import Store
+from holdfast.store.tables import metadata
+from holdfast.work import actions, projects, requests, sessions, tasks, waves
+from holdfast.work.errors import NotThere, Refused
+from tests.contracts.trees import NOW, a_request, a_subtask, a_task, told
+
+COUNTED = ("projects", "sessions", "requests", "tasks", "subtasks", "actions")
+
+
+def _counts_are_right(store: Store) -> None:
+    def check(connection: sa.Connection) -> None:
+        for noun in COUNTED:
+            counted = sa.select(sa.func.count()).select_from(metadata.tables[noun])
+            assert notes.counted(connection, noun) == connection.scalar(counted), noun
+
+    store.read(check)
+
+
+@pytest.mark.requirement("A1")
+def test_a_request_makes_its_session_known(store: Store) -> None:
+    request = a_request(store, "s1", metadata={"a": 1})
+    assert (request["status"], request["prompt_type"]) == ("active", "other")
+    session = store.read(lambda c: sessions.get(c, "s1"))
+    assert session["project_id"] == request["project_id"]
+    with pytest.raises(NotThere, match="Project"):
+        store.write(lambda c: requests.add(c, {**request, "project_id": "nowhere"}, NOW))
+
+
+@pytest.mark.requirement("A1")
+def test_completing_a_request_notes_when_and_taking_it_up_again_forgets_it(store: Store) -> None:
+    request = a_request(store, metadata={"a": 1, "b": 1})
+    given = {"status": "completed", "metadata": {"b": 2}}
+    done = store.write(lambda c: requests.change(c, request["id"], given, NOW + 5))
+    assert (done["completed_ms"], done["metadata"]) == (NOW + 5, {"a": 1, "b": 2})
+    again = store.write(lambda c: requests.change(c, request["id"], {"status": "active"}, NOW + 9))
+    assert again["completed_ms"] is None
+    assert store.read(lambda c: requests.get(c, request["id"])) == again
+    with pytest.raises(Refused, match="No update fields"):
+        store.write(lambda c: requests.change(c, request["id"], {}, NOW))
+
+
+@pytest.mark.requirement("A6")
+def test_the_next_wave_is_the_highest_and_one_more(store: Store) -> None:
+    request = a_request(store)
+    numbers = [a_task(store, request)["wave_number"] for _ in range(2)]
+    numbers += [a_task(store, request, wave_number=7)["wave_number"]]
+    numbers += [a_task(store, request)["wave_number"]]
+    assert numbers == [0, 1, 7, 8]
+    assert a_task(store, a_request(store))["name"] == "Wave 0"
+
+
+@pytest.mark.requirement("A6", "A4")
+def test_tasks_posted_at_once_stand_in_different_waves(store: Store) -> None:
+    request = a_request(store)
+    with ThreadPoolExecutor(8) as pool:
+        made = list(pool.map(lambda _n: a_task(store, request)["wave_number"], range(16)))
+    assert sorted(made) == list(range(16))
+
+
+@pytest.mark.requirement("A6", "A4")
+def test_tasks_ended_at_once_settle_their_wave_once(store: Store) -> None:
+    request = a_request(store)
+    first = [a_task(store, request, wave_number=0) for _ in range(8)]
+    a_task(store, request, wave_number=1)
+
+    def end(task_id: str) -> None:
+        store.write(lambda c: tasks.change(c, task_id, {"status": "completed"}, NOW + 1))
+
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(end, [task["id"] for task in first]))
+    assert [row["body"]["wave_number"] for row in told(store, "wave.completed")] == [0]
+    assert [row["body"]["wave_number"] for row in told(store, "wave.started")] == [0, 1]
+
+
+@pytest.mark.requirement("A6")
+def test_waves_go_one_after_the_other(store: Store) -> None:
+    request = a_request(store)
+    first, second = a_task(store, request), a_task(store, request)
+
+    def set_to(task_id: str, status: str, now_ms: int) -> tuple[int, str, int] | None:
+        store.write(lambda c: tasks.change(c, task_id, {"status": status}, now_ms))
+        found = store.read(lambda c: waves.current(c, "s1"))
+        return (found["wave_number"], found["status"], found["started_ms"]) if found else None
+
+    found = store.read(lambda c: waves.current(c, "s1"))
+    assert found and (found["wave_number"], found["status"]) == (0, "pending")
+    assert set_to(first["id"], "running", NOW + 1) == (0, "running", NOW + 1)
+    assert set_to(first["id"], "completed", NOW + 2) == (1, "running", NOW + 2)
+    assert set_to(second["id"], "failed", NOW + 3) is None
+    page = store.read(lambda c: waves.history(c, "s1", 10, 0))
+    assert [(w["status"], w["total_tasks"], w["failed_tasks"]) for w in page.rows] == [
+        ("completed", 1, 0),
+        ("failed", 1, 1),
+    ]
+    assert page.total == 2
+    assert store.read(lambda c: waves.current(c, "unknown")) is None
+
+
+@pytest.mark.requirement("A6")
+def test_a_wave_goes_with_its_last_task(store: Store) -> None:
+    request = a_request(store)
+    first, second = a_task(store, request), a_task(store, request)
+    store.write(lambda c: tasks.remove(c, first["id"], NOW))
+    page = store.read(lambda c: waves.history(c, "s1", 10, 0))
+    assert [wave["wave_number"] for wave in page.rows] == [second["wave_number"]]
+    store.write(lambda c: requests.remove(c, request["id"], NOW))
+    assert store.read(lambda c: waves.history(c, "s1", 10, 0)).total == 0
+
+
+@pytest.mark.requirement("A1")
+@pytest.mark.parametrize("what", ["request", "task", "project"])
+def test_a_branch_goes_with_all_below_it_and_counts_stay_right(store: Store, what: str) -> None:
+    request = a_request(store)
+    task = a_task(store, request)
+    subtask = a_subtask(store, task, agent_type="t", agent_id="a")
+    given = {"tool_name": "Edit", "tool_type": "builtin", "subtask_id": subtask["id"]}
+    store.write(lambda c: actions.add(c, actions.drafted(given, NOW)))
+    a_task(store, a_request(store, "other"))
+    _counts_are_right(store)
+    _project, before = store.read(lambda c: projects.measured(c, request["project_id"]))
+    assert [before[f"total_{noun}"] for noun in projects.COUNTED] == [2, 2, 1]
+    store.write(projects.recount)
+    assert store.read(lambda c: projects.measured(c, request["project_id"])) == (_project, before)
+    if what == "request":
+        store.write(lambda c: requests.remove(c, request["id"], NOW))
+    elif what == "task":
+        store.write(lambda c: tasks.remove(c, task["id"], NOW))
+    else:
+        store.write(lambda c: projects.remove(c, request["project_id"]))
+        a_request(store)
+    _project, after = store.read(lambda c: projects.measured(c, request["project_id"]))
+    left = {"request": [1, 1, 0], "task": [2, 1, 0], "project": [1, 0, 0]}[what]
+    assert [after[f"total_{noun}"] for noun in projects.COUNTED] == left
+    _counts_are_right(store)
+    assert store.read(lambda c: notes.counted(c, "actions")) == 0
+    assert store.read(lambda c: c.scalar(sa.text("SELECT count(*) FROM agent_contexts"))) == 0
+
+
+@pytest.mark.requirement("A1", "S3")
+def test_every_change_is_told_with_its_place(store: Store) -> None:
+    request = a_request(store)
+    task = a_task(store, request)
+    store.write(lambda c: tasks.change(c, task["id"], {"name": "new"}, NOW))
+    store.write(lambda c: tasks.remove(c, task["id"], NOW))
+    store.write(lambda c: requests.remove(c, request["id"], NOW))
+    kinds = [row["kind"] for row in told(store) if row["kind"][:4] in ("requ", "task")]
+    assert kinds == [
+        "request.created",
+        "task.created",
+        "task.changed",
+        "task.removed",
+        "request.removed",
+    ]
+    place = {(row["project_id"], row["session_id"]) for row in told(store, "task")}
+    assert place == {(request["project_id"], "s1")}
+
+
+@pytest.mark.requirement("A1")
+def test_a_change_that_is_refused_leaves_nothing(store: Store) -> None:
+    before = len(told(store))
+    with pytest.raises(NotThere, match="Request not found"):
+        store.write(lambda c: tasks.add(c, {"request_id": "none"}, NOW))
+    assert len(told(store)) == before

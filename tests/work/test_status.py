@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.work.status import ENDED, times
+
+STATUS = st.sampled_from(("pending", "running", "paused", "blocked", "completed", "failed"))
+
+
+@pytest.mark.requirement("A1")
+@given(st.lists(STATUS, min_size=1, max_size=8))
+def test_times_follow_the_statuses_a_row_went_through(statuses: list[str]) -> None:
+    row: dict[str, object] = {}
+    for now, status in enumerate(statuses):
+        row |= times(status, now, row)
+    began = statuses.index("running") if "running" in statuses else None
+    assert row["started_ms"] == began
+    if statuses[-1] not in ENDED:
+        assert row["completed_ms"] is None
+    else:
+        same = next(
+            (n for n in range(len(statuses) - 1, -1, -1) if statuses[n] != statuses[-1]), -1
+        )
+        assert row["completed_ms"] == same + 1
