@@ -7,9 +7,13 @@ from pathlib import Path
 
 import pytest
 from fastapi import FastAPI
+from fastapi.routing import APIRoute
+from httpx2 import Response
+from pydantic import TypeAdapter
+from starlette.routing import Match
 from starlette.testclient import TestClient
 
-from holdfast.api.app import create
+from holdfast.api.app import ROUTERS, create
 from holdfast.api.database import Database
 from holdfast.api.gate import Gate, Rules
 from holdfast.store.store import Store
@@ -33,4 +37,17 @@ def api(app: FastAPI, store: Store) -> Iterator[TestClient]:
         headers=headers,
         raise_server_exceptions=False,
     ) as client:
+        client.event_hooks["response"].append(_fits)
         yield client
+
+
+def _fits(answer: Response) -> None:
+    """Whatever a test asks, the answer is as the interface describes it."""
+    asked = answer.request
+    scope = {"type": "http", "path": asked.url.path, "method": asked.method}
+    found = (route for router in ROUTERS for route in router.routes)
+    route = next((route for route in found if route.matches(scope)[0] is Match.FULL), None)
+    if answer.is_success and isinstance(route, APIRoute) and route.response_model:
+        answer.read()
+        if answer.headers["content-type"] == "application/json":
+            TypeAdapter(route.response_model).validate_python(answer.json(), strict=True)

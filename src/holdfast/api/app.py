@@ -9,6 +9,8 @@ from fastapi import FastAPI
 
 import holdfast
 from holdfast.api import (
+    actions,
+    active,
     agent_contexts,
     audit,
     blocking,
@@ -17,12 +19,17 @@ from holdfast.api import (
     compact,
     context,
     health,
+    hierarchy,
     messages,
     metrics,
     projects,
+    requests,
     sessions,
     slips,
     subscriptions,
+    subtasks,
+    tasks,
+    waves,
 )
 from holdfast.api.database import Database
 from holdfast.settings import load
@@ -34,6 +41,13 @@ ROUTERS = (
     metrics.router,
     projects.router,
     sessions.router,
+    active.router,
+    requests.router,
+    tasks.router,
+    subtasks.router,
+    actions.router,
+    hierarchy.router,
+    waves.router,
     compact.router,
     capacity.router,
     context.router,

@@ -4,7 +4,7 @@ are taken out of every free text before a route sees it."""
 from __future__ import annotations
 
 import math
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any
 from uuid import UUID
 
 import msgspec
@@ -96,6 +96,19 @@ def _written_time(text: Any) -> Any:
     return ms
 
 
+def _uuid(text: str) -> str:
+    """As it is always written, however it was."""
+    try:
+        return str(UUID(text))
+    except ValueError as slip:
+        raise ValueError("must be a UUID") from slip
+
+
+def at_most(most: int) -> AfterValidator:
+    """A page asked larger than there are is as large as there are: `limit` is told as applied."""
+    return AfterValidator(lambda asked: min(asked, most))
+
+
 Text = Annotated[str, Field(max_length=MOST_TEXT), AfterValidator(clean)]
 Word = Annotated[str, Field(min_length=1, max_length=MOST_ID), AfterValidator(plain)]
 Words = Annotated[str, Field(min_length=1, max_length=MOST_TEXT), AfterValidator(clean)]
@@ -110,14 +123,16 @@ TimeMs = Annotated[
     BeforeValidator(_written_time),
     Field(json_schema_extra={"type": "string", "format": "date-time"}),
 ]
-Id: TypeAlias = Annotated[UUID, AfterValidator(str)]
+Id = Annotated[str, AfterValidator(_uuid), Field(json_schema_extra={"format": "uuid"})]
 IdPath = Annotated[UUID, Path()]
 SessionPath = Annotated[str, Path(min_length=1, max_length=MOST_ID), AfterValidator(plain)]
 AgentPath = Annotated[str, Path(min_length=1, max_length=MOST_ID), AfterValidator(plain)]
+Limit = Annotated[int, Query(ge=1, le=MOST_INT), at_most(100)]
 Offset = Annotated[int, Query(ge=0, le=MOST_INT)]
 WordQuery = Annotated[
     Annotated[str, Field(min_length=1, max_length=MOST_ID), AfterValidator(plain)] | None, Query()
 ]
+IdQuery = Annotated[Id | None, Query()]
 
 
 class Body(BaseModel):

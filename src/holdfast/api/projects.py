@@ -6,16 +6,28 @@ from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
 from pydantic import AfterValidator
+from sqlalchemy.engine import Connection
 
+from holdfast.api import requests
 from holdfast.api.answers import NOT_FOUND, Answer, Paged, nothing, paging, said
 from holdfast.api.database import Db
-from holdfast.api.fields import MOST_TEXT, Body, FilePath, IdPath, Object, Offset, Text, plain
+from holdfast.api.fields import (
+    MOST_TEXT,
+    Body,
+    FilePath,
+    IdPath,
+    Limit,
+    Object,
+    Offset,
+    Text,
+    plain,
+)
 from holdfast.store.page import Row
 from holdfast.work import moment, projects
 from holdfast.work.errors import Refused
+from holdfast.work.requests import latest
 
 router = APIRouter(prefix="/api/projects", tags=["projects"])
-Limit = Annotated[int, Query(ge=1, le=100)]
 
 
 class NewProject(Body):
@@ -40,6 +52,28 @@ class Made(Answer):
 
 class Found(Project):
     project: Project
+
+
+class Stats(Answer):
+    project_id: str
+    project_name: str | None
+    path: str
+    total_requests: int
+    total_subtasks: int
+    total_actions: int
+    successful_actions: int
+    avg_duration_ms: float | None
+    last_activity: str
+
+
+class Asked(Project):
+    requests: list[requests.Request]
+
+
+class Whole(Answer):
+    project: Asked
+    requests: list[requests.Request]
+    stats: Stats
 
 
 class Listed(Paged):
@@ -74,11 +108,35 @@ async def by_path(
     return said({**row, "project": row})
 
 
+@router.get("/{project_id}", response_model=Whole, responses=NOT_FOUND)
+async def get(project_id: IdPath, db: Db) -> Response:
+    """With its last 50 requests, within it and beside it, and its figures."""
+
+    def both(connection: Connection) -> tuple[Row, Row, list[Row]]:
+        project, figures = projects.measured(connection, str(project_id))
+        return project, figures, latest(connection, 50, project_id=project["id"])
+
+    project, figures, asked = await db.read(both)
+    last = [requests.shown(row) for row in asked]
+    return said(
+        {
+            "project": {**shown(project), "requests": last},
+            "requests": last,
+            "stats": stats_shown(figures),
+        }
+    )
+
+
 @router.delete("/{project_id}", status_code=204, response_class=Response, responses=NOT_FOUND)
 async def remove(project_id: IdPath, db: Db) -> Response:
     """The project, and all that belongs to it."""
     await db.write(lambda c: projects.remove(c, str(project_id)))
     return nothing()
+
+
+def stats_shown(figures: Row) -> dict[str, Any]:
+    told = {name: figures[name] for name in Stats.model_fields if name != "last_activity"}
+    return {**told, "last_activity": moment.written(figures["last_activity_ms"])}
 
 
 def shown(row: Row) -> dict[str, Any]:

@@ -3,18 +3,30 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Annotated, Any
+from typing import Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import APIRouter, Response
+from sqlalchemy.engine import Connection
 
+from holdfast.api import requests
 from holdfast.api.answers import CONFLICT, NOT_FOUND, Answer, Paged, nothing, paging, said
 from holdfast.api.database import Db
-from holdfast.api.fields import Body, Id, Natural, Offset, SessionPath, TimeMs, Word
+from holdfast.api.fields import (
+    Body,
+    Id,
+    IdQuery,
+    Limit,
+    Natural,
+    Offset,
+    SessionPath,
+    TimeMs,
+    Word,
+)
 from holdfast.store.page import Row
-from holdfast.work import moment, sessions
+from holdfast.work import moment, session_stats, sessions
+from holdfast.work.requests import latest
 
 router = APIRouter(prefix="/api/sessions", tags=["sessions"])
-Limit = Annotated[int, Query(ge=1, le=100)]
 COLUMNS = {"started_at": "started_ms", "ended_at": "ended_ms"}
 
 
@@ -41,6 +53,43 @@ class Session(Answer):
     total_errors: int
 
 
+class Asked(Answer):
+    id: str
+    prompt: str
+    prompt_type: str
+    status: str
+    created_at: str
+
+
+class WithRequests(Session):
+    requests: list[Asked]
+
+
+class Overview(Answer):
+    total_sessions: int
+    active_sessions: int
+    total_tools: int
+    total_tools_used: int
+    total_success: int
+    total_errors: int
+    avg_tools_per_session: float
+    oldest_session: str | None
+    newest_session: str | None
+
+
+class OfProject(Answer):
+    project_name: str | None
+    project_path: str
+    session_count: int
+    total_tools: int
+
+
+class Stats(Answer):
+    overview: Overview
+    by_project: list[OfProject]
+    timestamp: str
+
+
 class Listed(Paged):
     sessions: list[Session]
 
@@ -55,7 +104,7 @@ async def post(body: NewSession, db: Db) -> Response:
 @router.get("", response_model=Listed)
 async def listed(
     db: Db,
-    project_id: Annotated[Id | None, Query()] = None,
+    project_id: IdQuery = None,
     active_only: bool = False,
     limit: Limit = 50,
     offset: Offset = 0,
@@ -64,10 +113,31 @@ async def listed(
     now = moment.now_ms()
     page = await db.read(
         lambda c: sessions.listed(
-            c, limit, offset, now_ms=now, project_id=_text(project_id), active_only=active_only
+            c, limit, offset, now_ms=now, project_id=project_id, active_only=active_only
         )
     )
     return said({"sessions": [shown(row) for row in page.rows], **paging(page)})
+
+
+@router.get("/stats", response_model=Stats)
+async def stats(db: Db) -> Response:
+    """All sessions in one look, and by project."""
+    now = moment.now_ms()
+    found = await db.read(lambda c: session_stats.stats(c, now))
+    return said({**found, "timestamp": moment.written(now)})
+
+
+@router.get("/{session_id}", response_model=WithRequests, responses=NOT_FOUND)
+async def get(session_id: SessionPath, db: Db) -> Response:
+    """The session, and the last 20 things asked in it."""
+
+    def both(connection: Connection) -> tuple[Row, list[Row]]:
+        row = sessions.get(connection, session_id)
+        return row, latest(connection, 20, session_id=session_id)
+
+    row, asked = await db.read(both)
+    last = [{name: requests.shown(one)[name] for name in Asked.model_fields} for one in asked]
+    return said({**shown(row), "requests": last})
 
 
 @router.patch("/{session_id}", response_model=Session, responses=NOT_FOUND)
@@ -90,10 +160,6 @@ def columns(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _may_set(name: str, value: Any) -> bool:
     return value is not None or name == "ended_ms"
-
-
-def _text(value: object) -> str | None:
-    return None if value is None else str(value)
 
 
 def shown(row: Row) -> dict[str, Any]:

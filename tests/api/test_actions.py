@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.api.trees import NOWHERE, post
+
+EDIT = {"tool_name": "Edit", "tool_type": "builtin"}
+
+
+@pytest.mark.requirement("S2")
+def test_an_action_is_answered_with_what_clients_read(api: TestClient) -> None:
+    action = post(
+        api,
+        "action",
+        **EDIT,
+        input="Edit the migration for tokens",
+        file_paths=["/app/create.php"],
+        duration_ms=150,
+        session_id="s1",
+        project_path="/w/app/",
+    )
+    assert set(action) == {
+        "id",
+        "tool_name",
+        "tool_type",
+        "exit_code",
+        "duration_ms",
+        "created_at",
+        "session_id",
+        "keywords_extracted",
+    }
+    assert (action["exit_code"], action["session_id"]) == (0, "s1")
+    assert action["keywords_extracted"] == 6
+    found = api.get("/api/projects/by-path", params={"path": "/w/app"})
+    assert found.status_code == 200
+    session = api.get("/api/sessions/s1").json()
+    assert (session["project_id"], session["total_success"]) == (found.json()["id"], 1)
+
+
+@pytest.mark.requirement("S2")
+def test_a_session_filter_filters_and_rows_tell_their_session(api: TestClient) -> None:
+    for n in range(3):
+        post(api, "action", **EDIT, session_id=f"s{n % 2}")
+    post(api, "action", tool_name="Task", tool_type="agent")
+    page = api.get("/api/actions", params={"session_id": "s0", "limit": 1}).json()
+    assert (page["count"], page["total"], page["limit"]) == (1, 2, 1)
+    assert [row["session_id"] for row in page["actions"]] == ["s0"]
+    assert api.get("/api/actions", params={"tool_type": "agent"}).json()["total"] == 1
+    assert api.get("/api/actions", params={"tool_name": "Edit"}).json()["total"] == 3
+    assert api.get("/api/actions").json()["total"] == 4
+    assert api.get("/api/actions", params={"limit": 9_999}).json()["limit"] == 5_000
+    assert api.get("/api/actions", params={"limit": "abc"}).status_code == 400
+
+
+@pytest.mark.requirement("S2")
+@pytest.mark.parametrize(
+    "odd",
+    [
+        {"tool_type": "odd"},
+        {"tool_name": ""},
+        {"exit_code": "one"},
+        {"duration_ms": -1},
+        {"duration_ms": 10**30},
+        {"file_paths": "a"},
+        {"subtask_id": "a"},
+        {"input": "a\x00b"},
+    ],
+)
+def test_an_action_that_does_not_fit_names_the_field(
+    api: TestClient, odd: dict[str, object]
+) -> None:
+    answer = api.post("/api/actions", json={**EDIT, **odd})
+    assert answer.status_code == 400
+    assert set(answer.json()["details"]) == set(odd)
+
+
+@pytest.mark.requirement("S2")
+def test_an_action_for_a_subtask_nobody_knows_is_404(api: TestClient) -> None:
+    answer = api.post("/api/actions", json={**EDIT, "subtask_id": NOWHERE, "session_id": "s1"})
+    assert (answer.status_code, answer.json()) == (404, {"error": "Subtask not found"})
+    assert api.get("/api/sessions/s1").status_code == 404
+
+
+@pytest.mark.requirement("S2")
+def test_hours_and_tools_are_told(api: TestClient) -> None:
+    post(api, "action", **EDIT)
+    hours = api.get("/api/actions/hourly").json()
+    assert (hours["period"], [hour["count"] for hour in hours["data"]]) == ("24h", [1])
+    tools = api.get("/api/actions/top-tools", params={"limit": 3}).json()
+    assert tools == {"data": [{**EDIT, "count": 1}], "limit": 3}
+
+
+@pytest.mark.requirement("S2")
+def test_sessions_are_told_with_what_was_asked_and_in_one_look(api: TestClient) -> None:
+    assert api.get("/api/sessions/stats").json()["overview"]["oldest_session"] is None
+    post(api, "action", **EDIT, session_id="s1", project_path="/w/app")
+    project = api.get("/api/projects/by-path", params={"path": "/w/app"}).json()["id"]
+    for n in range(21):
+        post(api, "request", project_id=project, session_id="s1", prompt=f"ask {n}")
+    session = api.get("/api/sessions/s1").json()
+    assert (session["id"], len(session["requests"])) == ("s1", 20)
+    assert set(session["requests"][0]) == {"id", "prompt", "prompt_type", "status", "created_at"}
+    stats = api.get("/api/sessions/stats").json()
+    assert stats["overview"]["total_sessions"] == stats["overview"]["total_tools"] == 1
+    assert stats["by_project"][0]["project_path"] == "/w/app"
+    assert api.get("/api/sessions/nobody").json() == {"error": "Session not found"}

@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.api.trees import NOWHERE, a_request, a_task, post
+
+
+@pytest.mark.requirement("S2")
+def test_a_request_has_the_fields_clients_read(api: TestClient) -> None:
+    request = a_request(api, prompt_type="debug", metadata={"a": 1})
+    assert set(request) == {
+        "id",
+        "project_id",
+        "session_id",
+        "prompt",
+        "prompt_type",
+        "status",
+        "created_at",
+        "completed_at",
+        "metadata",
+    }
+    assert (request["status"], request["completed_at"]) == ("active", None)
+    assert request["created_at"].endswith("Z")
+
+
+@pytest.mark.requirement("S2")
+def test_a_request_is_found_with_its_tasks_by_wave(api: TestClient) -> None:
+    request = a_request(api)
+    for number in (3, 1):
+        post(api, "task", request_id=request["id"], wave_number=number)
+    found = api.get(f"/api/requests/{request['id']}").json()["request"]
+    assert found["id"] == request["id"]
+    assert [task["wave_number"] for task in found["tasks"]] == [1, 3]
+
+
+@pytest.mark.requirement("S2")
+def test_completing_a_request_sets_when(api: TestClient) -> None:
+    where = f"/api/requests/{a_request(api, metadata={'a': 1})['id']}"
+    done = api.patch(where, json={"status": "completed", "metadata": {"b": 2}}).json()
+    assert done["success"] is True
+    assert done["request"]["completed_at"]
+    assert done["request"]["metadata"] == {"a": 1, "b": 2}
+    assert api.patch(where, json={"status": "odd"}).status_code == 400
+    nothing = api.patch(where, json={"unknown": 1})
+    assert (nothing.status_code, nothing.json()["error"]) == (400, "No update fields provided")
+    assert api.delete(where).status_code == 204
+    assert api.get(where).status_code == api.delete(where).status_code == 404
+
+
+@pytest.mark.requirement("S2")
+def test_requests_are_filtered_and_paged(api: TestClient) -> None:
+    mine = a_request(api, "s1")
+    a_request(api, "s2", status="completed")
+    a_request(api, "s2")
+
+    def asked(**query: str | int) -> tuple[int, int]:
+        answer = api.get("/api/requests", params=query).json()
+        assert answer["count"] == len(answer["requests"])
+        return answer["count"], answer["total"]
+
+    assert asked() == (3, 3)
+    assert asked(limit=1, session_id="s2") == (1, 2)
+    assert asked(session_id="s2", status="completed") == (1, 1)
+    assert asked(project_id=mine["project_id"], offset=2) == (1, 3)
+    assert asked(project_id=NOWHERE) == (0, 0)
+    assert api.get("/api/requests", params={"limit": 9999}).json()["limit"] == 100
+    for query in ({"project_id": "no"}, {"limit": 0}, {"offset": -1}, {"status": "odd"}):
+        answer = api.get("/api/requests", params=query)
+        assert (answer.status_code, answer.json()["error"]) == (400, "Invalid query parameters")
+
+
+@pytest.mark.requirement("S2")
+def test_what_does_not_fit_is_refused_and_what_is_not_there_is_404(api: TestClient) -> None:
+    whole = {"project_id": NOWHERE, "session_id": "s", "prompt": "p"}
+    assert api.post("/api/requests", json=whole).json() == {"error": "Project not found"}
+    for field in whole:
+        answer = api.post("/api/requests", json={k: v for k, v in whole.items() if k != field})
+        assert (answer.status_code, list(answer.json()["details"])) == (400, [field])
+    odd = api.post("/api/requests", json={**whole, "prompt_type": "odd"})
+    assert (odd.status_code, list(odd.json()["details"])) == (400, ["prompt_type"])
+    assert api.get("/api/requests/no-uuid").status_code == 400
+    assert api.post("/api/tasks", json={"request_id": NOWHERE}).status_code == 404
+    assert api.get(f"/api/tasks/{NOWHERE}").json() == {"error": "Task not found"}
+
+
+@pytest.mark.requirement("S2")
+def test_tasks_are_made_changed_found_and_removed(api: TestClient) -> None:
+    task = a_task(api)
+    assert (task["name"], task["wave_number"], task["status"]) == ("Wave 0", 0, "pending")
+    post(api, "subtask", task_id=task["id"], description="one")
+    where = f"/api/tasks/{task['id']}"
+    [part] = api.get(where).json()["task"]["subtasks"]
+    assert part["task_id"] == part["task_list_id"] == task["id"]
+    done = api.patch(where, json={"status": "completed", "name": "first"}).json()["task"]
+    assert (done["name"], bool(done["completed_at"])) == ("first", True)
+    listed = api.get("/api/tasks", params={"request_id": task["request_id"]}).json()
+    assert (listed["count"], listed["total"], listed["tasks"]) == (1, 1, [done])
+    assert api.get("/api/tasks", params={"status": "pending"}).json()["total"] == 0
+    assert "No update fields" in api.patch(where, json={}).json()["error"]
+    assert api.delete(where).status_code == 204
+    assert api.get(where).status_code == 404

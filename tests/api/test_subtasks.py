@@ -1,0 +1,111 @@
+from __future__ import annotations
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.api.trees import NOWHERE, a_request, a_subtask, a_task, post
+
+
+@pytest.mark.requirement("S2")
+def test_a_subtask_has_the_fields_clients_read(api: TestClient) -> None:
+    subtask = a_subtask(api, agent_type="dev", agent_id="a", max_turns=3, status="running")
+    assert subtask["task_id"] == subtask["task_list_id"]
+    assert subtask["started_at"] and subtask["completed_at"] is None
+    assert (subtask["blocked_by"], subtask["result"], subtask["max_turns"]) == ([], None, 3)
+    assert subtask["session_id"] == "s1"
+
+
+@pytest.mark.requirement("S2")
+def test_a_subtask_is_found_with_what_was_done_for_it(api: TestClient) -> None:
+    subtask = a_subtask(api)
+    action = post(api, "action", tool_name="Edit", tool_type="builtin", subtask_id=subtask["id"])
+    found = api.get(f"/api/subtasks/{subtask['id']}").json()["subtask"]
+    assert [done["id"] for done in found["actions"]] == [action["id"]]
+    assert api.delete(f"/api/subtasks/{subtask['id']}").status_code == 204
+    assert api.get(f"/api/subtasks/{subtask['id']}").json() == {"error": "Subtask not found"}
+    assert api.get("/api/actions").json()["total"] == 0
+
+
+@pytest.mark.requirement("S2")
+def test_a_change_says_what_it_became(api: TestClient) -> None:
+    where = f"/api/subtasks/{a_subtask(api)['id']}"
+    running = api.patch(where, json={"status": "running", "agent_id": "a"}).json()
+    assert (running["success"], running["subtask"]["agent_id"]) == (True, "a")
+    done = api.patch(where, json={"status": "completed", "result": {"files": 2}}).json()["subtask"]
+    assert done["started_at"] == running["subtask"]["started_at"]
+    assert (bool(done["completed_at"]), done["result"]) == (True, {"files": 2})
+    assert "No update fields" in api.patch(where, json={}).json()["error"]
+    assert api.patch(where, json={"status": "odd"}).status_code == 400
+    assert api.patch(f"/api/subtasks/{NOWHERE}", json={"status": "failed"}).status_code == 404
+
+
+@pytest.mark.requirement("S2")
+def test_what_does_not_fit_is_refused(api: TestClient) -> None:
+    whole = {"task_id": a_task(api)["id"], "description": "d"}
+    unknown = api.post("/api/subtasks", json={**whole, "blocked_by": [NOWHERE]})
+    assert unknown.status_code == 400
+    assert unknown.json()["error"] == "One or more blocking subtask IDs not found"
+    missing = api.post("/api/subtasks", json={**whole, "task_id": NOWHERE})
+    assert (missing.status_code, missing.json()["error"]) == (404, f"Task not found: {NOWHERE}")
+    for odd in ({"description": ""}, {"max_turns": 0}, {"blocked_by": ["x"]}, {"status": "odd"}):
+        assert api.post("/api/subtasks", json={**whole, **odd}).status_code == 400
+    assert api.get("/api/subtasks/not-a-uuid").status_code == 400
+
+
+@pytest.mark.requirement("S2")
+def test_filters_filter(api: TestClient) -> None:
+    one = a_subtask(api, agent_type="dev", status="running")
+    elsewhere = post(api, "task", request_id=a_request(api, "s2")["id"])
+    post(api, "subtask", task_id=elsewhere["id"], description="d", parent_agent_id="boss")
+
+    def found(**query: str | int) -> list[str]:
+        answer = api.get("/api/subtasks", params=query).json()
+        assert answer["count"] == answer["total"] == len(answer["subtasks"])
+        return [row["id"] for row in answer["subtasks"]]
+
+    assert len(found()) == 2
+    for query in (
+        {"session_id": "s1"},
+        {"status": "running"},
+        {"agent_type": "dev"},
+        {"is_subagent": "false"},
+        {"task_id": one["task_id"]},
+    ):
+        assert found(**query) == [one["id"]]
+    assert one["id"] not in found(is_subagent="true")
+    assert found(session_id="nobody") == []
+
+
+@pytest.mark.requirement("S2")
+def test_closing_a_session_says_how_many_it_closed(api: TestClient) -> None:
+    a_subtask(api, status="running")
+    closed = api.post("/api/subtasks/close-session", json={"session_id": "s1"})
+    assert (closed.status_code, closed.json()) == (200, {"closed": 1, "session_id": "s1"})
+    assert api.post("/api/subtasks/close-session", json={}).status_code == 400
+
+
+@pytest.mark.requirement("S2", "A1")
+def test_an_agent_is_among_the_contexts_while_it_works(api: TestClient) -> None:
+    subtask = a_subtask(api, agent_type="dev", agent_id="a", status="running")
+    [context] = api.get("/api/agent-contexts").json()["contexts"]
+    assert (context["agent_id"], context["status"]) == ("a", "running")
+    assert context["role_context"]["subtask_id"] == subtask["id"]
+    api.patch(f"/api/subtasks/{subtask['id']}", json={"status": "failed"})
+    assert api.get("/api/agent-contexts").json()["contexts"] == []
+
+
+@pytest.mark.requirement("S2")
+def test_who_is_at_work_is_agents_or_else_sessions(api: TestClient) -> None:
+    subtask = a_subtask(api, agent_type="dev", agent_id="a")
+    idle = api.get("/api/active-sessions").json()
+    assert (idle["agents_count"], idle["count"], idle["total"]) == (0, 1, 1)
+    assert [agent["session_id"] for agent in idle["active_agents"]] == ["s1"]
+    api.patch(f"/api/subtasks/{subtask['id']}", json={"status": "running"})
+    post(api, "action", tool_name="Edit", tool_type="builtin", subtask_id=subtask["id"])
+    busy = api.get("/api/active-sessions").json()
+    [agent] = busy["active_agents"]
+    assert (agent["subtask_id"], agent["agent_type"]) == (subtask["id"], "dev")
+    assert (agent["actions_count"], agent["project_path"]) == (1, "/w/app")
+    assert busy["agents_count"] == 1
+    [session] = busy["active_sessions"]
+    assert (session["id"], session["project_name"], session["total_tools_used"]) == ("s1", "app", 1)
