@@ -18,8 +18,10 @@ from holdfast.api import (
     claims,
     compact,
     context,
+    events,
     health,
     hierarchy,
+    intake,
     messages,
     metrics,
     projects,
@@ -32,6 +34,7 @@ from holdfast.api import (
     waves,
 )
 from holdfast.api.database import Database
+from holdfast.api.listening import Hub
 from holdfast.settings import load
 from holdfast.store.store import Store
 from holdfast.work import topics
@@ -57,11 +60,14 @@ ROUTERS = (
     subscriptions.router,
     blocking.router,
     claims.router,
+    events.router,
+    intake.router,
 )
 COMMON: dict[int | str, dict[str, Any]] = {
     400: {"description": "Something about the request does not fit", "model": slips.Slip},
     401: {"description": "No token, or not the right one", "model": slips.Slip},
     429: {"description": "Too many requests: `Retry-After`", "model": slips.Slip},
+    503: {"description": "The database does not answer", "model": slips.Slip},
 }
 
 
@@ -73,10 +79,12 @@ def create(store: Store) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         openapi_url="/openapi.json",
+        redirect_slashes=False,
     )
     app.state.database = Database(store)
     app.state.started = time.monotonic()
     app.state.topics = topics.known(load.load().word("topics"))
+    app.state.hub = Hub(store)
     slips.install(app)
     for router in ROUTERS:
         app.include_router(router, responses=COMMON)

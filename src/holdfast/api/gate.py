@@ -6,20 +6,23 @@ One plain ASGI layer in front of everything: what it turns away never reaches a 
 from __future__ import annotations
 
 import hmac
-import json
 import time
-from collections import OrderedDict
-from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass
+from typing import TypeAlias
 from urllib.parse import urlsplit
 
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from holdfast.api.bounds import Refusal, answer, bounded
+from holdfast.api.rate import Rate
 
 MOST_BODY = 5 << 20
 OPEN = frozenset(("/health",))
-LOOPBACK = frozenset(("127.0.0.1", "localhost", "::1", "[::1]"))
-MOST_CLIENTS = 10_000
+LOOPBACK = frozenset(("127.0.0.1", "localhost", "::1"))
+ONCE = frozenset((b"host", b"origin", b"authorization", b"content-length", b"x-forwarded-for"))
+OWN_PAGES = frozenset((b"", b"same-origin", b"none"))
+
+Headers: TypeAlias = dict[bytes, bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,128 +32,90 @@ class Rules:
     most_body: int = MOST_BODY
     per_second: float = 500.0
     burst: float = 2_000.0
-
-
-@dataclass(slots=True)
-class _Bucket:
-    left: float
-    at: float
-
-
-@dataclass(slots=True)
-class _Rate:
-    """A bucket per caller that fills again; those not seen for long are forgotten first."""
-
-    per_second: float
-    burst: float
-    callers: OrderedDict[str, _Bucket] = field(default_factory=OrderedDict)
-
-    def wait_seconds(self, caller: str, now: float) -> float:
-        bucket = self.callers.get(caller)
-        if bucket is None:
-            bucket = self.callers[caller] = _Bucket(self.burst, now)
-            if len(self.callers) > MOST_CLIENTS:
-                self.callers.popitem(last=False)
-        bucket.left = min(self.burst, bucket.left + (now - bucket.at) * self.per_second)
-        bucket.at = now
-        self.callers.move_to_end(caller)
-        if bucket.left < 1:
-            return (1 - bucket.left) / self.per_second
-        bucket.left -= 1
-        return 0.0
-
-
-class _TooLarge(Exception):
-    pass
+    behind_proxy: bool = False
 
 
 class Gate:
     def __init__(self, app: ASGIApp, rules: Rules) -> None:
+        if rules.token == "":
+            raise ValueError("an empty token opens the door to everybody")
         self._app = app
         self._rules = rules
-        self._rate = _Rate(rules.per_second, rules.burst)
-        self._token = b"Bearer " + rules.token.encode() if rules.token else b""
+        self._rate = Rate(rules.per_second, rules.burst)
+        self._token = rules.token.encode() if rules.token else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] == "lifespan":
+            return await self._app(scope, receive, send)
         if scope["type"] != "http":
-            if scope["type"] == "lifespan":
-                await self._app(scope, receive, send)
-            return
-        headers = dict(scope["headers"])
-        refused = self._refused(scope, headers)
-        if refused is not None:
-            return await _answer(send, *refused)
-        await self._bounded(scope, receive, send)
+            return await send({"type": "websocket.close", "code": 1008})
+        refusal = self._refused(scope)
+        if refusal is not None:
+            return await answer(send, refusal)
+        await bounded(self._app, self._rules.most_body, scope, receive, send)
 
-    def _refused(
-        self, scope: Scope, headers: Mapping[bytes, bytes]
-    ) -> tuple[int, str, dict[str, str]] | None:
-        if _name(headers.get(b"host", b"")) not in self._rules.hosts:
-            return 403, "This host name is not served here", {}
-        if not self._same_origin(headers):
-            return 403, "Requests of other origins are not served", {}
-        if scope["path"] not in OPEN and not self._knows_token(headers):
-            return 401, "A bearer token is needed", {"WWW-Authenticate": "Bearer"}
-        caller = scope["client"][0] if scope.get("client") else ""
-        wait = self._rate.wait_seconds(caller, time.monotonic())
+    def _refused(self, scope: Scope) -> Refusal | None:
+        headers = _told_once(scope["headers"])
+        if headers is None:
+            return Refusal(400, "A header that may come once came twice")
+        known = self._token is None or _knows(headers, self._token)
+        wait = self._rate.wait_seconds((self._caller(scope, headers), known), time.monotonic())
         if wait:
-            return 429, "Too many requests", {"Retry-After": str(int(wait) + 1)}
-        length = headers.get(b"content-length", b"0")
+            return Refusal(429, "Too many requests", ((b"retry-after", b"%d" % (int(wait) + 1)),))
+        if not self._is_served(_name(headers.get(b"host", b"")), scope):
+            return Refusal(403, "This host name is not served here; see --allow-host")
+        if not _from_own_page(headers):
+            return Refusal(403, "Requests of other origins are not served")
+        if not known and scope["path"] not in OPEN:
+            return Refusal(401, "A bearer token is needed", ((b"www-authenticate", b"Bearer"),))
+        return self._too_long(headers.get(b"content-length", b"0"))
+
+    def _caller(self, scope: Scope, headers: Headers) -> str:
+        """Those who know the token have a bucket of their own: strangers cannot empty it."""
+        if self._rules.behind_proxy and b"x-forwarded-for" in headers:
+            # The last one is what the proxy saw; those before it anybody can write.
+            return headers[b"x-forwarded-for"].rpartition(b",")[2].strip().decode("latin-1")
+        return str(scope["client"][0]) if scope.get("client") else ""
+
+    def _is_served(self, name: str, scope: Scope) -> bool:
+        """By a name of ours, or by the very address the request came to: no name was rebound."""
+        reached = scope["server"][0] if scope.get("server") else ""
+        return name in self._rules.hosts or (name != "" and name == reached)
+
+    def _too_long(self, length: bytes) -> Refusal | None:
         if not length.isdigit():
-            return 400, "Content-Length is not a number", {}
-        if int(length) > self._rules.most_body:
-            return 413, f"A body may hold {self._rules.most_body} bytes", {"Connection": "close"}
+            return Refusal(400, "Content-Length is not a number")
+        if len(length) > 15 or int(length) > self._rules.most_body:
+            return Refusal.too_large(self._rules.most_body)
         return None
 
-    def _same_origin(self, headers: Mapping[bytes, bytes]) -> bool:
-        origin = headers.get(b"origin")
-        return origin is None or origin.split(b"://")[-1] == headers.get(b"host", b"")
 
-    def _knows_token(self, headers: Mapping[bytes, bytes]) -> bool:
-        given = headers.get(b"authorization", b"")
-        return not self._token or hmac.compare_digest(given, self._token)
+def _told_once(pairs: list[tuple[bytes, bytes]]) -> Headers | None:
+    """None where one we judge by came twice: another reader might judge by the other."""
+    headers: Headers = {}
+    for name, value in pairs:
+        if name in headers and name in ONCE:
+            return None
+        headers[name] = value
+    return headers
 
-    async def _bounded(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """A body without a length is counted as it comes."""
-        seen = 0
-        started = False
 
-        async def counted() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > self._rules.most_body:
-                raise _TooLarge
-            return message
+def _knows(headers: Headers, token: bytes) -> bool:
+    scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+    return scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(), token)
 
-        async def noted(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
 
-        try:
-            await self._app(scope, counted, noted)
-        except _TooLarge:
-            if not started:
-                text = f"A body may hold {self._rules.most_body} bytes"
-                await _answer(send, 413, text, {"Connection": "close"})
+def _from_own_page(headers: Headers) -> bool:
+    """Programs send neither header. A page of another port is "same-site": not ours either."""
+    if headers.get(b"sec-fetch-site", b"") not in OWN_PAGES:
+        return False
+    origin, host = headers.get(b"origin"), headers.get(b"host", b"")
+    return origin is None or origin.lower() in (b"http://" + host, b"https://" + host)
 
 
 def _name(host: bytes) -> str:
     """The name of a Host header, without its port."""
     try:
-        return (urlsplit("//" + host.decode("ascii")).hostname or "").lower()
+        return (urlsplit("//" + host.decode("ascii")).hostname or "").lower().rstrip(".")
     except (ValueError, UnicodeDecodeError):
         return ""
-
-
-async def _answer(send: Send, status: int, text: str, more: dict[str, str]) -> None:
-    body = json.dumps({"error": text}).encode()
-    headers: list[tuple[bytes, bytes]] = [
-        (b"content-type", b"application/json"),
-        (b"content-length", str(len(body)).encode()),
-        *((name.lower().encode(), value.encode()) for name, value in more.items()),
-    ]
-    start: dict[str, Any] = {"type": "http.response.start", "status": status, "headers": headers}
-    await send(start)
-    await send({"type": "http.response.body", "body": body})

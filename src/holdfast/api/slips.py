@@ -10,6 +10,7 @@ from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
 
+from holdfast.api.listening import Crowded
 from holdfast.store.errors import StoreError
 from holdfast.wire import log
 from holdfast.work.errors import NotThere, Refused, Taken
@@ -30,6 +31,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(Refused, _refused)
     app.add_exception_handler(Taken, _taken)
     app.add_exception_handler(StoreError, _store)
+    app.add_exception_handler(Crowded, _crowded)
     app.add_exception_handler(HTTPException, _http)
     app.add_exception_handler(Exception, _unknown)
 
@@ -70,8 +72,13 @@ def _taken(_request: Request, slip: Exception) -> JSONResponse:
 
 
 def _store(_request: Request, slip: Exception) -> JSONResponse:
+    assert isinstance(slip, StoreError)
     log.add("ERROR", "api", str(slip))
-    return _said(503, str(slip))
+    return _said(503, str(slip), try_next=slip.hint)
+
+
+def _crowded(_request: Request, slip: Exception) -> JSONResponse:
+    return JSONResponse({"error": str(slip)}, 503, headers={"Retry-After": "5"})
 
 
 def _http(_request: Request, slip: Exception) -> JSONResponse:

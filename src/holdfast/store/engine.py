@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import os
 import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -18,21 +20,28 @@ from sqlalchemy.exc import ArgumentError
 from holdfast.store.errors import NoSuchDatabase
 from holdfast.wire import places
 
+VARIABLE = "HOLDFAST_DATABASE"
 BUSY_SECONDS = 5
 MOST_CONNECTIONS = 16
 WRITES = {"holdfast_writes": True}
 
 
 def default_url() -> str:
-    return f"sqlite:///{Path(places.home()) / 'holdfast.db'}"
+    """`HOLDFAST_DATABASE`, else a file of ours."""
+    return os.environ.get(VARIABLE) or f"sqlite:///{Path(places.home()) / 'holdfast.db'}"
+
+
+def shown(address: str) -> str:
+    """An address without its password, for people and logs."""
+    return parsed(address or default_url()).render_as_string(hide_password=True)
 
 
 def parsed(address: str) -> URL:
     """An address of ours; whoever says `postgresql://` means the driver we ship with."""
     try:
         url = make_url(address)
-    except ArgumentError as slip:
-        raise NoSuchDatabase(f"{address!r} is no database address") from slip
+    except (ArgumentError, ValueError) as slip:  # not shown: it may hold a password
+        raise NoSuchDatabase("that is no database address") from slip
     if url.drivername in ("postgresql", "postgres"):
         return url.set(drivername="postgresql+psycopg")
     if url.get_backend_name() not in ("sqlite", "postgresql"):
@@ -44,6 +53,22 @@ def open_engine(address: str) -> Engine:
     """An engine; nothing is connected or made yet, but for the folder of a SQLite file."""
     url = parsed(address)
     return _sqlite(url) if url.get_backend_name() == "sqlite" else _postgres(url)
+
+
+def sqlite_file(address: str) -> Path | None:
+    """The file behind an address, where there is one."""
+    url = parsed(address or default_url())
+    return Path(url.database) if url.get_backend_name() == "sqlite" and url.database else None
+
+
+@contextmanager
+def snapshot(engine: Engine) -> Iterator[Connection]:
+    """Read the whole database as it is at one instant, while others write."""
+    with engine.connect() as connection:
+        if not is_sqlite(connection):  # there, a transaction that reads sees one instant anyway
+            connection.execution_options(isolation_level="REPEATABLE READ")
+        with connection.begin():
+            yield connection
 
 
 def is_sqlite(connection: Connection) -> bool:

@@ -35,6 +35,27 @@ class Corrupt(StoreError):
     hint = "holdfast rebuild sets it aside and makes it again from transcripts and checkpoints"
 
 
+class NoRoom(StoreError):
+    """The disk is full, or does not let us write: nothing was."""
+
+    exit_code = 4
+    hint = "free some space and make the file writable; what was committed before is safe"
+
+
+class NotEmpty(StoreError):
+    """There are rows already."""
+
+    exit_code = 3
+    hint = "--yes puts the backup in their place; holdfast db backup keeps them first"
+
+
+class NoBackup(StoreError):
+    """The file is not a whole backup."""
+
+    exit_code = 4
+    hint = "take another one: a backup is verified when it is made, so this file changed since"
+
+
 class Unreachable(StoreError):
     """The database did not answer."""
 

@@ -34,7 +34,7 @@ def ensure(engine: Engine, *, migrate: bool) -> str:
         found = version(connection)
     if found == HEAD:
         return found
-    _refuse_newer(found)
+    refuse_newer(found)
     if not migrate:
         raise TooOld(f"the database is at version {found or 'none'}, this Holdfast needs {HEAD}")
     with in_words():
@@ -42,22 +42,27 @@ def ensure(engine: Engine, *, migrate: bool) -> str:
     return found
 
 
-def _refuse_newer(found: str) -> None:
+def refuse_newer(found: str) -> None:
     if found and found not in KNOWN:
         raise TooNew(f"the database is at version {found}; this Holdfast knows up to {HEAD}")
 
 
 def _bring_up(engine: Engine) -> None:
+    with engine.connect().execution_options(**WRITES) as connection, connection.begin():
+        if connection.dialect.name == "postgresql":
+            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+        found = version(connection)  # somebody else may have done it while we waited
+        refuse_newer(found)
+        if found != HEAD:
+            bring_up(connection)
+
+
+def bring_up(connection: Connection, to: str = "head") -> None:
+    """Inside the caller's transaction."""
     from alembic import command
     from alembic.config import Config
 
     config = Config()
     config.set_main_option("script_location", str(FOLDER))
-    with engine.connect().execution_options(**WRITES) as connection, connection.begin():
-        if connection.dialect.name == "postgresql":
-            connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
-        found = version(connection)  # somebody else may have done it while we waited
-        _refuse_newer(found)
-        if found != HEAD:
-            config.attributes["connection"] = connection
-            command.upgrade(config, "head")
+    config.attributes["connection"] = connection
+    command.upgrade(config, to)

@@ -7,17 +7,12 @@ from contextlib import contextmanager
 
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from holdfast.store.errors import Corrupt, StoreError, Unreachable
+from holdfast.store.errors import Corrupt, NoRoom, StoreError, Unreachable
 
-_DAMAGE = ("malformed", "not a database", "disk image", "disk i/o error")
-_FULL = ("database or disk is full", "no space left")
-
-
-class NoRoom(StoreError):
-    """The disk is full: nothing was written."""
-
-    exit_code = 4
-    hint = "free some space; what was committed before is safe"
+# A file is only ever set aside for the first kind: a full disk must not look like damage.
+_DAMAGE = ("malformed", "not a database", "could not decode to utf-8")
+_FULL = ("database or disk is full", "no space left", "disk quota", "53100")
+_REFUSED = ("disk i/o error", "readonly database", "unable to open", "file too large")
 
 
 @contextmanager
@@ -30,11 +25,26 @@ def in_words() -> Iterator[None]:
 
 def named(slip: DBAPIError) -> Exception:
     """The error to show: ours where we know what it means, else the driver's own."""
-    text = str(slip.orig).lower()
+    return _ours(slip) or slip
+
+
+def stops_all(slip: BaseException) -> bool:
+    """True where the next change would fail in the same way: there is no use in trying each."""
+    return isinstance(slip, DBAPIError) and _ours(slip) is not None
+
+
+def _ours(slip: DBAPIError) -> StoreError | None:
+    text = f"{slip.orig} {getattr(slip.orig, 'sqlstate', '')}".lower()
     if any(word in text for word in _DAMAGE):
         return Corrupt(f"the database is damaged: {slip.orig}")
     if any(word in text for word in _FULL):
         return NoRoom("the disk is full")
-    if isinstance(slip, OperationalError):
-        return Unreachable(f"the database does not answer: {slip.orig}")
-    return slip
+    if any(word in text for word in _REFUSED):
+        return NoRoom(f"the disk takes no more: {slip.orig}")
+    if isinstance(slip, OperationalError) or slip.connection_invalidated:
+        return Unreachable(f"the database does not answer: {_first_line(slip.orig)}")
+    return None
+
+
+def _first_line(slip: object) -> str:
+    return str(slip).strip().partition("\n")[0]

@@ -46,7 +46,9 @@ class Store:
 
     def write(self, change: Callable[[Connection], T]) -> T:
         with in_words():
-            return write_once(self.engine, change)
+            answer = write_once(self.engine, change)
+        self._tell()
+        return answer
 
     def submit(self, change: Callable[[Connection], T]) -> Future[T]:
         if self._writer is None:

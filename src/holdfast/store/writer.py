@@ -2,7 +2,8 @@
 several writes, and on SQLite there can be but one writer anyway.
 
 A change looks first and writes after: one that is refused (`HoldfastError`) has touched nothing.
-Any other slip rolls the group back, and each of its changes is tried again alone.
+Any other slip rolls the group back, and each of its changes is tried again alone; unless it is
+the database that does not answer: then all of them fail with it, at once.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from sqlalchemy.exc import DBAPIError
 
 from holdfast.store import notes
 from holdfast.store.engine import WRITES
+from holdfast.store.slips import stops_all
 from holdfast.wire.errors import HoldfastError
 
 T = TypeVar("T")
@@ -128,9 +130,12 @@ class Writer:
             return self._alone(group[0])
         try:
             answers = self._transact(lambda c: [_answer(c, job) for job in group])
-        except BaseException:
+        except BaseException as trouble:
             for job in group:
-                self._alone(job)
+                if stops_all(trouble):
+                    job.done.set_exception(trouble)
+                else:
+                    self._alone(job)
             return
         for job, (answer, slip) in zip(group, answers, strict=True):
             if slip is None:

@@ -1,0 +1,81 @@
+"""What a server does beside answering: takes in what sessions left, and tidies up.
+
+On a thread of its own: a long look at transcripts holds up no answer, and no end of the server.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+from importlib import import_module
+
+from holdfast.api.spools import Spools
+from holdfast.store.store import Store
+from holdfast.wire import log
+from holdfast.wire.errors import HoldfastError
+from holdfast.work import events, moment
+
+LOOK_SECONDS = 1.0
+PRUNE_SECONDS = 60.0
+TIDY_SECONDS = 3600.0
+END_SECONDS = 5.0
+
+
+class Warm:
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="holdfast-warm", daemon=True)
+        self._said = ""
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """What is under way may be cut off: each of its transactions is whole or not there."""
+        self._over.set()
+        self._thread.join(END_SECONDS)
+
+    def _run(self) -> None:
+        spools = Spools()
+        due = {prune: time.monotonic(), tidy: time.monotonic()}
+        every = {prune: PRUNE_SECONDS, tidy: TIDY_SECONDS}
+        while not self._over.is_set():
+            if spools.moved():
+                self._try(sync)
+            for chore, at in due.items():
+                if time.monotonic() >= at:
+                    due[chore] = time.monotonic() + every[chore]
+                    self._try(chore)
+            self._over.wait(LOOK_SECONDS)
+
+    def _try(self, chore: Callable[[Store], None]) -> None:
+        """A chore that fails is tried again at its next turn; the same words are logged once."""
+        try:
+            chore(self._store)
+            self._said = ""
+        except Exception as slip:
+            words = (
+                str(slip) if isinstance(slip, HoldfastError) else f"{type(slip).__name__}: {slip}"
+            )
+            if words != self._said:
+                log.add("ERROR", "serve", f"{chore.__name__}: {words}")
+            self._said = words
+
+
+def sync(store: Store) -> None:
+    """Take in what hooks and transcripts tell; work/sync does it."""
+    try:
+        taking = import_module("holdfast.work.sync")
+    except ModuleNotFoundError:
+        return
+    taking.sync(store)
+
+
+def prune(store: Store) -> None:
+    store.write(lambda c: events.prune(c, moment.now_ms()))
+
+
+def tidy(_store: Store) -> None:
+    """Hourly. Expired messages and old snapshots (S5) are cleaned up from here."""

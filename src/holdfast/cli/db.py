@@ -1,0 +1,133 @@
+"""`holdfast db`: bring the database up, look at it, keep a copy, put one back, send to a server."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+if TYPE_CHECKING:
+    from sqlalchemy.engine import Engine
+
+DATABASE = click.option(
+    "--database", default="", metavar="URL", help="sqlite:///… or postgresql://…"
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+
+
+@click.group()
+def db() -> None:
+    """The shared database: bring it up, check it, back it up, restore it."""
+
+
+@db.command()
+@DATABASE
+@JSON
+def migrate(database: str, as_json: bool) -> None:
+    """Make the database, or bring an older one up; then count its rows again."""
+    from holdfast.store import notes, schema
+    from holdfast.store.store import Store
+    from holdfast.store.tables import counts
+
+    with _engine(database) as engine:
+        before = schema.ensure(engine, migrate=True)
+        nouns = _nouns(engine, counts)
+        Store(engine).write(lambda c: notes.recount(c, nouns))
+    found = {"database": _shown(database), "from": before or None, "to": schema.HEAD}
+    made = f"brought up from {before}" if before else "made"
+    words = "is there already" if before == schema.HEAD else made
+    _say(found, as_json, f"{found['database']} {words}: version {schema.HEAD}")
+
+
+@db.command()
+@DATABASE
+@JSON
+def check(database: str, as_json: bool) -> None:
+    """Is it what it should be? Exit 0 or 1."""
+    from holdfast.store import check as checking
+
+    with _engine(database) as engine:
+        found = checking.check(engine)
+    ok = all(one.ok for one in found)
+    report = [{"name": one.name, "ok": one.ok, "words": one.words} for one in found]
+    lines = [f"{'ok ' if one.ok else 'NOT'} {one.name}: {one.words}" for one in found]
+    shown = _shown(database)
+    _say({"database": shown, "ok": ok, "findings": report}, as_json, "\n".join([shown, *lines]))
+    if not ok:
+        raise click.exceptions.Exit(1)
+
+
+@db.command()
+@click.argument("file", required=False, type=click.Path(path_type=Path, dir_okay=False))
+@DATABASE
+@JSON
+def backup(file: Path | None, database: str, as_json: bool) -> None:
+    """Keep everything in one file, proven by reading it back."""
+    from holdfast.store import backup as backups
+
+    path = file or _backup_file()
+    with _engine(database) as engine:
+        rows = backups.keep(engine, path)
+    found = {"file": str(path), "rows": rows, "bytes": path.stat().st_size}
+    words = f"{path}: {sum(rows.values()):,} rows of {len(rows)} tables, read back and whole"
+    _say(found, as_json, f"{words}\n  put it back: holdfast db restore {path}")
+
+
+@db.command()
+@click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
+@DATABASE
+@click.option("--yes", is_flag=True, help="also where there are rows already: they are replaced")
+@JSON
+def restore(file: Path, database: str, yes: bool, as_json: bool) -> None:
+    """Put a backup in place, whole or not at all."""
+    from holdfast.store import damage
+    from holdfast.store.restore import restore as put_back
+
+    aside = damage.set_aside_if_damaged(database) if yes else None
+    if aside is not None:
+        click.echo(f"the database was damaged: it is kept as {aside}", err=True)
+    with _engine(database) as engine:
+        rows = put_back(engine, file, replace=yes)
+    found = {"database": _shown(database), "file": str(file), "rows": rows}
+    _say(found, as_json, f"{found['database']}: {sum(rows.values()):,} rows are back")
+
+
+@contextmanager
+def _engine(database: str) -> Iterator[Engine]:
+    from holdfast.store.engine import default_url, open_engine
+
+    engine = open_engine(database or default_url())
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
+def _nouns(engine: Engine, counts: Any) -> list[str]:
+    import sqlalchemy as sa
+
+    with engine.connect() as connection:
+        return [str(noun) for (noun,) in connection.execute(sa.select(counts.c.noun))]
+
+
+def _backup_file() -> Path:
+    from holdfast.wire import places
+
+    folder = Path(places.home()) / "backups"
+    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return folder / time.strftime("holdfast-%Y%m%d-%H%M%S.jsonl.gz", time.gmtime())
+
+
+def _shown(database: str) -> str:
+    from holdfast.store.engine import shown
+
+    return shown(database)
+
+
+def _say(found: dict[str, Any], as_json: bool, words: str) -> None:
+    click.echo(json.dumps(found) if as_json else words)

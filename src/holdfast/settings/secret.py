@@ -1,0 +1,81 @@
+"""Secrets in files of ours: made once, owner-only, and refused where others can read them."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from holdfast.wire.errors import HoldfastError
+
+LEAST_CHARS = 16
+MOST_BYTES = 4096
+
+
+class SecretExposed(HoldfastError):
+    """Others may read the file, or it is not a file of ours."""
+
+    exit_code = 3
+
+    def __init__(self, words: str, path: Path) -> None:
+        super().__init__(words)
+        self.hint = f"chmod 600 {path}; or delete it: a new one is made"
+
+
+class SecretUnusable(HoldfastError):
+    """Too short, or of characters no header carries."""
+
+    exit_code = 3
+    hint = f"at least {LEAST_CHARS} letters, digits and signs, without blanks"
+
+
+def usable(text: str, origin: str) -> str:
+    text = text.strip()
+    if len(text) < LEAST_CHARS or not (text.isascii() and text.isprintable()) or " " in text:
+        raise SecretUnusable(f"{origin} does not hold a token")
+    return text
+
+
+def read(path: Path) -> str:
+    """Empty where there is no such file."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return ""
+    except OSError as slip:
+        raise SecretExposed(f"{path} cannot be read: {slip.strerror}", path) from slip
+    try:
+        about = os.fstat(fd)
+        if not stat.S_ISREG(about.st_mode) or about.st_uid != os.geteuid():
+            raise SecretExposed(f"{path} is not a file of yours", path)
+        if about.st_mode & 0o077:
+            raise SecretExposed(f"others may read {path} ({about.st_mode & 0o777:o})", path)
+        return usable(os.read(fd, MOST_BYTES).decode("utf-8", "replace"), str(path))
+    finally:
+        os.close(fd)
+
+
+def made(path: Path) -> str:
+    """What it holds, or a new one. Whole from the start: of two that make it, one wins."""
+    found = read(path)
+    if found:
+        return found
+    import secrets
+
+    os.makedirs(path.parent, 0o700, exist_ok=True)  # noqa: PTH103 (pathlib ignores the mode)
+    draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
+    with os.fdopen(fd, "w", encoding="ascii") as file:
+        os.fchmod(fd, 0o600)
+        file.write(secrets.token_urlsafe(32) + "\n")
+        file.flush()
+        os.fsync(fd)
+    try:
+        os.link(draft, path)
+    except FileExistsError:
+        pass  # somebody was faster: theirs holds
+    except OSError:
+        draft.replace(path)  # a file system without links
+    finally:
+        draft.unlink(missing_ok=True)
+    return read(path)

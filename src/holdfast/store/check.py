@@ -1,0 +1,107 @@
+"""Is this database what it should be? One finding per question, none of them changes anything."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from holdfast.store import schema
+from holdfast.store.engine import is_sqlite, snapshot
+from holdfast.store.errors import Corrupt, StoreError
+from holdfast.store.slips import in_words
+from holdfast.store.tables import counts, metadata
+
+OLDEST_POSTGRES = 16
+MOST_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    name: str
+    ok: bool
+    words: str
+
+
+def check(engine: Engine) -> list[Finding]:
+    """What cannot be answered is a finding too, and ends the questions."""
+    found: list[Finding] = []
+    try:
+        with in_words(), snapshot(engine) as connection:
+            found.extend(_findings(connection))
+    except StoreError as slip:
+        name = "integrity" if isinstance(slip, Corrupt) else "connection"
+        found.append(Finding(name, False, f"{slip}; {slip.hint}"))
+    return found
+
+
+def assert_whole(engine: Engine) -> None:
+    """The quick half of the look for damage; raises `Corrupt`."""
+    with in_words(), engine.connect() as connection:
+        if is_sqlite(connection):
+            slips = _pragma(connection, f"quick_check({MOST_SHOWN})")
+            if slips != ["ok"]:
+                raise Corrupt(f"the database is damaged: {slips[0]}")
+
+
+def _findings(connection: Connection) -> Iterator[Finding]:
+    yield from _integrity(connection) if is_sqlite(connection) else _server(connection)
+    found = schema.version(connection)
+    yield _version(found)
+    if found == schema.HEAD:
+        yield _tables(connection)
+        yield _counts(connection)
+
+
+def _version(found: str) -> Finding:
+    if found == schema.HEAD:
+        return Finding("version", True, found)
+    if found and found not in schema.KNOWN:
+        return Finding("version", False, f"{found}: made by a newer Holdfast; upgrade this one")
+    return Finding("version", False, f"{found or 'none'}, not {schema.HEAD}; holdfast db migrate")
+
+
+def _integrity(connection: Connection) -> Iterator[Finding]:
+    slips = _pragma(connection, f"integrity_check({MOST_SHOWN})")
+    words = "every page is sound" if slips == ["ok"] else "; ".join(slips)
+    yield Finding("integrity", slips == ["ok"], words)
+    torn = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchmany(MOST_SHOWN)
+    lost = ", ".join(sorted({f"{row[0]} without its {row[2]}" for row in torn}))
+    yield Finding("references", not torn, lost or "every row has what it belongs to")
+
+
+def _server(connection: Connection) -> Iterator[Finding]:
+    number = int(connection.exec_driver_sql("SHOW server_version_num").scalar_one())
+    words = f"PostgreSQL {number // 10_000}.{number % 10_000}"
+    old = number < OLDEST_POSTGRES * 10_000
+    yield Finding("server", not old, words + f", {OLDEST_POSTGRES} or newer is needed" * old)
+
+
+def _tables(connection: Connection) -> Finding:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    names = set(metadata.tables)
+    options = {"include_name": lambda name, kind, _: kind != "table" or name in names}
+    context = MigrationContext.configure(connection, opts=options)
+    differences = compare_metadata(context, metadata)
+    words = "; ".join(str(one)[:120] for one in differences[:MOST_SHOWN])
+    return Finding("tables", not differences, words or f"{len(names)}, as they should be")
+
+
+def _counts(connection: Connection) -> Finding:
+    """The kept counts beside the real ones, of the same instant."""
+    wrong = []
+    for noun, kept in connection.execute(sa.select(counts.c.noun, counts.c.n)):
+        if noun in metadata.tables:
+            counted = sa.select(sa.func.count()).select_from(metadata.tables[noun])
+            real = connection.execute(counted).scalar_one()
+            wrong += [f"{noun}: {kept} kept, {real} there"] if kept != real else []
+    words = "; ".join(wrong) + "; holdfast db migrate counts again" if wrong else "as kept"
+    return Finding("counts", not wrong, words)
+
+
+def _pragma(connection: Connection, pragma: str) -> list[str]:
+    return [str(row[0]) for row in connection.exec_driver_sql(f"PRAGMA {pragma}")]
