@@ -6,10 +6,10 @@ One plain ASGI layer in front of everything: what it turns away never reaches a 
 from __future__ import annotations
 
 import hmac
+import re
 import time
 from dataclasses import dataclass
 from typing import TypeAlias
-from urllib.parse import urlsplit
 
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -21,6 +21,8 @@ OPEN = frozenset(("/health",))
 LOOPBACK = frozenset(("127.0.0.1", "localhost", "::1"))
 ONCE = frozenset((b"host", b"origin", b"authorization", b"content-length", b"x-forwarded-for"))
 OWN_PAGES = frozenset((b"", b"same-origin", b"none"))
+
+_HOST = re.compile(rb"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?")
 
 Headers: TypeAlias = dict[bytes, bytes]
 
@@ -114,8 +116,6 @@ def _from_own_page(headers: Headers) -> bool:
 
 
 def _name(host: bytes) -> str:
-    """The name of a Host header, without its port."""
-    try:
-        return (urlsplit("//" + host.decode("ascii")).hostname or "").lower().rstrip(".")
-    except (ValueError, UnicodeDecodeError):
-        return ""
+    """The name of a Host header, without its port; empty where it is none."""
+    found = _HOST.fullmatch(host.lower())
+    return (found[1] or found[2]).decode("ascii") if found else ""

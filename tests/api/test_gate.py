@@ -1,0 +1,279 @@
+"""Who may come in, over a real wire."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from starlette.testclient import TestClient
+
+from holdfast.api.app import create
+from holdfast.api.gate import Gate, Rules
+from holdfast.api.rate import Rate
+from holdfast.store.store import Store
+from tests.api.live import TOKEN, Live, in_thread
+
+pytestmark = pytest.mark.requirement("X5")
+AUTH = f"Authorization: Bearer {TOKEN}\r\n"
+
+
+@pytest.fixture(scope="module")
+def live(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Iterator[Live]:
+    path = tmp_path_factory.mktemp("gate") / "holdfast.db"
+    shutil.copy(sqlite_template, path)
+    store = Store.open(f"sqlite:///{path}")
+    with in_thread(store) as found:
+        yield found
+    store.close()
+
+
+def _request(head: str, body: bytes = b"", *, method: str = "GET", path: str = "/api/projects",
+             host: str = "Host: 127.0.0.1\r\n", auth: str = AUTH) -> bytes:  # fmt: skip
+    text = f"{method} {path} HTTP/1.1\r\n{host}{auth}{head}Connection: close\r\n\r\n"
+    return text.encode("latin-1") + body
+
+
+def _status(answer: bytes) -> int:
+    return int(answer.split(b" ", 2)[1]) if answer.startswith(b"HTTP/1.1 ") else 0
+
+
+def _error(answer: bytes) -> str:
+    return str(json.loads(answer.split(b"\r\n\r\n", 1)[1])["error"])
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "",
+        "Bearer",
+        "Bearer ",
+        f"Bearer {TOKEN}x",
+        f"Bearer {TOKEN[:-1]}",
+        f"Basic {TOKEN}",
+        f"{TOKEN}",
+        "Bearer \xff\xfe",
+        f"Bearer {TOKEN} {TOKEN}",
+    ],
+)
+@pytest.mark.parametrize(
+    "path", ["/api/projects", "/openapi.json", "/nowhere", "/health/x", "//health"]
+)
+def test_without_the_token_nothing_is_said(live: Live, given: str, path: str) -> None:
+    auth = f"Authorization: {given}\r\n" if given else ""
+    answer = live.raw(_request("", path=path, auth=auth))
+    assert _status(answer) == 401
+    assert b"www-authenticate: Bearer" in answer
+    assert _error(answer) == "A bearer token is needed"
+
+
+def test_the_scheme_is_read_in_any_case(live: Live) -> None:
+    answer = live.raw(_request("", auth=f"authorization: bEARER {TOKEN}\r\n"))
+    assert _status(answer) == 200
+
+
+def test_health_alone_needs_no_token(live: Live) -> None:
+    assert live.get("/health", Authorization="").status in (200, 404)
+
+
+def test_the_description_is_behind_the_token(live: Live) -> None:
+    assert live.get("/openapi.json").json()["info"]["title"] == "Holdfast"
+    assert live.get("/docs").status == 404
+
+
+@pytest.mark.parametrize(
+    "host",
+    [
+        "evil.example",
+        "127.0.0.1.evil.example",
+        "",
+        "[::1",
+        "127.0.0.2",
+        "localhost:80:80",
+        "a@127.0.0.1",
+        "x\\@y",
+    ],
+)
+def test_a_name_that_is_not_ours_is_turned_away(live: Live, host: str) -> None:
+    answer = live.raw(_request("", host=f"Host: {host}\r\n"))
+    assert _status(answer) in (400, 403)
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1", "127.0.0.1:3847", "localhost", "LOCALHOST:1", "[::1]:9"]
+)
+def test_names_of_this_machine_are_served(live: Live, host: str) -> None:
+    assert _status(live.raw(_request("", host=f"Host: {host}\r\n"))) == 200
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Origin: http://evil.example\r\n",
+        "Origin: null\r\n",
+        "Origin: http://127.0.0.1:8080\r\n",
+        "Origin: x://evil://127.0.0.1\r\n",
+        "Sec-Fetch-Site: cross-site\r\n",
+        "Sec-Fetch-Site: same-site\r\n",
+    ],
+)
+def test_pages_of_other_origins_are_turned_away(live: Live, head: str) -> None:
+    answer = live.raw(_request(head))
+    assert _status(answer) == 403
+    assert b"access-control" not in answer.lower()
+
+
+@pytest.mark.parametrize("head", ["Origin: http://127.0.0.1\r\n", "Sec-Fetch-Site: same-origin\r\n",
+                                  "Sec-Fetch-Site: none\r\n"])  # fmt: skip
+def test_our_own_page_is_served_and_no_other_is_invited(live: Live, head: str) -> None:
+    answer = live.raw(_request(head))
+    assert _status(answer) == 200
+    assert b"access-control" not in answer.lower()
+
+
+@pytest.mark.parametrize(
+    "head",
+    [
+        "Host: evil.example\r\n",
+        f"Authorization: Bearer {TOKEN}\r\n",
+        "Origin: http://127.0.0.1\r\nOrigin: http://127.0.0.1\r\n",
+        "Content-Length: 0\r\nContent-Length: 9\r\n",
+    ],
+)
+def test_a_header_told_twice_is_refused(live: Live, head: str) -> None:
+    assert _status(live.raw(_request(head))) == 400
+
+
+@pytest.mark.parametrize("length", ["5242881", "9" * 18, "9" * 5000])
+def test_a_body_announced_too_long_is_refused_unread(live: Live, length: str) -> None:
+    answer = live.raw(_request(f"Content-Length: {length}\r\n", method="POST"))
+    assert _status(answer) in (400, 413)
+    assert b"connection: close" in answer.lower()
+
+
+@pytest.mark.parametrize("length", ["-1", "1e3", "0x10", "१", ""])
+def test_a_length_that_is_none_is_refused(live: Live, length: str) -> None:
+    data = _request("", method="POST").replace(
+        b"Connection", b"Content-Length: " + length.encode() + b"\r\nConnection"
+    )
+    assert _status(live.raw(data)) == 400
+
+
+def _chunked(body: bytes, size: int = 1 << 16) -> bytes:
+    parts = [body[at : at + size] for at in range(0, len(body), size)]
+    return b"".join(b"%x\r\n%s\r\n" % (len(part), part) for part in parts) + b"0\r\n\r\n"
+
+
+def test_a_body_without_a_length_is_counted_as_it_comes(live: Live) -> None:
+    head = "Transfer-Encoding: chunked\r\nContent-Type: application/json\r\n"
+    fits = json.dumps({"path": "/w/chunked", "name": "x" * 900_000}).encode()
+    answer = live.raw(_request(head, _chunked(fits), method="POST"))
+    assert _status(answer) == 201
+    answer = live.raw(_request(head, _chunked(b'{"path": "' + b"x" * (6 << 20)), method="POST"))
+    assert _status(answer) in (0, 413), answer[:300]  # 0: we were cut off while still sending
+
+
+def test_what_is_too_long_is_413_and_not_a_bad_body(sqlite_url: str) -> None:
+    """In process, where the answer cannot be lost on the way."""
+    store = Store.open(sqlite_url)
+    app = Gate(create(store), Rules(token=TOKEN, most_body=1000))
+    with TestClient(
+        app, "http://127.0.0.1", headers={"Authorization": f"Bearer {TOKEN}"}
+    ) as client:
+        chunks = (b"x" * 100 for _ in range(11))
+        told = client.post("/api/projects", content=chunks)
+        assert (told.status_code, told.json()["error"]) == (413, "A body may hold 1000 bytes")
+        assert client.post("/api/projects", json={"path": "/w"}).status_code == 201
+    store.close()
+
+
+@pytest.mark.parametrize("method", ["HEAD", "OPTIONS", "TRACE", "PUT", "BREW"])
+def test_other_methods_tell_nothing(live: Live, method: str) -> None:
+    answer = live.raw(_request("", method=method))
+    assert _status(answer) == 405
+    assert b"access-control" not in answer.lower()
+    if method == "HEAD":
+        assert answer.endswith(b"\r\n\r\n")
+    assert _status(live.raw(_request("", method=method, auth=""))) == 401
+
+
+def test_a_websocket_is_refused(live: Live) -> None:
+    head = ("Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+            "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n")  # fmt: skip
+    answer = live.raw(_request(head, path="/api/events?wait=0", auth=""))
+    assert _status(answer) == 401
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/sessions/..%2f..%2f..%2fetc%2fpasswd",
+        "/api/sessions/%2e%2e",
+        "/api/projects/../../etc/passwd",
+        "/api/projects/..%5c..%5cx",
+        "/api/projects/%00",
+        "/../../../../etc/passwd",
+        "/api/projects/%0d%0aSet-Cookie:%20a=b",
+        "/api/projects/",
+        "/api//projects",
+    ],
+)
+def test_a_path_that_wants_out_is_inert(live: Live, path: str) -> None:
+    answer = live.raw(_request("", method="DELETE", path=path))
+    assert _status(answer) in (400, 404, 405)
+    head = answer.split(b"\r\n\r\n")[0].lower()
+    assert b"set-cookie" not in head
+    assert b"location" not in head
+    assert b"root:" not in answer
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"\x00\x01\x02",
+        b"GET\r\n\r\n",
+        b"GET / HTTP/9.9\r\n\r\n",
+        b"\x16\x03\x01\x02\x00",
+        b"A" * 200_000,
+        b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nX: a\nb: c\r\n\r\n",
+    ],
+)
+def test_what_is_no_request_harms_nobody(live: Live, data: bytes) -> None:
+    answer = live.raw(data, timeout=0.3)
+    assert _status(answer) in (0, 400, 401, 403)
+    assert live.get("/api/projects").status == 200
+
+
+def test_callers_are_held_to_a_rate_and_told_when_to_come_again() -> None:
+    rate = Rate(per_second=2, burst=3)
+    assert [rate.wait_seconds("a", 10.0) for _ in range(4)] == [0, 0, 0, 0.5]
+    assert rate.wait_seconds("b", 10.0) == 0
+    assert rate.wait_seconds("a", 10.5) == 0
+    assert rate.wait_seconds("a", 10.5) == 0.5
+
+
+def test_strangers_cannot_use_up_the_rate_of_those_with_the_token(sqlite_url: str) -> None:
+    store = Store.open(sqlite_url)
+    with in_thread(store, Rules(token=TOKEN, per_second=0.001, burst=3)) as live:
+        refused = [live.get("/api/projects", Authorization="Bearer wrong") for _ in range(5)]
+        assert [one.status for one in refused] == [401, 401, 401, 429, 429]
+        assert int(refused[-1].headers["retry-after"]) > 0
+        assert [live.get("/api/projects").status for _ in range(4)] == [200, 200, 200, 429]
+    store.close()
+
+
+def test_behind_a_proxy_the_caller_is_whom_the_proxy_saw(sqlite_url: str) -> None:
+    store = Store.open(sqlite_url)
+    rules = Rules(token=TOKEN, per_second=0.001, burst=1, behind_proxy=True)
+    with in_thread(store, rules) as live:
+        told = ["9.9.9.9", "1.1.1.1, 9.9.9.9", "9.9.9.9, 1.1.1.1"]
+        asked = [live.get("/api/projects", X_Forwarded_For=one).status for one in told]
+        assert asked == [200, 429, 200]
+    store.close()
+
+
+def test_an_empty_token_is_no_open_door() -> None:
+    with pytest.raises(ValueError, match="empty token"):
+        Gate(lambda *_: None, Rules(token=""))  # type: ignore[arg-type]
