@@ -149,6 +149,7 @@ def in_thread(store: Store, rules: Rules | None = None) -> Iterator[Live]:
 @dataclass(slots=True)
 class Process(Live):
     process: subprocess.Popen[str] | None = None
+    reader: threading.Thread | None = None
 
     def kill(self, sig: int = signal.SIGKILL) -> int:
         assert self.process is not None
@@ -158,6 +159,8 @@ class Process(Live):
     def wait(self) -> int:
         assert self.process is not None
         code = self.process.wait(PATIENCE_SECONDS)
+        if self.reader is not None:
+            self.reader.join(PATIENCE_SECONDS)
         return code
 
 
@@ -171,6 +174,7 @@ def as_process(
     port: int = 0,
     program: list[str] | None = None,
     environ: Mapping[str, str] | None = None,
+    given_token: bool = True,
 ) -> Iterator[Process]:
     """`holdfast serve` as users start it; killed at the end if it still runs."""
     command = [*(program or MAIN), "serve", "--port", str(port), "--database", database]
@@ -178,7 +182,11 @@ def as_process(
         [*command, *arguments],
         stderr=subprocess.PIPE,
         text=True,
-        env={**os.environ, "HOLDFAST_API_TOKEN": TOKEN, **(environ or {})},
+        env={
+            **os.environ,
+            **({"HOLDFAST_API_TOKEN": TOKEN} if given_token else {}),
+            **(environ or {}),
+        },
     )
     found = Process(0, process=process)
     assert process.stderr is not None
@@ -190,19 +198,19 @@ def as_process(
                 break
         else:
             raise AssertionError(f"it did not start: {found.log}")
-        reader = threading.Thread(target=_drain, args=(process, found.log), daemon=True)
-        reader.start()
+        found.reader = threading.Thread(target=_drain, args=(process, found.log), daemon=True)
+        found.reader.start()
         yield found
     finally:
         process.kill()
-        process.wait()
-        process.stderr.close() if not reader.is_alive() else reader.join(5)
+        found.wait()
+        process.stderr.close()
 
 
 def _drain(process: subprocess.Popen[str], log: list[str]) -> None:
     assert process.stderr is not None
-    with process.stderr:
-        log.extend(line.rstrip() for line in process.stderr)
+    for line in process.stderr:
+        log.append(line.rstrip())  # noqa: PERF401 (others read it meanwhile)
 
 
 def run(*arguments: str, environ: Mapping[str, str] | None = None) -> Any:

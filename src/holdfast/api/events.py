@@ -54,7 +54,7 @@ class Listed(Answer):
     missed: bool
 
 
-def _hub(request: Request) -> Hub:
+async def _hub(request: Request) -> Hub:
     found: Hub = request.app.state.hub
     return found
 

@@ -1,0 +1,245 @@
+"""`holdfast serve` as a process: how it starts, what it refuses, how it ends."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import signal
+import socket
+import ssl
+import stat
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from holdfast.api.address import Address, CannotListen, NotSafe, assert_safe, bound
+from holdfast.settings import secret
+from holdfast.settings.secret import SecretExposed, SecretUnusable
+from tests.api.live import TOKEN, a_url, as_process, run, until
+
+
+@pytest.mark.requirement("X5")
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "192.0.2.1"])
+def test_an_address_others_reach_needs_tls_or_a_proxy(host: str) -> None:
+    with pytest.raises(NotSafe) as slip:
+        assert_safe(Address(host, 1), needs_token=True)
+    assert slip.value.exit_code == 3
+    assert "--behind-proxy" in slip.value.hint
+    assert_safe(Address(host, 1, behind_proxy=True), needs_token=True)
+
+
+@pytest.mark.requirement("X5")
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", "::1", "[::1]", "127.9.9.9"])
+def test_loopback_needs_nothing(host: str) -> None:
+    assert_safe(Address(host, 1), needs_token=True)
+    assert_safe(Address(host, 1), needs_token=False)
+
+
+@pytest.mark.requirement("X5")
+@pytest.mark.parametrize(
+    "address",
+    [Address("0.0.0.0", 1, behind_proxy=True), Address("127.0.0.1", 1, behind_proxy=True)],
+)
+def test_without_a_token_only_this_machine_is_served(address: Address) -> None:
+    with pytest.raises(NotSafe, match="this machine alone"):
+        assert_safe(address, needs_token=False)
+
+
+@pytest.mark.requirement("X5")
+def test_names_are_those_it_serves() -> None:
+    assert "team.example" in Address("127.0.0.1", 1, allowed=("Team.Example",)).names
+    assert "10.0.0.7" in Address("10.0.0.7", 1).names
+    assert "0.0.0.0" not in Address("0.0.0.0", 1).names
+
+
+@pytest.mark.requirement("X5")
+def test_tls_files_that_do_not_fit_are_said(tmp_path: Path) -> None:
+    (tmp_path / "key.pem").write_text("no key")
+    with pytest.raises(CannotListen, match="TLS files"):
+        assert_safe(
+            Address("0.0.0.0", 1, tmp_path / "none.pem", tmp_path / "key.pem"), needs_token=True
+        )
+    with pytest.raises(NotSafe, match="belong together"):
+        assert_safe(Address("127.0.0.1", 1, tls_cert=tmp_path / "key.pem"), needs_token=True)
+
+
+@pytest.mark.requirement("X5")
+def test_a_port_that_is_taken_is_said() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        with pytest.raises(CannotListen, match="is taken") as slip:
+            bound(Address("127.0.0.1", other.getsockname()[1]))
+        assert "--port" in slip.value.hint
+    with pytest.raises(CannotListen, match="cannot listen on 192"):
+        bound(Address("192.0.2.1", 0))
+    with pytest.raises(CannotListen, match="no address"):
+        bound(Address("no.such.name.invalid", 0))
+
+
+@pytest.mark.requirement("X5")
+def test_the_token_is_made_once_and_owner_only(tmp_path: Path) -> None:
+    path = tmp_path / "home" / "token"
+    made = secret.made(path)
+    assert len(made) >= 40
+    assert secret.made(path) == made
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    assert [one.name for one in path.parent.iterdir()] == ["token"]
+
+
+@pytest.mark.requirement("X5")
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o602, 0o660])
+def test_a_token_others_can_read_or_write_is_refused(tmp_path: Path, mode: int) -> None:
+    path = tmp_path / "token"
+    secret.made(path)
+    path.chmod(mode)
+    with pytest.raises(SecretExposed) as slip:
+        secret.read(path)
+    assert f"chmod 600 {path}" in slip.value.hint
+
+
+@pytest.mark.requirement("X5")
+def test_a_token_that_is_a_link_or_no_file_is_refused(tmp_path: Path) -> None:
+    secret.made(tmp_path / "real")
+    (tmp_path / "link").symlink_to(tmp_path / "real")
+    os.mkfifo(tmp_path / "pipe", 0o600)
+    for name in ("link", "pipe"):
+        with pytest.raises(SecretExposed):
+            secret.made(tmp_path / name)
+
+
+@pytest.mark.requirement("X5")
+@pytest.mark.parametrize(
+    "text", ["", "short", "with a blank in the middle", "ü" * 20, "a" * 20 + "\x7f"]
+)
+def test_what_is_no_token_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "token"
+    path.write_text(text)
+    path.chmod(0o600)
+    with pytest.raises(SecretUnusable):
+        secret.read(path)
+
+
+@pytest.mark.requirement("S1", "X5")
+def test_it_serves_until_it_is_told_to_end_and_exits_with_0(own_home: Path, tmp_path: Path) -> None:
+    """Started with nothing but a home: the database and the token come into being."""
+    with as_process("", given_token=False) as live:
+        kept = own_home / ".holdfast"
+        live.token = secret.read(kept / "token")
+        assert live.get("/api/projects", Authorization="").status == 401
+        made = live.post("/api/projects", {"path": "/w"})
+        assert made.status == 201
+        with live.listening() as heard:
+            assert heard.block()
+            assert live.kill(signal.SIGTERM) == 0
+            while heard.block():
+                pass
+        assert live.log[-1] == "ended; everything acknowledged is written"
+    assert sorted(one.name for one in kept.iterdir()) == ["holdfast.db", "token"]
+    assert stat.S_IMODE((kept / "holdfast.db").stat().st_mode) == 0o600
+    checked = run("db", "check")
+    assert (checked.returncode, checked.stderr) == (0, "")
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X5")
+def test_control_c_ends_it_and_the_same_port_can_be_had_at_once(tmp_path: Path) -> None:
+    url = a_url(tmp_path / "h.db")
+    with as_process(url) as live:
+        assert live.get("/api/projects").status == 200
+        port = live.port
+        taken = run("serve", "--port", str(port), "--database", url)
+        assert taken.returncode == 5
+        assert f"port {port} on 127.0.0.1 is taken" in taken.stderr
+        assert live.kill(signal.SIGINT) == 0
+    with as_process(url, port=port) as again:
+        assert again.get("/api/projects").status == 200
+        again.kill(signal.SIGKILL)
+    with as_process(url, port=port) as third:
+        assert third.get("/api/projects").status == 200
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X5")
+def test_what_it_refuses_is_said_with_the_next_thing_to_try(tmp_path: Path, own_home: Path) -> None:
+    url = a_url(tmp_path / "h.db")
+    out = run("serve", "--host", "0.0.0.0", "--port", "0", "--database", url)
+    assert (out.returncode, "--tls-cert" in out.stderr) == (3, True)
+    off = run("serve", "--host", "0.0.0.0", "--behind-proxy", environ={"HOLDFAST_API_AUTH": "off"})
+    assert (off.returncode, "this machine alone" in off.stderr) == (3, True)
+    short = run("serve", "--port", "0", environ={"HOLDFAST_API_TOKEN": "short"})
+    assert (short.returncode, "HOLDFAST_API_TOKEN does not hold" in short.stderr) == (3, True)
+    path = own_home / ".holdfast" / "token"
+    secret.made(path)
+    path.chmod(0o644)
+    seen = run("serve", "--port", "0", "--database", url)
+    assert (seen.returncode, "chmod 600" in seen.stderr) == (3, True)
+    wrong = run("serve", "--port", "0", "--database", "mysql://u:secret@h/d", environ=GIVEN)
+    assert (wrong.returncode, "secret" in wrong.stderr) == (2, False)
+    assert not (tmp_path / "h.db").exists(), "nothing was made by a start that was refused"
+
+
+GIVEN = {"HOLDFAST_API_TOKEN": TOKEN}
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X5")
+def test_auth_off_is_said_loudly_and_still_checks_host_and_origin(tmp_path: Path) -> None:
+    with as_process(a_url(tmp_path / "h.db"), environ={"HOLDFAST_API_AUTH": "off"}) as live:
+        until(lambda: any("WARNING: HOLDFAST_API_AUTH=off" in line for line in live.log))
+        assert live.get("/api/projects", Authorization="").status == 200
+        assert live.get("/api/projects", Origin="http://evil.example").status == 403
+        assert live.get("/api/projects", Host="evil.example").status == 403
+        assert live.get("/api/projects", Sec_Fetch_Site="cross-site").status == 403
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X5")
+@pytest.mark.skipif(not shutil.which("openssl"), reason="openssl makes the certificate")
+def test_tls_is_spoken_where_its_files_are_given(tmp_path: Path) -> None:
+    cert, key = tmp_path / "cert.pem", tmp_path / "key.pem"
+    a_certificate(cert, key)
+    tls = ("--tls-cert", str(cert), "--tls-key", str(key))
+    with as_process(a_url(tmp_path / "h.db"), "--host", "0.0.0.0", *tls) as live:
+        context = ssl.create_default_context(cafile=str(cert))
+        wire = socket.create_connection(("127.0.0.1", live.port))
+        with wire, context.wrap_socket(wire, server_hostname="localhost") as safe:
+            assert (safe.version() or "") >= "TLSv1.2"
+            head = f"Host: localhost\r\nAuthorization: Bearer {TOKEN}\r\n"
+            safe.sendall(f"GET /api/projects HTTP/1.0\r\n{head}\r\n".encode())
+            assert safe.recv(100).startswith(b"HTTP/1.1 200")
+        assert live.raw(b"GET / HTTP/1.0\r\n\r\n") == b""
+
+
+def a_certificate(cert: Path, key: Path) -> None:
+    words = "openssl req -x509 -newkey rsa:2048 -nodes -days 2 -subj /CN=t -addext"
+    names = "subjectAltName=DNS:localhost,IP:127.0.0.1"
+    command = [*words.split(), names, "-keyout", str(key), "-out", str(cert)]
+    subprocess.run(command, check=True, capture_output=True)
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X6")
+def test_a_damaged_database_is_set_aside_and_said_and_served_anew(tmp_path: Path) -> None:
+    path = tmp_path / "holdfast.db"
+    path.write_bytes(b"no database at all\n" * 100)
+    with as_process(a_url(path)) as live:
+        assert any("the database was damaged: it is kept as" in line for line in live.log)
+        assert live.post("/api/projects", {"path": "/w"}).status == 201
+    assert len(list(tmp_path.glob("holdfast.db.damaged-*"))) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X6", "S1")
+def test_a_newer_database_is_refused_by_every_command(sqlite_url: str, tmp_path: Path) -> None:
+    import sqlite3
+
+    with sqlite3.connect(tmp_path / "holdfast.db") as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.close()
+    before = (tmp_path / "holdfast.db").read_bytes()
+    for command in (["serve", "--port", "0"], ["db", "migrate"], ["db", "backup", "b.gz"]):
+        said = run(*command, "--database", sqlite_url, environ=GIVEN)
+        assert (said.returncode, "upgrade holdfast" in said.stderr) == (3, True), command
+    assert run("db", "check", "--database", sqlite_url).returncode == 1
+    assert (tmp_path / "holdfast.db").read_bytes() == before
