@@ -75,7 +75,8 @@ def test_the_scheme_is_read_in_any_case(live: Live) -> None:
 
 
 def test_health_alone_needs_no_token(live: Live) -> None:
-    assert live.get("/health", Authorization="").status in (200, 404)
+    assert live.get("/health", Authorization="").status == 200
+    assert live.get("/stats", Authorization="").status == 401
 
 
 def test_the_description_is_behind_the_token(live: Live) -> None:

@@ -9,7 +9,14 @@ from uuid import UUID
 
 import msgspec
 from fastapi import Path, Query
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PlainSerializer,
+)
 from starlette.convertors import StringConvertor, register_url_convertor
 
 from holdfast.redact import redact

@@ -81,7 +81,8 @@ async def health(db: Db) -> Response:
     try:
         windows = await db.read(lambda c: capacity.live(c, moment.now_ms()))
     except StoreError as slip:
-        return said(_health({"healthy": False, "error": str(slip)}, began), 503)
+        words = str(slip).partition(":")[0]  # anybody may ask: no address, no driver's words
+        return said(_health({"healthy": False, "error": words}, began), 503)
     fullest = capacity.used_ratio(windows[0]) if windows else 0.0
     return said(_health({"healthy": True, "capacity_percentage": round(100 * fullest, 2)}, began))
 

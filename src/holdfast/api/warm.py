@@ -14,7 +14,7 @@ from holdfast.api.spools import Spools
 from holdfast.store.store import Store
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
-from holdfast.work import events, moment
+from holdfast.work import cleanup, events, moment
 
 LOOK_SECONDS = 1.0
 PRUNE_SECONDS = 60.0
@@ -77,5 +77,5 @@ def prune(store: Store) -> None:
     store.write(lambda c: events.prune(c, moment.now_ms()))
 
 
-def tidy(_store: Store) -> None:
-    """Hourly. Expired messages and old snapshots (S5) are cleaned up from here."""
+def tidy(store: Store) -> None:
+    store.write(lambda c: cleanup.run(c, moment.now_ms()))

@@ -16,12 +16,12 @@ from holdfast.store.tables import (
     claims,
     cleanups,
     deliveries,
-    events,
     messages,
     sessions,
     subtasks,
     windows,
 )
+from holdfast.work import events
 from holdfast.work.agent_contexts import SNAPSHOT
 
 DAY_MS = 86_400_000
@@ -29,8 +29,6 @@ SILENT_MS = DAY_MS  # a session unheard of for a day has ended, its running subt
 KEPT_MS = 30 * DAY_MS
 THINNED_MS = 7 * DAY_MS  # from then on one snapshot a day and session
 EXPIRED_KEPT_MS = DAY_MS  # an expired message is still listed for a day, for whoever wonders
-EVENTS_KEPT_MS = DAY_MS
-MOST_EVENTS = 100_000
 
 
 def run(connection: Connection, now_ms: int) -> dict[str, Any]:
@@ -47,7 +45,7 @@ def run(connection: Connection, now_ms: int) -> dict[str, Any]:
     notes.recount(connection, ["messages"])
     _delete(connection, claims, claims.c.expires_ms < now_ms - DAY_MS)
     _delete(connection, windows, windows.c.updated_ms < now_ms - KEPT_MS)
-    _old_events(connection, now_ms)
+    events.prune(connection, now_ms)
     figures["durationMs"] = round((time.monotonic() - began) * 1000)
     row = {"id": ids.new(), "ran_ms": now_ms, "figures": figures}
     connection.execute(sa.delete(cleanups).where(cleanups.c.ran_ms < now_ms - KEPT_MS))
@@ -140,9 +138,3 @@ def _thinned(connection: Connection, now_ms: int) -> int:
         some = table.id.in_(going[start : start + 500])
         connection.execute(sa.delete(agent_contexts).where(some))
     return len(going)
-
-
-def _old_events(connection: Connection, now_ms: int) -> None:
-    _delete(connection, events, events.c.at_ms < now_ms - EVENTS_KEPT_MS)
-    newest = connection.scalar(sa.select(sa.func.max(events.c.id))) or 0
-    _delete(connection, events, events.c.id < newest - MOST_EVENTS)
