@@ -90,12 +90,10 @@ def test_a_page_for_those_who_cannot_listen(live: Live, store: Store) -> None:
     assert live.get("/api/events?wait=0&after=99").json()["last"] == 7
 
 
-@pytest.mark.parametrize(
-    "query", ["after=-1", "after=x", "wait=99", "limit=0", "limit=9999", "kind=", "kind=%00"]
-)
-def test_a_question_that_does_not_fit_is_refused(live: Live, query: str) -> None:
-    answer = live.get(f"/api/events?{query}")
-    assert (answer.status, answer.json()["error"]) == (400, "Invalid query parameters")
+def test_a_question_that_does_not_fit_is_refused(live: Live) -> None:
+    for query in ("after=-1", "after=x", "wait=99", "limit=0", "limit=9999", "kind=", "kind=%00"):
+        answer = live.get(f"/api/events?{query}")
+        assert (answer.status, answer.json()["error"]) == (400, "Invalid query parameters")
 
 
 def test_a_page_can_be_waited_for(live: Live, store: Store) -> None:

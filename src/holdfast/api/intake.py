@@ -3,53 +3,74 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Response
+import msgspec
+from fastapi import APIRouter, Depends, Request, Response
 from pydantic import AfterValidator, Field
 
 from holdfast.api.answers import Answer, said
 from holdfast.api.database import Db
 from holdfast.api.fields import Body, Word, storable
+from holdfast.work.errors import Refused
 
 router = APIRouter(prefix="/api/intake", tags=["intake"])
 MOST_DEEDS = 10_000
-
-
-Json = Annotated[Any, AfterValidator(storable)]
+Position = Annotated[dict[str, Any], AfterValidator(storable)]
 
 
 class Batch(Body):
-    """What one window has told between two positions. A position is the sender's own matter."""
+    """What one source told between two positions; a position is its source's own matter."""
 
     source: Word
-    from_: Json = Field(alias="from", default=None)
-    to: Json
+    since: Position
+    until: Position
     deeds: Annotated[list[Any], Field(max_length=MOST_DEEDS), AfterValidator(storable)]
+    version: Literal[1] = 1
 
 
 class Taken(Answer):
     """Everything up to this position is kept: go on from here."""
 
-    position: Any
+    position: dict[str, Any]
 
 
 class Elsewhere(Answer):
     error: str
-    position: Any
+    position: dict[str, Any]
+
+
+class Taking:
+    """work/take_in and work/deeds, imported by the first batch that comes."""
+
+    def __init__(self) -> None:
+        self._take_in: Any = import_module("holdfast.work.take_in")
+        self._deeds: Any = import_module("holdfast.work.deeds")
+        self.behind: type[Exception] = self._take_in.Behind
+
+    def read(self, batch: dict[str, Any]) -> Any:
+        try:
+            return self._deeds.decode(msgspec.json.encode(batch))
+        except self._deeds.NoBatch as slip:
+            raise Refused(str(slip), "deeds") from slip
+
+    def take(self, connection: Any, batch: Any) -> None:
+        self._take_in.take(connection, batch)
+
+
+async def _taking(request: Request) -> Any:
+    state = request.app.state
+    if getattr(state, "taking", None) is None:
+        state.taking = Taking()
+    return state.taking
 
 
 @router.post("", response_model=Taken, responses={409: {"model": Elsewhere}})
-async def post(batch: Batch, db: Db) -> Response:
-    """Apply a batch whole. 409: this source stands elsewhere, at the position answered."""
-    taking = _taking()
-    plain = batch.model_dump(by_alias=True)
+async def post(body: Batch, db: Db, taking: Annotated[Any, Depends(_taking)]) -> Response:
+    """Take a batch whole. 409: this source stands elsewhere, at the position answered."""
+    batch = taking.read(body.model_dump())
     try:
-        await db.write(lambda c: taking.take(c, plain))
-    except taking.Behind as elsewhere:
+        await db.write(lambda c: taking.take(c, batch))
+    except taking.behind as elsewhere:
         return said({"error": "This source stands elsewhere", "position": elsewhere.position}, 409)
-    return said({"position": plain["to"]})
-
-
-def _taking() -> Any:
-    return import_module("holdfast.work.take_in")
+    return said({"position": body.until})

@@ -97,6 +97,27 @@ def restore(file: Path, database: str, yes: bool, as_json: bool) -> None:
     _say(found, as_json, f"{found['database']}: {sum(rows.values()):,} rows are back")
 
 
+@db.command()
+@click.option("--follow", is_flag=True, help="go on, every ten seconds, until Control-C")
+@JSON
+def forward(follow: bool, as_json: bool) -> None:
+    """Send what happened here to the team's server, all of it. Exit 0 or 1."""
+    from holdfast.work import forward as forwarding
+    from holdfast.work import team
+
+    server = team.server()
+    while True:
+        done = forwarding.forward(server, forwarding.outbox())
+        found = {"server": server.url, "batches": done.batches, "whole": done.whole}
+        words = f"{server.url}: {done.batches} batches sent" + f"; {done.words}" * bool(done.words)
+        _say({**found, "words": done.words}, as_json, words)
+        if not follow:
+            break
+        time.sleep(forwarding.EVERY_MS / 1000)
+    if not done.whole:
+        raise click.exceptions.Exit(1)
+
+
 @contextmanager
 def _engine(database: str) -> Iterator[Engine]:
     from holdfast.store.engine import default_url, open_engine

@@ -47,7 +47,26 @@ def report(chosen: Chosen) -> dict[str, Any]:
     found["heard_ms"], found["ended_ms"] = heard_ms or None, ended_ms or None
     found["settings_slips"] = list(settings.slips)
     found["readings"] = readings.of(chosen.folder)
+    if settings.word("server"):
+        found["server"] = _server()
     return found
+
+
+def _server() -> dict[str, Any]:
+    """How the team's server was when it was last spoken to."""
+    from holdfast.work import team
+
+    url = team.address().rstrip("/")
+    known = team.health(url)
+    down = known.is_down(int(time.time() * 1000))
+    return {
+        "url": url,
+        "answered_ms": known.answered_ms or None,
+        "down": down,
+        "words": known.words,
+        "batches": known.sent,
+        "refused": sorted(known.refused),
+    }
 
 
 def show(found: dict[str, Any]) -> None:
@@ -94,7 +113,17 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if found["checkpoint_trigger"]:
         kept = f"{_ago(found['checkpoint_ms'])} ({found['checkpoint_trigger']})"
         rows.append(("checkpoint", f"{kept}: {found['checkpoint_path'] or 'its path is unknown'}"))
+    if found.get("server"):
+        rows.append(("server", _told(found["server"])))
     return rows + [("settings", slip) for slip in found["settings_slips"]]
+
+
+def _told(server: dict[str, Any]) -> str:
+    heard = _ago(server["answered_ms"]) if server["answered_ms"] else "never"
+    words = [f"{server['url']}, answered {heard}, {server['batches']} batches sent"]
+    words += [server["words"]] if server["words"] else []
+    words += [f"refused: {', '.join(server['refused'])}"] if server["refused"] else []
+    return "; ".join(words)
 
 
 def _when(found: dict[str, Any]) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from holdfast.client import outputs
 from holdfast.hook.entry import Moment
 from holdfast.lifecycle import judging
+from holdfast.settings import load as settings_load
 
 
 def tell(moment: Moment) -> str:
@@ -14,6 +15,9 @@ def tell(moment: Moment) -> str:
     agent had it, the parent's next one did): of a subagent nothing is said, only noted.
     """
     news = judging.judge(moment)
-    if moment.payload.get("agent_id"):
-        return ""
-    return outputs.answer(moment.line.event, to_model=news.to_model)
+    said = "" if moment.payload.get("agent_id") else news.to_model
+    if not said and settings_load.load().word("server"):
+        from holdfast.work import forward  # only who has a server pays; a word is never held up
+
+        forward.in_passing(moment.now_ms)
+    return outputs.answer(moment.line.event, to_model=said)

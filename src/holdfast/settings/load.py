@@ -66,10 +66,15 @@ def _named(value: object) -> bool:
 def _given(
     project: str, environ: Mapping[str, str], slips: list[str]
 ) -> Iterator[tuple[str, object, str]]:
-    files = [user_file()] + ([project_file(project)] if project else [])
-    for path in files:
+    for name, value in _table_of(user_file(), slips).items():
+        yield name, value, str(user_file())
+    if project:
+        path = project_file(project)
         for name, value in _table_of(path, slips).items():
-            yield name, value, str(path)
+            if name in BY_NAME and BY_NAME[name].is_own:
+                slips.append(f"{path}: {name} is yours to set, not a project's")
+            else:
+                yield name, value, str(path)
     for setting in TABLE:
         for variable in filter(None, (setting.also, setting.variable)):
             if variable in environ:

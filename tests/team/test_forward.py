@@ -1,0 +1,307 @@
+"""Forwarding to a team's server: in order, exactly once, whatever the server does."""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from holdfast.api.app import create
+from holdfast.store.store import Store
+from holdfast.work import forward as forwarding
+from holdfast.work import team
+from holdfast.work.forward import forward
+from holdfast.work.team import NoServer, Server
+from tests.api.live import TOKEN, in_thread
+from tests.team.fakes import Source, Taking, arrived
+
+pytestmark = pytest.mark.requirement("S4")
+
+
+@pytest.fixture
+def server(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+    from tests.api import live
+
+    def with_intake(opened: Store) -> object:
+        app = create(opened)
+        app.state.taking = Taking()
+        return app
+
+    monkeypatch.setattr(live, "create", with_intake)
+    with in_thread(store) as found:
+        yield Server(f"http://127.0.0.1:{found.port}", TOKEN)
+
+
+def _source(**deeds: int) -> Source:
+    return Source({name: list(range(n)) for name, n in deeds.items()})
+
+
+def test_everything_arrives_once_and_in_order(server: Server, store: Store) -> None:
+    told = _source(a=35, b=7, c=0)
+    done = forward(server, told)
+    assert (done.batches, done.whole, done.words) == (5, True, "")
+    assert store.read(arrived) == {"a": list(range(35)), "b": list(range(7))}
+    assert forward(server, told).batches == 0
+    told.deeds["b"] += [7, 8]
+    assert forward(server, told).batches == 1
+    assert store.read(arrived)["b"] == list(range(9))
+
+
+def test_what_this_side_forgot_the_server_knows(
+    server: Server, store: Store, own_home: Path
+) -> None:
+    told = _source(a=35)
+    forward(server, told)
+    for one in (own_home / ".holdfast" / "forwarded").iterdir():
+        one.unlink()
+    told.deeds["a"] += [35]
+    assert forward(server, told).batches == 1
+    assert store.read(arrived) == {"a": list(range(36))}
+    for broken in (b"", b"[]", b"{", b'{"server": 1}', b"\xff" * 100):
+        for one in (own_home / ".holdfast" / "forwarded").iterdir():
+            one.write_bytes(broken)
+        assert forward(server, told).whole
+
+
+def test_a_batch_sent_twice_is_taken_once(server: Server, store: Store) -> None:
+    told = _source(a=5)
+    batch = told.encode(told.gather("a", {}))
+    assert team.call(server, "/api/intake", batch) == (200, {"position": {"at": 5}})
+    status, answer = team.call(server, "/api/intake", batch)
+    assert (status, answer["position"]) == (409, {"at": 5})
+    assert store.read(arrived) == {"a": list(range(5))}
+
+
+def test_two_at_once_bring_the_same_and_one_is_taken(server: Server, store: Store) -> None:
+    """A call that seemed lost and its repetition may be under way together."""
+    told = _source(a=5)
+    batch = told.encode(told.gather("a", {}))
+    found: list[int] = []
+    threads = [
+        threading.Thread(target=lambda: found.append(team.call(server, "/api/intake", batch)[0]))
+        for _ in range(6)
+    ]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert sorted(found) == [200, 409, 409, 409, 409, 409]
+    assert store.read(arrived) == {"a": list(range(5))}
+
+
+NO_BATCHES: list[object] = [
+    {},
+    [],
+    {"source": "a"},
+    {"source": "", "since": {}, "until": {}, "deeds": []},
+    {"source": "a", "since": 3, "until": {}, "deeds": []},
+    {"source": "a", "since": {}, "until": {}, "deeds": [], "version": 2},
+    {"source": "a\x00", "since": {}, "until": {}, "deeds": []},
+]
+
+
+def test_what_is_no_batch_is_refused(server: Server) -> None:
+    for body in NO_BATCHES:
+        status, answer = team.call(server, "/api/intake", json.dumps(body).encode())
+        assert (status, answer["error"]) == (400, "Validation failed"), body
+
+
+def _unused_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as found:
+        return int(found.getsockname()[1])
+
+
+def test_a_server_that_is_down_is_left_alone_for_a_minute() -> None:
+    nobody = Server(f"http://127.0.0.1:{_unused_port()}", TOKEN)
+    done = forward(nobody, _source(a=3))
+    assert (done.batches, done.whole) == (0, False)
+    assert "does not answer" in done.words
+    known = team.health(nobody.url)
+    assert known.is_down(known.tried_ms + 59_000)
+    assert not known.is_down(known.down_until_ms)
+    assert not known.is_down(known.tried_ms - 3_600_000), "a clock that was set back"
+    assert not team.health("http://another").words
+
+
+@contextmanager
+def _deaf(answer: bytes = b"", *, drip: bool = False) -> Iterator[Server]:
+    """Accepts, and answers this, or nothing at all."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        held: list[socket.socket] = []
+
+        def accept() -> None:
+            while True:
+                try:
+                    wire, _ = listener.accept()
+                except OSError:
+                    return
+                held.append(wire)
+                if answer:
+                    threading.Thread(target=_answer, args=(wire, answer, drip), daemon=True).start()
+
+        thread = threading.Thread(target=accept, daemon=True)
+        thread.start()
+        yield Server(f"http://127.0.0.1:{listener.getsockname()[1]}", TOKEN)
+        listener.shutdown(socket.SHUT_RDWR)
+        for wire in held:
+            wire.close()
+        thread.join(5)
+
+
+def _answer(wire: socket.socket, answer: bytes, drip: bool) -> None:
+    try:
+        wire.recv(65536)
+        for at in range(len(answer)) if drip else ():
+            wire.sendall(answer[at : at + 1])
+            threading.Event().wait(0.05)
+        if not drip:
+            wire.sendall(answer)
+            wire.shutdown(socket.SHUT_WR)
+    except OSError:
+        pass
+
+
+def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(team, "CALL_SECONDS", 0.2)
+    with _deaf() as server:
+        assert "did not answer in" in forward(server, _source(a=3)).words
+        assert team.health(server.url).is_down(team.now_ms())
+
+
+def test_a_server_that_drips_is_given_up_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(team, "CALL_SECONDS", 0.3)
+    with _deaf(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 1000, drip=True) as server:
+        assert not forward(server, _source(a=3)).whole
+        assert team.health(server.url).is_down(team.now_ms())
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"no http at all\r\n\r\n",
+        b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n",
+        b"HTTP/1.1 302 Found\r\nLocation: http://evil.example/\r\nContent-Length: 0\r\n\r\n",
+        b'HTTP/1.1 409 Conflict\r\n\r\n{"position": 3}',
+        b"HTTP/1.1 409 Conflict\r\n\r\n[[[[",
+        b"HTTP/1.1 401 No\r\n\r\n{}",
+    ],
+)
+def test_odd_answers_mean_not_sent(answer: bytes) -> None:
+    with _deaf(answer) as server:
+        done = forward(server, _source(a=3))
+    assert (done.batches, done.whole) == (0, False)
+    assert team.health(server.url).is_down(team.now_ms())
+
+
+def test_a_server_that_stands_elsewhere_each_time_is_not_asked_forever() -> None:
+    answer = b'HTTP/1.1 409 Conflict\r\n\r\n{"error": "x", "position": {"at": 1}}'
+    with _deaf(answer) as server:
+        done = forward(server, _source(a=3))
+    assert "two machines" in done.words
+
+
+def test_what_the_server_refuses_holds_up_no_other_source(server: Server, store: Store) -> None:
+    class Odd(Source):
+        def encode(self, batch: object) -> bytes:
+            data = super().encode(batch)
+            return data.replace(b'"version": 1', b'"version": 9') if b'"odd"' in data else data
+
+    told = Odd({"a": [0], "odd": [0], "z": [0]})
+    done = forward(server, told)
+    assert (done.batches, done.whole) == (2, False)
+    assert done.words.startswith("odd is refused: 400")
+    assert store.read(arrived) == {"a": [0], "z": [0]}
+    assert list(team.health(server.url).refused) == ["odd"]
+    told.deeds["z"] += [1]
+    assert forward(server, told, seconds=30).batches == 1, "it rests for an hour"
+
+
+def test_time_that_runs_out_goes_on_where_it_ended(server: Server, store: Store) -> None:
+    told = _source(a=30, b=30)
+    done = forward(server, told, seconds=0.0)
+    assert not done.whole
+    rounds = 0
+    while not forward(server, told, seconds=0.02).whole:
+        rounds += 1
+        assert rounds < 500
+    assert store.read(arrived) == {"a": list(range(30)), "b": list(range(30))}
+
+
+def test_one_process_sends_at_a_time(server: Server) -> None:
+    with forwarding._alone() as alone:
+        assert alone
+        assert forward(server, _source(a=1)).words == "another process is sending"
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "ftp://h",
+        "http://team.example",
+        "https://",
+        "team.example:3847",
+        "https://u:p@h/",
+        "http://10.0.0.1",
+    ],
+)
+def test_an_address_that_would_be_unsafe_is_refused(
+    url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_SERVER", url)
+    monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
+    with pytest.raises(NoServer):
+        team.server()
+
+
+def test_a_token_comes_from_the_environment_or_an_owner_only_file(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_SERVER", "https://team.example/")
+    with pytest.raises(NoServer, match="no token"):
+        team.server()
+    path = own_home / ".holdfast" / "server-token"
+    path.parent.mkdir()
+    path.write_text("x" * 32 + "\n")
+    path.chmod(0o600)
+    assert team.server() == Server("https://team.example", "x" * 32)
+    monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
+    assert team.server().token == TOKEN
+
+
+def test_a_project_cannot_name_the_server(tmp_path: Path) -> None:
+    """Else a checkout could have a session's deeds sent to a stranger."""
+    from holdfast.settings import load
+
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "holdfast.toml").write_text('server = "https://evil.example"\n')
+    found = load.load(str(tmp_path))
+    assert found.word("server") == ""
+    assert any("yours to set" in slip for slip in found.slips)
+
+
+def test_certificates_are_verified(tmp_path: Path) -> None:
+    import ssl
+
+    from tests.api.test_serve import a_certificate
+
+    a_certificate(tmp_path / "c.pem", tmp_path / "k.pem")
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(tmp_path / "c.pem", tmp_path / "k.pem")
+    listener = socket.create_server(("127.0.0.1", 0))
+    with context.wrap_socket(listener, server_side=True) as safe:
+        thread = threading.Thread(target=_accept_one, args=(safe,), daemon=True)
+        thread.start()
+        url = f"https://127.0.0.1:{safe.getsockname()[1]}"
+        done = forward(Server(url, TOKEN), _source(a=1))
+        thread.join(5)
+    assert "certificate verify failed" in done.words.lower()
+
+
+def _accept_one(listener: socket.socket) -> None:
+    with suppress(OSError):
+        listener.accept()

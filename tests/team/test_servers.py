@@ -1,0 +1,193 @@
+"""Real server processes that die, come back, and share one database."""
+
+from __future__ import annotations
+
+import os
+import socket
+import sys
+import threading
+from importlib import import_module
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+from holdfast.store.store import Store
+from holdfast.work import team
+from holdfast.work.forward import forward
+from holdfast.work.team import Server
+from tests.api.live import TOKEN, as_process
+from tests.builders import a_transcript, an_answer
+from tests.hot.hooks import fire
+from tests.team.fakes import Source, arrived
+
+pytestmark = [pytest.mark.requirement("S4")]
+PROGRAM = [sys.executable, "-m", "tests.team.fakes"]
+IN_COPY = {"PYTHONPATH": str(Path(__file__).parents[2])}
+
+
+@pytest.mark.slow
+def test_a_server_that_dies_after_writing_and_before_answering(
+    store: Store, store_url: str, tmp_path: Path
+) -> None:
+    told = Source({"a": list(range(30))})
+    die_once = {**IN_COPY, "DIE_ONCE": str(tmp_path / "died")}
+    with as_process(store_url, program=PROGRAM, environ=die_once) as live:
+        server = Server(f"http://127.0.0.1:{live.port}", TOKEN)
+        done = forward(server, told)
+        assert (done.batches, live.wait()) == (0, 9)
+        assert store.read(arrived) == {"a": list(range(10))}, "written, and nobody told us"
+        assert team.health(server.url).is_down(team.now_ms())
+    with as_process(store_url, program=PROGRAM, environ=die_once, port=live.port) as live:
+        done = forward(server, told)
+        assert (done.batches, done.whole) == (2, True)
+    assert store.read(arrived) == {"a": list(range(30))}
+
+
+@pytest.mark.slow
+def test_a_server_killed_again_and_again_loses_and_doubles_nothing(
+    store: Store, store_url: str
+) -> None:
+    told = Source({"a": list(range(2000)), "b": list(range(2000))})
+    port = 0
+    for _ in range(4):
+        with as_process(store_url, program=PROGRAM, environ=IN_COPY, port=port) as live:
+            port = live.port
+            timer = threading.Timer(0.3, live.process.kill if live.process else print)
+            timer.start()
+            done = forward(Server(f"http://127.0.0.1:{port}", TOKEN), told)
+            timer.join()
+            if done.whole:
+                break
+    with as_process(store_url, program=PROGRAM, environ=IN_COPY, port=port) as live:
+        done = forward(Server(f"http://127.0.0.1:{port}", TOKEN), told)
+        assert done.whole
+    assert store.read(arrived) == {name: list(range(2000)) for name in "ab"}
+
+
+@pytest.mark.slow
+def test_two_servers_on_one_database_take_from_many_at_once(postgres_url: str) -> None:
+    """Each sender speaks now with one, now with the other."""
+    told = Source({f"s{n}": list(range(60)) for n in range(6)})
+    with (
+        as_process(postgres_url, program=PROGRAM, environ=IN_COPY) as one,
+        as_process(postgres_url, program=PROGRAM, environ=IN_COPY) as two,
+    ):
+        slips: list[BaseException] = []
+        threads = [
+            threading.Thread(target=_send, args=(told, source, [one.port, two.port], slips))
+            for source in [*told.deeds, *told.deeds]
+        ]
+        with one.listening() as heard:
+            heard.block()
+            for thread in threads:
+                thread.start()
+            for thread in threads:
+                thread.join()
+            assert not slips
+            two.post("/api/projects", {"path": "/from/two"})
+            assert heard.event()["body"] == {"path": "/from/two"}
+    store = Store.open(postgres_url)
+    assert store.read(arrived) == {f"s{n}": list(range(60)) for n in range(6)}
+    store.close()
+
+
+def _send(told: Source, source: str, ports: list[int], slips: list[BaseException]) -> None:
+    try:
+        position: dict[str, int] = {}
+        turn = 0
+        while (batch := told.gather(source, position)) is not None:
+            server = Server(f"http://127.0.0.1:{ports[turn % 2]}", TOKEN)
+            status, answer = team.call(server, "/api/intake", told.encode(batch))
+            assert status in (200, 409), answer
+            position, turn = answer["position"], turn + 1
+    except BaseException as slip:
+        slips.append(slip)
+
+
+REAL = pytest.mark.skipif(find_spec("holdfast.work.gather") is None, reason="nothing to gather yet")
+EVENTS = ["UserPromptSubmit", "Stop", "SessionStart", "SessionEnd", "PreCompact"]
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_no_event_somebody_waits_for_speaks_to_the_server(
+    tmp_path: Path, event: str, own_home: Path
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        listener.settimeout(0.05)
+        path = a_transcript(tmp_path / "t.jsonl", an_answer(150_000))
+        own = {"source": "startup"} if event == "SessionStart" else {}
+        fire(event, path, environ=_named(listener), **own)
+        with pytest.raises(TimeoutError):
+            listener.accept()
+    assert not (own_home / ".holdfast" / "server.json").exists()
+
+
+def _named(listener: socket.socket) -> dict[str, str]:
+    url = f"http://127.0.0.1:{listener.getsockname()[1]}"
+    return {"HOLDFAST_SERVER": url, "HOLDFAST_SERVER_TOKEN": TOKEN}
+
+
+@REAL
+def test_a_woken_asynchronous_hook_tells_the_server_and_what_it_says_is_the_same(
+    tmp_path: Path,
+) -> None:
+    """Nobody listens there: the hook ends well, says nothing of it, and leaves it for a minute."""
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000))
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        environ = _named(listener)
+    assert fire("PostToolUse", path, environ=environ) == {}
+    known = team.health(environ["HOLDFAST_SERVER"])
+    assert known.is_down(known.tried_ms + 1)
+    tried = known.tried_ms
+    fire("PostToolUse", path, environ=environ)
+    assert team.health(environ["HOLDFAST_SERVER"]).tried_ms == tried
+
+
+def test_without_a_server_no_hook_loads_what_speaks_to_one(tmp_path: Path) -> None:
+    import json
+    import subprocess
+
+    from holdfast.client import payloads
+    from tests.hot.hooks import COMMAND
+
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000))
+    sent = payloads.payload("PostToolUse", session_id="s1", transcript=str(path), cwd="/p")
+    command = [COMMAND[0], "-X", "importtime", *COMMAND[1:]]
+    found = subprocess.run(
+        command, input=json.dumps(sent).encode(), capture_output=True, check=True, env=os.environ
+    )
+    loaded = found.stderr.decode()
+    assert "holdfast.lifecycle.judging" in loaded
+    assert "holdfast.work" not in loaded
+    assert "http.client" not in loaded
+
+
+@REAL
+@pytest.mark.slow
+def test_a_real_session_arrives_as_it_would_at_home(
+    tmp_path: Path, store: Store, store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The same rows, whether taken in beside the session or over the wire."""
+    import sqlalchemy as sa
+
+    from holdfast.store.tables import actions, requests, sessions
+    from holdfast.work import forward as forwarding
+
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000, calls=("t1",)))
+    for call in ("t1", "t2"):
+        fire("PostToolUse", path, tool_use_id=call, tool_name="Read")
+    with as_process(store_url) as live:
+        monkeypatch.setenv("HOLDFAST_SERVER", f"http://127.0.0.1:{live.port}")
+        monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
+        done = forwarding.forward(team.server(), forwarding.outbox())
+        assert done.whole, done.words
+        assert forwarding.forward(team.server(), forwarding.outbox()).batches == 0
+    home = Store.open(f"sqlite:///{tmp_path / 'home.db'}")
+    import_module("holdfast.work.sync").sync(home)
+    for table in (sessions, requests, actions):
+        query = sa.select(table.c.id).order_by(table.c.id)
+        there = store.read(lambda c, q=query: c.execute(q).all())  # type: ignore[misc]
+        here = home.read(lambda c, q=query: c.execute(q).all())  # type: ignore[misc]
+        assert there == here, table.name
+    home.close()
