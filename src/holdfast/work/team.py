@@ -61,7 +61,7 @@ class Health:
     refused: dict[str, int] = field(default_factory=dict)  # source: not before then
 
     def is_down(self, now_ms: int) -> bool:
-        return now_ms < self.down_until_ms <= now_ms + DOWN_MS  # else the clock was set back
+        return now_ms < self.down_until_ms <= now_ms + 2 * DOWN_MS  # else the clock was set back
 
 
 def address() -> str:

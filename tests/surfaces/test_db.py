@@ -1,0 +1,119 @@
+"""`holdfast db`, and what `status` says of the team's server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from holdfast.cli import status
+from holdfast.cli.db import db
+from holdfast.store.errors import Corrupt, NotEmpty
+from holdfast.store.store import Store
+from holdfast.wire.errors import HoldfastError
+from holdfast.work import projects, team
+from tests.api.live import TOKEN, run
+
+
+def _db(*arguments: str) -> Result:
+    return CliRunner().invoke(db, list(arguments))
+
+
+@pytest.mark.requirement("S1")
+def test_a_database_is_made_filled_kept_and_put_back(store_url: str, tmp_path: Path) -> None:
+    at = ("--database", store_url)
+    made = json.loads(_db("migrate", *at, "--json").output)
+    assert (made["from"], made["to"]) == ("0001", "0001")
+    store = Store.open(store_url)
+    store.write(lambda c: [projects.put(c, f"/w/{n}", 1) for n in range(3)])
+    store.close()
+    kept = json.loads(_db("backup", str(tmp_path / "b.gz"), *at, "--json").output)
+    assert kept["rows"]["projects"] == 3
+    refused = _db("restore", str(tmp_path / "b.gz"), *at)
+    assert isinstance(refused.exception, NotEmpty)
+    back = _db("restore", str(tmp_path / "b.gz"), *at, "--yes")
+    assert "rows are back" in back.output
+    checked = _db("check", *at)
+    assert checked.exit_code == 0, checked.output
+    assert "ok  version: 0001" in checked.output
+
+
+@pytest.mark.requirement("S1")
+def test_check_says_what_to_do_and_migrate_mends_the_counts(store_url: str) -> None:
+    store = Store.open(store_url)
+    store.write(lambda c: projects.put(c, "/w", 1))
+    store.write(lambda c: c.exec_driver_sql("UPDATE counts SET n = 9"))
+    at = ("--database", store_url)
+    found = _db("check", *at, "--json")
+    report = json.loads(found.output)
+    assert (found.exit_code, report["ok"]) == (1, False)
+    [wrong] = [one for one in report["findings"] if not one["ok"]]
+    assert "holdfast db migrate" in wrong["words"]
+    _db("migrate", *at)
+    assert _db("check", *at).exit_code == 0
+    store.close()
+
+
+@pytest.mark.requirement("S1")
+def test_an_empty_place_is_said_and_made(tmp_path: Path) -> None:
+    at = ("--database", f"sqlite:///{tmp_path / 'new.db'}")
+    found = _db("check", *at)
+    assert (found.exit_code, "NOT version: none" in found.output) == (1, True)
+    assert "made: version" in _db("migrate", *at).output
+    assert _db("check", *at).exit_code == 0
+
+
+@pytest.mark.requirement("X6")
+def test_a_backup_takes_the_place_of_a_damaged_file(sqlite_url: str, tmp_path: Path) -> None:
+    at = ("--database", sqlite_url)
+    assert _db("backup", str(tmp_path / "b.gz"), *at).exit_code == 0
+    (tmp_path / "holdfast.db").write_bytes(b"no database\n" * 99)
+    for command in (
+        ["migrate"],
+        ["backup", str(tmp_path / "c.gz")],
+        ["restore", str(tmp_path / "b.gz")],
+    ):
+        assert isinstance(_db(*command, *at).exception, Corrupt), command
+    assert _db("check", *at).exit_code == 1
+    assert _db("restore", str(tmp_path / "b.gz"), *at, "--yes").exit_code == 0
+    assert _db("check", *at).exit_code == 0
+    assert list(tmp_path.glob("holdfast.db.damaged-*"))
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X6")
+def test_errors_come_in_words_with_an_exit_code(tmp_path: Path) -> None:
+    path = tmp_path / "holdfast.db"
+    path.write_bytes(b"no database\n" * 99)
+    said = run("db", "migrate", "--database", f"sqlite:///{path}")
+    assert (said.returncode, "the database is damaged" in said.stderr) == (4, True)
+    assert "try: holdfast rebuild" in said.stderr
+    gone = run("db", "backup", "--database", "postgresql://u:secret@127.0.0.1:1/none")
+    assert (gone.returncode, "does not answer" in gone.stderr) == (5, True)
+    assert "secret" not in gone.stderr + gone.stdout
+    checked = run("db", "check", "--database", "postgresql://u:secret@127.0.0.1:1/none")
+    assert (checked.returncode, "secret" in checked.stdout) == (1, False)
+
+
+@pytest.mark.requirement("S4")
+def test_without_a_server_there_is_nowhere_to_send() -> None:
+    found = _db("forward")
+    assert isinstance(found.exception, HoldfastError)
+    assert "HOLDFAST_SERVER" in found.exception.hint
+
+
+@pytest.mark.requirement("S4")
+def test_status_tells_how_the_server_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOLDFAST_SERVER", "https://team.example/")
+    monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
+    known = team.Health("https://team.example", answered_ms=team.now_ms(), sent=7)
+    known.down_until_ms, known.words = team.now_ms() + 30_000, "the token is refused"
+    team.remember(known)
+    found = status._server()
+    assert (found["down"], found["batches"], found["refused"]) == (True, 7, [])
+    assert status._told(found) == (
+        "https://team.example, answered just now, 7 batches sent; the token is refused"
+    )
+    assert TOKEN not in json.dumps(found)
