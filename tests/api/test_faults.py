@@ -18,6 +18,7 @@ import pytest
 
 from holdfast.store.check import check
 from holdfast.store.store import Store
+from holdfast.store.writer import IDLE_SECONDS
 from holdfast.work import projects
 from tests.api.live import Live, a_url, as_process, until
 
@@ -131,6 +132,21 @@ def test_a_database_killed_while_writing_comes_back_and_so_does_the_server(
                 assert heard.event()["id"] == 1, "listening works again too"
         assert writers.statuses == {201, 503}
         _assert_all_there(url, writers.acknowledged)
+
+
+@pytest.mark.requirement("S1")
+def test_a_restart_of_the_database_while_nobody_wrote_is_not_noticed(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    folder = tmp_path_factory.mktemp("own")
+    with _own_postgres(folder) as postgres, as_process(str(postgres.get_uri())) as live:
+        assert live.post("/api/projects", {"path": "/before"}).status == 201
+        killed = postgres.get_pid()
+        os.kill(killed, signal.SIGKILL)
+        until(lambda: not Path(f"/proc/{killed}").exists())
+        postgres.ensure_postgres_running()
+        time.sleep(IDLE_SECONDS)
+        assert live.post("/api/projects", {"path": "/after"}).status == 201
 
 
 FULL = """

@@ -15,7 +15,6 @@ from pydantic import (
     BeforeValidator,
     ConfigDict,
     Field,
-    PlainSerializer,
 )
 from starlette.convertors import StringConvertor, register_url_convertor
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from contextlib import suppress
@@ -27,6 +28,7 @@ from holdfast.wire.errors import HoldfastError
 T = TypeVar("T")
 MOST_TOGETHER = 256
 TRIES = 5
+IDLE_SECONDS = 1.0
 _RETRIED = ("40001", "40P01")  # PostgreSQL: serialization failure, deadlock
 
 
@@ -68,6 +70,7 @@ class Writer:
         self._engine = engine
         self._settled = settled
         self._jobs: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
+        self._used_at = 0.0
         self._connection: Connection | None = None  # asking a pool costs a round trip each time
         self._thread = threading.Thread(target=self._run, name="holdfast-writer", daemon=True)
         self._thread.start()
@@ -93,6 +96,8 @@ class Writer:
 
     def _transact(self, change: Callable[[Connection], T]) -> T:
         """On the writer's own connection; one that broke is given up, and the next is new."""
+        if time.monotonic() - self._used_at > IDLE_SECONDS:
+            self._hang_up()  # the pool tries it first: the server may have gone and come back
         if self._connection is None:
             self._connection = self._engine.connect().execution_options(**WRITES)
         try:
@@ -102,6 +107,8 @@ class Writer:
         except BaseException:
             self._hang_up()
             raise
+        finally:
+            self._used_at = time.monotonic()
 
     def _hang_up(self) -> None:
         connection, self._connection = self._connection, None
