@@ -85,7 +85,9 @@ class Moment:
         used = seen.used_tokens(density, overhead, pending)
         flags = self._basis(event)
         tool = scan.text_of(payload, "tool_name")
-        return spool.Line(self.now_ms, event, used, flags, call, tool, int(chars), seen.answer_id)
+        took = _milliseconds(payload.get("duration_ms"))
+        answer = seen.answer_id
+        return spool.Line(self.now_ms, event, used, flags, call, tool, int(chars), answer, took)
 
     def _basis(self, event: str) -> str:
         """How the number is known; while the client compacts, the file still shows the old one."""
@@ -122,6 +124,10 @@ def _size(path: str) -> int:
         return os.stat(path).st_size
     except (OSError, ValueError):
         return 0
+
+
+def _milliseconds(told: object) -> int:
+    return told if type(told) is int and 0 < told < 1 << 53 else 0
 
 
 def _is_live(path: str) -> bool:
@@ -196,7 +202,8 @@ def _note_agent(payload: dict[str, Any], event: str, now_ms: int) -> None:
     agent_id, kind = scan.text_of(payload, "agent_id"), scan.text_of(payload, "agent_type")
     if not kind:
         return  # the compaction's own agent: it has no window and no file
-    line = spool.Line(now_ms, event, 0, "agent", agent_id, kind)
+    prompt_id = scan.text_of(payload, "prompt_id")  # whose request it works on
+    line = spool.Line(now_ms, event, 0, "agent", agent_id, kind, answer_id=prompt_id)
     spool.append(places.window(session_id), line)
     if event == "SubagentStop":
         places.close_window(places.window(session_id, agent_id))

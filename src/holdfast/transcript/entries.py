@@ -100,6 +100,11 @@ class Prompt(Entry, frozen=True, gc=False):
         return bool(self.line.is_meta)
 
     @property
+    def prompt_id(self) -> str:
+        """The id hooks are told too; empty on older clients."""
+        return self.line.prompt_id or ""
+
+    @property
     def image_count(self) -> int:
         return sum(isinstance(block, Image) for block in self.message.blocks)
 

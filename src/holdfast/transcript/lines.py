@@ -54,6 +54,7 @@ class Line(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     version: str = ""
     is_sidechain: bool = False
     agent_id: str | None = None
+    prompt_id: str | None = None
     message: Message | None = None
     requested_model: str | None = None
     is_meta: bool | None = False

@@ -1,8 +1,9 @@
 """The spool: one line per event and window, appended by the hook, drained by the warm side.
 
-`v1 ms event used flags tool_use_id tool chars answer_id`: ids, names, sizes and times only;
-what was said stays in the transcript. A line is one write of under 512 bytes to a file opened
-for appending, so lines of parallel hooks never mix. At 2 MB the spool becomes `spool.1`.
+`v2 ms event used flags tool_use_id tool chars answer_id duration`: ids, names, sizes and times
+only; what was said stays in the transcript. Version 1 had no duration. A line is one write of
+under 512 bytes to a file opened for appending, so lines of parallel hooks never mix. At 2 MB the
+spool becomes `spool.1`.
 """
 
 from __future__ import annotations
@@ -11,10 +12,10 @@ import os
 
 from holdfast.wire import places
 
-VERSION = "v1"
-FIELDS = 9
+VERSION = "v2"
+FIELDS = {"v1": 9, "v2": 10}
 ROTATE_BYTES = 2 << 20
-SHORTEST_LINE = 34  # bytes; lets the warm side say "not before five more lines" in bytes
+SHORTEST_LINE = 36  # bytes; lets the warm side say "not before five more lines" in bytes
 RECENT_BYTES = 4096
 NOTHING = "-"
 LONGEST_ID = 36  # a uuid
@@ -23,7 +24,17 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 class Line:
-    __slots__ = ("answer_id", "chars", "event", "flags", "ms", "tool", "tool_use_id", "used")
+    __slots__ = (
+        "answer_id",
+        "chars",
+        "duration_ms",
+        "event",
+        "flags",
+        "ms",
+        "tool",
+        "tool_use_id",
+        "used",
+    )
 
     def __init__(
         self,
@@ -35,6 +46,7 @@ class Line:
         tool: str = "",
         chars: int = 0,
         answer_id: str = "",
+        duration_ms: int = 0,
     ) -> None:
         self.ms = ms
         self.event = event
@@ -44,11 +56,13 @@ class Line:
         self.tool = tool
         self.chars = chars
         self.answer_id = answer_id
+        self.duration_ms = duration_ms  # 0: not told
 
     def render(self) -> str:
         return (
             f"{VERSION} {self.ms} {word(self.event)} {self.used} {word(self.flags)} "
-            f"{ident(self.tool_use_id)} {word(self.tool)} {self.chars} {ident(self.answer_id)}\n"
+            f"{ident(self.tool_use_id)} {word(self.tool)} {self.chars} {ident(self.answer_id)} "
+            f"{self.duration_ms}\n"
         )
 
 
@@ -76,14 +90,15 @@ def ident(text: str) -> str:
 def parse(data: str) -> Line | None:
     """None for a torn line or one of another version."""
     fields = data.split(" ")
-    if len(fields) != FIELDS or fields[0] != VERSION:
+    if len(fields) != FIELDS.get(fields[0]):
         return None
-    _, ms, event, used, flags, tool_use_id, tool, chars, answer_id = (
-        "" if field == NOTHING else field for field in fields
+    _, ms, event, used, flags, tool_use_id, tool, chars, answer_id, duration = (
+        "" if field == NOTHING else field for field in (*fields, "0")[:10]
     )
-    if not all(number.isdecimal() and len(number) < 18 for number in (ms, used, chars)):
+    if not all(n.isdecimal() and len(n) < 18 for n in (ms, used, chars, duration)):
         return None
-    return Line(int(ms), event, int(used), flags, tool_use_id, tool, int(chars), answer_id)
+    numbers = int(chars), answer_id, int(duration)
+    return Line(int(ms), event, int(used), flags, tool_use_id, tool, *numbers)
 
 
 def append(folder: str, line: Line) -> int:
@@ -111,15 +126,15 @@ def lines(folder: str) -> list[Line]:
     return _parsed(older + newer)
 
 
-def recent(folder: str) -> list[Line]:
-    """The last few lines, for the hook: what parallel calls left behind a moment ago."""
+def recent(folder: str, last_bytes: int = RECENT_BYTES) -> list[Line]:
+    """The last few lines: what parallel calls left behind a moment ago."""
     try:
         fd = os.open(os.path.join(folder, "spool"), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return []
     try:
         size = os.fstat(fd).st_size
-        return _parsed(os.pread(fd, RECENT_BYTES, max(0, size - RECENT_BYTES)))
+        return _parsed(os.pread(fd, last_bytes, max(0, size - last_bytes)))
     finally:
         os.close(fd)
 
