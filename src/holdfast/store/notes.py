@@ -103,6 +103,11 @@ def back_to(connection: Connection, mark: tuple[int, Counter[str]]) -> None:
     connection.info[_COUNTS] = mark[1]
 
 
+def silence(connection: Connection, mark: tuple[int, Counter[str]]) -> None:
+    """Nobody hears of what was done since, but it is counted."""
+    del connection.info.setdefault(_EVENTS, [])[mark[0] :]
+
+
 def clear(connection: Connection) -> None:
     connection.info.pop(_EVENTS, None)
     connection.info.pop(_COUNTS, None)

@@ -1,0 +1,118 @@
+"""What is new since a position, as a batch of deeds: from a window's spool and transcript, from the
+checkpoints, from the audit log. Bounded and resumable; times and ids come from what is read.
+
+Nothing here touches a database, so that a hook can do it too.
+"""
+
+from __future__ import annotations
+
+import os
+from zlib import crc32
+
+from holdfast.store import ids
+from holdfast.wire import places
+from holdfast.work import names
+from holdfast.work.deeds import Batch, ContextSeen, Deed, Position, WindowSeen
+from holdfast.work.gathering import from_audit, from_checkpoints, from_spool, health, reached
+from holdfast.work.gathering import window as windows
+from holdfast.work.gathering.from_transcript import Story
+from holdfast.work.gathering.reached import Reached
+from holdfast.work.gathering.span import Span
+from holdfast.work.gathering.window import Window
+
+WINDOW, CHECKPOINTS, AUDIT = "window", "checkpoints", "audit"
+MAIN_TYPE = "main"
+
+
+def sources() -> list[str]:
+    """Every source of this machine; a session's main window comes before those of its agents."""
+    here = _machine()
+    return [
+        *(f"{WINDOW}:{name}" for name in windows.all_sources()),
+        *(f"{CHECKPOINTS}:{here}:{key}" for key in from_checkpoints.projects()),
+        f"{AUDIT}:{here}",
+    ]
+
+
+def gather(source: str, position: Position) -> Batch | None:
+    """The next batch of this source, or None when there is nothing new."""
+    kind, _, name = source.partition(":")
+    if kind == WINDOW:
+        until, deeds = _window(name, position)
+    elif kind == CHECKPOINTS:
+        until, deeds = from_checkpoints.read_on(name.partition(":")[2], position)
+    else:
+        told = {k: v for k, v in position.items() if type(v) is int}
+        until, deeds = from_audit.read_on(told)
+    if until == position:
+        return None
+    return Batch(source, position, until, deeds)
+
+
+def session_of(source: str) -> str:
+    """The session a window's source tells of; empty for the others."""
+    kind, _, name = source.partition(":")
+    found = windows.of(name) if kind == WINDOW else None
+    return found.session_id if found else ""
+
+
+def _machine() -> str:
+    """Sources of different machines have different names in a shared store."""
+    return ids.of("machine", os.uname().nodename, places.home())[:8]
+
+
+def _window(name: str, position: Position) -> tuple[Position, list[Deed]]:
+    window = windows.of(name)
+    if window is None:
+        return position, []
+    held = reached.read(position)
+    span = Span(held.first_ms, held.last_ms)
+    deeds = from_spool.read_on(window, held, span)
+    story = Story(window, held, span)
+    story.read()
+    deeds += story.deeds
+    moved = (span.first_ms, span.last_ms) != (held.first_ms, held.last_ms)
+    held.first_ms, held.last_ms = span.first_ms, span.last_ms
+    if deeds or moved:
+        deeds.append(_context(window, story, span))
+    if span.last_ms:
+        deeds += _seen(window, held)
+    return reached.written(held), [*(span.deeds(window) if deeds else []), *deeds]
+
+
+def _seen(window: Window, held: Reached) -> list[Deed]:
+    """The window's health, when its notes or its readings changed."""
+    state = window.state
+    noted = f"{crc32(repr(state).encode('utf-8', 'replace')):08x}-{held.newest_ms}"
+    at_ms = max(state.at_ms, held.newest_ms)
+    if noted == held.state or not at_ms or not state.edge_tokens:
+        return []
+    held.state = noted
+    newer = held.newest_ms > state.at_ms
+    told = health.of(state, held.newest_used if newer else state.used_tokens, at_ms)
+    return [
+        WindowSeen(
+            session_id=window.session_id,
+            project_id=window.project_id,
+            agent_id=window.agent_id,
+            agent_type=window.agent_type,
+            at_ms=at_ms,
+            used_tokens=told["used_tokens"],
+            health=told,
+        )
+    ]
+
+
+def _context(window: Window, story: Story, span: Span) -> ContextSeen:
+    subtask = names.subtask_id(window.session_id, window.agent_id) if window.agent_id else ""
+    return ContextSeen(
+        id=names.context_id(window.session_id, window.agent_id),
+        session_id=window.session_id,
+        project_id=window.project_id,
+        agent_id=window.agent_id or window.session_id,
+        agent_type=window.agent_type or (MAIN_TYPE if not window.agent_id else "agent"),
+        at_ms=span.last_ms,
+        subtask_id=subtask,
+        skills=story.skills[-50:],
+        progress_summary=story.progress,
+    )

@@ -1,0 +1,1 @@
+"""One reader per source: the spool, the transcript, the audit log, the checkpoints' snapshots."""

@@ -1,0 +1,56 @@
+"""A window's health as `status --json` says it, from what its hooks noted: nothing is read anew."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.settings import load as settings_load
+from holdfast.window import guard
+from holdfast.window.guard import Alert, Thresholds
+from holdfast.window.state import State
+from holdfast.work.deeds import TEXT_CHARS
+from holdfast.work.gathering.clean import clean_value
+
+
+def of(state: State, used_tokens: int, at_ms: int) -> dict[str, Any]:
+    """`used_tokens` and `at_ms` of the newest reading, which may be newer than the notes."""
+    edge = state.edge_tokens
+    ratio = used_tokens / edge
+    thresholds = Thresholds.of(settings_load.load(state.project))
+    room = max(0, edge - used_tokens)
+    ops = int(room / state.velocity) if state.velocity > 0 else None
+    paced = ops is not None and state.pace_ms > 0
+    found = {
+        "session_id": state.session_id,
+        "agent_id": state.agent_id or None,
+        "agent_type": state.agent_type or None,
+        "used_tokens": used_tokens,
+        "window_tokens": state.window_tokens,
+        "edge_tokens": edge,
+        "edge_kind": state.edge_kind,
+        "edge_source": state.edge_source,
+        "used_ratio": round(ratio, 4),
+        "room_tokens": room,
+        "zone": guard.place(ratio, thresholds.zones).name.lower(),
+        "alert": Alert(min(state.alert, Alert.CRITICAL)).name.lower() if state.alert else None,
+        "velocity_tokens_per_op": round(state.velocity, 1) or None,
+        "ops_left": ops,
+        "minutes_left": round((ops or 0) * state.pace_ms / 60_000, 1) if paced else None,
+        "forecast_basis": "as the hooks last measured" if ops is not None else "unknown",
+        "basis": state.basis,
+        "estimated": state.estimated,
+        "compacting": state.basis == "compacting",
+        "at_ms": at_ms,
+        "model": state.model or None,
+        "client_version": state.client_version or None,
+        "switches": state.switches,
+        "compactions": state.compactions,
+        "checkpoint_ms": state.checkpoint_ms or None,
+        "checkpoint_trigger": state.checkpoint_trigger or None,
+        "checkpoint_path": state.checkpoint_path or None,
+        "cwd": state.cwd or None,
+        "project": state.project or None,
+        "transcript": state.transcript or None,
+    }
+    cleaned: dict[str, Any] = clean_value(found, TEXT_CHARS)
+    return cleaned

@@ -1,0 +1,141 @@
+"""Take a batch in: all of its deeds and the position after it, in one transaction, exactly once.
+
+A batch that does not begin where the store stands is refused with the place where it does; so it
+cannot be taken twice, and two who bring the same one do no harm.
+"""
+
+from __future__ import annotations
+
+import hashlib
+
+import msgspec
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.store import notes
+from holdfast.store.page import Row
+from holdfast.store.tables import positions
+from holdfast.store.upsert import upsert
+from holdfast.wire.errors import HoldfastError
+from holdfast.work import moment
+from holdfast.work.deeds import ActionDone, Batch, Compacted, Position, SubtaskTold, WindowSeen
+from holdfast.work.taking import contexts, places
+from holdfast.work.taking.actions import Actions
+from holdfast.work.taking.subtasks import Subtasks
+from holdfast.work.taking.tree import Tree
+
+MOST_EVENTS = 50
+_LOCK = 0x401DFA5A  # one at a time takes batches of one source
+
+
+class Behind(HoldfastError):
+    """The batch does not begin where the store stands; `position` is where that is."""
+
+    exit_code = 3
+    hint = "gather again from the position the store has"
+
+    def __init__(self, source: str, position: Position) -> None:
+        super().__init__(f"{source} was taken in up to another place")
+        self.position = position
+
+
+class TakenIn(msgspec.Struct, frozen=True):
+    """How many rows are new."""
+
+    requests: int = 0
+    tasks: int = 0
+    subtasks: int = 0
+    actions: int = 0
+    checkpoints: int = 0
+
+
+def position_of(connection: Connection, source: str) -> Position:
+    query = sa.select(positions.c.position).where(positions.c.source == source)
+    return connection.scalar(query) or {}
+
+
+def take(connection: Connection, batch: Batch, *, tell: bool = True) -> TakenIn:
+    """Raises Behind before anything is written; `tell`: listeners hear of it."""
+    _hold(connection, batch.source)
+    stands = position_of(connection, batch.source)
+    if stands != batch.since:
+        raise Behind(batch.source, stands)
+    before = notes.mark(connection)
+    taken = _taken(connection, batch)
+    row = {"source": batch.source, "position": batch.until, "updated_ms": moment.now_ms()}
+    connection.execute(upsert(connection, positions, ["source"], row))
+    if not tell:
+        notes.silence(connection, before)
+    return taken
+
+
+def _taken(connection: Connection, batch: Batch) -> TakenIn:
+    deeds = batch.deeds
+    places.meet(connection, deeds)
+    tree = Tree(connection, deeds)
+    parts = Subtasks(connection, deeds, tree)
+    acts = Actions(connection, deeds)
+    for deed in deeds:
+        if isinstance(deed, SubtaskTold):
+            parts.apply(deed)
+        elif isinstance(deed, ActionDone):
+            acts.apply(deed)
+        else:
+            tree.apply(deed)
+    asked, _ = tree.requests.flush()
+    listed, stood = tree.tasks.flush()
+    started, changed = parts.flush()
+    lost = parts.clear_left()
+    done, totals, tools = acts.flush()
+    contexts.take_contexts(connection, deeds, tools, parts.shelf.rows.values())
+    contexts.take_audit(connection, deeds)
+    saved = contexts.take_checkpoints(connection, deeds)
+    for deed in deeds:
+        if isinstance(deed, WindowSeen):
+            contexts.take_window(connection, deed)
+        elif isinstance(deed, Compacted):
+            contexts.take_compaction(connection, deed)
+    places.bring_on(connection, deeds, totals)
+    _count(connection, "requests", len(asked) - lost[1])
+    _count(connection, "tasks", len(listed) - tree.removed - lost[0])
+    _count(connection, "subtasks", len(started))
+    _count(connection, "actions", len(done))
+    told = [("request.created", asked), ("task.created", listed), ("task.changed", stood)]
+    told += [("subtask.created", started), ("subtask.changed", changed)]
+    _announce(connection, batch, [*told, ("snapshot.saved", saved)], done)
+    return TakenIn(len(asked), len(listed), len(started), len(done), len(saved))
+
+
+def _hold(connection: Connection, source: str) -> None:
+    """On SQLite a writer is alone anyway."""
+    if connection.dialect.name == "postgresql":
+        number = int.from_bytes(hashlib.sha256(source.encode()).digest()[:4], signed=True)
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK & 0x7FFFFFFF, number)))
+
+
+def _count(connection: Connection, noun: str, more: int) -> None:
+    if more:
+        notes.count(connection, noun, more)
+
+
+def _announce(
+    connection: Connection, batch: Batch, told: list[tuple[str, list[Row]]], done: list[Row]
+) -> None:
+    """Each change of the tree up to a number; calls in one word, for there may be thousands."""
+    room = MOST_EVENTS
+    project_id = next((d.project_id for d in batch.deeds if hasattr(d, "project_id")), None)
+    session_id = next((d.session_id for d in batch.deeds if hasattr(d, "session_id")), None)
+    for kind, rows in told:
+        for row in rows[-room:] if room else []:
+            body = {"id": row["id"], "status": row.get("status")}
+            notes.announce(connection, kind, body, project_id=project_id, session_id=session_id)
+            room -= 1
+    if done:
+        tools = sorted({row["tool_name"] for row in done})[:20]
+        notes.announce(
+            connection,
+            "actions.created",
+            {"count": len(done), "tools": tools},
+            project_id=project_id,
+            session_id=session_id,
+        )

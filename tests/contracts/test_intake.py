@@ -1,0 +1,316 @@
+"""The tree fills itself, exactly once, from what hooks and the client leave on the disk."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections import Counter
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast.store import notes
+from holdfast.store.store import Store
+from holdfast.store.tables import metadata, requests, tasks
+from holdfast.work import deeds, gather, projects
+from holdfast.work.sync import positions_of, sync
+from holdfast.work.take_in import Behind, take
+from tests.contracts.told import START_MS, Told, emptied, rows_of
+
+COUNTED = ("projects", "sessions", "requests", "tasks", "subtasks", "actions")
+
+
+def _only(store: Store, table: str) -> dict[str, Any]:
+    [row] = rows_of(store, table)[table]
+    return row
+
+
+def _checked_sums(store: Store) -> None:
+    """Kept counts and totals are what counting gives."""
+    found = rows_of(store)
+    for noun in COUNTED:
+        assert store.read(partial(notes.counted, noun=noun)) == len(found[noun]), noun
+    for session in found["sessions"]:
+        mine = [row for row in found["actions"] if row["session_id"] == session["id"]]
+        timed = [row["duration_ms"] for row in mine if row["duration_ms"] is not None]
+        failed = sum(row["exit_code"] != 0 for row in mine)
+        assert session["total_tools_used"] == len(mine)
+        assert (session["total_errors"], session["total_success"]) == (failed, len(mine) - failed)
+        assert (session["timed_actions"], session["total_duration_ms"]) == (len(timed), sum(timed))
+    for context in found["agent_contexts"]:
+        mine = [
+            row["tool_name"]
+            for row in found["actions"]
+            if row["session_id"] == context["session_id"]
+            and (row["agent_id"] or row["session_id"]) == context["agent_id"]
+        ]
+        if context["agent_type"] != "compact-snapshot":
+            assert context["role_context"]["tool_counts"] == dict(Counter(mine))
+
+
+@pytest.mark.requirement("A1", "S1")
+def test_a_session_is_a_tree_without_anybody_writing_one(store: Store, tmp_path: Path) -> None:
+    told = Told(tmp_path)
+    told.starts()
+    told.prompt("Build the tide tables, please")
+    told.lists("read the gauge file", 1)
+    told.ticks(1, "in_progress")
+    told.works("a1")
+    told.call("Edit", {"file_path": "/p/tide/tide.py"}, took_ms=12)
+    told.call("Bash", {"command": "make test"}, "Exit code 2\nboom", failed=True)
+    told.ticks(1, "completed")
+    told.says("The tables are there.")
+    told.ends()
+    told.note()
+    sync(store)
+
+    project, session = _only(store, "projects"), _only(store, "sessions")
+    assert (project["id"], project["path"]) == (projects.id_of("/p/tide"), "/p/tide")
+    assert (session["id"], session["project_id"]) == ("s1", project["id"])
+    assert session["started_ms"] == START_MS + 1_000
+    assert session["ended_ms"] == session["seen_ms"] == START_MS + told.now_ms
+    request = _only(store, "requests")
+    assert (request["prompt"], request["status"]) == ("Build the tide tables, please", "completed")
+    task = _only(store, "tasks")
+    assert (task["name"], task["status"], task["wave_number"], task["request_id"]) == (
+        *("read the gauge file", "completed", 1),
+        request["id"],
+    )
+    subtask = _only(store, "subtasks")
+    assert (subtask["task_id"], subtask["agent_id"]) == (task["id"], "a1")
+    assert (subtask["description"], subtask["agent_type"]) == ("look at the code", "reviewer")
+    assert subtask["status"] == "completed"
+    actions = {row["tool_name"]: row for row in rows_of(store)["actions"]}
+    assert actions["Edit"]["file_paths"] == ["/p/tide/tide.py"]
+    assert (actions["Edit"]["exit_code"], actions["Edit"]["duration_ms"]) == (0, 12)
+    assert (actions["Bash"]["exit_code"], actions["Bash"]["input"]) == (2, "make test")
+    assert (actions["Read"]["agent_id"], actions["Read"]["subtask_id"]) == ("a1", subtask["id"])
+    assert actions["Agent"]["tool_type"] == "agent"
+    contexts = {row["agent_id"]: row for row in rows_of(store)["agent_contexts"]}
+    assert contexts["s1"]["tools_used"][0] == "TaskUpdate"
+    assert (contexts["s1"]["status"], contexts["a1"]["status"]) == ("completed", "completed")
+    assert contexts["s1"]["progress_summary"] == "The tables are there."
+    assert _only(store, "windows")["health"]["zone"] == "green"
+    _checked_sums(store)
+
+
+@pytest.mark.requirement("A1")
+def test_the_spool_alone_tells_of_calls_and_the_transcript_adds_to_the_same_row(
+    store: Store, tmp_path: Path
+) -> None:
+    told = Told(tmp_path)
+    failed = told.call(failed=True, transcript=False, took_ms=77)
+    sync(store)
+    action = _only(store, "actions")
+    assert (action["tool_name"], action["exit_code"], action["duration_ms"]) == ("Bash", 1, 77)
+    told.call("Bash", {"command": "make"}, "Exit code 3", failed=True, hook=False, use_id=failed)
+    sync(store)
+    assert _only(store, "actions") == {
+        **action,
+        "input": "make",
+        "exit_code": 3,
+        "created_ms": START_MS + 2_000,
+    }
+    _checked_sums(store)
+
+
+@pytest.mark.requirement("A1", "X4")
+def test_secrets_odd_characters_and_floods_do_not_get_in(store: Store, tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2" * 9
+    told = Told(tmp_path)
+    told.prompt(f"use {token} and \x00 and \ud83d " + "long words " * 2_000)
+    told.call("Bash", {"command": f"curl -H 'Authorization: Bearer {token}' x\x00\ud83d"})
+    told.call("Write", {"file_path": "/p/\ud83d.txt", "content": "x" * 100_000})
+    told.call("mcp__tide\x00__read", {"deep": [[[[1]]]], "n": 1e300})
+    sync(store)
+    found = rows_of(store)
+    text = json.dumps(found)
+    assert token not in text
+    assert "\\u0000" not in text
+    assert "\\ud83d" not in text
+    assert len(found["requests"][0]["prompt"]) == 8_000
+    assert max(len(row["input"]) for row in found["actions"]) <= 2_000
+    assert {row["tool_type"] for row in found["actions"]} == {"builtin", "mcp"}
+
+
+@pytest.mark.requirement("A1", "A4")
+def test_a_batch_is_taken_once_and_one_from_elsewhere_is_refused(
+    store: Store, tmp_path: Path
+) -> None:
+    told = Told(tmp_path)
+    told.prompt()
+    told.call()
+    [source, *_] = gather.sources()
+    first = gather.gather(source, {})
+    assert first is not None
+    assert deeds.decode(deeds.encode(first)) == first
+    assert store.write(lambda c: take(c, first)).actions == 1
+    before = rows_of(store)
+    with pytest.raises(Behind) as slip:
+        store.write(lambda c: take(c, first))
+    assert slip.value.position == first.until
+    assert rows_of(store) == before
+    assert gather.gather(source, first.until) is None
+
+
+@pytest.mark.requirement("A1")
+def test_what_was_edited_later_is_not_undone(store: Store, tmp_path: Path) -> None:
+    told = Told(tmp_path)
+    told.prompt()
+    told.lists("first", 1)
+    sync(store)
+    late = START_MS + 10_000_000
+    done = {"status": "completed", "completed_ms": late}
+    store.write(lambda c: c.execute(sa.update(tasks).values(done)))
+    store.write(lambda c: c.execute(sa.update(requests).values(done)))
+    told.ticks(1, "in_progress")
+    told.says("done")
+    sync(store)
+    assert (_only(store, "tasks")["status"], _only(store, "tasks")["completed_ms"]) == (
+        *done.values(),
+    )
+    assert _only(store, "requests")["completed_ms"] == late
+    told.now_ms += 20_000_000
+    told.ticks(1, "in_progress")
+    sync(store)
+    assert _only(store, "tasks")["status"] == "running"
+
+
+@pytest.mark.requirement("A1", "C1")
+def test_compactions_alerts_and_background_agents_are_told(store: Store, tmp_path: Path) -> None:
+    told = Told(tmp_path)
+    told.prompt()
+    told.agent_starts("b1")
+    given = {"description": "watch the build", "subagent_type": "reviewer"}
+    launched = "Async agent launched successfully.\nagentId: b1 (internal)"
+    told.call("Agent", given, launched, copy={"isAsync": True, "agentId": "b1"})
+    sync(store)
+    assert (_only(store, "subtasks")["status"], _only(store, "subtasks")["description"]) == (
+        *("running", "watch the build"),
+    )
+    told.prompt(
+        "<task-notification><task-id>b1</task-id><status>failed</status></task-notification>"
+    )
+    told.compacts()
+    told.compacts()
+    told.alerts()
+    sync(store)
+    assert _only(store, "subtasks")["status"] == "failed"
+    session = _only(store, "sessions")
+    assert (session["compact_count"], session["compact_summary"]) == (2, "all that was said")
+    assert _only(store, "windows")["compact_count"] == 2
+    assert _only(store, "audit")["kind"] == "CONTEXT_PRESSURE"
+    assert len(rows_of(store)["requests"]) == 1
+
+
+STEPS: dict[str, Any] = {
+    "prompt": lambda told, n: told.prompt(f"please do thing number {n}"),
+    "call": lambda told, n: told.call("Read", {"file_path": f"/p/{n}.py"}),
+    "failed call": lambda told, n: told.call(answer="Exit code 7", failed=True),
+    "call only a hook saw": lambda told, n: told.call(transcript=False),
+    "call no hook saw": lambda told, n: told.call(hook=False),
+    "agent": lambda told, n: told.works(f"a{n}"),
+    "agent starts": lambda told, n: told.agent_starts("again"),
+    "agent stops": lambda told, n: told.agent_stops("again"),
+    "list": lambda told, n: told.lists(f"task {n}", n),
+    "tick": lambda told, n: told.ticks(n - 1, "in_progress"),
+    "done": lambda told, n: told.ticks(n - 2, "completed"),
+    "strike": lambda told, n: told.ticks(n - 1, "deleted"),
+    "todo": lambda told, n: told.call(
+        "TodoWrite", {"todos": [{"content": f"item {n % 3}", "status": "in_progress"}]}
+    ),
+    "skill": lambda told, n: told.call("Skill", {"skill": f"skill-{n % 2}"}),
+    "says": lambda told, n: told.says(f"said {n}"),
+    "compacts": lambda told, n: told.compacts(),
+    "alerts": lambda told, n: told.alerts(),
+    "ends": lambda told, n: told.ends(),
+    "starts": lambda told, n: told.starts(),
+    "notes": lambda told, n: told.note(),
+    "rotates": lambda told, n: told.rotates(),
+    "sync": None,
+}
+
+
+@pytest.mark.requirement("A1", "X6")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=12)
+@given(st.lists(st.sampled_from(sorted(STEPS)), min_size=1, max_size=25), st.integers(0, 1 << 30))
+def test_any_number_of_steps_is_one_step_from_the_beginning(
+    store: Store, tmp_path_factory: pytest.TempPathFactory, steps: list[str], seed: int
+) -> None:
+    """A lost database is the same again: but for lines of the spool that were rotated away."""
+    folder = tmp_path_factory.mktemp("told")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOLDFAST_HOME", str(folder / "home"))
+        emptied(store)
+        pair = [Told(folder, "s1"), Told(folder, "s2", "/p/other")]
+        chance = random.Random(seed)
+        rotated = set()
+        for number, step in enumerate(steps):
+            if STEPS[step] is None:
+                sync(store)
+                continue
+            told = chance.choice(pair)
+            if step == "rotates" and told in rotated:
+                continue  # a second time would lose lines, as it may
+            rotated |= {told} if step == "rotates" else set()
+            STEPS[step](told, number)
+        sync(store)
+        _checked_sums(store)
+        stepwise = rows_of(store)
+        emptied(store)
+        sync(store)
+        _checked_sums(store)
+        assert rows_of(store) == stepwise
+
+
+@pytest.mark.requirement("A1")
+def test_large_sources_come_in_bounded_batches(store: Store, tmp_path: Path) -> None:
+    told = Told(tmp_path)
+    told.prompt()
+    for _ in range(1_500):
+        told.call()
+    [source, *_] = gather.sources()
+    position: dict[str, Any] = {}
+    sizes = []
+    while (batch := gather.gather(source, position)) is not None:
+        sizes.append(len(batch.deeds))
+        store.write(partial(take, batch=batch))
+        position = batch.until
+    assert len(sizes) > 1
+    assert max(sizes) <= 2 * deeds.MOST_DEEDS
+    assert _only(store, "sessions")["total_tools_used"] == 1_500
+    _checked_sums(store)
+
+
+@pytest.mark.requirement("A1", "X6")
+def test_nothing_is_lost_when_the_spool_is_rotated_or_torn(store: Store, tmp_path: Path) -> None:
+    told = Told(tmp_path)
+    told.call(transcript=False)
+    sync(store)
+    told.call(transcript=False)
+    told.rotates()
+    told.call(transcript=False)
+    spool_file = Path(positions_file(told))
+    whole = spool_file.read_bytes()
+    spool_file.write_bytes(whole + b"v2 1767225699000 PostToolUse 5 usage half")
+    sync(store)
+    assert _only(store, "sessions")["total_tools_used"] == 3
+    spool_file.write_bytes(whole + b"v2 1767225699000 PostToolUse 5 usage half Bash 0 m 3\n\xff\n")
+    sync(store)
+    assert _only(store, "sessions")["total_tools_used"] == 4
+    assert positions_of(store)["window:s1/main"]["spool"].values()
+
+
+def positions_file(told: Told) -> str:
+    from holdfast.wire import places
+
+    return f"{places.window(told.session)}/spool"
+
+
+def test_every_derived_table_is_known_to_the_store() -> None:
+    assert set(COUNTED) <= set(metadata.tables)
