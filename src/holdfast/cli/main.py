@@ -23,7 +23,7 @@ COMMANDS = {
     "install": "wire the hooks and the status line into Claude Code",
     "log": "what the guard did, line by line",
     "lost": "what the last compaction's summary left out, or claims too much",
-    "rebuild": "make the index again from the checkpoint files",
+    "rebuild": "make index and rows again from checkpoints and transcripts",
     "replay": "what Holdfast would have done in a past session",
     "resume": "list checkpoints, show one, or print it to hand to the model",
     "serve": "answer over HTTP what sessions and agents know together",

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +13,9 @@ from holdfast.checkpoint import index
 from holdfast.checkpoint import rebuild as rebuilding
 from holdfast.checkpoint.escape import shown
 from holdfast.cli import verify as verify_command
+
+if TYPE_CHECKING:
+    from holdfast.work.rebuild import Rebuilt
 
 
 @click.command()
@@ -21,14 +26,23 @@ from holdfast.cli import verify as verify_command
     type=click.Path(path_type=Path),
     help="look into this project too; the current folder always is",
 )
+@click.option("--database", default="", metavar="URL", help="sqlite:///… or postgresql://…")
 @click.option("--json", "as_json", is_flag=True, help="plain values for programs")
-def rebuild(projects: tuple[Path, ...], as_json: bool) -> None:
-    """Read the checkpoint files again and write the index anew."""
+def rebuild(projects: tuple[Path, ...], database: str, as_json: bool) -> None:
+    """Make index and rows again from checkpoint files, transcripts and what hooks noted."""
+    from holdfast.work import rebuild as rows
+
     also = [str(one.absolute()) for one in (Path.cwd(), *projects)]
     found = rebuilding.rebuild(also)
+    filled = rows.rebuild(database)
     if as_json:
-        click.echo(json.dumps(plain(found)))
+        click.echo(json.dumps({**plain(found), "database": dataclasses.asdict(filled)}))
         return
+    show(found)
+    show_rows(filled)
+
+
+def show(found: rebuilding.Rebuilt) -> None:
     click.echo(
         f"{index.path()}: {len(found.entries)} checkpoints of {len(found.projects)} projects"
     )
@@ -38,6 +52,18 @@ def rebuild(projects: tuple[Path, ...], as_json: bool) -> None:
     if found.damaged:
         click.echo("not as they were kept; the files were left alone:")
         verify_command.show(found.damaged)
+
+
+def show_rows(filled: Rebuilt) -> None:
+    if filled.set_aside:
+        click.echo(f"the database was damaged: it is kept as {filled.set_aside}")
+        saved = ", ".join(f"{n} {name}" for name, n in filled.saved.items()) or "nothing"
+        click.echo(f"  read from it: {saved}; restart holdfast serve if it runs")
+    told = filled.synced
+    click.echo(
+        f"{filled.database}: {told.requests} requests, {told.tasks} tasks, "
+        f"{told.subtasks} subtasks, {told.actions} actions, {told.checkpoints} checkpoints"
+    )
 
 
 def plain(found: rebuilding.Rebuilt) -> dict[str, object]:

@@ -7,9 +7,9 @@ from where it ended.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import asdict, dataclass
 from functools import partial
 
-import msgspec
 import sqlalchemy as sa
 
 from holdfast.store.store import Store
@@ -22,7 +22,8 @@ from holdfast.work.take_in import Behind, TakenIn, take
 MOST_STEPS = 100_000
 
 
-class Synced(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class Synced:
     batches: int = 0
     requests: int = 0
     tasks: int = 0
@@ -31,9 +32,7 @@ class Synced(msgspec.Struct, frozen=True):
     checkpoints: int = 0
 
     def and_also(self, taken: TakenIn) -> Synced:
-        more = {
-            name: getattr(self, name) + getattr(taken, name) for name in taken.__struct_fields__
-        }
+        more = {name: getattr(self, name) + n for name, n in asdict(taken).items()}
         return Synced(self.batches + 1, **more)
 
 

@@ -7,8 +7,8 @@ cannot be taken twice, and two who bring the same one do no harm.
 from __future__ import annotations
 
 import hashlib
+from dataclasses import dataclass
 
-import msgspec
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
@@ -39,7 +39,8 @@ class Behind(HoldfastError):
         self.position = position
 
 
-class TakenIn(msgspec.Struct, frozen=True):
+@dataclass(frozen=True, slots=True)
+class TakenIn:
     """How many rows are new."""
 
     requests: int = 0

@@ -7,15 +7,16 @@ from typing import Any
 
 from holdfast.wire import places
 from holdfast.work import names
-from holdfast.work.deeds import MOST_DEEDS, NAME_CHARS, TEXT_CHARS, AuditLine, Deed
+from holdfast.work.deeds import NAME_CHARS, TEXT_CHARS, AuditLine, Deed
 from holdfast.work.gathering import appended
 from holdfast.work.gathering.clean import clean_value, whole
 
-LONGEST_LINE = 64 << 10
+LONGEST_LINE = 8 << 10
+MOST_LINES = 500
 
 
 def read_on(told: dict[str, int]) -> tuple[dict[str, int], list[Deed]]:
-    found = appended.fresh(f"{places.home()}/audit.jsonl", told, MOST_DEEDS)
+    found = appended.fresh(f"{places.home()}/audit.jsonl", told, MOST_LINES)
     if found is None:
         return told, []
     head, end, lines = found

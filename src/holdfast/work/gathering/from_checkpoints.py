@@ -13,7 +13,7 @@ from holdfast.checkpoint import folders
 from holdfast.wire import places
 from holdfast.work import moment, names
 from holdfast.work.deeds import (
-    MOST_BYTES,
+    MOST_CHARS,
     NAME_CHARS,
     PATH_CHARS,
     TEXT_CHARS,
@@ -45,7 +45,7 @@ def read_on(key: str, told: Position) -> tuple[Position, list[Deed]]:
     for name in sorted(folders.names_in(folder)):
         if not name.endswith(".json") or name <= after:
             continue
-        if len(deeds) >= MOST_AT_ONCE or read_bytes > MOST_BYTES:
+        if len(deeds) >= MOST_AT_ONCE or read_bytes > MOST_CHARS:
             return {"stamp": stamp, "after": after}, deeds
         after, data = name, places.read_small(f"{folder}/{name}", LARGEST_BYTES + 1)
         read_bytes += len(data)

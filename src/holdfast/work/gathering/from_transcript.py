@@ -25,6 +25,7 @@ from holdfast.transcript import (
 from holdfast.work import names
 from holdfast.work.deeds import (
     MOST_BYTES,
+    MOST_CHARS,
     MOST_DEEDS,
     PROMPT_CHARS,
     TEXT_CHARS,
@@ -42,6 +43,7 @@ from holdfast.work.gathering.window import Window
 
 READ_CHARS = 200_000
 LAST_SAID_CHARS = 400
+DEED_CHARS = 400  # ids, names and times of one
 GOING_ON = frozenset(("tool_use", "pause_turn"))
 
 
@@ -53,6 +55,7 @@ class Story:
         self.deeds: list[Deed] = []
         self.last_said = ""
         self.skills: list[str] = []
+        self._weighed = self._chars = 0
 
     def read(self) -> None:
         window, reached = self.window, self.reached
@@ -66,11 +69,18 @@ class Story:
             for entry in reader:
                 if entry.is_sidechain == bool(window.agent_id):
                     self._entry(entry)
-                if len(self.deeds) >= MOST_DEEDS or reader.offset >= until:
+                if self._is_full() or reader.offset >= until:
                     break
         except Unreadable:
             return
         reached.offset = reader.offset
+
+    def _is_full(self) -> bool:
+        for deed in self.deeds[self._weighed :]:
+            words = getattr(deed, "prompt", "") + getattr(deed, "input", "")
+            self._chars += DEED_CHARS + len(words) + len(getattr(deed, "summary", ""))
+        self._weighed = len(self.deeds)
+        return self._weighed >= MOST_DEEDS or self._chars >= MOST_CHARS
 
     def _entry(self, entry: Entry) -> None:
         at_ms = int((entry.epoch_s or 0) * 1000)
