@@ -1,6 +1,7 @@
 """The brief itself: items chosen by worth per token, laid out under headings, fenced."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 import msgspec
 from msgspec.structs import replace
@@ -8,6 +9,7 @@ from msgspec.structs import replace
 from holdfast.brief import complement, fence, names, standing, told, used
 from holdfast.brief.about import about
 from holdfast.brief.item import Item, short
+from holdfast.brief.others import others
 from holdfast.brief.roles import Section, role_for, sections_of
 from holdfast.brief.size import chars_for, units
 from holdfast.brief.trim import choose
@@ -40,13 +42,15 @@ def compose(
     *,
     agent_type: str = "",
     pinned: Sequence[str] = (),
+    work: Mapping[str, Any] | None = None,
 ) -> Brief:
-    """What to hand back now; `pinned` are rules from elsewhere that must be in it."""
+    """What to hand back now; `pinned` are rules from elsewhere that must be in it, `work` what is
+    known of the shared work."""
     role = role or role_for(agent_type, has_agents=bool(facts.agents))
     sections = [_addressed(one, agent_type) for one in sections_of(role)]
     limit = chars_for(max_tokens)
     frame = units(fence.opening(_origin(facts))) + units(fence.closing()) + MARGIN
-    items = gather(facts, limit, pinned)
+    items = [*gather(facts, limit, pinned), *others(work or {})]
     choice = choose(items, sections, limit - frame)
     return _laid_out(facts, choice.taken, sections, limit, role, len(items) - choice.merged)
 

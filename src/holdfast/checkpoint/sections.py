@@ -50,10 +50,15 @@ def snapshot_of(facts: Facts) -> dict[str, Any]:
         ][-MOST_ITEMS:],
         "modified_files": changed[-MOST_ITEMS:],
         "key_decisions": [_cut(one.text) for one in facts.decisions[-MOST_ITEMS:]],
-        "agent_states": {
-            name: {"status": agent.status, "last_action": _cut(agent.answer or agent.asked)}
+        "agent_states": [
+            {
+                "agent_id": name,
+                "agent_type": agent.kind,
+                "status": agent.status,
+                "summary": _cut(agent.answer or agent.asked),
+            }
             for name, agent in list(facts.agents.items())[-MOST_ITEMS:]
-        },
+        ],
         "recent_actions": [
             {"tool_name": call.tool, "detail": _cut(call.what)} for call in facts.recent
         ],

@@ -19,6 +19,7 @@ from holdfast.checkpoint.extract import Extractor
 from holdfast.checkpoint.facts import Facts
 from holdfast.checkpoint.keep import Kept, keep
 from holdfast.checkpoint.sections import sections_of, snapshot_of
+from holdfast.lifecycle import sharing
 from holdfast.redact import are_clean, redact
 from holdfast.window.state import State
 from holdfast.wire import log, places
@@ -42,6 +43,7 @@ def facts_of(state: State, folder: str) -> Facts:
 def take(state: State, folder: str, trigger: str, now_ms: int) -> Kept | None:
     """A verified checkpoint of this window, or None where nothing could be saved anywhere."""
     sections, snapshot = _content(state, folder)
+    snapshot = sharing.added(snapshot, folder, now_ms)
     document = Document(
         created=datetime.fromtimestamp(now_ms / 1000, UTC),
         trigger=trigger,

@@ -15,6 +15,7 @@ from holdfast.lifecycle import keeping, noting
 from holdfast.window import arm
 from holdfast.window.state import State, held_if_can_be
 from holdfast.wire import log, places, scan
+from holdfast.work.projection import read_projection
 
 OFFERED = frozenset(("startup", "resume", "clear", "fork"))
 
@@ -48,7 +49,8 @@ def _brief(state: State, folder: str) -> str:
     facts = keeping.facts_of(state, folder)
     facts.summary = ""  # of the compaction before: nobody knows yet what the new one holds
     pinned = marked_rules(state.project)
-    brief = compose(facts, agent_type=state.agent_type, pinned=pinned)
+    work = read_projection(folder)
+    brief = compose(facts, agent_type=state.agent_type, pinned=pinned, work=work)
     _leave(f"{folder}/brief.txt", brief.text)
     return brief.text if brief.lines else ""
 

@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from holdfast.store.store import Store
 from holdfast.store.tables import positions
 from holdfast.wire import log
-from holdfast.work import gather
+from holdfast.work import gather, refresh
 from holdfast.work.deeds import Position
 from holdfast.work.take_in import Behind, TakenIn, take
 
@@ -42,6 +42,7 @@ def sync(store: Store, sources: Iterable[str] | None = None, *, tell: bool = Tru
     done = Synced()
     for source in gather.sources() if sources is None else sources:
         done = _source(store, source, known.get(source, {}), done, tell)
+    refresh.refresh(store)
     return done
 
 

@@ -1,0 +1,47 @@
+"""Items from the shared work: how the waves stand, what others have not finished, who waits."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from holdfast.brief.fence import flat
+from holdfast.brief.item import Item
+
+MOST_ELSEWHERE = 6
+_OVER = ("completed", "failed")
+
+
+def others(work: Mapping[str, Any]) -> Iterator[Item]:
+    """Of a projection, which holds anyone's words: nothing in it is taken on trust."""
+    yield from _waves(_rows(work, "waves"))
+    for age, one in enumerate(reversed(_rows(work, "open_elsewhere")[-MOST_ELSEWHERE:])):
+        who = _text(one, "agent_type") or _text(one, "agent_id") or "agent"
+        said = f"{flat(who, 40)}, {flat(_text(one, 'status'), 20)}"
+        text = f"in another session, {said}: {flat(_text(one, 'description'), 120)}"
+        yield Item("agents", text, 0.01 / (1 + age), "not finished elsewhere", order=100 + age)
+    for age, one in enumerate(_rows(work, "blocking")[:MOST_ELSEWHERE]):
+        waits = f"{flat(_text(one, 'blocked_agent'), 60)} waits for "
+        why = f": {flat(_text(one, 'reason'), 120)}" if _text(one, "reason") else ""
+        text = f"{waits}{flat(_text(one, 'blocked_by'), 60)}{why}"
+        yield Item("agents", text, 0.02 / (1 + age), "somebody waits", order=200 + age)
+
+
+def _waves(waves: list[dict[str, Any]]) -> Iterator[Item]:
+    """The first that is not over; nothing where there is but one."""
+    now = next((one for one in waves if one.get("status") not in _OVER), None)
+    if now is None or len(waves) < 2:
+        return
+    done, of = now.get("completed"), now.get("tasks")
+    if type(done) is int and type(of) is int:
+        place = f"wave {waves.index(now) + 1} of {len(waves)}"
+        text = f"{place} {flat(_text(now, 'status'), 20)}: {done} of {of} tasks done"
+        yield Item("tasks", text, 0.03, "how the waves stand", order=-1)
+
+
+def _rows(work: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    found = work.get(name)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+
+
+def _text(row: Mapping[str, Any], name: str) -> str:
+    found = row.get(name)
+    return found if isinstance(found, str) else ""

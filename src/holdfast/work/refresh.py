@@ -1,0 +1,141 @@
+"""Projections of the live sessions of this machine, written anew from the store."""
+
+from __future__ import annotations
+
+import os
+from functools import partial
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.store.page import Row, first, rows
+from holdfast.store.store import Store
+from holdfast.store.tables import (
+    actions,
+    agent_contexts,
+    blockings,
+    messages,
+    projects,
+    requests,
+    sessions,
+    subtasks,
+    tasks,
+)
+from holdfast.window import state as states
+from holdfast.wire import log
+from holdfast.work import moment, projection, shape
+from holdfast.work.taking.contexts import SNAPSHOT
+
+LIVE_MS = 24 * 3_600_000
+OPEN = ("running", "pending", "blocked", "paused")
+MOST_ACTIONS, MOST_MESSAGES, MOST_TASKS, MOST_SUBTASKS, MOST_AGENTS = 100, 50, 100, 200, 50
+
+
+def refresh(store: Store, *, project_id: str = "", now_ms: int | None = None) -> int:
+    """How many were written: those of this project, or of all."""
+    now_ms = moment.now_ms() if now_ms is None else now_ms
+    written = 0
+    for folder, session_id in live(now_ms):
+        found = store.read(partial(projected, session_id=session_id, now_ms=now_ms))
+        if not found or (project_id and found["project_id"] != project_id):
+            continue
+        try:
+            projection.write(folder, found)
+            written += 1
+        except OSError as slip:  # an index: the hook goes on without
+            log.add("WARN", "projection", f"{folder}: not written: {slip}")
+    return written
+
+
+def live(now_ms: int) -> list[tuple[str, str]]:
+    """(main window's folder, session) of sessions that have not ended and were heard of lately."""
+    found = []
+    for folder, state in states.all_windows():
+        is_main = folder.endswith("/main")
+        heard_ms = max(state.at_ms, _touched_ms(f"{folder}/spool"))
+        if is_main and not state.ended_ms and now_ms - heard_ms < LIVE_MS:
+            found.append((folder, state.session_id))
+    return found
+
+
+def _touched_ms(path: str) -> int:
+    try:
+        return int(os.stat(path).st_mtime * 1000)  # noqa: PTH116
+    except OSError:
+        return 0
+
+
+def projected(connection: Connection, session_id: str, now_ms: int) -> dict[str, Any]:
+    """Everything the file holds; empty for a session the store has not heard of."""
+    session = first(connection, sa.select(sessions).where(sessions.c.id == session_id))
+    if session is None or session["project_id"] is None:
+        return {}
+    project_id = session["project_id"]
+    project = first(connection, sa.select(projects).where(projects.c.id == project_id)) or {}
+    asked = _newest(connection, requests, requests.c.session_id == session_id, 1)
+    listed = _tasks(connection, asked[0]["id"]) if asked else []
+    parts = _subtasks(connection, subtasks.c.session_id == session_id)
+    agents = {row["agent_id"] for row in parts if row["agent_id"]} | {session_id}
+    waits = blockings.c.blocked_agent.in_(agents) | blockings.c.blocked_by.in_(agents)
+    return {
+        "version": projection.VERSION,
+        "at_ms": now_ms,
+        "session_id": session_id,
+        "project_id": project_id,
+        "hierarchy": shape.hierarchy(project, asked, listed, parts),
+        "waves": shape.waves(listed),
+        "open_elsewhere": [shape.subtask(row) for row in _elsewhere(connection, session)],
+        "agent_states": [shape.agent(row) for row in _agents(connection, session_id)],
+        "recent_messages": [shape.message(row) for row in _messages(connection, project_id)],
+        "recent_actions": [shape.action(row) for row in _actions(connection, session_id)],
+        "blocking": [shape.blocking(row) for row in _newest(connection, blockings, waits, 50)],
+        "pins": [],
+    }
+
+
+def _newest(connection: Connection, table: sa.Table, where: Any, most: int) -> list[Row]:
+    """Newest last."""
+    query = sa.select(table).where(where)
+    query = query.order_by(table.c.created_ms.desc(), table.c.id.desc()).limit(most)
+    return rows(connection, query)[::-1]
+
+
+def _tasks(connection: Connection, request_id: str) -> list[Row]:
+    query = sa.select(tasks).where(tasks.c.request_id == request_id)
+    return rows(
+        connection, query.order_by(tasks.c.wave_number, tasks.c.created_ms).limit(MOST_TASKS)
+    )
+
+
+def _subtasks(connection: Connection, where: Any) -> list[Row]:
+    """Those not over first, then the newest."""
+    over = sa.case((subtasks.c.status.in_(OPEN), 0), else_=1)
+    query = sa.select(subtasks).where(where).order_by(over, subtasks.c.created_ms.desc())
+    return rows(connection, query.limit(MOST_SUBTASKS))
+
+
+def _elsewhere(connection: Connection, session: Row) -> list[Row]:
+    """What agents of other sessions of this project have not finished."""
+    joined = subtasks.join(tasks).join(requests)
+    query = sa.select(subtasks).select_from(joined)
+    query = query.where(
+        requests.c.project_id == session["project_id"],
+        subtasks.c.session_id != session["id"],
+        subtasks.c.status.in_(OPEN),
+    )
+    return rows(connection, query.order_by(subtasks.c.created_ms.desc()).limit(MOST_AGENTS))[::-1]
+
+
+def _agents(connection: Connection, session_id: str) -> list[Row]:
+    mine = (agent_contexts.c.session_id == session_id) & (agent_contexts.c.agent_type != SNAPSHOT)
+    query = sa.select(agent_contexts).where(mine)
+    return rows(connection, query.order_by(agent_contexts.c.updated_ms.desc()).limit(MOST_AGENTS))
+
+
+def _messages(connection: Connection, project_id: str) -> list[Row]:
+    return _newest(connection, messages, messages.c.project_id == project_id, MOST_MESSAGES)
+
+
+def _actions(connection: Connection, session_id: str) -> list[Row]:
+    return _newest(connection, actions, actions.c.session_id == session_id, MOST_ACTIONS)

@@ -1,0 +1,268 @@
+"""What hooks know of the shared work, without opening a database."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+
+from holdfast.checkpoint import snapshot
+from holdfast.client import payloads
+from holdfast.store import ids
+from holdfast.store.store import Store
+from holdfast.store.tables import actions, blockings, messages, tasks
+from holdfast.work import projection, refresh
+from holdfast.work.sync import sync
+from tests.builders import SONNET
+from tests.contracts.told import START_MS, Told, rows_of
+from tests.hot.hooks import COMMAND, fire, to_model, window
+
+TOKEN = "ghp_" + "a1B2" * 9
+HEAVY = ("sqlalchemy", "alembic", "sqlite3", "psycopg", "asyncio", "fastapi")
+
+
+def _read(session: str = "s1") -> dict[str, Any]:
+    return projection.read_projection(str(window(session)))
+
+
+def _a_project(folder: Path) -> Told:
+    """Two sessions on one project, each with its agents."""
+    project = folder / "project"
+    project.mkdir(exist_ok=True)
+    told = Told(folder, project=str(project))
+    told.prompt("Build the tide tables and print them as a table, please")
+    told.lists("read the gauge file", 1)
+    told.lists("print the table", 2)
+    told.ticks(1, "in_progress")
+    told.works("a1")
+    other = Told(folder, "s2", str(project))
+    other.prompt("Write the manual")
+    other.agent_starts("b1", "writer")
+    return told
+
+
+def _also(store: Store) -> None:
+    def write(connection: sa.Connection) -> None:
+        project_id = rows_of(store, "projects")["projects"][0]["id"]
+        for number in range(60):
+            connection.execute(
+                sa.insert(messages),
+                {
+                    "id": ids.new(),
+                    "project_id": project_id,
+                    "from_agent": "b1",
+                    "topic": "context.response",
+                    "content": {"message": f"word {number} {TOKEN}"},
+                    "created_ms": START_MS + number,
+                    "expires_ms": START_MS * 2,
+                },
+            )
+        connection.execute(
+            sa.insert(blockings),
+            {"id": ids.new(), "blocked_by": "b1", "blocked_agent": "s1", "created_ms": 1},
+        )
+
+    store.write(write)
+
+
+@pytest.mark.requirement("C3", "A4", "X4")
+def test_a_sync_leaves_each_live_session_what_it_may_want_to_know(
+    store: Store, tmp_path: Path
+) -> None:
+    told = _a_project(tmp_path)
+    sync(store)
+    _also(store)
+    now_ms = START_MS + told.now_ms
+    assert refresh.refresh(store, now_ms=now_ms) == 2
+    found = _read()
+    [request] = found["hierarchy"]["requests"]
+    assert request["prompt"].startswith("Build the tide tables")
+    assert [task["name"] for task in request["tasks"]] == ["read the gauge file", "print the table"]
+    [part] = request["tasks"][0]["subtasks"]
+    assert (part["agent_id"], part["status"]) == ("a1", "completed")
+    assert [(one["wave_number"], one["status"]) for one in found["waves"]] == [
+        (1, "running"),
+        (2, "pending"),
+    ]
+    [elsewhere] = found["open_elsewhere"]
+    assert (elsewhere["session_id"], elsewhere["agent_type"]) == ("s2", "writer")
+    assert {one["agent_id"] for one in found["agent_states"]} == {"s1", "a1"}
+    assert len(found["recent_messages"]) == 50
+    assert found["recent_messages"][-1]["content"].startswith("word 59 [redacted")
+    assert found["recent_actions"][-1]["tool_name"] == "Agent"
+    assert found["blocking"] == [{"blocked_by": "b1", "blocked_agent": "s1", "reason": ""}]
+    assert found["pins"] == []
+    assert oct((window() / "work.json").stat().st_mode)[-3:] == "600"
+
+
+@pytest.mark.requirement("C3")
+def test_only_live_sessions_of_the_project_are_told(store: Store, tmp_path: Path) -> None:
+    told = _a_project(tmp_path)
+    other = Told(tmp_path, "s3", "/p/other")
+    other.prompt()
+    sync(store)
+    for session in ("s1", "s2", "s3"):
+        (window(session) / "work.json").unlink(missing_ok=True)
+    told.note(ended_ms=5)
+    now_ms = START_MS + told.now_ms
+    project_id = rows_of(store, "sessions")["sessions"][1]["project_id"]
+    assert refresh.refresh(store, project_id=project_id, now_ms=now_ms) == 1
+    assert _read() == {} == _read("s3")
+    assert _read("s2")["session_id"] == "s2"
+
+
+@pytest.mark.requirement("C3", "X7")
+def test_it_is_bounded_and_a_broken_one_is_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "main"
+    folder.mkdir()
+    many = [{"content": "x" * 5_000, "n": n} for n in range(200)]
+    base = {"version": 1, "at_ms": 5, "session_id": "s1"}
+    projection.write(str(folder), {**base, "recent_messages": many, "recent_actions": []})
+    assert (folder / "work.json").stat().st_size <= projection.MOST_BYTES
+    found = projection.read_projection(str(folder))
+    assert found["recent_messages"][-1]["n"] == 199
+    projection.write(str(folder), {**base, "hierarchy": "x" * 600_000})
+    assert projection.read_projection(str(folder)) == base
+    for broken in (b"", b"{", b"[1]", b'{"version": 2}', b'{"version":1,"at_ms":"x"}', b"\xff"):
+        (folder / "work.json").write_bytes(broken)
+        assert projection.read_projection(str(folder)) == {}
+
+
+def _now(folder: Path, **found: Any) -> None:
+    """A projection as if written just now."""
+    import time
+
+    folder.mkdir(parents=True, exist_ok=True)
+    base = {"version": 1, "at_ms": int(time.time() * 1000), "session_id": "s1"}
+    projection.write(str(folder), {**base, **found})
+
+
+def _snapshot(project: Path) -> dict[str, Any]:
+    [name] = [one.stem for one in (project / ".claude/checkpoints").glob("*.md")]
+    return snapshot.load(str(project), name)
+
+
+@pytest.mark.requirement("C3", "C1")
+def test_a_checkpoint_holds_what_the_store_knows(tmp_path: Path) -> None:
+    told = _a_project(tmp_path)
+    calls = [{"tool_name": f"T{n}"} for n in range(100)]
+    tree = {"requests": [{"prompt": "p", "tasks": []}]}
+    messages_ = [{"from_agent": "b1", "content": "hello"}]
+    states = [{"agent_id": "a1", "agent_type": "reviewer", "status": "completed"}]
+    _now(
+        window(),
+        hierarchy=tree,
+        recent_actions=calls,
+        recent_messages=messages_,
+        agent_states=states,
+    )
+    fire("PreCompact", told.transcript, environ={"CLAUDE_PROJECT_DIR": told.project})
+    found = _snapshot(Path(told.project))
+    assert (found["hierarchy"], found["recent_actions"]) == (tree, calls)
+    assert (found["recent_messages"], found["agent_states"]) == (messages_, states)
+
+
+@pytest.mark.requirement("C3")
+@pytest.mark.parametrize("old", [False, True])
+def test_without_a_fresh_projection_a_checkpoint_holds_what_is_known_anyway(
+    tmp_path: Path, old: bool
+) -> None:
+    told = _a_project(tmp_path)
+    if old:
+        _now(window(), at_ms=5, hierarchy={"requests": []}, recent_messages=[{"content": "old"}])
+    fire("PreCompact", told.transcript, environ={"CLAUDE_PROJECT_DIR": told.project})
+    found = _snapshot(Path(told.project))
+    [request] = found["hierarchy"]["requests"]
+    assert request["prompt"].startswith("Build the tide tables")
+    assert [task["description"] for task in request["tasks"]] == [
+        "read the gauge file",
+        "print the table",
+    ]
+    assert {"tool_name": "TaskUpdate", "exit_code": 0, "duration_ms": 36}.items() <= found[
+        "recent_actions"
+    ][-2].items()
+    assert found["agent_states"][0]["agent_type"] == "reviewer"
+    assert found["recent_messages"] == ([{"content": "old"}] if old else [])
+
+
+@pytest.mark.requirement("B3", "C3")
+def test_the_brief_tells_of_waves_of_others_and_of_who_waits(tmp_path: Path) -> None:
+    told = _a_project(tmp_path)
+    _now(
+        window(),
+        waves=[
+            {"wave_number": 1, "status": "completed", "tasks": 2, "completed": 2},
+            {"wave_number": 2, "status": "running", "tasks": 3, "completed": 1},
+        ],
+        open_elsewhere=[
+            {"agent_type": "writer", "status": "running", "description": "the manual </fence>"}
+        ],
+        blocking=[{"blocked_agent": "s1", "blocked_by": "b1", "reason": "the schema"}],
+    )
+    said = to_model(fire("SessionStart", told.transcript, source="compact", model=SONNET))
+    assert "wave 2 of 2 running: 1 of 3 tasks done" in said
+    assert "in another session, writer, running: the manual" in said
+    assert "s1 waits for b1: the schema" in said
+    _now(window(), waves=[{"wave_number": 1}], open_elsewhere="x", blocking=[5, {"reason": 3}])
+    again = to_model(fire("SessionStart", told.transcript, source="compact", model=SONNET))
+    assert "Build the tide tables" in again
+
+
+@pytest.mark.requirement("B9", "C11", "C3")
+@pytest.mark.parametrize("event", ["PreCompact", "SessionStart"])
+def test_no_hook_loads_the_store(sqlite_url: str, tmp_path: Path, event: str) -> None:
+    told = _a_project(tmp_path)
+    store = Store.open(sqlite_url)
+    sync(store)
+    some = [_an_action(n) for n in range(2_000)]
+    store.write(lambda c: c.execute(sa.insert(actions), some))
+    store.write(lambda c: c.execute(sa.update(tasks).values(status="running")))
+    refresh.refresh(store, now_ms=START_MS)
+    store.close()
+    sent = payloads.payload(event, session_id="s1", transcript=str(told.transcript), cwd="/p")
+    sent |= {"source": "compact"} if event == "SessionStart" else {}
+    ran = subprocess.run(
+        [sys.executable, "-X", "importtime", *COMMAND[1:]],
+        input=json.dumps(sent).encode(),
+        capture_output=True,
+        check=True,
+    )
+    loaded = {line.rpartition("|")[2].strip() for line in ran.stderr.decode().splitlines()}
+    assert "holdfast.work.projection" in loaded
+    assert not {name for name in loaded if name.partition(".")[0] in HEAVY}
+    assert ran.stdout
+
+
+def _an_action(number: int) -> dict[str, Any]:
+    return {
+        "id": ids.new(),
+        "session_id": "s1",
+        "tool_name": "Bash",
+        "tool_type": "builtin",
+        "created_ms": START_MS + number,
+    }
+
+
+@pytest.mark.requirement("C3")
+def test_gathering_loads_no_database_either() -> None:
+    code = "import sys; import holdfast.work.gather; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {name for name in ran.stdout.split() if name.partition(".")[0] in HEAVY}
+
+
+@pytest.mark.requirement("C3")
+def test_few_questions_are_asked_of_the_store(store: Store, tmp_path: Path) -> None:
+    told = _a_project(tmp_path)
+    for number in range(30):
+        told.works(f"x{number}")
+    sync(store)
+    asked = []
+    sa.event.listen(store.engine, "before_cursor_execute", lambda *given: asked.append(given[2]))
+    store.read(partial(refresh.projected, session_id="s1", now_ms=START_MS))
+    assert len([one for one in asked if "SELECT" in one]) <= 10
