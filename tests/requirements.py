@@ -206,9 +206,6 @@ REQUIREMENTS: dict[str, str] = {
 # One place for what is still to come, by the work that brings it.
 LATER: dict[str, tuple[str, ...]] = {
     "share": (
-        "C3",
-        "G7",
-        "A1",
         "A2",
         "A4",
         "A6",

@@ -27,16 +27,37 @@ def status(
 ) -> None:
     """How full the window is, and how long it lasts."""
     if transcript is not None:
-        reports = [report(choose.by_transcript(transcript))]
+        chosen = [choose.by_transcript(transcript)]
     elif everything:
-        reports = [report(one) for one in choose.windows(session, agent)]
+        chosen = choose.windows(session, agent)
     else:
-        reports = [report(choose.newest(session, agent))]
+        chosen = [choose.newest(session, agent)]
+    reports = [_with_stop_guard(one) for one in chosen]
     if as_json:
         click.echo(json.dumps(reports if everything else reports[0], indent=2))
         return
     for one in reports:
         show(one)
+
+
+def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
+    """What the stop guard looks at is shown whether it is on or off."""
+    from holdfast.lifecycle import stopping
+    from holdfast.window import stop_guard
+
+    found = report(chosen)
+    state, now_ms = chosen.state, int(time.time() * 1000)
+    against = stopping.standing(state, chosen.folder, found["used_tokens"], now_ms, {})
+    wanted = settings_load.load(state.project).word("stop_guard") == "on"
+    found["stop_guard"] = {
+        "on": wanted or bool(state.stop_guard),  # a session's own variable is seen by its hooks
+        "forced": against.forced,
+        "running_subtasks": list(against.running),
+        "unresolved_errors": list(against.errors),
+        "unsaved_ratio": round(against.unsaved_ratio, 4),
+        "reason": stop_guard.judge(against) or None,
+    }
+    return found
 
 
 def report(chosen: Chosen) -> dict[str, Any]:
@@ -115,6 +136,8 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         rows.append(("checkpoint", f"{kept}: {found['checkpoint_path'] or 'its path is unknown'}"))
     if found.get("server"):
         rows.append(("server", _told(found["server"])))
+    if "stop_guard" in found:
+        rows.append(("stop guard", _stop_guard(found["stop_guard"])))
     return rows + [("settings", slip) for slip in found["settings_slips"]]
 
 
@@ -124,6 +147,14 @@ def _told(server: dict[str, Any]) -> str:
     words += [server["words"]] if server["words"] else []
     words += [f"refused: {', '.join(server['refused'])}"] if server["refused"] else []
     return "; ".join(words)
+
+
+def _stop_guard(found: dict[str, Any]) -> str:
+    against = [f"{one} runs" for one in found["running_subtasks"]]
+    against += [f"not resolved: {one}" for one in found["unresolved_errors"]]
+    against.append(f"{found['unsaved_ratio']:.0%} used since the last checkpoint")
+    forced = ", stops are forced" if found["forced"] else ""
+    return f"{'on' if found['on'] else 'off'}{forced}; {', '.join(against)}"
 
 
 def _when(found: dict[str, Any]) -> str:

@@ -13,6 +13,12 @@ TAKES_CONTEXT = frozenset(
 )
 
 
+def block(reason: str, *, to_user: str = "") -> str:
+    """The turn goes on, and the model is told why."""
+    said = {"decision": "block", "reason": reason}
+    return json.dumps({**said, "systemMessage": to_user} if to_user else said, ensure_ascii=False)
+
+
 def answer(event: str, *, to_model: str = "", to_user: str = "") -> str:
     """The JSON for one event, or nothing when there is nothing to say."""
     body: dict[str, object] = {}

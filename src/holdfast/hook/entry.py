@@ -22,6 +22,7 @@ COMPACTING = frozenset(("PreCompact", "PostCompact"))
 LATE_LOOKS, LATE_SECONDS, LIVE_SECONDS = 8, 0.02, 2.0
 MOST_PAYLOAD = 64 << 20
 FIRST_LOOK_TOKENS = 25_000  # a session without one tool call is first judged from here on
+STOP_BYTES = 64 << 10  # of the spool, for agents that came and did not go
 PARALLEL_MS = 600_000  # a call left without a result this long has been given up
 
 
@@ -188,12 +189,24 @@ def _asleep(moment: Moment, event: str) -> bool:
     armed = moment.mark
     owed = armed.owed if armed is not None else 0
     if event == "Stop":  # where the model cannot be told anything
-        return not owed & mark.OWED_TO_USER
+        return not owed & mark.OWED_TO_USER and not _guarded(moment)
     if event == "UserPromptSubmit" and owed:
         return False
     if armed is None or not armed.above:
         return event == "UserPromptSubmit" and moment.line.used < FIRST_LOOK_TOKENS
     return not armed.crossed(moment.line.used, moment.spool_bytes, moment.now_ms)
+
+
+def _guarded(moment: Moment) -> bool:
+    """The stop guard is on, and may have a reason: much used, a failure, an agent not back."""
+    armed, payload = moment.mark, moment.payload
+    if armed is None or not armed.stop or payload.get("stop_hook_active") is not False:
+        return False
+    if moment.line.used >= armed.stop or payload.get("background_tasks"):
+        return True
+    lately = spool.end(moment.folder, STOP_BYTES)
+    came, went = lately.count(b" SubagentStart "), lately.count(b" SubagentStop ")
+    return came > went or b" PostToolUseFailure " in lately[-spool.RECENT_BYTES :]
 
 
 def _note_agent(payload: dict[str, Any], event: str, now_ms: int) -> None:

@@ -58,6 +58,8 @@ def _judge(moment: Moment, state: State, pays: bool) -> News:
     noting.note(state, moment)
     settings = settings_load.load(state.project)
     seen = view.of_moment(moment, state, settings)
+    state.checkpoint_tokens = min(state.checkpoint_tokens, state.used_tokens)
+    state.stop_guard = int(settings.word("stop_guard") == "on")
     if seen.reading.basis == "compacting":
         mark.arm(moment.folder, arm.wake_next(state))
         return News()

@@ -61,7 +61,7 @@ def take(state: State, folder: str, trigger: str, now_ms: int) -> Kept | None:
         log.add("ERROR", state.session_id[:8], f"no checkpoint could be kept: {slip}")
         return None
     state.checkpoint_ms, state.checkpoint_trigger = now_ms, trigger
-    state.checkpoint_path = kept.path
+    state.checkpoint_path, state.checkpoint_tokens = kept.path, state.used_tokens
     for note in kept.notes:
         log.add("WARN", state.session_id[:8], note)
     return kept

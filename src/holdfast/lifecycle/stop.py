@@ -1,6 +1,7 @@
-"""At the end of a turn: the user is told what the model already heard.
+"""At the end of a turn: the user is told what the model already heard; and where the user wants it,
+the turn goes on once, with a reason, while something is left undone.
 
-Never a word to the model: any context here would start the turn again.
+Never another word to the model: any context here would start the turn again.
 """
 
 from __future__ import annotations
@@ -8,7 +9,33 @@ from __future__ import annotations
 from holdfast.client import outputs
 from holdfast.hook.entry import Moment
 from holdfast.lifecycle import judging
+from holdfast.wire import log
 
 
 def tell(moment: Moment) -> str:
-    return outputs.answer("Stop", to_user=judging.pay(moment))
+    owed = judging.pay(moment)
+    reason = _reason(moment) if _may_object(moment) else ""
+    if reason:
+        return outputs.block(reason, to_user=owed)
+    return outputs.answer("Stop", to_user=owed)
+
+
+def _may_object(moment: Moment) -> bool:
+    """Only if it was turned on, and never twice."""
+    guarded = moment.mark is not None and bool(moment.mark.stop)
+    again = moment.payload.get("stop_hook_active") is not False
+    return guarded and not again and not moment.payload.get("agent_id")
+
+
+def _reason(moment: Moment) -> str:
+    from holdfast.lifecycle import noting, stopping  # only a guarded stop pays for it
+    from holdfast.window import stop_guard
+    from holdfast.window.state import load
+
+    state = load(moment.folder)
+    used, now_ms = moment.line.used, moment.now_ms
+    found = stopping.standing(state, moment.folder, used, now_ms, moment.payload)
+    reason = stop_guard.judge(found)
+    if reason:
+        log.add("INFO", noting.place(state), f"a stop was held up once: {reason}")
+    return reason

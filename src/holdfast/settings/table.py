@@ -74,6 +74,12 @@ TABLE: Final[tuple[Setting, ...]] = (
         high=1_440,
     ),
     Setting(
+        "stop_guard",
+        "off",
+        "hold up the end of a turn, once, while something is left undone",
+        choices=("off", "on"),
+    ),
+    Setting(
         "notes_folder",
         "",
         "a folder of daily notes (an Obsidian vault's): the end of a session leaves a line there",

@@ -45,6 +45,7 @@ def mark_for(
         density=state.density,
         overhead=state.overhead_tokens,
         owed=owed(state),
+        stop=stop_at(state),
     )
 
 
@@ -55,6 +56,7 @@ def wake_next(state: State) -> Mark:
         density=state.density or DENSITY,
         overhead=state.overhead_tokens,
         owed=owed(state),
+        stop=stop_at(state),
     )
 
 
@@ -70,3 +72,14 @@ def owed(state: State) -> int:
     """To the user a word, to the model a second brief; of a subagent nobody is told."""
     brief = bool(state.second_brief) and not state.agent_id
     return OWED_TO_USER * bool(state.owed) + OWED_TO_MODEL * brief
+
+
+def stop_at(state: State) -> int:
+    """From how many tokens on a stop is looked at; 0 while the guard is off."""
+    if not state.stop_guard:
+        return 0
+    if not state.edge_tokens:
+        return NEVER
+    from holdfast.window.stop_guard import UNSAVED  # paid for by whoever turned it on
+
+    return state.checkpoint_tokens + int(UNSAVED * state.edge_tokens) + 1

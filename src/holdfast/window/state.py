@@ -54,6 +54,8 @@ class State:
     checkpoint_ms: int = 0
     checkpoint_trigger: str = ""
     checkpoint_path: str = ""
+    checkpoint_tokens: int = 0  # how full it was then, or when it was last freed since
+    stop_guard: int = 0  # the user turned it on
     second_brief: str = ""  # what the client's summary left out, until a hook can say it
     monitor_ms: int = 0
     owed: str = ""  # what the user has not been told yet

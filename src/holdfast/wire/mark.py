@@ -1,9 +1,10 @@
 """The mark: all the thinking of the warm side, boiled down to numbers the hook compares.
 
-One line, `v1 above below spool time density overhead owed`:
+One line, `v2 above below spool time density overhead owed stop`:
 wake at or above / under so many tokens, once the spool is so long, once it is so late
-(epoch ms); characters per token fitted for this model; tokens that are in every request; and
-who is owed a word: 1 the user, 2 the model, 3 both. A mark that cannot be read means: wake.
+(epoch ms); characters per token fitted for this model; tokens that are in every request; who is
+owed a word: 1 the user, 2 the model, 3 both; and from how many tokens on the stop guard has one
+(0: it is off). A mark that cannot be read means: wake.
 """
 
 from __future__ import annotations
@@ -12,15 +13,15 @@ import os
 
 from holdfast.wire import places
 
-VERSION = "v1"
-FIELDS = 7
+VERSION = "v2"
+FIELDS = 8
 DENSITY = 3.5  # characters per token where nothing was fitted yet
 NEVER = 1 << 53
 OWED_TO_USER, OWED_TO_MODEL = 1, 2
 
 
 class Mark:
-    __slots__ = ("above", "below", "density", "overhead", "owed", "spool_bytes", "time_ms")
+    __slots__ = ("above", "below", "density", "overhead", "owed", "spool_bytes", "stop", "time_ms")
 
     def __init__(
         self,
@@ -31,6 +32,7 @@ class Mark:
         density: float = DENSITY,
         overhead: int = 0,
         owed: int = 0,
+        stop: int = 0,
     ) -> None:
         self.above = above
         self.below = below
@@ -39,6 +41,7 @@ class Mark:
         self.density = density
         self.overhead = overhead
         self.owed = owed
+        self.stop = stop
 
     def crossed(self, used_tokens: int, spool_bytes: int, now_ms: int) -> bool:
         """True once something the guard cares about can have changed."""
@@ -51,7 +54,7 @@ class Mark:
     def line(self) -> str:
         return (
             f"{VERSION} {self.above} {self.below} {self.spool_bytes} {self.time_ms} "
-            f"{int(self.density * 1000)} {self.overhead} {self.owed}\n"
+            f"{int(self.density * 1000)} {self.overhead} {self.owed} {self.stop}\n"
         )
 
 
@@ -60,9 +63,9 @@ def parse(data: bytes) -> Mark | None:
     version, *fields = data.decode("ascii", "replace").split() or [""]
     if version != VERSION or len(fields) != FIELDS or not all(f.isdecimal() for f in fields):
         return None
-    above, below, spool_bytes, time_ms, milli, overhead, owed = (int(f[:16]) for f in fields)
+    above, below, spool_bytes, time_ms, milli, overhead, *flags = (int(f[:16]) for f in fields)
     density = milli / 1000 if 500 <= milli <= 20000 else DENSITY
-    return Mark(above, below, spool_bytes, time_ms, density, overhead, owed)
+    return Mark(above, below, spool_bytes, time_ms, density, overhead, *flags)
 
 
 def load(folder: str) -> Mark | None:

@@ -128,13 +128,18 @@ def lines(folder: str) -> list[Line]:
 
 def recent(folder: str, last_bytes: int = RECENT_BYTES) -> list[Line]:
     """The last few lines: what parallel calls left behind a moment ago."""
+    return _parsed(end(folder, last_bytes))
+
+
+def end(folder: str, last_bytes: int) -> bytes:
+    """The last bytes as they are."""
     try:
         fd = os.open(os.path.join(folder, "spool"), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
-        return []
+        return b""
     try:
         size = os.fstat(fd).st_size
-        return _parsed(os.pread(fd, last_bytes, max(0, size - last_bytes)))
+        return os.pread(fd, last_bytes, max(0, size - last_bytes))
     finally:
         os.close(fd)
 

@@ -1,0 +1,175 @@
+"""The stop guard as the client meets it: off it sleeps, on it objects once, with a reason."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from holdfast.cli.main import holdfast_command
+from holdfast.window import state as states
+from holdfast.wire import mark, places, spool
+from holdfast.work import projection
+from tests.builders import a_prompt, a_result, a_transcript, an_answer
+from tests.hot.hooks import fire, window
+
+ON = {"HOLDFAST_STOP_GUARD": "on"}
+
+
+def _transcript(folder: Path, used: int = 20_000, failed: bool = False) -> Path:
+    calls = {"command": "make test"}
+    answer = an_answer(used, id="m1", calls=("t1",))
+    answer["message"]["content"][1]["input"] = calls
+    result = a_result("t1", "Exit code 2\nboom: it broke badly" if failed else "fine")
+    result["message"]["content"][0]["is_error"] = failed
+    return a_transcript(
+        folder / "t.jsonl", a_prompt("build the tide tables, please do"), answer, result
+    )
+
+
+def _session(
+    folder: Path, environ: dict[str, str], used: int = 20_000, failed: bool = False
+) -> Path:
+    """One call was judged, so that a mark is armed; a checkpoint stands for what was used."""
+    path = _transcript(folder, used, failed)
+    fire("SessionStart", path, environ=environ)
+    event = "PostToolUseFailure" if failed else "PostToolUse"
+    fire(event, path, environ=environ, tool_use_id="t1", tool_name="Bash")
+    return path
+
+
+def _stop(path: Path, environ: dict[str, str] | None = None, **own: Any) -> dict[str, Any]:
+    return fire("Stop", path, environ=environ if environ is not None else ON, **own)
+
+
+@pytest.mark.requirement("G7", "X2")
+def test_off_it_stays_asleep_whatever_is_left_undone(tmp_path: Path) -> None:
+    path = _session(tmp_path, {}, failed=True)
+    fire("SubagentStart", path)
+    before = (window() / "state.json").stat().st_mtime_ns
+    assert _stop(path, {}) == {}
+    assert (window() / "state.json").stat().st_mtime_ns == before
+    armed = mark.load(str(window()))
+    assert armed is not None
+    assert armed.stop == 0
+
+
+@pytest.mark.requirement("G7", "X2")
+def test_on_with_nothing_left_undone_it_sleeps_too(tmp_path: Path) -> None:
+    path = _session(tmp_path, ON)
+    before = (window() / "state.json").stat().st_mtime_ns
+    assert _stop(path) == {}
+    assert (window() / "state.json").stat().st_mtime_ns == before
+
+
+@pytest.mark.requirement("G7")
+def test_a_running_subagent_holds_a_stop_up_once(tmp_path: Path) -> None:
+    path = _session(tmp_path, ON)
+    fire("SubagentStart", path)
+    said = _stop(path)
+    assert said["decision"] == "block"
+    assert "1 subtask still runs (general-purpose a1b2c3d4e5f6)" in said["reason"]
+    assert _stop(path, stop_hook_active=True) == {}
+    fire("SubagentStop", path)
+    assert _stop(path) == {}
+
+
+@pytest.mark.requirement("G7")
+def test_an_open_error_holds_a_stop_up_until_the_command_passes(tmp_path: Path) -> None:
+    path = _session(tmp_path, ON, failed=True)
+    assert "not resolved: `make test`" in _stop(path)["reason"]
+    again = an_answer(21_000, id="m2", calls=("t2",))
+    again["message"]["content"][1]["input"] = {"command": "make test"}
+    with path.open("a") as file:
+        file.write(json.dumps(again) + "\n" + json.dumps(a_result("t2", "ok")) + "\n")
+    assert _stop(path) == {}
+
+
+@pytest.mark.requirement("G7")
+def test_much_used_since_the_last_checkpoint_holds_a_stop_up(tmp_path: Path) -> None:
+    path = _session(tmp_path, ON, used=60_000)
+    assert "% of the window was used since the last checkpoint" in _stop(path)["reason"]
+    fire("PreCompact", path, environ={**ON, "CLAUDE_PROJECT_DIR": str(tmp_path)})
+    fire("PostToolUse", path, environ=ON, tool_use_id="t1")
+    assert _stop(path) == {}
+
+
+@pytest.mark.requirement("G7")
+@pytest.mark.parametrize("how", ["variable", "home", "window"])
+def test_the_user_can_force_it(tmp_path: Path, how: str) -> None:
+    path = _session(tmp_path, ON)
+    fire("SubagentStart", path)
+    assert _stop(path)["decision"] == "block"
+    if how != "variable":
+        folder = Path(places.home()) if how == "home" else window()
+        (folder / "force-stop").touch()
+    forced = {"HOLDFAST_FORCE_STOP": "1"} if how == "variable" else {}
+    assert _stop(path, {**ON, **forced}) == {}
+
+
+@pytest.mark.requirement("G7")
+def test_agents_in_the_background_and_of_the_store_count_and_servers_do_not(tmp_path: Path) -> None:
+    path = _session(tmp_path, ON)
+    server = {"id": "b1", "type": "local_bash", "status": "running"}
+    assert _stop(path, background_tasks=[server, "odd", {"type": 5}]) == {}
+    agent = {"id": "b2", "type": "local_agent", "status": "running"}
+    assert "local_agent b2" in _stop(path, background_tasks=[server, agent])["reason"]
+    parts = [
+        {"id": "s", "agent_id": "x1", "agent_type": "writer", "status": "running"},
+        {"id": "p", "agent_id": "x2", "agent_type": "writer", "status": "paused"},
+    ]
+    tree = {"requests": [{"tasks": [{"subtasks": parts}]}]}
+    told = {"version": 1, "at_ms": 1, "session_id": "s1", "hierarchy": tree}
+    projection.write(str(window()), told)
+    said = _stop(path, background_tasks=[agent])["reason"]
+    assert "2 subtasks still run (local_agent b2, writer x1)" in said
+
+
+@pytest.mark.requirement("G7", "G5")
+def test_what_the_user_is_owed_is_said_beside_the_reason(tmp_path: Path) -> None:
+    path = _session(tmp_path, ON)
+    fire("SubagentStart", path)
+    with states.held(str(window())) as state:
+        state.owed = "the window is filling"
+        armed = mark.load(str(window()))
+        assert armed is not None
+        armed.owed = 1
+        mark.arm(str(window()), armed)
+    said = _stop(path)
+    assert (said["decision"], said["systemMessage"]) == ("block", "the window is filling")
+    after = mark.load(str(window()))
+    assert after is not None
+    assert (after.owed, after.stop > 0) == (0, True)
+
+
+@pytest.mark.requirement("G7", "U3")
+@pytest.mark.parametrize("on", [False, True])
+def test_status_shows_the_same_facts_on_or_off(tmp_path: Path, on: bool) -> None:
+    path = _session(tmp_path, ON if on else {}, failed=True)
+    fire("SubagentStart", path)
+    ran = CliRunner().invoke(holdfast_command, ["status", "--session", "s1", "--json"])
+    found = json.loads(ran.stdout)["stop_guard"]
+    assert found["on"] is on
+    assert found["running_subtasks"] == ["general-purpose a1b2c3d4e5f6"]
+    assert found["unresolved_errors"] == ["`make test`"]
+    assert 0.1 < found["unsaved_ratio"] < 0.13
+    assert found["reason"].startswith("Holdfast: 1 subtask still runs")
+    if on:
+        assert _stop(path)["reason"] == found["reason"]
+    shown = CliRunner().invoke(holdfast_command, ["status", "--session", "s1"]).stdout
+    assert "stop guard" in shown
+    assert "general-purpose" in " ".join(shown.split())
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("G7", "X1")
+@pytest.mark.parametrize("odd", [None, "no", 0, [], {}])
+def test_odd_payloads_are_not_held_up(tmp_path: Path, odd: Any) -> None:
+    path = _session(tmp_path, ON)
+    fire("SubagentStart", path)
+    assert _stop(path, stop_hook_active=odd) == {}
+    assert _stop(path, background_tasks=odd)["decision"] == "block"
+    assert len(spool.lines(str(window()))) > 3

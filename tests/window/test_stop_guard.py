@@ -1,0 +1,75 @@
+"""The stop guard's judgement: values in, a verdict out."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.window.stop_guard import (
+    LIVE_MS,
+    Standing,
+    failed_tools,
+    judge,
+    running_agents,
+    unsaved_ratio,
+)
+from holdfast.wire.spool import Line
+
+
+def _agent(ms: int, event: str, agent: str = "a1") -> Line:
+    return Line(ms, event, 0, "agent", agent, "reviewer")
+
+
+def _call(event: str, tool: str, answer: str) -> Line:
+    return Line(1, event, 5, "usage", "t", tool, 0, answer)
+
+
+@pytest.mark.requirement("G7")
+def test_each_reason_alone_holds_a_stop_up_and_nothing_does_not() -> None:
+    assert judge(Standing()) == ""
+    assert "1 subtask still runs (reviewer a1)" in judge(Standing(running=("reviewer a1",)))
+    assert "not resolved: `make test`" in judge(Standing(errors=("`make test`",)))
+    assert "21% of the window" in judge(Standing(unsaved_ratio=0.21))
+    assert judge(Standing(unsaved_ratio=0.20)) == ""
+
+
+@pytest.mark.requirement("G7")
+@given(st.lists(st.text(max_size=90), max_size=40), st.floats(0, 1), st.booleans())
+def test_a_forced_stop_is_never_held_up_and_a_reason_is_short(
+    names: list[str], ratio: float, forced: bool
+) -> None:
+    said = judge(Standing(tuple(names), tuple(names), ratio, forced))
+    assert not (forced and said)
+    assert len(said) < 1_000
+
+
+@pytest.mark.requirement("G7")
+def test_agents_run_from_their_start_to_their_stop() -> None:
+    start, stop = _agent(5, "SubagentStart"), _agent(6, "SubagentStop")
+    assert running_agents([start], 10) == {"a1": "reviewer"}
+    assert running_agents([start, stop], 10) == {}
+    assert running_agents([start, stop, _agent(7, "SubagentStart")], 10) == {"a1": "reviewer"}
+    assert running_agents([start], 5 + LIVE_MS) == {}
+    begun = Line(8, "SessionStart", 0, "usage")
+    compacted = Line(8, "SessionStart", 0, "compacting.estimated")
+    assert running_agents([start, begun], 10) == {}
+    assert running_agents([start, compacted], 10) == {"a1": "reviewer"}
+
+
+@pytest.mark.requirement("G7")
+def test_a_failure_is_open_until_the_same_tool_works_or_ten_operations_passed() -> None:
+    failed = _call("PostToolUseFailure", "Edit", "m1")
+    assert failed_tools([failed]) == ["Edit"]
+    assert failed_tools([failed, _call("PostToolUse", "Read", "m2")]) == ["Edit"]
+    assert failed_tools([failed, _call("PostToolUse", "Edit", "m2")]) == []
+    later = [_call("PostToolUse", "Read", f"m{n}") for n in range(2, 12)]
+    assert failed_tools([failed, *later[:9]]) == ["Edit"]
+    assert failed_tools([failed, *later]) == []
+
+
+@pytest.mark.requirement("G7")
+def test_what_was_used_since_the_last_checkpoint() -> None:
+    assert unsaved_ratio(50_000, 20_000, 100_000) == 0.3
+    assert unsaved_ratio(10_000, 90_000, 100_000) == 0.0
+    assert unsaved_ratio(10_000, 0, 0) == 0.0
