@@ -14,13 +14,13 @@ from typing import Any
 
 import holdfast
 from holdfast.client import payloads
-from holdfast.wire import mark, places
+from holdfast.wire import mark, places, spool
 
 ENTRY = Path(holdfast.__file__).parent / "hook" / "__main__.py"
 BARE = [sys.executable, "-I", "-S", "-c", "pass"]
 HOOK = [sys.executable, "-I", "-S", str(ENTRY)]
 ROUNDS = 60
-SESSION = "bench"
+SESSION, GUARDED = "bench", "guarded"
 BLOCK_LINES = 300
 
 
@@ -39,6 +39,7 @@ def measure() -> dict[str, float]:
             "PostToolUseFailure": _sent("PostToolUseFailure", small, 0),
             "UserPromptSubmit": _sent("UserPromptSubmit", small, 0),
             "Stop": _sent("Stop", small, 0),
+            "Stop, the stop guard on": _sent("Stop", small, 0, GUARDED),
             "SubagentStart": _sent("SubagentStart", small, 0),
             "SubagentStop": _sent("SubagentStop", small, 0),
         }
@@ -70,14 +71,18 @@ def _cpu(command: list[str], data: bytes) -> float:
 
 
 def _arm() -> None:
-    folder = places.window(SESSION)
-    Path(folder).mkdir(parents=True)
-    mark.arm(folder, mark.Mark(above=150_000))
+    for session, stop in ((SESSION, 0), (GUARDED, 150_000)):
+        folder = places.window(session)
+        Path(folder).mkdir(parents=True)
+        mark.arm(folder, mark.Mark(above=150_000, stop=stop))
+    for number in range(1_000):  # a spool as long as an afternoon
+        line = spool.Line(number, "PostToolUse", 60_000, "usage", f"t{number}", "Bash", 9, "m")
+        spool.append(places.window(GUARDED), line)
 
 
-def _sent(event: str, transcript: Path, size: int) -> bytes:
+def _sent(event: str, transcript: Path, size: int, session: str = SESSION) -> bytes:
     sent = payloads.payload(
-        event, session_id=SESSION, transcript=str(transcript), cwd=str(transcript.parent)
+        event, session_id=session, transcript=str(transcript), cwd=str(transcript.parent)
     )
     if size:
         code = 'def tide(hour: int) -> float:\n    return heights["low"] + hour * 0.1\n'

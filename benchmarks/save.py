@@ -20,22 +20,25 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 
-from benchmarks import made_up
+from benchmarks import made_up, shared_work
 from benchmarks.hooks import BARE, HOOK
 from holdfast.checkpoint import index
 from holdfast.checkpoint.entry import Entry
 from holdfast.client import payloads
 from holdfast.wire import places
+from holdfast.work import projection
 
 Row = tuple[str, str, str]
 Turn = Callable[[], "Spent"]
 Spent = tuple[float, float]  # seconds on the wall, seconds of CPU
 ROUNDS, LARGE_ROUNDS = 15, 3
 MB = 1 << 20
-OTHERS = 1_000
+OTHERS, ROWS = 1_000, 10_000
 FIRST, LARGE = "PreCompact, 5 MB read for the first time", "PreCompact, 100 MB for the first time"
 SINCE = "PreCompact, 1 MB since the last"
-BACK = f"SessionStart(compact), 5 MB, {OTHERS:,} checkpoints in the index"
+BACK = (
+    f"SessionStart(compact), 5 MB, {OTHERS:,} checkpoints in the index, {ROWS:,} rows in the store"
+)
 COLD = "the same, the transcript never read before"
 TO_REACH = {FIRST: 12, LARGE: 60, BACK: 12}
 JQ_SAVE, JQ_BACK = "`bash` + `stat` + `jq`: save, 5 MB", "`bash` + `stat` + `jq`: give back"
@@ -123,6 +126,7 @@ class Bench:
         made_up.write(self.large, 100 * MB)
         self.rounds = made_up.write(self.small, 5 * MB)
         index.save(_others(folder))
+        self.shared = shared_work.of_a_store(self.project, ROWS)
         self.count = 0
 
     def save(self, transcript: Path) -> Spent:
@@ -149,10 +153,17 @@ class Bench:
         return spent(["bash", "-c", script], self._payload(event, transcript), own)
 
     def _clear(self) -> None:
-        """A window of its own each time, and the index as it was."""
+        """A window of its own each time, with what the store knows; the index as it was."""
         self.count += 1
         shutil.rmtree(self.project / ".claude", ignore_errors=True)
         shutil.rmtree(places.windows(), ignore_errors=True)
+        window = places.window(self._session)
+        Path(window).mkdir(parents=True)
+        projection.write(window, {**self.shared, "at_ms": int(time.time() * 1000)})
+
+    @property
+    def _session(self) -> str:
+        return f"bench{self.count}"
 
     def _hook(self, event: str, transcript: Path) -> Spent:
         return spent(HOOK, self._payload(event, transcript), self._environ())
@@ -163,7 +174,7 @@ class Bench:
     def _payload(self, event: str, transcript: Path) -> bytes:
         sent = payloads.payload(
             event,
-            session_id=f"bench{self.count}",
+            session_id=self._session,
             transcript=str(transcript),
             cwd=str(self.project),
         )

@@ -114,6 +114,10 @@ def _texts(value: Any) -> Iterator[str]:
             yield from _texts(inner)
 
 
+def with_snapshot(document: Document, snapshot: Mapping[str, Any]) -> Document:
+    return replace(document, snapshot=snapshot)
+
+
 def _cleaned(value: Any, clean: Callable[[str], str]) -> Any:
     if isinstance(value, str):
         return clean(value)
