@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Annotated, Any, Literal
 
 import msgspec
 from fastapi import APIRouter, Depends, Request, Response
 from pydantic import AfterValidator, Field
+from sqlalchemy.engine import Connection
 
 from holdfast.api.answers import Answer, said
 from holdfast.api.database import Db
 from holdfast.api.fields import Body, Word, storable
+from holdfast.work import deeds
 from holdfast.work.errors import Refused
+from holdfast.work.take_in import Behind, take
 
 router = APIRouter(prefix="/api/intake", tags=["intake"])
 MOST_DEEDS = 10_000
@@ -41,28 +43,22 @@ class Elsewhere(Answer):
 
 
 class Taking:
-    """work/take_in and work/deeds, imported by the first batch that comes."""
+    """How a batch becomes rows."""
 
-    def __init__(self) -> None:
-        self._take_in: Any = import_module("holdfast.work.take_in")
-        self._deeds: Any = import_module("holdfast.work.deeds")
-        self.behind: type[Exception] = self._take_in.Behind
+    behind: type[Exception] = Behind
 
     def read(self, batch: dict[str, Any]) -> Any:
         try:
-            return self._deeds.decode(msgspec.json.encode(batch))
-        except self._deeds.NoBatch as slip:
+            return deeds.decode(msgspec.json.encode(batch))
+        except deeds.NoBatch as slip:
             raise Refused(str(slip), "deeds") from slip
 
-    def take(self, connection: Any, batch: Any) -> None:
-        self._take_in.take(connection, batch)
+    def take(self, connection: Connection, batch: Any) -> None:
+        take(connection, batch)
 
 
 async def _taking(request: Request) -> Any:
-    state = request.app.state
-    if getattr(state, "taking", None) is None:
-        state.taking = Taking()
-    return state.taking
+    return request.app.state.taking
 
 
 @router.post("", response_model=Taken, responses={409: {"model": Elsewhere}})

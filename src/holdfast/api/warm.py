@@ -8,13 +8,12 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from importlib import import_module
 
 from holdfast.api.spools import Spools
 from holdfast.store.store import Store
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
-from holdfast.work import cleanup, events, moment
+from holdfast.work import cleanup, events, moment, sync
 
 LOOK_SECONDS = 1.0
 PRUNE_SECONDS = 60.0
@@ -43,7 +42,7 @@ class Warm:
         every = {prune: PRUNE_SECONDS, tidy: TIDY_SECONDS}
         while not self._over.is_set():
             if spools.moved():
-                self._try(sync)
+                self._try(take_in)
             for chore, at in due.items():
                 if time.monotonic() >= at:
                     due[chore] = time.monotonic() + every[chore]
@@ -64,13 +63,9 @@ class Warm:
             self._said = words
 
 
-def sync(store: Store) -> None:
-    """Take in what hooks and transcripts tell; work/sync does it."""
-    try:
-        taking = import_module("holdfast.work.sync")
-    except ModuleNotFoundError:
-        return
-    taking.sync(store)
+def take_in(store: Store) -> None:
+    """What hooks and transcripts tell."""
+    sync.sync(store)
 
 
 def prune(store: Store) -> None:

@@ -13,12 +13,11 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import import_module
 from typing import Any, Protocol
 
 from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError
-from holdfast.work import team
+from holdfast.work import deeds, gather, team
 from holdfast.work.team import Health, NoAnswer, Server
 
 EVERY_MS = 10_000
@@ -207,26 +206,18 @@ def _locked(fd: int) -> bool:
 
 def outbox() -> Outbox:
     """The real one."""
-    gather: Any = import_module("holdfast.work.gather")
-    deeds: Any = import_module("holdfast.work.deeds")
-    return _Outbox(gather, deeds)
+    return _Outbox()
 
 
-@dataclass(frozen=True, slots=True)
 class _Outbox:
-    _gather: Any
-    _deeds: Any
-
     def sources(self) -> Sequence[str]:
-        found: Sequence[str] = self._gather.sources()
-        return found
+        return gather.sources()
 
     def gather(self, source: str, position: Position) -> Any:
-        return self._gather.gather(source, position)
+        return gather.gather(source, position)
 
     def encode(self, batch: Any) -> bytes:
-        data: bytes = self._deeds.encode(batch)
-        return data
+        return deeds.encode(batch)
 
     def touched(self, source: str) -> float | None:
         kind, _, name = source.partition(":")

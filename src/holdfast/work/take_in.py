@@ -7,6 +7,7 @@ cannot be taken twice, and two who bring the same one do no harm.
 from __future__ import annotations
 
 import hashlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -14,11 +15,19 @@ from sqlalchemy.engine import Connection
 
 from holdfast.store import notes
 from holdfast.store.page import Row
-from holdfast.store.tables import positions
+from holdfast.store.tables import positions, sessions
 from holdfast.store.upsert import upsert
 from holdfast.wire.errors import HoldfastError
-from holdfast.work import moment
-from holdfast.work.deeds import ActionDone, Batch, Compacted, Position, SubtaskTold, WindowSeen
+from holdfast.work import moment, projects, waves
+from holdfast.work.deeds import (
+    ActionDone,
+    Batch,
+    Compacted,
+    Deed,
+    Position,
+    SubtaskTold,
+    WindowSeen,
+)
 from holdfast.work.taking import contexts, places
 from holdfast.work.taking.actions import Actions
 from holdfast.work.taking.subtasks import Subtasks
@@ -73,6 +82,9 @@ def take(connection: Connection, batch: Batch, *, tell: bool = True) -> TakenIn:
 def _taken(connection: Connection, batch: Batch) -> TakenIn:
     deeds = batch.deeds
     places.meet(connection, deeds)
+    session_id, project_id = _place(connection, deeds)
+    if session_id:
+        waves.hold(connection, session_id)
     tree = Tree(connection, deeds)
     parts = Subtasks(connection, deeds, tree)
     acts = Actions(connection, deeds)
@@ -97,13 +109,17 @@ def _taken(connection: Connection, batch: Batch) -> TakenIn:
         elif isinstance(deed, Compacted):
             contexts.take_compaction(connection, deed)
     places.bring_on(connection, deeds, totals)
-    _count(connection, "requests", len(asked) - lost[1])
-    _count(connection, "tasks", len(listed) - tree.removed - lost[0])
-    _count(connection, "subtasks", len(started))
-    _count(connection, "actions", len(done))
+    _count(connection, project_id, "requests", len(asked) - lost[1])
+    _count(connection, project_id, "tasks", len(listed) - tree.removed - lost[0])
+    _count(connection, project_id, "subtasks", len(started))
+    if done:
+        notes.count(connection, "actions", len(done))
+    if session_id and project_id and (listed or stood):
+        times = [row["completed_ms"] or row["created_ms"] for row in (*listed, *stood)]
+        waves.settle(connection, session_id, project_id, max(times))
     told = [("request.created", asked), ("task.created", listed), ("task.changed", stood)]
     told += [("subtask.created", started), ("subtask.changed", changed)]
-    _announce(connection, batch, [*told, ("snapshot.saved", saved)], done)
+    _announce(connection, (session_id, project_id), [*told, ("snapshot.saved", saved)], done)
     return TakenIn(len(asked), len(listed), len(started), len(done), len(saved))
 
 
@@ -114,18 +130,34 @@ def _hold(connection: Connection, source: str) -> None:
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK & 0x7FFFFFFF, number)))
 
 
-def _count(connection: Connection, noun: str, more: int) -> None:
-    if more:
+def _place(connection: Connection, told: Sequence[Deed]) -> tuple[str | None, str | None]:
+    """Whose batch it is: a source speaks of one session, and a session is in one project."""
+    sessions_told = (getattr(deed, "session_id", None) for deed in told)
+    projects_told = (getattr(deed, "project_id", None) for deed in told)
+    session_id = next((one for one in sessions_told if one), None)
+    project_id = next((one for one in projects_told if one), None)
+    if project_id is None and session_id is not None:
+        query = sa.select(sessions.c.project_id).where(sessions.c.id == session_id)
+        project_id = connection.scalar(query)
+    return session_id, project_id
+
+
+def _count(connection: Connection, project_id: str | None, noun: str, more: int) -> None:
+    if more and project_id is not None:
+        projects.count(connection, project_id, noun, more)
+    elif more:
         notes.count(connection, noun, more)
 
 
 def _announce(
-    connection: Connection, batch: Batch, told: list[tuple[str, list[Row]]], done: list[Row]
+    connection: Connection,
+    place: tuple[str | None, str | None],
+    told: list[tuple[str, list[Row]]],
+    done: list[Row],
 ) -> None:
     """Each change of the tree up to a number; calls in one word, for there may be thousands."""
     room = MOST_EVENTS
-    project_id = next((d.project_id for d in batch.deeds if hasattr(d, "project_id")), None)
-    session_id = next((d.session_id for d in batch.deeds if hasattr(d, "session_id")), None)
+    session_id, project_id = place
     for kind, rows in told:
         for row in rows[-room:] if room else []:
             body = {"id": row["id"], "status": row.get("status")}
