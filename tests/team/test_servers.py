@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 import sys
 import threading
-from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -15,6 +14,7 @@ import pytest
 from holdfast.store.store import Store
 from holdfast.work import team
 from holdfast.work.forward import forward
+from holdfast.work.sync import sync
 from holdfast.work.team import Server
 from tests.api.live import TOKEN, as_process
 from tests.builders import a_transcript, an_answer
@@ -105,7 +105,6 @@ def _send(told: Source, source: str, ports: list[int], slips: list[BaseException
         slips.append(slip)
 
 
-REAL = pytest.mark.skipif(find_spec("holdfast.work.gather") is None, reason="nothing to gather yet")
 EVENTS = ["UserPromptSubmit", "Stop", "SessionStart", "SessionEnd", "PreCompact"]
 
 
@@ -128,7 +127,6 @@ def _named(listener: socket.socket) -> dict[str, str]:
     return {"HOLDFAST_SERVER": url, "HOLDFAST_SERVER_TOKEN": TOKEN}
 
 
-@REAL
 def test_a_woken_asynchronous_hook_tells_the_server_and_what_it_says_is_the_same(
     tmp_path: Path,
 ) -> None:
@@ -146,7 +144,6 @@ def test_a_woken_asynchronous_hook_tells_the_server_and_what_it_says_is_the_same
 
 def test_without_a_server_no_hook_loads_what_speaks_to_one(tmp_path: Path) -> None:
     import json
-    import subprocess
 
     from holdfast.client import payloads
     from tests.hot.hooks import COMMAND
@@ -163,7 +160,13 @@ def test_without_a_server_no_hook_loads_what_speaks_to_one(tmp_path: Path) -> No
     assert "http.client" not in loaded
 
 
-@REAL
+def test_sending_loads_no_database() -> None:
+    """A hook sends: SQLAlchemy alone costs more than twenty bare starts."""
+    code = "import sys, holdfast.work.forward; print('sqlalchemy' in sys.modules)"
+    found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert found.stdout == "False\n"
+
+
 @pytest.mark.slow
 def test_a_real_session_arrives_as_it_would_at_home(
     tmp_path: Path, store: Store, store_url: str, monkeypatch: pytest.MonkeyPatch
@@ -180,11 +183,11 @@ def test_a_real_session_arrives_as_it_would_at_home(
     with as_process(store_url) as live:
         monkeypatch.setenv("HOLDFAST_SERVER", f"http://127.0.0.1:{live.port}")
         monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
-        done = forwarding.forward(team.server(), forwarding.outbox())
+        done = forwarding.forward(team.server(), forwarding.Here())
         assert done.whole, done.words
-        assert forwarding.forward(team.server(), forwarding.outbox()).batches == 0
+        assert forwarding.forward(team.server(), forwarding.Here()).batches == 0
     home = Store.open(f"sqlite:///{tmp_path / 'home.db'}")
-    import_module("holdfast.work.sync").sync(home)
+    sync(home)
     for table in (sessions, requests, actions):
         query = sa.select(table.c.id).order_by(table.c.id)
         there = store.read(lambda c, q=query: c.execute(q).all())  # type: ignore[misc]

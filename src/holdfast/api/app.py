@@ -83,7 +83,6 @@ def create(store: Store) -> FastAPI:
     )
     app.state.database = Database(store)
     app.state.started = time.monotonic()
-    app.state.taking = intake.Taking()
     app.state.topics = topics.known(load.load().word("topics"))
     app.state.hub = Hub(store)
     slips.install(app)

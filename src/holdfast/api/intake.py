@@ -43,22 +43,25 @@ class Elsewhere(Answer):
 
 
 class Taking:
-    """How a batch becomes rows."""
+    """How a batch is read and taken in; the real way, unless a test has another."""
 
-    behind: type[Exception] = Behind
+    behind: type[Behind] = Behind
 
-    def read(self, batch: dict[str, Any]) -> Any:
+    def read(self, batch: dict[str, Any]) -> deeds.Batch:
         try:
             return deeds.decode(msgspec.json.encode(batch))
         except deeds.NoBatch as slip:
             raise Refused(str(slip), "deeds") from slip
 
-    def take(self, connection: Connection, batch: Any) -> None:
+    def take(self, connection: Connection, batch: deeds.Batch) -> None:
         take(connection, batch)
 
 
 async def _taking(request: Request) -> Any:
-    return request.app.state.taking
+    state = request.app.state
+    if getattr(state, "taking", None) is None:
+        state.taking = Taking()
+    return state.taking
 
 
 @router.post("", response_model=Taken, responses={409: {"model": Elsewhere}})

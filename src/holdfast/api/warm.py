@@ -13,7 +13,8 @@ from holdfast.api.spools import Spools
 from holdfast.store.store import Store
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
-from holdfast.work import cleanup, events, moment, sync
+from holdfast.work import cleanup, events, moment
+from holdfast.work import sync as taking
 
 LOOK_SECONDS = 1.0
 PRUNE_SECONDS = 60.0
@@ -42,7 +43,7 @@ class Warm:
         every = {prune: PRUNE_SECONDS, tidy: TIDY_SECONDS}
         while not self._over.is_set():
             if spools.moved():
-                self._try(take_in)
+                self._try(sync)
             for chore, at in due.items():
                 if time.monotonic() >= at:
                     due[chore] = time.monotonic() + every[chore]
@@ -63,9 +64,9 @@ class Warm:
             self._said = words
 
 
-def take_in(store: Store) -> None:
-    """What hooks and transcripts tell."""
-    sync.sync(store)
+def sync(store: Store) -> None:
+    """Take in what hooks and transcripts tell."""
+    taking.sync(store)
 
 
 def prune(store: Store) -> None:

@@ -107,13 +107,13 @@ def forward(follow: bool, as_json: bool) -> None:
 
     server = team.server()
     while True:
-        done = forwarding.forward(server, forwarding.outbox())
+        done = forwarding.forward(server, forwarding.Here())
         found = {"server": server.url, "batches": done.batches, "whole": done.whole}
         words = f"{server.url}: {done.batches} batches sent" + f"; {done.words}" * bool(done.words)
         _say({**found, "words": done.words}, as_json, words)
         if not follow:
             break
-        time.sleep(forwarding.EVERY_MS / 1000)
+        time.sleep(team.EVERY_MS / 1000)
     if not done.whole:
         raise click.exceptions.Exit(1)
 

@@ -77,7 +77,7 @@ def _server() -> dict[str, Any]:
     """How the team's server was when it was last spoken to."""
     from holdfast.work import team
 
-    url = team.address().rstrip("/")
+    url = team.address()
     known = team.health(url)
     down = known.is_down(int(time.time() * 1000))
     return {

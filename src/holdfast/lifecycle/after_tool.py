@@ -17,7 +17,15 @@ def tell(moment: Moment) -> str:
     news = judging.judge(moment)
     said = "" if moment.payload.get("agent_id") else news.to_model
     if not said and settings_load.load().word("server"):
-        from holdfast.work import forward  # only who has a server pays; a word is never held up
-
-        forward.in_passing(moment.now_ms)
+        _forward(moment.now_ms)  # only where there is no word: that is never held up
     return outputs.answer(moment.line.event, to_model=said)
+
+
+def _forward(now_ms: int) -> None:
+    """To the team's server; who has none pays for none of this."""
+    from holdfast.work import team
+
+    if team.is_due(now_ms):
+        from holdfast.work import forward
+
+        forward.in_passing(now_ms)

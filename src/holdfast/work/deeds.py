@@ -14,7 +14,7 @@ from msgspec import Meta
 from holdfast.wire.errors import HoldfastError
 
 MOST_DEEDS = 2_000
-MOST_BYTES = 8 << 20
+MOST_BYTES = 4 << 20  # a server takes bodies of 5 MB
 MOST_CHARS = 1_000_000  # a server takes bodies of 5 MB
 PROMPT_CHARS, INPUT_CHARS, TEXT_CHARS, NAME_CHARS, PATH_CHARS = 8_000, 2_000, 1_000, 200, 4_096
 

@@ -17,10 +17,10 @@ from typing import Any, Protocol
 
 from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError
-from holdfast.work import deeds, gather, team
+from holdfast.work import deeds, team
+from holdfast.work import gather as gathering
 from holdfast.work.team import Health, NoAnswer, Server
 
-EVERY_MS = 10_000
 REFUSED_MS = 3_600_000
 HOOK_SECONDS = 3.0  # no further call is begun after so long
 MOST_TURNED_AWAY = 5
@@ -31,7 +31,7 @@ Position = dict[str, Any]
 
 
 class Outbox(Protocol):
-    """What this machine has to tell; work/gather is one."""
+    """What this machine has to tell; `Here` is one."""
 
     def sources(self) -> Sequence[str]: ...
     def gather(self, source: str, position: Position) -> Any: ...
@@ -51,15 +51,12 @@ class _Refused(Exception):
 
 
 def in_passing(now_ms: int) -> None:
-    """From a hook: at most every ten seconds, for three, and not while the server is down."""
-    url = team.address().rstrip("/")
-    known = team.health(url)
-    if known.is_down(now_ms) or 0 <= now_ms - known.tried_ms < EVERY_MS:
-        return
+    """From a hook, for three seconds; what is wrong with the settings is remembered as well."""
     try:
-        forward(team.server(), outbox(), seconds=HOOK_SECONDS)
+        forward(team.server(), Here(), seconds=HOOK_SECONDS)
     except HoldfastError as slip:  # a token that cannot be used, an address that is none
         log.add("ERROR", "forward", str(slip))
+        known = team.health(team.address())
         known.tried_ms, known.down_until_ms = now_ms, now_ms + team.DOWN_MS
         known.words = str(slip)
         team.remember(known)
@@ -204,26 +201,22 @@ def _locked(fd: int) -> bool:
         return False
 
 
-def outbox() -> Outbox:
-    """The real one."""
-    return _Outbox()
+class Here:
+    """What hooks and the client left on this machine."""
 
-
-class _Outbox:
     def sources(self) -> Sequence[str]:
-        return gather.sources()
+        return gathering.sources()
 
-    def gather(self, source: str, position: Position) -> Any:
-        return gather.gather(source, position)
+    def gather(self, source: str, position: Position) -> deeds.Batch | None:
+        return gathering.gather(source, position)
 
-    def encode(self, batch: Any) -> bytes:
+    def encode(self, batch: deeds.Batch) -> bytes:
         return deeds.encode(batch)
 
     def touched(self, source: str) -> float | None:
         kind, _, name = source.partition(":")
-        if kind != "window":
-            return None
+        spool = os.path.join(places.windows(), name, "spool")  # noqa: PTH118
         try:
-            return os.stat(os.path.join(places.windows(), name, "spool")).st_mtime  # noqa: PTH116, PTH118
+            return os.stat(spool).st_mtime if kind == gathering.WINDOW else None  # noqa: PTH116
         except OSError:
             return None

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from http.client import HTTPConnection
 
 CONNECT_SECONDS, CALL_SECONDS = 1.0, 5.0
-DOWN_MS = 60_000
+DOWN_MS, EVERY_MS = 60_000, 10_000
 MOST_ANSWER = 4 << 20
 LOCAL = ("localhost", "127.0.0.1", "::1")
 
@@ -65,12 +65,19 @@ class Health:
 
 
 def address() -> str:
-    """Empty without a server: the one thing asked on the way of every woken hook."""
-    return settings_load.load().word("server").strip()
+    """Empty without a server."""
+    return settings_load.load().word("server").strip().rstrip("/")
+
+
+def is_due(now_ms: int) -> bool:
+    """At most every ten seconds, and not while the server is down. Asked before anything that
+    costs is loaded."""
+    known = health(address())
+    return not known.is_down(now_ms) and not 0 <= now_ms - known.tried_ms < EVERY_MS
 
 
 def server() -> Server:
-    url = address().rstrip("/")
+    url = address()
     if not url:
         raise NoServer("no team server is named")
     parts = urlsplit(url)
