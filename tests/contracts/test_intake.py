@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from holdfast.store import notes
 from holdfast.store.store import Store
-from holdfast.store.tables import metadata, requests, tasks
+from holdfast.store.tables import metadata, positions, requests, tasks
 from holdfast.work import deeds, gather, projects
 from holdfast.work.sync import positions_of, sync
 from holdfast.work.take_in import Behind, take
@@ -266,6 +266,29 @@ def test_any_number_of_steps_is_one_step_from_the_beginning(
         sync(store)
         _checked_sums(store)
         assert rows_of(store) == stepwise
+
+
+@pytest.mark.requirement("A1", "X6")
+@pytest.mark.parametrize("lost", [{}, {"offset": "x", "spool": 5}, {"odd": None}])
+def test_a_lost_position_means_work_and_no_doubles(
+    store: Store, tmp_path: Path, lost: dict[str, Any]
+) -> None:
+    told = Told(tmp_path)
+    told.starts()
+    told.prompt()
+    told.lists("first", 1)
+    told.works("a1")
+    told.call(failed=True)
+    told.compacts()
+    told.call("Skill", {"skill": "tides"})
+    told.says("done")
+    told.alerts()
+    sync(store)
+    before = rows_of(store)
+    store.write(lambda c: c.execute(sa.update(positions).values(position=lost)))
+    assert sync(store).actions == 0
+    assert rows_of(store) == before
+    _checked_sums(store)
 
 
 @pytest.mark.requirement("A1")

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -15,7 +16,7 @@ from holdfast.client import payloads
 from holdfast.store.store import Store
 from holdfast.wire import places, spool
 from holdfast.work.sync import sync
-from tests.contracts.told import Told, rows_of
+from tests.contracts.told import Told, emptied, rows_of
 from tests.hot.hooks import run
 
 HOOKS, EACH = 8, 10
@@ -108,3 +109,30 @@ def test_several_that_take_in_the_same_at_once_take_it_in_once(
     assert len(found["actions"]) == 6 * (40 + 4)
     assert {row["total_tools_used"] for row in found["sessions"]} == {44}
     assert len(found["subtasks"]) == 12
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("A1", "X6")
+def test_killed_at_any_instant_it_goes_on_as_if_nothing_had_been(
+    store: Store, store_url: str, tmp_path: Path
+) -> None:
+    for number in range(3):
+        told = Told(tmp_path, f"s{number}")
+        told.prompt()
+        for _ in range(300):
+            told.call()
+        told.works("a1")
+    for wait_s in (0.5, 0.6, 0.7, 0.8, 1.0, 1.2):
+        taker = subprocess.Popen(
+            [sys.executable, "-c", TAKING_IN, store_url], stdin=subprocess.PIPE
+        )
+        with suppress(subprocess.TimeoutExpired):
+            taker.wait(wait_s)
+        taker.kill()
+        taker.communicate()
+    sync(store)
+    stepwise = rows_of(store)
+    assert {row["total_tools_used"] for row in stepwise["sessions"]} == {302}
+    emptied(store)
+    sync(store)
+    assert rows_of(store) == stepwise

@@ -85,7 +85,7 @@ def projected(connection: Connection, session_id: str, now_ms: int) -> dict[str,
         "project_id": project_id,
         "hierarchy": shape.hierarchy(project, asked, listed, parts),
         "waves": shape.waves(listed),
-        "open_elsewhere": [shape.subtask(row) for row in _elsewhere(connection, session)],
+        "open_elsewhere": [shape.subtask(row) for row in _elsewhere(connection, session, now_ms)],
         "agent_states": [shape.agent(row) for row in _agents(connection, session_id)],
         "recent_messages": [shape.message(row) for row in _messages(connection, project_id)],
         "recent_actions": [shape.action(row) for row in _actions(connection, session_id)],
@@ -115,16 +115,19 @@ def _subtasks(connection: Connection, where: Any) -> list[Row]:
     return rows(connection, query.limit(MOST_SUBTASKS))
 
 
-def _elsewhere(connection: Connection, session: Row) -> list[Row]:
-    """What agents of other sessions of this project have not finished."""
-    joined = subtasks.join(tasks).join(requests)
-    query = sa.select(subtasks).select_from(joined)
-    query = query.where(
-        requests.c.project_id == session["project_id"],
-        subtasks.c.session_id != session["id"],
-        subtasks.c.status.in_(OPEN),
+def _elsewhere(connection: Connection, session: Row, now_ms: int) -> list[Row]:
+    """What agents of other live sessions of this project have not finished."""
+    others = sa.select(sessions.c.id).where(
+        sessions.c.project_id == session["project_id"],
+        sessions.c.id != session["id"],
+        sessions.c.ended_ms.is_(None),
+        sessions.c.seen_ms > now_ms - LIVE_MS,
     )
-    return rows(connection, query.order_by(subtasks.c.created_ms.desc()).limit(MOST_AGENTS))[::-1]
+    others = others.order_by(sessions.c.started_ms.desc()).limit(MOST_AGENTS)
+    theirs = sa.select(subtasks).where(
+        subtasks.c.session_id.in_(others), subtasks.c.status.in_(OPEN)
+    )
+    return rows(connection, theirs.order_by(subtasks.c.created_ms.desc()).limit(MOST_AGENTS))[::-1]
 
 
 def _agents(connection: Connection, session_id: str) -> list[Row]:
