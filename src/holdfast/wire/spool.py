@@ -132,14 +132,14 @@ def recent(folder: str, last_bytes: int = RECENT_BYTES) -> list[Line]:
 
 
 def end(folder: str, last_bytes: int) -> bytes:
-    """The last bytes as they are."""
+    """The last bytes as they are; nothing where something else lies in its place."""
     try:
         fd = os.open(os.path.join(folder, "spool"), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return b""
     try:
-        size = os.fstat(fd).st_size
-        return os.pread(fd, last_bytes, max(0, size - last_bytes))
+        size = os.fstat(fd).st_size if places.is_regular(fd) else 0
+        return os.pread(fd, last_bytes, max(0, size - last_bytes)) if size else b""
     finally:
         os.close(fd)
 
