@@ -6,7 +6,7 @@ Nothing of the store is loaded here: hooks gather with it.
 from __future__ import annotations
 
 from holdfast.store import ids
-from holdfast.wire.spool import word
+from holdfast.wire.spool import ident
 
 
 def project_id(path: str) -> str:
@@ -28,7 +28,7 @@ def task_id(session_id: str, key: str) -> str:
 
 
 def subtask_id(session_id: str, agent_id: str) -> str:
-    return ids.of("subtask", session_id, word(agent_id))
+    return ids.of("subtask", session_id, ident(agent_id))
 
 
 def subtask_of_call(session_id: str, tool_use_id: str) -> str:
@@ -38,7 +38,7 @@ def subtask_of_call(session_id: str, tool_use_id: str) -> str:
 
 def action_id(session_id: str, tool_use_id: str) -> str:
     """The same for the spool, which spells odd ids plainly, and the transcript, which does not."""
-    return ids.of("action", session_id, word(tool_use_id))
+    return ids.of("action", session_id, ident(tool_use_id))
 
 
 def context_id(session_id: str, agent_id: str) -> str:
