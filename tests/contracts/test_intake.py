@@ -35,6 +35,13 @@ def _checked_sums(store: Store) -> None:
     found = rows_of(store)
     for noun in COUNTED:
         assert store.read(partial(notes.counted, noun=noun)) == len(found[noun]), noun
+    for project in found["projects"]:
+        _, stats = store.read(partial(projects.measured, project_id=project["id"]))
+        asked = {row["id"] for row in found["requests"] if row["project_id"] == project["id"]}
+        listed = {row["id"] for row in found["tasks"] if row["request_id"] in asked}
+        parts = [row for row in found["subtasks"] if row["task_id"] in listed]
+        told = (stats["total_requests"], stats["total_tasks"], stats["total_subtasks"])
+        assert told == (len(asked), len(listed), len(parts))
     for session in found["sessions"]:
         mine = [row for row in found["actions"] if row["session_id"] == session["id"]]
         timed = [row["duration_ms"] for row in mine if row["duration_ms"] is not None]
@@ -53,7 +60,7 @@ def _checked_sums(store: Store) -> None:
             assert context["role_context"]["tool_counts"] == dict(Counter(mine))
 
 
-@pytest.mark.requirement("A1", "S1")
+@pytest.mark.requirement("A1", "A6", "S1")
 def test_a_session_is_a_tree_without_anybody_writing_one(store: Store, tmp_path: Path) -> None:
     told = Told(tmp_path)
     told.starts()
@@ -81,6 +88,8 @@ def test_a_session_is_a_tree_without_anybody_writing_one(store: Store, tmp_path:
         *("read the gauge file", "completed", 1),
         request["id"],
     )
+    wave = _only(store, "waves")
+    assert (wave["wave_number"], wave["status"]) == (1, "completed")
     subtask = _only(store, "subtasks")
     assert (subtask["task_id"], subtask["agent_id"]) == (task["id"], "a1")
     assert (subtask["description"], subtask["agent_type"]) == ("look at the code", "reviewer")

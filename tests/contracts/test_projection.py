@@ -14,7 +14,7 @@ import sqlalchemy as sa
 
 from holdfast.checkpoint import snapshot
 from holdfast.client import payloads
-from holdfast.store import ids
+from holdfast.store import ids, notes
 from holdfast.store.store import Store
 from holdfast.store.tables import actions, blockings, messages, tasks
 from holdfast.work import projection, refresh
@@ -266,3 +266,24 @@ def test_few_questions_are_asked_of_the_store(store: Store, tmp_path: Path) -> N
     sa.event.listen(store.engine, "before_cursor_execute", lambda *given: asked.append(given[2]))
     store.read(partial(refresh.projected, session_id="s1", now_ms=START_MS))
     assert len([one for one in asked if "SELECT" in one]) <= 10
+
+
+@pytest.mark.requirement("C3", "A2")
+def test_a_change_through_the_api_reaches_the_sessions_of_its_project(
+    store: Store, tmp_path: Path
+) -> None:
+    told = _a_project(tmp_path)
+    told.now_ms = 0
+    sync(store)
+    for name in ("s1", "s2"):
+        told = Told(tmp_path, name, str(tmp_path / "project"))
+        told.note(at_ms=2**50)  # heard of just now, by any clock
+    last = refresh.follow(store, 0)
+    (window() / "work.json").unlink()
+    assert refresh.follow(store, last) == last
+    assert _read() == {}
+    [project] = rows_of(store, "projects")["projects"]
+    tell = partial(notes.announce, kind="message.posted", project_id=project["id"])
+    store.write(lambda c: tell(c))
+    assert refresh.follow(store, last) == last + 1
+    assert _read()["session_id"] == "s1"

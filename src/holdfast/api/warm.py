@@ -13,7 +13,7 @@ from holdfast.api.spools import Spools
 from holdfast.store.store import Store
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
-from holdfast.work import cleanup, events, moment
+from holdfast.work import cleanup, events, moment, refresh
 from holdfast.work import sync as taking
 
 LOOK_SECONDS = 1.0
@@ -28,6 +28,7 @@ class Warm:
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="holdfast-warm", daemon=True)
         self._said = ""
+        self._followed = 0
 
     def start(self) -> None:
         self._thread.start()
@@ -44,11 +45,16 @@ class Warm:
         while not self._over.is_set():
             if spools.moved():
                 self._try(sync)
+            self._try(self._follow)
             for chore, at in due.items():
                 if time.monotonic() >= at:
                     due[chore] = time.monotonic() + every[chore]
                     self._try(chore)
             self._over.wait(LOOK_SECONDS)
+
+    def _follow(self, store: Store) -> None:
+        """What hooks of this machine are told of the shared work, as soon as it changes."""
+        self._followed = refresh.follow(store, self._followed)
 
     def _try(self, chore: Callable[[Store], None]) -> None:
         """A chore that fails is tried again at its next turn; the same words are logged once."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
-from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.store import notes
+from holdfast.store.damage import set_aside_if_damaged
 from holdfast.store.engine import default_url
 from holdfast.store.store import Store
 from holdfast.store.tables import (
@@ -28,11 +28,11 @@ from holdfast.store.tables import (
     tasks,
     windows,
 )
-from holdfast.work import damaged, gather, salvage
+from holdfast.work import gather, projects, salvage
 from holdfast.work.sync import Synced, sync
 from holdfast.work.taking.contexts import SNAPSHOT
 
-COUNTED = ("projects", "sessions", "requests", "tasks", "subtasks", "actions", "messages")
+COUNTED = ("projects", "sessions", "actions", "messages")
 TOLD = 5  # the version of an id that was made from what it names
 
 
@@ -47,24 +47,23 @@ class Rebuilt:
 def rebuild(address: str = "") -> Rebuilt:
     """A damaged SQLite file is set aside and said; a sound database keeps what people wrote."""
     address = address or default_url()
-    old = damaged.set_aside(_file(address)) if damaged.is_damaged(address) else None
+    old = set_aside_if_damaged(address)
     store = Store.open(address)
     try:
         if old is None:
             forget(store, gather.sources())
         synced = sync(store, tell=False)
         saved = salvage.save(store, old) if old else {}
-        store.write(lambda c: notes.recount(c, COUNTED))
+        store.write(_count_again)
         store.write(lambda c: notes.announce(c, "store.rebuilt", {"damaged": old is not None}))
     finally:
         store.close()
     return Rebuilt(_shown(store), str(old or ""), saved, synced)
 
 
-def _file(address: str) -> Path:
-    path = damaged.file_of(address)
-    assert path is not None  # only a file can be damaged
-    return path
+def _count_again(connection: Connection) -> None:
+    notes.recount(connection, COUNTED)
+    projects.recount(connection)
 
 
 def _shown(store: Store) -> str:

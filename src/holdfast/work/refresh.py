@@ -15,6 +15,7 @@ from holdfast.store.tables import (
     actions,
     agent_contexts,
     blockings,
+    events,
     messages,
     projects,
     requests,
@@ -29,6 +30,7 @@ from holdfast.work.taking.contexts import SNAPSHOT
 
 LIVE_MS = 24 * 3_600_000
 OPEN = ("running", "pending", "blocked", "paused")
+MOST_PLACES = 20
 MOST_ACTIONS, MOST_MESSAGES, MOST_TASKS, MOST_SUBTASKS, MOST_AGENTS = 100, 50, 100, 200, 50
 
 
@@ -46,6 +48,24 @@ def refresh(store: Store, *, project_id: str = "", now_ms: int | None = None) ->
         except OSError as slip:  # an index: the hook goes on without
             log.add("WARN", "projection", f"{folder}: not written: {slip}")
     return written
+
+
+def follow(store: Store, after: int) -> int:
+    """Those of projects in which something happened since event `after`; the number of the newest
+    event, to ask with the next time."""
+    last, places = store.read(partial(_touched, after=after))
+    for project_id in {""} if None in places else places:  # without one it may concern anybody
+        refresh(store, project_id=project_id or "")
+    return last
+
+
+def _touched(connection: Connection, after: int) -> tuple[int, set[str | None]]:
+    last = connection.scalar(sa.select(sa.func.max(events.c.id))) or 0
+    if last == after:
+        return last, set()
+    query = sa.select(events.c.project_id).where(events.c.id > after).distinct().limit(MOST_PLACES)
+    found = set(connection.execute(query).scalars())
+    return last, {None} if len(found) >= MOST_PLACES or last < after else found
 
 
 def live(now_ms: int) -> list[tuple[str, str]]:

@@ -25,7 +25,10 @@ from holdfast.work.deeds import (
     Compacted,
     Deed,
     Position,
+    RequestStands,
+    RequestTold,
     SubtaskTold,
+    TaskTold,
     WindowSeen,
 )
 from holdfast.work.taking import contexts, places
@@ -34,6 +37,7 @@ from holdfast.work.taking.subtasks import Subtasks
 from holdfast.work.taking.tree import Tree
 
 MOST_EVENTS = 50
+MOVES_WAVES = (RequestStands, RequestTold, SubtaskTold, TaskTold)
 _LOCK = 0x401DFA5A  # one at a time takes batches of one source
 
 
@@ -114,8 +118,8 @@ def _taken(connection: Connection, batch: Batch) -> TakenIn:
     _count(connection, project_id, "subtasks", len(started))
     if done:
         notes.count(connection, "actions", len(done))
-    if session_id and project_id and (listed or stood):
-        times = [row["completed_ms"] or row["created_ms"] for row in (*listed, *stood)]
+    if session_id and project_id and (listed or stood or tree.removed or lost[0]):
+        times = [deed.at_ms for deed in deeds if isinstance(deed, MOVES_WAVES)]
         waves.settle(connection, session_id, project_id, max(times))
     told = [("request.created", asked), ("task.created", listed), ("task.changed", stood)]
     told += [("subtask.created", started), ("subtask.changed", changed)]
