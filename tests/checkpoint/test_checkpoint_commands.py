@@ -130,12 +130,46 @@ def test_nothing_in_a_checkpoint_closes_the_fence_it_is_handed_over_in(
     assert "<system" not in text
 
 
-def test_resume_of_an_edited_one_says_so(two: tuple[Kept, Kept]) -> None:
+@pytest.mark.requirement("B7", "C6")
+@pytest.mark.parametrize("named", ["latest", "id", "file"])
+def test_an_edited_one_is_shown_as_changed_and_loaded_only_if_asked(
+    two: tuple[Kept, Kept], named: str
+) -> None:
     path = Path(two[1].path)
     path.write_bytes(path.read_bytes().replace(b"- b\n", b"- my own\n"))
-    found = _run(resume, str(path), "--load")
-    assert "- my own" in found.stdout
-    assert "was changed since it was kept" in found.stderr
+    which = {"latest": "latest", "id": two[1].id, "file": str(path)}[named]
+    shown = _run(resume, which)
+    assert shown.exit_code == 0
+    assert "- my own" in shown.stdout
+    assert "is CHANGED" in shown.stderr
+    refused = _run(resume, which, "--load")
+    assert (refused.exit_code, refused.stdout) == (1, "")
+    loaded = _run(resume, which, "--load", "--anyway")
+    assert loaded.exit_code == 0
+    assert loaded.stdout.splitlines()[0].endswith(', CHANGED since">')
+    assert [" CHANGED " in line for line in _run(resume).stdout.splitlines()] == [True, False]
+
+
+@pytest.mark.requirement("B7", "C6")
+def test_one_that_was_replaced_whole_is_changed_for_resume_as_for_verify(
+    two: tuple[Kept, Kept],
+) -> None:
+    shutil.copy(two[0].path, two[1].path)
+    assert _run(verify, two[1].path).exit_code == 1
+    assert "is CHANGED" in _run(resume, two[1].id).stderr
+
+
+@pytest.mark.requirement("C6", "C7")
+def test_the_old_bytes_put_back_are_whole_for_verify_and_resume(two: tuple[Kept, Kept]) -> None:
+    path = Path(two[1].path)
+    kept = path.read_bytes()
+    path.write_bytes(kept.replace(b"- b\n", b"- my own\n"))
+    assert _run(rebuild).exit_code == 0
+    path.write_bytes(kept)
+    assert _run(verify).exit_code == 0
+    assert _run(resume, "latest", "--load").stderr == ""
+    assert "CHANGED" not in _run(resume).stdout
+    assert all(one.verified for one in index.of_project(str(path.parents[2])))
 
 
 def test_resume_without_any_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -102,12 +102,13 @@ def readable_in(folders: Iterable[str], known: Iterable[str] = ()) -> list[str]:
 
 
 def healed(entries: Iterable[Entry], folders: Sequence[str], new: str = "") -> list[Entry]:
-    """The entries as the files of these folders have them: lost ones found, gone ones dropped;
-    a `new` file is ours, though no entry names it yet."""
+    """The entries as the files of these folders have them: lost ones found, gone ones dropped, and
+    those that did not verify looked at again; a `new` file is ours, though no entry names it yet.
+    """
     entries = list(entries)
     found = set(readable_in(folders, [new, *(one.path for one in entries)]))
     elsewhere = [one for one in entries if one.path.rpartition("/")[0] not in folders]
-    here = [one for one in entries if one.path in found and one.sound]
+    here = [one for one in entries if one.path in found and one.sound and one.verified]
     kept = elsewhere + here
     for path in sorted(found - {one.path for one in here}):
         try:

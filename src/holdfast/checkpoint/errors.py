@@ -43,6 +43,12 @@ class Damaged(HoldfastError):
         self.part, self.words = part, words
 
 
+class Changed(HoldfastError):
+    """Not what was kept: somebody wrote into it, or it was damaged."""
+
+    hint = "`holdfast verify FILE` says what is wrong; --anyway loads it as it is"
+
+
 class NewerIndex(HoldfastError):
     """Written by a newer Holdfast: ours to read around, not to overwrite."""
 

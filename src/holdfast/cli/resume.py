@@ -10,7 +10,9 @@ import click
 
 from holdfast.brief import fence
 from holdfast.checkpoint import find, index, lineage, moment, parse, render, snapshot
+from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import Entry
+from holdfast.checkpoint.errors import Changed
 from holdfast.checkpoint.escape import shown
 from holdfast.redact import redact
 
@@ -18,18 +20,28 @@ from holdfast.redact import redact
 @click.command()
 @click.argument("which", required=False)
 @click.option("--load", "as_text", is_flag=True, help="only the sections, to hand to the model")
+@click.option("--anyway", is_flag=True, help="load one that is CHANGED: not what was kept")
 @click.option("--project", type=click.Path(path_type=Path), help="of this project")
 @click.option("--all", "everywhere", is_flag=True, help="list those of every project")
 @click.option("--json", "as_json", is_flag=True, help="plain values for programs")
 def resume(
-    which: str | None, as_text: bool, project: Path | None, everywhere: bool, as_json: bool
+    which: str | None,
+    as_text: bool,
+    anyway: bool,
+    project: Path | None,
+    everywhere: bool,
+    as_json: bool,
 ) -> None:
     """List checkpoints, newest first, or show WHICH: an id, a file, `latest`, `previous`."""
     where = str((project or Path.cwd()).absolute())
+    known = index.known()
     if which or as_text:
-        one(find.named(which or find.LATEST, where), as_text, as_json)
+        entry = checks.looked_at(find.named(which or find.LATEST, where), known)
+        _warn(entry, refuse=as_text and not anyway)
+        one(entry, as_text, as_json)
         return
-    found = find.ordered(index.known() if everywhere else index.of_project(where))
+    listed = find.ordered(known if everywhere else index.of_project(where))
+    found = [checks.looked_at(entry, known) for entry in listed]
     if as_json:
         click.echo(json.dumps([row(entry) for entry in found]))
         return
@@ -39,18 +51,28 @@ def resume(
         click.echo(f"no checkpoint of {where} yet", err=True)
 
 
+def _warn(entry: Entry, *, refuse: bool) -> None:
+    """One that is not what was kept is shown all the same, and said to be; to the model it goes
+    only if somebody wants that."""
+    if entry.verified:
+        return
+    said = f"{shown(entry.path)} is CHANGED: not what was kept"
+    if refuse:
+        raise Changed(said)
+    click.echo(said, err=True)
+
+
 def one(entry: Entry, as_text: bool, as_json: bool) -> None:
-    """One checkpoint; one that was changed by hand is shown all the same, and said to be."""
+    """One checkpoint, with its place among the others."""
     document = parse.parse(parse.load(entry.path)).document
-    if not entry.verified:
-        click.echo(f"{shown(entry.path)} was changed since it was kept", err=True)
     if as_json:
         more = {"sections": document.sections, "snapshot": snapshot.load(entry.project, entry.id)}
         click.echo(json.dumps({**row(entry), **more}))
         return
     body = render.body(document).lstrip("\n")
     if as_text:
-        click.echo(fence.opening(f"checkpoint {entry.id}, kept {entry.created}"))
+        changed = "" if entry.verified else ", CHANGED since"
+        click.echo(fence.opening(f"checkpoint {entry.id}, kept {entry.created}{changed}"))
         click.echo(fence.clean(redact(body)), nl=False)
         click.echo(fence.closing())
         return
