@@ -74,7 +74,7 @@ def test_status_of_a_transcript_needs_nothing_installed(tmp_path: Path) -> None:
     assert found["used_ratio"] == round(30_000 / 167_000, 4)
     assert (found["zone"], found["alert"], found["basis"]) == ("green", None, "usage")
     assert (found["velocity_tokens_per_op"], found["ops_left"]) == (5_000, 27)
-    assert (found["session_id"], found["agent_id"], found["estimated"]) == ("abc", None, False)
+    assert (found["session_id"], found["agent_id"], found["estimated"]) == ("s1", None, False)
 
 
 @pytest.mark.requirement("U3", "W3")
@@ -106,17 +106,21 @@ def test_status_for_a_person_fits_one_screen(past: Path) -> None:
 @pytest.mark.slow
 @pytest.mark.requirement("U3")
 @pytest.mark.parametrize(
-    "arguments",
+    ("arguments", "code"),
     [
-        ("status",),
-        ("status", "--transcript", "/nowhere"),
-        ("replay", "/nowhere"),
-        ("status", "--session", "x"),
+        (("status",), 1),
+        (("status", "--session", "x"), 1),
+        (("checkpoint",), 1),
+        (("resume", "latest"), 1),
+        (("resume", "2026-01-01-000000"), 1),
+        (("status", "--transcript", "/nowhere"), 2),
+        (("replay", "/nowhere"), 2),
     ],
 )
-def test_nothing_to_show_is_an_error_in_words(arguments: tuple[str, ...]) -> None:
+def test_nothing_to_show_is_an_error_in_words(arguments: tuple[str, ...], code: int) -> None:
+    """1: nothing was found; 2: the words on the command line were wrong."""
     found = subprocess.run([*CLI, *arguments], capture_output=True, text=True, check=False)
-    assert found.returncode == 2
+    assert (found.returncode, found.stdout) == (code, "")
     assert found.stderr.startswith("holdfast: ")
     assert "try: " in found.stderr
     assert "Traceback" not in found.stderr
@@ -125,13 +129,18 @@ def test_nothing_to_show_is_an_error_in_words(arguments: tuple[str, ...]) -> Non
 @pytest.mark.slow
 @pytest.mark.requirement("U3", "X7")
 @pytest.mark.parametrize("content", [b"", b"\0\xff" * 999, b"{}\n[]\nnull\n", b"{" * 50_000])
-def test_any_file_at_all_can_be_shown(tmp_path: Path, content: bytes) -> None:
+@pytest.mark.parametrize(
+    "command", [("status", "--transcript"), ("checkpoint", "--transcript"), ("replay",)]
+)
+def test_a_file_that_is_no_transcript_is_refused_in_words(
+    tmp_path: Path, content: bytes, command: tuple[str, ...]
+) -> None:
     path = tmp_path / "odd.jsonl"
     path.write_bytes(content)
-    assert json.loads(_ok("status", "--transcript", str(path), "--json"))["estimated"] is True
-    found = subprocess.run([*CLI, "replay", path], capture_output=True, text=True, check=False)
+    found = subprocess.run([*CLI, *command, path], capture_output=True, text=True, check=False)
     assert (found.returncode, found.stdout) == (1, "")
-    assert "holds no answer" in found.stderr
+    assert "holds no " in found.stderr
+    assert "try: name a session's .jsonl file" in found.stderr
 
 
 @pytest.mark.requirement("U8")
@@ -197,12 +206,11 @@ def test_a_terminal_without_our_characters_gets_others(past: Path) -> None:
 def test_what_cannot_be_read_alone_is_refused_with_a_way_out(past: Path, tmp_path: Path) -> None:
     packed = tmp_path / "x.jsonl.gz"
     packed.write_bytes(b"")
-    for arguments in ("--transcript", str(packed)), ("--session", "zz"):
-        found = subprocess.run(
-            [*CLI, "status", *arguments], capture_output=True, text=True, check=False
-        )
-        assert found.returncode == 2
-        assert arguments[1].split("/")[-1] in found.stderr
+    for code, *arguments in (2, "--transcript", str(packed)), (1, "--session", "zz"):
+        line = [*CLI, "status", *map(str, arguments)]
+        found = subprocess.run(line, capture_output=True, text=True, check=False)
+        assert found.returncode == code
+        assert line[-1].split("/")[-1] in found.stderr
 
 
 @pytest.mark.slow

@@ -22,7 +22,6 @@ class NotKept(HoldfastError):
 class NoCheckpoint(HoldfastError):
     """Nothing fits what was asked for."""
 
-    exit_code = 2
     hint = "`holdfast resume` lists what there is; `holdfast rebuild` looks at the files again"
 
 

@@ -9,6 +9,8 @@ from pathlib import Path
 import click
 
 from holdfast.checkpoint.errors import NotKept
+from holdfast.checkpoint.escape import shown
+from holdfast.checkpoint.keep import Kept
 from holdfast.cli import choose
 from holdfast.lifecycle import keeping
 from holdfast.window import state as window_state
@@ -16,30 +18,58 @@ from holdfast.window import state as window_state
 
 @click.command()
 @click.option("--transcript", type=click.Path(path_type=Path), help="read this file")
-@click.option("--project", type=click.Path(path_type=Path), help="keep it in this folder")
+@click.option(
+    "--project",
+    type=click.Path(exists=True, file_okay=False, path_type=Path),
+    help="keep it in this folder",
+)
 @click.option("--session", default="", help="id, or the start of one")
 @click.option("--json", "as_json", is_flag=True, help="plain values for programs")
 def checkpoint(transcript: Path | None, project: Path | None, session: str, as_json: bool) -> None:
     """Save a verified checkpoint now."""
-    chosen = choose.by_transcript(transcript) if transcript else choose.newest(session)
+    chosen = _chosen(transcript, session, project)
     with window_state.held_if_can_be(chosen.folder) as state:
-        _fill(state, chosen.state, project)
+        _fill(state, chosen.state)
+        own, state.project = state.project, str(project.resolve()) if project else state.project
         kept = keeping.take(state, chosen.folder, "manual", int(time.time() * 1000))
+        state.project = own
     if kept is None:
         raise NotKept("no checkpoint could be kept; `holdfast log` says why")
     if as_json:
-        told = {"id": kept.id, "path": kept.path, "content_hash": kept.content_hash}
-        click.echo(json.dumps(told | {"reused": kept.reused}, indent=2))
+        click.echo(json.dumps(plain(kept), indent=2))
         return
     click.echo(kept.path)
+    for said in filter(None, (_elsewhere(kept), *kept.notes)):
+        click.echo(f"note: {shown(said)}", err=True)
     again = "the same state was kept already" if kept.reused else "verified by reading it back"
     click.echo(f"{again}; `holdfast resume {kept.id}` shows it", err=True)
 
 
-def _fill(state: window_state.State, chosen: window_state.State, project: Path | None) -> None:
+def plain(kept: Kept) -> dict[str, object]:
+    return {
+        "id": kept.id,
+        "path": kept.path,
+        "content_hash": kept.content_hash,
+        "reused": kept.reused,
+        "why_elsewhere": kept.why_elsewhere or None,
+    }
+
+
+def _elsewhere(kept: Kept) -> str:
+    return f"not in the project: {kept.why_elsewhere}" if kept.why_elsewhere else ""
+
+
+def _chosen(transcript: Path | None, session: str, project: Path | None) -> choose.Chosen:
+    """Without a word on where to keep it, never a session of another project."""
+    if transcript is not None:
+        return choose.by_transcript(transcript)
+    return choose.newest(session) if project else choose.of_this_folder(session)
+
+
+def _fill(state: window_state.State, chosen: window_state.State) -> None:
     """A window no hook has noted is known by its transcript alone."""
     state.session_id = state.session_id or chosen.session_id
     state.agent_id = state.agent_id or chosen.agent_id
     state.transcript = chosen.transcript
     state.cwd = state.cwd or chosen.cwd
-    state.project = str(project.resolve()) if project else state.project or chosen.project
+    state.project = state.project or chosen.project

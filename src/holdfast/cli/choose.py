@@ -1,4 +1,7 @@
-"""Which window a command speaks of: a transcript named, the session asked for, or the newest."""
+"""Which window a command speaks of: a file, a session named, or the one at work here.
+
+Only windows a hook has heard of count: one that a command made for a file never ends.
+"""
 
 from __future__ import annotations
 
@@ -8,10 +11,14 @@ from pathlib import Path
 from zlib import crc32
 
 from holdfast.client import switches
+from holdfast.transcript import Unreadable, read, stated
 from holdfast.window import state as window_state
 from holdfast.window.state import State
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
+from holdfast.wire.inert import inert
+
+MOST_NAME = 200
 
 
 class NoSuchTranscript(HoldfastError):
@@ -24,9 +31,16 @@ class Compressed(HoldfastError):
     hint = "unpack it, or `holdfast replay` it as it is"
 
 
+class NotATranscript(HoldfastError):
+    hint = "name a session's .jsonl file under ~/.claude/projects"
+
+
 class NoSession(HoldfastError):
-    exit_code = 2
     hint = "start Claude Code once the hooks are installed, or name a file: --transcript FILE"
+
+
+class NotHere(NoSession):
+    hint = "`holdfast status --all` lists those elsewhere: --session ID names one"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +55,7 @@ def by_transcript(path: Path) -> Chosen:
         raise NoSuchTranscript(f"{path} is not a file")
     if path.suffix == ".gz":
         raise Compressed(f"{path} is compressed, and its end cannot be read alone")
+    must_be_transcript(path)
     session_id, agent_id = _names(path)
     folder = places.window(session_id, agent_id)
     state = window_state.load(folder)
@@ -56,9 +71,19 @@ def by_transcript(path: Path) -> Chosen:
     return Chosen(state, folder)
 
 
+def must_be_transcript(path: Path) -> None:
+    """At least one line that Claude Code wrote; anything else holds nothing to tell of."""
+    try:
+        if next(read(path), None) is None:
+            raise NotATranscript(f"{path} holds no line of a session")
+    except Unreadable as slip:
+        raise NoSuchTranscript(str(slip)) from None
+
+
 def windows(session: str = "", agent: str = "", everything: bool = False) -> list[Chosen]:
     """Windows hooks have noted, newest first; those that ended are left out unless asked for."""
-    found = [Chosen(state, folder) for folder, state in window_state.all_windows()]
+    known = window_state.all_windows()
+    found = [Chosen(state, folder) for folder, state in known if state.started_ms]
     if session:
         found = [one for one in found if one.state.session_id.startswith(session)]
     if agent:
@@ -69,20 +94,42 @@ def windows(session: str = "", agent: str = "", everything: bool = False) -> lis
 
 
 def newest(session: str = "", agent: str = "") -> Chosen:
-    """The window last heard of, a main one unless an agent was named; ended ones come last.
-
-    Run from inside a session, its own.
-    """
+    """The window at work in this folder's project, else the one last heard of; ended ones come
+    last. A main one unless an agent was named; run from inside a session, its own."""
     session = session or os.environ.get("CLAUDE_CODE_SESSION_ID", "")
-    for everything in (False, True):
-        found = windows(session, agent, everything)
-        mains = [one for one in found if agent or not one.state.agent_id]
-        if mains or found:
-            return (mains or found)[0]
+    found = windows(session, agent, everything=True)
+    mains = [one for one in found if agent or not one.state.agent_id]
+    if mains or found:
+        return min(mains or found, key=_distance)
     if session or agent:
         wanted = " and ".join(filter(None, (session, agent and f"agent {agent}")))
         raise NoSession(f"no session that was seen here begins with {wanted}")
     raise NoSession("no session has been seen on this machine yet")
+
+
+def of_this_folder(session: str = "") -> Chosen:
+    """As `newest`, but never of another project unless the session was named."""
+    if session or os.environ.get("CLAUDE_CODE_SESSION_ID"):
+        return newest(session)
+    here = [one for one in windows(everything=True) if _is_here(one) and not one.state.agent_id]
+    if not here:
+        raise NotHere(f"no session of {Path.cwd()} has been seen yet")
+    return min(here, key=_distance)
+
+
+def _distance(one: Chosen) -> tuple[bool, int]:
+    """Live ones first; of those, the one whose project is nearest around this folder."""
+    ended = _ended(one)
+    return ended, -len(one.state.project) if not ended and _is_here(one) else 0
+
+
+def _is_here(one: Chosen) -> bool:
+    """Whether this folder lies in the session's project."""
+    project = one.state.project or one.state.cwd
+    try:
+        return project.startswith("/") and Path.cwd().is_relative_to(Path(project).resolve())
+    except (OSError, ValueError):  # a folder that was removed, a path that cannot be
+        return False
 
 
 def _ended(one: Chosen) -> bool:
@@ -99,8 +146,8 @@ def _key(path: Path) -> str:
 
 
 def _names(path: Path) -> tuple[str, str]:
-    """Session and agent by the client's own naming of files."""
+    """Session and agent by what the file says, else by the client's own naming of files."""
     stem = path.name.removesuffix(".gz").removesuffix(".jsonl")
     if stem.startswith("agent-") and path.parent.name == "subagents":
         return path.parent.parent.name, stem.removeprefix("agent-")
-    return stem, ""
+    return inert(stated.session_id(path), MOST_NAME) or stem, ""

@@ -12,6 +12,7 @@ import click
 from holdfast.cli import choose, colours
 from holdfast.cli.choose import Chosen
 from holdfast.settings import load as settings_load
+from holdfast.transcript import stated
 from holdfast.window import health, readings, view
 from holdfast.wire.inert import inert
 
@@ -27,12 +28,11 @@ def status(
 ) -> None:
     """How full the window is, and how long it lasts."""
     if transcript is not None:
-        chosen = [choose.by_transcript(transcript)]
+        reports = [_of_file(transcript)]
     elif everything:
-        chosen = choose.windows(session, agent)
+        reports = [_with_stop_guard(one) for one in choose.windows(session, agent)]
     else:
-        chosen = [choose.newest(session, agent)]
-    reports = [_with_stop_guard(one) for one in chosen]
+        reports = [_with_stop_guard(choose.newest(session, agent))]
     if as_json:
         click.echo(json.dumps(reports if everything else reports[0], indent=2))
         return
@@ -58,6 +58,12 @@ def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
         "reason": stop_guard.judge(against) or None,
     }
     return found
+
+
+def _of_file(transcript: Path) -> dict[str, Any]:
+    """Of a file no hook may have followed: it knows its compactions itself."""
+    chosen = choose.by_transcript(transcript)
+    return _with_stop_guard(chosen) | {"compactions": stated.compactions(transcript)}
 
 
 def report(chosen: Chosen) -> dict[str, Any]:

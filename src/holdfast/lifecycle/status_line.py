@@ -86,6 +86,8 @@ def _coloured(zone: str, text: str) -> str:
 
 
 def _note(folder: str, payload: dict[str, Any]) -> None:
+    if not scan.text_of(payload, "session_id"):
+        return  # tried by hand: there is no window to note anything of
     window = payload.get("context_window")
     size = window.get("context_window_size") if isinstance(window, dict) else None
     if not isinstance(size, int) or isinstance(size, bool) or not 0 < size < tail.MOST_TOKENS:

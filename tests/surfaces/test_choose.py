@@ -1,0 +1,134 @@
+"""Which session a command speaks of, and where a checkpoint of it may go."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from holdfast.cli.main import holdfast_command
+from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
+from tests.hot.hooks import fire, run
+
+
+def _invoke(*arguments: str, **environ: str) -> Result:
+    return CliRunner().invoke(holdfast_command, arguments, env=environ)
+
+
+def _json(*arguments: str) -> dict[str, Any]:
+    found = _invoke(*arguments, "--json")
+    assert found.exit_code == 0, found.output
+    answer: dict[str, Any] = json.loads(found.stdout)
+    return answer
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    """A session of nowhere: no hook has ever heard of it."""
+    return a_transcript(tmp_path / "copy.jsonl", a_prompt("Mend it."), an_answer(60_000))
+
+
+def _session(tmp_path: Path, name: str, *events: str) -> Path:
+    """A session with hooks in a project of its own, which lies beside the others."""
+    project = tmp_path / name
+    project.mkdir()
+    path = a_transcript(tmp_path / f"{name}.jsonl", a_prompt(f"Mend {name}."), an_answer(60_000))
+    for event in ("PostToolUse", *events):
+        environ = {"CLAUDE_PROJECT_DIR": str(project)}
+        fire(event, path, session=name, environ=environ, cwd=str(project))
+    return project
+
+
+@pytest.mark.requirement("U3")
+def test_a_file_a_command_was_given_is_not_the_session_last_heard_of(
+    tmp_path: Path, file: Path
+) -> None:
+    _session(tmp_path, "alpha", "SessionEnd")
+    project = tmp_path / "kept"
+    project.mkdir()
+    assert _json("checkpoint", "--transcript", str(file), "--project", str(project))["path"]
+    run(json.dumps({"context_window": {"context_window_size": 200_000}}).encode(), "statusline")
+    assert _json("status")["session_id"] == "alpha"
+    assert json.loads(_invoke("status", "--all", "--json").stdout) == []
+
+
+@pytest.mark.requirement("U3")
+def test_the_live_session_of_this_folder_comes_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here = _session(tmp_path, "alpha")
+    _session(tmp_path, "beta")
+    _session(tmp_path, "gone", "SessionEnd")
+    (here / "src").mkdir()
+    monkeypatch.chdir(here / "src")
+    assert _json("status")["session_id"] == "alpha"
+    monkeypatch.chdir(tmp_path)
+    assert _json("status")["session_id"] == "beta", "else the newest that has not ended"
+    monkeypatch.chdir(tmp_path / "gone")
+    assert _json("status")["session_id"] == "beta"
+
+
+@pytest.mark.requirement("C1", "U3")
+def test_a_checkpoint_never_goes_into_another_project_unless_its_session_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = _session(tmp_path, "alpha")
+    empty = tmp_path / "empty"
+    empty.mkdir()
+    monkeypatch.chdir(empty)
+    found = _invoke("checkpoint")
+    assert found.exit_code == 1
+    assert f"no session of {empty} has been seen yet" in str(found.exception)
+    assert not (other / ".claude").exists()
+    assert _json("checkpoint", "--session", "alp")["path"].startswith(f"{other}/")
+    monkeypatch.chdir(other)
+    assert _json("checkpoint")["path"].startswith(f"{other}/")
+
+
+@pytest.mark.requirement("C1")
+def test_a_folder_named_for_one_checkpoint_is_not_the_session_s_project_from_then_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    own = _session(tmp_path, "alpha")
+    other = tmp_path / "other"
+    other.mkdir()
+    monkeypatch.chdir(own)
+    assert _json("checkpoint", "--project", str(other))["path"].startswith(f"{other}/")
+    assert _json("status")["project"] == str(own)
+
+
+@pytest.mark.requirement("U3")
+def test_a_transcript_states_its_session_and_its_compactions(tmp_path: Path) -> None:
+    lines = [an_answer(160_000), a_boundary(), a_summary(), an_answer(20_000)]
+    found = _json("status", "--transcript", str(a_transcript(tmp_path / "copy.jsonl", *lines)))
+    assert (found["session_id"], found["compactions"]) == ("s1", 1)
+    old = [an_answer(160_000), a_summary(), an_answer(20_000)]  # client 1.0.53
+    found = _json("status", "--transcript", str(a_transcript(tmp_path / "old.jsonl", *old)))
+    assert found["compactions"] == 1
+
+
+@pytest.mark.requirement("C1", "X6")
+def test_a_checkpoint_that_goes_elsewhere_says_why(tmp_path: Path, file: Path) -> None:
+    project, outside = tmp_path / "linked", tmp_path / "outside"
+    (project / ".claude").mkdir(parents=True)
+    outside.mkdir()
+    (project / ".claude" / "checkpoints").symlink_to(outside)
+    for folder, why in ((str(project), "leads out of the project"), ("/proc", "/proc/.claude")):
+        found = _invoke("checkpoint", "--transcript", str(file), "--project", folder)
+        assert found.exit_code == 0, found.output
+        assert "note: not in the project: " in found.stderr
+        assert why in found.stderr
+    assert list(outside.iterdir()) == []
+    named = _json("checkpoint", "--transcript", str(file), "--project", "/proc/self")
+    assert "/proc" in str(named["why_elsewhere"])
+
+
+@pytest.mark.requirement("U3")
+def test_a_project_that_is_not_there_is_refused(tmp_path: Path, file: Path) -> None:
+    gone = str(tmp_path / "nope")
+    found = _invoke("checkpoint", "--transcript", str(file), "--project", gone)
+    assert found.exit_code == 2
+    assert "does not exist" in found.stderr
