@@ -6,6 +6,7 @@ from collections import Counter
 
 import pytest
 
+from holdfast.cli.checkup_client import judged
 from holdfast.client.trial.cycle import EDGE_TOKENS, FILL, REFILL, cycle_usage
 from holdfast.client.trial.heard import compactions, heard, hook_faults
 from holdfast.client.trial.run import Trial
@@ -48,6 +49,13 @@ def _first_heard(requests: list[Received]) -> dict[str, int]:
 def test_the_client_holds_nothing_against_our_hooks(with_hooks: Trial) -> None:
     assert hook_faults(with_hooks) == []
     assert (with_hooks.exit_code, with_hooks.timed_out) == (0, False)
+
+
+@pytest.mark.requirement("U2", "B1", "B2")
+def test_the_doctor_sees_that_the_client_passed_our_words_on(with_hooks: Trial) -> None:
+    found = judged(with_hooks, kept=True)
+    assert found["troubles"] == []
+    assert found["summariser_got_our_text"] and found["brief_in_next_request"]
 
 
 def test_our_hooks_run_at_every_event_of_the_cycle(with_hooks: Trial) -> None:

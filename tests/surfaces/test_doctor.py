@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,11 +12,14 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from holdfast.cli.checkup_client import judged
 from holdfast.cli.main import holdfast_command
 from holdfast.client.doctor import Fired, understood
 from holdfast.client.install import wiring
 from holdfast.client.payloads import EVENTS
 from holdfast.client.trial.namespace import NamespaceImpossible
+from holdfast.client.trial.run import Trial
+from holdfast.client.trial.script import Kind, Received
 from holdfast.wire import log
 from tests.builders import a_transcript, an_answer
 from tests.hot.hooks import fire
@@ -47,6 +51,49 @@ def test_every_installed_hook_is_fired_and_what_reached_the_client_is_told(
     assert not reached["PreCompact"].startswith("{"), "JSON there would become an instruction"
     assert "odd" in found["recent_errors"][0], "what hooks had to skip is shown"
     assert not (own_home / ".holdfast" / "windows").exists(), "no session is left behind"
+
+
+@pytest.mark.requirement("U2", "B1", "B2", "C4")
+@pytest.mark.usefixtures("quick")
+def test_a_compaction_is_rehearsed_and_what_came_of_it_is_told(tmp_path: Path) -> None:
+    _install()
+    code, out, _ = _says("--project", str(tmp_path))
+    assert code == 0
+    assert re.search(r"kept a checkpoint and steered the summary \(\d+ characters\)", out)
+    assert re.search(r"gave back a brief of \d+ tokens", out)
+
+
+@pytest.mark.requirement("U2", "B1", "B2", "C4")
+@pytest.mark.usefixtures("quick")
+def test_hooks_that_run_and_do_nothing_are_not_well(tmp_path: Path, own_home: Path) -> None:
+    _install()
+    path = own_home / ".claude" / "settings.json"
+    settings = json.loads(path.read_text())
+    for event in ("PreCompact", "SessionStart"):
+        for hook in settings["hooks"][event][0]["hooks"]:
+            hook["command"] = " ".join(["/bin/true", *hook["command"].split(" ")[1:]])
+    path.write_text(json.dumps(settings))
+    code, found = _doctor(tmp_path)
+    assert code == 1
+    first, second = found["troubles"]
+    assert "no checkpoint was kept and the summary was not steered" in first
+    assert "no brief was given back" in second
+
+
+@pytest.mark.requirement("U2", "B1", "B2")
+def test_what_the_real_client_did_not_pass_on_is_a_trouble() -> None:
+    def asked(number: int, kind: Kind, text: str) -> Received:
+        return Received(number, kind, "", 0.0, {"messages": [{"content": text}]})
+
+    asked_for = (asked(1, "summary", "Summarise."), asked(2, "main", "Holdfast: 75 % full"))
+    events = ({"subtype": "compact_boundary"},)
+    trial = Trial(0, False, 1.0, events, (), asked_for, (), "", "")
+    found = judged(trial, kept=False)
+    assert found["troubles"] == [
+        "no checkpoint was kept",
+        "the summariser did not get our text",
+        "the brief was not in the request after the compaction",
+    ]
 
 
 @pytest.mark.requirement("U2")
@@ -243,7 +290,11 @@ def test_a_trial_is_announced_before_anything_else(
     claude.write_text("#!/bin/sh\n")
     claude.chmod(0o755)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.defpath}")
+    done = dict.fromkeys(
+        ("checkpoint_kept", "summariser_got_our_text", "brief_in_next_request"), True
+    )
     well = {"requests": 3, "compactions": 1, "alerts_the_api_received": ["full"], "troubles": []}
+    well |= done
     monkeypatch.setattr("holdfast.cli.doctor._cycle", lambda binary: {"binary": str(binary)} | well)
     run = CliRunner().invoke(
         holdfast_command, ["doctor", option, *([str(claude)] if "binary" in option else [])]
@@ -252,6 +303,7 @@ def test_a_trial_is_announced_before_anything_else(
     assert "about 20 s" in run.output.splitlines()[0]
     assert "about 20 s" in run.stderr
     assert "real client: 3 requests" in run.stdout
+    assert "our brief was in the next request" in run.stdout
 
 
 @pytest.mark.requirement("U2")

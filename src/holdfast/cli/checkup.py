@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from holdfast.cli.checkup_compaction import Step, rehearse
 from holdfast.cli.checkup_line import look_at_status_line
 from holdfast.client import doctor as client_doctor
 from holdfast.client import payloads
@@ -31,11 +32,13 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
     """What is installed, what it does when fired, and each trouble with its way out."""
     installs = _installs(project, plugin_folder)
     fired = {install: client_doctor.fire_all(list(install.commands)) for install in installs}
+    steps = {install: _rehearsed(install, fired[install]) for install in installs}
     line = look_at_status_line(installs, project)
     settings = settings_load.load(str(project))
     troubles = [
         *_install_troubles(installs),
         *(trouble for install in installs for trouble in _troubles(install, fired[install])),
+        *(trouble for install in installs for trouble in _missed(install, steps[install])),
         *line.troubles,
         *silenced(project),
         *_home_troubles(),
@@ -46,6 +49,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
             {"scope": one.scope, "path": str(one.path)} for one in installs if one.commands
         ],
         "hooks": [one.as_json() for every in fired.values() for one in every],
+        "compaction": [one.as_json() for every in steps.values() for one in every],
         "status_line": line.fired.as_json() if line.fired else None,
         "settings_slips": list(settings.slips),
         "recent_errors": _recent_errors(),
@@ -88,6 +92,17 @@ def _troubles(install: Install, fired: list[Fired]) -> list[str]:
     have = {one.event for one in fired}
     missing = [event for event in payloads.EVENTS if event not in have]
     return said + ([f"not installed for {', '.join(missing)}; {mend}"] if missing else [])
+
+
+def _rehearsed(install: Install, fired: list[Fired]) -> list[Step]:
+    """A compaction, where its hooks run at all: what keeps them from it is told already."""
+    fails = {one.event for one in fired if not one.ok}
+    return [] if fails & {"PreCompact", "SessionStart"} else rehearse(list(install.commands))
+
+
+def _missed(install: Install, steps: list[Step]) -> list[str]:
+    mend = f"`holdfast log` may say why; else {_mend(install)}"
+    return [f"{one.name}: {one.words}; {mend}" for one in steps if not one.ok]
 
 
 def _mend(install: Install) -> str:

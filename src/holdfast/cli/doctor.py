@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import shutil
-import tempfile
 from pathlib import Path
 from typing import Any
 
@@ -67,35 +65,10 @@ def _try_client(found: dict[str, Any], binary: Path | None, named: Path | None) 
 
 
 def _cycle(binary: Path) -> dict[str, Any]:
-    """Fill, alert, compaction: the real client against a scripted API, cut off from any network."""
-    from holdfast.client.install.wiring import hook_table
-    from holdfast.client.trial.cycle import run_cycle
-    from holdfast.client.trial.heard import compactions, heard, hook_faults
+    """Only who asks for the client pays for what plays it."""
+    from holdfast.cli.checkup_client import try_cycle
 
-    with tempfile.TemporaryDirectory(prefix="holdfast-doctor-") as folder:
-        home, project = Path(folder, "home"), Path(folder, "project")
-        home.mkdir()
-        project.mkdir()
-        trial = run_cycle(
-            binary,
-            project,
-            home,
-            settings={"hooks": hook_table()},
-            env={"HOLDFAST_HOME": str(home / ".holdfast")},
-        )
-        said = sorted({text for request in trial.requests for text in heard(request)})
-        troubles = hook_faults(trial)
-        if not compactions(trial):
-            troubles.append("the client did not compact")
-        if not said:
-            troubles.append("no alert reached the API")
-        return {
-            "binary": os.fspath(binary),
-            "requests": len(trial.requests),
-            "compactions": compactions(trial),
-            "alerts_the_api_received": said,
-            "troubles": troubles,
-        }
+    return try_cycle(binary)
 
 
 def _show(found: dict[str, Any]) -> None:
@@ -107,23 +80,22 @@ def _show(found: dict[str, Any]) -> None:
         click.echo(
             f"  {mark} {hook['event']:<19} {hook['milliseconds']:>6.0f} ms  {_reached(hook)}"
         )
+    for step in found["compaction"]:
+        mark = "ok " if step["ok"] else "BAD"
+        click.echo(f"  {mark} {step['name']:<19} {step['milliseconds']:>6.0f} ms  {step['words']}")
     for error in found["recent_errors"]:
         click.echo(f"  log: {error}")
     if found["transcript_lines"]:
         click.echo(f"  newest transcript: {_in_words(found['transcript_lines'])}")
     if "client" in found:
-        _show_client(found["client"])
+        from holdfast.cli.checkup_client import in_words
+
+        click.echo("\n".join(in_words(found["client"])))
     for note in found["notes"]:
         click.echo(f"note: {note}", err=True)
     for trouble in found["troubles"]:
         click.echo(f"trouble: {trouble}", err=True)
     click.echo("all is well" if found["ok"] else "not all is well")
-
-
-def _show_client(client: dict[str, Any]) -> None:
-    click.echo(f"real client: {client['requests']} requests, {client['compactions']} compaction")
-    for text in client["alerts_the_api_received"]:
-        click.echo(f"  the API received: {text}")
 
 
 def _in_words(tally: dict[str, int]) -> str:

@@ -56,7 +56,7 @@ def fire_status_line(command: str) -> Fired:
     """A status line on the same window; what a program prints beside it goes nowhere."""
     with tempfile.TemporaryDirectory(prefix="holdfast-doctor-") as folder:
         sent = _status_payload(_transcript(Path(folder)), folder)
-        ran = _run(command, sent, Path(folder))
+        ran = run_as_client(command, sent, Path(folder))
     if isinstance(ran, str):
         return Fired(STATUS_LINE, command, False, None, 0.0, "", "", ran)
     run, milliseconds = ran
@@ -73,15 +73,20 @@ def _fire(event: str, command: str, folder: Path) -> Fired:
     sent = payloads.payload(
         event, session_id=SESSION, transcript=_transcript(folder), cwd=str(folder)
     )
-    ran = _run(command, sent, folder)
+    ran = run_as_client(command, sent, folder)
     if isinstance(ran, str):
         return Fired(event, command, False, None, 0.0, "", "", ran)
     return _judged(event, command, *ran)
 
 
 def _transcript(folder: Path) -> str:
+    return written(folder, [payloads.answer_line(NEARLY_FULL)])
+
+
+def written(folder: Path, lines: list[dict[str, Any]]) -> str:
+    """The path of a transcript of these lines."""
     path = folder / "session.jsonl"
-    path.write_text(json.dumps(payloads.answer_line(NEARLY_FULL)) + "\n")
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return str(path)
 
 
@@ -103,7 +108,7 @@ def _status_payload(transcript: str, folder: str) -> dict[str, Any]:
     }
 
 
-def _run(
+def run_as_client(
     command: str, sent: dict[str, Any], folder: Path
 ) -> tuple[subprocess.CompletedProcess[bytes], float] | str:
     """How it ended and after how many milliseconds; or in words why it did not run."""

@@ -77,3 +77,32 @@ def answer_line(used_tokens: int, *, model: str = "claude-sonnet-4-6") -> dict[s
             },
         },
     }
+
+
+def prompt_line(text: str) -> dict[str, Any]:
+    """A transcript line of the user's own words."""
+    return {
+        "parentUuid": None,
+        "isSidechain": False,
+        "type": "user",
+        "uuid": "00000000-0000-4000-8000-000000000002",
+        "timestamp": "2026-01-01T00:00:00.000Z",
+        "version": "2.1.325",
+        "message": {"role": "user", "content": text},
+    }
+
+
+def compacted_lines() -> list[dict[str, Any]]:
+    """What a compaction adds: its boundary, and a summary that tells nothing."""
+    boundary = {
+        "parentUuid": None,
+        "isSidechain": False,
+        "type": "system",
+        "subtype": "compact_boundary",
+        "uuid": "00000000-0000-4000-8000-000000000003",
+        "timestamp": "2026-01-01T00:01:00.000Z",
+        "version": "2.1.325",
+        "compactMetadata": {"trigger": "auto", "preTokens": 167_500, "postTokens": 4_000},
+    }
+    summary = prompt_line("This session is being continued: work went on.")
+    return [boundary, summary | {"isCompactSummary": True, "isVisibleInTranscriptOnly": True}]
