@@ -175,3 +175,13 @@ def test_the_old_bytes_put_back_are_whole_for_verify_and_resume(two: tuple[Kept,
 def test_resume_without_any_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     assert "no checkpoint of" in _run(resume).stderr
+
+
+@pytest.mark.requirement("C6", "C7")
+def test_after_one_was_deleted_by_hand_verify_says_how_to_go_on(two: tuple[Kept, Kept]) -> None:
+    Path(two[0].path).unlink()
+    found = _run(verify)
+    assert found.exit_code == 1
+    assert "it is not there; if you deleted it, `holdfast rebuild` forgets it" in found.stdout
+    _run(rebuild)
+    assert _run(verify).exit_code == 0

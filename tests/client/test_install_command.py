@@ -37,7 +37,7 @@ def test_it_shows_a_diff_asks_and_says_how_to_undo(desk: Desk) -> None:
     assert f"--- {desk.settings}" in said.stdout
     assert '+    "PreCompact": [' in said.stdout
     assert "Make these changes?" in said.stderr
-    assert "Undo: holdfast uninstall\n" in said.stdout
+    assert f"Undo: {wiring.typed_command()} uninstall\n" in said.stdout
     assert f"wrote {desk.settings}" in said.stdout
     assert installed_commands(desk.settings)
     [backup] = desk.ours.rglob("*.bak")
@@ -119,7 +119,10 @@ def test_it_says_in_one_line_what_it_does(desk: Desk, monkeypatch: pytest.Monkey
 def test_the_next_step_can_be_typed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     script = Path(sys.executable).parent / "holdfast"
     monkeypatch.setenv("PATH", os.defpath)
-    assert f"next: {wiring.console_command()} doctor\n" in call("install --yes").stdout
+    said = call("install --yes").stdout
+    assert f"next: {wiring.console_command()} doctor\n" in said
+    assert f"Undo: {wiring.console_command()} uninstall\n" in said
+    assert "Undo: " + wiring.console_command() + " install\n" in call("uninstall --yes").stdout
     monkeypatch.setenv("PATH", str(script.parent))
     desk.uninstall()
     assert "next: holdfast doctor\n" in call("install --yes").stdout
@@ -152,7 +155,8 @@ def test_leaving_where_we_are_not_says_where_we_are(desk: Desk) -> None:
     assert "Not installed" in said.stdout
     assert "settings.local.json" in said.stderr
     said = call("uninstall --yes --scope local")
-    assert f"Undo: holdfast install --scope local --project '{desk.project}'" in said.stdout
+    where = f"--scope local --project '{desk.project}'"
+    assert f"Undo: {wiring.typed_command()} install {where}" in said.stdout
     assert desk.tree() == {}
 
 

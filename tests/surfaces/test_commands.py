@@ -301,6 +301,24 @@ def test_settings_say_where_each_value_came_from() -> None:
     assert _invoke("settings", "zone_purple").exit_code != 0
 
 
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize(
+    ("folder", "name", "words"),
+    [
+        ("gone", "%Y.md", "gone is no folder"),
+        ("", "%Y/%m.md", "is no note of that folder"),
+        ("", "%Y.txt", "is no note of that folder"),
+    ],
+)
+def test_notes_that_cannot_be_are_said(tmp_path: Path, folder: str, name: str, words: str) -> None:
+    environ = {"HOLDFAST_NOTES_FOLDER": str(tmp_path / folder), "HOLDFAST_NOTES_NAME": name}
+    assert words in _invoke("settings", **environ).stderr
+    found = json.loads(_invoke("doctor", "--json", **environ).stdout)
+    assert any(words in trouble for trouble in found["troubles"])
+    fine = {"HOLDFAST_NOTES_FOLDER": str(tmp_path)}
+    assert "notes_folder" not in _invoke("settings", **fine).stderr
+
+
 PAYLOAD = {
     "session_id": "s1",
     "cwd": "/p",

@@ -15,6 +15,7 @@ from holdfast.checkpoint.escape import unescape
 from holdfast.checkpoint.render import NONE, content_hash
 
 LARGEST_BYTES = 8 << 20
+GONE = "it is not there"
 _FENCE = b"---\n"
 
 
@@ -50,7 +51,7 @@ def _bytes(fd: int) -> bytes:
 
 def _why(slip: OSError | ValueError) -> str:
     if isinstance(slip, FileNotFoundError):
-        return "it is not there"
+        return GONE
     if isinstance(slip, OSError):
         return "a link, not a file" if slip.errno == errno.ELOOP else str(slip.strerror)
     return str(slip)

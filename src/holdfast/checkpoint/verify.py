@@ -34,7 +34,7 @@ def verify(path: str, entries: Iterable[Entry] | None = None) -> Report:
     try:
         found = parse.parse(parse.load(path))
     except Damaged as slip:
-        return Report(path, (Finding(slip.part, slip.words),))
+        return Report(path, (Finding(slip.part, f"{slip.words}{_way_out(slip, entries)}"),))
     said = [*_name(path, found.document), *_sections(found.document)]
     if not found.whole:
         words = "the content is not what was kept; it was changed afterwards"
@@ -63,6 +63,12 @@ def everything(also: Iterable[str] = ()) -> list[Report]:
     """Of every project we know or are told of: without an index, nobody else names one."""
     told = {folders.resolved(one) for one in also}
     return verify_all(index.known(), sorted({*index.projects(), *told}))
+
+
+def _way_out(slip: Damaged, entries: Iterable[Entry] | None) -> str:
+    """One that was deleted by hand is no loss to mend, only an entry too many."""
+    gone = slip.words == parse.GONE and entries is not None
+    return "; if you deleted it, `holdfast rebuild` forgets it" if gone else ""
 
 
 def _name(path: str, document: Document) -> list[Finding]:

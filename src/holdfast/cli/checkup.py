@@ -18,6 +18,7 @@ from holdfast.client.install import receipt as receipts
 from holdfast.client.install.found import Install, find_installs, plugin_in
 from holdfast.client.install.notes import known_elsewhere
 from holdfast.client.install.silenced import silenced
+from holdfast.lifecycle import breadcrumb
 from holdfast.settings import load as settings_load
 from holdfast.transcript import Reader
 from holdfast.window.state import all_windows
@@ -43,6 +44,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
         *silenced(project),
         *_home_troubles(),
         *settings.slips,
+        *filter(None, [breadcrumb.trouble(settings, int(time.time() * 1000))]),
     ]
     return {
         "installs": [

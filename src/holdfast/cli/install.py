@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from holdfast.cli.leave_checkpoints import leave_checkpoints
 from holdfast.client.install import diff, lock
 from holdfast.client.install import plan as installing
 from holdfast.client.install.errors import ChangedMeanwhile
@@ -43,7 +44,7 @@ _OPTIONS = (
         type=click.Path(path_type=Path),
         help="A plugin folder instead of settings.",
     ),
-    click.option("--yes", is_flag=True, help="Do not ask."),
+    click.option("--yes", is_flag=True, help="Do not ask; a summary instead of the whole change."),
     click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing."),
 )
 
@@ -60,7 +61,7 @@ def _place_options(command: Command) -> Command:
 def install(
     scope: str, project: Path, plugin_folder: Path | None, yes: bool, dry_run: bool, force: bool
 ) -> None:
-    """Wire hooks, status line and /holdfast:status into Claude Code."""
+    """Wire hooks, status line and /holdfast:status, :checkpoint, :resume into Claude Code."""
     target, ours = _target(scope, project, plugin_folder), _ours()
 
     def look() -> Plan:
@@ -70,7 +71,7 @@ def install(
     if _agreed(target, plan, yes, dry_run):
         plan = _make(plan, look, ours)
         if not plan.is_nothing:
-            _say_done(plan, "Installed.", f"Undo: holdfast uninstall{target.words}")
+            _say_done(plan, "Installed.", f"Undo: {typed_command()} uninstall{target.words}")
             _say_next(target)
     if plan.is_nothing:
         click.echo(f"Already installed in {target.anchor}; nothing to change.")
@@ -79,10 +80,23 @@ def install(
 
 @click.command()
 @_place_options
+@click.option(
+    "--checkpoints",
+    is_flag=True,
+    help="Instead: list the checkpoint folders in your projects; with --yes, remove them.",
+)
 def uninstall(
-    scope: str, project: Path, plugin_folder: Path | None, yes: bool, dry_run: bool
+    scope: str,
+    project: Path,
+    plugin_folder: Path | None,
+    yes: bool,
+    dry_run: bool,
+    checkpoints: bool,
 ) -> None:
     """Take out of Claude Code what `install` put there, and nothing else."""
+    if checkpoints:
+        leave_checkpoints(go=yes and not dry_run)
+        return
     target, ours = _target(scope, project, plugin_folder), _ours()
 
     def look() -> Plan:
@@ -92,7 +106,7 @@ def uninstall(
     if _agreed(target, plan, yes, dry_run):
         plan = _make(plan, look, ours)
         if not plan.is_nothing:
-            _say_done(plan, "Uninstalled.", f"Undo: holdfast install{target.words}")
+            _say_done(plan, "Uninstalled.", f"Undo: {typed_command()} install{target.words}")
     if plan.is_nothing:
         click.echo(f"Not installed in {target.anchor}; nothing to change.")
         notes = tuple(installed_elsewhere(target, Path.home(), project.resolve()))

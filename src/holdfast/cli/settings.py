@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 
 import click
 
+from holdfast.lifecycle import breadcrumb
 from holdfast.settings import load as settings_load
 from holdfast.settings.table import TABLE
 
@@ -18,6 +20,8 @@ from holdfast.settings.table import TABLE
 def settings(name: str | None, project: Path | None, as_json: bool) -> None:
     """Every setting, its value, and where that came from."""
     loaded = settings_load.load(str(project or Path.cwd()))
+    notes = breadcrumb.trouble(loaded, int(time.time() * 1000))
+    slips = [*loaded.slips, *([notes] if notes else [])]
     rows = [one for one in TABLE if name in (None, one.name)]
     if not rows:
         raise click.BadParameter(f"there is no setting {name}")
@@ -26,12 +30,12 @@ def settings(name: str | None, project: Path | None, as_json: bool) -> None:
             one.name: {"value": loaded.values[one.name], "from": loaded.origins[one.name]}
             for one in rows
         }
-        click.echo(json.dumps({"settings": values, "slips": list(loaded.slips)}, indent=2))
+        click.echo(json.dumps({"settings": values, "slips": slips}, indent=2))
         return
     for one in rows:
         click.echo(f"{one.name} = {loaded.values[one.name]}   (from {loaded.origins[one.name]})")
         click.echo(f"    {one.meaning}")
-    for slip in loaded.slips:
+    for slip in slips:
         click.echo(f"not used: {slip}", err=True)
     names = "variables named HOLDFAST_ and the setting" if name is None else f"${rows[0].variable}"
     click.echo(f"change: {settings_load.user_file()}, or {names}", err=True)

@@ -18,13 +18,24 @@ from holdfast.wire.inert import inert
 MOST_NOTE = 4 << 20
 
 
+def trouble(settings: Settings, now_ms: int) -> str:
+    """Why no line could be left now, with the settings to mend; nothing where none is wanted."""
+    folder = settings.word("notes_folder")
+    said = _unfit(_note(settings, now_ms), Path(folder).expanduser()) if folder else ""
+    return f"notes_folder, notes_name: {said}; no line is left in a day's note" if said else ""
+
+
+def _note(settings: Settings, now_ms: int) -> Path:
+    name = time.strftime(settings.word("notes_name"), time.localtime(now_ms / 1000))
+    return Path(settings.word("notes_folder")).expanduser() / name
+
+
 def leave(state: State, summary: str, settings: Settings, now_ms: int) -> None:
     """Add the line; what stands in the way is said in the log, and the note is left as it was."""
     folder = settings.word("notes_folder")
     if not folder:
         return
-    name = time.strftime(settings.word("notes_name"), time.localtime(now_ms / 1000))
-    note = Path(folder).expanduser() / name
+    note = _note(settings, now_ms)
     mark = f"^holdfast-{state.session_id[:8]}-{Path(state.checkpoint_path).stem or 'end'}"
     trouble = _unfit(note, Path(folder).expanduser())
     if trouble:

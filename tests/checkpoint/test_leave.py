@@ -1,0 +1,65 @@
+"""`holdfast uninstall --checkpoints`: our folders in the projects go, and nothing else."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from holdfast.checkpoint.keep import keep
+from holdfast.cli.install import uninstall
+from holdfast.cli.verify import verify
+from tests.checkpoint.documents import a_document, in_project
+
+pytestmark = pytest.mark.requirement("U1")
+
+
+def _leave(*words: str) -> Result:
+    return CliRunner().invoke(uninstall, ["--checkpoints", *words])
+
+
+def _project(tmp_path: Path, name: str) -> Path:
+    project = tmp_path / name
+    project.mkdir()
+    keep(a_document(project, "a"))
+    return project
+
+
+def test_folders_are_listed_and_with_a_yes_removed(tmp_path: Path) -> None:
+    one, two = _project(tmp_path, "one"), _project(tmp_path, "two")
+    (two / ".claude" / "settings.json").write_text("{}")
+    said = _leave()
+    assert said.stdout.splitlines() == [
+        f"would go {in_project(one)}: 1 checkpoint",
+        f"would go {in_project(two)}: 1 checkpoint",
+    ]
+    assert in_project(one).exists()
+    assert _leave("--yes", "--dry-run").stdout == said.stdout
+    assert "removed" in _leave("--yes").stdout
+    assert list(one.iterdir()) == []
+    assert [path.name for path in (two / ".claude").iterdir()] == ["settings.json"]
+    assert CliRunner().invoke(verify).exit_code == 0
+    assert "no project holds" in _leave().stderr
+
+
+def test_a_folder_with_anything_of_yours_stays_whole(tmp_path: Path) -> None:
+    mine, edited = _project(tmp_path, "mine"), _project(tmp_path, "edited")
+    (in_project(mine) / "notes.md").write_text("mine")
+    [path] = in_project(edited).glob("*.md")
+    path.write_bytes(path.read_bytes() + b"\n## Mine\n- y\n")
+    before = sorted(tmp_path.rglob("*"))
+    said = _leave("--yes").stdout.splitlines()
+    assert said[0].startswith("stays") and "CHANGED" in said[0]
+    assert said[1].startswith("stays") and "notes.md is not ours" in said[1]
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_a_folder_that_leads_out_of_its_project_is_not_followed(tmp_path: Path) -> None:
+    project, other = _project(tmp_path, "one"), _project(tmp_path, "other")
+    for path in in_project(project).iterdir():
+        path.unlink()
+    in_project(project).rmdir()
+    in_project(project).symlink_to(in_project(other))
+    assert str(in_project(project)) not in _leave("--yes").stdout
+    assert in_project(project).is_symlink()
