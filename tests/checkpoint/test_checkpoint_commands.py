@@ -95,11 +95,29 @@ def test_resume_lists_newest_first_and_nothing_in_it_acts(two: tuple[Kept, Kept]
     lines = _run(resume).stdout.splitlines()
     assert [line.split()[0] for line in lines] == [two[1].id, two[0].id]
     assert "manual" in lines[0]
-    assert lines[1].endswith("s1 begin &#x1b;[2J")
+    assert lines[1].endswith(" auto        #1  begin &#x1b;[2J")
     assert _run(resume, "--all").stdout.splitlines() == lines
     rows = _json(resume)
     assert isinstance(rows, list)
     assert [row["id"] for row in rows] == [two[1].id, two[0].id]
+
+
+@pytest.mark.requirement("B7", "U3")
+def test_lines_fit_the_terminal_and_tell_one_from_the_other(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "70")
+    request = "request: " + "make the importer read files " * 9
+    for step in ("step: Bash pytest -q tests/test_a.py", "last said: Now the parser."):
+        doing = {"In Progress": [request, step], "What Changed": [step]}
+        keep(a_document(tmp_path, sections=doing, summary=request))
+    newer, older = _run(resume).stdout.splitlines()
+    assert max(len(newer), len(older)) <= 70
+    assert newer.endswith("#2  Now the parser.")
+    assert "#1  Bash pytest -q" in older
+    keep(a_document(tmp_path, "a", session_id="other-session"))
+    assert " other-se " in _run(resume).stdout, "of several sessions, which"
 
 
 @pytest.mark.requirement("B7", "U10")

@@ -44,11 +44,12 @@ def verify(path: str, entries: Iterable[Entry] | None = None) -> Report:
     return Report(path, tuple(said), found.document, found.content_hash)
 
 
-def looked_at(entry: Entry, entries: Iterable[Entry]) -> Entry:
-    """The entry, verified if its file is now what was kept: no index knows what came after it."""
+def looked_at(entry: Entry, entries: Iterable[Entry]) -> tuple[Entry, Document | None]:
+    """The entry, verified if its file is now what was kept, and what the file holds: no index
+    knows what came after it."""
     same = [one for one in entries if one.path == entry.path]
     report = verify(entry.path, same or None)
-    return replace(entry, verified=report.ok)
+    return replace(entry, verified=report.ok), report.document
 
 
 def verify_all(entries: Iterable[Entry], projects: Iterable[str]) -> list[Report]:

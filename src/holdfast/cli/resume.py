@@ -9,11 +9,12 @@ from pathlib import Path
 import click
 
 from holdfast.brief import fence
-from holdfast.checkpoint import find, index, lineage, moment, parse, render, snapshot
+from holdfast.checkpoint import find, index, lineage, parse, render, snapshot
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import Entry
 from holdfast.checkpoint.errors import Changed
 from holdfast.checkpoint.escape import shown
+from holdfast.cli import resume_list
 from holdfast.redact import redact
 
 
@@ -36,17 +37,17 @@ def resume(
     where = str((project or Path.cwd()).absolute())
     known = index.known()
     if which or as_text:
-        entry = checks.looked_at(find.named(which or find.LATEST, where), known)
+        entry, _ = checks.looked_at(find.named(which or find.LATEST, where), known)
         _warn(entry, refuse=as_text and not anyway)
         one(entry, as_text, as_json)
         return
     listed = find.ordered(known if everywhere else index.of_project(where))
     found = [checks.looked_at(entry, known) for entry in listed]
     if as_json:
-        click.echo(json.dumps([row(entry) for entry in found]))
+        click.echo(json.dumps([row(entry) for entry, _ in found]))
         return
-    for entry in found:
-        click.echo(line(entry, datetime.now(UTC)))
+    for line in resume_list.lines(found, datetime.now(UTC)):
+        click.echo(line)
     if not found:
         click.echo(f"no checkpoint of {where} yet", err=True)
 
@@ -84,24 +85,6 @@ def one(entry: Entry, as_text: bool, as_json: bool) -> None:
 def row(entry: Entry) -> dict[str, object]:
     found: dict[str, object] = json.loads(entry.line())
     return found
-
-
-def line(entry: Entry, now: datetime) -> str:
-    agent = f" agent {entry.agent_id}" if entry.agent_id else ""
-    mark = "" if entry.verified else " CHANGED"
-    head = f"{entry.id:<21} {age(entry, now):>15}  {entry.trigger:<11}"
-    return f"{head} " + shown(f"{entry.session_id[:8]}{agent}{mark} {entry.summary}")
-
-
-def age(entry: Entry, now: datetime) -> str:
-    if not entry.sound:
-        return "unknown"
-    minutes = (now - moment.read(entry.created)).total_seconds() / 60
-    if minutes < -1:
-        return "in the future"
-    if minutes < 90:
-        return f"{max(0, minutes):.0f} min ago"
-    return f"{minutes / 60:.0f} h ago" if minutes < 2880 else f"{minutes / 1440:.0f} days ago"
 
 
 def _rows(entry: Entry) -> list[tuple[str, str]]:

@@ -1,0 +1,55 @@
+"""Checkpoints as lines that fit the terminal, each told by what sets it apart from the others."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import datetime
+
+from holdfast.checkpoint import moment
+from holdfast.checkpoint.document import Document
+from holdfast.checkpoint.entry import Entry
+from holdfast.checkpoint.escape import shown
+
+Row = tuple[Entry, Document | None]
+LAST = ("step: ", "last said: ")  # of the section In Progress: where the work stood
+
+
+def lines(rows: list[Row], now: datetime) -> list[str]:
+    """The session is named only where there is more than one."""
+    width = shutil.get_terminal_size((120, 24)).columns
+    several = len({(entry.session_id, entry.agent_id) for entry, _ in rows}) > 1
+    told = [f"{_head(one, now, several)} {shown(_words(one, document))}" for one, document in rows]
+    return [_cut(text, width) for text in told]
+
+
+def age(entry: Entry, now: datetime) -> str:
+    if not entry.sound:
+        return "unknown"
+    minutes = (now - moment.read(entry.created)).total_seconds() / 60
+    if minutes < -1:
+        return "in the future"
+    if minutes < 90:
+        return f"{max(0, minutes):.0f} min"
+    return f"{minutes / 60:.0f} h" if minutes < 2880 else f"{minutes / 1440:.0f} days"
+
+
+def _head(entry: Entry, now: datetime, several: bool) -> str:
+    agent = f"/{entry.agent_id[:8]}" if entry.agent_id else ""
+    who = f" {shown(entry.session_id[:8] + agent)}" if several else ""
+    mark = "" if entry.verified else " CHANGED"
+    number = f"#{entry.iteration}"
+    return f"{entry.id:<17} {age(entry, now):>7} {entry.trigger:<11} {number:<3}{who}{mark}"
+
+
+def _words(entry: Entry, document: Document | None) -> str:
+    """The last step or the last words; the request, which all of a session share, only else."""
+    doing = list(document.sections.get("In Progress", ())) if document else []
+    for sign in LAST:
+        for item in reversed(doing):
+            if item.startswith(sign):
+                return item.removeprefix(sign)
+    return entry.summary
+
+
+def _cut(text: str, width: int) -> str:
+    return text if len(text) <= width else text[: width - 1] + "…"
