@@ -9,6 +9,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -75,8 +76,8 @@ def _demo(console: Console, folder: Path) -> None:
     for row in picture.columns(replay, min(console.width - 8, 100)):
         console.print(row)
     console.print("      ▲ the compaction\n", style="dim")
+    _status(console, session)
     for title, *arguments in (
-        ("holdfast status", "status", "--session", session),
         ("holdfast log", "log", "--level", "ALERT"),
         ("holdfast resume", "resume", "--project", str(project)),
     ):
@@ -87,6 +88,28 @@ def _demo(console: Console, folder: Path) -> None:
         "\nTry it on a session of yours, nothing to install: "
         "[bold].venv/bin/holdfast replay ~/.claude/projects/…/….jsonl[/]"
     )
+
+
+def _status(console: Console, session: str) -> None:
+    """Without minutes: in a recording of scripted answers an operation takes no time."""
+    console.rule("holdfast status")
+    line = [*CLI, "status", "--session", session]
+    run = subprocess.run(line, capture_output=True, text=True, check=True)
+    console.print(Text(re.sub(r", (one in )?under (a minute|1 s)", "", run.stdout)), end="")
+
+
+def _your_line(payload: dict[str, Any]) -> str:
+    """The status line at this moment, as the client shows it under the prompt."""
+    sent = {name: payload[name] for name in ("session_id", "transcript_path", "cwd")}
+    quiet = os.environ | {"NO_COLOR": "1"}
+    run = subprocess.run(
+        [*HOOK, "statusline"],
+        input=json.dumps(sent).encode(),
+        capture_output=True,
+        check=True,
+        env=quiet,
+    )
+    return re.sub(r" / \d+ min left", " left", run.stdout.decode().strip())
 
 
 def _fire(payload: dict[str, Any]) -> dict[str, Any]:
@@ -115,7 +138,9 @@ def _row(console: Console, payload: dict[str, Any], said: dict[str, Any], sessio
         line.append("the client compacts: until it is done, no number is true", style="cyan")
     console.print(line)
     to_model = said.get("hookSpecificOutput", {}).get("additionalContext")
-    heard = (("to the model", to_model), ("to you", said.get("systemMessage")))
+    alert = bool(to_model) and "\n" not in to_model
+    to_you = said.get("systemMessage") or (_your_line(payload) if alert else "")
+    heard = (("to the model", to_model), ("to you", to_you))
     for label, text in (*heard, ("to the summariser", said.get("steers"))):
         if text:
             style = "cyan" if "\n" in text else colours.ZONE_STYLE[zone]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,4 +18,6 @@ def test_the_demo_plays_alerts_a_save_and_what_is_given_back() -> None:
     assert run.returncode == 0, run.stderr
     for shown in ("to the model: Holdfast:", "to the summariser:", "<holdfast-brief", "kept"):
         assert shown in run.stdout
+    assert re.search(r"to you: \S+ 75% orange · ~18 ops left", run.stdout)
+    assert not re.search(r"under a minute|under 1 s|\d min left", run.stdout), "no clock ran there"
     assert "never touch data/raw" in run.stdout.partition("<holdfast-brief")[2]

@@ -18,7 +18,11 @@ def lines(rows: list[Row], now: datetime) -> list[str]:
     """The session is named only where there is more than one."""
     width = shutil.get_terminal_size((120, 24)).columns
     several = len({(entry.session_id, entry.agent_id) for entry, _ in rows}) > 1
-    told = [f"{_head(one, now, several)} {shown(_words(one, document))}" for one, document in rows]
+    ids = max((len(entry.id) for entry, _ in rows), default=0)
+    told = [
+        f"{one.id:<{ids}} {_head(one, now, several)} {shown(_words(one, document))}"
+        for one, document in rows
+    ]
     return [_cut(text, width) for text in told]
 
 
@@ -38,7 +42,7 @@ def _head(entry: Entry, now: datetime, several: bool) -> str:
     who = f" {shown(entry.session_id[:8] + agent)}" if several else ""
     mark = "" if entry.verified else " CHANGED"
     number = f"#{entry.iteration}"
-    return f"{entry.id:<17} {age(entry, now):>7} {entry.trigger:<11} {number:<3}{who}{mark}"
+    return f"{age(entry, now):>7} {entry.trigger:<11} {number:<3}{who}{mark}"
 
 
 def _words(entry: Entry, document: Document | None) -> str:
