@@ -5,14 +5,16 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import click
 import pytest
 
 import holdfast
-from holdfast.cli.main import COMMANDS
+from holdfast.cli.main import COMMANDS, holdfast_command
 from holdfast.settings.table import TABLE
 
 ROOT = Path(__file__).parents[2]
 DOCS = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/**/*.md"))
+SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("src/**/*.py"))
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
@@ -33,6 +35,27 @@ def test_every_setting_is_documented_with_its_default() -> None:
 def test_every_command_is_documented() -> None:
     for name in COMMANDS:
         assert f"holdfast {name}" in DOCS, name
+
+
+@pytest.mark.requirement("U3")
+def test_every_option_is_documented_with_its_command() -> None:
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8").splitlines()
+    for name in COMMANDS:
+        row = next(line for line in page if f"`holdfast {name}`" in line.partition(" | ")[0])
+        command = holdfast_command.get_command(click.Context(holdfast_command), name)
+        assert command is not None
+        for option in (one for one in command.params if isinstance(one, click.Option)):
+            for spelled in option.opts:
+                assert spelled in row, f"{name} {spelled}"
+
+
+@pytest.mark.requirement("U3")
+def test_every_exit_code_of_an_error_is_documented() -> None:
+    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8")
+    codes = set(map(int, re.findall(r"exit_code = (\d+)", SOURCE)))
+    assert codes >= {2, 4}
+    for code in codes:
+        assert f"\n| {code} | " in page, code
 
 
 def test_every_link_leads_somewhere() -> None:

@@ -20,7 +20,9 @@ from holdfast.redact import redact
 
 @click.command()
 @click.argument("which", required=False)
-@click.option("--load", "as_text", is_flag=True, help="only the sections, to hand to the model")
+@click.option(
+    "--load", "as_text", is_flag=True, help="only its sections, fenced, to hand to the model"
+)
 @click.option("--anyway", is_flag=True, help="load one that is CHANGED: not what was kept")
 @click.option("--project", type=click.Path(path_type=Path), help="of this project")
 @click.option("--all", "everywhere", is_flag=True, help="list those of every project")

@@ -29,7 +29,6 @@ _GRACE_SECONDS = 3.0
 class NamespaceImpossible(HoldfastError):
     """This system gives us no network namespace, so the real client is not started at all."""
 
-    exit_code = 7
     hint = "on Linux: allow user namespaces, or run as root"
 
 
