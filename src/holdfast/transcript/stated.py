@@ -3,9 +3,9 @@
 from pathlib import Path
 
 from holdfast.transcript.entries import Boundary, Summary
-from holdfast.transcript.mend import Malformed
 from holdfast.transcript.parse import parse
 from holdfast.transcript.reader import read
+from holdfast.transcript.repair import Malformed
 from holdfast.transcript.tally import Tally
 
 END_BYTES = 1 << 20
