@@ -22,6 +22,9 @@ def main() -> None:
     _print("Reading a transcript", list(_parse(given.corpus)))
     _print("Saving and giving back", list(_save()))
     _print("Taking secrets out", list(_secrets()))
+    _print("Sharing: eight processes of hooks", list(_together()))
+    _print("Sharing: writes through the API", list(_api()))
+    _print("Sharing: lists of very much", list(_lists()))
     _print("Reading and alerts against the truth", list(_truth(given.corpus)))
     _print("What a brief gives back", list(_briefs(given.corpus, given.evaluate)))
 
@@ -64,6 +67,24 @@ def _secrets() -> Iterator[Row]:
     from benchmarks import redact
 
     yield from redact.rows()
+
+
+def _together() -> Iterator[Row]:
+    from benchmarks import hook_path
+
+    yield from hook_path.rows()
+
+
+def _api() -> Iterator[Row]:
+    from benchmarks import api
+
+    yield from api.rows()
+
+
+def _lists() -> Iterator[Row]:
+    from benchmarks import lists
+
+    yield from lists.rows()
 
 
 def _briefs(corpus: Path | None, evaluate: Path | None) -> Iterator[Row]:

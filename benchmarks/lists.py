@@ -1,0 +1,105 @@
+"""Do lists and the hierarchy stay as fast when there is much more? 1,000 sessions of 1,000 actions
+against 10, on PostgreSQL, through the API.
+
+    python -m benchmarks.lists
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from statistics import median
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+from starlette.testclient import TestClient
+
+from benchmarks.databases import both
+from holdfast.api.app import create
+from holdfast.store.store import Store
+from holdfast.work import projects
+
+Row = tuple[str, str, str]
+FEW, MANY, ACTIONS = 10, 1_000, 1_000
+ROUNDS = 25
+PROJECT = projects.id_of("/bench")
+ROUTES = {
+    "sessions": "/api/sessions",
+    "actions": "/api/actions",
+    "actions of a session": "/api/actions?session_id=s1",
+    "requests of a session": "/api/requests?session_id=s1",
+    "subtasks of a session": "/api/subtasks?session_id=s1",
+    "the hierarchy": f"/api/hierarchy/{PROJECT}?limit=10",
+}
+
+
+def rows() -> Iterator[Row]:
+    with both() as addresses:
+        store = Store.open(addresses["PostgreSQL"])
+        client = TestClient(create(store))
+        store.write(lambda c: _fill(c, 0, FEW))
+        few = {name: _seconds(client, path) for name, path in ROUTES.items()}
+        store.write(lambda c: _fill(c, FEW, MANY))
+        for name, path in ROUTES.items():
+            ratio = _seconds(client, path) / few[name]
+            yield f"{name}, {MANY:,} sessions against {FEW}", f"{ratio:.2f}x", "≤ 1.5x"
+        client.close()
+        store.close()
+
+
+def _seconds(client: TestClient, path: str) -> float:
+    spent = []
+    for _ in range(ROUNDS):
+        began = time.perf_counter()
+        if client.get(path).status_code != 200:
+            raise RuntimeError(path)
+        spent.append(time.perf_counter() - began)
+    return median(spent)
+
+
+def _fill(connection: Connection, first: int, last: int) -> None:
+    """One request, one task and ten subtasks for each session, and its actions."""
+    told = {"project": PROJECT, "first": first, "last": last - 1, "actions": ACTIONS}
+    if not first:
+        projects.put(connection, "/bench", 1)
+    for statement in FILLING:
+        connection.execute(sa.text(statement), told)
+    projects.recount(connection)
+
+
+SESSIONS = "generate_series(CAST(:first AS int), CAST(:last AS int)) AS s"
+FILLING = (
+    (
+        "INSERT INTO sessions (id, project_id, started_ms, total_tools_used, total_success) "
+        f"SELECT 's' || s, :project, s, :actions, :actions FROM {SESSIONS}"
+    ),
+    (
+        "INSERT INTO requests (id, project_id, session_id, prompt, prompt_type, status, created_ms) "
+        f"SELECT 'r' || s, :project, 's' || s, 'do it', 'other', 'active', s FROM {SESSIONS}"
+    ),
+    (
+        "INSERT INTO tasks (id, request_id, name, wave_number, status, created_ms) "
+        f"SELECT 't' || s, 'r' || s, 'task', 0, 'running', s FROM {SESSIONS}"
+    ),
+    (
+        "INSERT INTO subtasks (id, task_id, session_id, description, status, created_ms) "
+        "SELECT 'u' || s || '-' || n, 't' || s, 's' || s, 'part', 'running', s "
+        f"FROM {SESSIONS}, generate_series(1, 10) AS n"
+    ),
+    (
+        "INSERT INTO actions (id, session_id, project_id, tool_name, tool_type, exit_code, created_ms) "
+        "SELECT 'a' || s || '-' || n, 's' || s, :project, 'Bash', 'builtin', 0, s * 1000 + n "
+        f"FROM {SESSIONS}, generate_series(1, CAST(:actions AS int)) AS n"
+    ),
+    (
+        "INSERT INTO counts (noun, n) VALUES ('actions', (SELECT count(*) FROM actions)), "
+        "('sessions', (SELECT count(*) FROM sessions)) ON CONFLICT (noun) DO UPDATE SET n = excluded.n"
+    ),
+    "ANALYZE",
+)
+
+
+if __name__ == "__main__":
+    for row in rows():
+        print(*row, sep=" | ", file=sys.stdout, flush=True)
