@@ -70,32 +70,24 @@ def _fill(connection: Connection, first: int, last: int) -> None:
 
 SESSIONS = "generate_series(CAST(:first AS int), CAST(:last AS int)) AS s"
 FILLING = (
-    (
-        "INSERT INTO sessions (id, project_id, started_ms, total_tools_used, total_success) "
-        f"SELECT 's' || s, :project, s, :actions, :actions FROM {SESSIONS}"
-    ),
-    (
-        "INSERT INTO requests (id, project_id, session_id, prompt, prompt_type, status, created_ms) "
-        f"SELECT 'r' || s, :project, 's' || s, 'do it', 'other', 'active', s FROM {SESSIONS}"
-    ),
-    (
-        "INSERT INTO tasks (id, request_id, name, wave_number, status, created_ms) "
-        f"SELECT 't' || s, 'r' || s, 'task', 0, 'running', s FROM {SESSIONS}"
-    ),
-    (
-        "INSERT INTO subtasks (id, task_id, session_id, description, status, created_ms) "
-        "SELECT 'u' || s || '-' || n, 't' || s, 's' || s, 'part', 'running', s "
-        f"FROM {SESSIONS}, generate_series(1, 10) AS n"
-    ),
-    (
-        "INSERT INTO actions (id, session_id, project_id, tool_name, tool_type, exit_code, created_ms) "
-        "SELECT 'a' || s || '-' || n, 's' || s, :project, 'Bash', 'builtin', 0, s * 1000 + n "
-        f"FROM {SESSIONS}, generate_series(1, CAST(:actions AS int)) AS n"
-    ),
-    (
-        "INSERT INTO counts (noun, n) VALUES ('actions', (SELECT count(*) FROM actions)), "
-        "('sessions', (SELECT count(*) FROM sessions)) ON CONFLICT (noun) DO UPDATE SET n = excluded.n"
-    ),
+    f"""INSERT INTO sessions (id, project_id, started_ms, total_tools_used, total_success)
+        SELECT 's' || s, :project, s, :actions, :actions FROM {SESSIONS}""",
+    f"""INSERT INTO requests
+            (id, project_id, session_id, prompt, prompt_type, status, created_ms)
+        SELECT 'r' || s, :project, 's' || s, 'do it', 'other', 'active', s FROM {SESSIONS}""",
+    f"""INSERT INTO tasks (id, request_id, name, wave_number, status, created_ms)
+        SELECT 't' || s, 'r' || s, 'task', 0, 'running', s FROM {SESSIONS}""",
+    f"""INSERT INTO subtasks (id, task_id, session_id, description, status, created_ms)
+        SELECT 'u' || s || '-' || n, 't' || s, 's' || s, 'part', 'running', s
+        FROM {SESSIONS}, generate_series(1, 10) AS n""",
+    f"""INSERT INTO actions
+            (id, session_id, project_id, tool_name, tool_type, exit_code, created_ms)
+        SELECT 'a' || s || '-' || n, 's' || s, :project, 'Bash', 'builtin', 0, s * 1000 + n
+        FROM {SESSIONS}, generate_series(1, CAST(:actions AS int)) AS n""",
+    """INSERT INTO counts (noun, n) VALUES
+            ('actions', (SELECT count(*) FROM actions)),
+            ('sessions', (SELECT count(*) FROM sessions))
+        ON CONFLICT (noun) DO UPDATE SET n = excluded.n""",
     "ANALYZE",
 )
 
