@@ -205,18 +205,6 @@ REQUIREMENTS: dict[str, str] = {
 
 # One place for what is still to come, by the work that brings it.
 LATER: dict[str, tuple[str, ...]] = {
-    "share": (
-        "A2",
-        "A4",
-        "A6",
-        "S1",
-        "S2",
-        "S3",
-        "S4",
-        "S5",
-        "U5",
-        "X5",
-    ),
     "recall": (
         "R1",
         "R2",
@@ -239,6 +227,7 @@ LATER: dict[str, tuple[str, ...]] = {
     "plan and watch": (
         "A3",
         "A5",
+        "U5",
         "P1",
         "P2",
         "P3",

@@ -7,8 +7,10 @@ from pathlib import Path
 
 import click
 import pytest
+from fastapi.routing import APIRoute
 
 import holdfast
+from holdfast.api.app import ROUTERS
 from holdfast.cli.main import COMMANDS, holdfast_command
 from holdfast.settings.table import TABLE
 
@@ -56,6 +58,16 @@ def test_every_exit_code_of_an_error_is_documented() -> None:
     assert codes >= {2, 4}
     for code in codes:
         assert f"\n| {code} | " in page, code
+
+
+@pytest.mark.requirement("S2")
+def test_every_route_is_documented() -> None:
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
+    for route in (one for router in ROUTERS for one in router.routes):
+        assert isinstance(route, APIRoute)
+        path = route.path_format.replace(":text", "")
+        rows = [line for line in page.splitlines() if f"{path}`" in line]
+        assert any(method in row for method in route.methods or () for row in rows), path
 
 
 def test_every_link_leads_somewhere() -> None:
