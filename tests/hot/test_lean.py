@@ -176,18 +176,35 @@ def test_saving_and_giving_back_load_nothing_heavy(
 
 
 @pytest.mark.requirement("C11")
-def test_installed_beside_its_libraries_a_woken_hook_runs_no_site(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("beside", "python"), [(True, False), (False, True), (False, False)])
+def test_a_woken_hook_runs_site_only_where_its_libraries_are_far(
+    tmp_path: Path, beside: bool, python: bool
+) -> None:
     path = a_transcript(tmp_path / "t.jsonl", an_answer(150_000))
     sent = payloads.payload("PreCompact", session_id="s1", transcript=str(path), cwd=str(tmp_path))
-    assert "site" in _loaded_by(COMMAND, sent)
-    place = tmp_path / "place"
-    place.mkdir()
-    for package in (holdfast, msgspec):
-        (place / package.__name__).symlink_to(package.__path__[0])
-    installed = [*COMMAND[:-1], str(place / "holdfast" / "hook" / "__main__.py")]
-    loaded = _loaded_by(installed, sent)
+    (tmp_path / "place").mkdir()
+    for package in [holdfast, msgspec] if beside else [holdfast]:
+        (tmp_path / "place" / package.__name__).symlink_to(package.__path__[0])
+    hook = str(tmp_path / "place" / "holdfast" / "hook" / "__main__.py")
+    loaded = _loaded_by([_python(tmp_path, near=python), "-I", "-S", hook], sent)
+    assert ("site" in loaded) == (not beside and not python)
     assert "holdfast.checkpoint.keep" in loaded
-    assert "site" not in loaded
+
+
+def _python(tmp_path: Path, *, near: bool) -> str:
+    """This Python in an environment that holds msgspec, or names the folder that does."""
+    real = Path(sys.executable).resolve()
+    version = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    libraries = tmp_path / "env" / "lib" / version / "site-packages"
+    libraries.mkdir(parents=True)
+    (tmp_path / "env" / "pyvenv.cfg").write_text(f"home = {real.parent}\n")
+    if near:
+        (libraries / "msgspec").symlink_to(msgspec.__path__[0])
+    else:
+        (libraries / "far.pth").write_text(f"{Path(msgspec.__path__[0]).parent}\n")
+    (tmp_path / "env" / "bin").mkdir()
+    (tmp_path / "env" / "bin" / "python").symlink_to(real)
+    return str(tmp_path / "env" / "bin" / "python")
 
 
 def _loaded_by(command: list[str], sent: dict[str, Any]) -> set[str]:
