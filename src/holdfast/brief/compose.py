@@ -14,7 +14,7 @@ from holdfast.brief.roles import Section, role_for, sections_of
 from holdfast.brief.size import chars_for, units
 from holdfast.brief.trim import choose
 from holdfast.checkpoint.facts import Facts, Place
-from holdfast.redact import redact
+from holdfast.redact import are_clean, redact
 
 DEFAULT_TOKENS = 2000
 CUT_LINE = "({} lesser items cut)"
@@ -102,7 +102,7 @@ def _laid_out(
 ) -> Brief:
     """Should the estimate have been short, the least worthy go until it fits."""
     while True:
-        lines = [_inert(one) for one in _lines(taken, sections)]
+        lines = _safe(_lines(taken, sections))
         left = known - len(taken)
         body = [fence.opening(_origin(facts)), *(line.text for line in lines)]
         if left > 0:
@@ -113,9 +113,11 @@ def _laid_out(
         taken = taken[:-1]
 
 
-def _inert(one: Line) -> Line:
+def _safe(lines: list[Line]) -> list[Line]:
     """The last word on every line, whichever field of a transcript it was made from."""
-    return replace(one, text=fence.line(one.text), reason=fence.line(one.reason))
+    if not are_clean(f"{one.text}\n{one.reason}" for one in lines):
+        lines = [replace(one, text=redact(one.text), reason=redact(one.reason)) for one in lines]
+    return [replace(one, text=fence.line(one.text), reason=fence.line(one.reason)) for one in lines]
 
 
 def _lines(taken: list[Item], sections: Sequence[Section]) -> list[Line]:

@@ -11,6 +11,7 @@ from holdfast.brief.compose import DEFAULT_TOKENS, Brief, compose
 from holdfast.brief.roles import ROLES
 from holdfast.checkpoint.extract import extract
 from holdfast.cli import choose
+from holdfast.lifecycle.keeping import without_secrets
 from holdfast.transcript import Unreadable
 
 
@@ -54,7 +55,7 @@ def _composed(path: Path, max_tokens: int, role: str, agent_type: str) -> Brief:
         facts = extract(path, sidechain=path.parent.name == "subagents")
     except Unreadable as slip:
         raise choose.NoSuchTranscript(str(slip)) from slip
-    return compose(facts, max_tokens, role, agent_type=agent_type)
+    return compose(without_secrets(facts), max_tokens, role, agent_type=agent_type)
 
 
 def plain(found: Brief) -> dict[str, object]:

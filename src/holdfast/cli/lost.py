@@ -38,7 +38,9 @@ def lost(transcript: Path | None, session: str, max_tokens: int, as_json: bool) 
         return
     click.echo("Not in the client's summary, nor brought back by the client itself:")
     for line in found.brief.lines:
-        click.echo(f"  {inert(line.text)}")
-    click.echo("Called done, although the transcript says otherwise:" if found.claims else "")
+        for part in line.text.split("\n"):
+            click.echo(f"  {inert(part)}")
+    if found.claims:
+        click.echo("Called done, although the transcript says otherwise:")
     for claim in found.claims:
         click.echo(f"  “{inert(claim.sentence)}”\n    but {inert(claim.evidence)}")

@@ -10,6 +10,7 @@ from holdfast.brief.claims import contradicted
 from holdfast.brief.compose import compose
 from holdfast.hook.entry import Moment
 from holdfast.lifecycle import keeping, noting
+from holdfast.redact import redact
 from holdfast.window import arm
 from holdfast.window.state import State, WindowBusy, held
 from holdfast.wire import log, places, scan
@@ -44,7 +45,7 @@ def _left_out(state: State, folder: str, summary: str) -> str:
 
 def _composed(state: State, folder: str, summary: str) -> str:
     """As after any compaction, with our first brief counted among what is there."""
-    facts = keeping.facts_of(state, folder)
+    facts, summary = keeping.facts_of(state, folder), redact(summary)
     claims = contradicted(facts, summary)
     given = places.read_small(f"{folder}/brief.txt", 1 << 16).decode("utf-8", "replace")
     facts.summary, facts.since_summary = f"{summary}\n{given}", 0

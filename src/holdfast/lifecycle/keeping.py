@@ -89,6 +89,11 @@ def _content(state: State, folder: str) -> tuple[dict[str, list[str]], dict[str,
         return told, {"context_summary": "the transcript could not be read"}
 
 
+def without_secrets(facts: Facts) -> Facts:
+    """For whoever quotes them: a secret that is cut in two is not found any more."""
+    return known.load(redact(known.save(facts).decode()).encode()) or facts
+
+
 def _remembered(path: str, facts: Facts) -> Facts | None:
     """As stored: secrets are taken out first, so that none is cut in two by whoever quotes it.
     What could then not be read back is not kept, and the next time reads from the start."""

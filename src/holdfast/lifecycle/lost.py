@@ -10,14 +10,15 @@ from holdfast.brief.claims import Claim, contradicted
 from holdfast.brief.compose import Brief, compose
 from holdfast.checkpoint.extract import Extractor
 from holdfast.checkpoint.facts import Facts
+from holdfast.lifecycle.keeping import without_secrets
+from holdfast.redact import redact
 from holdfast.transcript import Summary, read
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """`summary` is the client's own text; `brief` what neither it nor the client brings back."""
+    """`brief` is what neither the client's summary nor the client itself brings back."""
 
-    summary: str
     brief: Brief
     claims: list[Claim]
 
@@ -27,10 +28,9 @@ def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> Lo
     last = _last_summary(path, sidechain)
     if last is None:
         return None
-    facts = _facts_before(path, last.offset, sidechain)
-    claims = contradicted(facts, last.text)
-    facts.summary, facts.since_summary = last.text, 0
-    return Lost(last.text, compose(facts, max_tokens), claims)
+    facts = without_secrets(_facts_before(path, last.offset, sidechain))
+    facts.summary, facts.since_summary = redact(last.text), 0
+    return Lost(compose(facts, max_tokens), contradicted(facts, facts.summary))
 
 
 def _last_summary(path: Path, sidechain: bool) -> Summary | None:
