@@ -64,6 +64,45 @@ def test_pinned_rules_and_the_task_are_never_cut(facts: Facts, rules: int, max_t
     assert request in text and all(rule in text for rule in said)
 
 
+RULE = "Always run the slow tests before you commit, whatever the hurry."
+
+
+@pytest.mark.requirement("B4")
+@pytest.mark.parametrize("max_tokens", [110, 150, 300, 500])
+def test_a_rule_within_the_request_is_told_even_where_the_request_is_shortened(
+    max_tokens: int,
+) -> None:
+    request = f"Write the report for all harbours. {'It has a page for each. ' * 8} {RULE}"
+    facts = Facts(op=9, session_id="s", prompts=[Prompt(request, Place(), len(request))])
+    facts.rules = [Rule(RULE, Place())]
+    facts.last_texts = ["Now the harbours, one after the other."]
+    facts.files = {f"src/file_{n}.py": Used(edits=2, heat=9.0, op=9) for n in range(9)}
+    text = compose(facts, max_tokens).text
+    assert text.count(RULE) == 1 and "Write the report" in text
+
+
+@pytest.mark.requirement("B4")
+@given(facts=sessions(), max_tokens=st.integers(60, 300))
+def test_nothing_lesser_stands_where_a_rule_or_the_task_does_not(
+    facts: Facts, max_tokens: int
+) -> None:
+    facts.prompts = [Prompt("Write the report of last week.", Place(), 30)]
+    facts.rules = [Rule(RULE, Place())]
+    facts.commands["make"] = Command("make", Place(), "build", 9, 9.0, facts.op, ok=True)
+    reasons = {line.reason for line in compose(facts, max_tokens).lines} - {""}
+    if reasons - {"rule", "the request being worked on"}:
+        assert {"rule", "the request being worked on"} <= reasons
+
+
+@pytest.mark.requirement("B4")
+def test_the_request_takes_what_room_is_left_up_to_half_of_the_brief() -> None:
+    request = " ".join(f"Column {number} holds heights in metres." for number in range(120))
+    facts = Facts(op=9, session_id="s", prompts=[Prompt(request, Place(), len(request), line=3)])
+    text = compose(facts, 2000).text
+    assert 0.45 * 7000 < len(text) < 0.6 * 7000
+    assert f"({len(request):,} characters, whole in line 3 of the transcript)" in text
+
+
 @pytest.mark.requirement("B4")
 @given(facts=sessions(), max_tokens=st.integers(60, 800))
 def test_items_are_whole_or_not_there_and_the_cut_is_announced(

@@ -67,7 +67,7 @@ def test_and_what_it_did_not_is_not(words: str, tmp_path: Path) -> None:
 
 @pytest.mark.requirement("C2", "B4")
 def test_a_request_that_is_cut_says_where_the_rest_is(tmp_path: Path) -> None:
-    session = Session().works(3).user(ASKED + " Mind the swell." * 200).works(2)
+    session = Session().works(3).user(ASKED + " Mind the swell." * 300).works(2)
     facts = session.facts(tmp_path)
     assert facts.prompts[-1].line == 4
     assert "whole in line 4 of the transcript" in compose(facts).text
@@ -77,3 +77,12 @@ def test_a_request_that_is_cut_says_where_the_rest_is(tmp_path: Path) -> None:
 def test_words_from_before_the_request_are_told_as_such(tmp_path: Path) -> None:
     session = Session().user(ASKED).says("The table is printed.").user(ASKED + " In colour.")
     assert "said before the user's last words: “The table" in compose(session.facts(tmp_path)).text
+
+
+@pytest.mark.requirement("C2", "B4")
+@pytest.mark.parametrize("pasted", [14_000, 300_000])
+def test_a_rule_in_the_last_line_of_a_long_prompt_is_found(pasted: int, tmp_path: Path) -> None:
+    listed = "Never touch the columns by hand.\n" + "- a column holds metres.\n" * (pasted // 25)
+    facts = Session().user(f"{listed}Always ask before you commit.").facts(tmp_path)
+    said = [rule.text for rule in facts.rules]
+    assert said == ["Never touch the columns by hand.", "Always ask before you commit."]

@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.brief import complement, fence, names, standing, told, used
+from holdfast.brief import complement, fence, names, standing, told, uncut, used
 from holdfast.brief.about import about
 from holdfast.brief.item import Item, short
 from holdfast.brief.others import others
@@ -50,8 +50,9 @@ def compose(
     sections = [_addressed(one, agent_type) for one in sections_of(role)]
     limit = chars_for(max_tokens)
     frame = units(fence.opening(_origin(facts))) + units(fence.closing()) + MARGIN
-    items = [*gather(facts, limit, pinned), *others(work or {})]
+    items = [*gather(facts, limit, limit - frame, pinned), *others(work or {})]
     choice = choose(items, sections, limit - frame)
+    uncut.lengthen(choice, facts, limit)
     return _laid_out(facts, choice.taken, sections, limit, role, len(items) - choice.merged)
 
 
@@ -62,20 +63,14 @@ def _addressed(section: Section, agent_type: str) -> Section:
     return replace(section, heading=section.heading.replace("the user", "its caller"))
 
 
-def gather(facts: Facts, limit: int, pinned: Sequence[str] = ()) -> list[Item]:
+def gather(facts: Facts, limit: int, room: int, more: Sequence[str]) -> list[Item]:
     """Everything that could be said, cleaned of what the client has already said."""
     held = complement.Held(facts)
-    items = [item for item in _all(facts, held, limit) if not held.item(item)]
-    items += [
-        Item("rules", f"“{fence.flat(text, 300)}”", 1.0, "pinned", pinned=True, order=-1e9)
-        for text in pinned
-    ]
-    return items
+    items = [*uncut.items(facts, limit, room, more), *_others(facts, held, limit)]
+    return [item for item in items if not held.item(item)]
 
 
-def _all(facts: Facts, held: complement.Held, limit: int) -> Iterator[Item]:
-    yield from told.task(facts, limit)
-    yield from told.rules(facts, limit)
+def _others(facts: Facts, held: complement.Held, limit: int) -> Iterator[Item]:
     yield from told.flight(facts, limit)
     yield from standing.tasks(facts)
     yield from standing.failing(facts, 2 if limit < used.TERSE_CHARS else 4)

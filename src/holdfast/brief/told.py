@@ -4,6 +4,7 @@ from collections.abc import Iterator
 
 from holdfast.brief.fence import code, flat
 from holdfast.brief.item import Item
+from holdfast.checkpoint.extract.prompts import LONGEST_PROMPT
 from holdfast.checkpoint.facts import Facts, Prompt, Rule
 from holdfast.checkpoint.request import SUBSTANTIAL_CHARS, request
 
@@ -11,31 +12,35 @@ FIRM = frozenset({"rule", "correction"})
 LONGEST_RULE, SHORTEST_RULE = 300, 80
 _KINDS = {"rule": "rule", "correction": "corrected", "choice": "chose", "wish": "asked"}
 FRESH_OPS = 3
-ANSWERED_CHARS = 160
+ANSWERED_CHARS = FOLLOWING_CHARS = 160
+_REQUESTED = "the request being worked on"
 PLANNING = "plan mode is on: read and plan only, change no file until the user approves the plan"
 REPORTED = "the model has reported this done, and the user has not spoken since"
 
 
-def task(facts: Facts, room: int) -> Iterator[Item]:
-    asked = request(facts)
-    most = max(160, int(room * 0.13))
-    for number, prompt in enumerate(asked):
-        text = _asked(prompt, most if not number else 160, ANSWERED_CHARS if room > 3600 else 80)
-        yield Item(
-            "task", text, 1.0, "the request being worked on", prompt.place, True, order=number
-        )
+def task(facts: Facts, most: int) -> Iterator[Item]:
+    """The request, at most so long, and what was said to it since."""
+    for number, prompt in enumerate(request(facts)):
+        text = _asked(prompt, min(most, FOLLOWING_CHARS) if number else most)
+        yield Item("task", text, 1.0, _REQUESTED, prompt.place, pinned=True, order=number)
     if facts.planning:
         yield Item("task", PLANNING, 1.0, "the mode of the session", pinned=True, order=1e3)
     elif facts.reported_done:
         yield Item("task", REPORTED, 1.0, "the model's last words", pinned=True, order=1e3)
 
 
-def _asked(prompt: Prompt, most: int, most_answered: int) -> str:
+def is_request(item: Item) -> bool:
+    return item.reason == _REQUESTED and not item.order
+
+
+def _asked(prompt: Prompt, most: int) -> str:
     """The words, what they answer, and where the rest of them is."""
-    text = f"“{flat(prompt.text, most)}”"
+    words = flat(prompt.text, most)
+    text = f"“{words}”"
     if prompt.to:
-        text += f" (to “{flat(prompt.to, most_answered)}”)"
-    if not text.endswith(" …”"):
+        text += f" (to “{flat(prompt.to, min(most, ANSWERED_CHARS))}”)"
+    cut = words.endswith(" …") or prompt.chars > LONGEST_PROMPT
+    if not cut or most < FOLLOWING_CHARS:
         return text
     where = f", whole in line {prompt.line} of the transcript" if prompt.line else ""
     return f"{text} ({prompt.chars:,} characters{where})"
@@ -53,16 +58,16 @@ def earlier(facts: Facts) -> Iterator[Item]:
         yield Item("earlier", text, worth, reason, prompt.place, order=age)
 
 
-def rules(facts: Facts, room: int) -> Iterator[Item]:
-    """Rules and corrections are pinned, newest first; wishes and choices compete.
+def longest_rule(room: float, rules: int, least: int = SHORTEST_RULE) -> int:
+    """Where there are so many that they would leave no room, each is quoted shorter."""
+    return max(least, min(LONGEST_RULE, int(room / max(rules, 1)) - 5))
 
-    Where there are so many that they would leave no room for the rest, each is quoted shorter.
-    """
-    firm = sum(rule.kind in FIRM for rule in facts.rules)
-    most = max(SHORTEST_RULE, min(LONGEST_RULE, int(room * 0.45 / max(firm, 1))))
-    asked = " ".join(flat(one.text, 400) for one in request(facts))
+
+def rules(facts: Facts, most: int, shown: str) -> Iterator[Item]:
+    """Rules and corrections are pinned, newest first; wishes and choices compete. What stands in
+    the request as it is shown need not be said again."""
     for age, rule in enumerate(reversed(facts.rules)):
-        if rule.text in asked:
+        if flat(rule.text, LONGEST_RULE) in shown:
             continue
         pinned = rule.kind in FIRM
         worth = 0.03 / (1 + age / 4)

@@ -6,6 +6,7 @@ from holdfast.brief.item import Item, short
 from holdfast.brief.roles import Section
 from holdfast.brief.size import units
 
+NEVER_CUT = ("rules", "task")
 LISTS = ("files", "names")
 LISTS_SHARE = 0.5  # of the brief, as long as anything else is worth telling
 
@@ -31,8 +32,11 @@ class Choice:
             cost += units(item.under if item.section == "files" else short(item.under)) + 5
         return cost
 
+    def knows(self, item: Item) -> bool:
+        return item.section in self._sections
+
     def take(self, item: Item, limit: float = 1e9) -> bool:
-        if item.section not in self._sections:
+        if not self.knows(item):
             return False
         if item.section == "commands" and item.key in self._failing:
             self.merged += 1  # told already, with its error
@@ -63,9 +67,9 @@ class Choice:
 def choose(items: Sequence[Item], sections: Sequence[Section], room: int) -> Choice:
     """Pinned first; each section within its share; what is worth most; more files and names."""
     choice = Choice(sections, room)
-    for item in items:
-        if item.pinned:
-            choice.take(item)
+    refused = [one for one in items if one.pinned and not choice.take(one)]
+    if any(one.section in NEVER_CUT for one in refused if choice.knows(one)):
+        return choice  # nothing lesser stands where they found no room
     shares = {one.name: one.share * room for one in sections}
     ranked = [one for one in items if not one.pinned and one.worth > 0]
     ranked.sort(key=_density, reverse=True)

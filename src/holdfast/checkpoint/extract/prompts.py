@@ -9,6 +9,8 @@ from holdfast.checkpoint.facts import Facts, Place, Prompt
 from holdfast.checkpoint.request import is_substantial
 
 LONGEST_PROMPT = 4000
+READ_CHARS = 200_000
+HALF = READ_CHARS // 2
 MOST_PROMPTS = 400
 LONGEST_ASIDE = 240  # who writes more wants something
 _NOT_WORDS = ("<local-command", "<bash-", "<user-memory", "<ide_", "Caveat:")
@@ -56,7 +58,7 @@ def _command(text: str) -> str:
 
 def hear(facts: Facts, text: str, place: Place, line: int = 0, about: str = "") -> None:
     """The user spoke; `about` is what to, where the caller knows."""
-    words = own_words(text[:200_000])
+    words = own_words(text if len(text) <= READ_CHARS else text[:HALF] + text[-HALF:])
     if not words:
         return
     said = cues.plain(words[: 2 * LONGEST_ASIDE])

@@ -7,7 +7,7 @@ from holdfast.checkpoint.facts import Decision, Facts, Place, Rule
 LONGEST_RULE = 400
 MOST_RULES = 80
 RULES_A_PROMPT = 6
-READ_CHARS = 6000  # of one prompt; what is longer is pasted, not said
+READ_CHARS = 6000  # of each end of a prompt; what lies between is pasted, not said
 MOST_REVOKED = 40
 SPOKEN_CHARS = 1500  # a longer prompt is partly pasted
 SHORT_CHARS = 60  # so short a sentence leaves its object to the one beside it
@@ -19,9 +19,19 @@ def judge(facts: Facts, words: str, place: Place, about: str = "") -> None:
     """One prompt, sentence by sentence; `about` is what the model had said before it."""
     if words.startswith(_HANDED_BACK):
         return  # the client's own words for a plan the model wrote
-    found = 0
     short = len(words) < SPOKEN_CHARS
-    told = sentences(words[:READ_CHARS])
+    for part in _ends(words):
+        _judge_part(facts, sentences(part), place, about, short=short)
+
+
+def _ends(words: str) -> list[str]:
+    """What people say stands at the head or at the end of what they paste."""
+    rest = words[READ_CHARS:]
+    return [words[:READ_CHARS], rest[-READ_CHARS:]] if rest else [words]
+
+
+def _judge_part(facts: Facts, told: list[str], place: Place, about: str, *, short: bool) -> None:
+    found = 0
     for number, sentence in enumerate(told):
         said = cues.plain(sentence)
         if facts.rules and cues.may_revoke(said) and not _pasted(sentence):
