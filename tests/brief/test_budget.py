@@ -82,7 +82,7 @@ def test_a_rule_within_the_request_is_told_even_where_the_request_is_shortened(
 
 
 @pytest.mark.requirement("B4")
-@given(facts=sessions(), max_tokens=st.integers(60, 300))
+@given(facts=sessions(), max_tokens=st.integers(40, 300))
 def test_nothing_lesser_stands_where_a_rule_or_the_task_does_not(
     facts: Facts, max_tokens: int
 ) -> None:

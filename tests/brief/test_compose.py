@@ -120,3 +120,23 @@ def test_each_line_knows_why_it_is_there_and_where_it_was_said(tmp_path: Path) -
 def test_rules_from_elsewhere_can_be_pinned(tmp_path: Path) -> None:
     facts = Session().user(REQUEST).facts(tmp_path)
     assert "Tests first (ENFORCED)" in compose(facts, 200, pinned=["Tests first (ENFORCED)"]).text
+
+
+@pytest.mark.requirement("B6")
+def test_what_the_first_brief_told_is_not_told_again(tmp_path: Path) -> None:
+    session = Session().user("Never use eval.").user(REQUEST)
+    session.runs("make all", "error: no rule to make it\nerror: and no hope", fails=True)
+    session.runs("pytest -q", "E  KeyError: 'bom'\nE  and more: error", fails=True)
+    session.runs("ls src")
+    session.calls("TaskCreate", "Task #1", subject="Write the parser")
+    facts = session.facts(tmp_path)
+    facts.summary, facts.since_summary = f"Summary: nothing.\n{compose(facts, 2000).text}", 0
+    assert compose(facts, 800).lines == []
+
+
+@pytest.mark.requirement("B4")
+def test_of_a_trace_the_error_is_told_and_not_that_there_is_one(tmp_path: Path) -> None:
+    trace = 'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\n'
+    trace += "    raise StopIteration\nStopIteration"
+    text = text_of(Session().user(REQUEST).runs("python3 a.py", trace, fails=True), tmp_path)
+    assert "- `python3 a.py`\n    StopIteration\n" in text and "Traceback" not in text

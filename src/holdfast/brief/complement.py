@@ -44,9 +44,13 @@ class Held:
             return False
         if item.section in _KEPT_BY_CLIENT:
             return True
-        quoted = item.text.strip("“”-` ").partition("”")[0].rstrip(" …")
+        text = " ".join(item.text.split())
+        if item.section == "commands":
+            text = text.rpartition("`")[0]  # told, with whatever result
+        quoted = text.strip("“”-` ").partition("”")[0].rstrip(" …")
         short = len(quoted) <= 8  # "go on" is in many a text: only as a quotation is it said
-        return (f"“{quoted}" if short else quoted) in self._summary
+        mark = "`" if item.section == "commands" else "“"
+        return (mark + quoted if short else quoted) in self._summary
 
 
 def _shared_names(facts: Facts) -> frozenset[str]:

@@ -33,6 +33,7 @@ _FAILING = (" FAILED", "error TS", "❌", "✕ ")
 _SURE = ("error:", "error[", "error ts", "panic:", "undefined:", "fatal", "exception:", "assert")
 _FINE = ("=== ", "--- PASS", "PASS", "ok ", "warning:", "✓", "✔")
 _HINTS = ("FAIL", "rror", "fail", "panic", "Traceback", "E   ", "ERR!", "✗", "✖", "❌", "✕")
+_TRACE = "Traceback (most recent"
 _GO_FAILED = "--- FAIL: "
 PAST_OPS, PAST_PASSES = 25, 2
 _ASTRAY = (": cd: ", ":cd:", ": line 1: ./")
@@ -81,10 +82,20 @@ def _counts_failures(words: list[str]) -> bool:
 
 
 def wrong_lines(text: str) -> list[str]:
-    """The lines that name an error, each once: those that surely do, else those that may."""
+    """The lines that name an error, each once: those that surely do, else those that may. Of a
+    trace, its last."""
     sure: dict[str, None] = {}
     maybe: dict[str, None] = {}
+    traced = False
     for line in text.splitlines():
+        if _TRACE in line:
+            traced = True
+            continue
+        if traced and line[:1] in (" ", "\t", "|"):
+            continue
+        if traced and line:
+            sure[line[:LONGEST_LINE]] = None
+            traced = False
         low = line.lower()
         if not cues.within(_WRONG, low):
             continue
