@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.claims import contradicted
+from holdfast.brief.compose import compose
+from holdfast.checkpoint.facts import Facts
 from tests.checkpoint.sessions import Session
 
 
@@ -20,3 +22,88 @@ def test_two_false_claims_in_one_sentence_are_two_flags(tmp_path: Path) -> None:
     assert len(found) == 2
     assert any("last failed" in claim.evidence for claim in found)
     assert any("the task is pending" in claim.evidence for claim in found)
+
+
+def failing(folder: Path) -> Facts:
+    """Two runs failed last, one of another kind passed; one task is open, one done."""
+    session = Session().user("Please fix the login.")
+    said = "FAILED test_login.py::test_a - AssertionError: 1 != 2\n1 failed"
+    session.runs("pytest -q", said, fails=True)
+    said = "FAILED tests/test_login.py::test_b - KeyError: 'user'\n1 failed, 3 passed"
+    session.runs("pytest -q tests/test_login.py", said, fails=True)
+    session.runs("make lint", "ok")
+    session.calls("TaskCreate", "Task #1 created", subject="Write the ledger migration script")
+    session.calls("TaskCreate", "Task #2 created", subject="Rename the login form")
+    session.calls("TaskUpdate", taskId="2", status="completed")
+    return session.facts(folder)
+
+
+@pytest.mark.requirement("B6")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "All tests pass.",
+        "All tests pass now, pytest is green and the login bug is fixed.",
+        "2. login.py was edited. The tests are passing.",
+        "- Tests: all passing",
+        "`pytest -q` passes now.",
+        "pytest -q tests/test_login.py now passes; test_b fixed.",
+        "test_b is fixed.",
+        "Fixed test_b with a default user.",
+        "The failing test test_login.py::test_a was fixed and passes.",
+        "The ledger migration script is done.",
+        "- ✅ Write the ledger migration script",
+        "- Write the ledger migration script (COMPLETED)",
+    ],
+)
+def test_what_is_called_done_and_is_not_is_flagged(said: str, tmp_path: Path) -> None:
+    assert contradicted(failing(tmp_path), f"Summary:\n{said}\nThe login form has two fields.")
+
+
+@pytest.mark.requirement("B6")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "Next: make all tests pass.",
+        "The tests still fail.",
+        "test_b will be fixed.",
+        "test_b is not fixed yet.",
+        "Run all tests to see whether they pass.",
+        "Once all tests pass, commit.",
+        "pytest -q: 1 failed, 3 passed",
+        "`make lint` passes.",
+        "`pytest -q tests/test_form.py` passes.",
+        "pytest -q tests/test_form.py passes.",
+        "test_c is fixed.",
+        "The unit tests pass.",
+        "All tests pass in tests/test_form.py.",
+        "The login form was renamed and is done.",
+        "Write the ledger migration script",
+        "Complete the ledger migration script.",
+        "Pending Tasks:\n- ledger migration script, all tests passing",
+        "All user messages:\n- all tests pass, the ledger migration script is done",
+        'The user said:\n"All tests pass."',
+        "```\nAll tests pass.\n```",
+    ],
+)
+def test_what_is_not_called_done_or_is_done_is_not_flagged(said: str, tmp_path: Path) -> None:
+    assert (
+        contradicted(failing(tmp_path), f"Summary:\n{said}\nThe login form has two fields.") == []
+    )
+
+
+@pytest.mark.requirement("B6")
+def test_a_flag_stands_whole_in_the_brief_and_not_among_the_users_words(tmp_path: Path) -> None:
+    facts = failing(tmp_path)
+    claims = contradicted(facts, "All tests pass.")
+    facts.summary, facts.since_summary = "All tests pass.", 0
+    text = compose(facts, 800, claims=claims).text
+    stood = text.partition("## Where the work stood\n")[2].partition("\n## ")[0]
+    assert stood.startswith("- the summary says “All tests pass.”, but `pytest -q tests")
+
+
+@pytest.mark.requirement("B6")
+def test_tests_that_passed_last_are_rightly_called_passing(tmp_path: Path) -> None:
+    session = Session().runs("go test ./a", "--- FAIL: TestA", fails=True)
+    session.runs("go test ./b", "ok")
+    assert contradicted(session.facts(tmp_path), "All tests pass.") == []

@@ -159,3 +159,20 @@ def test_a_setting_tells_nothing_of_the_kind(tmp_path: Path) -> None:
         ("TEST_DB=1 ./serve", ""),
         ("DB=x pytest", "test"),
     ]
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize(
+    ("printed", "passes"),
+    [
+        ("error: Item 3 failed\nTraceback of the mock\n 1216 pass\n 0 fail\nRan 1216 tests", True),
+        ("error: Item 3 failed\n 1215 pass\n 1 fail\nRan 1216 tests", False),
+        ("test result: FAILED. 1 passed; 1 failed\ntest result: ok. 4 passed; 0 failed", False),
+        ("1216 pass\n0 fail\nerror: no such file", False),
+    ],
+)
+def test_the_runners_count_knows_better_than_what_a_test_prints(
+    printed: str, passes: bool, tmp_path: Path
+) -> None:
+    facts = Session().runs("bun run test | tail", printed).facts(tmp_path)
+    assert (facts.failures == []) is passes

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from holdfast.brief import complement, fence, names, standing, told, uncut, used
 from holdfast.brief.about import about
-from holdfast.brief.item import Item, short
+from holdfast.brief.item import Claim, Item, short
 from holdfast.brief.others import others
 from holdfast.brief.roles import Section, role_for, sections_of
 from holdfast.brief.size import chars_for, units
@@ -43,14 +43,16 @@ def compose(
     agent_type: str = "",
     pinned: Sequence[str] = (),
     work: Mapping[str, Any] | None = None,
+    claims: Sequence[Claim] = (),
 ) -> Brief:
     """What to hand back now; `pinned` are rules from elsewhere that must be in it, `work` what is
-    known of the shared work."""
+    known of the shared work, `claims` what the summary before it says wrongly."""
     role = role or role_for(agent_type, has_agents=bool(facts.agents))
     sections = [_addressed(one, agent_type) for one in sections_of(role)]
     limit = chars_for(max_tokens)
     frame = units(fence.opening(_origin(facts))) + units(fence.closing()) + MARGIN
-    items = [*gather(facts, limit, limit - frame, pinned), *others(work or {})]
+    items = [*map(told.claim, claims), *gather(facts, limit, limit - frame, pinned)]
+    items += others(work or {})
     choice = choose(items, sections, limit - frame)
     uncut.lengthen(choice, facts, limit)
     return _laid_out(facts, choice.taken, sections, limit, role, len(items) - choice.merged)

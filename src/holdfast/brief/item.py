@@ -21,6 +21,14 @@ class Item(msgspec.Struct, gc=False):
     order: float = 0.0  # within its section
 
 
+class Claim(msgspec.Struct, frozen=True):
+    """A sentence of the summary, and what speaks against it."""
+
+    sentence: str
+    evidence: str
+    place: Place
+
+
 def short(path: str) -> str:
     """Enough of a path to know it by."""
     return "/".join(path.split("/")[-2:])

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from holdfast.brief.fence import code, flat
-from holdfast.brief.item import Item
+from holdfast.brief.item import Claim, Item
 from holdfast.checkpoint.extract.prompts import LONGEST_PROMPT
 from holdfast.checkpoint.facts import Facts, Prompt, Rule
 from holdfast.checkpoint.request import SUBSTANTIAL_CHARS, request
@@ -113,6 +113,11 @@ def flight(facts: Facts, room: int) -> Iterator[Item]:
     if len(facts.last_texts) > 1:
         text = f"before that: “{flat(facts.last_texts[-2], 200)}”"
         yield Item("flight", text, 0.01, "the words before", order=2)
+
+
+def claim(one: Claim) -> Item:
+    text = f"the summary says “{flat(one.sentence, 120)}”, but {flat(one.evidence, 240)}"
+    return Item("flight", text, 1.0, "the transcript says otherwise", one.place, True, order=-1)
 
 
 def decisions(facts: Facts) -> Iterator[Item]:

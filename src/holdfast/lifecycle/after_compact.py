@@ -16,6 +16,7 @@ from holdfast.window.state import State, WindowBusy, held
 from holdfast.wire import log, places, scan
 
 SECOND_TOKENS = 800
+MOST_CLAIMS = 3
 MOST_SUMMARY = 60_000
 
 
@@ -49,6 +50,5 @@ def _composed(state: State, folder: str, summary: str) -> str:
     claims = contradicted(facts, summary)
     given = places.read_small(f"{folder}/brief.txt", 1 << 16).decode("utf-8", "replace")
     facts.summary, facts.since_summary = f"{summary}\n{given}", 0
-    wrong = [f"The summary says “{one.sentence}”, but {one.evidence}" for one in claims[:3]]
-    brief = compose(facts, SECOND_TOKENS, agent_type=state.agent_type, pinned=wrong)
+    brief = compose(facts, SECOND_TOKENS, agent_type=state.agent_type, claims=claims[:MOST_CLAIMS])
     return brief.text if brief.lines else ""

@@ -6,8 +6,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.brief.claims import Claim, contradicted
+from holdfast.brief.claims import contradicted
 from holdfast.brief.compose import Brief, compose
+from holdfast.brief.item import Claim
 from holdfast.checkpoint.extract import Extractor
 from holdfast.checkpoint.facts import Facts
 from holdfast.lifecycle.keeping import without_secrets

@@ -43,7 +43,8 @@ _SLIPS = (
     *("can't open file", "Missing script:", "ERROR no task", "unknown command", "unknown option"),
 )
 _TRIED = ("gcc ", "g++ ", "cc ", "clang", "nvcc ", "cmake ", "./", "python -c", "python3 -c")
-_COUNTED = ("failed", "failing", "failure", "failures", "error", "errors")
+_NONE_FAILED = " 0 fail"
+_COUNTED = ("fail", "failed", "failing", "failure", "failures", "error", "errors")
 
 
 def judge(
@@ -67,17 +68,23 @@ def judge(
 def _says_failed(text: str) -> bool:
     if not cues.within(_HINTS, text):
         return False
+    said = counted = False
     for line in text.splitlines():
-        if line.startswith(_FAILED) or cues.within(_FAILING, line) or ": error: " in line:
-            return True
-    return _counts_failures(text.split())
+        if _NONE_FAILED in f" {line}":
+            said, counted = False, True  # what tests print is theirs: the runner has counted
+        elif line.startswith(_FAILED) or cues.within(_FAILING, line) or ": error: " in line:
+            said = True
+    return said or _counts_failures(text.split(), counted=counted)
 
 
-def _counts_failures(words: list[str]) -> bool:
-    """A number above nought, and then what it is a number of."""
+def _counts_failures(words: list[str], *, counted: bool) -> bool:
+    """A number above nought, and then what it is a number of; "item 3 failed" counts nothing."""
+    first = ""
     for before, word in pairwise(words):
-        if before[0] in "123456789" and before.isdecimal() and word.rstrip(",.;:)") in _COUNTED:
+        counts = before[0] in "123456789" and before.isdecimal()
+        if counts and word.rstrip(",.;:)") in _COUNTED and not (counted and first.isalpha()):
             return True
+        first = before
     return False
 
 
