@@ -6,10 +6,12 @@ import json
 from pathlib import Path
 
 import pytest
+from click import Command
 from click.testing import CliRunner
 
 from holdfast.cli.brief import brief
-from holdfast.cli.choose import NoSuchTranscript
+from holdfast.cli.choose import NoSuchTranscript, NotATranscript
+from holdfast.cli.lost import lost
 from tests.checkpoint.sessions import Session
 
 REQUEST = "Make the importer read files with a byte order mark."
@@ -48,3 +50,23 @@ def test_json_has_the_brief_and_its_reasons(transcript: str) -> None:
 def test_a_missing_file_is_told_in_words(tmp_path: Path) -> None:
     run = CliRunner().invoke(brief, ["--transcript", str(tmp_path / "none.jsonl")])
     assert isinstance(run.exception, NoSuchTranscript)
+
+
+@pytest.mark.requirement("B10", "U3")
+@pytest.mark.parametrize("command", [brief, lost])
+@pytest.mark.parametrize("content", ["", "root:x:0:0::/root:/bin/sh\n", '{"a": 1}\n[2]\n'])
+def test_what_is_no_transcript_is_refused_in_words(
+    command: Command, content: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "passwd"
+    file.write_text(content)
+    run = CliRunner().invoke(command, ["--transcript", str(file)])
+    assert isinstance(run.exception, NotATranscript) and run.exception.exit_code == 1
+    assert run.stdout == ""
+
+
+@pytest.mark.requirement("B10", "U3")
+def test_where_nothing_fits_it_says_so_aside(transcript: str) -> None:
+    run = CliRunner().invoke(brief, ["--transcript", transcript, "--max-tokens", "1"])
+    assert run.exit_code == 0 and run.stdout == ""
+    assert run.stderr == "nothing to hand back within --max-tokens 1\n"

@@ -39,12 +39,15 @@ def brief(
         click.echo(json.dumps(plain(found), indent=2, ensure_ascii=False))
     elif explain:
         click.echo(explained(found))
-    elif found.text:
+    elif found.lines:
         click.echo(found.text)
+    else:
+        click.echo(f"nothing to hand back within --max-tokens {max_tokens}", err=True)
 
 
 def _chosen(transcript: Path | None, session: str, agent: str) -> tuple[Path, str]:
     if transcript is not None:
+        choose.must_be_transcript(transcript)
         return transcript, ""
     state = choose.newest(session, agent).state
     return Path(state.transcript), state.agent_type

@@ -24,6 +24,8 @@ class NoCompaction(HoldfastError):
 @click.option("--json", "as_json", is_flag=True, help="plain values for programs")
 def lost(transcript: Path | None, session: str, max_tokens: int, as_json: bool) -> None:
     """What the last compaction lost."""
+    if transcript is not None:
+        choose.must_be_transcript(transcript)
     chosen = choose.by_transcript(transcript) if transcript else choose.newest(session)
     state = chosen.state
     found = lifecycle_lost.after_last_compaction(
