@@ -1,4 +1,4 @@
-"""What kind of work it is, where there is room to say so: languages, tools, branch, and
+"""What kind of work it is, where there is room to say so: languages, tools, and
 what it is built on."""
 
 from collections import Counter
@@ -22,8 +22,6 @@ MOST_DEPENDENCIES = 8
 def about(facts: Facts) -> Iterator[Item]:
     """Two lines, the last to be taken."""
     told = [*_languages(facts), *_tools(facts)]
-    if facts.branch:
-        told.insert(0, f"branch {facts.branch}")
     if told:
         yield Item("about", flat("; ".join(told), 300), LEAST_WORTH, "what kind of work it is")
     if names := stack.dependencies(facts):

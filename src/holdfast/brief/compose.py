@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from holdfast.brief import complement, fence, names, standing, told, uncut, used
 from holdfast.brief.about import about
-from holdfast.brief.item import Claim, Item, short
+from holdfast.brief.item import EDITED, Claim, Item, short
 from holdfast.brief.others import others
 from holdfast.brief.roles import Section, role_for, sections_of
 from holdfast.brief.size import chars_for, units
@@ -18,7 +18,8 @@ from holdfast.redact import are_clean, redact
 
 DEFAULT_TOKENS = 2000
 CUT_LINE = "({} lesser items cut)"
-MARGIN = 30  # the cut line, and what redaction may add
+STARRED = f" ({EDITED} edited)"
+MARGIN = 40  # the cut line, what a star means, and what redaction may add
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -128,7 +129,9 @@ def _lines(taken: list[Item], sections: Sequence[Section]) -> list[Line]:
         within.setdefault(place, []).append(one)
     for section in sections:
         if mine := within.get(section.name):
-            lines.append(Line(f"## {section.heading}", "", Place()))
+            starred = section.name == "files" and any(one.text.endswith(EDITED) for one in mine)
+            heading = section.heading + (STARRED if starred else "")
+            lines.append(Line(f"## {heading}", "", Place()))
             lines += _section(section.name, mine, within)
     return lines
 

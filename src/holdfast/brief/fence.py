@@ -8,6 +8,7 @@ _TAGS = (
     r"(?i)<(?=[\s/]*(?:holdfast|system|user|assistant|human|instruction|function|tool|hook|antml|"
     r"command|local-command|task-notification|persisted))"
 )
+_PRELUDE = ("import ", "from ", "#", "//", "set -")
 _ESCAPES = r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|.)?"
 
 
@@ -31,13 +32,23 @@ def flat(text: str, most: int) -> str:
 
 
 def code(line: str, most: int) -> str:
-    """A command as it was typed; of one that takes several lines, the first."""
+    """A command as it was typed; of one that takes several lines, the first, and of one that is
+    handed its program, the first line of that which tells something."""
     line = clean(line.strip())
     first, _, rest = line.partition("\n")
     more = " …" if rest or len(first) > most else ""
-    first = first[:most]
-    mark = "``" if "`" in first else "`"
-    return f"{mark}{first}{mark}{more}"
+    handed = _telling(rest) if "<<" in first else ""
+    return _ticked(first[:most]) + more + (f" {_ticked(handed[:most])} …" if handed else "")
+
+
+def _ticked(text: str) -> str:
+    mark = "``" if "`" in text else "`"
+    return f"{mark}{text}{mark}"
+
+
+def _telling(program: str) -> str:
+    lines = (line.strip() for line in program.splitlines()[:40])
+    return next((one for one in lines if one and not one.startswith(_PRELUDE)), "")
 
 
 def line(text: str) -> str:

@@ -5,6 +5,7 @@ import msgspec
 from holdfast.checkpoint.facts import Place
 
 NOWHERE = Place()
+EDITED = "*"  # behind a file, where there is no room to say so
 
 
 class Item(msgspec.Struct, gc=False):
@@ -27,6 +28,10 @@ class Claim(msgspec.Struct, frozen=True):
     sentence: str
     evidence: str
     place: Place
+
+
+def times(count: int) -> str:
+    return "once" if count == 1 else f"{count} times"
 
 
 def short(path: str) -> str:

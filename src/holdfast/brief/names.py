@@ -1,12 +1,13 @@
 """Items from the names that were written or read: few for each file, those of most worth."""
 
+import builtins
 from collections import Counter
 from collections.abc import Iterator
 from math import exp, log
 
 from holdfast.brief.chance import chances, ranked
 from holdfast.brief.complement import Held
-from holdfast.brief.item import Item
+from holdfast.brief.item import Item, times
 from holdfast.brief.used import TERSE_CHARS, file_heats
 from holdfast.checkpoint.extract.heat import FLOOR, heat_at
 from holdfast.checkpoint.facts import Facts
@@ -16,6 +17,12 @@ SHOWN_WORTH = 0.0002
 MOST_NAMES = 400
 # A wall of names helps nobody: a file has few, and more the likelier it is to be worked on again.
 FEW, MORE = 8, 20
+_FRAMEWORK_WORDS = (
+    "TestCase setUp tearDown setUpClass tearDownClass beforeEach afterEach beforeAll afterAll "
+    "toBe toEqual toContain toThrow toHaveLength toBeDefined toHaveBeenCalled toHaveBeenCalledWith "
+    "mockReturnValue mockResolvedValue"
+)
+_FRAMEWORK = frozenset(_FRAMEWORK_WORDS.split())
 
 
 def names(facts: Facts, held: Held, limit: int) -> Iterator[Item]:
@@ -39,14 +46,21 @@ def _written(facts: Facts, held: Held, limit: int) -> Iterator[Item]:
     heats = {
         key: (heat_at(one, now) + FLOOR * one.count) * log(1 + max(now, 1) / (1 + one.count))
         for key, one in facts.names.items()
-        if key != _stem(one.file) and not held.name(key)
+        if key != _stem(one.file) and not held.name(key) and not is_everywhere(key)
     }
     read_in = {name: file for file, found in facts.shown.items() for name in found}
     for rank, (key, chance) in enumerate(ranked(heats, limit, MOST_NAMES)):
         one = facts.names[key]
-        reason = f"written {one.count} times, last at operation {one.op}"
+        reason = f"written {times(one.count)}, last at operation {one.op}"
         file = one.file or read_in.get(key, "")
         yield Item("names", key, NAME_WORTH * chance, reason, under=file, order=rank)
+
+
+def is_everywhere(word: str) -> bool:
+    """Of the language or of a test framework, not of this work."""
+    if word.startswith("__") or word in _FRAMEWORK or hasattr(builtins, word):
+        return True
+    return word.startswith("assert") and word[6:7].isupper()
 
 
 def _stem(path: str) -> str:
@@ -58,7 +72,7 @@ def _read(facts: Facts, held: Held) -> Iterator[Item]:
     rank = 0
     for file, found in reversed(facts.shown.items()):
         for name in [] if held.text(file) else found:
-            if name not in facts.names and not held.name(name):
+            if name not in facts.names and not held.name(name) and not is_everywhere(name):
                 worth = SHOWN_WORTH * exp(-rank / 60)
                 yield Item(
                     "names", name, worth, "in a file read lately", under=file, order=1e3 + rank

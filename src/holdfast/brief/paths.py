@@ -12,6 +12,11 @@ _MADE_ENDS = (".log", ".lock", ".pdf", ".pyc", ".o", ".map", ".min.js")
 _BEFORE = ("../", "./", "@", "a/", "b/")
 
 
+def is_of_client(path: str) -> bool:
+    """What the client put aside of a tool's answer; nobody will look for it again."""
+    return "/tool-results/" in path and "/.claude/" in path
+
+
 def is_aside(path: str) -> bool:
     """Outside the project or hidden, installed, or built."""
     return path[:1] in "/.~" or path.endswith(_MADE_ENDS) or not _MADE.isdisjoint(path.split("/"))

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from holdfast.brief.fence import clean, code, flat
-from holdfast.brief.item import Item
+from holdfast.brief.item import Item, times
 from holdfast.checkpoint.extract.heat import FLOOR, heat_at
 from holdfast.checkpoint.facts import Facts, Task
 from holdfast.checkpoint.request import request
@@ -85,5 +85,5 @@ def references(facts: Facts) -> Iterator[Item]:
             continue
         note = f" ({flat(one.note, 80)})" if one.note else ""
         text = f"{one.kind} {clean(key)}{note}"
-        reason = f"named {one.count} times, last at operation {one.op}"
+        reason = f"named {times(one.count)}, last at operation {one.op}"
         yield Item("references", text, 0.003 / (1 + rank / 4), reason, order=rank + 1)

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from holdfast.brief.fence import code, flat
 from holdfast.brief.item import Claim, Item
 from holdfast.checkpoint.extract.prompts import LONGEST_PROMPT
-from holdfast.checkpoint.facts import Facts, Prompt, Rule
+from holdfast.checkpoint.facts import Call, Facts, Prompt, Rule
 from holdfast.checkpoint.request import SUBSTANTIAL_CHARS, request
 
 FIRM = frozenset({"rule", "correction"})
@@ -107,12 +107,18 @@ def flight(facts: Facts, room: int) -> Iterator[Item]:
         yield Item("flight", text, 0.04, "a call without a result", call.place, True, order=3)
     done = [one for one in facts.recent if one not in running and one.what]
     if done and place is not None:
-        steps = list(dict.fromkeys(f"{one.tool} {code(one.what, 80)}" for one in done))
-        text = "last calls: " + "; ".join(steps[-3:])
+        steps = dict.fromkeys(_step(facts, one) for one in reversed(done))  # each at its last place
+        text = "last calls: " + "; ".join(reversed(list(steps)[:3]))
         yield Item("flight", text, 0.02, "the last steps", place, order=1)
     if len(facts.last_texts) > 1:
         text = f"before that: “{flat(facts.last_texts[-2], 200)}”"
         yield Item("flight", text, 0.01, "the words before", order=2)
+
+
+def _step(facts: Facts, call: Call) -> str:
+    """What reads its program from its input is told with the head of that."""
+    known = facts.commands.get(call.what) if call.what.endswith(" -") else None
+    return f"{call.tool} {code(known.line if known else call.what, 80)}"
 
 
 def claim(one: Claim) -> Item:

@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from holdfast.brief.chance import ranked
 from holdfast.brief.complement import Held
 from holdfast.brief.fence import clean, code, flat
-from holdfast.brief.item import Item
-from holdfast.brief.paths import is_aside, same_files, splits
+from holdfast.brief.item import EDITED, Item, times
+from holdfast.brief.paths import is_aside, is_of_client, same_files, splits
 from holdfast.checkpoint.extract.heat import FLOOR, heat_at
 from holdfast.checkpoint.facts import Command, Facts, Used
 
@@ -23,6 +23,8 @@ def file_heats(facts: Facts) -> dict[str, float]:
     """How warm each file is, by whatever name; what is not the project's own text, less so."""
     heats: dict[str, float] = {}
     for path, known in same_files(facts.files).items():
+        if is_of_client(known):
+            continue
         one = facts.files[path]
         heat = (heat_at(one, facts.op) + FLOOR * one.count) * (ASIDE if is_aside(known) else 1.0)
         heats[known] = heats.get(known, 0.0) + heat
@@ -38,8 +40,8 @@ def files(facts: Facts, held: Held, limit: int) -> Iterator[Item]:
     for rank, (key, chance) in enumerate(ranked(heats, limit, MOST_FILES)):
         folder, name = shortest[key]
         used = facts.files[key]
-        text = clean(name) + ("*" if terse and used.edits else "" if terse else _how(used))
-        reason = f"used {used.count} times, last at operation {used.op}"
+        text = clean(name) + (EDITED if terse and used.edits else "" if terse else _how(used))
+        reason = f"used {times(used.count)}, last at operation {used.op}"
         worth = FILE_WORTH * chance
         yield Item("files", text, worth, reason, under=clean(folder), key=key, order=rank)
 
@@ -62,10 +64,10 @@ def commands(facts: Facts, limit: int) -> Iterator[Item]:
     for rank, (key, chance) in enumerate(ranked(heats, limit, MOST_COMMANDS)):
         one = facts.commands[key]
         worth = COMMAND_WORTH * chance
-        reason = f"run {one.count} times, last at operation {one.op}"
+        reason = f"run {times(one.count)}, last at operation {one.op}"
         yield Item("commands", _command(one), worth, reason, one.place, key=key, order=rank)
 
 
 def _command(command: Command) -> str:
-    how = {True: "passed" if command.kind else "ok", False: "failed", None: "no result"}[command.ok]
+    how = {True: "ok", False: "failed", None: "no result"}[command.ok]
     return f"{code(command.line, LONGEST_COMMAND)} {how}"

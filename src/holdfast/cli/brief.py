@@ -77,6 +77,7 @@ def explained(found: Brief) -> str:
         told.append(one.text)
         if one.reason:
             place = one.source
-            where = f", operation {place.op}, byte {place.offset:,}" if place.offset else ""
+            op = "" if "operation" in one.reason else f", operation {place.op}"
+            where = f"{op}, byte {place.offset:,}" if place.offset else ""
             told.append(f"      ↳ {one.reason}{where}")
     return "\n".join(told)

@@ -26,10 +26,6 @@ class NoSuchTranscript(HoldfastError):
     hint = "name a .jsonl file under ~/.claude/projects"
 
 
-class NotATranscript(HoldfastError):
-    hint = "name a session's .jsonl file under ~/.claude/projects"
-
-
 class Compressed(HoldfastError):
     exit_code = 2
     hint = "unpack it, or `holdfast replay` it as it is"
@@ -51,17 +47,6 @@ class NotHere(NoSession):
 class Chosen:
     state: State
     folder: str
-
-
-def must_be_transcript(path: Path) -> None:
-    """One entry a session would have written is enough."""
-    from holdfast.transcript import Unreadable, read
-
-    try:
-        if next(read(path), None) is None:
-            raise NotATranscript(f"{path} holds nothing a session would have written")
-    except Unreadable as slip:
-        raise NoSuchTranscript(str(slip)) from slip
 
 
 def by_transcript(path: Path) -> Chosen:

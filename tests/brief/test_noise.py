@@ -1,0 +1,78 @@
+"""What tells nothing is left out, and what is told is told plainly."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from holdfast.brief.compose import compose
+from holdfast.cli.brief import brief
+from tests.checkpoint.sessions import Session
+
+REQUEST = "Please make the importer read files with a byte order mark, and test it."
+HEREDOC = "python3 - <<'END'\nimport csv\n\nprint(csv.reader(open('tides.csv')))\nEND"
+
+
+def text_of(session: Session, folder: Path, max_tokens: int = 2000) -> str:
+    return compose(session.facts(folder), max_tokens).text
+
+
+@pytest.mark.requirement("B4")
+def test_a_repeated_call_counts_at_its_last_place(tmp_path: Path) -> None:
+    session = Session().user(REQUEST)
+    for command in ("make test", "git status", "git log", "make test"):
+        session.runs(command)
+    assert "last calls: Bash `git status`; Bash `git log`; Bash `make test`\n" in text_of(
+        session, tmp_path
+    )
+
+
+@pytest.mark.requirement("B4")
+def test_a_program_on_stdin_is_told_by_a_line_of_it(tmp_path: Path) -> None:
+    text = text_of(Session().user(REQUEST).runs(HEREDOC), tmp_path)
+    told = "`python3 - <<'END'` … `print(csv.reader(open('tides.csv')))` …"
+    assert f"- {told} ok\n" in text and f"last calls: Bash {told}\n" in text
+    assert "Bash `python3 -`" not in text
+
+
+@pytest.mark.requirement("B4")
+def test_words_of_the_language_and_of_test_frameworks_are_no_names(tmp_path: Path) -> None:
+    words = "__main__ __import__ assertEqual TestCase ValueError toHaveBeenCalled parse_header"
+    text = text_of(Session().user(REQUEST).edits("/work/project/a.py", "", words), tmp_path)
+    assert "- a.py (edited): parse_header\n" in text
+    assert not [word for word in words.split()[:-1] if word in text]
+
+
+@pytest.mark.requirement("B4")
+def test_what_the_client_put_aside_is_no_file_of_the_work(tmp_path: Path) -> None:
+    aside = "/home/sam/.claude/projects/-home-sam/752b636e/tool-results/b2lul8tkc.txt"
+    session = Session().user(REQUEST).calls("Read", file_path=aside)
+    assert "tool-results" not in text_of(session, tmp_path).partition("## Files")[2]
+
+
+@pytest.mark.requirement("B4")
+def test_the_branch_is_told_once_and_results_by_one_word(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).runs("pytest -q", "1 passed").runs("sh deploy.sh").works(4)
+    facts = session.facts(tmp_path)
+    facts.branch = "feature/tides"
+    text = compose(facts).text
+    assert text.count("feature/tides") == 1
+    assert "- `pytest -q` ok\n" in text and "- `sh deploy.sh` ok\n" in text
+
+
+@pytest.mark.requirement("B4")
+def test_a_star_is_explained_where_it_stands(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).edits("/work/project/src/a.py")
+    assert "(* edited)\n- src/a.py*\n" in text_of(session, tmp_path, 300)
+    assert "*" not in text_of(session, tmp_path, 2000)
+
+
+@pytest.mark.requirement("B10")
+def test_reasons_read_like_words(tmp_path: Path) -> None:
+    session = Session().user(REQUEST).edits("/work/project/src/a.py").runs("make test").works(2)
+    path = str(session.written(tmp_path))
+    out = CliRunner().invoke(brief, ["--transcript", path, "--explain"]).stdout
+    assert "↳ used once, last at operation 1\n" in out
+    assert "↳ run once, last at operation 2, byte" in out and "1 times" not in out
