@@ -21,6 +21,7 @@ def main() -> None:
     _print("What the user waits (real client, scripted API)", list(_wait()))
     _print("Reading a transcript", list(_parse(given.corpus)))
     _print("Saving and giving back", list(_save()))
+    _print("Taking in what hooks leave", list(_intake()))
     _print("Taking secrets out", list(_secrets()))
     _print("Sharing: eight processes of hooks", list(_together()))
     _print("Sharing: writes through the API", list(_api()))
@@ -61,6 +62,12 @@ def _save() -> Iterator[Row]:
     from benchmarks import save
 
     yield from save.rows()
+
+
+def _intake() -> Iterator[Row]:
+    from benchmarks import intake
+
+    yield from intake.rows()
 
 
 def _secrets() -> Iterator[Row]:

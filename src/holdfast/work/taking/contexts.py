@@ -108,7 +108,7 @@ def take_window(connection: Connection, deed: WindowSeen) -> None:
         "used_tokens": deed.used_tokens,
         "updated_ms": deed.at_ms,
     }
-    before = first(connection, _window_of(deed).with_for_update())
+    before = first(connection, _window_of(deed).with_for_update(key_share=True))
     if before is None or before["health"] is None or before["updated_ms"] <= deed.at_ms:
         connection.execute(upsert(connection, windows, ["session_id", "agent_id"], row))
 
@@ -124,14 +124,14 @@ def take_compaction(connection: Connection, deed: Compacted) -> None:
         "updated_ms": deed.at_ms,
         **freed,
     }
-    before = first(connection, _window_of(deed).with_for_update())
+    before = first(connection, _window_of(deed).with_for_update(key_share=True))
     if before is None or _is_newer(deed, before):
         keys = ["session_id", "agent_id"]
         connection.execute(upsert(connection, windows, keys, window, freed))
     if deed.agent_id:
         return
     mine = sessions.c.id == deed.session_id
-    session = first(connection, sa.select(sessions).where(mine).with_for_update())
+    session = first(connection, sa.select(sessions).where(mine).with_for_update(key_share=True))
     if session is not None and _is_newer(deed, session):
         told = {"compact_summary": deed.summary} if deed.summary else {}
         connection.execute(sa.update(sessions).where(mine).values({**freed, **told}))

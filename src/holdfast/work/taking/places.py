@@ -62,7 +62,8 @@ def _meet_session(connection: Connection, deed: SessionMet) -> None:
 
 
 def bring_on(connection: Connection, deeds: Iterable[Deed], totals: Counter[str]) -> None:
-    """Last of all, for others wait for these rows."""
+    """Last of all, for others wait for these rows. `key_share`: a row that was just written below
+    one of them holds its key, and two that wanted the whole row would wait for each other."""
     told = list(deeds)
     for deed in (one for one in told if isinstance(one, ProjectMet)):
         _bring_project_on(connection, deed)
@@ -73,7 +74,7 @@ def bring_on(connection: Connection, deeds: Iterable[Deed], totals: Counter[str]
 
 def _bring_project_on(connection: Connection, deed: ProjectMet) -> None:
     mine = projects.c.id == deed.id
-    row = first(connection, sa.select(projects).where(mine).with_for_update())
+    row = first(connection, sa.select(projects).where(mine).with_for_update(key_share=True))
     if row is None:
         return
     times = {
@@ -85,7 +86,7 @@ def _bring_project_on(connection: Connection, deed: ProjectMet) -> None:
 
 def _bring_session_on(connection: Connection, deed: SessionMet, totals: Counter[str]) -> None:
     mine = sessions.c.id == deed.id
-    row = first(connection, sa.select(sessions).where(mine).with_for_update())
+    row = first(connection, sa.select(sessions).where(mine).with_for_update(key_share=True))
     if row is None:
         return
     ended = _ended(row["ended_ms"], deed)

@@ -26,7 +26,11 @@ class Shelf:
         """Held against other writers until the end of the transaction."""
         wanted = sorted({one for one in ids if one} - self.rows.keys())
         for some in _chunks(wanted):
-            query = sa.select(self._table).where(self._table.c.id.in_(some)).with_for_update()
+            query = (
+                sa.select(self._table)
+                .where(self._table.c.id.in_(some))
+                .with_for_update(key_share=True)
+            )
             for found in self._connection.execute(query).mappings():
                 row = dict(found)
                 self._before[row["id"]] = dict(row)

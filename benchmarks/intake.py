@@ -1,0 +1,123 @@
+"""Hooks of eight processes for a minute, while two others take in what they leave: what is lost,
+what is doubled, how many were refused as busy. And how fast a transcript becomes rows.
+
+    python -m benchmarks.intake [SECONDS]
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+
+from benchmarks import made_up
+from benchmarks.databases import both
+from benchmarks.hooks import HOOK
+from holdfast.client import payloads
+from holdfast.store.store import Store
+from holdfast.store.tables import actions
+from holdfast.window.state import State, save
+from holdfast.wire import mark, places
+from holdfast.work import gather
+from holdfast.work.sync import sync
+
+Row = tuple[str, str, str]
+PROCESSES, SECONDS = 8, 60.0
+TAKING_IN = """
+import select, sys
+from holdfast.store.store import Store
+from holdfast.work.sync import sync
+store = Store.open(sys.argv[1])
+while not select.select([sys.stdin], [], [], 0.2)[0]:
+    sync(store)
+store.close()
+"""
+
+
+def rows(seconds: float = SECONDS) -> Iterator[Row]:
+    with both() as databases:
+        for engine, address in databases.items():
+            with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
+                os.environ["HOLDFAST_HOME"] = folder
+                yield _together(engine, address, seconds)
+                yield _speed(engine, address, Path(folder))
+
+
+def _together(engine: str, address: str, seconds: float) -> Row:
+    Store.open(address).close()
+    for number in range(PROCESSES):
+        _window(f"bench{number}", "")
+    takers = [
+        subprocess.Popen(
+            [sys.executable, "-c", TAKING_IN, address],
+            stdin=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
+        for _ in range(2)
+    ]
+    until = time.monotonic() + seconds
+    with ThreadPoolExecutor(PROCESSES) as pool:
+        fired = sum(pool.map(lambda number: _fire(number, until), range(PROCESSES)))
+    slips = [taker.communicate(b"enough")[1] for taker in takers]
+    store = Store.open(address)
+    sync(store)
+    ids = store.read(lambda c: list(c.execute(sa.select(actions.c.id)).scalars()))
+    store.close()
+    busy = sum(len(one.splitlines()) for one in slips)
+    figure = f"{fired - len(set(ids))} lost, {len(ids) - len(set(ids))} doubled, {busy} errors"
+    name = f"{engine}: {PROCESSES} processes of hooks for {seconds:.0f} s, {fired:,} calls"
+    return name, figure, "0, 0, 0"
+
+
+def _fire(number: int, until: float) -> int:
+    fired = 0
+    while time.monotonic() < until:
+        session = f"bench{number}"
+        sent = payloads.payload("PostToolUse", session_id=session, transcript="", cwd="/p")
+        sent |= {"tool_use_id": f"toolu_{number}_{fired}"}
+        subprocess.run(HOOK, input=json.dumps(sent).encode(), check=True, capture_output=True)
+        fired += 1
+    return fired
+
+
+def _speed(engine: str, address: str, folder: Path) -> Row:
+    """5 MB of a made-up session: gathering alone, and with the rows written."""
+    transcript = folder / "5mb.jsonl"
+    made_up.write(transcript, 5 << 20)
+    _window("long", str(transcript))
+    [source] = [one for one in gather.sources() if "long" in one]
+    began = time.perf_counter()
+    position: dict[str, Any] = {}
+    while (batch := gather.gather(source, position)) is not None:
+        position = batch.until
+    gathered = time.perf_counter() - began
+    store = Store.open(address)
+    began = time.perf_counter()
+    done = sync(store, [source])
+    whole = time.perf_counter() - began
+    store.close()
+    figure = f"{done.actions / whole:,.0f} calls a second, {gathered / whole:.0%} of it reading"
+    return f"{engine}: 5 MB of transcript into rows", figure, ""
+
+
+def _window(session: str, transcript: str) -> None:
+    folder = places.window(session)
+    Path(folder).mkdir(parents=True)
+    save(
+        folder, State(session_id=session, project="/p", transcript=transcript, edge_tokens=167_000)
+    )
+    mark.arm(folder, mark.Mark(above=150_000))
+
+
+if __name__ == "__main__":
+    for title, figure, wanted in rows(float(sys.argv[1]) if sys.argv[1:] else SECONDS):
+        print(f"{title:64} {figure:48} {wanted}", flush=True)
