@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from holdfast.brief.fence import clean, code, flat
 from holdfast.brief.item import Item, times
 from holdfast.checkpoint.extract.heat import FLOOR, heat_at
+from holdfast.checkpoint.extract.outcomes import resolved
 from holdfast.checkpoint.facts import Facts, Task
 from holdfast.checkpoint.request import request
 
@@ -57,7 +58,7 @@ def failing(facts: Facts, most_lines: int) -> Iterator[Item]:
 
 
 def fixed(facts: Facts) -> Iterator[Item]:
-    over = [one for one in facts.failures if one.fixed is not None and one.lines and one.fix]
+    over = [one for one in resolved(facts) if one.lines and one.fix]
     for age, one in enumerate(reversed(over[-6:])):
         by = f", after edits in {', '.join(map(clean, one.fix[-3:]))}" if one.fix else ""
         text = f"{code(one.command, 80)} passes again{by}; it had said: {flat(one.lines[0], 140)}"

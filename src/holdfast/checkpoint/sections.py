@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from holdfast.checkpoint.extract.outcomes import resolved
 from holdfast.checkpoint.facts import REPORTED, Command, Facts, Failure, Prompt, Rule, Used
 from holdfast.checkpoint.git_state import git_state
 from holdfast.checkpoint.request import request
 
 MOST_ITEMS = 40
 MOST_CHARS = 600
+MOST_FAILURES = 12
+AS_ASKED = "the request under In Progress"
+GO_ON = f"go on with {AS_ASKED}"
+ALL_REPORTED = f"nothing known: the model has reported {AS_ASKED} done"
 
 
 def sections_of(facts: Facts) -> dict[str, list[str]]:
@@ -19,17 +24,13 @@ def sections_of(facts: Facts) -> dict[str, list[str]]:
         "In Progress": list(_in_progress(facts)),
         "User Rules": [_rule(rule) for rule in facts.rules],
         "What Changed": [_changed(*pair) for pair in _recent(facts) if pair[1].edits],
-        "Why Changed": list(dict.fromkeys(_said(facts, p) for p in _reasons(facts))),
-        "Active Issues": [
-            *_lost(facts),
-            *map(_open, _failures(facts, still=True)),
-            *_left_behind(facts),
-        ],
+        "Why Changed": list(dict.fromkeys(_reasons(facts))),
+        "Active Issues": [*_lost(facts), *map(_open, _failing(facts)), *_left_behind(facts)],
         "Key Decisions": [_cut(one.text) for one in facts.decisions],
         "Next Steps": list(_next_steps(facts)),
         "Open Questions": [_cut(text) for text in facts.questions],
         "Commands": [_ran(one) for one in _last_commands(facts)],
-        "Errors Resolved": [_resolved(one) for one in _failures(facts, still=False)],
+        "Errors Resolved": [_resolved(one) for one in resolved(facts)[-MOST_FAILURES:]],
         "Files Used": [_used(*pair) for pair in _recent(facts) if not pair[1].edits],
         "References": [_reference(facts, text) for text in list(facts.references)[-20:]],
         "Agents": [_cut(f"{a.kind}: {a.asked} → {a.answer or a.status}") for a in _agents(facts)],
@@ -69,11 +70,10 @@ def snapshot_of(facts: Facts) -> dict[str, Any]:
 def _in_progress(facts: Facts) -> Iterator[str]:
     """The request being worked on, the last words, and calls that have no result yet."""
     if facts.prompts:
-        yield "request: " + _asked(facts) + _where(facts)
+        done = ", reported done by the model" if facts.reported_done else ""
+        yield f"request{done}: " + _asked(facts) + _where(facts)
     if facts.planning:
         yield "mode: plan mode is on; read and plan only until the user approves the plan"
-    elif facts.reported_done:
-        yield "state: the model has reported the request done"
     if told := [task.text for task in facts.tasks.values() if task.status == REPORTED]:
         yield _cut("reported done by the model: " + " / ".join(told))
     if facts.last_texts:
@@ -85,8 +85,10 @@ def _in_progress(facts: Facts) -> Iterator[str]:
             yield "git: " + state
 
 
-def _reasons(facts: Facts) -> list[Prompt]:
-    return [*request(facts)[:1], *facts.prompts[-3:]]
+def _reasons(facts: Facts) -> Iterator[str]:
+    """What was asked, oldest first; the request itself is not said again."""
+    for one in facts.prompts[-4:]:
+        yield AS_ASKED if one in request(facts)[:1] else _said(facts, one)
 
 
 def _asked(facts: Facts) -> str:
@@ -117,8 +119,7 @@ def _next_steps(facts: Facts) -> Iterator[str]:
     if open_tasks or not facts.prompts:
         return
     reported = any(task.status == REPORTED for task in facts.tasks.values())
-    done = reported or facts.reported_done
-    yield ("reported done, see what the user says: " if done else "go on with: ") + _asked(facts)
+    yield ALL_REPORTED if reported or facts.reported_done else GO_ON
 
 
 def _recent(facts: Facts) -> list[tuple[str, Used]]:
@@ -146,8 +147,8 @@ def _left_behind(facts: Facts) -> Iterator[str]:
             yield f"{path}: {_cut(note)}"
 
 
-def _failures(facts: Facts, *, still: bool) -> list[Failure]:
-    return [one for one in facts.failures if (one.fixed is None) == still][-12:]
+def _failing(facts: Facts) -> list[Failure]:
+    return [one for one in facts.failures if one.fixed is None][-MOST_FAILURES:]
 
 
 def _open(failure: Failure) -> str:

@@ -127,12 +127,15 @@ def _is_slip(lines: list[str], slips: tuple[str, ...] = _SLIPS) -> bool:
 
 
 def _fail(facts: Facts, key: str, command: Command, place: Place) -> None:
-    """The newest failure of a run stands for those before it, and no fix of it holds any more."""
+    """The newest failure of a run stands for those before it; a fix of it holds no more, but that
+    of another error is a fix still."""
     still = runs.parts(key)
     edited: list[str] = []
     kept: list[Failure] = []
     for old in facts.failures:
-        if _all_covered(old.left, still) or (old.fixed and _all_covered(still, old.left)):
+        if old.fixed and old.lines[:1] != command.said[:1]:
+            kept.append(old)
+        elif _all_covered(old.left, still) or (old.fixed and _all_covered(still, old.left)):
             edited = edited if old.fixed else old.edited
         elif not _is_past(old, place):
             kept.append(old)
@@ -140,6 +143,17 @@ def _fail(facts: Facts, key: str, command: Command, place: Place) -> None:
     if len(facts.failures) > MOST_FAILURES:
         fixed = [one for one in facts.failures if one.fixed]
         facts.failures.remove((fixed or facts.failures)[0])
+
+
+def resolved(facts: Facts) -> list[Failure]:
+    """What was fixed, and passes still."""
+    still = [runs.parts(one.command) for one in facts.failures if one.fixed is None]
+    return [
+        one
+        for one in facts.failures
+        if one.fixed
+        and not any(_all_covered(one.left, by) or _all_covered(by, one.left) for by in still)
+    ]
 
 
 def _all_covered(failed: list[str], by: list[str]) -> bool:
