@@ -33,13 +33,14 @@ _PASSING = re.compile(r"\b(?:pass|passes|passed|passing|succeeds|succeeded|works
 def clauses(summary: str) -> Iterator[str]:
     """Each on its own, as it was written; quotes, code, and what stands under a heading of things
     asked or to come are left out."""
-    aside = in_code = False
+    aside = numbered = in_code = False
     for line in summary.splitlines()[:MOST_LINES]:
         bare = line.strip().strip("*# ")
         if line.lstrip().startswith("```"):
             in_code = not in_code
-        elif _is_heading(line, bare):
-            aside = any(cue in bare.lower() for cue in _ASIDE)
+        elif _is_heading(line, bare) or (numbered and line[:1].isdigit()):
+            aside = any(cue in bare.lower()[:60] for cue in _ASIDE)
+            numbered = line[:1].isdigit()
         if aside or in_code or bare[:1] in ('"', ">", "“", "|"):
             continue
         for part in re.split(r"(?<=[.!?]) |; | but ", re.sub(r"^(?:[-*•]|\d+[.)]) +", "", bare)):
