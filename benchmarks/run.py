@@ -23,9 +23,8 @@ def main() -> None:
     _print("Saving and giving back", list(_save()))
     _print("Taking in what hooks leave", list(_intake()))
     _print("Taking secrets out", list(_secrets()))
-    _print("Sharing: eight processes of hooks", list(_together()))
-    _print("Sharing: writes through the API", list(_api()))
-    _print("Sharing: lists of very much", list(_lists()))
+    _print("Writes through the API", list(_api()))
+    _print("Lists of very much", list(_lists()))
     _print("Reading and alerts against the truth", list(_truth(given.corpus)))
     _print("What a brief gives back", list(_briefs(given.corpus, given.evaluate)))
 
@@ -74,12 +73,6 @@ def _secrets() -> Iterator[Row]:
     from benchmarks import redact
 
     yield from redact.rows()
-
-
-def _together() -> Iterator[Row]:
-    from benchmarks import hook_path
-
-    yield from hook_path.rows()
 
 
 def _api() -> Iterator[Row]:
