@@ -39,7 +39,8 @@ _NOT_RUN = (
 )
 _GOES_ON = b" in background with ID"
 _decode = msgspec.json.Decoder(str).decode
-_STOPPED = (b'"toolUseResult":"User rejected', b'"toolUseResult":"Error: The user doesn')
+_RECORD = b'"toolUseResult":'
+_STOPPED = (_RECORD + b'"User rejected', _RECORD + b'"Error: The user doesn')
 _USER_SAID = "the user said:"
 _NOTE = "\n\nNote: The user's next message"
 PREAMBLE_CHARS = 800
@@ -183,7 +184,7 @@ def _answered(facts: Facts, text: str, place: Place) -> None:
 
 def is_rejection(data: bytes) -> bool:
     """The client's own record says that the user stopped the call."""
-    return _STOPPED[0] in data or _STOPPED[1] in data
+    return data.startswith(_STOPPED, data.find(_RECORD))
 
 
 def _rejected(facts: Facts, call: Call, text: str, place: Place) -> None:

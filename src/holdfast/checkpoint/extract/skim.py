@@ -6,6 +6,7 @@ compaction should be held up. Whoever saves the facts at every checkpoint never 
 """
 
 import os
+from collections import deque
 from collections.abc import Iterable, Iterator
 
 from holdfast.checkpoint.extract.results import is_rejection
@@ -23,6 +24,7 @@ _RESULT, _PROGRESS = b'"type":"tool_result"', b'"type":"progress"'
 _USER, _ASSISTANT, _SYSTEM = b'"type":"user"', b'"type":"assistant"', b'_boundary"'
 _QUEUE = b'"type":"queue-operation"'
 _SIDECHAIN = b'"isSidechain":true'
+_NAME = b'"name":"'
 _TOOLS = (
     *(b'"name":"TodoWrite"', b'"name":"TaskCreate"', b'"name":"TaskUpdate"'),
     *(b'"name":"AskUserQuestion"', b'"name":"ExitPlanMode"'),
@@ -33,20 +35,28 @@ _MESSAGE, _ID = b'"message":{', b'"id":"'
 
 def skim(path: str | os.PathLike[str], facts: Facts, end: int) -> Iterator[Entry]:
     """The entries that matter up to byte `end`; `facts` learns how far we came."""
-    recent: list[tuple[int, bytes]] = []  # answers, should the user have stopped one of their calls
+    # Answers, should the user have stopped one of their calls.
+    recent: deque[tuple[int, bytes]] = deque(maxlen=6)
     with Source(path) as source:
         for data in source.lines(facts.offset, LONGEST_LINE_BYTES):
             if facts.offset >= end or not data.endswith(b"\n"):
                 return
             offset, facts.offset = facts.offset, facts.offset + len(data)
             facts.lines += 1
-            head = data[:HEAD_BYTES]
-            if _RESULT in head and len(data) < SHORT_BYTES and is_rejection(data):
-                yield from _entries(line for line in recent if _answers(head, line[1]))
-            if _matters(facts, head, data):
+            head, matters = data[:HEAD_BYTES], False
+            if _RESULT in head:
+                if len(data) < SHORT_BYTES and is_rejection(data):
+                    yield from _entries(line for line in recent if _answers(head, line[1]))
+                matters = any(key.encode() in data for key in facts.calls)
+            elif _ASSISTANT in data and _PROGRESS not in head:
+                _count(facts, head)
+                matters = _calls(data)
+                if not matters:
+                    recent.append((offset, data))
+            elif _PROGRESS not in head:
+                matters = _USER in data or _SYSTEM in head or _QUEUE in head
+            if matters:
                 yield from _entries([(offset, data)])
-            elif _ASSISTANT in data:
-                recent = [*recent[-5:], (offset, data)]
 
 
 def _entries(lines: Iterable[tuple[int, bytes]]) -> Iterator[Entry]:
@@ -64,15 +74,12 @@ def _answers(head: bytes, call: bytes) -> bool:
     return bool(name) and name in call
 
 
-def _matters(facts: Facts, head: bytes, data: bytes) -> bool:
-    if _RESULT in head:
-        return bool(facts.calls) and any(key.encode() in data for key in facts.calls)
-    if _PROGRESS in head:
-        return False
-    if _ASSISTANT in data:
-        _count(facts, head)
-        return any(tool in data for tool in _TOOLS)
-    return _USER in data or _SYSTEM in head or _QUEUE in head
+def _calls(data: bytes) -> bool:
+    """One of the tools that matter is called: one search for all, since most lines call none."""
+    at = data.find(_NAME)
+    while at >= 0 and not data.startswith(_TOOLS, at):
+        at = data.find(_NAME, at + 1)
+    return at >= 0
 
 
 def _count(facts: Facts, head: bytes) -> None:
