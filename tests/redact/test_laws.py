@@ -99,3 +99,11 @@ def test_importing_it_loads_re_and_nothing_else() -> None:
     )
     run = subprocess.run([sys.executable, "-ISc", code], capture_output=True, text=True, check=True)
     assert not {name for name in run.stdout.split() if not name.startswith("holdfast")}
+
+
+@pytest.mark.parametrize("before", ["", "token " * 20, "token expired, token is ", "token value "])
+def test_a_name_among_others_still_tells(before: str) -> None:
+    value = "q8Zt4Lm2Xw9Rv5Kb7Nc3"
+    assert value not in redact(f"{before}token={value} token expired")
+    assert value not in redact(f"{before}token {value}")
+    assert value not in redact(f"curl --token {value} token")

@@ -17,6 +17,7 @@ from holdfast.api.fields import (
     Limit,
     Offset,
     Text,
+    Texts,
     Word,
     WordQuery,
     at_most,
@@ -37,7 +38,7 @@ class NewAction(Body):
     output: Text | None = None
     exit_code: Annotated[int, Field(ge=-MOST_INT, le=MOST_INT)] | None = None
     duration_ms: Annotated[int, Field(ge=0, le=MOST_DURATION_MS)] | None = None
-    file_paths: Annotated[list[Text], Field(max_length=1_000)] | None = None
+    file_paths: Texts | None = None
     subtask_id: Id | None = None
     session_id: Word | None = None
     agent_id: Word | None = None

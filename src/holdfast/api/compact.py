@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.answers import Answer, said
 from holdfast.api.database import Db
-from holdfast.api.fields import Anything, Body, Object, SessionPath, Text, Word
+from holdfast.api.fields import Anything, Body, Object, SessionPath, Text, Texts, Word
 from holdfast.brief.shared import compose_shared
 from holdfast.store.page import Row
 from holdfast.work import compaction, moment
@@ -41,8 +41,8 @@ class Save(Body):
     ] = "auto"
     context_summary: Text | None = None
     active_tasks: list[ActiveTask] = Field(default_factory=list)
-    modified_files: list[Text] = Field(default_factory=list)
-    key_decisions: list[Text] = Field(default_factory=list)
+    modified_files: Texts = Field(default_factory=list)
+    key_decisions: Texts = Field(default_factory=list)
     agent_states: list[AgentState] | Object = Field(default_factory=list)
     wave_state: Object | None = None
     hierarchy: Anything = None

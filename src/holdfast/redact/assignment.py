@@ -48,6 +48,9 @@ _VALUE = (
     r"|(?P<e>\\{1,7}[\"'`])(?P<escaped>(?:(?!(?P=e))[^\r\n]){1,4096}?)(?P=e)"
     rf"|(?P<bare>(?:{_PLAIN}{{1,512}}+|{_SLASH})(?:{_SLASH}{_PLAIN}{{0,64}}+){{0,8}}+))"
 )
+# `token expired`: a short word behind a blank is no secret, and the pattern takes 20 times as long.
+_DULL = r",?[ \t]{1,4}(?!(?:ist?|value)\b)[a-z][a-z0-9_-]{0,18}(?=[ \t\r\n.]|\Z)"
+_FLAG_CHARS = 32
 
 
 def scan(page: Page) -> Iterator[Finding]:
@@ -64,14 +67,18 @@ def _after() -> re.Pattern[str]:
 
 def _named(text: str, low: str, name: str, judge: Callable[[str, bool], bool]) -> Iterator[Finding]:
     done = 0
+    dull, after = re.compile(_DULL, re.A), None
     for at in places(low, name):
         if at < done or not _telling(low, name, at) or not _ends(low, at + len(name)):
+            continue
+        if dull.match(low, at + len(name)) and "--" not in low[max(0, at - _FLAG_CHARS) : at]:
             continue
         if low.startswith(name, at + len(name) + 1):
             done = _last_of_chain(low, name, at)
             if at < done:
                 continue
-        match = _after().match(text, at + len(name))
+        after = after or _after()
+        match = after.match(text, at + len(name))
         span = span_of(Written(text, at, name, match), judge) if match else None
         if span:
             done = span[1]
