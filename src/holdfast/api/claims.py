@@ -5,22 +5,23 @@ from __future__ import annotations
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from holdfast.api.answers import NOT_FOUND, Answer, Paged, paging, said
 from holdfast.api.database import Db
-from holdfast.api.fields import AgentName, Body, Id, Offset, Word
+from holdfast.api.fields import MOST_ID, AgentName, Body, Id, Offset, clean
 from holdfast.api.slips import Slip
 from holdfast.store.page import Row
 from holdfast.work import claims, moment
 
 router = APIRouter(prefix="/api/claims", tags=["claims"])
+Work = Annotated[str, Field(min_length=1, max_length=MOST_ID), AfterValidator(clean)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
 class NewClaim(Body):
     project_id: Id
-    work: Word = Field(description="what is claimed, in words both sides use: `tests/login`")
+    work: Work = Field(description="what is claimed, in words both sides use: `tests/login`")
     agent_id: AgentName
     ttl_seconds: int = Field(claims.USUAL_TTL_SECONDS, ge=1, le=claims.MOST_TTL_SECONDS)
 
@@ -73,7 +74,7 @@ async def take(body: NewClaim, db: Db) -> Response:
 async def release(
     db: Db,
     project_id: Annotated[Id, Query()],
-    work: Annotated[Word, Query()],
+    work: Annotated[Work, Query()],
     agent_id: Annotated[AgentName, Query()],
 ) -> Response:
     """Only who has it may let it go."""

@@ -18,7 +18,7 @@ from pydantic import (
 )
 from starlette.convertors import StringConvertor, register_url_convertor
 
-from holdfast.redact import redact
+from holdfast.redact import redact, without_named
 from holdfast.work import moment
 
 MOST_INT = 2**31 - 1
@@ -46,6 +46,13 @@ def plain(text: str) -> str:
         text.encode()
     except UnicodeEncodeError as slip:
         raise ValueError("must be valid Unicode") from slip
+    return text
+
+
+def public(text: str) -> str:
+    """A name is what others look it up by: a secret cannot be taken out of it, so it is refused."""
+    if redact(plain(text)) != text:
+        raise ValueError("must not hold a secret")
     return text
 
 
@@ -85,6 +92,8 @@ def clean_value(value: Any) -> Any:
     told = msgspec.json.encode(value).decode()
     if len(told) > MOST_JSON:
         raise ValueError(f"must hold at most {MOST_JSON} characters of JSON")
+    value = without_named(value)
+    told = msgspec.json.encode(value).decode()
     kept = redact(told)
     if kept == told:
         return value
@@ -125,14 +134,14 @@ def at_most(most: int) -> AfterValidator:
 
 
 Text = Annotated[str, Field(max_length=MOST_TEXT), AfterValidator(clean)]
-Word = Annotated[str, Field(min_length=1, max_length=MOST_ID), AfterValidator(plain)]
+Word = Annotated[str, Field(min_length=1, max_length=MOST_ID), AfterValidator(public)]
 Words = Annotated[str, Field(min_length=1, max_length=MOST_TEXT), AfterValidator(clean)]
-FilePath = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(plain)]
+FilePath = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(public)]
 Texts = Annotated[list[str], Field(max_length=1_000), AfterValidator(clean_each)]
 Object = Annotated[dict[str, Any], AfterValidator(clean_value)]
 Anything = Annotated[Any, AfterValidator(clean_value)]
 # Two of them in one index must fit PostgreSQL's 2,704 bytes: 2 x 256 characters of 4 bytes.
-AgentName = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(plain)]
+AgentName = Annotated[str, Field(min_length=1, max_length=256), AfterValidator(public)]
 Natural = Annotated[int, Field(ge=0, le=MOST_BIGINT)]
 TimeMs = Annotated[
     int,

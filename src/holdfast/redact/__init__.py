@@ -6,5 +6,6 @@ commit ids, hashes and uuids stay. Importing this costs `re` and nothing else.
 
 from holdfast.redact.find import are_clean, find, redact
 from holdfast.redact.finding import Finding
+from holdfast.redact.named import without_named
 
-__all__ = ["Finding", "are_clean", "find", "redact"]
+__all__ = ["Finding", "are_clean", "find", "redact", "without_named"]

@@ -23,6 +23,7 @@ _KEYS = ("secret", "token", "credential", "credentials", "_auth", "apikey", "acc
          "privatekey",
          "secretkey", "authkey", "accountkey", "encryptionkey", "signingkey", "masterkey",
          "_key", "-key", " key")  # fmt: skip
+_TELLING = (*_PASSWORDS, *_KEYS)
 # `cache_key` and `primary-key` are names of things; a key to something is called one of these.
 _KINDS_OF_KEY = ("api", "access", "private", "secret", "auth", "account", "encryption", "encrypt",
                  "signing", "sign", "master", "license", "service", "storage", "webhook", "app",
@@ -89,6 +90,18 @@ def _last_of_chain(low: str, name: str, at: int) -> int:
     """`password=password=…`: only the last name of a chain can have a value that is one."""
     chain = re.compile(f"(?:{re.escape(name)}[=:])+").match(low, at)
     return chain.end() - len(name) - 1 if chain else at
+
+
+def is_telling(name: str) -> bool:
+    """A key under which a secret stands, whatever that looks like: `password`, `api_key`."""
+    low = name.strip().lower()
+    return (
+        low.endswith(_TELLING)
+        and low != "pass"
+        and any(
+            low.endswith(word) and _telling(low, word, len(low) - len(word)) for word in _TELLING
+        )
+    )
 
 
 def _may_tell(page: Page, name: str) -> bool:

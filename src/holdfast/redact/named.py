@@ -1,0 +1,31 @@
+"""A JSON value whose keys tell what is secret: also in lists, numbers and objects below them."""
+
+from __future__ import annotations
+
+from holdfast.redact.assignment import is_telling
+from holdfast.redact.finding import Finding
+from holdfast.redact.value import is_password
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_LEAST_NUMBER = 100_000  # a shorter one is a count
+_GONE = Finding("password", 0, 0).placeholder
+
+
+def without_named(value: Any, *, told: bool = False) -> Any:
+    """The value, a placeholder in each place that a key above it says is secret."""
+    if isinstance(value, dict):
+        return {
+            key: without_named(inner, told=told or is_telling(key)) for key, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [without_named(inner, told=told) for inner in value]
+    return _GONE if told and _is_secret(value) else value
+
+
+def _is_secret(value: Any) -> bool:
+    if isinstance(value, str):
+        return " " not in value and is_password(value, True)
+    return isinstance(value, int | float) and abs(value) >= _LEAST_NUMBER

@@ -1,0 +1,53 @@
+"""No secret reaches the database by way of a name, a key, or what lies below a key."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.api.trees import post
+
+TOKEN = "ghp_" + "a1B2c3D4e5F6" * 3
+
+
+@pytest.mark.requirement("X4")
+@pytest.mark.parametrize(
+    "content",
+    [
+        {"password": ["hunter2-blue"]},
+        {"token": {"value": "hunter2-blue"}},
+        {"api_key": [{"a": ["hunter2-blue"]}]},
+        {"password ": "hunter2-blue"},
+    ],
+)
+def test_what_lies_below_a_telling_key_is_taken_out(api: TestClient, content: Any) -> None:
+    project = post(api, "project", path="/w/app", metadata=content)
+    assert "hunter2-blue" not in api.get(f"/api/projects/{project['id']}").text
+
+
+@pytest.mark.requirement("X4")
+def test_a_number_can_be_a_password_and_a_count_is_none(api: TestClient) -> None:
+    given = {"password": 12345678901234, "pass": 200_000, "max_tokens": 200_000, "token": 3}
+    kept = post(api, "project", path="/w/app", metadata=given)["metadata"]
+    assert kept == {**given, "password": "[redacted: password]"}
+
+
+@pytest.mark.requirement("X4")
+def test_a_name_that_is_a_secret_is_refused(api: TestClient) -> None:
+    action = {"tool_name": "Bash", "tool_type": "builtin", "session_id": "s1", "agent_id": "a"}
+    for name in ("tool_name", "session_id", "agent_id"):
+        refused = api.post("/api/actions", json={**action, name: TOKEN})
+        assert refused.json()["details"] == {name: ["Value error, must not hold a secret"]}
+    usual = {"session_id": "0b5c4f5e-6f8e-4c57-9a6b-1f0f6f1d2c3b", "agent_id": "a" + "0f3c9b" * 6}
+    assert api.post("/api/actions", json={**action, **usual}).status_code == 201
+
+
+@pytest.mark.requirement("X4")
+def test_claimed_work_is_cleaned_and_still_released_by_the_same_words(api: TestClient) -> None:
+    claim = {"project_id": post(api, "project", path="/w/app")["id"], "agent_id": "a"}
+    words = {**claim, "work": f"rotate {TOKEN}"}
+    assert TOKEN not in api.post("/api/claims", json=words).text
+    assert TOKEN not in api.get("/api/claims").text
+    assert api.delete("/api/claims", params=words).status_code == 200
