@@ -167,3 +167,22 @@ def test_one_who_was_away_too_long_is_told(live: Live, store: Store) -> None:
         heard.block()
         assert heard.block() == {"event": "missed", "data": "{}"}
         assert [heard.event()["id"] for _ in range(2)] == [4, 5]
+
+
+def test_one_who_is_ahead_of_the_log_is_told_and_goes_on_from_now(live: Live, store: Store) -> None:
+    _announce(store, 2)
+    assert live.get("/api/events?wait=20&after=99").json()["missed"]
+    with live.listening("", Last_Event_ID="99") as heard:
+        heard.block()
+        assert heard.block() == {"event": "missed", "data": "{}"}
+        _announce(store, 1)
+        assert heard.event()["id"] == 3
+
+
+def test_an_empty_last_id_is_none(live: Live, store: Store) -> None:
+    _announce(store, 2)
+    with live.listening("", Last_Event_ID="") as heard:
+        heard.block()
+        _announce(store, 1)
+        assert heard.event()["id"] == 3
+    assert live.get("/api/events?wait=0", Last_Event_ID="x").status == 400

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import msgspec
 from fastapi import APIRouter, Depends, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
-from pydantic import AfterValidator
+from pydantic import AfterValidator, BeforeValidator, Field
 from starlette.types import Message, Receive, Scope, Send
 
 from holdfast.api.answers import Answer, said
@@ -32,6 +32,10 @@ READ_AT_ONCE = 500
 
 Number = Annotated[int, Query(ge=0, le=MOST_BIGINT)]
 Name = Annotated[str, Query(min_length=1, max_length=MOST_ID), AfterValidator(plain)]
+LastId = Annotated[
+    Annotated[int, Field(ge=0, le=MOST_BIGINT)] | None,
+    BeforeValidator(lambda told: told or None),  # a browser sends an empty one at first
+]
 
 
 class Event(Answer):
@@ -76,7 +80,7 @@ async def get(
     kind: Name | None = None,
     wait: Annotated[int, Query(ge=0, le=25)] | None = None,
     limit: Annotated[int, Query(ge=1, le=1000)] = 100,
-    last_event_id: Annotated[int | None, Header(ge=0, le=MOST_BIGINT)] = None,
+    last_event_id: Annotated[LastId, Header()] = None,
 ) -> Response:
     """A stream without an end; `wait` (seconds), or `Accept: application/json`, asks for a page.
 
@@ -97,7 +101,7 @@ async def _page(
     db: Database, hub: Hub, after: int, wanted: Wanted, limit: int, wait: int
 ) -> Response:
     found = await db.read(lambda c: events.since(c, after, wanted, limit))
-    if wait and not found.rows:
+    if wait and not found.rows and not found.missed:
         hub.expect_room()
         with suppress(TimeoutError):
             async with hub.joined() as poked, asyncio.timeout(wait):

@@ -39,7 +39,7 @@ def since(connection: Connection, after: int, wanted: Wanted, limit: int) -> Sin
     """Oldest first. A number from the future (of another database) means: from now on."""
     last = newest(connection)
     if after >= last:
-        return Since([], last, more=False)
+        return Since([], last, more=False, missed=after > last)
     query = sa.select(events).where(events.c.id > after, events.c.id <= last).order_by(events.c.id)
     for name in ("project_id", "session_id", "kind"):
         value = getattr(wanted, name)
