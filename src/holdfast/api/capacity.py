@@ -97,13 +97,13 @@ async def track(body: Track, db: Db) -> Response:
     return nothing()
 
 
-@router.get("/capacity/{agent_id}", response_model=Capacity, responses=NOT_FOUND)
+@router.get("/capacity/{agent_id:text}", response_model=Capacity, responses=NOT_FOUND)
 async def get(agent_id: AgentPath, db: Db) -> Response:
     """The newest window of this agent, or of the session with this id."""
     return said(shown(agent_id, _there(await db.read(lambda c: capacity.find(c, agent_id)))))
 
 
-@router.post("/capacity/{agent_id}/reset", response_model=Capacity, responses=NOT_FOUND)
+@router.post("/capacity/{agent_id:text}/reset", response_model=Capacity, responses=NOT_FOUND)
 async def reset(agent_id: AgentPath, db: Db) -> Response:
     """The window was compacted. A reading is not changed by that: the next one tells."""
 
@@ -114,7 +114,7 @@ async def reset(agent_id: AgentPath, db: Db) -> Response:
     return said(shown(agent_id, await db.write(change)))
 
 
-@router.get("/context/health/{agent_id}", response_model=Health)
+@router.get("/context/health/{agent_id:text}", response_model=Health)
 async def health(agent_id: AgentPath, db: Db, request: Request) -> Response:
     """Always an answer: `unknown` for an agent nobody told of, `degraded` without a database."""
     status = "healthy"

@@ -127,7 +127,7 @@ async def save(body: Save, db: Db) -> Response:
     return said({"success": True, "id": row["id"], "snapshot": counts, "saved_at": saved_at}, 201)
 
 
-@router.get("/snapshot/{session_id}", response_model=Snapshot)
+@router.get("/snapshot/{session_id:text}", response_model=Snapshot)
 async def snapshot(session_id: SessionPath, db: Db) -> Response:
     """The newest of exactly this session."""
     row = await db.read(lambda c: compaction.latest(c, session_id))
@@ -181,7 +181,7 @@ async def restore(body: Restore, db: Db) -> Response:
     )
 
 
-@router.get("/status/{session_id}", response_model=Status)
+@router.get("/status/{session_id:text}", response_model=Status)
 async def status(session_id: SessionPath, db: Db) -> Response:
     """Has this session been compacted?"""
     row = await db.read(lambda c: compaction.status(c, session_id))

@@ -63,7 +63,7 @@ class Generated(Answer):
     sources: list[Source]
 
 
-@router.get("/{agent_id}", response_model=BriefAnswer | RawAnswer, responses=NOT_FOUND)
+@router.get("/{agent_id:text}", response_model=BriefAnswer | RawAnswer, responses=NOT_FOUND)
 async def get(
     agent_id: AgentPath,
     db: Db,

@@ -127,7 +127,7 @@ async def stats(db: Db) -> Response:
     return said({**found, "timestamp": moment.written(now)})
 
 
-@router.get("/{session_id}", response_model=WithRequests, responses=NOT_FOUND)
+@router.get("/{session_id:text}", response_model=WithRequests, responses=NOT_FOUND)
 async def get(session_id: SessionPath, db: Db) -> Response:
     """The session, and the last 20 things asked in it."""
 
@@ -140,7 +140,7 @@ async def get(session_id: SessionPath, db: Db) -> Response:
     return said({**shown(row), "requests": last})
 
 
-@router.patch("/{session_id}", response_model=Session, responses=NOT_FOUND)
+@router.patch("/{session_id:text}", response_model=Session, responses=NOT_FOUND)
 async def patch(session_id: SessionPath, body: Change, db: Db) -> Response:
     """End it, re-open it (`ended_at: null`), or set its totals."""
     changes = columns(body.model_dump(exclude_unset=True))
@@ -148,7 +148,7 @@ async def patch(session_id: SessionPath, body: Change, db: Db) -> Response:
     return said(shown(await db.write(lambda c: sessions.change(c, session_id, given))))
 
 
-@router.delete("/{session_id}", status_code=204, response_class=Response, responses=NOT_FOUND)
+@router.delete("/{session_id:text}", status_code=204, response_class=Response, responses=NOT_FOUND)
 async def remove(session_id: SessionPath, db: Db) -> Response:
     await db.write(lambda c: sessions.remove(c, session_id))
     return nothing()

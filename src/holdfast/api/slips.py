@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from fastapi import FastAPI, Request
@@ -44,12 +45,17 @@ def _invalid(_request: Request, slip: Exception) -> JSONResponse:
     assert isinstance(slip, RequestValidationError)
     details: dict[str, list[str]] = {}
     for one in slip.errors():
-        where, *rest = (str(part) for part in one["loc"])
+        where, *rest = (str(part) for part in one["loc"] if not _is_inner(part))
         name = ".".join(rest) if rest and one["type"] != "json_invalid" else where
         details.setdefault(name, []).append(str(one["msg"]))
     query_only = all(str(one["loc"][0]) == "query" for one in slip.errors())
     error = "Invalid query parameters" if query_only else "Validation failed"
     return _said(400, error, details=details)
+
+
+def _is_inner(part: object) -> bool:
+    """`function-after[…]`, `constrained-str`: how a field of two kinds was tried."""
+    return isinstance(part, str) and re.fullmatch(r"(?!constrained-)[\w-]+", part) is None
 
 
 def _too_deep(_request: Request, _slip: Exception) -> JSONResponse:

@@ -25,6 +25,7 @@ def read(text: str) -> int | None:
     """Milliseconds of a written time, or none where it is not one; without a zone it is UTC."""
     try:
         at = datetime.fromisoformat(text)
-        return round(at.replace(tzinfo=at.tzinfo or UTC).timestamp() * 1000)
+        ms = round(at.replace(tzinfo=at.tzinfo or UTC).timestamp() * 1000)
     except (ValueError, OverflowError):
         return None
+    return ms if written(ms) else None

@@ -1,0 +1,44 @@
+"""What is odd is refused by the name of its field, or found as it was made."""
+
+from __future__ import annotations
+
+import pytest
+from starlette.testclient import TestClient
+
+from tests.api.trees import post
+
+
+@pytest.mark.requirement("S2")
+def test_a_slip_names_the_field_and_nothing_inside_us(api: TestClient) -> None:
+    project = post(api, "project", path="/w/app")
+    whole = {"project_id": project["id"], "from_agent": "a", "topic": "t"}
+    for odd in (5, {"a": "\x00"}, "\x00"):
+        refused = api.post("/api/messages", json={**whole, "content": odd})
+        assert (refused.status_code, list(refused.json()["details"])) == (400, ["content"])
+    states = api.post("/api/compact/save", json={"session_id": "s", "agent_states": [{}]})
+    assert "agent_states.0.agent_id" in states.json()["details"]
+
+
+@pytest.mark.requirement("S2")
+@pytest.mark.parametrize("at", ["9999-12-31T23:59:59-23:59", "0001-01-01T00:00:00+23:59"])
+def test_a_time_no_calendar_holds_is_refused(api: TestClient, at: str) -> None:
+    refused = api.post("/api/sessions", json={"id": "s1", "started_at": at})
+    assert (refused.status_code, list(refused.json()["details"])) == (400, ["started_at"])
+
+
+@pytest.mark.requirement("S2")
+def test_a_slash_in_an_id_is_part_of_it(api: TestClient) -> None:
+    assert api.post("/api/sessions", json={"id": "team/s1"}).status_code == 201
+    assert api.get("/api/sessions/team/s1").json()["id"] == "team/s1"
+    assert api.get("/api/sessions/team%2Fs1").json()["id"] == "team/s1"
+    assert api.patch("/api/sessions/team/s1", json={"total_errors": 1}).status_code == 200
+    assert "overview" in api.get("/api/sessions/stats").json()
+    track = {"agent_id": "team/a", "session_id": "team/s1", "tool_name": "Read"}
+    sizes = {"input_size": 10, "output_size": 10}
+    assert api.post("/api/tokens/track", json={**track, **sizes}).status_code == 204
+    assert api.get("/api/capacity/team/a").status_code == 200
+    assert api.post("/api/capacity/team/a/reset").status_code == 200
+    assert api.get("/api/context/health/team/a").status_code == 200
+    assert api.get("/api/compact/status/team/s1").status_code == 200
+    assert api.get("/api/compact/snapshot/team/s1").status_code == 200
+    assert api.delete("/api/sessions/team/s1").status_code == 204
