@@ -14,6 +14,7 @@ from holdfast.api.fields import (
     Body,
     FilePath,
     Id,
+    IdQuery,
     Limit,
     Offset,
     Text,
@@ -123,11 +124,17 @@ async def listed(
     session_id: WordQuery = None,
     tool_type: ToolType | None = None,
     tool_name: WordQuery = None,
+    project_id: IdQuery = None,
     limit: Many = 100,
     offset: Offset = 0,
 ) -> Response:
     """Newest first."""
-    wanted = {"session_id": session_id, "tool_type": tool_type, "tool_name": tool_name}
+    wanted = {
+        "session_id": session_id,
+        "tool_type": tool_type,
+        "tool_name": tool_name,
+        "project_id": project_id,
+    }
     page = await db.read(lambda c: actions.listed(c, limit, offset, **wanted))
     return said({"actions": [shown(row) for row in page.rows], **paging(page)})
 

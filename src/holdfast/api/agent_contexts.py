@@ -9,7 +9,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.answers import Answer, Paged, paging, said
 from holdfast.api.database import Db
-from holdfast.api.fields import Offset, WordQuery
+from holdfast.api.fields import IdQuery, Offset, WordQuery
 from holdfast.store.page import Row
 from holdfast.work import agent_contexts, capacity, moment
 
@@ -68,6 +68,8 @@ async def listed(
     agent_id: WordQuery = None,
     agent_type: WordQuery = None,
     status: WordQuery = None,
+    session_id: WordQuery = None,
+    project_id: IdQuery = None,
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
@@ -75,7 +77,14 @@ async def listed(
 
     def look(connection: Connection) -> dict[str, Any]:
         page = agent_contexts.listed(
-            connection, limit, offset, agent_id=agent_id, agent_type=agent_type, status=status
+            connection,
+            limit,
+            offset,
+            agent_id=agent_id,
+            agent_type=agent_type,
+            status=status,
+            session_id=session_id,
+            project_id=project_id,
         )
         found = {"contexts": [shown(row) for row in page.rows], **paging(page)}
         return {**found, **agent_contexts.figures(connection)}

@@ -120,6 +120,8 @@ async def listed(
     session_id: WordQuery = None,
     status: WorkStatus | None = None,
     agent_type: WordQuery = None,
+    agent_id: WordQuery = None,
+    project_id: IdQuery = None,
     is_subagent: bool | None = None,
     limit: Limit = 100,
     offset: Offset = 0,
@@ -134,6 +136,8 @@ async def listed(
             session_id=session_id,
             status=status,
             agent_type=agent_type,
+            agent_id=agent_id,
+            project_id=project_id,
             is_subagent=is_subagent,
         )
     )

@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 from holdfast.api import subtasks
 from holdfast.api.answers import NOT_FOUND, Answer, Paged, nothing, paging, said
 from holdfast.api.database import Db
-from holdfast.api.fields import Body, Id, IdPath, IdQuery, Limit, Offset, Words
+from holdfast.api.fields import Body, Id, IdPath, IdQuery, Limit, Offset, WordQuery, Words
 from holdfast.store.page import Row
 from holdfast.work import moment, tasks
 from holdfast.work.status import WorkStatus
@@ -70,11 +70,18 @@ async def listed(
     db: Db,
     request_id: IdQuery = None,
     status: WorkStatus | None = None,
+    session_id: WordQuery = None,
+    project_id: IdQuery = None,
     limit: Limit = 100,
     offset: Offset = 0,
 ) -> Response:
     """Newest first; by wave within one request."""
-    wanted = {"request_id": request_id, "status": status}
+    wanted = {
+        "request_id": request_id,
+        "status": status,
+        "session_id": session_id,
+        "project_id": project_id,
+    }
     page = await db.read(lambda c: tasks.listed(c, limit, offset, **wanted))
     return said({"tasks": [shown(row) for row in page.rows], **paging(page)})
 

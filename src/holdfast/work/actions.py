@@ -92,9 +92,12 @@ def listed(
     session_id: str | None = None,
     tool_name: str | None = None,
     tool_type: str | None = None,
+    project_id: str | None = None,
 ) -> Page:
     """Newest first, without what went in and came out."""
-    filters = _filters(session_id=session_id, tool_name=tool_name, tool_type=tool_type)
+    filters = _filters(
+        session_id=session_id, tool_name=tool_name, tool_type=tool_type, project_id=project_id
+    )
     query = sa.select(*SHOWN).where(*filters)
     query = query.order_by(actions.c.created_ms.desc(), actions.c.id.desc())
     total = None if filters else notes.counted(connection, "actions")

@@ -21,6 +21,8 @@ def listed(
     agent_id: str | None = None,
     agent_type: str | None = None,
     status: str | None = None,
+    session_id: str | None = None,
+    project_id: str | None = None,
 ) -> Page:
     """Newest first. A snapshot is also found by the id of its session."""
     table = agent_contexts.c
@@ -28,10 +30,13 @@ def listed(
     if agent_id is not None:
         snapshot = (table.agent_type == SNAPSHOT) & (table.session_id == agent_id)
         query = query.where((table.agent_id == agent_id) | snapshot)
-    if agent_type is not None:
-        query = query.where(table.agent_type == agent_type)
-    if status is not None:
-        query = query.where(table.status == status)
+    wanted = {
+        "agent_type": agent_type,
+        "status": status,
+        "session_id": session_id,
+        "project_id": project_id,
+    }
+    query = query.where(*(table[name] == value for name, value in wanted.items() if value))
     return paged(connection, query, limit, offset)
 
 

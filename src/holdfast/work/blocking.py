@@ -47,7 +47,7 @@ def add(
     """One per pair; a second one changes the reason."""
     if blocked_by == blocked_agent:
         raise Refused("An agent cannot block itself", "blocked_agent")
-    _one_at_a_time(connection)
+    one_at_a_time(connection)
     found = circle(_reached_from(connection, blocked_by), blocked_agent, blocked_by)
     if found:
         raise Refused(f"Nobody would go on: {' waits for '.join(found)}", "blocked_by")
@@ -106,7 +106,7 @@ def _remove(connection: Connection, which: sa.ColumnElement[bool]) -> Row:
     return found
 
 
-def _one_at_a_time(connection: Connection) -> None:
+def one_at_a_time(connection: Connection) -> None:
     if not is_sqlite(connection):  # SQLite has one writer anyway
         connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
 

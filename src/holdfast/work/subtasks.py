@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 from holdfast.store import ids, notes
 from holdfast.store.page import Page, Row, first, paged, rows
 from holdfast.store.tables import actions, requests, subtasks, tasks
-from holdfast.work import agent_rows, projects, removal
+from holdfast.work import agent_rows, blocking, projects, removal
 from holdfast.work import tasks as stages
 from holdfast.work.errors import NotThere, Refused
 from holdfast.work.status import UNDER_WAY, times
@@ -60,6 +60,8 @@ def listed(
     session_id: str | None = None,
     status: str | None = None,
     agent_type: str | None = None,
+    agent_id: str | None = None,
+    project_id: str | None = None,
     is_subagent: bool | None = None,
 ) -> Page:
     """Newest first; oldest first within one task."""
@@ -68,11 +70,14 @@ def listed(
         "session_id": session_id,
         "status": status,
         "agent_type": agent_type,
+        "agent_id": agent_id,
     }
     filters = [subtasks.c[name] == value for name, value in wanted.items() if value is not None]
     if is_subagent is not None:
         parent = subtasks.c.parent_agent_id
         filters.append(parent.is_not(None) if is_subagent else parent.is_(None))
+    if project_id is not None:
+        filters.append(subtasks.c.task_id.in_(stages.ids_where(project_id=project_id)))
     query = sa.select(subtasks).where(*filters)
     if task_id is not None:
         query = query.order_by(subtasks.c.created_ms, subtasks.c.id)
@@ -89,6 +94,7 @@ def change(connection: Connection, subtask_id: str, given: Row, now_ms: int) -> 
     if subtask_id in given.get("blocked_by", []):
         raise Refused("A subtask cannot block itself", "blocked_by")
     _must_exist(connection, given.get("blocked_by", []))
+    _no_circle(connection, subtask_id, given.get("blocked_by", []))
     changes: dict[str, Any] = dict(given)
     if "status" in given:
         changes |= times(given["status"], now_ms, before)
@@ -147,6 +153,20 @@ def _must_exist(connection: Connection, blockers: list[str]) -> None:
     query = sa.select(sa.func.count()).where(subtasks.c.id.in_(set(blockers)))
     if connection.scalar(query) != len(set(blockers)):
         raise Refused("One or more blocking subtask IDs not found", "blocked_by")
+
+
+def _no_circle(connection: Connection, subtask_id: str, blockers: list[str]) -> None:
+    """Read level by level from the blockers on: few steps, each by primary key."""
+    if blockers:
+        blocking.one_at_a_time(connection)
+    waits: dict[str, list[str]] = {}
+    ahead = set(blockers)
+    while ahead:
+        query = sa.select(subtasks.c.id, subtasks.c.blocked_by).where(subtasks.c.id.in_(ahead))
+        waits |= {row["id"]: row["blocked_by"] or [] for row in rows(connection, query)}
+        ahead = {one for found in ahead for one in waits.get(found, [])} - waits.keys()
+        if subtask_id in ahead:
+            raise Refused("Subtasks would wait for each other in a circle", "blocked_by")
 
 
 def _follow(connection: Connection, row: Row, now_ms: int) -> None:

@@ -66,10 +66,15 @@ def listed(
     *,
     request_id: str | None = None,
     status: str | None = None,
+    session_id: str | None = None,
+    project_id: str | None = None,
 ) -> Page:
     """By wave within a request; newest first among all."""
     wanted = {"request_id": request_id, "status": status}
     filters = [tasks.c[name] == value for name, value in wanted.items() if value is not None]
+    place = {"session_id": session_id, "project_id": project_id}
+    if any(place.values()):
+        filters.append(tasks.c.id.in_(ids_where(**place)))
     query = sa.select(tasks).where(*filters)
     if request_id is not None:
         query = query.order_by(tasks.c.wave_number, tasks.c.created_ms, tasks.c.id)
@@ -77,6 +82,12 @@ def listed(
         query = query.order_by(tasks.c.created_ms.desc(), tasks.c.id.desc())
     total = None if filters else notes.counted(connection, "tasks")
     return paged(connection, query, limit, offset, total=total)
+
+
+def ids_where(**place: str | None) -> sa.Select[tuple[str]]:
+    """The tasks of requests of this session or project."""
+    filters = [requests.c[name] == value for name, value in place.items() if value is not None]
+    return sa.select(tasks.c.id).join_from(tasks, requests).where(*filters)
 
 
 def change(connection: Connection, task_id: str, given: Row, now_ms: int) -> Row:
