@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import APIRouter, Response
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 from sqlalchemy.engine import Connection
 
 from holdfast.api.answers import Answer, said
 from holdfast.api.database import Db
-from holdfast.api.fields import Anything, Body, Object, SessionPath, Text, Texts, Word
+from holdfast.api.fields import Anything, Body, Object, SessionPath, Text, Texts, Word, not_large
 from holdfast.brief.shared import compose_shared
 from holdfast.store.page import Row
 from holdfast.work import compaction, moment
@@ -40,10 +40,14 @@ class Save(Body):
         "auto", "manual", "proactive", "guard", "monitor", "watcher", "batch", "session-end"
     ] = "auto"
     context_summary: Text | None = None
-    active_tasks: list[ActiveTask] = Field(default_factory=list)
+    active_tasks: Annotated[list[ActiveTask], BeforeValidator(not_large)] = Field(
+        default_factory=list
+    )
     modified_files: Texts = Field(default_factory=list)
     key_decisions: Texts = Field(default_factory=list)
-    agent_states: list[AgentState] | Object = Field(default_factory=list)
+    agent_states: Annotated[list[AgentState] | Object, BeforeValidator(not_large)] = Field(
+        default_factory=list
+    )
     wave_state: Object | None = None
     hierarchy: Anything = None
     recent_messages: Anything = None

@@ -86,6 +86,13 @@ def clean_each(texts: list[str]) -> list[str]:
     return [clean(text) for text in texts]
 
 
+def not_large(value: Any) -> Any:
+    """Asked before what is inside is looked at."""
+    if len(str(value)) > MOST_JSON:
+        raise ValueError(f"must hold at most {MOST_JSON} characters")
+    return value
+
+
 def clean_value(value: Any) -> Any:
     """A JSON value without secrets: the name before a secret often tells that it is one."""
     storable(value)
