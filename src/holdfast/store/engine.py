@@ -17,6 +17,7 @@ from sqlalchemy.engine import Connection, Engine, make_url
 from sqlalchemy.engine.url import URL
 from sqlalchemy.exc import ArgumentError
 
+from holdfast.store import same_file
 from holdfast.store.errors import NoSuchDatabase
 from holdfast.wire import places
 
@@ -84,6 +85,7 @@ def _sqlite(url: URL) -> Engine:
         pool_size=MOST_CONNECTIONS,
         connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
     )
+    same_file.watch(engine, url.database)
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine

@@ -30,7 +30,9 @@ def named(slip: DBAPIError) -> Exception:
 
 def stops_all(slip: BaseException) -> bool:
     """True where the next change would fail in the same way: there is no use in trying each."""
-    return isinstance(slip, DBAPIError) and _ours(slip) is not None
+    return isinstance(slip, StoreError) or (
+        isinstance(slip, DBAPIError) and _ours(slip) is not None
+    )
 
 
 def _ours(slip: DBAPIError) -> StoreError | None:

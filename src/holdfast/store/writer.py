@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
-from holdfast.store import notes
+from holdfast.store import notes, same_file
 from holdfast.store.engine import WRITES
 from holdfast.store.slips import stops_all
 from holdfast.wire.errors import HoldfastError
@@ -60,6 +60,7 @@ def _committed(connection: Connection, change: Callable[[Connection], T]) -> T:
     with connection.begin():
         answer = change(connection)
         notes.settle(connection)
+    same_file.assert_here(connection)
     return answer
 
 
@@ -98,6 +99,8 @@ class Writer:
         """On the writer's own connection; one that broke is given up, and the next is new."""
         if time.monotonic() - self._used_at > IDLE_SECONDS:
             self._hang_up()  # the pool tries it first: the server may have gone and come back
+        if self._connection is not None and same_file.has_moved(self._connection):
+            self._hang_up()
         if self._connection is None:
             self._connection = self._engine.connect().execution_options(**WRITES)
         try:

@@ -1,0 +1,50 @@
+"""A file that was set aside under a process that has it open takes no more writes."""
+
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from holdfast.store import damage, notes
+from holdfast.store.errors import Unreachable
+from holdfast.store.store import Store
+
+
+def _add(connection: sa.Connection) -> None:
+    notes.count(connection, "messages", 1)
+
+
+def _counted(store: Store) -> int:
+    return store.read(lambda c: notes.counted(c, "messages"))
+
+
+@pytest.mark.requirement("X6")
+def test_what_is_written_after_the_file_was_replaced_is_in_the_new_one(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path / 'one.db'}"
+    first = Store.open(address)
+    first.submit(_add).result()
+    damage._set_aside(tmp_path / "one.db")
+    with pytest.raises(Unreachable):
+        first.submit(_add).result()
+    second = Store.open(address)
+    first.submit(_add).result()
+    first.write(_add)
+    assert _counted(first) == _counted(second) == 2
+    first.close()
+    second.close()
+
+
+@pytest.mark.requirement("X6")
+def test_a_write_during_which_the_file_is_replaced_is_not_acknowledged(tmp_path: Path) -> None:
+    address = f"sqlite:///{tmp_path / 'one.db'}"
+    store = Store.open(address)
+
+    def replaced(connection: sa.Connection) -> None:
+        _add(connection)
+        damage._set_aside(tmp_path / "one.db")
+        Store.open(address).close()
+
+    with pytest.raises(Unreachable):
+        store.submit(replaced).result()
+    assert _counted(store) == 0
+    store.close()
