@@ -10,6 +10,7 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
+from holdfast.api import serving
 from holdfast.checkpoint.keep import keep
 from holdfast.cli.main import holdfast_command
 from holdfast.store import ids
@@ -170,3 +171,19 @@ def _harm(path: Path, where: str) -> None:
     else:
         del data[len(data) * 2 // 3 :]
     path.write_bytes(bytes(data))
+
+
+@pytest.mark.requirement("X6")
+def test_a_server_that_finds_the_file_damaged_saves_what_rebuild_saves(sqlite_url: str) -> None:
+    store = Store.open(sqlite_url)
+    row = {"from_agent": "a" * 200, "topic": "task.created", "created_ms": 1, "expires_ms": 1}
+    rows = [{"id": ids.new(), **row} for _ in range(2_000)]
+    store.write(lambda c: c.execute(sa.insert(messages), rows))
+    store.close()
+    _harm(Path(sqlite_url.removeprefix("sqlite:///")), "middle")
+    said: list[str] = []
+    again = serving._opened(sqlite_url, said.append)
+    count = sa.select(sa.func.count()).select_from(messages)
+    assert again.read(lambda c: c.scalar(count)) > 100
+    assert "rows that could still be read" in said[0]
+    again.close()

@@ -22,10 +22,10 @@ from holdfast.api.gate import Gate, Rules
 from holdfast.api.listening import Hub
 from holdfast.api.warm import Warm
 from holdfast.settings import secret
-from holdfast.store import damage
 from holdfast.store.engine import shown
 from holdfast.store.store import Store
 from holdfast.wire import log, places
+from holdfast.work import rebuild
 
 END_SECONDS = 5
 LAST_SECONDS = 20.0  # a database that hangs must not keep a server that was told to end
@@ -72,10 +72,12 @@ def serve(plan: Plan, say: Callable[[str], None]) -> None:
 
 
 def _opened(database: str, say: Callable[[str], None]) -> Store:
-    """A damaged file is set aside; the new one fills itself from spools and transcripts."""
-    aside = damage.set_aside_if_damaged(database)
-    if aside is not None:
-        words = f"the database was damaged: it is kept as {aside}, and a new one is being filled"
+    """A damaged file is set aside and made again, as `holdfast rebuild` does it."""
+    healed = rebuild.heal(database)
+    if healed is not None:
+        n = sum(healed.saved.values())
+        words = f"the database was damaged: it is kept as {healed.set_aside}; a new one was filled"
+        words += f", with {n:,} rows that could still be read from it"
         log.add("ERROR", "serve", words)
         say(words)
     return Store.open(database)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
+from pathlib import Path
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -48,6 +49,17 @@ def rebuild(address: str = "") -> Rebuilt:
     """A damaged SQLite file is set aside and said; a sound database keeps what people wrote."""
     address = address or default_url()
     old = set_aside_if_damaged(address)
+    return _filled(address, old)
+
+
+def heal(address: str = "") -> Rebuilt | None:
+    """As `rebuild` does where the file is damaged; a sound database is left as it is."""
+    address = address or default_url()
+    old = set_aside_if_damaged(address)
+    return _filled(address, old) if old else None
+
+
+def _filled(address: str, old: Path | None) -> Rebuilt:
     store = Store.open(address)
     try:
         if old is None:
