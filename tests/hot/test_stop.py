@@ -173,3 +173,11 @@ def test_odd_payloads_are_not_held_up(tmp_path: Path, odd: Any) -> None:
     assert _stop(path, stop_hook_active=odd) == {}
     assert _stop(path, background_tasks=odd)["decision"] == "block"
     assert len(spool.lines(str(window()))) > 3
+
+
+@pytest.mark.requirement("G7")
+def test_turned_off_within_a_session_it_holds_up_nothing(tmp_path: Path) -> None:
+    path = _session(tmp_path, ON)
+    fire("SubagentStart", path)
+    assert _stop(path, {}) == {}
+    assert _stop(path)["decision"] == "block"

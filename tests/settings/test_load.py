@@ -74,3 +74,19 @@ def test_every_default_fits_its_own_bounds_and_every_preset_its_settings() -> No
         assert not settings_load.load(environ=environ).slips
     for preset in PRESETS:
         assert not settings_load.load(environ={"HOLDFAST_PRESET": preset}).slips
+
+
+@pytest.mark.requirement("G7")
+@pytest.mark.parametrize(
+    ("word", "meant"), [("1", "on"), ("ON", "on"), ("true", "on"), ("No", "off"), ("0", "off")]
+)
+def test_a_switch_is_understood_as_people_write_it(word: str, meant: str) -> None:
+    found = settings_load.load("", {"HOLDFAST_STOP_GUARD": word})
+    assert (found.word("stop_guard"), found.slips) == (meant, ())
+
+
+@pytest.mark.requirement("G7")
+def test_what_is_no_switch_is_said() -> None:
+    found = settings_load.load("", {"HOLDFAST_STOP_GUARD": "maybe"})
+    assert found.word("stop_guard") == "off"
+    assert "does not fit" in found.slips[0]

@@ -29,10 +29,13 @@ def _may_object(moment: Moment) -> bool:
 
 def _reason(moment: Moment) -> str:
     from holdfast.lifecycle import noting, stopping  # only a guarded stop pays for it
+    from holdfast.settings import load as settings_load
     from holdfast.window import stop_guard
     from holdfast.window.state import load
 
     state = load(moment.folder)
+    if settings_load.load(state.project).word("stop_guard") != "on":
+        return ""  # turned off since the session was last judged
     used, now_ms = moment.line.used, moment.now_ms
     found = stopping.standing(state, moment.folder, used, now_ms, moment.payload)
     reason = stop_guard.judge(found)

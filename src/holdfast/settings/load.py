@@ -14,6 +14,7 @@ from holdfast.settings.table import BY_NAME, PRESETS, TABLE, Setting, Value
 from holdfast.wire import places
 
 MOST_BYTES = 64 << 10
+SWITCHED = {"1": "on", "true": "on", "yes": "on", "0": "off", "false": "off", "no": "off"}
 NAME = r"(?=.{1,64}$)[a-z][a-z0-9_]*(\.[a-z][a-z0-9_]*)*"
 
 
@@ -49,7 +50,7 @@ def load(project: str = "", environ: Mapping[str, str] | None = None) -> Setting
     slips: list[str] = []
     given = list(_given(project, environ, slips))
     preset = next((v for n, v, _ in reversed(given) if n == "preset" and _named(v)), "default")
-    for name, share in PRESETS[str(preset)].items():
+    for name, share in PRESETS[str(preset).strip().lower()].items():
         values[name], origins[name] = share, f"preset {preset}"
     for name, value, origin in given:
         fitted = _fit(name, value, origin, slips)
@@ -60,7 +61,7 @@ def load(project: str = "", environ: Mapping[str, str] | None = None) -> Setting
 
 
 def _named(value: object) -> bool:
-    return isinstance(value, str) and value in PRESETS
+    return isinstance(value, str) and value.strip().lower() in PRESETS
 
 
 def _given(
@@ -113,7 +114,7 @@ def _as(setting: Setting, value: object) -> Value | None:
     if setting.is_text:
         return value if isinstance(value, str) and len(value) <= 1000 else None
     if setting.choices:
-        return value if isinstance(value, str) and value in setting.choices else None
+        return _chosen(value, setting.choices)
     if isinstance(value, bool) or not isinstance(value, (int, float, str)):
         return None
     try:
@@ -123,6 +124,14 @@ def _as(setting: Setting, value: object) -> Value | None:
     if not setting.low <= number <= setting.high:
         return None
     return int(number) if isinstance(setting.default, int) else number
+
+
+def _chosen(value: object, choices: tuple[str, ...]) -> str | None:
+    """In any case of letters; on and off also as other tools write them."""
+    word = str(value).strip().lower() if isinstance(value, (str, int)) else ""
+    if word not in choices and "on" in choices:
+        word = SWITCHED.get(word, "")
+    return word if word in choices else None
 
 
 def _are_names(value: str) -> bool:
