@@ -175,6 +175,11 @@ def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch
         assert team.health(server.url).is_down(team.now_ms())
 
 
+def test_a_hook_gives_a_slow_server_only_what_is_left_of_its_time() -> None:
+    with _deaf() as server:
+        assert "did not answer in 0.5 seconds" in forward(server, _source(a=3), seconds=0.2).words
+
+
 def test_a_server_that_drips_is_given_up_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(team, "CALL_SECONDS", 0.3)
     with _deaf(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 1000, drip=True) as server:

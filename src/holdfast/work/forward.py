@@ -22,7 +22,8 @@ from holdfast.work import gather as gathering
 from holdfast.work.team import Health, NoAnswer, Server
 
 REFUSED_MS = 3_600_000
-HOOK_SECONDS = 3.0  # no further call is begun after so long
+HOOK_SECONDS = 2.5  # no call is begun after so long, and all end within three seconds
+LEAST_SECONDS = 0.5  # for a call that was begun late
 MOST_TURNED_AWAY = 5
 LATE_SECONDS = 60.0  # a transcript may still be written after the last line of a spool
 PATH = "/api/intake"
@@ -109,9 +110,13 @@ def _source(
     turned_away = 0
     _note(server, source, position)
     while (batch := told.gather(source, position)) is not None:
-        if end is not None and time.monotonic() > end:
-            return False
-        status, answer = team.call(server, PATH, told.encode(batch))
+        seconds = team.CALL_SECONDS
+        if end is not None:
+            left = end - time.monotonic()
+            if left <= 0:
+                return False
+            seconds = min(seconds, max(left, LEAST_SECONDS))
+        status, answer = team.call(server, PATH, told.encode(batch), seconds)
         known.answered_ms = team.now_ms()
         if status == 200:
             done.batches += 1

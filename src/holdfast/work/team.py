@@ -120,9 +120,10 @@ def remember(found: Health) -> None:
     os.replace(draft, _file())  # noqa: PTH105
 
 
-def call(server: Server, path: str, body: bytes) -> tuple[int, Any]:
+def call(server: Server, path: str, body: bytes, seconds: float | None = None) -> tuple[int, Any]:
     """POST, and what was answered. On a thread of its own: not even a name that is looked up
     forever can hold up whoever calls."""
+    seconds = CALL_SECONDS if seconds is None else seconds
     found: list[Any] = []
     connection = _connection(server)
 
@@ -134,10 +135,10 @@ def call(server: Server, path: str, body: bytes) -> tuple[int, Any]:
 
     thread = threading.Thread(target=speak, daemon=True)
     thread.start()
-    thread.join(CALL_SECONDS)
+    thread.join(seconds)
     connection.close()
     if not found:
-        raise NoAnswer(f"{server.url} did not answer in {CALL_SECONDS:.0f} seconds")
+        raise NoAnswer(f"{server.url} did not answer in {seconds:.2g} seconds")
     if isinstance(found[0], Exception):
         raise NoAnswer(f"{server.url} does not answer: {found[0]}") from found[0]
     answer: tuple[int, Any] = found[0]
