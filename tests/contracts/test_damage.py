@@ -13,7 +13,7 @@ import sqlalchemy as sa
 
 from holdfast.store import damage, tables
 from holdfast.store.check import check
-from holdfast.store.errors import Corrupt, NoRoom, StoreError
+from holdfast.store.errors import Corrupt, Denied, NoRoom, StoreError
 from holdfast.store.store import Store
 from holdfast.work import projects
 
@@ -131,7 +131,8 @@ def test_two_damaged_in_one_second_are_both_kept(database: Path) -> None:
     [
         ("database or disk is full", NoRoom),
         ("disk I/O error", NoRoom),
-        ("attempt to write a readonly database", NoRoom),
+        ("attempt to write a readonly database", Denied),
+        ("unable to open database file", Denied),
         ("database disk image is malformed", Corrupt),
         ("file is not a database", Corrupt),
     ],
@@ -144,3 +145,25 @@ def test_a_full_disk_is_never_taken_for_damage(words: str, kind: type[StoreError
 
     slip = named(OperationalError("INSERT", {}, sqlite3.OperationalError(words)))
     assert type(slip) is kind
+
+
+def test_a_folder_in_its_place_is_said_as_what_it_is(tmp_path: Path) -> None:
+    (tmp_path / "holdfast.db").mkdir()
+    with pytest.raises(Denied, match="cannot be opened"):
+        Store.open(f"sqlite:///{tmp_path / 'holdfast.db'}")
+
+
+def test_damage_met_while_serving_is_kept_in_mind_until_the_file_is_another(filled: Path) -> None:
+    path = filled.with_name("met.db")
+    shutil.copy(filled, path)
+    store = Store.open(f"sqlite:///{path}")
+    _overwritten(path)
+    everything = sa.select(tables.projects)
+    with pytest.raises(Corrupt):
+        store.read(lambda c: c.execute(everything).all())
+    store.read(lambda c: c.execute(sa.text("SELECT 1")).all())
+    assert store.damage is not None
+    damage._set_aside(path)
+    Store.open(f"sqlite:///{path}").close()
+    assert store.damage is None
+    store.close()

@@ -80,6 +80,8 @@ async def health(db: Db) -> Response:
     began = time.perf_counter()
     try:
         windows = await db.read(lambda c: capacity.live(c, moment.now_ms()))
+        if db.store.damage is not None:  # some pages can still be read
+            raise db.store.damage
     except StoreError as slip:
         words = str(slip).partition(":")[0]  # anybody may ask: no address, no driver's words
         return said(_health({"healthy": False, "error": words}, began), 503)

@@ -42,6 +42,12 @@ class NoRoom(StoreError):
     hint = "free some space and make the file writable; what was committed before is safe"
 
 
+class Denied(NoRoom):
+    """The file, or its folder, is not ours to write; or it is no file."""
+
+    hint = "is it a file, and may you write to it and to its folder?"
+
+
 class NotEmpty(StoreError):
     """There are rows already."""
 

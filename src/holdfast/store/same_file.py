@@ -20,13 +20,13 @@ def watch(engine: Engine, path: str) -> None:
     """A connection to another file than the one at the path is not handed out: it is made anew."""
 
     def connect(dialect: Any, record: Any, args: Any, named: Any) -> Any:
-        before = _identity(path)  # first: a file that is swapped meanwhile is found out, not missed
+        before = identity(path)  # first: a file that is swapped meanwhile is found out, not missed
         made = dialect.connect(*args, **named)
-        record.info[_OPEN] = (path, before or _identity(path))
+        record.info[_OPEN] = (path, before or identity(path))
         return made
 
     def check(_connection: Any, record: Any, _proxy: Any) -> None:
-        there = _identity(path)
+        there = identity(path)
         if there is None:
             raise Unreachable(f"the database file is gone: {path}")
         if record.info[_OPEN][1] != there:
@@ -39,7 +39,7 @@ def watch(engine: Engine, path: str) -> None:
 def has_moved(connection: Connection) -> bool:
     """Never, where there is no file."""
     found = connection.info.get(_OPEN)
-    return found is not None and _identity(found[0]) != found[1]
+    return found is not None and identity(found[0]) != found[1]
 
 
 def assert_here(connection: Connection) -> None:
@@ -48,7 +48,7 @@ def assert_here(connection: Connection) -> None:
         raise Unreachable("the database file was replaced while this was written: try again")
 
 
-def _identity(path: str) -> tuple[int, int] | None:
+def identity(path: str) -> tuple[int, int] | None:
     try:
         found = os.stat(path)  # noqa: PTH116
     except OSError:

@@ -7,12 +7,16 @@ from contextlib import contextmanager
 
 from sqlalchemy.exc import DBAPIError, OperationalError
 
-from holdfast.store.errors import Corrupt, NoRoom, StoreError, Unreachable
+from holdfast.store.errors import Corrupt, Denied, NoRoom, StoreError, Unreachable
 
 # A file is only ever set aside for the first kind: a full disk must not look like damage.
 _DAMAGE = ("malformed", "not a database", "could not decode to utf-8")
 _FULL = ("database or disk is full", "no space left", "disk quota", "53100")
-_REFUSED = ("disk i/o error", "readonly database", "unable to open", "file too large")
+_REFUSED = ("disk i/o error", "file too large")
+_DENIED = {
+    "readonly database": "the database may not be written to",
+    "unable to open": "the database file cannot be opened",
+}
 
 
 @contextmanager
@@ -43,6 +47,9 @@ def _ours(slip: DBAPIError) -> StoreError | None:
         return NoRoom("the disk is full")
     if any(word in text for word in _REFUSED):
         return NoRoom(f"the disk takes no more: {slip.orig}")
+    for word, meaning in _DENIED.items():
+        if word in text:
+            return Denied(f"{meaning}: {slip.orig}")
     if isinstance(slip, OperationalError) or slip.connection_invalidated:
         return Unreachable(f"the database does not answer: {_first_line(slip.orig)}")
     return None

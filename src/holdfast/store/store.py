@@ -6,13 +6,16 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
-from sqlalchemy.engine import Connection, Engine
+from sqlalchemy import event
+from sqlalchemy.engine import Connection, Engine, ExceptionContext
+from sqlalchemy.exc import DBAPIError
 
-from holdfast.store import schema
+from holdfast.store import same_file, schema
 from holdfast.store.engine import default_url, open_engine
-from holdfast.store.errors import StoreError
-from holdfast.store.slips import in_words
+from holdfast.store.errors import Corrupt, StoreError
+from holdfast.store.slips import in_words, named
 from holdfast.store.writer import Writer, write_once
+from holdfast.wire import log
 
 T = TypeVar("T")
 
@@ -24,6 +27,8 @@ class Store:
         self.engine = engine
         self.changed: list[Callable[[], None]] = []  # called after a group was committed
         self._writer: Writer | None = None
+        self._damage: tuple[Corrupt, object] | None = None  # and the file it was found in
+        event.listen(engine, "handle_error", self._note)
 
     @classmethod
     def open(cls, address: str = "", *, migrate: bool = True) -> Store:
@@ -39,6 +44,13 @@ class Store:
     @property
     def is_sqlite(self) -> bool:
         return self.engine.dialect.name == "sqlite"
+
+    @property
+    def damage(self) -> Corrupt | None:
+        """Found in this file since it was opened; another file in its place is another matter."""
+        if self._damage is not None and self._damage[1] != self._file():
+            self._damage = None
+        return self._damage[0] if self._damage else None
 
     def read(self, query: Callable[[Connection], T]) -> T:
         with in_words(), self.engine.connect() as connection:
@@ -59,6 +71,16 @@ class Store:
         if self._writer is not None:
             self._writer.close()
         self.engine.dispose()
+
+    def _note(self, slip: ExceptionContext) -> None:
+        found = slip.sqlalchemy_exception
+        ours = named(found) if isinstance(found, DBAPIError) else None
+        if isinstance(ours, Corrupt) and self.damage is None:
+            self._damage = ours, self._file()
+            log.add("ERROR", "store", f"{ours}; {ours.hint}")
+
+    def _file(self) -> object:
+        return same_file.identity(self.engine.url.database or "") if self.is_sqlite else None
 
     def _tell(self) -> None:
         for hear in self.changed:
