@@ -25,10 +25,7 @@ from holdfast.work.deeds import (
     Compacted,
     Deed,
     Position,
-    RequestStands,
-    RequestTold,
     SubtaskTold,
-    TaskTold,
     WindowSeen,
 )
 from holdfast.work.taking import contexts, places
@@ -37,7 +34,6 @@ from holdfast.work.taking.subtasks import Subtasks
 from holdfast.work.taking.tree import Tree
 
 MOST_EVENTS = 50
-MOVES_WAVES = (RequestStands, RequestTold, SubtaskTold, TaskTold)
 _LOCK = 0x401DFA5A  # one at a time takes batches of one source
 
 
@@ -99,6 +95,8 @@ def _taken(connection: Connection, batch: Batch) -> TakenIn:
             acts.apply(deed)
         else:
             tree.apply(deed)
+    if session_id:
+        parts.cut_off(session_id)
     asked, _ = tree.requests.flush()
     listed, stood = tree.tasks.flush()
     started, changed = parts.flush()
@@ -119,8 +117,7 @@ def _taken(connection: Connection, batch: Batch) -> TakenIn:
     if done:
         notes.count(connection, "actions", len(done))
     if session_id and project_id and (listed or stood or tree.removed or lost[0]):
-        times = [deed.at_ms for deed in deeds if isinstance(deed, MOVES_WAVES)]
-        waves.settle(connection, session_id, project_id, max(times))
+        waves.settle(connection, session_id, project_id, None)
     told = [("request.created", asked), ("task.created", listed), ("task.changed", stood)]
     told += [("subtask.created", started), ("subtask.changed", changed)]
     _announce(connection, (session_id, project_id), [*told, ("snapshot.saved", saved)], done)

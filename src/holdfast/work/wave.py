@@ -41,6 +41,13 @@ def moves(kept: Mapping[int, Wave], verdict: Mapping[int, str], now_ms: int) -> 
     ]
 
 
+def spanning(number: int, status: str, span: tuple[int, int]) -> Wave:
+    """A wave with the times of its tasks."""
+    if status == "pending":
+        return Wave(number, status)
+    return Wave(number, status, span[0], span[1] if status in SETTLED else None)
+
+
 def _status(tally: Tally, in_line: bool) -> str:
     left = {status for status, n in tally.items() if n}
     if left <= {"completed"}:

@@ -24,15 +24,21 @@ def hold(connection: Connection, session_id: str) -> None:
         connection.execute(sa.select(key))
 
 
-def settle(connection: Connection, session_id: str, project_id: str, now_ms: int) -> None:
-    """After a task changed: waves that start or are settled by it. `hold` it first."""
+def settle(connection: Connection, session_id: str, project_id: str, now_ms: int | None) -> None:
+    """After a task changed: waves that start or are settled by it. `hold` it first. Without a time
+    it is that of the tasks: the same whenever they are told of."""
     of_session = waves.c.session_id == session_id
     known = {row["wave_number"]: _read(row) for row in _kept(connection, session_id)}
     verdict = wave.judge(_tallies(connection, session_id))
     gone = known.keys() - verdict.keys()
     if gone:
         connection.execute(sa.delete(waves).where(of_session, waves.c.wave_number.in_(gone)))
-    for moved in wave.moves(known, verdict, now_ms):
+    changed = wave.moves(known, verdict, now_ms or 0)
+    if now_ms is None:
+        spans = _spans(connection, session_id)
+        timed = [wave.spanning(number, verdict[number], spans[number]) for number in verdict]
+        changed = [one for one in timed if known.get(one.number) != one]
+    for moved in changed:
         row = {
             "session_id": session_id,
             "wave_number": moved.number,
@@ -41,7 +47,8 @@ def settle(connection: Connection, session_id: str, project_id: str, now_ms: int
             "completed_ms": moved.completed_ms,
         }
         connection.execute(upsert(connection, waves, ["session_id", "wave_number"], row))
-        if moved.status in EVENTS:
+        before = known.get(moved.number)
+        if moved.status in EVENTS and (before is None or before.status != moved.status):
             body = {"wave_number": moved.number, "status": moved.status}
             notes.announce(
                 connection,
@@ -98,3 +105,12 @@ def _tallies(connection: Connection, session_id: str) -> dict[int, dict[str, int
     for wave_number, name, n in connection.execute(query):
         found.setdefault(wave_number, {})[name] = n
     return found
+
+
+def _spans(connection: Connection, session_id: str) -> dict[int, tuple[int, int]]:
+    """When the first task of each wave began, and the last one ended."""
+    ended = sa.func.coalesce(tasks.c.completed_ms, tasks.c.created_ms)
+    columns = (tasks.c.wave_number, sa.func.min(tasks.c.created_ms), sa.func.max(ended))
+    query = sa.select(*columns).join_from(tasks, requests)
+    query = query.where(requests.c.session_id == session_id).group_by(tasks.c.wave_number)
+    return {number: (first, last) for number, first, last in connection.execute(query)}

@@ -9,13 +9,14 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.store.page import Row
-from holdfast.store.tables import actions, requests, subtasks, tasks
+from holdfast.store.tables import actions, requests, sessions, subtasks, tasks
 from holdfast.work import names
-from holdfast.work.deeds import Deed, SubtaskTold
+from holdfast.work.deeds import Deed, SessionMet, SubtaskTold
 from holdfast.work.taking.shelf import Shelf
 from holdfast.work.taking.tree import Tree
 
 NOBODY = "agent"
+CUT_OFF = "session_ended"
 
 
 class Subtasks:
@@ -23,6 +24,7 @@ class Subtasks:
         told = [deed for deed in deeds if isinstance(deed, SubtaskTold)]
         self._connection, self._tree = connection, tree
         self.shelf = Shelf(connection, subtasks, (deed.id for deed in told))
+        self._ends = {d.ended_ms for d in deeds if isinstance(d, SessionMet) and d.ended_ms}
         self._left: set[str] = set()  # tasks that lost one to another
 
     def apply(self, deed: SubtaskTold) -> None:
@@ -43,6 +45,21 @@ class Subtasks:
         if task_id and task_id != row["task_id"]:
             self._left.add(row["task_id"])
             row["task_id"] = task_id
+
+    def cut_off(self, session_id: str) -> None:
+        """What was under way when the session ended did not get done."""
+        mine = sa.select(sessions.c.ended_ms).where(sessions.c.id == session_id)
+        ends = sorted({*self._ends, self._connection.scalar(mine) or 0} - {0})
+        if self._ends:
+            running = (subtasks.c.session_id == session_id) & (subtasks.c.status == "running")
+            under_way = sa.select(subtasks.c.id).where(running)
+            self.shelf.fetch(self._connection.execute(under_way).scalars())
+        for row in self.shelf.rows.values():
+            began = row["started_ms"] or row["created_ms"]
+            end = next((one for one in ends if one >= began), 0)
+            if end and row["status"] == "running":
+                result = {**(row["result"] or {}), "reason": CUT_OFF}
+                row |= {"status": "failed", "completed_ms": end, "result": result}
 
     def flush(self) -> tuple[list[Row], list[Row]]:
         added, changed = self.shelf.flush()
@@ -114,6 +131,7 @@ def _describe(row: Row, deed: SubtaskTold) -> None:
 
 def _time(row: Row, deed: SubtaskTold) -> None:
     row["created_ms"] = min(row["created_ms"], deed.at_ms)
+    _uncut(row, deed)
     started, ended = row["started_ms"] or 0, row["completed_ms"] or 0
     if deed.started_ms > started:
         row["started_ms"] = started = deed.started_ms
@@ -121,3 +139,12 @@ def _time(row: Row, deed: SubtaskTold) -> None:
             row["status"], row["completed_ms"], ended = "running", None, 0
     if deed.ended_ms > ended and deed.ended_ms >= started:
         row["status"], row["completed_ms"] = deed.outcome, deed.ended_ms
+
+
+def _uncut(row: Row, deed: SubtaskTold) -> None:
+    """Cut off by the session's end, until its own end is told, or that it went on later."""
+    result = row["result"] or {}
+    later = deed.started_ms > (row["completed_ms"] or 0)
+    if result.get("reason") == CUT_OFF and (deed.ended_ms or later):
+        rest = {name: value for name, value in result.items() if name != "reason"}
+        row |= {"status": "running", "completed_ms": None, "result": rest or None}
