@@ -217,6 +217,6 @@ def test_a_server_that_finds_the_file_damaged_saves_what_rebuild_saves(sqlite_ur
     said: list[str] = []
     again = serving._opened(sqlite_url, said.append)
     count = sa.select(sa.func.count()).select_from(messages)
-    assert again.read(lambda c: c.scalar(count)) > 100
+    assert (again.read(lambda c: c.scalar(count)) or 0) > 100
     assert "rows that could still be read" in said[0]
     again.close()
