@@ -7,7 +7,7 @@ EVALUATE ?=
 CLIENT_VERSION := 2.1.325
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: help demo test quick check bench fuzz client lock clean
+.PHONY: help demo test quick store check bench fuzz client lock clean
 .DEFAULT_GOAL := help
 
 help: ## what can be made
@@ -33,8 +33,11 @@ check: $(VENV)/.ready ## format, lint, types, import contracts
 	$(BIN)/mypy tests benchmarks demo
 	$(BIN)/lint-imports
 
-quick: $(VENV)/.ready ## the inner loop: no real client, nothing slow
-	$(BIN)/pytest -q -n auto -m "not real_client and not slow"
+quick: $(VENV)/.ready ## the inner loop: no real client, no database, nothing slow
+	$(BIN)/pytest -q -n auto --ignore tests/api --ignore tests/contracts --ignore tests/team -m "not real_client and not slow and not store"
+
+store: $(VENV)/.ready ## the inner loop of the store and the API, on SQLite
+	$(BIN)/pytest -q -n auto -m "store and not slow"
 
 test: check client ## everything
 	HYPOTHESIS_PROFILE=full $(BIN)/pytest -n auto --cov --cov-report=term:skip-covered

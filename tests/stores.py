@@ -27,8 +27,16 @@ ENGINES = (
     pytest.param("sqlite", id="sqlite"),
     pytest.param("postgres", id="postgres", marks=pytest.mark.slow),
 )
+DATABASES = frozenset(("sqlite_template", "sqlite_url", "store_url", "store", "api"))
 GIVEN = "HOLDFAST_TEST_DATABASE_URL"
 _given_url = os.environ.get(GIVEN, "")
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Whatever opens a database is marked: `make quick` leaves it to `make store`."""
+    for item in items:
+        if DATABASES.intersection(getattr(item, "fixturenames", ())):
+            item.add_marker(pytest.mark.store)
 
 
 @pytest.fixture(scope="session")

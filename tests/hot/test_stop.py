@@ -16,6 +16,8 @@ from holdfast.work import projection
 from tests.builders import a_prompt, a_result, a_transcript, an_answer
 from tests.hot.hooks import fire, window
 
+pytestmark = pytest.mark.slow  # each is several hook processes
+
 ON = {"HOLDFAST_STOP_GUARD": "on"}
 
 
