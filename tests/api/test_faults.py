@@ -138,7 +138,7 @@ def test_a_full_disk_is_said_and_costs_nothing_that_was_acknowledged(tmp_path: P
     with as_process(url, program=[sys.executable, "-c", FULL]) as live:
         with Writers(live, "full") as writers:
             until(lambda: 503 in writers.statuses)
-        refused = live.post("/api/projects", {"path": "/w/one/more", "name": "x" * 900_000})
+        refused = live.post("/api/projects", {"path": "/w/one/more", "name": "x" * 190_000})
         assert refused.status == 503
         assert "disk" in refused.json()["error"]
         assert "free some space" in refused.json()["try_next"]
