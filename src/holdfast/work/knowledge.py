@@ -22,6 +22,7 @@ from holdfast.store.tables import (
 )
 from holdfast.work import compaction, moment
 from holdfast.work.errors import NotThere
+from holdfast.work.hearing import hears
 
 MOST = 50
 
@@ -114,9 +115,7 @@ def _unread(
     had = sa.select(deliveries.c.message_id).where(
         deliveries.c.message_id == table.id, deliveries.c.agent_id == agent_id
     )
-    ours = table.project_id.is_(None) | (table.project_id == project_id)
-    addressed = (table.to_agent == agent_id) | (table.to_agent.is_(None) & ours)
-    query = sa.select(messages).where(addressed, table.expires_ms > now_ms, ~had.exists())
+    query = sa.select(messages).where(hears(agent_id, project_id, now_ms), ~had.exists())
     order = (table.priority.desc(), table.created_ms, table.id)
     return [_dated(row) for row in rows(connection, query.order_by(*order).limit(MOST))]
 
