@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -11,6 +9,7 @@ import pytest
 from holdfast.checkpoint import index
 from holdfast.checkpoint.verify import everything
 from holdfast.wire import places
+from tests.at_once import processes
 from tests.checkpoint.documents import final_names, in_project, left_drafts
 
 KEEPER = """
@@ -23,34 +22,12 @@ sys.stdin.readline()
 for number in range(times):
     print(keep(a_document(project, f"{session} {number}", session_id=session)).id)
 """
-ROOT = Path(__file__).parents[2]
 
 
 def _together(project: Path, sessions: list[str], times: int) -> list[str]:
     """All start at one signal; their answers, one after the other."""
-    children = [
-        subprocess.Popen(
-            [sys.executable, "-c", KEEPER, str(project), session, str(times)],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            cwd=ROOT,
-        )
-        for session in sessions
-    ]
-    for child in children:
-        assert child.stdout is not None
-        assert child.stdout.readline() == "ready\n"
-    for child in children:
-        assert child.stdin is not None
-        child.stdin.write("go\n")
-        child.stdin.flush()
-    found = []
-    for child in children:
-        out, _ = child.communicate(timeout=60)
-        assert child.returncode == 0
-        found += out.split()
-    return found
+    told = processes(KEEPER, [(str(project), session, str(times)) for session in sessions])
+    return " ".join(told).split()
 
 
 @pytest.mark.requirement("C5", "X6")

@@ -8,6 +8,7 @@ from holdfast.store.page import Row
 from holdfast.store.store import Store
 from holdfast.work import claims, projects
 from holdfast.work.errors import NotThere, Taken
+from tests.at_once import processes
 from tests.contracts import together
 
 NOW = 1_760_000_000_000
@@ -119,6 +120,6 @@ def test_of_eight_processes_at_once_exactly_one_has_it(sqlite_url: str) -> None:
     store = Store.open(sqlite_url)
     project_id = str(store.write(lambda c: projects.put(c, "/w/app", NOW))["id"])
     store.close()
-    got = together.processes(CLAIMER, [(sqlite_url, project_id, f"agent {n}") for n in range(8)])
+    got = processes(CLAIMER, [(sqlite_url, project_id, f"agent {n}") for n in range(8)])
     assert got.count("mine") == 1
     assert set(got) == {"mine", f"agent {got.index('mine')}"}
