@@ -52,8 +52,3 @@ def checkpoint_row_id(project: str, checkpoint_id: str) -> str:
 
 def audit_id(line: str) -> str:
     return ids.of("audit", line)
-
-
-def is_told(row_id: str) -> bool:
-    """True for an id made here; what people write through the API has random ones."""
-    return ids.is_id(row_id) and row_id[14] == "5"
