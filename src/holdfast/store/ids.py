@@ -26,10 +26,3 @@ def in_order(now_ms: int) -> str:
     high = (now_ms & 0xFFFF_FFFF_FFFF) << 16 | 0x7000 | order >> 20
     low = 0b10 << 62 | (order & 0xF_FFFF) << 42 | secrets.randbits(42)
     return str(uuid.UUID(int=high << 64 | low))
-
-
-def is_id(text: str) -> bool:
-    try:
-        return str(uuid.UUID(text)) == text.lower()
-    except ValueError:
-        return False
