@@ -1,0 +1,1 @@
+"""Five compartments that share a brief's tokens."""

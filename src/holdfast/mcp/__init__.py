@@ -1,0 +1,1 @@
+"""Tools for the model; each one calls one capability."""

@@ -1,0 +1,1 @@
+"""Old work as segments: cut by topic, compressed, kept warm and cold."""
