@@ -39,12 +39,15 @@ def put_new(folder: int, data: bytes, names: Iterable[str]) -> str:
     return name
 
 
-def replace_whole(folder: int, name: str, data: bytes) -> None:
-    """For what can be made again (index, snapshot): whole for every reader, not flushed."""
+def replace_whole(folder: int, name: str, data: bytes, *, flushed: bool = False) -> None:
+    """Whole for every reader; `flushed` for what cannot be made again, as index and snapshot can:
+    the caller then says `flush` too."""
     draft = _name()
     fd = os.open(draft, _NEW, 0o600, dir_fd=folder)
     try:
         _write(fd, data)
+        if flushed:
+            os.fsync(fd)
         os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
         with suppress(OSError):

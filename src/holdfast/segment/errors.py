@@ -1,0 +1,43 @@
+"""What can go wrong with a segment, each with the next thing to try."""
+
+from __future__ import annotations
+
+from holdfast.wire.errors import HoldfastError
+
+
+class NoSegment(HoldfastError):
+    """No segment has this id, in any tier."""
+
+    hint = "`holdfast segments` lists what there is"
+
+
+class NotASave(HoldfastError):
+    """What was given cannot stand for the segment: empty, too long, or not of this shape."""
+
+    exit_code = 2
+    hint = "`holdfast segments save --help` shows the shape"
+
+
+class NewerSegments(HoldfastError):
+    """Written by a newer Holdfast: ours to read around, not to overwrite."""
+
+    exit_code = 3
+    hint = "upgrade Holdfast; nothing was changed"
+
+
+class NotStored(HoldfastError):
+    """The disk did not take it; what was there before still is."""
+
+    exit_code = 4
+    hint = "free some space or make HOLDFAST_HOME writable; the transcript still holds all of it"
+
+
+class ShelfBusy(HoldfastError):
+    """Another session or command is writing segments."""
+
+    exit_code = 5
+    hint = "try again in a moment"
+
+
+class Damaged(Exception):
+    """A file that does not hold what its place says; it is set aside."""

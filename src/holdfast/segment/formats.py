@@ -1,0 +1,153 @@
+"""The files of a segment: seed 004's queue, warm and cold formats, typed and versioned.
+
+The fields of the format keep their names and meaning; what else is known of a segment lies in
+`metadata`, or beside them in the queue. A file without a version is one of 004's own.
+"""
+
+from __future__ import annotations
+
+from typing import TypeVar
+
+import msgspec
+
+from holdfast.segment.errors import Damaged, NewerSegments
+from holdfast.wire import places
+
+VERSION = 1
+CHARS_PER_TOKEN = 3.5
+OURS, MODEL = "holdfast", "model"
+
+
+class Pending(msgspec.Struct):
+    """A cold segment that waits to be compressed."""
+
+    segment_id: str
+    topic: str = ""
+    start_turn: int = 0
+    end_turn: int = 0
+    message_count: int = 0
+    turns_since_mention: int = 0
+    queued_at_turn: int = 0
+    timestamp: str = ""
+    start_byte: int = 0  # of the transcript: what to read, should the cut be lost
+    end_byte: int = 0
+
+
+class Done(msgspec.Struct):
+    """A segment that was compressed, as its session remembers it."""
+
+    segment_id: str
+    topic: str = ""
+    compressed_at_turn: int = 0
+    original_tokens: int = 0
+    compressed_tokens: int = 0
+    compression_ratio: float = 0.0
+    storage_location: str = ""
+    timestamp: str = ""
+    key_files: list[str] = []
+    start_turn: int = 0
+
+
+class Queue(msgspec.Struct):
+    """What one session has queued and compressed."""
+
+    version: int = VERSION
+    pending: list[Pending] = []
+    compressed: list[Done] = []
+    last_check_turn: int = 0
+    last_prune_turn: int = 0
+
+
+class Metadata(msgspec.Struct):
+    """004's three, then ours: where it came from, and whose words stand in it."""
+
+    contains_code: bool = False
+    contains_errors: bool = False
+    task_completed: bool = False
+    project: str = ""
+    transcript: str = ""
+    first_uuid: str = ""
+    last_uuid: str = ""
+    start_byte: int = 0
+    end_byte: int = 0
+    started_at: str = ""
+    ended_at: str = ""
+    message_count: int = 0
+    substance: float = 0.0  # see `relevance`
+    written_by: str = OURS
+    own_content: str = ""  # ours, where the shown text is a model's
+    archived_at: str = ""
+    pruned_at: str = ""
+
+
+class Compressed(msgspec.Struct):
+    """A segment in few words, as it lies in the warm or the cold tier."""
+
+    segment_id: str
+    topic: str = ""
+    session_id: str = ""
+    start_turn: int = 0
+    end_turn: int = 0
+    original_tokens: int = 0
+    compressed_tokens: int = 0
+    compression_ratio: float = 0.0
+    compressed_at: str = ""
+    last_accessed: str = ""
+    access_count: int = 0
+    relevance_score: float = 0.0
+    compressed_content: str = ""
+    key_decisions: list[str] = []
+    key_files: list[str] = []
+    metadata: Metadata = msgspec.field(default_factory=Metadata)
+    version: int = 0
+
+
+Kind = TypeVar("Kind", Queue, Compressed)
+
+
+class _Stated(msgspec.Struct):
+    version: int = 0
+
+
+def encode(value: Queue | Compressed) -> bytes:
+    return msgspec.json.format(msgspec.json.encode(value), indent=1) + b"\n"
+
+
+def queue(data: bytes) -> Queue:
+    """Damaged, or NewerSegments, where it is not a queue of ours."""
+    return _decoded(data, Queue)
+
+
+def compressed(data: bytes, segment_id: str = "") -> Compressed:
+    """The same of a segment, which must be the one its place names."""
+    found = _decoded(data, Compressed)
+    if segment_id and found.segment_id != segment_id:
+        raise Damaged(f"it holds another segment than {segment_id}")
+    if not is_plain(found.segment_id):
+        raise Damaged("its id cannot be a file's name")
+    return found
+
+
+def _decoded(data: bytes, kind: type[Kind]) -> Kind:
+    try:
+        stated = msgspec.json.decode(data, type=_Stated).version
+        if stated > VERSION:
+            raise NewerSegments(f"version {stated}, written by a newer Holdfast")
+        return msgspec.json.decode(data, type=kind)
+    except (msgspec.MsgspecError, UnicodeError, RecursionError) as slip:
+        raise Damaged(str(slip)) from None
+
+
+def is_plain(segment_id: str) -> bool:
+    """It names a file, and none outside its folder."""
+    return places.plain(segment_id) == segment_id
+
+
+def tokens(text: str) -> int:
+    """As the evaluator counts: characters / 3.5."""
+    return -int(-len(text) // CHARS_PER_TOKEN)
+
+
+def ratio(original: int, now: int) -> float:
+    """How many times smaller."""
+    return round(original / now, 1) if now else 0.0

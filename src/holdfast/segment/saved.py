@@ -1,0 +1,54 @@
+"""A model's words for a segment, taken in: cleaned, redacted, short enough, ours kept behind."""
+
+from __future__ import annotations
+
+from holdfast.redact import redact
+from holdfast.segment import formats, relevance
+from holdfast.segment.errors import NotASave
+from holdfast.segment.formats import Compressed
+
+LARGEST_SHARE = 0.2  # at least 80 % fewer tokens
+FLOOR_TOKENS = 120  # a small segment cannot be told in a fifth of itself
+MOST_LISTED, LONGEST_LISTED = 60, 400
+
+
+def most_tokens(original_tokens: int) -> int:
+    """How long the words for a segment of this size may be."""
+    return max(FLOOR_TOKENS, int(original_tokens * LARGEST_SHARE))
+
+
+def take(one: Compressed, text: str, decisions: list[str], files: list[str], now_ms: int) -> None:
+    """Put these words in place of ours; what they leave out of ours stays searchable."""
+    words = redact(visible(text)).strip()
+    if not words:
+        raise NotASave("there are no words to save")
+    most = most_tokens(one.original_tokens)
+    if formats.tokens(words) > most:
+        told = f"{formats.tokens(words):,} tokens for a segment of {one.original_tokens:,}"
+        raise NotASave(f"{told} are too many: at most {most:,}")
+    if one.metadata.written_by != formats.MODEL:
+        one.metadata.own_content = one.compressed_content
+        one.metadata.written_by = formats.MODEL
+    one.compressed_content = words
+    one.compressed_tokens = formats.tokens(words)
+    one.compression_ratio = formats.ratio(one.original_tokens, one.compressed_tokens)
+    one.key_decisions = _both(decisions, one.key_decisions)
+    one.key_files = _both(files, one.key_files)
+    one.compressed_at = relevance.stamp(now_ms)
+    one.relevance_score = relevance.score(one, now_ms)
+
+
+def _both(theirs: list[str], ours: list[str]) -> list[str]:
+    told = [redact(line(text)) for text in theirs[:MOST_LISTED]]
+    return list(dict.fromkeys(text for text in (*told, *ours) if text))[:MOST_LISTED]
+
+
+def visible(text: str) -> str:
+    """Without characters that are not seen, or act."""
+    return "".join(mark if mark.isprintable() or mark == "\n" else " " for mark in text)
+
+
+def line(text: str, most: int = LONGEST_LISTED) -> str:
+    """On one line, at most so long, and saying so when there was more."""
+    words = " ".join(visible(text[: most * 4]).split())
+    return words if len(words) <= most else words[: most - 2].rstrip() + " …"
