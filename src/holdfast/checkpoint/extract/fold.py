@@ -56,21 +56,24 @@ class Extractor:
         self._heard: list[str] = []  # whatever names were taken from
         self._reader: Reader | None = None
 
-    def read(self, path: str | os.PathLike[str]) -> Facts:
-        """Everything the transcript holds past the offset reached before."""
+    def read(self, path: str | os.PathLike[str], until: int | None = None) -> Facts:
+        """Everything the transcript holds past the offset reached before, or up to byte `until`."""
         facts = self.facts
         facts.redacted = any(REDACTED in key for key in facts.commands)
-        near_from = _size(path) - NEAR_BYTES
+        end = _size(path) if until is None else until
+        near_from = end - NEAR_BYTES
         if facts.offset < near_from - FAR_BYTES:
             facts.far = True
             for entry in skim(path, facts, near_from - FAR_BYTES):
                 self._take(entry)
         reader = self._reader = Reader(path, start=facts.offset)
         for entry in reader:
+            if until is not None and entry.offset >= until:
+                break
             facts.far = entry.offset < near_from
             self._take(entry)
         facts.lines, self._reader = facts.lines + reader.tally.lines, None
-        facts.offset, facts.far = reader.offset, False
+        facts.offset, facts.far = reader.offset if until is None else until, False
         said.settle(facts)
         facts.reported_done = said.reports_done(facts)
         self._look_into_reads()

@@ -1,7 +1,7 @@
 """Files as the project knows them: relative to it, noted whenever they are used."""
 
 from os.path import normpath
-from typing import Any
+from typing import Any, Protocol
 
 from holdfast.checkpoint.extract.heat import thin, warm
 from holdfast.checkpoint.facts import Facts, Used
@@ -14,6 +14,13 @@ _BRANCH = b'"gitBranch":"'
 _ELSEWHERE = ("/tmp/", "/private/tmp/", "/var/folders/", "/dev/", "/proc/")
 
 
+class Rooted(Protocol):
+    """Whatever knows the folders a session worked in."""
+
+    cwd: str
+    roots: list[str]
+
+
 def text_of(given: dict[str, Any], key: str) -> str:
     found = given.get(key)
     return found if isinstance(found, str) else ""
@@ -24,7 +31,7 @@ def told(given: dict[str, Any]) -> str:
     return text_of(given, "file_path") or text_of(given, "notebook_path")
 
 
-def enter(facts: Facts, folder: str) -> None:
+def enter(facts: Rooted, folder: str) -> None:
     """The session works in this folder now."""
     facts.cwd = folder
     if folder not in facts.roots and len(facts.roots) < MOST_ROOTS:
@@ -32,7 +39,7 @@ def enter(facts: Facts, folder: str) -> None:
         facts.roots.sort(key=len)
 
 
-def relative(facts: Facts, path: str) -> str:
+def relative(facts: Rooted, path: str) -> str:
     """The path as seen from the project; one from elsewhere stays whole."""
     for root in facts.roots:
         if path.startswith(root) and path[len(root) : len(root) + 1] == "/":

@@ -62,7 +62,7 @@ def hear(facts: Facts, text: str, place: Place, line: int = 0, about: str = "") 
     if not words:
         return
     said = cues.plain(words[: 2 * LONGEST_ASIDE])
-    kind = _kind(facts, words, said)
+    kind = kind_of(words, said, asked=bool(facts.questions))
     if not about and (kind in _ANSWERING or _goes_on_from(words, said)):
         about = answers.asked(facts, words)
     to = "" if kind == "correction" and rules.is_clear(said) else about
@@ -79,15 +79,15 @@ def hear(facts: Facts, text: str, place: Place, line: int = 0, about: str = "") 
         rules.judge(facts, words, place, about)
 
 
-def _kind(facts: Facts, words: str, said: str) -> str:
-    """A request, unless it is short or an aside; whoever is asked back answers."""
+def kind_of(words: str, said: str, *, asked: bool) -> str:
+    """A request, unless it is short or an aside; whoever is asked back answers. `said` is plain."""
     if answers.is_assent(words):
         return "assent"
     if cues.starts("correct-start", said):
         return "correction"
     asks = cues.has("asks", said)
     brief = len(words) <= answers.SHORT_CHARS and not words.endswith(rules.ASKING) and not asks
-    if answers.picks(words) or (brief and (facts.questions or _takes(said))):
+    if answers.picks(words) or (brief and (asked or _takes(said))):
         return "answer"
     if len(words) > LONGEST_ASIDE or "\n" in words or words[0] == "/":
         return "request"

@@ -1,0 +1,136 @@
+"""Cutting a session into segments, a line at a time; what was read once is not read again.
+
+The state is what was cut and the turns of the segment still open. Going on from it gives the same
+segments as reading everything anew: no judgement looks at where a reading happened to stop.
+"""
+
+from __future__ import annotations
+
+import os
+
+import msgspec
+
+from holdfast.checkpoint import same_file
+from holdfast.checkpoint.digest import digest
+from holdfast.segment import boundary, turns
+from holdfast.segment.piece import HOT, Piece, mention, moves_on, piece
+from holdfast.segment.turn import Turn
+from holdfast.transcript import Entry, Reader
+from holdfast.wire import log, places
+
+VERSION = 1
+MOST_PIECES = 400
+MOST_SEEN = 6000
+
+
+class Cut(msgspec.Struct):
+    version: int = VERSION
+    session_id: str = ""
+    offset: int = 0
+    read_from: str = ""  # see `same_file`
+    lost: int = 0
+    made: int = 0  # segments so far, those no longer listed too
+    request: str = ""  # the user's last one before what is open
+    window_from: int = 0  # the first turn since the last compaction
+    reading: turns.Reading = msgspec.field(default_factory=turns.Reading)
+    open: list[Turn] = []
+    pieces: list[Piece] = []
+    seen: dict[str, int] = {}  # in how many segments a word stood
+
+    @property
+    def turn(self) -> int:
+        """The turn the session is at."""
+        return self.reading.count
+
+    def since_mention(self, one: Piece) -> int:
+        return self.turn - one.last_mention
+
+
+def read(cut: Cut, path: str | os.PathLike[str], *, sidechain: bool = False) -> Cut:
+    """Everything the transcript holds past the place reached before; Unreadable without a file."""
+    reader = Reader(path, start=cut.offset)
+    for entry in reader:
+        if sidechain or not entry.is_sidechain:
+            _take(cut, entry)
+    cut.offset = reader.offset
+    cut.read_from = same_file.sign(os.fspath(path), cut.offset)
+    return cut
+
+
+def goes_on(cut: Cut, path: str) -> bool:
+    """True when reading may go on from here: the file only grew since."""
+    sane = 0 <= cut.offset < same_file.MOST and 0 <= cut.reading.count < same_file.MOST
+    return sane and cut.read_from == same_file.sign(path, cut.offset) != ""
+
+
+def segment_id(session_id: str, start_turn: int, number: int) -> str:
+    """Unlike in 004 no two sessions share one: it begins with the session's own name."""
+    data = session_id.encode("utf-8", "surrogatepass")
+    head = places.plain(session_id)[:8].strip("%-_.") or "x"
+    return f"{head}-{digest(data)[:8]}_seg_{start_turn}_{number}"
+
+
+def _take(cut: Cut, entry: Entry) -> None:
+    """One entry we stumble over costs that entry; the first is told, all are counted."""
+    try:
+        done = turns.feed(cut.reading, entry)
+    except Exception as slip:
+        if "HOLDFAST_RAISE" in os.environ:  # set in tests, so our bugs stay loud to us
+            raise
+        cut.lost += 1
+        if cut.lost == 1:
+            log.add("ERROR", "segments", f"byte {entry.offset} was passed over: {slip!r}")
+        return
+    if done is not None:
+        add(cut, done)
+
+
+def add(cut: Cut, turn: Turn) -> None:
+    """One more turn: it may mention what was cut before, settle it, and end what is open."""
+    if turn.summed_up:
+        cut.window_from = turn.number
+    before = cut.open[-1] if cut.open else None
+    settles = before is not None and moves_on(before, turn)
+    for one in cut.pieces:
+        mention(one, turn)
+        if settles and not one.completed and not one.stopped:
+            one.completed = "answered"
+    cut.open.append(turn)
+    at = len(cut.open) - boundary.AHEAD
+    if at > 0 and boundary.is_boundary(cut.open, at):
+        _close(cut, at)
+    elif len(cut.open) > boundary.MOST_TURNS + boundary.AHEAD:
+        _close(cut, boundary.weakest(cut.open))
+
+
+def _close(cut: Cut, at: int) -> None:
+    done, cut.open = cut.open[:at], cut.open[at:]
+    name = segment_id(cut.session_id, done[0].number, cut.made)
+    cut.pieces.append(piece(name, done, cut.open, cut.seen, cut.request))
+    cut.made += 1
+    asked = [turn.asked for turn in done if turn.kind == "request"]
+    cut.request = asked[-1] if asked else cut.request
+    for word in {word: 0 for turn in done for word in turn.words}:
+        if word in cut.seen or len(cut.seen) < MOST_SEEN:
+            cut.seen[word] = cut.seen.get(word, 0) + 1
+    _thin(cut)
+
+
+def _thin(cut: Cut) -> None:
+    """Past the bound the oldest goes that is on the shelf, else the oldest."""
+    if len(cut.pieces) > MOST_PIECES:
+        shelved = (one for one in cut.pieces if one.tier != HOT)
+        cut.pieces.remove(next(shelved, cut.pieces[0]))
+
+
+def save(cut: Cut) -> bytes:
+    return msgspec.json.encode(cut)
+
+
+def load(data: bytes) -> Cut | None:
+    """What was saved; None when it is not ours, or of another version: then cut anew."""
+    try:
+        found = msgspec.json.decode(data, type=Cut)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return None
+    return found if found.version == VERSION else None

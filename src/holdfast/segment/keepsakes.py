@@ -1,0 +1,172 @@
+"""What of a segment is kept, thing by thing, with what each is worth to whoever comes back to it.
+
+Worth is the chance to be used again in the session, times what it would cost to be without: files
+and commands by how warm they were at the end of the segment, names by that and by how rare they
+are; the words of the user and the outcome first of all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import msgspec
+
+from holdfast.checkpoint.extract.heat import FLOOR, heat_at
+from holdfast.checkpoint.extract.outcomes import resolved
+from holdfast.checkpoint.facts import Command, Facts, Used
+from holdfast.segment.saved import line
+
+# Each with what stands between its things.
+SECTIONS = {
+    "Asked": "\n- ",
+    "Outcome": "\n- ",
+    "Said by the user": "\n- ",
+    "Decided": "\n- ",
+    "Resolved": "\n- ",
+    "Not resolved": "\n- ",
+    "Left to do": "\n- ",
+    "Files": ", ",
+    "Commands": "\n- ",
+    "References": ", ",
+    "Names": ", ",
+}
+CHANGED = "*"  # behind a file
+MOST_NAMES = 60  # a wall of them helps nobody
+LONGEST_ASKED, LONGEST_OUTCOME, LONGEST_LINE = 300, 400, 200
+LONGEST_COMMAND = 160
+TELLING_CHARS = 120
+
+
+class Keepsake(msgspec.Struct, gc=False):
+    section: str
+    text: str
+    worth: float
+    order: float = 0.0
+    under: str = ""  # the folder a file is written under
+
+
+def of(facts: Facts, part_of: str = "") -> list[Keepsake]:
+    """`part_of`: the request, where it was made before the segment began."""
+    return [
+        *([Keepsake("Asked", f"(as part of) {part_of}", 6.0, -1)] if part_of else []),
+        *_said(facts),
+        *_outcomes(facts),
+        *_files(facts),
+        *_commands(facts),
+        *_names(facts),
+        *_references(facts),
+    ]
+
+
+def decided(facts: Facts) -> list[str]:
+    """What was decided and not taken back: the model's choices, then the user's."""
+    found = [line(one.text, 240) for one in facts.decisions if not one.corrected]
+    return found + [line(one.text, 240) for one in facts.rules if one.kind == "choice"]
+
+
+def main_files(facts: Facts) -> list[str]:
+    """Those changed, warmest first; where none was, those read."""
+    ranked = sorted(facts.files, key=lambda name: (-_heat(facts, facts.files[name]), name))
+    changed = [name for name in ranked if facts.files[name].edits]
+    return changed or [name for name in ranked if facts.files[name].reads]
+
+
+def _said(facts: Facts) -> Iterator[Keepsake]:
+    asked = [one for one in facts.prompts if one.kind in ("request", "question")]
+    for age, prompt in enumerate(reversed(asked)):
+        first = prompt is asked[0]
+        worth = 6.0 if first or not age else 1.5 / age
+        yield Keepsake("Asked", line(prompt.text, LONGEST_ASKED), worth, prompt.place.op)
+    for rule in facts.rules:
+        if rule.kind != "choice":
+            worth = 4.0 if rule.kind in ("rule", "correction") else 2.0
+            about = f" (to “{line(rule.about, 80)}”)" if rule.about else ""
+            text = line(rule.text, LONGEST_LINE) + about
+            yield Keepsake("Said by the user", text, worth, rule.place.op)
+    for age, words in enumerate(reversed(decided(facts))):
+        yield Keepsake("Decided", words, 3.0 / (1 + age / 3), -age)
+
+
+def _outcomes(facts: Facts) -> Iterator[Keepsake]:
+    if facts.last_texts:
+        yield Keepsake("Outcome", line(_outcome(facts.last_texts), LONGEST_OUTCOME), 5.0)
+    for age, one in enumerate(reversed([one for one in resolved(facts) if one.lines])):
+        by = f", by edits in {', '.join(one.fix[-3:])}" if one.fix else ""
+        text = f"`{line(one.command, 80)}`: {line(one.lines[0], 120)}{by}"
+        yield Keepsake("Resolved", text, 2.5 / (1 + age / 3), -age)
+    for age, one in enumerate(reversed([one for one in facts.failures if one.fixed is None])):
+        text = f"`{line(one.command, 80)}`: {line(' '.join(one.lines[:2]), LONGEST_LINE)}"
+        yield Keepsake("Not resolved", text, 2.5 / (1 + age / 2), -age)
+    for number, task in enumerate(one for one in facts.tasks.values() if one.is_open):
+        yield Keepsake("Left to do", line(task.text, 120), 1.0 / (1 + number / 3), number)
+
+
+def _outcome(texts: list[str]) -> str:
+    """The last words, unless they only announce the next step: then the longest of the last few."""
+    return texts[-1] if len(texts[-1]) >= TELLING_CHARS else max(texts, key=len)
+
+
+def _files(facts: Facts) -> Iterator[Keepsake]:
+    heats = {
+        name: _heat(facts, used)
+        for name, used in facts.files.items()
+        if used.count > used.seen or used.seen > 1  # once told of by a search is nobody's file
+    }
+    shown = _split(facts.files)
+    for rank, (name, worth) in enumerate(_ranked(heats)):
+        folder, short = shown[name]
+        text = line(short, 120) + (CHANGED if facts.files[name].edits else "")
+        yield Keepsake("Files", text, 0.5 + 5.0 * worth, rank, folder)
+
+
+def _split(files: dict[str, Used]) -> dict[str, tuple[str, str]]:
+    """Folder and name; a folder that has one file only is written with it."""
+    found = {name: name.rpartition("/") for name in files}
+    counts: dict[str, int] = {}
+    for folder, _, _ in found.values():
+        counts[folder] = counts.get(folder, 0) + 1
+    return {
+        name: (f"{folder}/:", short) if folder and counts[folder] > 1 else ("", name)
+        for name, (folder, _, short) in found.items()
+    }
+
+
+def _heat(facts: Facts, used: Used | Command) -> float:
+    """Where the segment ends matters less than how much it was used: anything may come back."""
+    return heat_at(used, facts.op, 3 * 40.0) + 10 * FLOOR * used.count
+
+
+def _ranked(heats: dict[str, float]) -> list[tuple[str, float]]:
+    """The warmest first, each with its worth: nearly one for the warmest, less for the rest."""
+    total = sum(heats.values()) or 1.0
+    ranked = sorted(heats, key=lambda key: (-heats[key], key))
+    return [(key, heats[key] / (heats[key] + 0.08 * total)) for key in ranked]
+
+
+def _commands(facts: Facts) -> Iterator[Keepsake]:
+    heats = {key: _heat(facts, one) for key, one in facts.commands.items()}
+    for rank, (key, worth) in enumerate(_ranked(heats)):
+        one = facts.commands[key]
+        how = {True: "ok", False: "failed", None: ""}[one.ok]
+        text = f"`{line(one.line.partition(chr(10))[0], LONGEST_COMMAND)}` {how}".rstrip()
+        yield Keepsake("Commands", text, 0.5 + 5.0 * worth, rank)
+
+
+def _names(facts: Facts) -> Iterator[Keepsake]:
+    heats = {
+        key: (heat_at(one, facts.op, 120.0) + 10 * FLOOR * one.count)
+        for key, one in facts.names.items()
+        if not key.startswith("__") and not key.isdigit()
+    }
+    for rank, (key, worth) in enumerate(_ranked(heats)[:MOST_NAMES]):
+        yield Keepsake("Names", key, 0.1 + 3.0 * worth, rank)
+
+
+def _references(facts: Facts) -> Iterator[Keepsake]:
+    """A hash seen once may be of anything."""
+    told = [
+        pair for pair in facts.references.items() if pair[1].kind != "hash" or pair[1].count > 1
+    ]
+    for rank, (key, one) in enumerate(sorted(told, key=lambda pair: -pair[1].count)[:20]):
+        note = f" ({line(one.note, 60)})" if one.note else ""
+        yield Keepsake("References", f"{line(key, 120)}{note}", 0.6 / (1 + rank / 5), rank)
