@@ -26,6 +26,7 @@ COMMANDS = {
     "rebuild": "make index and rows again from checkpoints and transcripts",
     "replay": "what Holdfast would have done in a past session",
     "resume": "list checkpoints, show one, or print it to hand to the model",
+    "search": "find again what was said, decided, kept or written down",
     "serve": "answer over HTTP what sessions and agents know together",
     "settings": "every setting, its value, and the file it came from",
     "status": "how full the window is, and how long it lasts",

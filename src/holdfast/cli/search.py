@@ -1,0 +1,85 @@
+"""`holdfast search`: find again what was said, decided, kept or written down."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import click
+
+from holdfast.memory.item import KINDS
+from holdfast.wire.inert import inert
+
+if TYPE_CHECKING:
+    from holdfast.memory.answer import Answer, Expanded, Found
+
+
+@click.command()
+@click.argument("query", default="")
+@click.option("--limit", "-n", default=10, show_default=True, type=click.IntRange(1, 200))
+@click.option("--project", default="", metavar="DIR", help="of this project (default: here)")
+@click.option("--all-projects", is_flag=True, help="in every project there is an index of")
+@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="only this kind")
+@click.option("--cold", is_flag=True, help="archived segments too")
+@click.option("--expand", "item_id", default="", metavar="ID", help="the turns a result came from")
+@click.option("--offset", default=0, type=click.IntRange(0), help="with --expand: go on from here")
+@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+def search(
+    query: str,
+    limit: int,
+    project: str,
+    all_projects: bool,
+    kinds: tuple[str, ...],
+    cold: bool,
+    item_id: str,
+    offset: int,
+    as_json: bool,
+) -> None:
+    """Find QUERY in what this project's sessions said, decided, kept and wrote down."""
+    if item_id:
+        from holdfast.memory.expand import expand
+
+        return _show_expanded(expand(item_id, project=project, offset=offset), as_json)
+    if not query.strip():
+        raise click.UsageError("say what to search for")
+    from holdfast.memory.recall import recall
+
+    found = recall(
+        query, project=project, limit=limit, kinds=kinds, cold=cold, everywhere=all_projects
+    )
+    _show(found, as_json)
+
+
+def _show(answer: Answer, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(answer.plain()))
+        return
+    for one in answer.found:
+        click.echo(f"{one.id}  {inert(_where(one))}\n  {inert(one.snippet)}")
+    if not answer.found:
+        click.echo("nothing found", err=True)
+    for note in answer.notes:
+        click.echo(f"note: {inert(note)}", err=True)
+
+
+def _where(one: Found) -> str:
+    item = one.item
+    turns = f"turn {item.first_turn}" if item.first_turn else ""
+    if item.last_turn > item.first_turn:
+        turns = f"turns {item.first_turn}-{item.last_turn}"
+    session = f"session {item.session[:8]}" if item.session else ""
+    told = (item.by, item.title, turns, session, item.at[:16].replace("T", " "))
+    return ", ".join(filter(None, told))
+
+
+def _show_expanded(found: Expanded, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(found.plain()))
+        return
+    click.echo(found.text)
+    for note in found.notes:
+        click.echo(f"note: {inert(note)}", err=True)
+    if found.more:
+        click.echo(
+            f"more: holdfast search --expand {found.item.id} --offset {found.more}", err=True
+        )

@@ -1,0 +1,91 @@
+"""What a search gives back: each thing found, why, and the way back to it."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from holdfast.memory.item import Item
+from holdfast.memory.rank import Rank
+
+
+class Found(NamedTuple):
+    """`text` is cleaned: nothing in it acts in a terminal, closes a fence or poses as a tag."""
+
+    item: Item
+    project: str
+    rank: Rank
+    title: str
+    snippet: str
+    text: str
+
+    @property
+    def id(self) -> str:
+        return self.item.id
+
+    @property
+    def kind(self) -> str:
+        return self.item.kind
+
+    @property
+    def score(self) -> float:
+        return self.rank.score
+
+    def plain(self) -> dict[str, Any]:
+        """For programs."""
+        item = self.item
+        return {
+            "id": item.id,
+            "kind": item.kind,
+            "score": round(self.rank.score, 4),
+            "parts": {
+                "keyword": round(self.rank.keyword, 4),
+                "vector": round(self.rank.vector, 4),
+                "neighbours": round(self.rank.beside, 4),
+            },
+            "title": self.title,
+            "snippet": self.snippet,
+            "by": item.by,
+            "tier": "cold" if item.cold else "warm",
+            "project": self.project,
+            "session": item.session,
+            "agent": item.agent,
+            "source": item.file,
+            "turns": [item.first_turn, item.last_turn] if item.first_turn else [],
+            "uuids": list(item.uuids),
+            "at": item.at,
+        }
+
+
+class Answer(NamedTuple):
+    """`notes` say what to know of it: by keyword only, an index made again, a query cut short."""
+
+    found: list[Found]
+    notes: list[str]
+    mode: str = "keyword"  # or hybrid
+
+    def plain(self) -> dict[str, Any]:
+        found = [one.plain() for one in self.found]
+        return {"results": found, "mode": self.mode, "notes": self.notes}
+
+
+class Expanded(NamedTuple):
+    """The original turns, fenced as reference; `more` is the offset to go on from, 0 at the end."""
+
+    item: Item
+    text: str
+    gone: bool  # the transcript is not there any more: the text is what was kept
+    more: int
+    notes: list[str]
+
+    def plain(self) -> dict[str, Any]:
+        return {
+            "id": self.item.id,
+            "kind": self.item.kind,
+            "session": self.item.session,
+            "source": self.item.file,
+            "turns": [self.item.first_turn, self.item.last_turn] if self.item.first_turn else [],
+            "gone": self.gone,
+            "text": self.text,
+            "more": self.more,
+            "notes": self.notes,
+        }

@@ -1,0 +1,70 @@
+"""Back from an item to the turns it came from, word for word, while the transcript exists."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdfast.brief import fence
+from holdfast.memory import places
+from holdfast.memory.answer import Expanded
+from holdfast.memory.errors import Damaged, NotFound
+from holdfast.memory.index import opening
+from holdfast.memory.index.engines import opened
+from holdfast.memory.index.shape import Index
+from holdfast.memory.item import Item
+
+USUAL_CHARS = 8_000
+FENCE_CHARS = 400
+
+
+def expand(
+    item_id: str, *, project: str = "", most_chars: int = USUAL_CHARS, offset: int = 0
+) -> Expanded:
+    """The original turns from character `offset` on; what was kept, where they are gone."""
+    item = _find(item_id, places.resolved(project))
+    text, notes = _original(item)
+    gone = bool(not text and (item.uuids or item.first_turn))
+    text = text or _kept(item)
+    end = offset + max(1, most_chars)
+    shown = text[offset:end]
+    origin = f"{item.kind} {item.id}, {item.file or 'kept by Holdfast'}"
+    whole = "\n".join([fence.opening(fence.flat(origin, FENCE_CHARS)), shown, fence.closing()])
+    return Expanded(item, whole, gone, end if end < len(text) else 0, notes)
+
+
+def _find(item_id: str, project: str) -> Item:
+    for index in _indexes(project):
+        try:
+            if found := index.find(item_id):
+                return found
+        finally:
+            index.close()
+    raise NotFound(f"there is no {fence.flat(item_id, 80)!r}")
+
+
+def _indexes(project: str) -> Iterator[Index]:
+    """The project's own first."""
+    mine = places.index_file(project)
+    for path in sorted(places.index_files(), key=lambda one: one != mine):
+        try:
+            yield opened(opening.project_of(path))
+        except Damaged:
+            continue  # not ours, or to be made again: a search says so
+
+
+def _original(item: Item) -> tuple[str, list[str]]:
+    if not (item.uuids or item.first_turn) or not item.file:
+        return "", []
+    if not places.stamp(item.file):
+        return "", [f"the transcript {item.file} is gone: this is what was kept of it"]
+    from holdfast.memory import original
+
+    text = original.text(item)
+    if text:
+        return text, []
+    return "", [f"these turns are not in {item.file} any more: this is what was kept of them"]
+
+
+def _kept(item: Item) -> str:
+    parts = (item.title, item.text, item.more)
+    return "\n".join(fence.line(part) for part in parts if part)

@@ -1,0 +1,77 @@
+"""What an index does, whichever engine keeps it.
+
+A *place* is where an item stands: its source's number and its position there, in one integer, so
+that the neighbours of a place are the numbers beside it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+
+from holdfast.memory.item import Item
+from holdfast.memory.words import Query
+
+if TYPE_CHECKING:
+    from holdfast.memory.embed.vector import Kept
+
+POSITIONS = 1 << 32
+Scores = dict[int, float]  # by place
+
+
+class Wanted(NamedTuple):
+    """Which items may be found."""
+
+    kinds: tuple[str, ...] = ()  # none: all
+    cold: bool = False
+
+
+class Counts(NamedTuple):
+    items: int = 0
+    vectors: int = 0
+    embedder: str = ""  # whose the vectors are
+
+
+class Index(Protocol):
+    project: str
+
+    def states(self) -> dict[str, str]:
+        """How far each source was taken in, by its key."""
+
+    def take(
+        self, source: str, since: str, until: str, items: Sequence[Item], start: int = 0
+    ) -> bool:
+        """In one transaction: what this source holds from position `start` on is `items`.
+
+        False, and nothing is changed, where the source does not stand at `since`: somebody else was
+        faster. Vectors of words that stay are kept.
+        """
+
+    def forget(self, source: str) -> int:
+        """The source is gone: so is what it told; how many items that were."""
+
+    def keyword(self, query: Query, most: int, wanted: Wanted) -> Scores:
+        """The best by words, a higher score for a better match."""
+
+    def nearest(self, vector: object, most: int, wanted: Wanted) -> Scores:
+        """The nearest by meaning, and how near; nothing where there are no vectors."""
+
+    def nearness(self, vector: object, places: Iterable[int]) -> Scores:
+        """How near these are; without those that have no vector yet."""
+
+    def at(self, places: Iterable[int]) -> dict[int, Item]: ...
+
+    def find(self, item_id: str) -> Item | None: ...
+
+    def counts(self) -> Counts: ...
+
+    def begin_vectors(self, embedder: str) -> None:
+        """From now on vectors are of this embedder; those of another one are dropped."""
+
+    def without_vector(self, most: int) -> Sequence[tuple[int, str, str]]:
+        """(place, hash, words) of items to be embedded, newest first."""
+
+    def put_vectors(self, embedder: str, found: Mapping[tuple[int, str], Kept]) -> int:
+        """By place and hash: a text that changed meanwhile keeps none; how many were taken."""
+
+    def close(self) -> None: ...

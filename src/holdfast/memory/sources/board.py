@@ -1,0 +1,75 @@
+"""Messages between agents. They are rows: read from the store where there is one, and not before
+(a user without one does not pay for SQLAlchemy, 27 times a bare start)."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import partial
+from typing import Any
+
+from holdfast.memory import places as here
+from holdfast.memory.item import MESSAGE, Item, id_of
+from holdfast.memory.sources.pieces import clean
+from holdfast.memory.sources.source import Read, Source
+from holdfast.wire import places
+
+KEY = "messages"
+VARIABLE = "HOLDFAST_DATABASE"
+MOST = 20_000
+_QUERY = (
+    "SELECT m.id, topic, content, from_agent, created_ms FROM messages m "
+    "LEFT JOIN projects p ON p.id = m.project_id WHERE m.project_id IS NULL OR p.path = {mark} "
+    "ORDER BY created_ms DESC, m.id LIMIT {most}"
+)
+
+
+def sources(project: str) -> Iterator[Source]:
+    """Of a SQLite file of ours; the stamp is that of the file and of what was not yet put in it."""
+    path = _file()
+    stamp = here.stamp(path) if path else ""
+    if stamp:
+        yield Source(KEY, f"{stamp} {here.stamp(path + '-wal')}", partial(_read, path, project))
+
+
+def _file() -> str:
+    given = os.environ.get(VARIABLE, "")
+    if not given:
+        return f"{places.home().rstrip('/')}/holdfast.db"
+    return given.removeprefix("sqlite:///") if given.startswith("sqlite:///") else ""
+
+
+def _read(path: str, project: str, _state: str) -> Read:
+    rows: list[Any] = []
+    with suppress(sqlite3.Error):  # missing, old, locked or damaged: `doctor` speaks of it
+        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=1.0)
+        try:
+            rows = connection.execute(_QUERY.format(mark="?", most=MOST), (project,)).fetchall()
+        finally:
+            connection.close()
+    return Read([item(row, number) for number, row in enumerate(reversed(rows))], "")
+
+
+def item(row: Sequence[Any], number: int) -> Item:
+    message_id, topic, content, sender, created_ms = row
+    with suppress(ValueError, TypeError):
+        content = json.loads(content)
+    words = content
+    if isinstance(content, dict):
+        words = content["message"] if list(content) == ["message"] else json.dumps(content)
+    from datetime import UTC, datetime
+
+    at = datetime.fromtimestamp(created_ms / 1000, UTC).isoformat(timespec="seconds")
+    return Item(
+        id=id_of(MESSAGE, message_id),
+        kind=MESSAGE,
+        text=clean(str(words))[:4_000],
+        title=clean(topic),
+        position=number,
+        by=clean(sender),
+        file=f"message {message_id}",
+        at=at,
+    )

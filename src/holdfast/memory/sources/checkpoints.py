@@ -1,0 +1,79 @@
+"""Checkpoints, section by section. Those of one session say much the same: what several hold is
+one item, and leads to the newest of them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from holdfast.checkpoint.digest import digest
+from holdfast.memory import places as here
+from holdfast.memory.item import CHECKPOINT, DECISION, Item, id_of
+from holdfast.memory.sources.pieces import clean, pieces
+from holdfast.memory.sources.source import Read, Source
+
+KEY = "checkpoints"
+DECISIONS = "Key Decisions"
+MOST_FILES = 200
+INSIDE = ".claude/checkpoints"
+
+
+def sources(project: str) -> Iterator[Source]:
+    files = _files(project)
+    if files:
+        stamps = "\n".join(f"{path} {here.stamp(path)}" for path in files)
+        stamp = digest(stamps.encode("utf-8", "surrogatepass"))[:16]
+        yield Source(KEY, stamp, partial(_read, files))
+
+
+def _files(project: str) -> list[str]:
+    """The newest, oldest first: their names are their dates."""
+    from holdfast.wire import places
+
+    ours = f"{places.home().rstrip('/')}/checkpoints/{here.key(project)}/files"
+    found = [
+        (name, f"{folder}/{name}")
+        for folder in (f"{project.rstrip('/')}/{INSIDE}", ours)
+        for name in here.names_in(folder)
+        if name[:1].isdigit() and name.endswith(".md")
+    ]
+    return [path for _, path in sorted(found)[-MOST_FILES:]]
+
+
+def _read(files: list[str], _state: str) -> Read:
+    from holdfast.checkpoint import moment, parse
+    from holdfast.checkpoint.errors import Damaged
+
+    found: dict[tuple[str, str, str], Item] = {}
+    for path in files:
+        try:
+            document = parse.parse(parse.load(path)).document
+        except Damaged:
+            continue  # `verify` and `rebuild` speak of it
+        about = document.session_id, document.agent_id, path, moment.written(document.created)
+        for name, entries in document.sections.items():
+            for text in _texts(name, entries):
+                found[document.session_id, name, text] = _item(name, text, about)
+    return Read([one._replace(position=2 * n) for n, one in enumerate(found.values())], "")
+
+
+def _texts(name: str, entries: object) -> list[str]:
+    listed = [clean(one) for one in entries if isinstance(one, str)]  # type: ignore[attr-defined]
+    if name == DECISIONS:
+        return [part for one in listed for part in pieces(one)]
+    return pieces("\n".join(listed))
+
+
+def _item(name: str, text: str, about: tuple[str, str, str, str]) -> Item:
+    session, agent, path, at = about
+    return Item(
+        id=id_of(CHECKPOINT, session, agent, name, text),
+        kind=DECISION if name == DECISIONS else CHECKPOINT,
+        text=text,
+        title=name,
+        by="model" if name == DECISIONS else "",
+        session=session,
+        agent=agent,
+        file=path,
+        at=at,
+    )

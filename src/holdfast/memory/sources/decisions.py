@@ -1,0 +1,75 @@
+"""What was decided, and the user's rules, each with the turn it was said in: from the facts that
+are kept beside a window."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+
+from holdfast.memory import places as here
+from holdfast.memory.item import DECISION, Item, id_of
+from holdfast.memory.sources import windows
+from holdfast.memory.sources.pieces import clean
+from holdfast.memory.sources.source import Read, Source
+from holdfast.wire import places
+
+KEY = "facts:"
+MOST_BYTES = 32 << 20
+LINE_BYTES = 1 << 20
+RULE, CHOICE = "rule", "decision"
+
+
+def sources(project: str) -> Iterator[Source]:
+    for session, (told, transcript) in windows.noted().items():
+        if told != project:
+            continue
+        folder = f"{places.windows()}/{session}"
+        for leaf in here.names_in(folder):
+            path = f"{folder}/{leaf}/facts.json"
+            if stamp := here.stamp(path):
+                agent = leaf.removeprefix("agent-") if leaf != "main" else ""
+                own = places.transcript(transcript, agent)
+                yield Source(f"{KEY}{session}/{leaf}", stamp, partial(_read, path, own, agent))
+
+
+def _read(path: str, transcript: str, agent: str, _state: str) -> Read:
+    from holdfast.checkpoint import facts as kept
+    from holdfast.redact import redact
+
+    found = kept.load(places.read_small(path, MOST_BYTES))
+    if found is None:
+        return Read([], "")
+    told = [(CHOICE, one.text, one.place) for one in found.decisions]
+    told += [(RULE, one.text, one.place) for one in found.rules]
+    items: dict[str, Item] = {}
+    for word, text, place in told:
+        item_id = id_of(DECISION, path, word, text)
+        items[item_id] = Item(
+            id=item_id,
+            kind=DECISION,
+            text=redact(clean(text)),
+            title="",
+            by="user" if word == RULE else "model",
+            position=2 * len(items),  # none is the neighbour of another
+            session=found.session_id,
+            agent=agent,
+            file=transcript,
+            first_turn=max(1, place.op),
+            last_turn=max(1, place.op),
+            uuids=tuple(filter(None, [_uuid(transcript, place.offset)])),
+            at=place.at,
+            offset=place.offset,
+        )
+    return Read(list(items.values()), "")
+
+
+def _uuid(transcript: str, offset: int) -> str:
+    """Of the line that begins there; empty where the transcript is gone."""
+    from holdfast.transcript.reader import read
+    from holdfast.transcript.source import Unreadable
+
+    try:
+        first = next(read(transcript, start=offset), None)
+    except Unreadable:
+        return ""
+    return first.uuid if first is not None and first.offset == offset else ""

@@ -1,0 +1,35 @@
+"""One source: a file or a group of files that is taken in together."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+from holdfast.memory.item import Item
+
+
+class Read(NamedTuple):
+    """Items from position `start` on, and the state that was reached."""
+
+    items: Sequence[Item]
+    state: str
+    start: int = 0
+    done: bool = True  # False: there is more to read
+
+
+class Source(NamedTuple):
+    """`read` goes on from a state of its own making; empty: from the beginning."""
+
+    key: str
+    stamp: str
+    read: Callable[[str], Read]
+
+
+def stamped(stamp: str, state: str = "") -> str:
+    """How a source's state is noted: which change of it, and how far it was read."""
+    return f"{stamp}\n{state}"
+
+
+def parted(noted: str) -> tuple[str, str]:
+    stamp, _, state = noted.partition("\n")
+    return stamp, state

@@ -1,0 +1,210 @@
+"""A transcript as items: what the user said, and what the model said with what it did.
+
+Answers without words are counted to the words before them. The last item of a file may not be
+whole yet: reading begins again with it, at the same position.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import NamedTuple
+
+from holdfast.checkpoint.extract import typed
+from holdfast.checkpoint.extract.prompts import own_words
+from holdfast.checkpoint.same_file import sign
+from holdfast.memory.item import TURN, Item, id_of
+from holdfast.memory.sources.pieces import clean, pieces
+from holdfast.memory.sources.source import Read
+from holdfast.redact import redact
+from holdfast.transcript.blocks import Text, ToolResult, ToolUse
+from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Result
+from holdfast.transcript.reader import Reader
+from holdfast.transcript.repair import decoded
+from holdfast.transcript.source import Unreadable
+
+USER, MODEL = "user", "model"
+MORE_CHARS = 1_200
+CALL_CHARS, HEAD_CHARS, TAIL_CHARS = 200, 240, 120
+MOST_UUIDS = 40
+MOST_ITEMS = 5_000  # in one reading: a transaction stays short
+LONGEST_TEXT = 200_000
+_TOLD = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description")
+
+
+class Reached(NamedTuple):
+    """Where a unit begins: in bytes, turns and positions."""
+
+    offset: int = 0
+    turn: int = 0
+    position: int = 0
+    message: str = ""  # the answer being told
+    sign: str = ""
+
+
+class _Unit:
+    """What becomes one item, or several when it is long."""
+
+    def __init__(self, began: Reached, by: str, entry: Entry) -> None:
+        self.began, self.by = began, by
+        self.first_turn = self.last_turn = began.turn
+        self.texts: list[str] = []
+        self.more: list[str] = []
+        self.more_chars = 0
+        self.uuids: list[str] = []
+        self.message = ""  # whose words these are
+        self.at, self.session = entry.timestamp[:40], entry.session_id[:80]
+        self.agent = (entry.agent_id or "")[:80]
+
+    def hold(self, entry: Entry) -> None:
+        if len(self.uuids) < MOST_UUIDS and entry.uuid not in self.uuids:
+            self.uuids.append(entry.uuid[:80])
+
+    def add_more(self, text: str) -> None:
+        if text and self.more_chars < MORE_CHARS:
+            self.more.append(text)
+            self.more_chars += len(text)
+
+    @property
+    def is_empty(self) -> bool:
+        return not self.texts and not self.more
+
+    def items(self, path: str, key: str) -> list[Item]:
+        text = redact(clean("\n".join(self.texts)[:LONGEST_TEXT]))
+        more = redact(clean("\n".join(self.more)[: MORE_CHARS * 2]))[:MORE_CHARS]
+        parts = pieces(text) or [""]
+        return [
+            Item(
+                id=id_of(TURN, key, self.uuids[0] if self.uuids else "", str(position)),
+                kind=TURN,
+                text=part,
+                position=position,
+                more=more if number == 0 else "",
+                by=self.by,
+                session=self.session,
+                agent=self.agent,
+                file=path,
+                first_turn=max(1, self.first_turn),
+                last_turn=max(1, self.last_turn),
+                uuids=tuple(self.uuids),
+                at=self.at,
+                offset=self.began.offset,
+            )
+            for number, part in enumerate(parts)
+            for position in [self.began.position + number]
+        ]
+
+
+class _Fold:
+    def __init__(self, path: str, reached: Reached, is_agent: bool) -> None:
+        self._path, self._is_agent = path, is_agent
+        self.items: list[Item] = []
+        self.began = reached  # where the last unit began
+        self._turn, self._message = reached.turn, reached.message
+        self._position = reached.position
+        self._unit: _Unit | None = None
+
+    def feed(self, entry: Entry) -> None:
+        if entry.is_sidechain and not self._is_agent:
+            return
+        if isinstance(entry, Answer):
+            self._answer(entry)
+        elif isinstance(entry, Prompt) and not entry.is_meta:
+            self._prompt(entry, entry.text)
+        elif isinstance(entry, Attachment) and entry.kind == "queued_command":
+            self._prompt(entry, typed.noted(decoded(entry.raw)))
+        elif isinstance(entry, Result):
+            self._result(entry)
+
+    def _open(self, by: str, entry: Entry) -> _Unit:
+        self.close()
+        self.began = Reached(entry.offset, self._turn, self._position, self._message)
+        self._unit = _Unit(self.began, by, entry)
+        return self._unit
+
+    def close(self) -> None:
+        unit, self._unit = self._unit, None
+        if unit is None or unit.is_empty:
+            return
+        made = unit.items(self._path, self._path)
+        self.items += made
+        self._position += len(made)
+
+    def _prompt(self, entry: Entry, text: str) -> None:
+        words = own_words(text[:LONGEST_TEXT])
+        if words:
+            unit = self._open(USER, entry)
+            unit.first_turn = unit.last_turn = self._turn + 1  # it is answered by the next
+            unit.texts.append(words)
+            unit.hold(entry)
+
+    def _answer(self, entry: Answer) -> None:
+        texts = [block.text for block in entry.blocks if isinstance(block, Text) and block.text]
+        if entry.message_id != self._message:
+            self._turn += 1
+            self._message = entry.message_id[:200]
+        unit = self._unit
+        if unit is None or unit.by != MODEL or self._begins_anew(unit, texts):
+            unit = self._open(MODEL, entry)
+        if texts:
+            unit.message = self._message
+        unit.last_turn = self._turn
+        unit.texts += texts
+        unit.hold(entry)
+        for block in entry.blocks:
+            if isinstance(block, ToolUse):
+                unit.add_more(_call(block))
+
+    def _begins_anew(self, unit: _Unit, texts: list[str]) -> bool:
+        if texts:
+            return bool(unit.texts) and unit.message != self._message
+        return unit.more_chars >= MORE_CHARS
+
+    def _result(self, entry: Result) -> None:
+        if self._unit is None:
+            return
+        self._unit.hold(entry)
+        for block in entry.results:
+            if isinstance(block, ToolResult) and self._unit.more_chars < MORE_CHARS:
+                self._unit.add_more(_ends(block.text))
+
+
+def read(path: str, state: str, *, is_agent: bool = False) -> Read:
+    """What is new in a transcript since a state; a file that is another one is read anew."""
+    reached = _reached(path, state)
+    fold = _Fold(path, reached, is_agent)
+    reader = Reader(path, start=reached.offset)
+    try:
+        for entry in reader:
+            fold.feed(entry)
+            if len(fold.items) >= MOST_ITEMS:
+                return Read(fold.items, _state(path, fold.began), reached.position, done=False)
+    except Unreadable:
+        return Read([], "", 0)
+    fold.close()
+    return Read(fold.items, _state(path, fold.began), reached.position)
+
+
+def _reached(path: str, state: str) -> Reached:
+    try:
+        found = Reached(*json.loads(state)) if state else Reached()
+    except (ValueError, TypeError):
+        return Reached()
+    return found if found.sign == sign(path, found.offset) else Reached()
+
+
+def _state(path: str, began: Reached) -> str:
+    return json.dumps(began._replace(sign=sign(path, began.offset)))
+
+
+def _call(block: ToolUse) -> str:
+    given = block.input
+    told = (given.get(name) for name in _TOLD)
+    what = next((one for one in told if isinstance(one, str) and one), "")
+    return f"{block.name} {what[:CALL_CHARS]}".strip()
+
+
+def _ends(text: str) -> str:
+    """How a result begins and ends: enough to find it again."""
+    if len(text) <= HEAD_CHARS + TAIL_CHARS:
+        return text
+    return f"{text[:HEAD_CHARS]} … {text[-TAIL_CHARS:]}"

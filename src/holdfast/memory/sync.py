@@ -1,0 +1,84 @@
+"""Bring a project's index up to its sources: what changed is read, what is gone is forgotten.
+
+Any number may do it at once: each step is taken only where its source still stands where the
+reading began, so nothing is in the index twice, and a kill at any instant loses nothing.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from holdfast.memory import places
+from holdfast.memory.index.shape import Index
+from holdfast.memory.sources import board, checkpoints, decisions, memories, segments, transcripts
+from holdfast.memory.sources.source import Source, parted, stamped
+from holdfast.wire import log
+
+ALL = (memories, decisions, checkpoints, segments, board, transcripts)
+MOST_STEPS = 10_000
+
+
+class Synced(NamedTuple):
+    """How many sources were read, how many items they gave, how many were forgotten."""
+
+    project: str = ""
+    read: int = 0
+    items: int = 0
+    forgotten: int = 0
+    left: int = 0  # sources that wait for the next time
+    notes: tuple[str, ...] = ()
+
+
+def sync(project: str = "", *, seconds: float = 0.0) -> Synced:
+    """All of it, or what can be done in so many seconds: the rest waits, and is counted."""
+    from holdfast.memory.index.engines import opened
+
+    project = places.resolved(project)
+    index = opened(project)
+    try:
+        return bring_up(index, seconds=seconds)
+    finally:
+        index.close()
+
+
+def bring_up(index: Index, *, seconds: float = 0.0) -> Synced:
+    give_up = time.monotonic() + seconds if seconds else float("inf")
+    stands = index.states()
+    listed = {one.key: one for one in _sources(index.project)}
+    forgotten = sum(index.forget(key) for key in stands.keys() - listed.keys())
+    done = Synced(index.project, forgotten=forgotten)
+    for key, source in listed.items():
+        if parted(stands.get(key, ""))[0] == source.stamp:
+            continue
+        if time.monotonic() > give_up:
+            done = done._replace(left=done.left + 1)
+            continue
+        done = _source(index, source, stands.get(key, ""), done, give_up)
+    return done
+
+
+def _sources(project: str) -> Iterator[Source]:
+    for module in ALL:
+        yield from module.sources(project)
+
+
+def _source(index: Index, source: Source, since: str, done: Synced, give_up: float) -> Synced:
+    """Read on until the end, or until time is up; the stamp is noted only with the end."""
+    for _ in range(MOST_STEPS):
+        try:
+            read = source.read(parted(since)[1])
+        except OSError as slip:  # one that cannot be read holds up no other
+            log.add("WARN", "recall", f"{source.key} was not read: {slip}")
+            return done._replace(left=done.left + 1)
+        until = stamped(source.stamp if read.done else "", read.state)
+        if not index.take(source.key, since, until, read.items, read.start):
+            return done  # another process is at it
+        done = done._replace(items=done.items + len(read.items))
+        if read.done:
+            return done._replace(read=done.read + 1)
+        if time.monotonic() > give_up:
+            return done._replace(left=done.left + 1)
+        since = until
+    return done

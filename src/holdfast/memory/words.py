@@ -1,0 +1,84 @@
+"""Words, as both engines see them: letters and digits, cut at everything else.
+
+`getUserName` is also three words, and a run of Chinese, Japanese, Korean or Thai, which no blank
+divides, is also its pairs of characters: both are indexed beside the text and asked for alike.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+MOST_CHARS = 10_000
+MOST_TERMS = 48
+LONGEST_TERM = 64
+_STOP = (
+    "a about after again all also am an and any are as at be because been before being but by can "
+    "could did do does doing don down for from further get got had has have having he her here "
+    "hers him his how i if in into is it its itself just let ll me more most my myself no nor not "
+    "now of off on once only or other our ours out over own please re s same she should so some "
+    "such t than that the their theirs them then there these they this those through to too under "
+    "until up ve very was we were what when where which while who whom why will with would you "
+    "your yours yourself"
+)
+STOP = frozenset(_STOP.split())
+_UNDIVIDED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_WORD = re.compile(r"[^\W_]+")
+_RUN = re.compile(f"[{_UNDIVIDED}]+")
+_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+
+
+class Query(NamedTuple):
+    """`terms` are letters and digits only: no syntax of any engine gets through."""
+
+    text: str
+    terms: tuple[str, ...]
+    notes: tuple[str, ...] = ()
+
+
+def asked(text: str) -> Query:
+    """What is asked for; words that are in every text only where there are no others."""
+    notes = []
+    if len(text) > MOST_CHARS:
+        notes.append(f"only the first {MOST_CHARS:,} characters of the query were looked at")
+        text = text[:MOST_CHARS]
+    found = [*plain(text), *beside(text)]
+    telling = [word for word in found if word not in STOP]
+    terms = list(dict.fromkeys(telling or found))
+    if len(terms) > MOST_TERMS:
+        notes.append(f"only the first {MOST_TERMS} different words of the query were searched for")
+    if not terms:
+        notes.append("the query holds no letter and no digit: there is nothing to search for")
+    elif not telling:
+        notes.append("the query holds only words that stand in nearly every text")
+    return Query(text, tuple(terms[:MOST_TERMS]), tuple(notes))
+
+
+def plain(text: str) -> list[str]:
+    """The words of a text in lower case, without runs that nothing divides."""
+    words = _WORD.findall(_RUN.sub(" ", text) if not text.isascii() else text)
+    return [word.lower()[:LONGEST_TERM] for word in words]
+
+
+def beside(text: str) -> list[str]:
+    """What is indexed beside a text: the humps of its names, the pairs of its undivided runs."""
+    found: list[str] = []
+    for word in _WORD.findall(text):
+        parts = _HUMP.split(word) if not (word.islower() or word.isdigit()) else []
+        if len(parts) > 1:
+            found += [part.lower() for part in parts if len(part) > 1]
+    if not text.isascii():
+        found += pairs(_RUN.findall(text))
+    return [word[:LONGEST_TERM] for word in found]
+
+
+def pairs(runs: Iterable[str]) -> list[str]:
+    """A run of one character is itself."""
+    found: list[str] = []
+    for run in runs:
+        found += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
+    return found

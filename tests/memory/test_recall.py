@@ -1,0 +1,151 @@
+"""Finding again what was said, and the way back to it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.memory import places
+from holdfast.memory.errors import NotFound
+from holdfast.memory.expand import expand
+from holdfast.memory.recall import recall
+from holdfast.memory.sync import sync
+from tests.memory.told import a_memory, a_session, said
+
+TALK = (
+    "which port does the staging database use?",
+    "Staging runs PostgreSQL on port 5544, behind the bastion.",
+    "and how do we deploy?",
+    "Deployments go through the blue pipeline on Tuesdays.",
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "p"
+    folder.mkdir()
+    return folder
+
+
+@pytest.mark.requirement("M2")
+def test_what_was_said_is_found_by_its_words(project: Path) -> None:
+    a_session(project, "s1", *TALK)
+    answer = recall("staging database port", project=str(project), limit=2)
+    assert {one.item.by for one in answer.found} == {"user", "model"}
+    assert "5544" in " ".join(one.snippet for one in answer.found)
+
+
+@pytest.mark.requirement("M6")
+def test_a_result_names_the_lines_it_came_from_and_expands_to_them(project: Path) -> None:
+    path = a_session(project, "s1", *TALK)
+    [first, *_] = recall("blue pipeline", project=str(project)).found
+    assert (first.item.file, first.item.session) == (str(path), "s1")
+    assert (first.item.first_turn, first.item.uuids) == (2, ("s1-3",))
+    whole = expand(first.id, project=str(project))
+    assert "Deployments go through the blue pipeline on Tuesdays." in whole.text
+    assert "Staging runs" not in whole.text
+    assert whole.text.startswith("<holdfast-brief") and whole.text.endswith("</holdfast-brief>")
+    assert not whole.gone
+
+
+@pytest.mark.requirement("M6")
+def test_a_transcript_that_is_gone_is_said_and_what_was_kept_is_given(project: Path) -> None:
+    path = a_session(project, "s1", *TALK)
+    [first, *_] = recall("blue pipeline", project=str(project)).found
+    path.unlink()
+    whole = expand(first.id, project=str(project))
+    assert whole.gone and "blue pipeline" in whole.text
+    assert "is gone" in whole.notes[0]
+
+
+@pytest.mark.requirement("M6")
+def test_a_long_turn_is_expanded_piece_by_piece_without_a_gap(project: Path) -> None:
+    words = " ".join(f"word{n}" for n in range(3_000))
+    a_session(project, "s1", "tell me", f"zebra {words}")
+    [first, *_] = recall("zebra", project=str(project)).found
+    offset, parts = 0, []
+    while True:
+        piece = expand(first.id, project=str(project), most_chars=5_000, offset=offset)
+        parts.append(piece.text.split("\n", 2)[2].rsplit("\n", 1)[0])
+        offset = piece.more
+        if not offset:
+            break
+    assert "".join(parts) == f"model: zebra {words}"
+
+
+@pytest.mark.requirement("M2")
+def test_what_is_written_later_is_found_and_nothing_twice(project: Path) -> None:
+    path = a_session(project, "s1", *TALK)
+    before = sync(str(project))
+    assert sync(str(project)).items == 0
+    more = said("s1", "who owns the cache?", "The cache belongs to team Heron.", first=4)
+    with path.open("a") as file:
+        file.writelines(json.dumps(line) + "\n" for line in more)
+    after = sync(str(project))
+    assert before.items == 4
+    assert after.items == 3  # the last one may not have been whole: it is read again
+    found = recall("Heron cache deployments", project=str(project), limit=50).found
+    texts = [one.item.text for one in found]
+    assert texts[0] == "The cache belongs to team Heron."
+    assert len(texts) == len(set(texts)) == len({one.id for one in found})
+
+
+@pytest.mark.requirement("M2")
+def test_what_is_deleted_at_its_source_is_not_found_any_more(project: Path) -> None:
+    path = a_session(project, "s1", *TALK)
+    memory = a_memory(project, "deploys", "The freeze begins on Thursday.")
+    assert [one.kind for one in recall("freeze Thursday", project=str(project)).found] == ["memory"]
+    memory.unlink()
+    path.unlink()
+    assert recall("freeze Thursday pipeline", project=str(project)).found == []
+
+
+@pytest.mark.requirement("M3")
+def test_an_index_that_is_deleted_is_made_again_by_the_next_search(project: Path) -> None:
+    a_session(project, "s1", *TALK)
+    first = recall("bastion", project=str(project))
+    Path(places.index_file(str(project))).unlink()
+    assert recall("bastion", project=str(project)).found == first.found
+
+
+@pytest.mark.requirement("M3", "X6")
+@pytest.mark.parametrize("damage", [b"", b"not a database at all", b"SQLite format 3\0" * 600])
+def test_a_damaged_index_is_set_aside_made_again_and_said(project: Path, damage: bytes) -> None:
+    a_session(project, "s1", *TALK)
+    recall("bastion", project=str(project))
+    path = Path(places.index_file(str(project)))
+    path.write_bytes(damage)
+    for tail in ("-wal", "-shm"):
+        path.with_name(path.name + tail).unlink(missing_ok=True)
+    answer = recall("bastion", project=str(project))
+    assert answer.found[0].text == TALK[1]
+    if damage:  # an empty file is simply filled
+        assert any("made again" in note for note in answer.notes)
+        assert [one.read_bytes() for one in path.parent.glob("*.damaged-*")] == [damage]
+
+
+@pytest.mark.requirement("M6")
+def test_an_id_nobody_has_is_an_error_in_words(project: Path) -> None:
+    with pytest.raises(NotFound, match="turn-000"):
+        expand("turn-000", project=str(project))
+
+
+@pytest.mark.requirement("X4")
+def test_secrets_are_not_indexed(project: Path) -> None:
+    token = "ghp_" + "a1B2c3D4" * 5
+    a_session(project, "s1", f"use the token {token} for releases", "noted, the releases are set")
+    [first, *_] = recall("token releases", project=str(project)).found
+    assert token not in first.text and "[redacted" in first.text
+    data = b"".join(one.read_bytes() for one in Path(places.root()).iterdir())
+    assert token.encode() not in data
+    assert token not in expand(first.id, project=str(project)).text
+
+
+@pytest.mark.requirement("X4")
+def test_the_index_is_the_owners_alone(project: Path) -> None:
+    a_session(project, "s1", *TALK)
+    sync(str(project))
+    assert Path(places.root()).stat().st_mode & 0o077 == 0
+    assert all(one.stat().st_mode & 0o077 == 0 for one in Path(places.root()).iterdir())
