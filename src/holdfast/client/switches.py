@@ -65,7 +65,7 @@ def read(
     """All switches as they hold now: the command line wins, then variables, then the files."""
     environ = os.environ if environ is None else environ
     found = Switches()
-    for settings in _settings(project, environ):
+    for settings in settings_given(project, environ):
         found = _from_settings(found, settings)
     found = _from_command_line(_from_environ(found, environ), command_line)
     return found if found.model.endswith("[1m]") else found._replace(model="")
@@ -113,7 +113,8 @@ def _settings_paths(project: str, environ: Mapping[str, str]) -> list[str]:
     return files + [f"{folder}/managed-settings.json" for folder in managed]
 
 
-def _settings(project: str, environ: Mapping[str, str]) -> Iterator[dict[str, object]]:
+def settings_given(project: str, environ: Mapping[str, str]) -> Iterator[dict[str, object]]:
+    """What each of those files says, weakest first; one that cannot be read says nothing."""
     for path in _settings_paths(project, environ):
         try:
             if not _may_read(path):

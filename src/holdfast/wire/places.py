@@ -75,8 +75,11 @@ def is_regular(fd: int) -> bool:
     return os.fstat(fd).st_mode & 0o170000 == 0o100000
 
 
-def replace_whole(path: str, data: bytes) -> None:
-    """The file holds this or what it held before, for every reader; a failed try leaves nothing."""
+def replace_whole(path: str, data: bytes, flush: bool = False) -> None:
+    """The file holds this or what it held before, for every reader; a failed try leaves nothing.
+
+    What cannot be made again is flushed: then it is so after a power cut too.
+    """
     draft = f"{path}.{os.getpid()}.draft"
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
     fd = os.open(draft, flags, 0o600)
@@ -84,6 +87,8 @@ def replace_whole(path: str, data: bytes) -> None:
         rest = memoryview(data)
         while rest:
             rest = rest[os.write(fd, rest) :]
+        if flush:
+            os.fsync(fd)
         os.replace(draft, path)
     except BaseException:
         os.unlink(draft)  # on a full disk each one left would keep it full

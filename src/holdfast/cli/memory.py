@@ -1,0 +1,180 @@
+"""`holdfast memory`: what the client loads into every session, listed, written, taken back."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from holdfast.checkpoint.escape import shown
+from holdfast.client.memory_folder import memory_folder
+from holdfast.memory.hot import topics
+from holdfast.memory.hot.errors import NoSuchTopic, Unfit
+from holdfast.memory.hot.folder import MOST_TOPIC_BYTES
+from holdfast.memory.hot.listing import find
+from holdfast.memory.hot.topic import TYPES, Topic, parse
+from holdfast.memory.hot.topics import Change
+from holdfast.wire import places
+
+Command = Callable[..., Any]
+
+
+def _place(command: Command) -> Command:
+    folder = click.Path(path_type=Path)
+    command = click.option("--json", "as_json", is_flag=True, help="plain values for programs")(
+        command
+    )
+    return click.option("--project", type=folder, help="of this project (default: here)")(command)
+
+
+def _text(command: Command) -> Command:
+    for option in (
+        click.option("--from", "source", type=click.Path(path_type=Path), help="a topic's file"),
+        click.option("--body", help="the text itself; `-` reads it from stdin"),
+        click.option("--type", "kind", type=click.Choice(TYPES), help="what it is about"),
+        click.option("--description", help="one line: when to read it"),
+    ):
+        command = option(command)
+    return command
+
+
+@click.group()
+def memory() -> None:
+    """What the client loads into every session: list, show, add, edit, retire."""
+
+
+@memory.command("list")
+@_place
+def list_(project: Path | None, as_json: bool) -> None:
+    """Every topic of this project's memory, whoever wrote it."""
+    found = topics.topics(_path(project))
+    folder = memory_folder(_path(project))
+    if as_json:
+        about = {"folder": folder.path, "is_read": folder.is_read, "why": folder.why}
+        rows = [{k: v for k, v in asdict(one).items() if k != "body"} for one in found]
+        click.echo(json.dumps({**about, "topics": rows}, indent=2, ensure_ascii=False))
+        return
+    for one in found:
+        click.echo(_row(one))
+    read = "" if folder.is_read else f"; the client does not read it: {folder.why}"
+    click.echo(f"{len(found)} topics in {shown(folder.path)}{read}", err=True)
+
+
+@memory.command()
+@click.argument("name")
+@_place
+def show(name: str, project: Path | None, as_json: bool) -> None:
+    """One topic whole, by its name or its file."""
+    one = find(topics.topics(_path(project)), name)
+    if as_json:
+        click.echo(json.dumps(asdict(one), indent=2, ensure_ascii=False))
+        return
+    click.echo(_row(one))
+    for line in one.body.split("\n"):
+        click.echo(shown(line) if line.strip() else "")
+
+
+@memory.command()
+@click.argument("name")
+@_text
+@_place
+def add(
+    name: str,
+    description: str | None,
+    kind: str | None,
+    body: str | None,
+    source: Path | None,
+    project: Path | None,
+    as_json: bool,
+) -> None:
+    """Write a topic of ours and its line in MEMORY.md."""
+    given = _given(source)
+    text = _body(body) if body is not None else given.body
+    told = description or given.description or text.strip().partition("\n")[0][:300]
+    done = topics.change(_path(project), name, told, kind or given.type or "project", text, _now())
+    _say(done, as_json, f"holdfast memory retire {shown(done.topic.file)}")
+
+
+@memory.command()
+@click.argument("name")
+@_text
+@_place
+def edit(
+    name: str,
+    description: str | None,
+    kind: str | None,
+    body: str | None,
+    source: Path | None,
+    project: Path | None,
+    as_json: bool,
+) -> None:
+    """Change a topic of ours; what is not given stays as it is."""
+    old = find(topics.topics(_path(project)), name)
+    given = _given(source) if source else old
+    done = topics.change(
+        _path(project),
+        old.name,
+        description or given.description or old.description,
+        kind or given.type or old.type or "project",
+        _body(body) if body is not None else given.body,
+        _now(),
+    )
+    _say(done, as_json, f"holdfast memory edit {shown(done.topic.file)} --from {done.before}")
+
+
+@memory.command()
+@click.argument("name")
+@_place
+def retire(name: str, project: Path | None, as_json: bool) -> None:
+    """Take a topic of ours back; a copy is kept."""
+    done = topics.forget(_path(project), name, _now())
+    _say(done, as_json, f"holdfast memory add {shown(done.topic.name)!r} --from {done.before}")
+
+
+def _given(source: Path | None) -> Topic:
+    if source is None:
+        return Topic("", "", "", "", "")
+    data = places.read_small(str(source), MOST_TOPIC_BYTES)
+    if not data:
+        raise NoSuchTopic(f"{source} cannot be read, or is empty")
+    return parse(data.decode("utf-8", "replace"), source.name)
+
+
+def _body(given: str) -> str:
+    text = sys.stdin.read() if given == "-" else given
+    if not text.strip():
+        raise Unfit("the text is empty")
+    return text
+
+
+def _say(done: Change, as_json: bool, undo: str) -> None:
+    if as_json:
+        click.echo(json.dumps({**asdict(done), "undo": undo}, indent=2, ensure_ascii=False))
+        return
+    click.echo(f"{done.did}: {shown(done.path)}")
+    for name in done.shelved:
+        click.echo(f"  MEMORY.md is full: {shown(name)} is now listed in holdfast-more.md")
+    if done.did != "nothing":
+        click.echo(f"  undo: {undo}")
+
+
+def _row(one: Topic) -> str:
+    whose = "ours" if one.is_ours else "yours"
+    odd = f" ({one.note})" if one.note else ""
+    listed = "" if one.in_index else ", not in MEMORY.md"
+    line = f"{one.file}  [{one.type or '?'}, {whose}{listed}]  {one.name}: {one.description}{odd}"
+    return shown(line)
+
+
+def _path(project: Path | None) -> str:
+    return str((project or Path.cwd()).absolute())
+
+
+def _now() -> int:
+    return int(time.time() * 1000)

@@ -1,0 +1,1 @@
+"""What the client itself loads into every session: its memory folder, shared with it politely."""

@@ -1,0 +1,130 @@
+"""One topic of the memory folder: front matter and a text, read from anyone, written by us.
+
+Ours say `source: holdfast` and carry a hash of themselves. A file whose hash is not its own was
+edited by hand: it belongs to whoever did that.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from hashlib import sha256
+
+TYPES = ("user", "feedback", "project", "reference")
+SOURCE = "holdfast"
+MOST_NAME, MOST_DESCRIPTION, MOST_BODY = 80, 300, 60_000
+POINTER_CHARS = 150  # what the client asks of a line of its index
+FENCE = "---"
+_HASH = re.compile(r"^hash: [0-9a-f]+\n", re.MULTILINE)
+_PLAIN = re.compile(r"[A-Za-z][\w ,;.()/+'-]*[\w.)]|[A-Za-z]")
+_MEANT_OTHERWISE = frozenset(("true", "false", "yes", "no", "on", "off", "null", "y", "n"))
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    name: str
+    description: str
+    type: str  # one of TYPES; empty where the file says none
+    body: str
+    file: str  # its name in the folder
+    is_ours: bool = False  # we wrote it, and nobody has changed it since
+    in_index: bool = False
+    modified_ms: int = 0
+    used_ms: int = 0  # when it was last read or written, as far as the file system tells
+    note: str = ""  # what is odd about it
+
+
+def render(name: str, description: str, kind: str, body: str) -> str:
+    """The file of a topic of ours."""
+    front = [("name", name), ("description", description), ("type", kind), ("source", SOURCE)]
+    head = "".join(f"{key}: {_scalar(value)}\n" for key, value in front)
+    text = f"{FENCE}\n{head}{FENCE}\n\n{body.strip()}\n"
+    return text.replace(f"source: {SOURCE}\n", f"source: {SOURCE}\nhash: {_digest(text)}\n", 1)
+
+
+def parse(text: str, file: str) -> Topic:
+    """Whatever the file holds: a broken head makes it all body, and is noted."""
+    values, body, note = _split(text)
+    kind = values.get("type", "")
+    note = note or ("" if not kind or kind in TYPES else f"unknown type {kind[:20]!r}")
+    stem = file.removesuffix(".md")
+    return Topic(
+        name=_line(values.get("name", "")) or stem,
+        description=_line(values.get("description", "")) or _first_line(body),
+        type=kind if kind in TYPES else "",
+        body=body,
+        file=file,
+        is_ours=is_ours(text, values),
+        note=note,
+    )
+
+
+def is_ours(text: str, values: dict[str, str]) -> bool:
+    without = _HASH.sub("", text, count=1)
+    return values.get("source") == SOURCE and values.get("hash") == _digest(without)
+
+
+def file_name(name: str) -> str:
+    """What a topic of this name is kept as; empty where the name has no letter or digit."""
+    words = "".join(mark if mark.isalnum() else " " for mark in name.lower()).split()
+    stem = "-".join(words)[:60].rstrip("-").encode()[:180].decode("utf-8", "ignore")
+    return f"{stem}.md" if stem else ""
+
+
+def pointer(topic: Topic) -> str:
+    """Its line of the index, found again by the file it names."""
+    title = "".join(mark for mark in topic.name if mark not in "[]()")
+    line = f"- [{title}]({topic.file}) — {_line(topic.description)}"
+    return line if len(line) <= POINTER_CHARS else line[: POINTER_CHARS - 1].rstrip() + "…"
+
+
+def _split(text: str) -> tuple[dict[str, str], str, str]:
+    """The head's values, the rest, and what is wrong with the head."""
+    lines = text.removeprefix("\ufeff").split("\n")
+    if lines[0].strip() != FENCE:
+        return {}, text, "no front matter"
+    ends = [n for n, line in enumerate(lines[:60]) if n and line.strip() == FENCE]
+    if not ends:
+        return {}, text, "front matter without an end"
+    return _values(lines[1 : ends[0]]), "\n".join(lines[ends[0] + 1 :]).strip("\n"), ""
+
+
+def _values(lines: list[str]) -> dict[str, str]:
+    """`key: value`, at any depth: the client puts `type` under `metadata`. The first one wins."""
+    found: dict[str, str] = {}
+    for line in lines:
+        key, colon, value = line.strip().partition(":")
+        if colon and value.strip():
+            found.setdefault(key.strip(), _unquoted(value.strip()))
+    return found
+
+
+def _unquoted(value: str) -> str:
+    if value[:1] == '"':
+        try:
+            return str(json.loads(value))
+        except (ValueError, RecursionError):
+            return value.strip('"')
+    if len(value) > 1 and value[0] == value[-1] == "'":
+        return value[1:-1].replace("''", "'")
+    return value
+
+
+def _scalar(text: str) -> str:
+    """Plain where any YAML reader takes it for the same text, else quoted."""
+    plain = _PLAIN.fullmatch(text) and text.lower() not in _MEANT_OTHERWISE
+    return text if plain else json.dumps(text, ensure_ascii=False)
+
+
+def _digest(text: str) -> str:
+    return sha256(text.encode("utf-8", "surrogateescape")).hexdigest()[:16]
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _first_line(body: str) -> str:
+    lines = (line.strip().lstrip("#").strip() for line in body.split("\n"))
+    return next((line[:MOST_DESCRIPTION] for line in lines if line), "")

@@ -1,0 +1,178 @@
+"""The topics of a project's memory: all of them read, ours written, changed and taken back.
+
+Nothing here happens by itself: a topic is written when a person, or the model through a tool, asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from holdfast.client.memory_folder import memory_folder
+from holdfast.memory.hot import folder, kept, shelf, topic
+from holdfast.memory.hot.errors import NotOurs, Unfit
+from holdfast.memory.hot.index import NAME, Index, made_to_fit
+from holdfast.memory.hot.listing import find, in_folder
+from holdfast.memory.hot.topic import TYPES, Topic
+from holdfast.redact import redact
+
+DAY_MS = 86_400_000
+LASTING = ("user", "feedback")
+
+__all__ = ["TYPES", "Change", "Topic", "change", "find", "forget", "remember", "topics"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What was done to the folder, and where the earlier text went."""
+
+    topic: Topic
+    did: str  # added, edited, nothing, retired
+    path: str
+    before: str = ""  # a copy of what was there, for going back
+    shelved: tuple[str, ...] = ()  # names of topics of ours that left the index for the shelf
+
+
+def topics(project: str) -> list[Topic]:
+    """Every topic in the folder, whoever wrote it: in the order of the index, then by file."""
+    return in_folder(_folder(project))
+
+
+def _folder(project: str) -> Path:
+    return Path(memory_folder(project).path)
+
+
+def remember(
+    project: str,
+    name: str,
+    description: str,
+    type: str,  # noqa: A002 (what the folder calls it)
+    body: str,
+    now_ms: int,
+) -> Topic:
+    """Write a topic of ours, or change it; one that is not ours is never touched."""
+    return change(project, name, description, type, body, now_ms).topic
+
+
+def change(project: str, name: str, description: str, kind: str, body: str, now_ms: int) -> Change:
+    """As `remember`, with all that was done for it."""
+    name, description = _fit(name, description, kind, body)
+    text = topic.render(name, description, kind, redact(body))
+    path = _folder(project)
+    with folder.locked(path):
+        known = [one for one in in_folder(path) if one.file != shelf.FILE]
+        file = _file_for(known, name)
+        new = topic.parse(text, file)
+        old = next((one for one in known if one.file == file), None)
+        before = kept.copy(path, file, now_ms) if old else ""
+        did = "edited" if old else "added"
+        was = folder.read(path, file)
+        if was is not None and was.data == text.encode():
+            did, before = "nothing", ""
+        else:
+            folder.replace(path, file, text.encode())
+        try:
+            gone = _point(path, new, old, known)
+        except BaseException:
+            _put_back(path, file, was)
+            raise
+        return Change(replace(new, in_index=True), did, str(path / file), before, gone)
+
+
+def forget(project: str, name: str, now_ms: int = 0) -> Change:
+    """Take a topic of ours back: its line, its file; a copy stays with our own files."""
+    path = _folder(project)
+    with folder.locked(path):
+        old = find(in_folder(path), name)
+        if not old.is_ours:
+            raise NotOurs(f"{old.file} was not written by Holdfast, or edited since")
+        if old.file == shelf.FILE:
+            raise NotOurs(f"{old.file} is the list of what left {NAME} for want of room")
+        before = kept.copy(path, old.file, now_ms)
+        shelved = shelf.listed(path, back=old.file)
+        shelf.write(path, shelved)
+        folder.swap(path, NAME, lambda data: _unpointed(data, old, bool(shelved)))
+        shelf.remove_if_empty(path, shelved)
+        folder.remove(path, old.file)
+    return Change(old, "retired", str(path / old.file), before)
+
+
+def _fit(name: str, description: str, kind: str, body: str) -> tuple[str, str]:
+    name, description = " ".join(redact(name).split()), " ".join(redact(description).split())
+    if kind not in TYPES:
+        raise Unfit(f"{kind!r} is no type: one of {', '.join(TYPES)}")
+    if not topic.file_name(name) or len(name) > topic.MOST_NAME:
+        raise Unfit(f"a name has 1 to {topic.MOST_NAME} characters, letters or digits among them")
+    if not description or len(description) > topic.MOST_DESCRIPTION:
+        raise Unfit(f"a description has 1 to {topic.MOST_DESCRIPTION} characters")
+    if not body.strip() or len(body) > topic.MOST_BODY:
+        raise Unfit(f"a text has 1 to {topic.MOST_BODY:,} characters")
+    return name, description
+
+
+def _file_for(known: Sequence[Topic], name: str) -> str:
+    """Where it is, if it is ours; a free name, if it is new."""
+    same = [one for one in known if one.name == name]
+    ours = [one for one in same if one.is_ours]
+    if same and not ours:
+        raise NotOurs(f"{same[0].file} has that name, and is not ours or was edited since")
+    if ours:
+        return ours[0].file
+    taken = {one.file for one in known} | {shelf.FILE, NAME}
+    wanted = topic.file_name(name)
+    stem = wanted.removesuffix(".md")
+    return next(one for n in range(len(taken) + 2) if (one := _numbered(stem, n)) not in taken)
+
+
+def _numbered(stem: str, n: int) -> str:
+    return f"{stem}-{n + 1}.md" if n else f"{stem}.md"
+
+
+def _point(path: Path, new: Topic, old: Topic | None, known: Sequence[Topic]) -> tuple[str, ...]:
+    """Our line into the index. One edited by hand stays as it is; one that was taken out by hand
+    comes back, for it was asked for again. The names of those that had to make room."""
+    others = {one.file: one for one in known if one.is_ours and one.file != new.file}
+    ours = {**others, new.file: new}
+    gone: list[str] = []
+    shelved: list[str] = []
+
+    def changed(data: bytes) -> bytes:
+        index = Index.of(data)
+        line = index.line_of(new.file)
+        if line is not None and (old is None or line != topic.pointer(old)):
+            return data
+        wanted = index.put(new.file, topic.pointer(new))
+        may_go = [*_least(others, index), new.file]
+        fitted, gone[:] = made_to_fit(wanted, may_go, shelf.FILE, shelf.POINTER)
+        shelved[:] = shelf.listed(path, [ours[file] for file in gone], back=new.file)
+        shelf.write(path, shelved)
+        return (fitted if shelved else fitted.without(shelf.FILE)).data()
+
+    folder.swap(path, NAME, changed)
+    shelf.remove_if_empty(path, shelved)
+    return tuple(ours[file].name for file in gone)
+
+
+def _least(others: Mapping[str, Topic], index: Index) -> list[str]:
+    """Those of ours that could leave the index: by the day they were last used; of one day, what
+    is known of the project before what is known of the user."""
+    ours = [one for one in others.values() if index.line_of(one.file) == topic.pointer(one)]
+    ours.sort(key=lambda one: (one.used_ms // DAY_MS, one.type in LASTING, one.used_ms))
+    return [one.file for one in ours]
+
+
+def _unpointed(data: bytes, old: Topic, has_shelf: bool) -> bytes:
+    index = Index.of(data)
+    if index.line_of(old.file) == topic.pointer(old):
+        index = index.without(old.file)
+    if not has_shelf and index.line_of(shelf.FILE) == shelf.POINTER:
+        index = index.without(shelf.FILE)
+    return index.data()
+
+
+def _put_back(path: Path, file: str, was: folder.Found | None) -> None:
+    if was is None:
+        folder.remove(path, file)
+    else:
+        folder.replace(path, file, was.data)

@@ -1,0 +1,93 @@
+"""The folder is the one the client would use, switches and all."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from holdfast.client.memory_folder import memory_folder, slug
+
+OFF = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
+
+
+def _git(folder: Path, *words: str) -> None:
+    who = ["-c", "user.email=a@b", "-c", "user.name=n"]
+    subprocess.run(["git", "-C", str(folder), *who, *words], check=True, capture_output=True)
+
+
+def _usual(home: Path, project: Path) -> str:
+    return f"{home}/.claude/projects/{slug(str(project.resolve()))}/memory"
+
+
+@pytest.mark.requirement("M1")
+def test_subfolders_and_worktrees_of_a_repository_share_its_folder(
+    tmp_path: Path, own_home: Path
+) -> None:
+    project = tmp_path / "repo"
+    (project / "a" / "b").mkdir(parents=True)
+    (project / "x").write_text("x")
+    _git(project, "init", "-q")
+    _git(project, "add", ".")
+    _git(project, "commit", "-qm", "x")
+    _git(project, "worktree", "add", "-q", str(tmp_path / "tree"))
+    (tmp_path / "link").symlink_to(project)
+    wanted = _usual(own_home, project)
+    for place in (project, project / "a" / "b", tmp_path / "tree", tmp_path / "link"):
+        assert memory_folder(str(place)).path == wanted
+
+
+@pytest.mark.requirement("M1")
+def test_without_a_repository_it_is_the_folder_s_own(tmp_path: Path, own_home: Path) -> None:
+    (tmp_path / "a").mkdir()
+    assert memory_folder(str(tmp_path / "a")).path == _usual(own_home, tmp_path / "a")
+    (tmp_path / "a" / ".git").write_text("gitdir: nowhere\n")
+    assert memory_folder(str(tmp_path / "a")).path == _usual(own_home, tmp_path / "a")
+
+
+@pytest.mark.requirement("M1")
+@pytest.mark.parametrize(
+    ("file", "said", "chosen"),
+    [
+        ("user", "/elsewhere/notes/", "/elsewhere/notes"),
+        ("user", "~/notes", "HOME/notes"),
+        ("project", "/elsewhere", "/elsewhere"),
+        ("user", "relative/notes", ""),
+    ],
+)
+def test_a_settings_file_may_name_another(
+    tmp_path: Path, own_home: Path, file: str, said: str, chosen: str
+) -> None:
+    place = own_home / ".claude" if file == "user" else tmp_path / ".claude"
+    place.mkdir()
+    (place / "settings.json").write_text(json.dumps({"autoMemoryDirectory": said}))
+    wanted = chosen.replace("HOME", str(own_home)) or _usual(own_home, tmp_path)
+    assert memory_folder(str(tmp_path)).path == wanted
+
+
+@pytest.mark.requirement("M1")
+def test_another_home_of_the_client_is_honoured(tmp_path: Path) -> None:
+    found = memory_folder(str(tmp_path), {"HOME": "/h", "CLAUDE_CONFIG_DIR": "/cfg"})
+    assert found.path.startswith("/cfg/projects/")
+
+
+@pytest.mark.requirement("M1")
+@pytest.mark.parametrize(
+    ("settings", "variable", "is_read"),
+    [
+        ({}, "", True),
+        ({}, "1", False),
+        ({"autoMemoryEnabled": False}, "", False),
+        ({"autoMemoryEnabled": False}, "0", True),
+        ({"env": {OFF: "1"}}, "", False),
+    ],
+)
+def test_what_turns_it_off_is_known(
+    tmp_path: Path, own_home: Path, settings: dict[str, object], variable: str, is_read: bool
+) -> None:
+    (own_home / ".claude").mkdir()
+    (own_home / ".claude" / "settings.json").write_text(json.dumps(settings))
+    environ = {"HOME": str(own_home)} | ({OFF: variable} if variable else {})
+    assert memory_folder(str(tmp_path), environ).is_read is is_read

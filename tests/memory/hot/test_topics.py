@@ -1,0 +1,364 @@
+"""Topics of ours are written, changed and taken back; no byte of anyone else's moves."""
+
+from __future__ import annotations
+
+import os
+import stat
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.client.memory_folder import memory_folder
+from holdfast.memory.hot import folder as on_disk
+from holdfast.memory.hot import topic
+from holdfast.memory.hot.errors import Ambiguous, IndexFull, NoSuchTopic, NotOurs, NotWritten, Unfit
+from holdfast.memory.hot.index import Index
+from holdfast.memory.hot.listing import find
+from holdfast.memory.hot.topics import change, forget, remember, topics
+
+NOW = 1_800_000_000_000
+THEIRS = "# My notes\n\n- [Style](style.md) — how I write\n* loose words, no pointer\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> str:
+    return str(tmp_path)
+
+
+@pytest.fixture
+def memory(project: str) -> Path:
+    found = Path(memory_folder(project).path)
+    found.mkdir(parents=True)
+    return found
+
+
+def add(project: str, name: str = "Prefer ruff", body: str = "Lint with ruff.") -> topic.Topic:
+    return remember(project, name, "which linter", "feedback", body, NOW)
+
+
+@pytest.mark.requirement("M1")
+def test_a_topic_is_written_with_its_front_matter_and_one_line_in_the_index(
+    project: str, memory: Path
+) -> None:
+    one = add(project)
+    assert (memory / "MEMORY.md").read_text() == "- [Prefer ruff](prefer-ruff.md) — which linter\n"
+    head = (memory / "prefer-ruff.md").read_text().split("---\n")[1]
+    assert "name: Prefer ruff\ndescription: which linter\ntype: feedback\n" in head
+    [found] = topics(project)
+    assert (found.name, found.type, found.body, found.is_ours, found.in_index) == (
+        *("Prefer ruff", "feedback", "Lint with ruff.", True, True),
+    )
+    assert one.file == found.file == "prefer-ruff.md"
+    assert stat.S_IMODE((memory / "prefer-ruff.md").stat().st_mode) == 0o600
+
+
+@pytest.mark.requirement("M1")
+@pytest.mark.parametrize("theirs", [THEIRS, THEIRS.rstrip("\n"), "", "a\r\nb\r\n", "\ufeff# x\n"])
+def test_what_others_wrote_is_the_same_to_the_byte_when_ours_is_gone(
+    project: str, memory: Path, theirs: str
+) -> None:
+    (memory / "MEMORY.md").write_bytes(theirs.encode())
+    (memory / "style.md").write_text("Short.\n")
+    add(project)
+    assert (memory / "MEMORY.md").read_bytes().startswith(theirs.encode())
+    add(project, body="Changed.")
+    forget(project, "Prefer ruff", NOW)
+    assert (memory / "MEMORY.md").read_bytes() == theirs.encode()
+    assert sorted(one.name for one in memory.iterdir()) == ["MEMORY.md", "style.md"]
+    assert (memory / "style.md").read_text() == "Short.\n"
+
+
+@pytest.mark.requirement("M1")
+def test_an_edit_keeps_the_place_of_its_line(project: str, memory: Path) -> None:
+    for name in ("One", "Two", "Three"):
+        add(project, name)
+    remember(project, "Two", "said anew", "project", "new text", NOW)
+    lines = (memory / "MEMORY.md").read_text().splitlines()
+    assert [line.partition("]")[0] for line in lines] == ["- [One", "- [Two", "- [Three"]
+    assert lines[1].endswith("said anew")
+
+
+@pytest.mark.requirement("M1")
+@pytest.mark.parametrize("edited", ["file", "line"])
+def test_a_topic_that_was_edited_by_hand_is_no_longer_ours(
+    project: str, memory: Path, edited: str
+) -> None:
+    add(project)
+    path = memory / ("prefer-ruff.md" if edited == "file" else "MEMORY.md")
+    path.write_text(path.read_text().replace("inter", "inter, says me"))
+    before = {one.name: one.read_bytes() for one in memory.iterdir()}
+    [found] = topics(project)
+    assert not found.is_ours
+    with pytest.raises(NotOurs):
+        add(project, body="again")
+    with pytest.raises(NotOurs):
+        forget(project, "prefer-ruff", NOW)
+    assert {one.name: one.read_bytes() for one in memory.iterdir()} == before
+
+
+@pytest.mark.requirement("M1")
+def test_a_name_of_theirs_is_refused_and_a_file_of_theirs_is_passed_by(
+    project: str, memory: Path
+) -> None:
+    (memory / "prefer-ruff.md").write_text("---\nname: something else\n---\nmine\n")
+    assert add(project).file == "prefer-ruff-2.md"
+    (memory / "taken.md").write_text("---\nname: Mine\n---\nmine\n")
+    with pytest.raises(NotOurs, match="taken"):
+        add(project, "Mine")
+    assert (memory / "taken.md").read_text().endswith("mine\n")
+
+
+@pytest.mark.requirement("M1")
+def test_the_client_s_own_files_are_read_as_they_are(project: str, memory: Path) -> None:
+    (memory / "role.md").write_text(
+        '---\nname: role\ndescription: "who: the user"\nmetadata:\n  type: user\n---\n\n'
+        "A botanist.\n"
+    )
+    (memory / "MEMORY.md").write_text("- [Role](role.md) — who\n")
+    [one] = topics(project)
+    assert (one.name, one.description, one.type, one.body) == (
+        *("role", "who: the user", "user", "A botanist."),
+    )
+    assert one.in_index
+    assert not one.is_ours
+
+
+@pytest.mark.requirement("M1")
+@pytest.mark.parametrize(
+    ("text", "note"),
+    [
+        ("no head at all\n", "no front matter"),
+        ("---\nname: x\nnever closed\n", "front matter without an end"),
+        ("---\nname: x\ntype: sometype\n---\nbody\n", "unknown type"),
+        ("---\n: : :\n\x00\n---\n", ""),
+        ("", "no front matter"),
+    ],
+)
+def test_a_broken_head_makes_a_topic_all_the_same(
+    project: str, memory: Path, text: str, note: str
+) -> None:
+    (memory / "odd.md").write_text(text)
+    [one] = topics(project)
+    assert note in one.note
+    assert not one.is_ours
+    assert one.name in ("odd", "x")
+
+
+@pytest.mark.requirement("M1")
+def test_two_topics_of_one_name_are_both_there_and_told_apart_by_file(
+    project: str, memory: Path
+) -> None:
+    for file in ("a.md", "b.md"):
+        (memory / file).write_text("---\nname: twin\n---\nx\n")
+    found = topics(project)
+    assert [one.file for one in found] == ["a.md", "b.md"]
+    with pytest.raises(Ambiguous, match=r"a\.md, b\.md"):
+        find(found, "twin")
+    assert find(found, "b.md").file == "b.md"
+    with pytest.raises(NoSuchTopic):
+        find(found, "third")
+
+
+@pytest.mark.requirement("M1")
+def test_a_link_is_not_followed_and_nothing_is_written_through_one(
+    project: str, memory: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside.md"
+    outside.write_text("---\nname: secret\n---\noutside\n")
+    (memory / "link.md").symlink_to(outside)
+    assert topics(project) == []
+    (memory / "MEMORY.md").symlink_to(outside)
+    with pytest.raises(NotWritten, match="link"):
+        add(project)
+    assert outside.read_text().endswith("outside\n")
+    assert sorted(one.name for one in memory.iterdir()) == ["MEMORY.md", "link.md"]
+
+
+@pytest.mark.requirement("M1")
+def test_ten_thousand_lines_of_theirs_are_left_alone(project: str, memory: Path) -> None:
+    theirs = "".join(f"- line {n}\n" for n in range(10_000))
+    (memory / "MEMORY.md").write_text(theirs)
+    with pytest.raises(IndexFull):
+        add(project)
+    assert (memory / "MEMORY.md").read_text() == theirs
+    assert not (memory / "prefer-ruff.md").exists()
+
+
+@pytest.mark.requirement("M1")
+def test_in_a_full_index_the_least_used_of_ours_go_to_the_shelf_and_none_of_theirs(
+    project: str, memory: Path
+) -> None:
+    theirs = [f"- theirs {n}" for n in range(190)]
+    (memory / "MEMORY.md").write_text("\n".join(theirs) + "\n")
+    for n in range(10):
+        file = memory / add(project, f"Topic {n}").file
+        old = NOW / 1000 - (100 if n == 3 else 50) * 86_400
+        os.utime(file, (old, old))
+    done = change(project, "One more", "x", "project", "y", NOW)
+    assert done.shelved[0] == "Topic 3"
+    lines = (memory / "MEMORY.md").read_text().splitlines()
+    assert len(lines) <= 200
+    assert lines[:190] == theirs
+    assert "(topic-3.md)" not in "".join(lines)
+    assert "(holdfast-more.md)" in "".join(lines)
+    assert "(topic-3.md)" in (memory / "holdfast-more.md").read_text()
+    assert len([one for one in topics(project) if one.file.startswith("topic-")]) == 10
+
+    add(project, "Topic 3", body="wanted again")  # comes back; others make room
+    assert "(topic-3.md)" in (memory / "MEMORY.md").read_text()
+    assert "(topic-3.md)" not in (memory / "holdfast-more.md").read_text()
+
+
+@pytest.mark.requirement("M1")
+def test_the_shelf_goes_when_nothing_is_left_on_it(project: str, memory: Path) -> None:
+    (memory / "MEMORY.md").write_text("x\n" * 198)
+    for name in ("First", "Second"):
+        add(project, name)
+    assert change(project, "Third", "x", "project", "y", NOW).shelved == ("First", "Second")
+    for name in ("First", "Second"):
+        forget(project, name, NOW)
+    assert not (memory / "holdfast-more.md").exists()
+    assert (memory / "MEMORY.md").read_text() == "x\n" * 198 + "- [Third](third.md) — x\n"
+
+
+@pytest.mark.requirement("M1")
+def test_where_one_line_is_left_all_of_ours_share_it(project: str, memory: Path) -> None:
+    (memory / "MEMORY.md").write_text("x\n" * 199)
+    add(project, "First")
+    assert change(project, "Second", "x", "project", "y", NOW).shelved == ("First", "Second")
+    [last] = (memory / "MEMORY.md").read_text().splitlines()[199:]
+    assert "(holdfast-more.md)" in last
+    page = (memory / "holdfast-more.md").read_text()
+    assert "(first.md)" in page
+    assert "(second.md)" in page
+
+
+@pytest.mark.requirement("M1")
+@pytest.mark.parametrize("step", ["read", "replace"])
+def test_a_change_of_the_client_at_the_same_moment_is_kept(
+    project: str, memory: Path, monkeypatch: pytest.MonkeyPatch, step: str
+) -> None:
+    """It writes between our reading and our comparing, or between our comparing and our writing."""
+    index = memory / "MEMORY.md"
+    index.write_text("- one\n")
+    theirs = iter([b"- one\n- two\n"])
+    real = getattr(on_disk, step)
+
+    def meanwhile(folder: Path, name: str, *rest: Any) -> Any:
+        if name == "MEMORY.md" and (more := next(theirs, None)):
+            index.write_bytes(more)
+        return real(folder, name, *rest)
+
+    monkeypatch.setattr(on_disk, step, meanwhile)
+    add(project)
+    assert index.read_text().startswith("- one\n- two\n")
+    assert "(prefer-ruff.md)" in index.read_text()
+
+
+@pytest.mark.requirement("M1")
+def test_an_index_that_never_holds_still_is_left_alone(
+    project: str, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index, real, count = memory / "MEMORY.md", on_disk.read, iter(range(10_000))
+
+    def restless(folder: Path, name: str, *rest: Any) -> Any:
+        if name == "MEMORY.md":
+            index.write_text(f"- {next(count)}\n")
+        return real(folder, name, *rest)
+
+    monkeypatch.setattr(on_disk, "read", restless)
+    with pytest.raises(NotWritten, match="all the time"):
+        add(project)
+    assert [one.name for one in memory.iterdir()] == ["MEMORY.md"]
+
+
+@pytest.mark.requirement("M1")
+def test_many_writers_at_once_lose_nothing(project: str, memory: Path) -> None:
+    names = [f"Topic {n}" for n in range(12)]
+    threads = [threading.Thread(target=add, args=(project, name)) for name in names]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert sorted(one.name for one in topics(project)) == sorted(names)
+    assert len((memory / "MEMORY.md").read_text().splitlines()) == 12
+
+
+@pytest.mark.requirement("M1")
+def test_a_folder_that_takes_nothing_is_said_and_left_as_it_was(
+    project: str, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (memory / "MEMORY.md").write_text("- theirs\n")
+
+    def refused(path: str, data: bytes, flush: bool = False) -> None:
+        raise PermissionError(13, "Permission denied", path)
+
+    monkeypatch.setattr("holdfast.wire.places.replace_whole", refused)
+    with pytest.raises(NotWritten, match="Permission denied"):
+        add(project)
+    assert [one.name for one in memory.iterdir()] == ["MEMORY.md"]
+
+
+@pytest.mark.requirement("M1")
+def test_a_file_where_the_folder_should_be_is_said(project: str) -> None:
+    place = Path(memory_folder(project).path)
+    place.parent.mkdir(parents=True)
+    place.write_text("not a folder")
+    assert topics(project) == []
+    with pytest.raises(NotWritten):
+        add(project)
+    assert place.read_text() == "not a folder"
+
+
+@pytest.mark.requirement("X4")
+def test_a_secret_never_reaches_the_folder(project: str, memory: Path) -> None:
+    secret = "ghp_" + "a1B2" * 9
+    add(project, body=f"the token is {secret}")
+    remember(project, f"t {secret}", f"d {secret}", "project", "b", NOW)
+    assert secret not in "".join(one.read_text() for one in memory.iterdir())
+
+
+@pytest.mark.requirement("M1")
+@pytest.mark.parametrize(
+    ("name", "description", "kind", "body"),
+    [
+        ("…", "d", "user", "b"),
+        ("n" * 81, "d", "user", "b"),
+        ("n", "", "user", "b"),
+        ("n", "d", "opinion", "b"),
+        ("n", "d", "user", " \n"),
+        ("n", "d", "user", "b" * 60_001),
+    ],
+)
+def test_what_cannot_be_a_topic_is_refused(
+    project: str, name: str, description: str, kind: str, body: str
+) -> None:
+    with pytest.raises(Unfit):
+        remember(project, name, description, kind, body, NOW)
+
+
+@pytest.mark.requirement("M1")
+@given(st.text(max_size=60), st.text(max_size=200))
+def test_what_is_rendered_is_read_back_and_known_as_ours(description: str, body: str) -> None:
+    said = " ".join(description.split()) or "d"
+    text = topic.render("A name", said, "user", body.replace("\r", "") or "b")
+    one = topic.parse(text, "a-name.md")
+    assert one.is_ours
+    assert (one.name, one.description, one.type) == ("A name", said, "user")
+    assert one.body == (body.replace("\r", "") or "b").strip() or not body.strip()
+    assert not topic.parse(text.replace("type: user", "type: project"), "a-name.md").is_ours
+
+
+@pytest.mark.requirement("M1")
+@given(st.binary(max_size=300), st.sampled_from(["a.md", "b c.md"]))
+def test_putting_a_line_in_and_taking_it_out_changes_no_byte(theirs: bytes, file: str) -> None:
+    index = Index.of(theirs)
+    assert index.data() == theirs
+    if index.line_of(file) is None:
+        text = f"- [t]({file}) — d"
+        assert index.put(file, text).line_of(file) == text
+        assert index.put(file, text).without(file).data() == theirs
