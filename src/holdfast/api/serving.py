@@ -20,12 +20,12 @@ from holdfast.api.address import Address
 from holdfast.api.app import create
 from holdfast.api.gate import Gate, Rules
 from holdfast.api.listening import Hub
-from holdfast.api.warm import Warm
 from holdfast.settings import secret
 from holdfast.store.engine import shown
 from holdfast.store.store import Store
 from holdfast.wire import log, places
 from holdfast.work import rebuild
+from holdfast.work.warm import Warm
 
 END_SECONDS = 5
 LAST_SECONDS = 20.0  # a database that hangs must not keep a server that was told to end

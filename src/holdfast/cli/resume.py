@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from holdfast.brief import fence
-from holdfast.checkpoint import find, index, lineage, parse, render, snapshot
+from holdfast.brief import fence, kept
+from holdfast.checkpoint import find, index, lineage, parse, snapshot
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import Entry
 from holdfast.checkpoint.errors import Changed
@@ -59,23 +59,21 @@ def _warn(entry: Entry, *, refuse: bool) -> None:
     only if somebody wants that."""
     if entry.verified:
         return
-    said = f"{shown(entry.path)} is CHANGED: not what was kept"
     if refuse:
-        raise Changed(said)
-    click.echo(said, err=True)
+        raise Changed(kept.changed(entry))
+    click.echo(kept.changed(entry), err=True)
 
 
 def one(entry: Entry, as_text: bool, as_json: bool) -> None:
     """One checkpoint, with its place among the others."""
-    document = parse.parse(parse.load(entry.path)).document
     if as_json:
+        document = parse.parse(parse.load(entry.path)).document
         more = {"sections": document.sections, "snapshot": snapshot.load(entry.project, entry.id)}
         click.echo(json.dumps({**row(entry), **more}))
         return
-    body = render.body(document).lstrip("\n")
+    body = kept.sections(entry, anyway=True)
     if as_text:
-        changed = "" if entry.verified else ", CHANGED since"
-        click.echo(fence.opening(f"checkpoint {entry.id}, kept {entry.created}{changed}"))
+        click.echo(fence.opening(kept.origin(entry)))
         click.echo(fence.clean(redact(body)), nl=False)
         click.echo(fence.closing())
         return

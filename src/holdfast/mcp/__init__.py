@@ -1,1 +1,1 @@
-"""Tools for the model; each one calls one capability."""
+"""Tools for the model, over stdio; each one calls one capability."""

@@ -48,5 +48,15 @@ def describe(view: View, state: State) -> dict[str, Any]:
     }
 
 
+def fits(found: dict[str, Any], task_tokens: int) -> dict[str, Any]:
+    """Whether a task of so many tokens ends before the edge, in a window as described."""
+    used = found["used_tokens"] + task_tokens
+    return {
+        "task_tokens": task_tokens,
+        "fits": task_tokens <= found["room_tokens"],
+        "used_ratio_after": round(used / found["edge_tokens"], 4),
+    }
+
+
 def _rounded(number: float | None) -> float | None:
     return None if number is None else round(number, 1)

@@ -1,6 +1,6 @@
-"""What a server does beside answering: takes in what sessions left, and tidies up.
+"""What a process that lives does beside answering: takes in what sessions left, and tidies up.
 
-On a thread of its own: a long look at transcripts holds up no answer, and no end of the server.
+On a thread of its own: a long look at transcripts holds up no answer, and no end of the process.
 """
 
 from __future__ import annotations
@@ -9,12 +9,12 @@ import threading
 import time
 from collections.abc import Callable
 
-from holdfast.api.spools import Spools
 from holdfast.store.store import Store
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 from holdfast.work import cleanup, events, moment, refresh
 from holdfast.work import sync as taking
+from holdfast.work.spools import Spools
 
 LOOK_SECONDS = 1.0
 PRUNE_SECONDS = 60.0
@@ -23,8 +23,9 @@ END_SECONDS = 5.0
 
 
 class Warm:
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, name: str = "serve") -> None:
         self._store = store
+        self._name = name  # in the log
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="holdfast-warm", daemon=True)
         self._said = ""
@@ -66,7 +67,7 @@ class Warm:
                 str(slip) if isinstance(slip, HoldfastError) else f"{type(slip).__name__}: {slip}"
             )
             if words != self._said:
-                log.add("ERROR", "serve", f"{chore.__name__}: {words}")
+                log.add("ERROR", self._name, f"{chore.__name__}: {words}")
             self._said = words
 
 

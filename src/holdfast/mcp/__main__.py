@@ -1,0 +1,11 @@
+"""Run as `python -I …/mcp/__main__.py`, as the client starts us: nothing of the folder it stands in
+is importable, and our own packages are found wherever we are installed."""
+
+import sys
+
+sys.path.insert(0, __file__.rsplit("/", 3)[0])
+
+from holdfast.mcp.serving import serve
+
+if __name__ == "__main__":
+    serve()

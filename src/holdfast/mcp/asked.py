@@ -1,0 +1,56 @@
+"""What each tool may be asked. A class is a tool: its docstring is what the model reads of it, its
+fields are the schema and, by the same token, the check of what comes in.
+
+Every character here is paid for by every session: all of it stays under 1,500 tokens.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from msgspec import Meta, Struct
+
+Id = Annotated[str, Meta(max_length=200)]
+Line = Annotated[str, Meta(max_length=1_000)]
+Text = Annotated[str, Meta(max_length=20_000)]
+Tokens = Annotated[int, Meta(ge=0, le=100_000_000)]
+Few = Annotated[int, Meta(ge=1, le=50)]
+
+
+class Asked(Struct, frozen=True, forbid_unknown_fields=True):
+    """Unknown fields are refused, so that a typo is heard."""
+
+
+class Status(Asked, frozen=True):
+    """How full the context window is, when it runs out, last checkpoint, every agent. task_tokens: does a task of that size still fit?"""  # noqa: E501
+
+    task_tokens: Tokens = 0
+
+
+class Checkpoint(Asked, frozen=True):
+    """Save what this session knows now, verified by reading it back."""
+
+
+class Resume(Asked, frozen=True):
+    """Earlier checkpoints of this project. which: an id, "latest", "previous"; "now": the brief a compaction would give back. Without it: the list."""  # noqa: E501
+
+    which: Line = ""
+
+
+class Board(Asked, frozen=True):
+    """Messages and claims between the agents of this project. post needs topic, text; claim and settle (done or let go) need work."""  # noqa: E501
+
+    op: Literal["read", "post", "claim", "settle", "claims"]
+    topic: Id = ""
+    text: Text = ""
+    to: Id = ""
+    work: Id = ""
+    agent: Annotated[str, Meta(max_length=200, description="you; default: this session")] = ""
+
+
+class Expand(Asked, frozen=True):
+    """The whole text behind an id: a recall result, an archived tool output, or a `more` handle of any answer. find: only lines with these words."""  # noqa: E501
+
+    id: Id
+    offset: Annotated[int, Meta(ge=0)] = 0
+    find: Line = ""

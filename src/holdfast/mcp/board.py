@@ -1,0 +1,108 @@
+"""`board`: messages between agents, and who has which piece of work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from holdfast.mcp import database, here
+from holdfast.mcp.answer import Answer
+from holdfast.mcp.asked import Board
+from holdfast.redact import redact
+from holdfast.settings import load as settings_load
+from holdfast.store.page import Row
+from holdfast.work import claims, deliveries, messages, moment, projects, shape, topics
+from holdfast.work.errors import Refused
+
+MOST = 100
+
+
+def answer(asked: Board) -> Answer:
+    return OPS[asked.op](asked)
+
+
+def _post(asked: Board) -> Answer:
+    topics.check(asked.topic, topics.known(settings_load.load(here.project()).word("topics")))
+    row = messages.draft(
+        _me(asked),
+        asked.topic,
+        redact(_needed(asked.text, "text")),
+        moment.now_ms(),
+        to_agent=asked.to or None,
+        project_id=_project(),
+    )
+    database.store().write(lambda c: messages.post(c, row))
+    return Answer("posted", {"id": row["id"], "expires_at": moment.written(row["expires_ms"])})
+
+
+def _read(asked: Board) -> Answer:
+    where = projects.id_of(here.project())
+    ask = deliveries.Ask(_me(asked), moment.now_ms(), MOST, where, topic=asked.topic or None)
+    store = database.store()
+    found = store.read(lambda c: deliveries.look(c, ask))
+    if found.unread_ids:
+        looked = found
+        found = store.write(lambda c: deliveries.mark(c, ask, looked))
+    unread = [_message(row) for row in found.rows if not row["already_read"]]
+    left = {"unread_remaining": found.unread_remaining}
+    return Answer(f"{len(unread)} new messages", left, "messages", unread)
+
+
+def _claim(asked: Board) -> Answer:
+    work, me = _needed(asked.work, "work"), _me(asked)
+    project, now = _project(), moment.now_ms()
+    row = database.store().write(lambda c: claims.take(c, project, work, me, now))
+    return Answer(f"{me} has {work}", _claimed(row))
+
+
+def _settle(asked: Board) -> Answer:
+    work, me = _needed(asked.work, "work"), _me(asked)
+    project, now = projects.id_of(here.project()), moment.now_ms()
+    database.store().write(lambda c: claims.release(c, project, work, me, now))
+    return Answer(f"{work} is free", {"work": work, "settled": True})
+
+
+def _claims(asked: Board) -> Answer:
+    project, now = projects.id_of(here.project()), moment.now_ms()
+    page = database.store().read(lambda c: claims.listed(c, MOST, 0, now, project_id=project))
+    rows = [_claimed(row) for row in page.rows]
+    return Answer(f"{page.total} claims hold", {}, "claims", rows)
+
+
+OPS: dict[str, Callable[[Board], Answer]] = {
+    "post": _post,
+    "read": _read,
+    "claim": _claim,
+    "settle": _settle,
+    "claims": _claims,
+}
+
+
+def _me(asked: Board) -> str:
+    """The session itself is an agent by its session's id."""
+    return asked.agent or here.session_id() or "user"
+
+
+def _project() -> str:
+    """The project's id; its row is made where nobody told of it yet."""
+    path = here.project()
+    database.store().write(lambda c: projects.meet(c, path, moment.now_ms()))
+    return projects.id_of(path)
+
+
+def _needed(text: str, name: str) -> str:
+    if not text.strip():
+        raise Refused(f"{name} is needed for this", name)
+    return text
+
+
+def _message(row: Row) -> dict[str, Any]:
+    """Whole: once read, it is not given again."""
+    content = row["content"]
+    said = content["message"] if list(content) == ["message"] else content
+    return {**shape.message(row), "content": said}
+
+
+def _claimed(row: Row) -> dict[str, Any]:
+    until = moment.written(row["expires_ms"])
+    return {"work": row["work"], "agent": row["agent_id"], "until": until}

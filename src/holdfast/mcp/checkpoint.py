@@ -1,0 +1,29 @@
+"""`checkpoint`: take one now, proven."""
+
+from __future__ import annotations
+
+import time
+
+from holdfast.checkpoint.errors import NotKept
+from holdfast.lifecycle import keeping
+from holdfast.mcp import here
+from holdfast.mcp.answer import Answer
+from holdfast.mcp.asked import Checkpoint
+from holdfast.window import state as window_state
+
+
+def answer(asked: Checkpoint) -> Answer:
+    folder, _ = here.window()
+    with window_state.held_if_can_be(folder) as state:
+        kept = keeping.take(state, folder, "manual", int(time.time() * 1000))
+    if kept is None:
+        raise NotKept("no checkpoint could be kept; `holdfast log` says why")
+    fields = {
+        "id": kept.id,
+        "path": kept.path,
+        "verified": True,  # it has its name only once it was read back
+        "reused": kept.reused,
+        "why_elsewhere": kept.why_elsewhere or None,
+    }
+    again = "the same state was kept already" if kept.reused else "verified"
+    return Answer(f"checkpoint {kept.id}: {again}", fields)

@@ -1,0 +1,38 @@
+"""Whose server this is: the client names session and project in the environment."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from holdfast.window import state as window_state
+from holdfast.window.state import State
+from holdfast.wire import places
+from holdfast.wire.errors import HoldfastError
+
+
+class NotSeen(HoldfastError):
+    hint = "are the hooks installed? `holdfast doctor`"
+
+
+def project() -> str:
+    return os.environ.get("CLAUDE_PROJECT_DIR") or str(Path.cwd())
+
+
+def session_id() -> str:
+    return os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+
+
+def window() -> tuple[str, State]:
+    """The window at work, as hooks have noted it: this session's, and after /clear, where the
+    environment still names the session before, the newest of this project."""
+    folder = places.window(session_id())
+    state = window_state.load(folder) if session_id() else State()
+    if state.session_id and not state.ended_ms:
+        return folder, state
+    for other, found in window_state.all_windows():
+        if not found.agent_id and not found.ended_ms and found.project == project():
+            return other, found
+    if not state.session_id:
+        raise NotSeen("no hook has told of this session yet")
+    return folder, state

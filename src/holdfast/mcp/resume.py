@@ -1,0 +1,45 @@
+"""`resume`: the checkpoints of this project, one of them, or the brief as it would be now."""
+
+from __future__ import annotations
+
+from holdfast.brief import kept
+from holdfast.brief.compose import compose
+from holdfast.checkpoint import find, index
+from holdfast.checkpoint import verify as checks
+from holdfast.checkpoint.entry import Entry
+from holdfast.lifecycle import keeping
+from holdfast.mcp import here
+from holdfast.mcp.answer import Answer
+from holdfast.mcp.asked import Resume
+
+NOW = "now"
+MOST = 200
+
+
+def answer(asked: Resume) -> Answer:
+    if asked.which == NOW:
+        return _brief()
+    known = index.known()
+    if asked.which:
+        entry, _ = checks.looked_at(find.named(asked.which, here.project()), known)
+        return Answer(
+            f"checkpoint {entry.id}",
+            {"id": entry.id, "path": entry.path, "created": entry.created},
+            text=kept.sections(entry),
+            origin=kept.origin(entry),
+        )
+    found = find.ordered(index.of_project(here.project()))[:MOST]
+    rows = [_row(checks.looked_at(entry, known)[0]) for entry in found]
+    return Answer(f"{len(rows)} checkpoints", under="checkpoints", rows=rows)
+
+
+def _brief() -> Answer:
+    folder, state = here.window()
+    facts = keeping.facts_of(state, folder)
+    found = compose(keeping.without_secrets(facts), agent_type=state.agent_type)
+    return Answer("the brief as it would be now", {"role": found.role}, text=found.text)
+
+
+def _row(entry: Entry) -> dict[str, object]:
+    said = ("id", "created", "trigger", "verified", "summary", "session_id")
+    return {name: getattr(entry, name) for name in said}

@@ -1,0 +1,47 @@
+"""`status`: the window's health, its company, and whether a task still fits."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from holdfast.mcp import here
+from holdfast.mcp.answer import Answer
+from holdfast.mcp.asked import Status
+from holdfast.settings import load as settings_load
+from holdfast.window import company, health, view
+
+SAID = (
+    "used_tokens",
+    "edge_tokens",
+    "used_ratio",
+    "room_tokens",
+    "estimated",
+    "zone",
+    "alert",
+    "velocity_tokens_per_op",
+    "ops_left",
+    "minutes_left",
+    "forecast_basis",
+    "compactions",
+    "checkpoint_ms",
+    "checkpoint_trigger",
+    "checkpoint_path",
+    "session_id",
+    "model",
+)
+
+
+def answer(asked: Status) -> Answer:
+    folder, state = here.window()
+    settings, now_ms = settings_load.load(state.project), int(time.time() * 1000)
+    found = health.describe(view.of_transcript(state, settings, now_ms, folder), state)
+    fields: dict[str, Any] = {name: found[name] for name in SAID}
+    if asked.task_tokens:
+        fields["task"] = health.fits(found, asked.task_tokens)
+    return Answer(
+        words=f"{found['used_ratio']:.0%} of {found['edge_tokens']:,} tokens used, {found['zone']}",
+        fields=fields,
+        under="agents",
+        rows=company.of(state, settings, now_ms),
+    )

@@ -1,0 +1,74 @@
+"""The tools there are: what each is asked, what it answers, whether it changes anything."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import msgspec
+
+from holdfast.mcp import asked
+from holdfast.mcp.answer import Answer
+
+SAID = ("type", "enum", "description", "minimum", "maximum", "maxLength", "items")
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """`gives`: the fields of every answer, `name:type`. The module is loaded at the first call."""
+
+    asks: type[asked.Asked]
+    gives: tuple[str, ...]
+    reads_only: bool = False
+    destroys: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.asks.__name__.lower()
+
+    @property
+    def words(self) -> str:
+        return self.asks.__doc__ or ""
+
+    @property
+    def input_schema(self) -> dict[str, Any]:
+        _, parts = msgspec.json.schema_components([self.asks])
+        found = parts[self.asks.__name__]
+        fields = {name: _slim(field) for name, field in found["properties"].items()}
+        needed = {"required": found["required"]} if found["required"] else {}
+        return {"type": "object", "properties": fields, **needed}
+
+    @property
+    def output_schema(self) -> dict[str, Any]:
+        pairs = [one.split(":") for one in self.gives]
+        fields = {name: {"type": kind} for name, kind in pairs}
+        return {"type": "object", "properties": fields}
+
+    def answer(self, arguments: dict[str, Any]) -> Answer:
+        """What the capability says; msgspec.ValidationError where the words do not fit."""
+        # Lenient on "5" for 5, which models write; on nothing else.
+        given = msgspec.convert(arguments, self.asks, strict=False)
+        ask: Callable[[Any], Answer] = import_module(f"holdfast.mcp.{self.name}").answer
+        return ask(given)
+
+
+def _slim(field: dict[str, Any]) -> dict[str, Any]:
+    return {name: field[name] for name in SAID if name in field}
+
+
+TOOLS = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            asked.Status,
+            ("used_tokens:integer", "edge_tokens:integer", "zone:string", "agents:array"),
+            reads_only=True,
+        ),
+        Tool(asked.Checkpoint, ("id:string", "path:string")),
+        Tool(asked.Resume, ("checkpoints:array", "text:string", "more:string"), reads_only=True),
+        Tool(asked.Expand, ("text:string", "more:string"), reads_only=True),
+        Tool(asked.Board, ("messages:array", "claims:array", "more:string")),
+    )
+}

@@ -1,0 +1,173 @@
+"""Started by the client, ended with it: no server is ever left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+import pytest
+
+from holdfast.store.store import Store
+from holdfast.wire import log, places
+from tests.mcp.talking import COMMAND, HELLO, a_session, ended, talking
+
+# A client that starts the server, says its pid, and lives until it is killed. Its own child holds
+# the pipe to the server open, so that the end of the input cannot be what ends the server.
+CLIENT = """
+import json, os, subprocess, sys
+server = subprocess.Popen(json.loads(sys.argv[1]), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+if os.fork() == 0:
+    os.close(1)
+    sys.stdin.read()
+    os._exit(0)
+for line in json.loads(sys.argv[2]):
+    server.stdin.write(json.dumps(line).encode() + b"\\n")
+    server.stdin.flush()
+    if line.get("id") == 1:
+        server.stdout.readline()
+print(server.pid, flush=True)
+sys.stdin.read()
+"""
+
+
+@contextmanager
+def _client(*asked: dict[str, object]) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+    lines = [
+        {"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": HELLO},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+        *asked,
+    ]
+    command = [sys.executable, "-c", CLIENT, json.dumps(COMMAND), json.dumps(lines)]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(command, stdin=pipe, stdout=pipe) as client:
+        assert client.stdout is not None
+        yield client, int(client.stdout.readline())
+
+
+@contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    with closing(sqlite3.connect(path, isolation_level=None)) as connection:
+        connection.execute("BEGIN EXCLUSIVE")
+        yield
+
+
+@pytest.mark.requirement("U6", "X3")
+def test_a_killed_client_leaves_no_server_behind() -> None:
+    with _client() as (client, server):
+        client.send_signal(signal.SIGKILL)
+        assert ended(server)
+
+
+@pytest.mark.requirement("U6", "X3")
+def test_a_killed_client_leaves_no_server_behind_while_a_tool_is_at_work() -> None:
+    Store.open().close()
+    post = {"op": "post", "topic": "task.created", "text": "x"}
+    params = {"name": "board", "arguments": post}
+    call = {"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": params}
+    with _locked(_database()), _client(call) as (client, server):
+        client.send_signal(signal.SIGKILL)
+        assert ended(server)
+
+
+@pytest.mark.requirement("U6", "X3")
+@pytest.mark.parametrize("busy", [False, True])
+def test_the_end_of_the_input_ends_the_server(tmp_path: Path, busy: bool) -> None:
+    Store.open().close()
+    with _locked(_database()), talking(tmp_path) as talk:
+        if busy:
+            post = {"op": "post", "topic": "task.created", "text": "x"}
+            talk.send("tools/call", {"name": "board", "arguments": post})
+        assert talk.process.stdin is not None
+        talk.process.stdin.close()
+        assert talk.process.wait(30) == 0
+
+
+@pytest.mark.requirement("U6")
+@pytest.mark.parametrize("word", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_ends_it_without_a_word(tmp_path: Path, word: signal.Signals) -> None:
+    with talking(tmp_path) as talk:
+        talk.process.send_signal(word)
+        assert ended(talk.process.pid)
+        assert talk.process.stdout is not None
+        assert talk.process.stdout.read() == b""
+
+
+@pytest.mark.requirement("U6", "X6")
+def test_a_locked_database_is_said_and_other_tools_go_on(tmp_path: Path) -> None:
+    Store.open().close()
+    a_session(tmp_path)
+    with _locked(_database()), talking(tmp_path) as talk:
+        assert "locked" in talk.bad("board", op="post", topic="task.created", text="x")
+        assert talk.good("status")["zone"] == "green"
+        assert talk.good("checkpoint")["verified"]
+
+
+@pytest.mark.requirement("U6", "X6")
+def test_a_damaged_database_is_said_and_other_tools_go_on(tmp_path: Path) -> None:
+    Path(places.home()).mkdir(parents=True)
+    _database().write_bytes(b"SQLite format 3\0" + os.urandom(8192))
+    a_session(tmp_path)
+    with talking(tmp_path) as talk:
+        assert "holdfast rebuild" in talk.bad("board", op="read")
+        assert talk.good("status")["zone"] == "green"
+
+
+@pytest.mark.requirement("U6", "X6")
+def test_a_newer_database_is_left_alone_and_said(tmp_path: Path) -> None:
+    Store.open().close()
+    with closing(sqlite3.connect(_database())) as connection, connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    with talking(tmp_path) as talk:
+        assert "upgrade holdfast" in talk.bad("board", op="read")
+    with closing(sqlite3.connect(_database())) as connection:
+        assert connection.execute("SELECT version_num FROM alembic_version").fetchall() == [
+            ("9999",)
+        ]
+
+
+@pytest.mark.requirement("U6", "X6")
+def test_a_database_that_comes_back_is_used_again(tmp_path: Path) -> None:
+    Path(places.home()).mkdir(parents=True)
+    _database().write_bytes(b"SQLite format 3\0" + os.urandom(8192))
+    with talking(tmp_path) as talk:
+        talk.bad("board", op="read")
+        _database().unlink()
+        assert talk.good("board", op="read")["messages"] == []
+
+
+@pytest.mark.requirement("U6")
+def test_a_home_that_takes_nothing_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "file" / "home"))
+    with talking(tmp_path) as talk:
+        assert talk.bad("board", op="read")
+        assert "no hook has told" in talk.bad("status")
+
+
+@pytest.mark.requirement("U6", "A1")
+def test_what_hooks_left_is_taken_in_while_it_lives(tmp_path: Path) -> None:
+    a_session(tmp_path)
+    with talking(tmp_path) as talk:
+        talk.good("board", op="read")
+        rows = _awaited("SELECT id FROM sessions")
+    assert rows == [("s1",)]
+    assert " ERROR " not in Path(log.path()).read_text()
+
+
+def _awaited(query: str) -> list[tuple[str, ...]]:
+    """The first rows there are, bounded by the test's own time limit."""
+    with closing(sqlite3.connect(_database())) as connection:
+        while not (rows := connection.execute(query).fetchall()):
+            pass
+        return rows
+
+
+def _database() -> Path:
+    return Path(places.home()) / "holdfast.db"

@@ -1,0 +1,118 @@
+"""What the list of tools costs, and what becomes of words that do not fit."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.mcp.answer import Answer
+from holdfast.mcp.pages import PAGE_CHARS, Pages
+from holdfast.mcp.server import call
+from holdfast.mcp.tools import TOOLS
+from tests.mcp.talking import a_session, talking
+
+MOST_TOOLS, MOST_TOKENS = 12, 1_500
+CHARS_PER_TOKEN = 3.5
+
+
+@pytest.mark.requirement("U6")
+def test_the_list_of_tools_is_short(tmp_path: Path) -> None:
+    with talking(tmp_path) as talk:
+        listed = talk.ask("tools/list")["tools"]
+    assert len(listed) <= MOST_TOOLS
+    length = len(json.dumps(listed, separators=(",", ":"), ensure_ascii=False))
+    assert length / CHARS_PER_TOKEN <= MOST_TOKENS
+
+
+@pytest.mark.requirement("U6")
+def test_each_tool_says_what_it_takes_gives_and_changes(tmp_path: Path) -> None:
+    with talking(tmp_path) as talk:
+        listed = talk.ask("tools/list")["tools"]
+    for tool in listed:
+        assert tool["description"]
+        assert tool["inputSchema"]["type"] == tool["outputSchema"]["type"] == "object"
+    readers = {one["name"] for one in listed if one.get("annotations", {}).get("readOnlyHint")}
+    assert {"status", "resume", "expand"} <= readers
+    assert not readers & {"checkpoint", "board", "remember", "forget"}
+
+
+@pytest.mark.requirement("U6")
+@pytest.mark.parametrize(
+    ("tool", "arguments", "words"),
+    [
+        ("status", {"task_tokens": "many"}, "task_tokens"),
+        ("status", {"task_tokens": -1}, "task_tokens"),
+        ("status", {"task_tokens": 10**30}, "task_tokens"),
+        ("status", {"surprise": 1}, "surprise"),
+        ("resume", {"which": ["latest"]}, "which"),
+        ("resume", {"which": "2026-01-01-000000"}, "no checkpoint"),
+        ("resume", {"which": "../../etc/passwd"}, "no"),
+        ("board", {"op": "destroy"}, "op"),
+        ("board", {}, "op"),
+        ("board", {"op": "post", "topic": "gossip", "text": "x"}, "topic"),
+        ("board", {"op": "claim"}, "work is needed"),
+        ("expand", {"id": ""}, ""),
+        ("expand", {"id": "a/../../b"}, ""),
+        ("board", {"op": "post", "topic": "task.created", "text": "x" * (1 << 20)}, "at most"),
+        ("tides", {}, "no tool"),
+    ],
+)
+def test_words_that_do_not_fit_are_refused_in_words(
+    tool: str, arguments: dict[str, Any], words: str
+) -> None:
+    found = call(Pages(), tool, arguments)
+    assert found.is_error
+    said = found.content[0].text  # type: ignore[union-attr]
+    assert words in said
+    assert len(said) <= 600
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+NAMED = st.sampled_from(["task_tokens", "which", "op", "id", "text", "query", "offset", "more"])
+
+
+@pytest.mark.requirement("X7", "U6")
+@given(st.sampled_from(sorted(TOOLS)), st.dictionaries(NAMED | st.text(), JSON, max_size=4))
+def test_whatever_is_asked_there_is_an_answer(tool: str, arguments: dict[str, Any]) -> None:
+    found = call(Pages(), tool, arguments)
+    assert found.is_error or found.structured_content is not None
+    json.dumps(found.structured_content)
+
+
+@pytest.mark.requirement("X7", "U6")
+def test_lines_that_are_no_protocol_harm_nothing(tmp_path: Path) -> None:
+    with talking(tmp_path) as talk:
+        for line in (b"", b"hello", b"\xff\xfe", b"[]", b"{}", b'{"jsonrpc":"2.0"}', b"9" * 9000):
+            talk.write_raw(line)
+        a_session(tmp_path)
+        assert talk.good("status")["zone"] == "green"
+
+
+@pytest.mark.requirement("U6")
+@given(
+    st.lists(st.dictionaries(st.sampled_from("abc"), st.text(max_size=900)), max_size=40),
+    st.text(max_size=20_000),
+)
+def test_pages_together_hold_every_row_once_and_every_word(
+    rows: list[dict[str, str]], text: str
+) -> None:
+    text = "".join(c if c.isprintable() and c != "<" else "\n" for c in text)
+    pages = Pages()
+    page = pages.first(Answer("", {}, "rows", rows, text))
+    seen, said = list(page["rows"]), page.get("text", "")
+    while "more" in page:
+        assert len(json.dumps(page, ensure_ascii=False)) < 3 * PAGE_CHARS
+        page = pages.more(page["more"])
+        seen += page["rows"]
+        said += page.get("text", "")
+    assert len(seen) == len(rows)
+    assert said.replace("\n", "") == text.replace("\n", "")
