@@ -37,7 +37,7 @@ def _below(folder: str, depth: int = 3) -> Iterator[str]:
 
 
 def _read(project: str, _state: str) -> Read:
-    from holdfast.segment import shelf  # type: ignore[attr-defined]
+    from holdfast.segment import shelf
 
     paths = {session: path for session, (_, path) in windows.noted().items()}
     found: dict[str, Item] = {}
