@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Annotated, TypeVar
+from contextlib import suppress
+from typing import Annotated, Any, TypeVar
 
 from fastapi import Depends, Request
 from sqlalchemy.engine import Connection
@@ -12,6 +13,7 @@ from sqlalchemy.exc import DBAPIError
 
 from holdfast.store.slips import named
 from holdfast.store.store import Store
+from holdfast.store.writer import Job, tell_all
 
 T = TypeVar("T")
 
@@ -19,15 +21,34 @@ T = TypeVar("T")
 class Database:
     def __init__(self, store: Store) -> None:
         self.store = store
+        self._inbox: _Inbox | None = None
 
     async def read(self, query: Callable[[Connection], T]) -> T:
         return await asyncio.to_thread(self.store.read, query)
 
     async def write(self, change: Callable[[Connection], T]) -> T:
+        loop = asyncio.get_running_loop()
+        if self._inbox is None or self._inbox.loop is not loop:
+            self._inbox = _Inbox(loop)
+        done: asyncio.Future[T] = loop.create_future()
+        self.store.hand_in(Job(change, done), self._inbox)
         try:
-            return await asyncio.wrap_future(self.store.submit(change))
+            return await done
         except DBAPIError as slip:
             raise named(slip) from slip
+
+
+class _Inbox:
+    """One wake-up of the loop for all that were committed together."""
+
+    __slots__ = ("loop",)
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self.loop = loop
+
+    def __call__(self, jobs: list[Job[Any]]) -> None:
+        with suppress(RuntimeError):  # the loop has ended, nobody waits any more
+            self.loop.call_soon_threadsafe(tell_all, jobs)
 
 
 async def _of(request: Request) -> Database:

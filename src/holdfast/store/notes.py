@@ -1,50 +1,31 @@
-"""What a transaction did, told at its end: events for listeners, and how many rows there are.
+"""What a transaction gathers and writes together at its end: rows nobody reads back in between,
+sums, how many rows there are, and events for listeners.
 
-Counting a million rows takes longer than writing one, so counts are kept; and one row per group of
-writes is touched for them, at the very end, so that writers hardly wait for each other.
+Counting a million rows takes longer than writing one, so counts are kept; they are touched at the
+very end, so that writers hardly wait for each other. Before anything else is asked of the database
+in the same transaction, what waits is written: nobody sees a tree without it.
 """
 
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, TypeAlias
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB
-from sqlalchemy.engine import Connection
+from sqlalchemy import event
+from sqlalchemy.engine import Connection, Engine
 
+from holdfast.store import at_once, one_by_one
+from holdfast.store.batch import Batch, Growth, Row, Tally
 from holdfast.store.tables import counts, events, metadata
-from holdfast.store.upsert import added_up, upsert
+from holdfast.store.upsert import upsert
 
-CHANNEL = "holdfast_events"
-_ORDER_LOCK = 0x401DFA57  # events are numbered in the order of their commits
-_TELL = sa.insert(events)
-# One way there and back instead of four. Counts first, then the lock, then the numbers.
-_AT_ONCE = sa.text(
-    """
-    WITH grown AS (
-        INSERT INTO counts (noun, n)
-        SELECT noun, n FROM jsonb_to_recordset(:grown) AS new (noun text, n bigint) ORDER BY noun
-        ON CONFLICT (noun) DO UPDATE SET n = counts.n + excluded.n RETURNING noun
-    ), told AS (
-        INSERT INTO events (kind, project_id, session_id, body, at_ms)
-        SELECT kind, project_id, session_id, body, at_ms
-        FROM (SELECT pg_advisory_xact_lock(:lock + 0 * count(*)) FROM grown) AS in_order, ROWS FROM
-            (jsonb_to_recordset(:told) AS
-                (kind text, project_id text, session_id text, body jsonb, at_ms bigint))
-            WITH ORDINALITY AS new (kind, project_id, session_id, body, at_ms, position)
-        ORDER BY position RETURNING id
-    )
-    SELECT pg_notify(:channel, '') FROM told LIMIT 1
-    """
-).bindparams(
-    sa.bindparam("grown", type_=JSONB),
-    sa.bindparam("told", type_=JSONB),
-    sa.bindparam("lock", type_=sa.BigInteger),
-)
-_EVENTS, _COUNTS = "holdfast_events", "holdfast_counts"
+CHANNEL = at_once.CHANNEL
+COUNTS = Tally(counts, ("noun",))
+MOST_KNOWN = 10_000
+Kind: TypeAlias = sa.Table | Growth | Tally
+_NOTES, _KNOWN = "holdfast_notes", "holdfast_known"
 
 
 def announce(
@@ -64,19 +45,33 @@ def announce(
         "body": body or {},
         "at_ms": int(time.time() * 1000) if at_ms is None else at_ms,
     }
-    connection.info.setdefault(_EVENTS, []).append(row)
+    _notes(connection).append((events, row))
+
+
+def put(connection: Connection, table: sa.Table, row: Row) -> None:
+    """A new row, whole; that its id is taken shows at the end."""
+    _notes(connection).append((table, row))
+
+
+def grow(connection: Connection, growth: Growth, more: Row) -> None:
+    """Of a row known to be there: where it is not, the whole transaction is tried again."""
+    _notes(connection).append((growth, more))
 
 
 def count(connection: Connection, noun: str, by: int = 1) -> None:
-    connection.info.setdefault(_COUNTS, Counter())[noun] += by
+    tally(connection, COUNTS, (noun,), by)
+
+
+def tally(connection: Connection, what: Tally, key: tuple[str, ...], by: int = 1) -> None:
+    _notes(connection).append((what, (key, by)))
 
 
 def recount(connection: Connection, nouns: Iterable[str]) -> None:
     """After rows went with the row they belonged to: count again, exactly."""
     for noun in nouns:
         table = metadata.tables[noun]
-        connection.info.setdefault(_COUNTS, Counter()).pop(noun, None)
         n = connection.scalar(sa.select(sa.func.count()).select_from(table)) or 0
+        drop(connection, COUNTS, (noun,))
         connection.execute(upsert(connection, counts, ["noun"], {"noun": noun, "n": n}))
 
 
@@ -84,45 +79,107 @@ def forget(connection: Connection, nouns: Iterable[str]) -> None:
     """Nobody asks for these counts any more."""
     gone = list(nouns)
     for noun in gone:
-        connection.info.setdefault(_COUNTS, Counter()).pop(noun, None)
+        drop(connection, COUNTS, (noun,))
     connection.execute(sa.delete(counts).where(counts.c.noun.in_(gone)))
+
+
+def drop(connection: Connection, what: Tally, key: tuple[str, ...] | None = None) -> None:
+    """What was to be added is known already. Places in the list stay: somebody may have a mark."""
+    noted = _notes(connection)
+    for at, (kind, told) in enumerate(noted):
+        if kind == what and key in (None, told[0]):
+            noted[at] = (kind, (told[0], 0))
 
 
 def counted(connection: Connection, noun: str) -> int:
     return connection.scalar(sa.select(counts.c.n).where(counts.c.noun == noun)) or 0
 
 
-def mark(connection: Connection) -> tuple[int, Counter[str]]:
+def knows(connection: Connection, *what: str | None) -> bool:
+    """True where this connection has seen it there, and has not been proven wrong since."""
+    return what in connection.info.get(_KNOWN, ())
+
+
+def learn(connection: Connection, *what: str | None) -> None:
+    known: set[tuple[str | None, ...]] = connection.info.setdefault(_KNOWN, set())
+    if len(known) >= MOST_KNOWN:
+        known.clear()
+    known.add(what)
+
+
+def mistrust(connection: Connection) -> bool:
+    """Forget all that was known; False where nothing was."""
+    return bool(connection.info.pop(_KNOWN, None))
+
+
+def mark(connection: Connection) -> int:
     """Where a change begins, so that one which is refused leaves no note."""
-    info = connection.info
-    return len(info.get(_EVENTS, ())), Counter(info.get(_COUNTS, {}))
+    return len(_notes(connection))
 
 
-def back_to(connection: Connection, mark: tuple[int, Counter[str]]) -> None:
-    del connection.info.setdefault(_EVENTS, [])[mark[0] :]
-    connection.info[_COUNTS] = mark[1]
+def back_to(connection: Connection, mark: int) -> None:
+    del _notes(connection)[mark:]
 
 
-def silence(connection: Connection, mark: tuple[int, Counter[str]]) -> None:
+def silence(connection: Connection, mark: int) -> None:
     """Nobody hears of what was done since, but it is counted."""
-    del connection.info.setdefault(_EVENTS, [])[mark[0] :]
+    noted = _notes(connection)
+    noted[mark:] = [one for one in noted[mark:] if one[0] is not events]
 
 
 def clear(connection: Connection) -> None:
-    connection.info.pop(_EVENTS, None)
-    connection.info.pop(_COUNTS, None)
+    connection.info[_NOTES] = []
 
 
-def settle(connection: Connection) -> None:
-    """Write the notes, last thing before the commit."""
-    told: list[dict[str, Any]] = connection.info.pop(_EVENTS, [])
-    changed: Counter[str] = connection.info.pop(_COUNTS, Counter())
-    grown = [{"noun": noun, "n": changed[noun]} for noun in sorted(changed) if changed[noun]]
-    if told and connection.dialect.name == "postgresql":
-        given = {"grown": grown, "told": told, "lock": _ORDER_LOCK, "channel": CHANNEL}
-        connection.execute(_AT_ONCE, given)
-        return
-    if grown:
-        connection.execute(added_up(connection.dialect.name, counts, ("noun",), "n"), grown)
-    if told:
-        connection.execute(_TELL, told)
+def settle(connection: Connection, *, last: bool = False) -> None:
+    """Write the notes. `last`: nothing but the commit comes after, so it may be made part of it."""
+    noted, connection.info[_NOTES] = _notes(connection), []
+    _write(connection, noted, last=last)
+
+
+def watch(engine: Engine) -> None:
+    """Rows and sums that wait are written before anything else is asked."""
+
+    @event.listens_for(engine, "before_cursor_execute")
+    def before(connection: Connection, *_: Any) -> None:
+        noted = connection.info.get(_NOTES)
+        if noted and any(_is_seen(kind) for kind, _ in noted):
+            _flush(connection, noted)
+
+
+def _flush(connection: Connection, noted: list[tuple[Kind, Any]]) -> None:
+    """Places in the list stay, as in `drop`."""
+    waiting = [one for one in noted if _is_seen(one[0])]
+    noted[:] = [(COUNTS, (("",), 0)) if _is_seen(one[0]) else one for one in noted]
+    _write(connection, waiting)
+
+
+def _is_seen(kind: Kind) -> bool:
+    return kind is not events and not isinstance(kind, Tally)
+
+
+def _write(connection: Connection, noted: list[tuple[Kind, Any]], *, last: bool = False) -> None:
+    batch = _batch(noted)
+    if batch:
+        engine = at_once if connection.dialect.name == "postgresql" else one_by_one
+        engine.write(connection, batch, last=last)
+
+
+def _batch(noted: list[tuple[Kind, Any]]) -> Batch:
+    kinds: dict[Kind, list[Any]] = {}
+    for kind, told in noted:
+        kinds.setdefault(kind, []).append(told)
+    batch = Batch(told=kinds.pop(events, []))
+    for kind, told in kinds.items():
+        if isinstance(kind, sa.Table):
+            batch.rows[kind] = told
+        elif isinstance(kind, Growth):
+            batch.grown[kind] = kind.merged(told)
+        elif merged := kind.merged(told):
+            batch.tallies[kind] = merged
+    return batch
+
+
+def _notes(connection: Connection) -> list[tuple[Kind, Any]]:
+    noted: list[tuple[Kind, Any]] = connection.info.setdefault(_NOTES, [])
+    return noted

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import Future
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine, ExceptionContext
 from sqlalchemy.exc import DBAPIError
 
-from holdfast.store import same_file, schema
+from holdfast.store import notes, same_file, schema
 from holdfast.store.engine import default_url, open_engine
 from holdfast.store.errors import Corrupt, StoreError
 from holdfast.store.slips import in_words, named
-from holdfast.store.writer import Writer, write_once
+from holdfast.store.writer import Inbox, Job, Writer, tell_all, write_once
 from holdfast.wire import log
 
 T = TypeVar("T")
@@ -29,6 +29,7 @@ class Store:
         self._writer: Writer | None = None
         self._damage: tuple[Corrupt, object] | None = None  # and the file it was found in
         event.listen(engine, "handle_error", self._note)
+        notes.watch(engine)
 
     @classmethod
     def open(cls, address: str = "", *, migrate: bool = True) -> Store:
@@ -63,9 +64,16 @@ class Store:
         return answer
 
     def submit(self, change: Callable[[Connection], T]) -> Future[T]:
+        """Done once it is committed."""
+        done: Future[T] = Future()
+        self.hand_in(Job(change, done), tell_all)
+        return done
+
+    def hand_in(self, job: Job[Any], inbox: Inbox) -> None:
+        """The same for who waits in another way: `inbox` is called from the writing thread."""
         if self._writer is None:
             self._writer = Writer(self.engine, self._tell)
-        return self._writer.submit(change)
+        self._writer.submit(job, inbox)
 
     def close(self) -> None:
         if self._writer is not None:

@@ -12,15 +12,15 @@ import queue
 import threading
 import time
 from collections.abc import Callable
-from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from sqlalchemy.engine import Connection, Engine
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from holdfast.store import notes, same_file
+from holdfast.store.batch import Moved
 from holdfast.store.engine import WRITES
 from holdfast.store.slips import stops_all
 from holdfast.wire.errors import HoldfastError
@@ -32,10 +32,38 @@ IDLE_SECONDS = 1.0
 _RETRIED = ("40001", "40P01")  # PostgreSQL: serialization failure, deadlock
 
 
+class Ticket(Protocol):
+    """Of whoever waits: a future of a thread or of a loop."""
+
+    def done(self) -> bool: ...
+    def set_result(self, result: Any, /) -> None: ...
+    def set_exception(self, exception: BaseException, /) -> None: ...
+
+
 @dataclass(slots=True)
-class _Job(Generic[T]):
+class Job(Generic[T]):
+    """A change, and once it is done what came of it."""
+
     change: Callable[[Connection], T]
-    done: Future[T]
+    ticket: Ticket
+    answer: T | None = None
+    slip: BaseException | None = None
+
+    def tell(self) -> None:
+        if self.ticket.done():  # whoever waited has gone
+            return
+        if self.slip is None:
+            self.ticket.set_result(self.answer)
+        else:
+            self.ticket.set_exception(self.slip)
+
+
+def tell_all(jobs: list[Job[Any]]) -> None:
+    for job in jobs:
+        job.tell()
+
+
+Inbox: TypeAlias = Callable[[list[Job[Any]]], None]
 
 
 def write_once(engine: Engine, change: Callable[[Connection], T]) -> T:
@@ -45,10 +73,14 @@ def write_once(engine: Engine, change: Callable[[Connection], T]) -> T:
 
 
 def _tried(connection: Connection, change: Callable[[Connection], T]) -> T:
-    """In one transaction; again where another writer was in the way."""
+    """In one transaction; again where another writer was in the way, or where something was taken
+    to be there that is gone."""
     for left in range(TRIES - 1, -1, -1):
         try:
             return _committed(connection, change)
+        except (Moved, IntegrityError):
+            if not left or not notes.mistrust(connection):
+                raise
         except DBAPIError as slip:
             if not left or getattr(slip.orig, "sqlstate", None) not in _RETRIED:
                 raise
@@ -59,7 +91,7 @@ def _committed(connection: Connection, change: Callable[[Connection], T]) -> T:
     notes.clear(connection)
     with connection.begin():
         answer = change(connection)
-        notes.settle(connection)
+        notes.settle(connection, last=True)
     same_file.assert_here(connection)
     return answer
 
@@ -70,17 +102,16 @@ class Writer:
     def __init__(self, engine: Engine, settled: Callable[[], None] = lambda: None) -> None:
         self._engine = engine
         self._settled = settled
-        self._jobs: queue.SimpleQueue[_Job[Any] | None] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[tuple[Job[Any], Inbox] | None] = queue.SimpleQueue()
         self._used_at = 0.0
         self._connection: Connection | None = None  # asking a pool costs a round trip each time
         self._thread = threading.Thread(target=self._run, name="holdfast-writer", daemon=True)
         self._thread.start()
 
-    def submit(self, change: Callable[[Connection], T]) -> Future[T]:
-        """Done once it is committed."""
-        job = _Job(change, Future())
-        self._jobs.put(job)
-        return job.done
+    def submit(self, job: Job[Any], inbox: Inbox) -> None:
+        """Once it is committed or refused, `inbox` gets it, with the others of its group that have
+        the same inbox: waking somebody costs as much as a statement."""
+        self._jobs.put((job, inbox))
 
     def close(self) -> None:
         """What was handed in is still written."""
@@ -88,10 +119,11 @@ class Writer:
         self._thread.join()
 
     def _run(self) -> None:
-        while (group := self._gather()) is not None:
-            group = [job for job in group if job.done.set_running_or_notify_cancel()]
+        while (gathered := self._gather()) is not None:
+            group = [one for one in gathered if not one[0].ticket.done()]
             if group:
-                self._write(group)
+                self._write([job for job, _ in group])
+                _deliver(group)
                 self._settled()
         self._hang_up()
 
@@ -119,7 +151,7 @@ class Writer:
             with suppress(DBAPIError):
                 connection.close()
 
-    def _gather(self) -> list[_Job[Any]] | None:
+    def _gather(self) -> list[tuple[Job[Any], Inbox]] | None:
         first = self._jobs.get()
         if first is None:
             return None
@@ -135,7 +167,7 @@ class Writer:
             group.append(job)
         return group
 
-    def _write(self, group: list[_Job[Any]]) -> None:
+    def _write(self, group: list[Job[Any]]) -> None:
         if len(group) == 1:
             return self._alone(group[0])
         try:
@@ -143,27 +175,32 @@ class Writer:
         except BaseException as trouble:
             for job in group:
                 if stops_all(trouble):
-                    job.done.set_exception(trouble)
+                    job.slip = trouble
                 else:
                     self._alone(job)
             return
         for job, (answer, slip) in zip(group, answers, strict=True):
-            if slip is None:
-                job.done.set_result(answer)
-            else:
-                job.done.set_exception(slip)
+            job.answer, job.slip = answer, slip
 
-    def _alone(self, job: _Job[Any]) -> None:
+    def _alone(self, job: Job[Any]) -> None:
         try:
-            job.done.set_result(self._transact(job.change))
+            job.answer = self._transact(job.change)
         except BaseException as slip:
-            job.done.set_exception(slip)
+            job.slip = slip
 
 
-def _answer(connection: Connection, job: _Job[Any]) -> tuple[Any, HoldfastError | None]:
+def _answer(connection: Connection, job: Job[Any]) -> tuple[Any, HoldfastError | None]:
     before = notes.mark(connection)
     try:
         return job.change(connection), None
     except HoldfastError as refused:
         notes.back_to(connection, before)
         return None, refused
+
+
+def _deliver(group: list[tuple[Job[Any], Inbox]]) -> None:
+    inboxes: dict[Inbox, list[Job[Any]]] = {}
+    for job, inbox in group:
+        inboxes.setdefault(inbox, []).append(job)
+    for inbox, jobs in inboxes.items():
+        inbox(jobs)

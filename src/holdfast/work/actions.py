@@ -38,9 +38,6 @@ SHOWN = tuple(
 )
 
 
-_WRITE = sa.insert(actions)
-
-
 def drafted(given: Row, now_ms: int) -> Row:
     """A row from what a client told; nothing of it needs the database."""
     path = given.get("project_path")
@@ -70,7 +67,7 @@ def add(connection: Connection, row: Row, project_path: str | None = None) -> Ro
         if project_path:
             projects.meet(connection, project_path, row["created_ms"])
         session_totals.begin(connection, row)
-    connection.execute(_WRITE, row)
+    notes.put(connection, actions, row)
     notes.count(connection, "actions")
     body = {name: row[name] for name in ("id", "tool_name", "tool_type", "exit_code")}
     notes.announce(

@@ -9,8 +9,8 @@ from sqlalchemy.engine import Connection
 
 from holdfast.store import ids, notes
 from holdfast.store.page import Page, Row, paged
-from holdfast.store.tables import deliveries, messages, projects
-from holdfast.work.errors import NotThere
+from holdfast.store.tables import deliveries, messages
+from holdfast.work import projects
 
 USUAL_TTL_SECONDS = 3_600
 MOST_TTL_SECONDS = 86_400
@@ -43,11 +43,10 @@ def draft(
 
 
 def post(connection: Connection, row: Row) -> None:
-    """One statement, also where it first has to be seen that the project exists."""
-    if row["project_id"] is None:
-        connection.execute(_INSERT, row)
-    elif not connection.execute(_INSERT_IN_PROJECT, row).rowcount:
-        raise NotThere("Project")
+    """Its project, if it has one, must be there; that is asked once."""
+    if row["project_id"] is not None:
+        projects.must_know(connection, row["project_id"])
+    notes.put(connection, messages, row)
     notes.count(connection, "messages")
     told = {name: row[name] for name in ("id", "topic", "from_agent", "to_agent", "priority")}
     notes.announce(
@@ -80,13 +79,3 @@ def _readers(connection: Connection, message_ids: list[str]) -> dict[str, list[s
     ):
         found.setdefault(message_id, []).append(agent_id)
     return found
-
-
-def _in_project() -> Any:
-    given = [sa.bindparam(column.name, type_=column.type) for column in messages.c]
-    there = sa.exists().where(projects.c.id == sa.bindparam("project_id", type_=sa.Text))
-    return sa.insert(messages).from_select(list(messages.c.keys()), sa.select(*given).where(there))
-
-
-_INSERT = sa.insert(messages)
-_INSERT_IN_PROJECT = _in_project()

@@ -86,6 +86,13 @@ def get(connection: Connection, project_id: str) -> Row:
     return found
 
 
+def must_know(connection: Connection, project_id: str) -> None:
+    """As `get`, asked once: should it go, what refers to it cannot be written and is tried anew."""
+    if not notes.knows(connection, "project", project_id):
+        get(connection, project_id)
+        notes.learn(connection, "project", project_id)
+
+
 def by_path(connection: Connection, path: str) -> Row:
     return get(connection, id_of(path))
 

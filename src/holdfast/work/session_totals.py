@@ -1,16 +1,15 @@
-"""A session's totals: every tool call adds to them, in one statement that is made once.
+"""A session's totals: every tool call adds to them, at the end of its transaction.
 
 A session that stands in the project of the call proves by its reference that the project is there.
 """
 
 from __future__ import annotations
 
-from typing import Any
-
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.store import notes
+from holdfast.store.batch import Growth
 from holdfast.store.page import Row
 from holdfast.store.tables import sessions
 from holdfast.store.upsert import put_new
@@ -24,31 +23,25 @@ SUMS = (
 )
 
 
-def _new(name: str) -> sa.BindParameter[Any]:
-    return sa.bindparam(f"new_{name}", type_=sessions.c[name].type)
-
-
-_GROW = (
+GROWTH = Growth(sessions, SUMS, latest="seen_ms", within="project_id")
+_NEW_PROJECT = sa.bindparam("new_project_id", type_=sa.Text)
+_STANDS = sa.select(sessions.c.id).where(
+    sessions.c.id == sa.bindparam("session_id", type_=sa.Text),
+    (sessions.c.project_id == _NEW_PROJECT) | _NEW_PROJECT.is_(None),
+)
+_TAKEN_UP = (
     sa.update(sessions)
-    .where(sessions.c.id == _new("id"))
-    .values({name: sessions.c[name] + _new(name) for name in SUMS})
-    .values(
-        seen_ms=sa.case(
-            (sessions.c.seen_ms > _new("seen_ms"), sessions.c.seen_ms), else_=_new("seen_ms")
-        )
-    )
-)
-_GROW_IN_PROJECT = _GROW.where(
-    (sessions.c.project_id == _new("project_id")) | _new("project_id").is_(None)
-)
-_GROW_ANYWHERE = _GROW.values(
-    project_id=sa.func.coalesce(sessions.c.project_id, _new("project_id"))
+    .where(sessions.c.id == sa.bindparam("session_id", type_=sa.Text))
+    .values(project_id=sa.func.coalesce(sessions.c.project_id, _NEW_PROJECT))
 )
 
 
 def add(connection: Connection, action: Row) -> bool:
     """False where the session is not known, or not in this project: then `begin`."""
-    return action["session_id"] is not None and _grown(connection, _GROW_IN_PROJECT, action)
+    if action["session_id"] is None or not _stands(connection, action):
+        return False
+    _grow(connection, action, action["project_id"])
+    return True
 
 
 def begin(connection: Connection, action: Row) -> None:
@@ -63,21 +56,34 @@ def begin(connection: Connection, action: Row) -> None:
         **_sums(action),
     }
     if not put_new(connection, sessions, ("id",), row):
-        _grown(connection, _GROW_ANYWHERE, action)
+        given = {"session_id": action["session_id"], "new_project_id": action["project_id"]}
+        connection.execute(_TAKEN_UP, given)
+        _grow(connection, action, None)
         return
+    notes.learn(connection, *_place(action))
     notes.count(connection, "sessions")
     place = {"project_id": action["project_id"], "session_id": action["session_id"]}
     notes.announce(connection, "session.started", {}, **place)
 
 
-def _grown(connection: Connection, statement: sa.Update, action: Row) -> bool:
-    given = {
-        "new_id": action["session_id"],
-        "new_project_id": action["project_id"],
-        "new_seen_ms": action["created_ms"],
-        **{f"new_{name}": more for name, more in _sums(action).items()},
-    }
-    return bool(connection.execute(statement, given).rowcount)
+def _stands(connection: Connection, action: Row) -> bool:
+    """Asked once for all calls of a session: should it go, the sums find no row and say so."""
+    if notes.knows(connection, *_place(action)):
+        return True
+    given = {"session_id": action["session_id"], "new_project_id": action["project_id"]}
+    found = connection.scalar(_STANDS, given) is not None
+    if found:
+        notes.learn(connection, *_place(action))
+    return found
+
+
+def _place(action: Row) -> tuple[str | None, ...]:
+    return "session", action["session_id"], action["project_id"]
+
+
+def _grow(connection: Connection, action: Row, project_id: str | None) -> None:
+    more = {"id": action["session_id"], "project_id": project_id, "seen_ms": action["created_ms"]}
+    notes.grow(connection, GROWTH, {**more, **_sums(action)})
 
 
 def _sums(action: Row) -> dict[str, int]:

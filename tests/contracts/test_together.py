@@ -1,0 +1,122 @@
+"""What waits together is written together: all of it, in order, and nothing that was refused."""
+
+from __future__ import annotations
+
+import threading
+from concurrent.futures import Future
+from typing import Any
+
+import pytest
+from sqlalchemy.engine import Connection
+
+from holdfast.store import notes
+from holdfast.store.store import Store
+from holdfast.store.writer import Job
+from holdfast.work import actions, messages, projects, sessions
+from holdfast.work.errors import NotThere
+from tests.contracts.trees import told
+
+NOW = 1_770_000_000_000
+PATH = "/w/app"
+
+
+def _act(connection: Connection, **given: Any) -> dict[str, Any]:
+    whole = {"tool_name": "Bash", "tool_type": "builtin", "session_id": "s1", **given}
+    return actions.add(connection, actions.drafted(whole, NOW), whole.get("project_path"))
+
+
+def _post(connection: Connection, project_id: str | None = None) -> None:
+    row = messages.draft("a", "task.completed", {"n": 10**30, "of": ["ü", None]}, NOW)
+    messages.post(connection, {**row, "project_id": project_id})
+
+
+def _together(store: Store, *changes: Any) -> list[Job[Any]]:
+    """Handed in while the writer is busy, so that they are one group; one call of the inbox."""
+    calls: list[list[Job[Any]]] = []
+    busy, go, done = threading.Event(), threading.Event(), threading.Event()
+
+    def hold(_connection: Connection) -> None:
+        busy.set()
+        go.wait(30)
+
+    def inbox(jobs: list[Job[Any]]) -> None:
+        calls.append(jobs)
+        done.set()
+
+    first = store.submit(hold)
+    assert busy.wait(30)
+    for change in changes:
+        store.hand_in(Job(change, Future()), inbox)
+    go.set()
+    first.result(30)
+    assert done.wait(30)
+    assert len(calls) == 1, "who waits is woken once for all that was committed together"
+    return calls[0]
+
+
+@pytest.mark.requirement("S1", "S2")
+def test_a_group_is_written_whole_and_tells_its_callers_once(store: Store) -> None:
+    many = [lambda c: _act(c, project_path=PATH, duration_ms=2) for _ in range(20)]
+    jobs = _together(store, *many, _post, _post)
+    assert [job.slip for job in jobs] == [None] * 22
+    session = store.read(lambda c: sessions.get(c, "s1"))
+    assert (session["total_tools_used"], session["total_duration_ms"]) == (20, 40)
+    assert store.read(lambda c: notes.counted(c, "actions")) == 20
+    page = store.read(lambda c: messages.listed(c, 10, 0))
+    assert page.total == 2
+    assert page.rows[0]["content"] == {"n": 10**30, "of": ["ü", None]}
+    kinds = [row["kind"] for row in told(store)]
+    assert kinds.count("action.created") == 20
+    assert kinds.count("message.posted") == 2
+
+
+@pytest.mark.requirement("S1")
+def test_one_that_is_refused_leaves_nothing_and_spoils_nothing(store: Store) -> None:
+    nowhere = projects.id_of("/nowhere")
+    jobs = _together(store, _act, lambda c: _post(c, nowhere), _post)
+    assert [type(job.slip) for job in jobs] == [type(None), NotThere, type(None)]
+    assert store.read(lambda c: messages.listed(c, 10, 0)).total == 1
+    assert [row["kind"] for row in told(store)].count("message.posted") == 1
+
+
+@pytest.mark.requirement("S1")
+def test_what_waits_is_there_for_whoever_asks_in_the_same_transaction(store: Store) -> None:
+    def change(connection: Connection) -> tuple[int, int, int]:
+        _act(connection, project_path=PATH)
+        _act(connection, project_path=PATH)
+        seen = actions.listed(connection, 10, 0, session_id="s1").total
+        sums = sessions.get(connection, "s1")["total_tools_used"]
+        projects.remove(connection, projects.id_of(PATH))
+        return seen, sums, notes.counted(connection, "actions")
+
+    assert store.write(change) == (2, 2, 0)
+    assert store.read(lambda c: notes.counted(c, "actions")) == 0
+
+
+@pytest.mark.requirement("S1")
+@pytest.mark.parametrize("others", [0, 2])
+def test_what_was_known_and_is_gone_is_looked_for_again(store: Store, others: int) -> None:
+    """Another process took the project away, and its sessions with it."""
+    project_id = projects.id_of(PATH)
+    change = lambda c: _act(c, project_path=PATH)  # noqa: E731
+    store.submit(change).result(30)
+    store.submit(change).result(30)
+    store.submit(lambda c: _post(c, project_id)).result(30)
+    other = Store.open(store.engine.url.render_as_string(hide_password=False))
+    other.write(lambda c: projects.remove(c, project_id))
+    other.close()
+    jobs = _together(store, lambda c: _post(c, project_id), change, *[change] * others)
+    slips = [type(job.slip) for job in jobs]
+    assert slips == [NotThere, *[type(None)] * (1 + others)]
+    session = store.read(lambda c: sessions.get(c, "s1"))
+    assert session["project_id"] == project_id
+    assert session["total_tools_used"] == 1 + others
+    assert store.read(lambda c: notes.counted(c, "actions")) == 1 + others
+    assert store.read(lambda c: messages.listed(c, 10, 0)).total == 0
+
+
+@pytest.mark.requirement("S1")
+def test_a_call_that_names_no_project_adds_to_its_session_all_the_same(store: Store) -> None:
+    jobs = _together(store, lambda c: _act(c, project_path=PATH), _act, lambda c: _act(c))
+    assert [job.slip for job in jobs] == [None, None, None]
+    assert store.read(lambda c: sessions.get(c, "s1"))["total_tools_used"] == 3
