@@ -28,6 +28,10 @@ ROUTES = {
     "sessions": "/api/sessions",
     "actions": "/api/actions",
     "actions of a session": "/api/actions?session_id=s1",
+    "actions of a tool": "/api/actions?tool_name=Bash",
+    "actions of a type": "/api/actions?tool_type=builtin",
+    "actions of a project": f"/api/actions?project_id={PROJECT}",
+    "subtasks by status": "/api/subtasks?status=running",
     "requests of a session": "/api/requests?session_id=s1",
     "subtasks of a session": "/api/subtasks?session_id=s1",
     "the hierarchy": f"/api/hierarchy/{PROJECT}?limit=10",
@@ -65,7 +69,7 @@ def _fill(connection: Connection, first: int, last: int) -> None:
         projects.put(connection, "/bench", 1)
     for statement in FILLING:
         connection.execute(sa.text(statement), told)
-    projects.recount(connection)
+    projects.recount(connection)  # with the counts of tools
 
 
 SESSIONS = "generate_series(CAST(:first AS int), CAST(:last AS int)) AS s"

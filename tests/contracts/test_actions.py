@@ -6,10 +6,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from holdfast.store import notes
+from holdfast.store import notes, page
+from holdfast.store.check import check
 from holdfast.store.page import Row
 from holdfast.store.store import Store
-from holdfast.work import actions, projects, sessions
+from holdfast.work import actions, projects, sessions, subtasks
 from holdfast.work.errors import NotThere
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task, statements, told
 
@@ -72,7 +73,7 @@ def test_an_action_of_a_known_session_takes_few_statements(store: Store) -> None
     with statements(store) as sent:
         _act(store, session_id="s1", project_path="/w/app")
     # on PostgreSQL there is but one, prepared, and it is the transaction too
-    first = ["UPDATE", "INSERT", "INSERT", "INSERT"] if store.is_sqlite else []
+    first = ["UPDATE", *["INSERT"] * 4] if store.is_sqlite else []
     assert [text.split()[0] for text, _ in sent] == first
 
 
@@ -91,6 +92,41 @@ def test_actions_are_listed_newest_first_by_what_is_asked(store: Store) -> None:
     assert listed(session_id="s0", tool_name="Read") == ([2], 1)
     assert listed(tool_name="Read") == ([3, 2], 3)
     assert listed(tool_type="agent") == ([9], 1)
+
+
+@pytest.mark.requirement("S2")
+def test_totals_by_tool_are_kept_when_actions_go(store: Store) -> None:
+    subtask = a_subtask(store, a_task(store, a_request(store, "s9")))
+    for name in ("Bash", "Bash", "Read"):
+        _act(store, subtask_id=subtask["id"], tool_name=name, project_path="/w/other")
+    _act(store, tool_name="Bash", project_path="/w/app")
+    _act(store, tool_name="Bash")
+
+    def totals() -> list[int]:
+        other = {"project_id": projects.id_of("/w/other")}
+        asked: list[dict[str, str]] = [{}, {"tool_name": "Bash"}, {"tool_type": "agent"}, other]
+        return [
+            store.read(lambda c, by=by: actions.listed(c, 1, 0, **by)).total  # type: ignore[misc]
+            for by in asked
+        ]
+
+    assert totals() == [5, 4, 0, 3]
+    store.write(lambda c: subtasks.remove(c, subtask["id"], NOW))
+    assert totals() == [2, 2, 0, 0]
+    store.write(lambda c: projects.remove(c, projects.id_of("/w/app")))
+    assert totals() == [1, 1, 0, 0]
+    assert [one.words for one in check(store.engine) if not one.ok] == []
+
+
+@pytest.mark.requirement("S2")
+def test_a_total_nobody_keeps_is_counted_only_so_far(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(page, "MOST_COUNTED", 3)
+    for _ in range(5):
+        _act(store, session_id="s1")
+    asked = store.read(lambda c: actions.listed(c, 2, 3, session_id="s1"))
+    assert (asked.total, len(asked.rows)) == (3, 2)
 
 
 @pytest.mark.requirement("S2")

@@ -11,12 +11,22 @@ import sqlalchemy as sa
 from holdfast.store.store import Store
 from holdfast.store.tables import subtasks as subtask_rows
 from holdfast.store.tables import tasks as task_rows
-from holdfast.work import actions, active, hierarchy, projects, requests, subtasks, tasks, waves
+from holdfast.work import (
+    actions,
+    active,
+    agent_contexts,
+    hierarchy,
+    projects,
+    requests,
+    subtasks,
+    tasks,
+    waves,
+)
 from holdfast.work.errors import NotThere
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task, statements
 
 SESSIONS, EACH = 200, 200
-GROWING = {"actions", "requests", "subtasks"}
+GROWING = {"actions", "requests", "subtasks", "agent_contexts"}
 FILL = """
 INSERT INTO sessions (id, project_id, started_ms)
 SELECT 's' || s, '{project_id}', s FROM generate_series(0, {sessions}) s;
@@ -43,6 +53,13 @@ SELECT t.id || '.' || k, t.id, r.session_id, repeat('d', 300), 'type' || k, 'a' 
   CASE WHEN k = 1 THEN 'boss' END,
   (ARRAY['pending', 'completed', 'failed', 'running'])[1 + mod(k, 4)], t.created_ms
 FROM tasks t JOIN requests r ON r.id = t.request_id, generate_series(0, 9) k;
+
+INSERT INTO projects (id, path, created_ms, updated_ms)
+SELECT 'p' || p, '/w/p' || p, p, p FROM generate_series(0, 99) p;
+
+INSERT INTO agent_contexts (id, project_id, agent_id, agent_type, progress_summary, updated_ms)
+SELECT p || '.' || n, 'p' || p, 'a', 't', repeat('x', 200), n
+FROM generate_series(0, 99) p, generate_series(0, 99) n;
 """
 
 
@@ -124,6 +141,8 @@ def test_no_list_reads_a_table_from_end_to_end(large: Store) -> None:
         lambda c: actions.listed(c, 100, 0, tool_name="tool3"),
         lambda c: actions.listed(c, 100, 0, tool_type="agent"),
         lambda c: actions.listed(c, 100, 0, session_id="s7", tool_name="tool3"),
+        lambda c: actions.listed(c, 100, 0, project_id=project, tool_name="tool3"),
+        lambda c: agent_contexts.listed(c, 100, 0, project_id="p7"),
         lambda c: actions.hourly(c, 24 * actions.HOUR_MS + EACH - 5),
         lambda c: requests.listed(c, 100, 0),
         lambda c: requests.listed(c, 100, 0, session_id="s7"),

@@ -33,11 +33,14 @@ def migrate(database: str, as_json: bool) -> None:
     from holdfast.store import notes, schema
     from holdfast.store.store import Store
     from holdfast.store.tables import counts
+    from holdfast.work import tool_counts
 
     with _engine(database) as engine:
         before = schema.ensure(engine, migrate=True)
         nouns = _nouns(engine, counts)
-        Store(engine).write(lambda c: notes.recount(c, nouns))
+        store = Store(engine)
+        store.write(lambda c: notes.recount(c, nouns))
+        store.write(tool_counts.recount)
     found = {"database": _shown(database), "from": before or None, "to": schema.HEAD}
     made = f"brought up from {before}" if before else "made"
     words = "is there already" if before == schema.HEAD else made

@@ -12,7 +12,7 @@ from holdfast.store import schema
 from holdfast.store.engine import is_sqlite, snapshot
 from holdfast.store.errors import Corrupt, StoreError
 from holdfast.store.slips import in_words
-from holdfast.store.tables import counts, metadata
+from holdfast.store.tables import actions, counts, metadata, tool_counts
 
 OLDEST_POSTGRES = 16
 MOST_SHOWN = 5
@@ -99,6 +99,9 @@ def _counts(connection: Connection) -> Finding:
             counted = sa.select(sa.func.count()).select_from(metadata.tables[noun])
             real = connection.execute(counted).scalar_one()
             wrong += [f"{noun}: {kept} kept, {real} there"] if kept != real else []
+    by_tool = connection.scalar(sa.select(sa.func.coalesce(sa.func.sum(tool_counts.c.n), 0)))
+    there = connection.scalar(sa.select(sa.func.count()).select_from(actions))
+    wrong += [f"tool_counts: {by_tool} kept, {there} there"] if by_tool != there else []
     words = "; ".join(wrong) + "; holdfast db migrate counts again" if wrong else "as kept"
     return Finding("counts", not wrong, words)
 

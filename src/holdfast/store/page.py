@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+MOST_COUNTED = 10_000
 Row: TypeAlias = dict[str, Any]
 
 
@@ -37,8 +38,9 @@ def paged(
     *,
     total: int | None = None,
 ) -> Page:
-    """`total` where it is known already: counting a large table costs more than reading a page."""
+    """`total` where it is known already: counting a large table costs more than reading a page.
+    Else it is counted as far as `MOST_COUNTED`: a total of that many means at least so many."""
     if total is None:
-        counted = sa.select(sa.func.count()).select_from(query.order_by(None).subquery())
-        total = connection.scalar(counted) or 0
+        some = query.order_by(None).with_only_columns(sa.literal(1)).limit(MOST_COUNTED)
+        total = connection.scalar(sa.select(sa.func.count()).select_from(some.subquery())) or 0
     return Page(rows(connection, query.limit(limit).offset(offset)), total, limit, offset)

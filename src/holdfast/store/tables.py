@@ -231,6 +231,7 @@ agent_contexts = sa.Table(
     sa.Index("contexts_by_agent", "agent_id", "updated_ms"),
     sa.Index("contexts_by_type", "agent_type", "updated_ms", "id"),
     sa.Index("contexts_by_update", "updated_ms", "id"),
+    sa.Index("contexts_by_project", "project_id", "updated_ms", "id"),
 )
 
 windows = sa.Table(
@@ -316,6 +317,16 @@ counts = sa.Table(
     metadata,
     sa.Column("noun", sa.Text, primary_key=True),
     _count("n"),
+)
+
+tool_counts = sa.Table(
+    "tool_counts",
+    metadata,
+    _text("project_id", required=True),  # empty: of no project
+    _text("tool_name", required=True),
+    _text("tool_type", required=True),
+    _count("n"),
+    sa.PrimaryKeyConstraint("project_id", "tool_name", "tool_type"),
 )
 
 cleanups = sa.Table(

@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 from holdfast.store import ids, notes
 from holdfast.store.page import Page, Row, paged, rows
 from holdfast.store.tables import actions, subtasks
-from holdfast.work import moment, projects, session_totals
+from holdfast.work import moment, projects, session_totals, tool_counts
 from holdfast.work.errors import NotThere
 
 HOUR_MS = 3_600_000
@@ -69,6 +69,7 @@ def add(connection: Connection, row: Row, project_path: str | None = None) -> Ro
         session_totals.begin(connection, row)
     notes.put(connection, actions, row)
     notes.count(connection, "actions")
+    tool_counts.add(connection, row)
     body = {name: row[name] for name in ("id", "tool_name", "tool_type", "exit_code")}
     notes.announce(
         connection,
@@ -92,12 +93,15 @@ def listed(
     project_id: str | None = None,
 ) -> Page:
     """Newest first, without what went in and came out."""
-    filters = _filters(
-        session_id=session_id, tool_name=tool_name, tool_type=tool_type, project_id=project_id
-    )
+    by_tool = {"project_id": project_id, "tool_name": tool_name, "tool_type": tool_type}
+    filters = _filters(session_id=session_id, **by_tool)
     query = sa.select(*SHOWN).where(*filters)
     query = query.order_by(actions.c.created_ms.desc(), actions.c.id.desc())
-    total = None if filters else notes.counted(connection, "actions")
+    total = None
+    if not filters:
+        total = notes.counted(connection, "actions")
+    elif session_id is None:
+        total = tool_counts.total(connection, by_tool)
     return paged(connection, query, limit, offset, total=total)
 
 

@@ -11,6 +11,7 @@ from holdfast.store import ids, notes
 from holdfast.store.page import Page, Row, first, paged
 from holdfast.store.tables import counts, projects, requests, sessions, subtasks, tasks, waves
 from holdfast.store.upsert import put_new, upsert
+from holdfast.work import tool_counts
 from holdfast.work.errors import NotThere
 
 COUNTED = ("requests", "tasks", "subtasks")
@@ -109,6 +110,7 @@ def remove(connection: Connection, project_id: str) -> None:
     connection.execute(sa.delete(waves).where(waves.c.session_id.in_(spoken_in)))
     connection.execute(sa.delete(projects).where(projects.c.id == project_id))
     notes.recount(connection, GONE_WITH_IT)
+    tool_counts.recount(connection)
     notes.forget(connection, [_noun(project_id, noun) for noun in COUNTED])
     notes.announce(connection, "project.removed", project_id=project_id)
 
@@ -122,6 +124,7 @@ def count(connection: Connection, project_id: str, noun: str, by: int = 1) -> No
 def recount(connection: Connection) -> None:
     """Count requests, tasks and subtasks again, in all and by project."""
     notes.recount(connection, COUNTED)
+    tool_counts.recount(connection)
     connection.execute(sa.delete(counts).where(counts.c.noun.like("% of %")))
     found = requests.outerjoin(tasks).outerjoin(subtasks)
     of = [sa.func.count(table.c.id.distinct()) for table in (requests, tasks, subtasks)]

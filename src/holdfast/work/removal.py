@@ -7,7 +7,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.store import notes
 from holdfast.store.tables import actions, subtasks, tasks
-from holdfast.work import agent_rows, projects
+from holdfast.work import agent_rows, projects, tool_counts
 
 
 def below(
@@ -28,7 +28,7 @@ def subtasks_below(
     at_work = connection.execute(agent.where(which_subtasks, subtasks.c.agent_id.is_not(None)))
     agents = [(session_id, agent_id) for session_id, agent_id in at_work]
     done = actions.c.subtask_id.in_(_ids(subtasks, which_subtasks))
-    notes.count(connection, "actions", -connection.execute(sa.delete(actions).where(done)).rowcount)
+    notes.count(connection, "actions", -tool_counts.remove(connection, done))
     gone = connection.execute(sa.delete(subtasks).where(which_subtasks)).rowcount
     projects.count(connection, project_id, "subtasks", -gone)
     for session_id, agent_id in agents:
