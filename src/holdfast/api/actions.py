@@ -23,10 +23,11 @@ from holdfast.api.fields import (
     WordQuery,
     at_most,
 )
+from holdfast.api.large import Route
 from holdfast.store.page import Row
 from holdfast.work import actions, moment
 
-router = APIRouter(prefix="/api/actions", tags=["actions"])
+router = APIRouter(prefix="/api/actions", tags=["actions"], route_class=Route)
 ToolType = Literal["builtin", "agent", "skill", "command", "mcp"]
 Many = Annotated[int, Query(ge=1, le=MOST_INT), at_most(5_000)]
 MOST_DURATION_MS = 10**12

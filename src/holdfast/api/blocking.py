@@ -9,10 +9,11 @@ from fastapi import APIRouter, Query, Response
 from holdfast.api.answers import NOT_FOUND, Answer, said
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentName, AgentPath, Body, IdPath, Text
+from holdfast.api.large import Route
 from holdfast.store.page import Row
 from holdfast.work import blocking, moment
 
-router = APIRouter(prefix="/api", tags=["blocking"])
+router = APIRouter(prefix="/api", tags=["blocking"], route_class=Route)
 Agent = Annotated[AgentName, Query()]
 
 

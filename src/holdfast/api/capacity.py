@@ -16,12 +16,13 @@ from sqlalchemy.engine import Connection
 from holdfast.api.answers import NOT_FOUND, Answer, nothing, said
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, AgentPath, Body, Text, Word
+from holdfast.api.large import Route
 from holdfast.store.errors import StoreError
 from holdfast.store.page import Row
 from holdfast.work import capacity, moment
 from holdfast.work.errors import NotThere
 
-router = APIRouter(prefix="/api", tags=["capacity"])
+router = APIRouter(prefix="/api", tags=["capacity"], route_class=Route)
 Size = Annotated[int, Field(ge=0, le=MOST_INT)]
 SAVES = frozenset(("advisory", "urgent"))
 ADVICE = {

@@ -11,11 +11,12 @@ from sqlalchemy.engine import Connection
 from holdfast.api.answers import Answer, said
 from holdfast.api.database import Db
 from holdfast.api.fields import Anything, Body, Object, SessionPath, Text, Texts, Word, not_large
+from holdfast.api.large import Route
 from holdfast.brief.shared import compose_shared
 from holdfast.store.page import Row
 from holdfast.work import compaction, moment
 
-router = APIRouter(prefix="/api/compact", tags=["compaction"])
+router = APIRouter(prefix="/api/compact", tags=["compaction"], route_class=Route)
 LISTS = ("active_tasks", "modified_files", "key_decisions", "agent_states")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -12,11 +13,12 @@ from sqlalchemy.engine import Connection
 from holdfast.api.answers import Answer, said
 from holdfast.api.database import Db
 from holdfast.api.fields import Body, Word, storable
+from holdfast.api.large import Route
 from holdfast.work import deeds
 from holdfast.work.errors import Refused
 from holdfast.work.take_in import Behind, take
 
-router = APIRouter(prefix="/api/intake", tags=["intake"])
+router = APIRouter(prefix="/api/intake", tags=["intake"], route_class=Route)
 MOST_DEEDS = 10_000
 Position = Annotated[dict[str, Any], AfterValidator(storable)]
 
@@ -67,7 +69,7 @@ async def _taking(request: Request) -> Any:
 @router.post("", response_model=Taken, responses={409: {"model": Elsewhere}})
 async def post(body: Batch, db: Db, taking: Annotated[Any, Depends(_taking)]) -> Response:
     """Take a batch whole. 409: this source stands elsewhere, at the position answered."""
-    batch = taking.read(body.model_dump())
+    batch = await asyncio.to_thread(lambda: taking.read(body.model_dump()))
     try:
         await db.write(lambda c: taking.take(c, batch))
     except taking.behind as elsewhere:

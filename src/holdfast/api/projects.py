@@ -22,12 +22,13 @@ from holdfast.api.fields import (
     Text,
     plain,
 )
+from holdfast.api.large import Route
 from holdfast.store.page import Row
 from holdfast.work import moment, projects
 from holdfast.work.errors import Refused
 from holdfast.work.requests import latest
 
-router = APIRouter(prefix="/api/projects", tags=["projects"])
+router = APIRouter(prefix="/api/projects", tags=["projects"], route_class=Route)
 
 
 class NewProject(Body):

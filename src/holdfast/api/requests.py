@@ -22,11 +22,12 @@ from holdfast.api.fields import (
     WordQuery,
     Words,
 )
+from holdfast.api.large import Route
 from holdfast.store.page import Row
 from holdfast.work import moment, requests
 from holdfast.work.status import RequestStatus
 
-router = APIRouter(prefix="/api/requests", tags=["requests"])
+router = APIRouter(prefix="/api/requests", tags=["requests"], route_class=Route)
 PromptType = Literal["feature", "debug", "explain", "search", "refactor", "test", "review", "other"]
 
 

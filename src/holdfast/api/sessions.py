@@ -22,11 +22,12 @@ from holdfast.api.fields import (
     TimeMs,
     Word,
 )
+from holdfast.api.large import Route
 from holdfast.store.page import Row
 from holdfast.work import moment, session_stats, sessions
 from holdfast.work.requests import latest
 
-router = APIRouter(prefix="/api/sessions", tags=["sessions"])
+router = APIRouter(prefix="/api/sessions", tags=["sessions"], route_class=Route)
 COLUMNS = {"started_at": "started_ms", "ended_at": "ended_ms"}
 
 

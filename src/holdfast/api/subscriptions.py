@@ -10,11 +10,12 @@ from pydantic import Field
 from holdfast.api.answers import NOT_FOUND, Answer, Paged, paging, said
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentName, AgentPath, Body, IdPath, Offset, Text
+from holdfast.api.large import Route
 from holdfast.api.topics import Topic, Topics, must_know
 from holdfast.store.page import Row
 from holdfast.work import moment, subscriptions
 
-router = APIRouter(prefix="/api", tags=["subscriptions"])
+router = APIRouter(prefix="/api", tags=["subscriptions"], route_class=Route)
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 

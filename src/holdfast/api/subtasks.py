@@ -24,11 +24,12 @@ from holdfast.api.fields import (
     WordQuery,
     Words,
 )
+from holdfast.api.large import Route
 from holdfast.store.page import Row
 from holdfast.work import moment, subtasks
 from holdfast.work.status import WorkStatus
 
-router = APIRouter(prefix="/api/subtasks", tags=["subtasks"])
+router = APIRouter(prefix="/api/subtasks", tags=["subtasks"], route_class=Route)
 Blockers = Annotated[list[Id], Field(max_length=1_000)]
 
 

@@ -12,11 +12,12 @@ from holdfast.api import subtasks
 from holdfast.api.answers import NOT_FOUND, Answer, Paged, nothing, paging, said
 from holdfast.api.database import Db
 from holdfast.api.fields import Body, Id, IdPath, IdQuery, Limit, Offset, WordQuery, Words
+from holdfast.api.large import Route
 from holdfast.store.page import Row
 from holdfast.work import moment, tasks
 from holdfast.work.status import WorkStatus
 
-router = APIRouter(prefix="/api/tasks", tags=["tasks"])
+router = APIRouter(prefix="/api/tasks", tags=["tasks"], route_class=Route)
 WaveNumber = Annotated[int, Field(ge=0, le=1_000_000)]
 
 

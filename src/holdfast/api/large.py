@@ -1,0 +1,62 @@
+"""A large body is parsed, validated and looked through for secrets on another thread: megabytes of
+bait may take a second, and nobody else is to wait for that.
+
+One thread for all of them, which nothing else uses: however many come, they wait for each other.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from collections.abc import Callable, Coroutine
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from fastapi import Request, Response
+from fastapi.exceptions import RequestValidationError
+from fastapi.routing import APIRoute
+from starlette.exceptions import HTTPException
+
+LARGE_BYTES = 64 << 10  # less than this is done before a thread has woken
+_ASIDE = ThreadPoolExecutor(1, "holdfast-large")
+
+
+class Route(APIRoute):
+    """As any other, for a body that is a model of ours (`fields.Body`)."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle, field = super().get_route_handler(), self.body_field
+        if field is None:
+            return handle
+
+        async def handled(request: Request) -> Response:
+            try:
+                return await handle(_Request(request.scope, request.receive, field))
+            except HTTPException as slip:  # as which everything is told that json() raises
+                if isinstance(slip.__cause__, RequestValidationError):
+                    raise slip.__cause__ from None
+                raise
+
+        return handled
+
+
+class _Request(Request):
+    def __init__(self, scope: Any, receive: Any, field: Any) -> None:
+        super().__init__(scope, receive)
+        self._field = field
+
+    async def json(self) -> Any:
+        """A large one comes as the model it is: validating that again is looking at its type."""
+        body = await self.body()
+        if len(body) <= LARGE_BYTES:
+            return await super().json()
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(_ASIDE, _read, body, self._field)
+
+
+def _read(body: bytes, field: Any) -> Any:
+    data = json.loads(body)
+    value, slips = field.validate(data, {}, loc=("body",))
+    if slips:
+        raise RequestValidationError(slips, body=data)
+    return value
