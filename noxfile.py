@@ -5,6 +5,7 @@ from __future__ import annotations
 import nox
 
 PYTHONS = ("3.11", "3.12", "3.13", "3.14")
+AS_THE_CLIENT = {"HOLDFAST_TEST_HOOKS": "started"}  # no forks in place of real starts
 nox.options.error_on_missing_interpreters = False
 nox.options.reuse_existing_virtualenvs = True
 
@@ -14,7 +15,9 @@ def tests(session: nox.Session) -> None:
     """All but the real client, which one Python is enough for."""
     session.install("--require-hashes", "-r", "requirements.lock")
     session.install("--no-deps", "--no-build-isolation", "-e", ".")
-    session.run("pytest", "-q", "-n", "auto", "-m", "not real_client", *session.posargs)
+    session.run(
+        "pytest", "-q", "-n", "auto", "-m", "not real_client", *session.posargs, env=AS_THE_CLIENT
+    )
 
 
 @nox.session(python="3.11")
@@ -23,4 +26,6 @@ def lowest(session: nox.Session) -> None:
     session.install("-r", "requirements.lock")
     session.install("--no-deps", "--no-build-isolation", "-e", ".")
     session.install("click==8.1.0", "msgspec==0.19.0", "rich==13.7.0")
-    session.run("pytest", "-q", "-n", "auto", "-m", "not real_client", *session.posargs)
+    session.run(
+        "pytest", "-q", "-n", "auto", "-m", "not real_client", *session.posargs, env=AS_THE_CLIENT
+    )

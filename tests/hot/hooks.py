@@ -6,13 +6,16 @@ import json
 import os
 import subprocess
 import sys
+import threading
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import holdfast
 from holdfast.client import payloads
+from tests.hot import forked
 
+STARTED = os.environ.get("HOLDFAST_TEST_HOOKS") == "started"
 ENTRY = Path(holdfast.__file__).parent / "hook" / "__main__.py"
 COMMAND = [sys.executable, "-I", "-S", str(ENTRY)]
 
@@ -20,16 +23,22 @@ COMMAND = [sys.executable, "-I", "-S", str(ENTRY)]
 def run(
     data: bytes, *arguments: str, loud: bool = True, environ: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[bytes]:
-    """One hook process; `loud` makes our own slips fail the test."""
+    """One hook process; `loud` makes our own slips fail the test.
+
+    The inner loop forks it, but for hooks at once: one server forks one at a time.
+    """
     kept = {name: os.environ[name] for name in ("PATH", "HOME", "HOLDFAST_HOME")}
     kept |= {"HOLDFAST_RAISE": "1"} if loud else {}
+    kept |= environ or {}
+    if not STARTED and threading.current_thread() is threading.main_thread():
+        return forked.run(data, arguments, kept)
     return subprocess.run(
         [*COMMAND, *arguments],
         input=data,
         capture_output=True,
         timeout=60,
         check=False,
-        env=kept | dict(environ or {}),
+        env=kept,
     )
 
 
