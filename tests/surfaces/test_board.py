@@ -11,6 +11,8 @@ from click.testing import CliRunner, Result
 from holdfast.cli.main import holdfast_command
 from holdfast.work.errors import Refused
 
+pytestmark = pytest.mark.store
+
 
 def _invoke(*arguments: str) -> Result:
     return CliRunner().invoke(holdfast_command, ["board", *arguments])

@@ -17,6 +17,8 @@ from holdfast.wire.errors import HoldfastError
 from holdfast.work import projects, team
 from tests.api.live import TOKEN, run
 
+pytestmark = pytest.mark.store
+
 
 def _db(*arguments: str) -> Result:
     return CliRunner().invoke(db, list(arguments))
