@@ -10,7 +10,7 @@ import pytest
 
 pytest_plugins = ("tests.stores",)
 # No deadlines: no test asserts seconds. The inner loop tries fewer examples than `make test`.
-hypothesis.settings.register_profile("quick", deadline=None, max_examples=15)
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=10)
 hypothesis.settings.register_profile("full", deadline=None, max_examples=150)
 hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
 OURS = ("HOLDFAST_", "CLAUDE", "DISABLE_", "CHECK_INTERVAL", "COOLDOWN_", "CAPACITY_")
