@@ -5,36 +5,21 @@ from __future__ import annotations
 import json
 import socket
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from holdfast.api.app import create
 from holdfast.store.store import Store
 from holdfast.work import forward as forwarding
 from holdfast.work import team
 from holdfast.work.forward import forward
 from holdfast.work.team import NoServer, Server
-from tests.api.live import TOKEN, in_thread
-from tests.team.fakes import Source, Taking, arrived
+from tests.api.live import TOKEN
+from tests.team.fakes import Source, arrived
+from tests.team.strangers import answering
 
 pytestmark = pytest.mark.requirement("S4")
-
-
-@pytest.fixture
-def server(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
-    from tests.api import live
-
-    def with_intake(opened: Store) -> object:
-        app = create(opened)
-        app.state.taking = Taking()
-        return app
-
-    monkeypatch.setattr(live, "create", with_intake)
-    with in_thread(store) as found:
-        yield Server(f"http://127.0.0.1:{found.port}", TOKEN)
 
 
 def _source(**deeds: int) -> Source:
@@ -128,61 +113,21 @@ def test_a_server_that_is_down_is_left_alone_for_a_minute() -> None:
     assert not team.health("http://another").words
 
 
-@contextmanager
-def _deaf(answer: bytes = b"", *, drip: bool = False) -> Iterator[Server]:
-    """Accepts, and answers this, or nothing at all."""
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        held: list[socket.socket] = []
-
-        def accept() -> None:
-            while True:
-                try:
-                    wire, _ = listener.accept()
-                except OSError:
-                    return
-                held.append(wire)
-                if answer:
-                    threading.Thread(target=_answer, args=(wire, answer, drip), daemon=True).start()
-
-        thread = threading.Thread(target=accept, daemon=True)
-        thread.start()
-        try:
-            yield Server(f"http://127.0.0.1:{listener.getsockname()[1]}", TOKEN)
-        finally:
-            listener.shutdown(socket.SHUT_RDWR)
-            thread.join(5)
-            for wire in held:
-                wire.close()
-
-
-def _answer(wire: socket.socket, answer: bytes, drip: bool) -> None:
-    try:
-        wire.recv(65536)
-        for at in range(len(answer)) if drip else ():
-            wire.sendall(answer[at : at + 1])
-            threading.Event().wait(0.05)
-        if not drip:
-            wire.sendall(answer)
-            wire.shutdown(socket.SHUT_WR)
-    except OSError:
-        pass
-
-
 def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(team, "CALL_SECONDS", 0.2)
-    with _deaf() as server:
+    with answering() as server:
         assert not forward(server, _source(a=3)).whole
         assert team.health(server.url).is_down(team.now_ms())
 
 
 def test_a_hook_gives_a_slow_server_only_what_is_left_of_its_time() -> None:
-    with _deaf() as server:
+    with answering() as server:
         assert "did not answer in 0.5 seconds" in forward(server, _source(a=3), seconds=0.2).words
 
 
 def test_a_server_that_drips_is_given_up_too(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(team, "CALL_SECONDS", 0.3)
-    with _deaf(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 1000, drip=True) as server:
+    with answering(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 1000, drip=True) as server:
         assert not forward(server, _source(a=3)).whole
         assert team.health(server.url).is_down(team.now_ms())
 
@@ -199,7 +144,7 @@ def test_a_server_that_drips_is_given_up_too(monkeypatch: pytest.MonkeyPatch) ->
     ],
 )
 def test_odd_answers_mean_not_sent(answer: bytes) -> None:
-    with _deaf(answer) as server:
+    with answering(answer) as server:
         done = forward(server, _source(a=3))
     assert (done.batches, done.whole) == (0, False)
     assert team.health(server.url).is_down(team.now_ms())
@@ -207,7 +152,7 @@ def test_odd_answers_mean_not_sent(answer: bytes) -> None:
 
 def test_a_server_that_stands_elsewhere_each_time_is_not_asked_forever() -> None:
     answer = b'HTTP/1.1 409 Conflict\r\n\r\n{"error": "x", "position": {"at": 1}}'
-    with _deaf(answer) as server:
+    with answering(answer) as server:
         done = forward(server, _source(a=3))
     assert "two machines" in done.words
 

@@ -205,6 +205,10 @@ class NoBatch(HoldfastError):
     hint = "both sides need the same version of Holdfast"
 
 
+def renamed(batch: Batch, source: str) -> Batch:
+    return msgspec.structs.replace(batch, source=source)
+
+
 def encode(batch: Batch) -> bytes:
     return msgspec.json.encode(batch)
 

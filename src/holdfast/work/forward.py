@@ -45,6 +45,7 @@ class Forwarded:
     batches: int = 0
     whole: bool = False  # nothing is left to tell
     words: str = ""
+    unread: int = 0  # sources that could not be read
 
 
 class _Refused(Exception):
@@ -87,19 +88,32 @@ def _all(
     server: Server, told: Outbox, known: Health, done: Forwarded, seconds: float | None
 ) -> bool:
     end = None if seconds is None else time.monotonic() + seconds
-    for source in _from(known.resume_at, told.sources()):
+    sources = told.sources()
+    known.refused = {one: until for one, until in known.refused.items() if one in sources}
+    for source in _from(known.resume_at, sources):
         if end is not None and (_rests(known, source) or _is_quiet(told, source)):
             continue
         known.resume_at = source
-        try:
-            if not _source(server, told, source, known, done, end):
-                return False
-        except _Refused as slip:
-            known.refused[source] = team.now_ms() + REFUSED_MS
-            done.words = f"{source} is refused: {slip}"
-            log.add("ERROR", "forward", done.words)
+        if not _tried(server, told, source, known, done, end):
+            return False
     known.resume_at = ""
-    return not known.refused
+    return not known.refused and not done.unread
+
+
+def _tried(
+    server: Server, told: Outbox, source: str, known: Health, done: Forwarded, end: float | None
+) -> bool:
+    """One that is refused, or cannot be read, holds up no other."""
+    try:
+        return _source(server, told, source, known, done, end)
+    except _Refused as slip:
+        known.refused[source] = team.now_ms() + REFUSED_MS
+        done.words = f"{source} is refused: {slip}"
+    except OSError as slip:
+        done.unread += 1
+        done.words = f"{source} was not read: {slip}"
+    log.add("ERROR", "forward", done.words)
+    return True
 
 
 def _source(
@@ -119,6 +133,9 @@ def _source(
         status, answer = team.call(server, PATH, told.encode(batch), seconds)
         known.answered_ms = team.now_ms()
         if status == 200:
+            if not isinstance(answer, dict) or answer.get("position") != batch.until:
+                # A WiFi's login page says 200 to everything: what it got is not at our server.
+                raise NoAnswer("the server answered 200, but not as an intake does")
             done.batches += 1
             position = batch.until
         else:
@@ -144,7 +161,8 @@ def _stands(status: int, answer: Any) -> Position:
 
 
 def _rests(known: Health, source: str) -> bool:
-    return known.refused.get(source, 0) > team.now_ms()
+    now = team.now_ms()
+    return now < known.refused.get(source, 0) <= now + REFUSED_MS  # else the clock was set back
 
 
 def _is_quiet(told: Outbox, source: str) -> bool:
@@ -154,6 +172,8 @@ def _is_quiet(told: Outbox, source: str) -> bool:
         noted = os.stat(_place(source)).st_mtime  # noqa: PTH116
     except OSError:
         return False
+    if noted > time.time() + LATE_SECONDS:
+        return False  # the clock was set back since
     return touched is not None and touched + LATE_SECONDS < noted
 
 
@@ -213,7 +233,8 @@ class Here:
         return gathering.sources()
 
     def gather(self, source: str, position: Position) -> deeds.Batch | None:
-        return gathering.gather(source, position)
+        batch = gathering.gather(source, position)
+        return batch and deeds.renamed(batch, gathering.told_as(source))
 
     def encode(self, batch: deeds.Batch) -> bytes:
         return deeds.encode(batch)

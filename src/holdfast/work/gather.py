@@ -26,7 +26,7 @@ MAIN_TYPE = "main"
 
 def sources() -> list[str]:
     """Every source of this machine; a session's main window comes before those of its agents."""
-    here = _machine()
+    here = machine()
     return [
         *(f"{WINDOW}:{name}" for name in windows.all_sources()),
         *(f"{CHECKPOINTS}:{here}:{key}" for key in from_checkpoints.projects()),
@@ -49,6 +49,13 @@ def gather(source: str, position: Position) -> Batch | None:
     return Batch(source, position, until, deeds)
 
 
+def told_as(source: str) -> str:
+    """Its name at a team's server. A session is of one machine, unless a home was copied: with one
+    position for both, each would skip what the other had sent."""
+    kind, _, name = source.partition(":")
+    return f"{kind}:{machine()}:{name}" if kind == WINDOW else source
+
+
 def session_of(source: str) -> str:
     """The session a window's source tells of; empty for the others."""
     kind, _, name = source.partition(":")
@@ -56,8 +63,8 @@ def session_of(source: str) -> str:
     return found.session_id if found else ""
 
 
-def _machine() -> str:
-    """Sources of different machines have different names in a shared store."""
+def machine() -> str:
+    """Sources of different machines have different names in a shared store (`told_as`)."""
     return ids.of("machine", os.uname().nodename, places.home())[:8]
 
 

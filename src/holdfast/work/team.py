@@ -80,7 +80,11 @@ def server() -> Server:
     url = address()
     if not url:
         raise NoServer("no team server is named")
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # asked for, it is looked at
+    except ValueError:  # not shown: it may hold a password
+        raise NoServer("that is no address of a server") from None
     if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
         raise NoServer(f"{parts.scheme or 'this'}://{parts.hostname or '…'} is no address")
     if parts.scheme == "http" and parts.hostname not in LOCAL:

@@ -1,0 +1,108 @@
+"""Sending goes on: past a stranger who says yes, a clock that jumped, a window nobody can read."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.wire import log
+from holdfast.work import forward as forwarding
+from holdfast.work import gather, team
+from holdfast.work.forward import forward
+from holdfast.work.team import NoServer, Server
+from tests.api.live import TOKEN
+from tests.builders import a_transcript, an_answer
+from tests.hot.hooks import fire
+from tests.team.fakes import Source
+from tests.team.strangers import answering
+
+pytestmark = pytest.mark.requirement("S4")
+PORTAL = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n"
+DAY = 86_400
+
+
+@pytest.mark.parametrize(
+    "body", [b"<html>Log in to the WiFi</html>", b"", b"[]", b"{}", b'{"position": {"at": 7}}']
+)
+def test_a_yes_that_is_no_intake_s_means_not_sent(body: bytes) -> None:
+    """A captive portal says 200 to everything: believed, a session that ended was never sent."""
+    with answering(PORTAL + body) as server:
+        done = forward(server, Source({"a": [0, 1, 2]}))
+    assert (done.batches, done.whole) == (0, False)
+    assert "not as an intake does" in done.words
+    assert team.health(server.url).is_down(team.now_ms())
+
+
+def test_after_the_clock_was_set_back_a_refused_source_is_tried_again() -> None:
+    known = team.Health("https://h", refused={"a": team.now_ms() + 300 * DAY * 1000})
+    assert not forwarding._rests(known, "a")
+
+
+def test_after_the_clock_was_set_back_a_window_is_not_quiet(own_home: Path) -> None:
+    """Its note is of a year that has not come: nothing is known of it."""
+    server = Server("https://h", TOKEN)
+    told = Touched({"a": [0]})
+    forwarding._note(server, "a", {"at": 1})
+    noted = own_home / ".holdfast" / "forwarded"
+    assert forwarding._is_quiet(told, "a"), "written to a day ago, sent now"
+    [path] = noted.iterdir()
+    os.utime(path, (path.stat().st_mtime + 365 * DAY,) * 2)
+    assert not forwarding._is_quiet(told, "a")
+
+
+class Touched(Source):
+    def touched(self, source: str) -> float | None:
+        return team.now_ms() / 1000 - DAY
+
+
+def test_what_was_refused_and_is_gone_keeps_nobody_waiting(server: Server) -> None:
+    known = team.Health(server.url, refused={"gone": team.now_ms() + 1000})
+    team.remember(known)
+    assert forward(server, Source({"a": [0]})).whole
+    assert team.health(server.url).refused == {}
+
+
+class OneIsBroken(Source):
+    def gather(self, source: str, position: dict[str, Any]) -> Any:
+        if source == "broken":
+            raise PermissionError(13, "Permission denied", "spool")
+        return super().gather(source, position)
+
+
+def test_one_that_cannot_be_read_holds_up_no_other(server: Server) -> None:
+    done = forward(server, OneIsBroken({"broken": [0], "z": [0]}))
+    assert (done.batches, done.whole) == (1, False)
+    assert done.words == "broken was not read: [Errno 13] Permission denied: 'spool'"
+    assert "broken was not read" in Path(log.path()).read_text()
+
+
+@pytest.mark.parametrize("url", ["https://h:99999", "https://h:x/", "http://[::1", "https://h:-1"])
+def test_an_address_that_is_none_is_said(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOLDFAST_SERVER", url)
+    monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
+    with pytest.raises(NoServer, match="no address"):
+        team.server()
+
+
+def test_two_machines_with_one_session_are_two_sources(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A home that was copied: sharing one position, each would skip what the other had sent."""
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000))
+    fire("PostToolUse", path)
+    named: list[set[str]] = []
+    for machine in ("one", "two"):
+        monkeypatch.setattr(gather, "machine", lambda name=machine: name)
+        named.append(_names(forwarding.Here()))
+    assert not named[0] & named[1]
+    assert any("s1" in name for name in named[0])
+
+
+def _names(here: forwarding.Here) -> set[str]:
+    found: Sequence[str] = here.sources()
+    batches = [here.gather(source, {}) for source in found]
+    return {batch.source for batch in batches if batch is not None}
