@@ -98,7 +98,7 @@ def test_a_home_that_is_a_file_is_refused_in_words(
 
 
 def test_it_says_in_one_line_what_it_does(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    skills = "/holdfast:status, /holdfast:checkpoint, /holdfast:resume"
+    skills = "/holdfast:status, /holdfast:checkpoint, /holdfast:resume, /holdfast:compress"
     share = f"10 hooks and the status line {{}} {desk.settings}, {skills}."
     said = call("install --dry-run").stdout.splitlines()
     assert said[0] == "This adds " + share.format("to")
@@ -110,10 +110,10 @@ def test_it_says_in_one_line_what_it_does(desk: Desk, monkeypatch: pytest.Monkey
     desk.skill.unlink()
     assert "This adds /holdfast:status." in call("install --dry-run").stdout
     left = call("uninstall --yes").stdout.splitlines()[0]
-    rest = "/holdfast:checkpoint, /holdfast:resume"
+    rest = "/holdfast:checkpoint, /holdfast:resume, /holdfast:compress"
     assert left == f"This removes 10 hooks and the status line from {desk.settings}, {rest}."
     plugin = call("install --dry-run --plugin plug").stdout
-    assert f"This adds 8 files of the plugin in {desk.project / 'plug'}." in plugin
+    assert f"This adds 9 files of the plugin in {desk.project / 'plug'}." in plugin
 
 
 def test_the_next_step_can_be_typed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

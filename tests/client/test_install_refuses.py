@@ -131,7 +131,7 @@ def test_settings_that_change_between_reading_and_writing_are_not_written(desk: 
 
 
 @pytest.mark.requirement("X6")
-@pytest.mark.parametrize("failing", range(12))
+@pytest.mark.parametrize("failing", range(14))
 def test_when_a_step_fails_the_steps_before_it_are_undone(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, failing: int
 ) -> None:
@@ -139,7 +139,7 @@ def test_when_a_step_fails_the_steps_before_it_are_undone(
     desk.write(SAMPLES["hooked"])
     before = desk.tree()
     plan = plan_install(desk.target(), desk.home, desk.ours)
-    assert len(plan.changes) == 6
+    assert len(plan.changes) == 7
     real, calls = os.fsync, iter(range(99))
 
     def full_disk(descriptor: int) -> None:

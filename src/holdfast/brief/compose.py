@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from holdfast.brief import complement, fence, names, standing, told, uncut, used
 from holdfast.brief.about import about
-from holdfast.brief.item import EDITED, Claim, Item, short
+from holdfast.brief.item import EDITED, Archived, Claim, Item, short
 from holdfast.brief.others import others
 from holdfast.brief.roles import Section, role_for, sections_of
 from holdfast.brief.size import chars_for, units
@@ -45,15 +45,17 @@ def compose(
     pinned: Sequence[str] = (),
     work: Mapping[str, Any] | None = None,
     claims: Sequence[Claim] = (),
+    archived: Sequence[Archived] = (),
 ) -> Brief:
     """What to hand back now; `pinned` are rules from elsewhere that must be in it, `work` what is
-    known of the shared work, `claims` what the summary before it says wrongly."""
+    known of the shared work, `claims` what the summary before it says wrongly, `archived` what
+    of the session is on the shelf."""
     role = role or role_for(agent_type, has_agents=bool(facts.agents))
     sections = [_addressed(one, agent_type) for one in sections_of(role)]
     limit = chars_for(max_tokens)
     frame = units(fence.opening(_origin(facts))) + units(fence.closing()) + MARGIN
     items = [*map(told.claim, claims), *gather(facts, limit, limit - frame, pinned)]
-    items += others(work or {})
+    items += [*others(work or {}), *told.shelved(archived)]
     choice = choose(items, sections, limit - frame)
     uncut.lengthen(choice, facts, limit)
     return _laid_out(facts, choice.taken, sections, limit, role, len(items) - choice.merged)

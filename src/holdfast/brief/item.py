@@ -5,6 +5,7 @@ import msgspec
 from holdfast.checkpoint.facts import Place
 
 NOWHERE = Place()
+Archived = tuple[str, str, list[str]]  # a segment on the shelf: its id, topic and main files
 EDITED = "*"  # behind a file, where there is no room to say so
 
 

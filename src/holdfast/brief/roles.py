@@ -11,7 +11,7 @@ from holdfast.wire import places
 ROLES = ("orchestrator", "developer", "specialist", "validator")
 SECTIONS_WORDS = (
     "task rules flight tasks failing files commands decisions references agents fixed names "
-    "earlier questions about"
+    "earlier questions about archived"
 )
 SECTIONS = frozenset(SECTIONS_WORDS.split())
 _FOLDER = f"{__file__.rpartition('/')[0]}/roles"

@@ -1,7 +1,11 @@
-"""Words for the client's summariser: what to keep exactly. Plain text, at most 2,000 characters."""
+"""Words for the client's summariser: what to keep exactly, and what is safe elsewhere. Plain text,
+at most 2,000 characters."""
+
+from collections.abc import Sequence
 
 from holdfast.brief import fence
 from holdfast.brief.fence import code, flat
+from holdfast.brief.item import Archived
 from holdfast.brief.size import units
 from holdfast.checkpoint.facts import Facts
 from holdfast.checkpoint.request import request
@@ -10,8 +14,9 @@ from holdfast.redact import redact
 MOST_UNITS = 2000
 
 
-def steer(facts: Facts, whose: str = "the user") -> str:
-    """What the summary must hold word for word, most important first; empty with no facts."""
+def steer(facts: Facts, whose: str = "the user", archived: Sequence[Archived] = ()) -> str:
+    """What the summary must hold word for word, most important first; then what is archived.
+    Empty with no facts."""
     lines = ["Keep these word for word in the summary:"]
     lines += [f"- request: “{flat(one.text, 300)}”" for one in request(facts)[:1]]
     if facts.planning:
@@ -35,7 +40,18 @@ def steer(facts: Facts, whose: str = "the user") -> str:
     if len(lines) == 1:
         return ""
     lines.append("Say what is done only where a result shows it; name files by their path.")
-    return redact(_fitting(lines))
+    return redact(_fitting([*lines, *_droppable(archived)]))
+
+
+def _droppable(archived: Sequence[Archived]) -> list[str]:
+    """The newest first: where there is no room for all, those are still in the window."""
+    if not archived:
+        return []
+    told = [
+        f"- {flat(topic, 90)}" + (f" ({flat(', '.join(files), 60)})" if files else "")
+        for _, topic, files in reversed(archived)
+    ]
+    return ["Already archived, may be dropped from the summary:", *told]
 
 
 def _fitting(lines: list[str]) -> str:

@@ -1,9 +1,9 @@
 """Items from what was said: the request, the rules, the step in flight, decisions."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from holdfast.brief.fence import code, flat
-from holdfast.brief.item import Claim, Item
+from holdfast.brief.fence import clean, code, flat
+from holdfast.brief.item import Archived, Claim, Item
 from holdfast.checkpoint.extract.prompts import LONGEST_PROMPT
 from holdfast.checkpoint.facts import Call, Facts, Prompt, Rule
 from holdfast.checkpoint.request import SUBSTANTIAL_CHARS, request
@@ -13,6 +13,7 @@ LONGEST_RULE, SHORTEST_RULE = 300, 80
 _KINDS = {"rule": "rule", "correction": "corrected", "choice": "chose", "wish": "asked"}
 FRESH_OPS = 3
 ANSWERED_CHARS = FOLLOWING_CHARS = 160
+MOST_SHELVED = 4
 _REQUESTED = "the request being worked on"
 PLANNING = "plan mode is on: read and plan only, change no file until the user approves the plan"
 REPORTED = "the model has reported this done, and the user has not spoken since"
@@ -135,3 +136,10 @@ def decisions(facts: Facts) -> Iterator[Item]:
 def questions(facts: Facts) -> Iterator[Item]:
     for number, one in enumerate(facts.questions):
         yield Item("questions", f"“{flat(one, 200)}”", 0.01, "not answered yet", order=number)
+
+
+def shelved(archived: Sequence[Archived]) -> Iterator[Item]:
+    """Segments that can be recalled, in a line each, newest first."""
+    for age, (name, topic, _) in enumerate(reversed(archived[-MOST_SHELVED:])):
+        text = f"{flat(topic, 60)}: {clean(name)}"
+        yield Item("archived", text, 0.004 / (1 + age), "compressed, on the shelf", order=age)

@@ -12,6 +12,7 @@ from holdfast.brief.roles import ROLES
 from holdfast.checkpoint.extract import extract
 from holdfast.cli import choose
 from holdfast.lifecycle.keeping import without_secrets
+from holdfast.segment import named
 from holdfast.transcript import Unreadable
 
 
@@ -58,7 +59,10 @@ def _composed(path: Path, max_tokens: int, role: str, agent_type: str) -> Brief:
         facts = extract(path, sidechain=path.parent.name == "subagents")
     except Unreadable as slip:
         raise choose.NoSuchTranscript(str(slip)) from slip
-    return compose(without_secrets(facts), max_tokens, role, agent_type=agent_type)
+    shelved = named.archived(facts.session_id)
+    return compose(
+        without_secrets(facts), max_tokens, role, agent_type=agent_type, archived=shelved
+    )
 
 
 def plain(found: Brief) -> dict[str, object]:

@@ -61,7 +61,7 @@ def _place_options(command: Command) -> Command:
 def install(
     scope: str, project: Path, plugin_folder: Path | None, yes: bool, dry_run: bool, force: bool
 ) -> None:
-    """Wire hooks, status line and /holdfast:status, :checkpoint, :resume into Claude Code."""
+    """Wire hooks, status line and the /holdfast: commands into Claude Code."""
     target, ours = _target(scope, project, plugin_folder), _ours()
 
     def look() -> Plan:

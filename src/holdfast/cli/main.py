@@ -29,6 +29,8 @@ COMMANDS = {
     "replay": "what Holdfast would have done in a past session",
     "resume": "list checkpoints, show one, or print it to hand to the model",
     "search": "find again what was said, decided, kept or written down",
+    "roll": "look for cold segments of a session, and compress them",
+    "segments": "what was compressed: list, show, save better words, clear",
     "serve": "answer over HTTP what sessions and agents know together",
     "settings": "every setting, its value, and the file it came from",
     "status": "how full the window is, and how long it lasts",

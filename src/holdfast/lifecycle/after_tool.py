@@ -14,10 +14,14 @@ def tell(moment: Moment) -> str:
     What an asynchronous hook of a subagent prints goes to its parent (0 of 5 requests of the
     agent had it, the parent's next one did): of a subagent nothing is said, only noted.
     """
-    news = judging.judge(moment)
+    news = judging.judge(moment, may_roll=True)
     said = "" if moment.payload.get("agent_id") else news.to_model
     if not said and settings_load.load().word("server"):
         _forward(moment.now_ms)  # only where there is no word: that is never held up
+    if news.rolls:
+        from holdfast.lifecycle import rolling  # every tenth turn of a window that is filling
+
+        rolling.in_passing(moment)
     return outputs.answer(moment.line.event, to_model=said)
 
 

@@ -43,8 +43,9 @@ def tell(moment: Moment) -> str:
 def _steering(state: State, folder: str) -> str:
     """What to keep word for word; nothing where the transcript could not be read."""
     try:
+        facts = keeping.facts_of(state, folder)
         whose = "the caller" if state.agent_id else "the user"
-        return steer(keeping.facts_of(state, folder), whose)
+        return steer(facts, whose, keeping.archived(state))
     except Exception as slip:  # the compaction is not held up for this
         log.add("ERROR", noting.place(state), f"the summary is not steered: {slip!r}")
         return ""

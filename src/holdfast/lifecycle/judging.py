@@ -12,7 +12,7 @@ from holdfast.hook.entry import Moment
 from holdfast.lifecycle import noting
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
-from holdfast.window import arm, audit, monitor, view, words
+from holdfast.window import arm, audit, monitor, rolling, view, words
 from holdfast.window import seen as kept
 from holdfast.window.crossing import Crossing, cross
 from holdfast.window.state import State, WindowBusy, held
@@ -27,13 +27,15 @@ LATE_MS = 5_000
 class News:
     to_model: str = ""
     to_user: str = ""
+    rolls: bool = False  # nothing is said, and a look for cold segments is due
 
 
-def judge(moment: Moment, *, pays: bool = False) -> News:
-    """Judge the moment; `pays` when what is said to the user is really shown to the user."""
+def judge(moment: Moment, *, pays: bool = False, may_roll: bool = False) -> News:
+    """Judge the moment; `pays` when what is said to the user is really shown to the user,
+    `may_roll` where nobody waits for us."""
     try:
         with held(moment.folder) as state:
-            return _judge(moment, state, pays)
+            return _judge(moment, state, pays, may_roll)
     except WindowBusy:
         return News()  # a parallel call is judging this very window
 
@@ -43,16 +45,30 @@ def pay(moment: Moment) -> str:
     try:
         with held(moment.folder) as state:
             owed, state.owed = state.owed, ""
-            armed = mark.load(moment.folder)
-            if armed is not None:
-                armed.owed = arm.owed(state)
-                mark.arm(moment.folder, armed)
+            _rearm(moment.folder, state)
             return owed
     except WindowBusy:
         return ""
 
 
-def _judge(moment: Moment, state: State, pays: bool) -> News:
+def owe(moment: Moment, text: str) -> None:
+    """One more line for the user, by the next hook that can be seen; the log has it anyway."""
+    try:
+        with held(moment.folder) as state:
+            state.owed = "\n".join(filter(None, (state.owed, text)))
+            _rearm(moment.folder, state)
+    except (WindowBusy, OSError):
+        return
+
+
+def _rearm(folder: str, state: State) -> None:
+    armed = mark.load(folder)
+    if armed is not None:
+        armed.owed = arm.owed(state)
+        mark.arm(folder, armed)
+
+
+def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
     if 0 < state.at_ms - moment.now_ms < LATE_MS:
         return News()  # a hook that started later has judged already
     noting.note(state, moment)
@@ -73,9 +89,13 @@ def _judge(moment: Moment, state: State, pays: bool) -> News:
     owed = news.to_user or state.owed
     state.owed = "" if pays else owed
     to_model = "\n".join(filter(None, (news.to_model, _second_brief(state))))
+    rolls = (
+        may_roll and not to_model and rolling.due(state, seen.verdict.used_ratio, lines, settings)
+    )
+    state.rolled_ms = moment.now_ms if rolls else state.rolled_ms
     size = spool.rotate(moment.folder)
     mark.arm(moment.folder, arm.mark_for(state, seen.verdict, lines, size, settings))
-    return News(to_model, owed if pays else "")
+    return News(to_model, owed if pays else "", rolls)
 
 
 def _second_brief(state: State) -> str:

@@ -68,6 +68,15 @@ def take(state: State, folder: str, trigger: str, now_ms: int) -> Kept | None:
     return kept
 
 
+def archived(state: State) -> list[tuple[str, str, list[str]]]:
+    """What of this session is on the shelf; who has no shelf pays for one look."""
+    if state.agent_id or not os.path.exists(f"{places.home()}/segments"):  # noqa: PTH110
+        return []
+    from holdfast.segment import named
+
+    return named.archived(state.session_id)
+
+
 def tidy(state: State, now_ms: int) -> None:
     """Old checkpoints of this project, thinned; the newest of every session stays."""
     from holdfast.checkpoint import prune  # at the end of a session only

@@ -36,6 +36,7 @@ def _bring_back(state: State, now_ms: int) -> None:
     """Times noted before the clock was set back: nothing waits for a future to come."""
     state.checkpoint_ms = min(state.checkpoint_ms, now_ms)
     state.monitor_ms = min(state.monitor_ms, now_ms)
+    state.rolled_ms = min(state.rolled_ms, now_ms)
     state.compacting_ms = min(state.compacting_ms, now_ms)
     state.started_ms = min(state.started_ms, now_ms)
 

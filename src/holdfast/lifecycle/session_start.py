@@ -57,7 +57,8 @@ def _brief(state: State, folder: str) -> str:
     facts.summary = ""  # of the compaction before: nobody knows yet what the new one holds
     pinned = marked_rules(state.project)
     work = read_projection(folder)
-    brief = compose(facts, agent_type=state.agent_type, pinned=pinned, work=work)
+    shelved = keeping.archived(state)
+    brief = compose(facts, agent_type=state.agent_type, pinned=pinned, work=work, archived=shelved)
     _leave(f"{folder}/brief.txt", brief.text)
     return brief.text if brief.lines else ""
 

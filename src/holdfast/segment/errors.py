@@ -41,3 +41,15 @@ class ShelfBusy(HoldfastError):
 
 class Damaged(Exception):
     """A file that does not hold what its place says; it is set aside."""
+
+
+class NoTranscript(HoldfastError):
+    """The transcript a segment would be read from is gone."""
+
+    hint = "what is on the shelf already stays there: `holdfast segments`"
+
+
+class NotRolled(HoldfastError):
+    """Some of it could not be done; what was done is done."""
+
+    hint = "`holdfast log` has the rest; what was not compressed stays pending"

@@ -6,7 +6,7 @@ The fields of the format keep their names and meaning; what else is known of a s
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -151,3 +151,8 @@ def tokens(text: str) -> int:
 def ratio(original: int, now: int) -> float:
     """How many times smaller."""
     return round(original / now, 1) if now else 0.0
+
+
+def plain(value: object) -> Any:
+    """As JSON holds it, for whoever prints it."""
+    return msgspec.to_builtins(value)

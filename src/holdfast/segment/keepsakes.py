@@ -89,7 +89,11 @@ def _said(facts: Facts) -> Iterator[Keepsake]:
 
 def _outcomes(facts: Facts) -> Iterator[Keepsake]:
     if facts.last_texts:
-        yield Keepsake("Outcome", line(_outcome(facts.last_texts), LONGEST_OUTCOME), 5.0)
+        told = _outcome(facts.last_texts)
+        yield Keepsake("Outcome", line(told, LONGEST_OUTCOME), 5.0)
+        before = [text for text in facts.last_texts if text != told and len(text) >= TELLING_CHARS]
+        for age, text in enumerate(reversed(before)):
+            yield Keepsake("Outcome", line(text, LONGEST_LINE), 1.0 / (1 + age), -1 - age)
     for age, one in enumerate(reversed([one for one in resolved(facts) if one.lines])):
         by = f", by edits in {', '.join(one.fix[-3:])}" if one.fix else ""
         text = f"`{line(one.command, 80)}`: {line(one.lines[0], 120)}{by}"

@@ -10,6 +10,7 @@ and counts as warm.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 
 from holdfast.checkpoint import folders
@@ -24,16 +25,24 @@ WARM, COLD = "warm", "cold"
 
 def warm(project: str = "", session_id: str = "") -> list[Compressed]:
     """Every warm segment, oldest first; those of 004's own places too."""
-    found = [*_within(disk.place(WARM)), *elsewhere.warm(project)]
+    found = [*ours(WARM), *elsewhere.warm(project)]
     return _chosen(found, project, session_id)
 
 
 def cold(project: str = "", session_id: str = "") -> list[Compressed]:
     """The archive; what is warm at the same time is not in it."""
-    found = [one for place in _cold_places(session_id) for one in _within(place)]
+    found = [*ours(COLD, session_id), *elsewhere.cold(project)]
+    return _chosen(found, project, session_id)
+
+
+def ours(tier: str, session_id: str = "") -> list[Compressed]:
+    """Those we wrote, of one tier."""
+    if tier == WARM:
+        found = list(_within(disk.place(WARM)))
+        return [one for one in found if session_id in ("", one.session_id)]
     lies_warm = set(disk.names(disk.place(WARM)))
-    found = [one for one in found if one.segment_id not in lies_warm]
-    return _chosen([*found, *elsewhere.cold(project)], project, session_id)
+    found = [one for place in _cold_places(session_id) for one in _within(place)]
+    return [one for one in found if one.segment_id not in lies_warm]
 
 
 def pending(session_id: str, project: str = "") -> list[Pending]:
@@ -103,12 +112,13 @@ def save(
     return one
 
 
-def demote(one: Compressed, now_ms: int) -> None:
-    """From warm to cold; the caller holds the lock."""
+def demote(one: Compressed, now_ms: int) -> str:
+    """From warm to cold; where it lies now. The caller holds the lock."""
     one.metadata.archived_at = relevance.stamp(now_ms)
     one.relevance_score = relevance.score(one, now_ms)
     _put(_cold_place(one.session_id), one)
     disk.remove(disk.place(WARM), f"{one.segment_id}.json")
+    return f"{_cold_place(one.session_id).path}/{one.segment_id}.json"
 
 
 def prune(one: Compressed, now_ms: int) -> None:
@@ -171,7 +181,7 @@ def _lies(segment_id: str) -> Place | None:
         return None
     name = f"{segment_id}.json"
     found = [disk.place(WARM), *_cold_places("")]
-    return next((place for place in found if name in folders.names_in(place.path)), None)
+    return next((place for place in found if os.path.lexists(f"{place.path}/{name}")), None)
 
 
 def _cold_place(session_id: str) -> Place:

@@ -32,6 +32,11 @@ PRESETS: Final[dict[str, dict[str, float]]] = {
     "aggressive": {"zone_yellow": 0.60, "zone_orange": 0.85, "zone_red": 0.95},
 }
 
+
+def _turns(name: str, default: int, meaning: str) -> Setting:
+    return Setting(name, default, meaning, low=1, high=10_000)
+
+
 TABLE: Final[tuple[Setting, ...]] = (
     Setting("preset", "default", "a set of zones under one name", choices=tuple(PRESETS)),
     Setting("zone_yellow", 0.50, "share of the edge used from which the zone is yellow"),
@@ -79,6 +84,14 @@ TABLE: Final[tuple[Setting, ...]] = (
         "hold up the end of a turn, once, while something is left undone",
         choices=("off", "on"),
     ),
+    Setting("segment_queue_from", 0.60, "share used from which cold segments are compressed"),
+    Setting("segment_archive_from", 0.80, "share used from which old warm segments go to the cold"),
+    _turns("segment_check_turns", 10, "turns between two looks for cold segments"),
+    _turns("segment_cold_turns", 20, "turns without a mention after which a segment is cold"),
+    _turns("segment_cold_messages", 5, "messages a segment must have to be compressed"),
+    _turns("segment_archive_turns", 50, "turns after its end at which a warm segment is old"),
+    _turns("segment_prune_turns", 50, "turns between two looks for archives that are too old"),
+    _turns("segment_prune_days", 30, "days after which an archive keeps its summary alone"),
     Setting(
         "notes_folder",
         "",

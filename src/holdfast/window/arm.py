@@ -25,22 +25,26 @@ def mark_for(
     spool_bytes: int,
     settings: Settings,
 ) -> Mark:
-    """Wake when a threshold, a fast step, a fall, a monitored call or half an hour has come."""
-    from holdfast.window import monitor  # a compaction wakes without the guard, and waits for us
+    """Wake when a threshold, a fast step, a fall, a monitored call, a look for cold segments or
+    half an hour has come."""
+    from holdfast.window import monitor, rolling  # a compaction wakes without them, and waits
     from holdfast.window.crossing import FREED
     from holdfast.window.guard import Thresholds, next_tokens
 
     edge = state.edge_tokens
     above = next_tokens(verdict, edge, Thresholds.of(settings))
     watched = settings.whole("capacity_threshold") / 100
-    if verdict.used_ratio < watched:
-        above = min(above, int(watched * edge) + 1)
+    for share in (watched, settings.share("segment_queue_from")):
+        if verdict.used_ratio < share:
+            above = min(above, int(share * edge) + 1)
+    monitored = NEVER
+    if verdict.used_ratio >= watched:
+        monitored = monitor.wake_at_bytes(state, lines, spool_bytes, settings)
+    rolled = rolling.wake_at_bytes(state, verdict.used_ratio, lines, spool_bytes, settings)
     return Mark(
         above=above,
         below=max(0, int((verdict.used_ratio - FREED) * edge)),
-        spool_bytes=monitor.wake_at_bytes(state, lines, spool_bytes, settings)
-        if verdict.used_ratio >= watched
-        else NEVER,
+        spool_bytes=min(monitored, rolled),
         time_ms=monitor.wake_at_ms(state, lines, settings),
         density=state.density,
         overhead=state.overhead_tokens,

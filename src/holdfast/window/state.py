@@ -58,6 +58,7 @@ class State:
     stop_guard: int = 0  # the user turned it on
     second_brief: str = ""  # what the client's summary left out, until a hook can say it
     monitor_ms: int = 0
+    rolled_ms: int = 0  # when cold segments were last looked for
     owed: str = ""  # what the user has not been told yet
     compacting_ms: int = 0
     compacting_answer: str = ""

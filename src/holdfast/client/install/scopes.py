@@ -19,7 +19,7 @@ BELOW: dict[str, tuple[str, ...]] = {  # whom each one overrides
 }
 
 
-SKILLS = ("status", "checkpoint", "resume")
+SKILLS = ("status", "checkpoint", "resume", "compress")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,67 @@
+"""`holdfast roll`: look for cold segments of a session, and compress them."""
+
+from __future__ import annotations
+
+import json
+import time
+from pathlib import Path
+
+import click
+
+from holdfast.cli import choose
+from holdfast.cli.choose import Chosen
+from holdfast.segment import formats
+from holdfast.segment import roll as rolling
+from holdfast.segment.errors import NoTranscript, NotRolled
+from holdfast.segment.report import Report
+from holdfast.settings import load as settings_load
+from holdfast.transcript import Unreadable
+from holdfast.window import view
+
+
+@click.command()
+@click.option("--now", is_flag=True, help="look now, however full the window is")
+@click.option("--session", default="", help="id, or the start of one")
+@click.option("--transcript", type=click.Path(path_type=Path), help="read this file")
+@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+def roll(now: bool, session: str, transcript: Path | None, as_json: bool) -> None:
+    """Look for cold segments, compress them, archive what is old; as a hook does in passing."""
+    chosen = choose.by_transcript(transcript) if transcript else choose.newest(session)
+    report = _rolled(chosen, force=now)
+    if as_json:
+        click.echo(json.dumps({**formats.plain(report), "line": report.line}))
+    else:
+        for text in lines(report):
+            click.echo(text)
+    if report.slips:
+        raise NotRolled("; ".join(report.slips))
+
+
+def _rolled(chosen: Chosen, *, force: bool) -> Report:
+    state, now_ms = chosen.state, int(time.time() * 1000)
+    settings = settings_load.load(state.project)
+    try:
+        seen = view.of_transcript(state, settings, now_ms, chosen.folder)
+        return rolling.roll(
+            state.transcript,
+            session_id=state.session_id,
+            project=state.project,
+            used_ratio=seen.verdict.used_ratio,
+            now_ms=now_ms,
+            force=force,
+        )
+    except Unreadable as slip:
+        raise NoTranscript(f"{state.transcript} cannot be read: {slip}") from None
+
+
+def lines(report: Report) -> list[str]:
+    """What was done; what was not, and why."""
+    told = [report.line] if report.line else []
+    if report.still_pending:
+        told.append(f"{report.still_pending} still pending")
+    if report.archived or report.pruned:
+        told.append(f"{report.archived} archived, {report.pruned} pruned to their summary")
+    if not told:
+        nothing = "nothing is cold" if report.looked else f"not looked: {report.why_not}"
+        told = [f"{nothing} (turn {report.turn})"]
+    return told

@@ -1,0 +1,197 @@
+"""`holdfast segments`: what was compressed, listed, shown, saved in better words, cleared."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import click
+
+from holdfast.brief import fence
+from holdfast.checkpoint.escape import shown
+from holdfast.cli import choose
+from holdfast.cli.choose import NoSession
+from holdfast.redact import redact
+from holdfast.segment import disk, formats, shelf
+from holdfast.segment.errors import NoSegment, NotASave
+from holdfast.segment.formats import Compressed
+
+MOST_INPUT = 4 << 20
+
+
+@click.group(invoke_without_command=True)
+@click.option("--session", default="", help="of this session: id, or the start of one")
+@click.option("--project", type=click.Path(path_type=Path), help="of this project (default: here)")
+@click.option("--all", "everywhere", is_flag=True, help="of every project")
+@click.option("--cold", "with_cold", is_flag=True, help="the archive too")
+@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.pass_context
+def segments(
+    context: click.Context,
+    session: str,
+    project: Path | None,
+    everywhere: bool,
+    with_cold: bool,
+    as_json: bool,
+) -> None:
+    """List what was compressed; `show`, `save` and `clear` one."""
+    if context.invoked_subcommand is not None:
+        return
+    where = "" if everywhere else str((project or Path.cwd()).absolute())
+    warm = _of_session(shelf.warm(where), session)
+    cold = _of_session(shelf.cold(where), session) if with_cold else []
+    pending = shelf.pending(_session_id(session), where)
+    if as_json:
+        told = {"pending": pending, "warm": warm, "cold": cold}
+        click.echo(json.dumps({name: formats.plain(value) for name, value in told.items()}))
+        return
+    for one in pending:
+        click.echo(f"pending {shown(one.segment_id)}  {shown(one.topic)}")
+    for tier, found in (("warm", warm), ("cold", cold)):
+        for segment in found:
+            click.echo(f"{tier:<7} {line(segment)}")
+    if not (pending or warm or cold):
+        click.echo("no segment has been compressed here yet", err=True)
+
+
+@segments.command()
+@click.argument("segment_id")
+@click.option("--load", "as_text", is_flag=True, help="only its words, fenced, for the model")
+@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+def show(segment_id: str, as_text: bool, as_json: bool) -> None:
+    """One segment whole; SEGMENT_ID may be the start of one. It counts as read."""
+    one = _named(segment_id)
+    shelf.note_access(one.segment_id, int(time.time() * 1000))
+    if as_json:
+        click.echo(json.dumps(formats.plain(one)))
+    elif as_text:
+        click.echo(
+            fence.opening(f"segment {one.segment_id}, turns {one.start_turn}-{one.end_turn}")
+        )
+        click.echo(fence.line(redact(one.compressed_content)))
+        click.echo(fence.closing())
+    else:
+        for label, text in _rows(one):
+            click.echo(f"{label:<11} {shown(text)}")
+        for row in one.compressed_content.splitlines():
+            click.echo(shown(row))
+
+
+@segments.command()
+@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+def save(as_json: bool) -> None:
+    """Better words for a segment, as JSON on stdin, one object or a list of them:
+    {"segment_id": …, "compressed_content": …, "key_decisions": […], "key_files": […]}"""
+    given = _given(sys.stdin.buffer.read(MOST_INPUT + 1))
+    now_ms = int(time.time() * 1000)
+    saved = [
+        shelf.save(
+            _text(one, "segment_id"),
+            _text(one, "compressed_content"),
+            _texts(one, "key_decisions"),
+            _texts(one, "key_files"),
+            now_ms,
+        )
+        for one in given
+    ]
+    if as_json:
+        click.echo(json.dumps([formats.plain(one) for one in saved]))
+        return
+    for one in saved:
+        size = f"{one.original_tokens:,} tokens → {one.compressed_tokens:,} tokens"
+        click.echo(f"saved {shown(one.segment_id)} ({size}); our own words stay behind it")
+
+
+@segments.command()
+@click.argument("segment_ids", nargs=-1)
+@click.option("--session", default="", help="every segment of this session")
+@click.option("--yes", is_flag=True, help="do not ask")
+def clear(segment_ids: tuple[str, ...], session: str, yes: bool) -> None:
+    """Remove segments from both tiers, for good. The transcript is not touched."""
+    found = [_named(name) for name in segment_ids]
+    if session:
+        found += _of_session([*shelf.ours(shelf.WARM), *shelf.ours(shelf.COLD)], session)
+    if not found:
+        raise NoSegment("there is nothing to clear: name segments, or --session ID")
+    for one in found:
+        click.echo(line(one), err=True)
+    if not yes and not click.confirm(f"Remove {len(found)} for good?", err=True):
+        sys.exit(1)
+    with disk.held():
+        gone = [one for one in found if shelf.clear(one)]
+    click.echo(f"{len(gone)} removed; the transcript still has what they stood for")
+
+
+def line(one: Compressed) -> str:
+    size = f"{one.original_tokens:,} → {one.compressed_tokens:,} tokens"
+    when = f"turns {one.start_turn}-{one.end_turn}"
+    said = f"{shown(one.segment_id)}  {shown(one.topic)} ({when}, {size}"
+    return f"{said}, relevance {one.relevance_score:.2f}, read {one.access_count}x)"
+
+
+def _rows(one: Compressed) -> list[tuple[str, str]]:
+    meta = one.metadata
+    return [
+        ("segment", f"{one.segment_id}, {shelf.tier(one.segment_id) or 'of another tool'}"),
+        ("topic", one.topic),
+        ("session", f"{one.session_id}, turns {one.start_turn} to {one.end_turn}"),
+        ("tokens", f"{one.original_tokens:,} → {one.compressed_tokens:,}"),
+        ("written by", f"{meta.written_by}, {one.compressed_at}"),
+        ("relevance", f"{one.relevance_score:.2f}, read {one.access_count} times"),
+        ("transcript", f"{meta.transcript}, bytes {meta.start_byte:,} to {meta.end_byte:,}"),
+    ]
+
+
+def _named(segment_id: str) -> Compressed:
+    exact = shelf.find(segment_id)
+    if exact is not None:
+        return exact
+    known = [*shelf.warm(), *shelf.cold()] if segment_id else []
+    found = [one for one in known if one.segment_id.startswith(segment_id)]
+    if len(found) != 1:
+        how = f"{len(found)} segments begin with" if found else "there is no segment"
+        raise NoSegment(f"{how} {shown(segment_id)}")
+    return found[0]
+
+
+def _of_session(found: list[Compressed], session: str) -> list[Compressed]:
+    return [one for one in found if one.session_id.startswith(session)]
+
+
+def _session_id(session: str) -> str:
+    """Whose queue to show: the named one's, else the one at work here."""
+    try:
+        chosen = choose.newest(session) if session else choose.of_this_folder()
+    except NoSession:
+        return session or "unknown"
+    return chosen.state.session_id
+
+
+def _given(data: bytes) -> list[dict[str, Any]]:
+    if len(data) > MOST_INPUT:
+        raise NotASave(f"more than {MOST_INPUT:,} bytes")
+    try:
+        value = json.loads(data)
+    except (ValueError, RecursionError) as slip:
+        raise NotASave(f"not JSON: {slip}") from None
+    found = value if isinstance(value, list) else [value]
+    if not found or not all(isinstance(one, dict) for one in found):
+        raise NotASave("not an object, nor a list of objects")
+    return found
+
+
+def _text(given: dict[str, Any], key: str) -> str:
+    found = given.get(key)
+    if not isinstance(found, str):
+        raise NotASave(f"{key} must be a text")
+    return found
+
+
+def _texts(given: dict[str, Any], key: str) -> list[str]:
+    found = given.get(key, [])
+    if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
+        raise NotASave(f"{key} must be a list of texts")
+    return found

@@ -1,0 +1,33 @@
+"""What a session has archived, in a few words: for the summariser, and for the brief after it.
+
+Read before a compaction, which waits for us: the queue alone, and nothing where there is none.
+"""
+
+from __future__ import annotations
+
+from json import loads
+
+from holdfast.wire import places
+
+MOST = 8
+LONGEST_TOPIC = 90
+MOST_BYTES = 1 << 20
+
+
+def archived(session_id: str) -> list[tuple[str, str, list[str]]]:
+    """Id, topic and main files of the newest few, newest last; nothing for a queue that cannot be
+    read."""
+    path = f"{places.home()}/segments/queue/{places.plain(session_id)}_pending.json"
+    data = places.read_small(path, MOST_BYTES)
+    try:
+        value = loads(data or b"{}")
+        rows = value["compressed"][-MOST:] if value.get("version") == 1 else []
+        return [_named(row) for row in rows if row["topic"]]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return []
+
+
+def _named(row: dict[str, object]) -> tuple[str, str, list[str]]:
+    files = row.get("key_files")
+    names = [str(name).rpartition("/")[2] for name in files] if isinstance(files, list) else []
+    return str(row["segment_id"]), str(row["topic"])[:LONGEST_TOPIC], names[:2]

@@ -1,0 +1,217 @@
+"""One roll: read on, queue what is cold, compress it at once, archive what is old, prune.
+
+Each step is on the disk before the next begins, and can be done again: killed anywhere, the next
+roll goes on. Nothing here is in a compaction's way: it runs after a tool call, or by command.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from holdfast.checkpoint import drafts, folders, lock
+from holdfast.checkpoint.folders import Place
+from holdfast.segment import compress, cut, disk, queue, relevance, shelf, tiers
+from holdfast.segment.cut import Cut
+from holdfast.segment.errors import NewerSegments, NotStored, ShelfBusy
+from holdfast.segment.formats import Compressed, Pending, Queue
+from holdfast.segment.piece import COLD, HOT, WARM, Piece
+from holdfast.segment.report import Report
+from holdfast.segment.tiers import Limits
+from holdfast.settings import load as settings_load
+from holdfast.transcript import Unreadable
+from holdfast.wire import log, places
+
+MOST_AT_ONCE = 20  # the rest waits for the next look
+MOST_STATE_BYTES = 32 << 20
+MOST_WARM = 2000  # past it the least relevant go to the cold, whosever they are
+
+
+def roll(
+    transcript: str,
+    *,
+    session_id: str,
+    project: str = "",
+    used_ratio: float = 0.0,
+    now_ms: int = 0,
+    force: bool = False,
+) -> Report:
+    """Look at one session; `force` looks now, however full the window is. Unreadable where there
+    is no transcript to read."""
+    now_ms = now_ms or int(time.time() * 1000)
+    report = Report(session_id)
+    with lock.held(_place(session_id), patience=0.5) as ours:
+        if not ours:
+            report.why_not = "another process rolls this session, or its folder takes nothing"
+            return report
+        known = cut_of(transcript, session_id)
+        report.turn = known.turn
+        try:
+            _look(known, transcript, project, used_ratio, now_ms, force, report)
+        except (NewerSegments, NotStored, ShelfBusy) as slip:
+            report.slips.append(str(slip))
+        _remember(known)
+    return report
+
+
+def cut_of(transcript: str, session_id: str) -> Cut:
+    """The session cut as far as it goes, reading only what is new."""
+    path = f"{_place(session_id).path}/state.json"
+    known = cut.load(places.read_small(path, MOST_STATE_BYTES))
+    if known is None or known.session_id != session_id or not cut.goes_on(known, transcript):
+        known = Cut(session_id=session_id)
+    return cut.read(known, transcript)
+
+
+def _look(
+    known: Cut,
+    transcript: str,
+    project: str,
+    used_ratio: float,
+    now_ms: int,
+    force: bool,
+    report: Report,
+) -> None:
+    limits = Limits.of(settings_load.load(project))
+    with disk.held():
+        mine = queue.load(known.session_id)
+        if not force and not tiers.is_due(known.turn, mine.last_check_turn, limits.check_turns):
+            report.why_not = f"looked at turn {mine.last_check_turn}, it is turn {known.turn}"
+            return
+        report.looked = True
+        _settle_tiers(known, mine)
+        if force or used_ratio >= limits.queue_from:
+            _queue(known, mine, limits, now_ms)
+        mine.last_check_turn = known.turn
+        queue.save(known.session_id, mine)
+    _compress(known, mine, transcript, project, now_ms, report)
+    with disk.held():
+        if used_ratio >= limits.archive_from:
+            _archive(known, limits, now_ms, report)
+        if force or tiers.is_due(known.turn, mine.last_prune_turn, limits.prune_turns):
+            _prune(known, limits, now_ms, report)
+
+
+def _settle_tiers(known: Cut, mine: Queue) -> None:
+    """What is on the shelf already, should the cut have been lost, or a roll cut short."""
+    done = {one.segment_id for one in mine.compressed}
+    for one in known.pieces:
+        if one.tier == HOT and one.segment_id in done:
+            one.tier = shelf.tier(one.segment_id) or HOT
+
+
+def _queue(known: Cut, mine: Queue, limits: Limits, now_ms: int) -> None:
+    waiting = {one.segment_id for one in mine.pending}
+    for one in tiers.cold(known, limits):
+        if one.segment_id not in waiting:
+            mine.pending.append(_pending(known, one, now_ms))
+
+
+def _pending(known: Cut, one: Piece, now_ms: int) -> Pending:
+    return Pending(
+        segment_id=one.segment_id,
+        topic=one.topic,
+        start_turn=one.start_turn,
+        end_turn=one.end_turn,
+        message_count=one.message_count,
+        turns_since_mention=known.since_mention(one),
+        queued_at_turn=known.turn,
+        timestamp=relevance.stamp(now_ms),
+        start_byte=one.start_byte,
+        end_byte=one.end_byte,
+    )
+
+
+def _compress(
+    known: Cut, mine: Queue, transcript: str, project: str, now_ms: int, report: Report
+) -> None:
+    """Reading is done without the lock: others may write meanwhile."""
+    pieces = {one.segment_id: one for one in known.pieces}
+    for waiting in mine.pending[:MOST_AT_ONCE]:
+        one = pieces.get(waiting.segment_id) or _piece(waiting)
+        try:
+            facts = compress.facts_of(one, transcript, known.reading.roots)
+        except Unreadable as slip:
+            report.slips.append(f"{one.segment_id} stays pending: {slip}")
+            continue
+        made = compress.compress(
+            one,
+            facts,
+            session_id=known.session_id,
+            project=project,
+            transcript=os.fspath(transcript),
+            now_ms=now_ms,
+        )
+        _shelve(known, made, now_ms, report)
+        one.tier = WARM
+        if one.start_turn >= known.window_from:
+            report.safe_tokens += max(0, made.original_tokens - made.compressed_tokens)
+    report.still_pending = len(queue.load(known.session_id).pending)
+
+
+def _piece(waiting: Pending) -> Piece:
+    """As much as the queue knows of a segment the cut has lost."""
+    return Piece(
+        segment_id=waiting.segment_id,
+        start_turn=waiting.start_turn,
+        end_turn=waiting.end_turn,
+        start_byte=waiting.start_byte,
+        end_byte=waiting.end_byte,
+        topic=waiting.topic,
+        message_count=waiting.message_count,
+        completed="queued",
+        tokens=int((waiting.end_byte - waiting.start_byte) / 3.5),
+    )
+
+
+def _shelve(known: Cut, made: Compressed, now_ms: int, report: Report) -> None:
+    """On the shelf first, then out of the queue."""
+    with disk.held():
+        made = shelf.keep(made, now_ms)
+        mine = queue.load(known.session_id)
+        done = shelf.done(made, known.turn)
+        queue.settle(mine, done)
+        queue.save(known.session_id, mine)
+    report.compressed.append(done)
+
+
+def _archive(known: Cut, limits: Limits, now_ms: int, report: Report) -> None:
+    pieces = {one.segment_id: one for one in known.pieces}
+    mine = queue.load(known.session_id)
+    for one in tiers.old(shelf.ours(WARM, known.session_id), known.turn, limits):
+        location = shelf.demote(one, now_ms)
+        for row in mine.compressed:
+            if row.segment_id == one.segment_id:
+                row.storage_location = location
+        if one.segment_id in pieces:
+            pieces[one.segment_id].tier = COLD
+        report.archived += 1
+    if report.archived:
+        queue.save(known.session_id, mine)
+
+
+def _prune(known: Cut, limits: Limits, now_ms: int, report: Report) -> None:
+    for one in tiers.outdated(shelf.ours(COLD), now_ms, limits):
+        shelf.prune(one, now_ms)
+        report.pruned += 1
+    warm = sorted(shelf.ours(WARM), key=lambda one: relevance.score(one, now_ms), reverse=True)
+    for one in warm[MOST_WARM:]:
+        shelf.demote(one, now_ms)
+        report.archived += 1
+    mine = queue.load(known.session_id)
+    mine.last_prune_turn = known.turn
+    queue.save(known.session_id, mine)
+
+
+def _place(session_id: str) -> Place:
+    return disk.place("cut", places.plain(session_id or "unknown"))
+
+
+def _remember(known: Cut) -> None:
+    """An index: lost, the session is cut again from its transcript."""
+    try:
+        with folders.entered(_place(known.session_id)) as folder:
+            drafts.clear_left(folder)
+            drafts.replace_whole(folder, "state.json", cut.save(known))
+    except OSError as slip:
+        log.add("WARN", "segments", f"the cut was not remembered: {slip}")

@@ -1,0 +1,72 @@
+"""When a segment changes its tier: values in, verdicts out. All numbers are settings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from holdfast.segment import relevance
+from holdfast.segment.cut import Cut
+from holdfast.segment.formats import Compressed
+from holdfast.segment.piece import HOT, Piece
+from holdfast.settings.load import Settings
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    queue_from: float = 0.60
+    archive_from: float = 0.80
+    check_turns: int = 10
+    cold_turns: int = 20
+    cold_messages: int = 5
+    archive_turns: int = 50
+    prune_turns: int = 50
+    prune_days: int = 30
+
+    @classmethod
+    def of(cls, settings: Settings) -> Limits:
+        return cls(
+            queue_from=settings.share("segment_queue_from"),
+            archive_from=settings.share("segment_archive_from"),
+            check_turns=settings.whole("segment_check_turns"),
+            cold_turns=settings.whole("segment_cold_turns"),
+            cold_messages=settings.whole("segment_cold_messages"),
+            archive_turns=settings.whole("segment_archive_turns"),
+            prune_turns=settings.whole("segment_prune_turns"),
+            prune_days=settings.whole("segment_prune_days"),
+        )
+
+
+def is_due(turn: int, last_turn: int, every: int) -> bool:
+    """So many turns have passed; a count that is behind its last is of another file."""
+    return turn - last_turn >= every or turn < last_turn
+
+
+def is_cold(cut: Cut, one: Piece, limits: Limits) -> bool:
+    """Not spoken of for long, its task done, and long enough to be worth it."""
+    return (
+        one.tier == HOT
+        and bool(one.completed)
+        and one.message_count >= limits.cold_messages
+        and cut.since_mention(one) >= limits.cold_turns
+    )
+
+
+def cold(cut: Cut, limits: Limits) -> list[Piece]:
+    return [one for one in cut.pieces if is_cold(cut, one, limits)]
+
+
+def old(warm: Sequence[Compressed], turn: int, limits: Limits) -> list[Compressed]:
+    """Of one session's warm segments, those that go to the archive."""
+    return [one for one in warm if turn - one.end_turn > limits.archive_turns]
+
+
+def outdated(cold: Sequence[Compressed], now_ms: int, limits: Limits) -> list[Compressed]:
+    """Archives that keep their summary alone from now on."""
+    return [
+        one
+        for one in cold
+        if not one.metadata.pruned_at
+        and relevance.days_since(one.metadata.archived_at or one.compressed_at, now_ms)
+        > limits.prune_days
+    ]
