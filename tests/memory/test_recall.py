@@ -10,6 +10,7 @@ import pytest
 from holdfast.memory import places
 from holdfast.memory.errors import NotFound
 from holdfast.memory.expand import expand
+from holdfast.memory.index import engines
 from holdfast.memory.recall import recall
 from holdfast.memory.sync import sync
 from tests.memory.told import a_memory, a_session, said
@@ -115,6 +116,7 @@ def test_an_index_that_is_deleted_is_made_again_by_the_next_search(project: Path
 def test_a_damaged_index_is_set_aside_made_again_and_said(project: Path, damage: bytes) -> None:
     a_session(project, "s1", *TALK)
     recall("bastion", project=str(project))
+    engines.release()
     path = Path(places.index_file(str(project)))
     path.write_bytes(damage)
     for tail in ("-wal", "-shm"):

@@ -30,16 +30,23 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="plain values for programs")
 def rebuild(projects: tuple[Path, ...], database: str, as_json: bool) -> None:
     """Make index and rows again from checkpoint files, transcripts and what hooks noted."""
+    from holdfast.memory import rebuild as recall
     from holdfast.work import rebuild as rows
 
     also = [str(one.absolute()) for one in (Path.cwd(), *projects)]
     found = rebuilding.rebuild(also)
     filled = rows.rebuild(database)
+    indexed = recall.rebuild(also)
     if as_json:
-        click.echo(json.dumps({**plain(found), "database": dataclasses.asdict(filled)}))
+        told = {"database": dataclasses.asdict(filled), "recall": [i._asdict() for i in indexed]}
+        click.echo(json.dumps({**plain(found), **told}))
         return
     show(found)
     show_rows(filled)
+    for one in indexed:
+        click.echo(f"{shown(one.project)}: {one.items:,} items to search in")
+        for note in one.notes:
+            click.echo(f"  {shown(note)}")
 
 
 def show(found: rebuilding.Rebuilt) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from typing import TYPE_CHECKING
 
 import click
@@ -12,6 +13,7 @@ from holdfast.wire.inert import inert
 
 if TYPE_CHECKING:
     from holdfast.memory.answer import Answer, Expanded, Found
+    from holdfast.memory.status import Standing
 
 
 @click.command()
@@ -23,6 +25,9 @@ if TYPE_CHECKING:
 @click.option("--cold", is_flag=True, help="archived segments too")
 @click.option("--expand", "item_id", default="", metavar="ID", help="the turns a result came from")
 @click.option("--offset", default=0, type=click.IntRange(0), help="with --expand: go on from here")
+@click.option("--keyword", "by_keyword", is_flag=True, help="by words only: no model is loaded")
+@click.option("--status", "asked_status", is_flag=True, help="how far the index is")
+@click.option("--fill", "filling", is_flag=True, help="make the missing vectors now")
 @click.option("--json", "as_json", is_flag=True, help="plain values for programs")
 def search(
     query: str,
@@ -33,6 +38,9 @@ def search(
     cold: bool,
     item_id: str,
     offset: int,
+    by_keyword: bool,
+    asked_status: bool,
+    filling: bool,
     as_json: bool,
 ) -> None:
     """Find QUERY in what this project's sessions said, decided, kept and wrote down."""
@@ -40,14 +48,58 @@ def search(
         from holdfast.memory.expand import expand
 
         return _show_expanded(expand(item_id, project=project, offset=offset), as_json)
+    if filling:
+        _fill(project)
+    if asked_status or (filling and not query):
+        from holdfast.memory.status import standing
+
+        return _show_standing(standing(project), as_json)
     if not query.strip():
         raise click.UsageError("say what to search for")
     from holdfast.memory.recall import recall
 
     found = recall(
-        query, project=project, limit=limit, kinds=kinds, cold=cold, everywhere=all_projects
+        query,
+        project=project,
+        limit=limit,
+        kinds=kinds,
+        cold=cold,
+        everywhere=all_projects,
+        by_keyword=by_keyword,
     )
     _show(found, as_json)
+
+
+def _fill(project: str) -> None:
+    """With a line that counts, where somebody looks on."""
+    from holdfast.memory import fill, places
+    from holdfast.memory import sync as syncing
+    from holdfast.memory.embed import asking
+    from holdfast.memory.index import engines
+
+    index = engines.opened(places.resolved(project))
+    syncing.bring_up(index)
+    shown = sys.stderr.isatty()
+
+    def told(done: int, left: int) -> None:
+        if shown:
+            click.echo(f"\r{done:,} made, {left:,} to go ", nl=False, err=True)
+
+    fill.fill(index, asking.embedder(), told=told)
+    if shown:
+        click.echo("", err=True)
+
+
+def _show_standing(found: Standing, as_json: bool) -> None:
+    if as_json:
+        click.echo(json.dumps(found.plain()))
+        return
+    kinds = ", ".join(f"{n:,} {kind}s" for kind, n in found.kinds.items()) or "nothing yet"
+    click.echo(f"{inert(found.project)}: {found.items:,} items ({kinds})")
+    of = f" of {inert(found.embedder)}" if found.embedder else ""
+    click.echo(f"vectors: {found.vectors:,}{of}, {found.missing:,} to be made")
+    if found.left:
+        click.echo(f"{found.left:,} sources wait to be read")
 
 
 def _show(answer: Answer, as_json: bool) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from holdfast.brief import fence
+from holdfast.memory import snippet
 from holdfast.memory.item import Item
 from holdfast.memory.rank import Rank
+from holdfast.memory.words import Query
 
 
 class Found(NamedTuple):
@@ -54,6 +57,21 @@ class Found(NamedTuple):
             "uuids": list(item.uuids),
             "at": item.at,
         }
+
+
+def found_as(item: Item, project: str, rank: Rank, asked: Query) -> Found:
+    text = fence.clean("\n".join(filter(None, (item.text, item.more))))
+    title = snippet.title(item.title or item.text or item.more)
+    few = snippet.snippet(_telling(item, asked), asked.terms)
+    return Found(item, project, rank, title, few, text)
+
+
+def _telling(item: Item, asked: Query) -> str:
+    """Its words; what came with them, where the words asked for stand only there."""
+    low = item.text.lower()
+    if item.text and (not item.more or any(term[:5] in low for term in asked.terms)):
+        return item.text
+    return item.more or item.text
 
 
 class Answer(NamedTuple):

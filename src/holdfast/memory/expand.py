@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from holdfast.brief import fence
 from holdfast.memory import places
 from holdfast.memory.answer import Expanded
 from holdfast.memory.errors import Damaged, NotFound
-from holdfast.memory.index import opening
-from holdfast.memory.index.engines import opened
+from holdfast.memory.index import engines
 from holdfast.memory.index.shape import Index
 from holdfast.memory.item import Item
 
@@ -34,22 +34,17 @@ def expand(
 
 def _find(item_id: str, project: str) -> Item:
     for index in _indexes(project):
-        try:
-            if found := index.find(item_id):
-                return found
-        finally:
-            index.close()
+        if found := index.find(item_id):
+            return found
     raise NotFound(f"there is no {fence.flat(item_id, 80)!r}")
 
 
 def _indexes(project: str) -> Iterator[Index]:
     """The project's own first."""
-    mine = places.index_file(project)
-    for path in sorted(places.index_files(), key=lambda one: one != mine):
-        try:
-            yield opened(opening.project_of(path))
-        except Damaged:
-            continue  # not ours, or to be made again: a search says so
+    if places.stamp(places.index_file(project)):
+        with suppress(Damaged):  # the next search makes it again, and says so
+            yield engines.opened(project)
+    yield from engines.others(project, [])
 
 
 def _original(item: Item) -> tuple[str, list[str]]:

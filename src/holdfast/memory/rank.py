@@ -1,8 +1,8 @@
 """One order from two scores: words and meaning, 1:1, each as a share of its best; and a share of
 what stands beside it, because an answer often lacks the words its question had.
 
-One configuration for everything. Combining scores beats combining ranks clearly (CHOICES: recall at
-10 of .678 against .561 on conversations); recency and diversity gave nothing.
+One configuration for everything. Combining scores beats combining ranks clearly (recall at 10 of
+.678 against .561 on conversations); recency and diversity gave nothing.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import NamedTuple
 from holdfast.memory.index.shape import Scores
 
 BESIDE = 0.3
+UNKNOWN = 0.5  # what has no vector yet is taken to mean half of what its words say
 
 
 class Rank(NamedTuple):
@@ -24,21 +25,34 @@ class Rank(NamedTuple):
     beside: float
 
 
-def share_of_best(scores: Scores) -> Scores:
+class Best(NamedTuple):
+    """The highest scores, over all indexes that are asked together."""
+
+    keyword: float = 0.0
+    vector: float = 0.0
+
+    @classmethod
+    def of(cls, keyword: Iterable[Scores], vector: Iterable[Scores]) -> Best:
+        return cls(_highest(keyword), _highest(vector))
+
+
+def _highest(all_scores: Iterable[Scores]) -> float:
+    return max((max(scores.values(), default=0.0) for scores in all_scores), default=0.0)
+
+
+def share(scores: Scores, best: float) -> Scores:
     """0 to 1; what is below nothing is nothing."""
-    best = max(scores.values(), default=0.0)
     if best <= 0:
         return {}
     return {place: max(0.0, score / best) for place, score in scores.items()}
 
 
-def neighbours(places: Iterable[int]) -> set[int]:
-    return {place + step for place in places for step in (-1, 1)}
-
-
-def ranked(keyword: Scores, vector: Scores) -> dict[int, Rank]:
+def ranked(keyword: Scores, vector: Scores, best: Best) -> dict[int, Rank]:
     """Best first; a missing score is none."""
-    by_word, by_meaning = share_of_best(keyword), share_of_best(vector)
+    by_word, by_meaning = share(keyword, best.keyword), share(vector, best.vector)
+    if by_meaning:
+        unknown = by_word.keys() - by_meaning.keys()
+        by_meaning |= {place: UNKNOWN * by_word[place] for place in unknown}
     alone = {
         place: by_word.get(place, 0.0) + by_meaning.get(place, 0.0)
         for place in by_word.keys() | by_meaning.keys()
@@ -49,3 +63,7 @@ def ranked(keyword: Scores, vector: Scores) -> dict[int, Rank]:
         told = by_word.get(place, 0.0), by_meaning.get(place, 0.0)
         found[place] = Rank(sum(told) + beside, *told, beside)
     return dict(sorted(found.items(), key=lambda pair: (-pair[1].score, pair[0])))
+
+
+def neighbours(places: Iterable[int]) -> set[int]:
+    return {place + step for place in places for step in (-1, 1)}

@@ -5,24 +5,34 @@ What was found carries where it came from, and `expand` leads back to the turns 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
-from holdfast.brief import fence
-from holdfast.memory import places, snippet, words
+from holdfast.memory import places, rank, words
 from holdfast.memory import sync as syncing
-from holdfast.memory.answer import Answer, Found
+from holdfast.memory.answer import Answer, Found, found_as
 from holdfast.memory.errors import Busy, Damaged
-from holdfast.memory.index import opening
-from holdfast.memory.index.engines import opened
-from holdfast.memory.index.shape import Index, Wanted
+from holdfast.memory.expand import expand
+from holdfast.memory.index import engines
+from holdfast.memory.index.shape import Index, Scores, Wanted
 from holdfast.memory.item import Item
-from holdfast.memory.rank import Rank, ranked
+from holdfast.memory.rank import Rank
 
 CANDIDATES = 1_000  # of each side
-LOOKED_AT = 5  # times what is wanted: some say the same words
+LOOKED_AT = 3  # times what is wanted: some say the same words
 SYNC_SECONDS = 5.0
 MOST = 200
+HYBRID, KEYWORD = "hybrid", "keyword"
+
+__all__ = ["Answer", "Found", "expand", "recall"]
+
+
+class _Scored(NamedTuple):
+    """One index, and what it says to a query."""
+
+    of: Index
+    keyword: Scores
+    vector: Scores
 
 
 def recall(
@@ -33,60 +43,87 @@ def recall(
     kinds: Sequence[str] = (),
     cold: bool = False,
     everywhere: bool = False,
+    by_keyword: bool = False,
 ) -> Answer:
-    """The best of a project, or of all projects there is an index of."""
+    """The best of a project, or of all projects there is an index of; `by_keyword`: words only."""
     asked = words.asked(query)
-    wanted = Wanted(tuple(kinds), cold)
-    limit = max(1, min(limit, MOST))
     notes = list(asked.notes)
-    found: list[Found] = []
-    for index in _indexes(places.resolved(project), everywhere, notes):
-        found += search(index, asked, limit, wanted)
-        index.close()
+    project = places.resolved(project)
+    indexes = [_fresh(project, notes)]
+    if everywhere:
+        indexes += engines.others(project, notes)
+    return answered(indexes, asked, limit, Wanted(tuple(kinds), cold), by_keyword, notes)
+
+
+def answered(
+    indexes: Sequence[Index],
+    asked: words.Query,
+    limit: int,
+    wanted: Wanted,
+    by_keyword: bool = False,
+    notes: list[str] | None = None,
+) -> Answer:
+    """What these indexes, as they are, say to a query."""
+    notes = [] if notes is None else notes
+    limit = max(1, min(limit, MOST))
+    vectors = {} if by_keyword else _vectors(indexes, asked, notes)
+    scored = [
+        _scored(index, asked, wanted, vectors.get(index.counts().embedder)) for index in indexes
+    ]
+    best = rank.Best.of([one.keyword for one in scored], [one.vector for one in scored])
+    found = [
+        found_as(item, one.of.project, order, asked)
+        for one in scored
+        for item, order in _first(one, best, limit * LOOKED_AT, wanted)
+    ]
     found.sort(key=lambda one: -one.score)
-    notes.append("keyword only")
-    return Answer(_distinct(found)[:limit], notes)
+    return Answer(_distinct(found)[:limit], notes, HYBRID if vectors else KEYWORD)
 
 
-def search(index: Index, asked: words.Query, limit: int, wanted: Wanted) -> list[Found]:
-    """The best of one index, several of them with the same words maybe."""
+def _scored(index: Index, asked: words.Query, wanted: Wanted, vector: Any) -> _Scored:
+    """Candidates of both sides; how near the ones found by words are is looked up too."""
     keyword = index.keyword(asked, CANDIDATES, wanted)
-    order = ranked(keyword, {})
-    items = _first(index, order, limit * LOOKED_AT, wanted)
-    return [_found(item, index.project, order[place], asked) for place, item in items.items()]
+    if vector is None:
+        return _Scored(index, keyword, {})
+    near = index.nearest(vector, CANDIDATES, wanted)
+    unknown = [place for place in keyword if place not in near]
+    return _Scored(index, keyword, near | index.nearness(vector, unknown))
 
 
-def _first(index: Index, order: dict[int, Rank], most: int, wanted: Wanted) -> dict[int, Item]:
-    """The first of an order that are there, and wanted: a neighbour may be neither."""
-    best = list(order)[: most * 2]
-    items = index.at(best)
-    fits = [place for place in best if place in items and _fits(items[place], wanted)]
-    return {place: items[place] for place in fits[:most]}
+def _vectors(indexes: Sequence[Index], asked: words.Query, notes: list[str]) -> dict[str, Any]:
+    """The query's vector for each embedder the indexes were made with; why not, where not."""
+    made_with = [counts for index in indexes if (counts := index.counts()).vectors]
+    if not made_with:
+        notes.append("keyword only: no vectors have been made yet")
+        return {}
+    if not asked.text.strip():
+        return {}
+    from holdfast.memory.embed import asking
+    from holdfast.memory.embed.embedder import NoEmbedder
+
+    found = {}
+    for name in dict.fromkeys(counts.embedder for counts in made_with):
+        try:
+            found[name] = asking.vector_of(asked.text, name)
+        except NoEmbedder as slip:
+            notes.append(f"keyword only: {slip}")
+    items, vectors = sum(one.items for one in made_with), sum(one.vectors for one in made_with)
+    if found and vectors < items:
+        notes.append(f"{items - vectors:,} of {items:,} items have no vector yet")
+    return found
+
+
+def _first(scored: _Scored, best: rank.Best, most: int, wanted: Wanted) -> list[tuple[Item, Rank]]:
+    """The first of the order that are there and wanted: a neighbour may be neither."""
+    order = rank.ranked(scored.keyword, scored.vector, best)
+    first = list(order)[: most * 2]
+    items = scored.of.at(first)
+    fits = [place for place in first if place in items and _fits(items[place], wanted)]
+    return [(items[place], order[place]) for place in fits[:most]]
 
 
 def _fits(item: Item, wanted: Wanted) -> bool:
     return (wanted.cold or not item.cold) and (not wanted.kinds or item.kind in wanted.kinds)
-
-
-def _found(item: Item, project: str, rank: Rank, asked: words.Query) -> Found:
-    text = fence.clean("\n".join(filter(None, (item.text, item.more))))
-    shown = item.text or item.more
-    return Found(
-        item=item,
-        project=project,
-        rank=rank,
-        title=snippet.title(item.title or shown),
-        snippet=snippet.snippet(_telling(item, asked), asked.terms),
-        text=text,
-    )
-
-
-def _telling(item: Item, asked: words.Query) -> str:
-    """Its words; what came with them, where the words asked for stand only there."""
-    low = item.text.lower()
-    if item.text and (not item.more or any(term[:5] in low for term in asked.terms)):
-        return item.text
-    return item.more or item.text
 
 
 def _distinct(found: list[Found]) -> list[Found]:
@@ -94,30 +131,18 @@ def _distinct(found: list[Found]) -> list[Found]:
     return list({one.item.hash: one for one in reversed(found)}.values())[::-1]
 
 
-def _indexes(project: str, everywhere: bool, notes: list[str]) -> Iterator[Index]:
-    """Brought up to date: the project's own; those of others as they were left."""
-    yield _fresh(project, notes)
-    if not everywhere:
-        return
-    for path in places.index_files():
-        with suppress_damage(path, notes):
-            other = opening.project_of(path)
-            if other != project:
-                yield opened(other)
-
-
 def _fresh(project: str, notes: list[str]) -> Index:
-    """A damaged index is set aside and made again, and said."""
+    """Brought up to date; a damaged one is set aside and made again, and said."""
     try:
         return _synced(project, notes)
     except Damaged as slip:
-        aside = opening.set_aside(places.index_file(project))
+        aside = engines.set_aside(project)
         notes.append(f"the index was made again: {slip}; the old one is {aside}")
         return _synced(project, notes)
 
 
 def _synced(project: str, notes: list[str]) -> Index:
-    index = opened(project)
+    index = engines.opened(project)
     try:
         done = syncing.bring_up(index, seconds=SYNC_SECONDS)
         if done.left:
@@ -125,11 +150,3 @@ def _synced(project: str, notes: list[str]) -> Index:
     except Busy:
         notes.append("another process is taking in what is new: it may be missing here")
     return index
-
-
-@contextmanager
-def suppress_damage(path: str, notes: list[str]) -> Iterator[None]:
-    try:
-        yield
-    except Damaged as slip:
-        notes.append(f"left out: {slip}")

@@ -33,20 +33,15 @@ class Synced(NamedTuple):
 
 def sync(project: str = "", *, seconds: float = 0.0) -> Synced:
     """All of it, or what can be done in so many seconds: the rest waits, and is counted."""
-    from holdfast.memory.index.engines import opened
+    from holdfast.memory.index import engines
 
-    project = places.resolved(project)
-    index = opened(project)
-    try:
-        return bring_up(index, seconds=seconds)
-    finally:
-        index.close()
+    return bring_up(engines.opened(places.resolved(project)), seconds=seconds)
 
 
 def bring_up(index: Index, *, seconds: float = 0.0) -> Synced:
     give_up = time.monotonic() + seconds if seconds else float("inf")
     stands = index.states()
-    listed = {one.key: one for one in _sources(index.project)}
+    listed = {one.key: one for one in sources(index.project)}
     forgotten = sum(index.forget(key) for key in stands.keys() - listed.keys())
     done = Synced(index.project, forgotten=forgotten)
     for key, source in listed.items():
@@ -59,7 +54,7 @@ def bring_up(index: Index, *, seconds: float = 0.0) -> Synced:
     return done
 
 
-def _sources(project: str) -> Iterator[Source]:
+def sources(project: str) -> Iterator[Source]:
     for module in ALL:
         yield from module.sources(project)
 
@@ -73,7 +68,7 @@ def _source(index: Index, source: Source, since: str, done: Synced, give_up: flo
             log.add("WARN", "recall", f"{source.key} was not read: {slip}")
             return done._replace(left=done.left + 1)
         until = stamped(source.stamp if read.done else "", read.state)
-        if not index.take(source.key, since, until, read.items, read.start):
+        if not index.take(source.key, since, until, read.items, read.span):
             return done  # another process is at it
         done = done._replace(items=done.items + len(read.items))
         if read.done:

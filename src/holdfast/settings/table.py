@@ -101,6 +101,21 @@ TABLE: Final[tuple[Setting, ...]] = (
     Setting("notes_name", "%Y-%m-%d.md", "how a day's note is called", is_text=True),
     Setting("topics", "", "further topics agents may use, commas between", is_names=True),
     Setting(
+        "embedder",
+        "auto",
+        "what search compares meanings with: auto, off, minilm, a model's folder, or an endpoint",
+        is_text=True,
+        is_own=True,
+    ),
+    Setting("embedder_model", "", "the model an endpoint is asked for", is_text=True, is_own=True),
+    Setting(
+        "embedder_key",
+        "",
+        "the variable, or the file, that holds the endpoint's key",
+        is_text=True,
+        is_own=True,
+    ),
+    Setting(
         "server",
         "",
         "the team's server that is told what happens here; empty: nobody is",

@@ -14,8 +14,9 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from holdfast.memory import places, words
+from holdfast.memory.errors import Damaged
 from holdfast.memory.index import opening
-from holdfast.memory.index.shape import POSITIONS, Counts, Scores, Wanted
+from holdfast.memory.index.shape import ALL, POSITIONS, Counts, Scores, Span, Wanted
 from holdfast.memory.item import Item
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ class Embedded:
         self.lock = threading.RLock()
         self.connection = opening.opened(project, self.path)
         self._vectors: Vectors | None = None
+        self._counted: tuple[object, Counts] = None, Counts()
 
     def close(self) -> None:
         self.connection.close()
@@ -59,7 +61,7 @@ class Embedded:
         return dict(self.ask("SELECT name, state FROM sources"))
 
     def take(
-        self, source: str, since: str, until: str, items: Sequence[Item], start: int = 0
+        self, source: str, since: str, until: str, items: Sequence[Item], span: Span = ALL
     ) -> bool:
         with self.writing() as connection:
             row = connection.execute(
@@ -70,7 +72,8 @@ class Embedded:
             if row is None:
                 made = connection.execute("INSERT INTO sources VALUES (NULL, ?, '')", (source,))
                 row = (made.lastrowid, "")
-            self._replace(row[0] * POSITIONS + start, (row[0] + 1) * POSITIONS, items)
+            base = row[0] * POSITIONS
+            self._replace(base + span[0], base + span[1], items)
             connection.execute("UPDATE sources SET state = ? WHERE number = ?", (until, row[0]))
         return True
 
@@ -105,6 +108,14 @@ class Embedded:
             "INSERT INTO words (rowid, title, text, more, beside) VALUES (?, ?, ?, ?, ?)",
             [(place, i.title, i.text, i.more, _beside(i)) for place, i in added],
         )
+
+    def begin_again(self) -> None:
+        with self.writing() as connection:
+            connection.execute("INSERT INTO words (words) VALUES ('integrity-check')")
+            [(said,)] = connection.execute("PRAGMA quick_check(1)")
+            if said != "ok":
+                raise Damaged(f"{self.path} is damaged: {said}")
+            connection.execute("UPDATE sources SET state = ''")
 
     def forget(self, source: str) -> int:
         with self.writing() as connection:
@@ -145,9 +156,17 @@ class Embedded:
         return self.at([rows[0][0]]).get(rows[0][0]) if rows else None
 
     def counts(self) -> Counts:
-        query = "SELECT (SELECT count(*) FROM items), (SELECT count(*) FROM vectors)"
-        items, vectors = self.ask(query)[0]
-        return Counts(items, vectors, self.about("embedder"))
+        """Counted again only after a change: counting takes longer than a search."""
+        with self.lock:
+            version = self.ask("PRAGMA data_version")[0][0], self.connection.total_changes
+            if self._counted[0] != version:
+                query = "SELECT (SELECT count(*) FROM items), (SELECT count(*) FROM vectors)"
+                items, vectors = self.ask(query)[0]
+                self._counted = version, Counts(items, vectors, self.about("embedder"))
+            return self._counted[1]
+
+    def kinds(self) -> dict[str, int]:
+        return dict(self.ask("SELECT kind, count(*) FROM items GROUP BY kind ORDER BY kind"))
 
     def about(self, name: str) -> str:
         rows = self.ask("SELECT value FROM about WHERE name = ?", (name,))

@@ -1,13 +1,26 @@
-"""Which engine keeps the index: PostgreSQL where the team's database is one, else files of ours."""
+"""Which engine keeps the index: PostgreSQL where the team's database is one, else files of ours.
+
+An index stays open in its process: what was loaded of it serves the next search too.
+"""
 
 from __future__ import annotations
 
 import os
+import threading
+from collections.abc import Iterator
 
+from holdfast.memory import places
+from holdfast.memory.errors import Damaged
+from holdfast.memory.index import opening
 from holdfast.memory.index.embedded import Embedded
 from holdfast.memory.index.shape import Index
 
 VARIABLE = "HOLDFAST_DATABASE"
+MOST_OPEN = 32
+_lock = threading.Lock()
+_open: dict[
+    str, tuple[int, Embedded]
+] = {}  # by file; the file's number: another may take its place
 
 
 def is_shared() -> bool:
@@ -15,4 +28,47 @@ def is_shared() -> bool:
 
 
 def opened(project: str) -> Index:
-    return Embedded(project)
+    """The index of a project, made where there is none."""
+    path = places.index_file(project)
+    with _lock:
+        number, held = _open.pop(path, (0, None))
+        if held is not None and number != _number(path):
+            held.close()
+            held = None
+        if held is None:
+            held = Embedded(project, path)
+        _open[path] = _number(path), held
+        while len(_open) > MOST_OPEN:  # the one that was used longest ago
+            _open.pop(next(iter(_open)))[1].close()
+    return held
+
+
+def others(project: str, notes: list[str]) -> Iterator[Index]:
+    """Every index but this project's, as it was left; what is none is said."""
+    for path in places.index_files():
+        try:
+            told = opening.project_of(path)
+            if told != project and places.index_file(told) == path:
+                yield opened(told)
+        except Damaged as slip:
+            notes.append(f"left out: {slip}")
+
+
+def set_aside(project: str) -> str:
+    """The damaged index of a project; where it is now."""
+    release()
+    return opening.set_aside(places.index_file(project))
+
+
+def release() -> None:
+    """Close what this process holds open."""
+    with _lock:
+        while _open:
+            _open.popitem()[1][1].close()
+
+
+def _number(path: str) -> int:
+    try:
+        return os.stat(path).st_ino  # noqa: PTH116
+    except OSError:
+        return 0

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 POSITIONS = 1 << 32
 Scores = dict[int, float]  # by place
+Span = tuple[int, int]
+ALL: Span = (0, POSITIONS)
 
 
 class Wanted(NamedTuple):
@@ -39,13 +41,16 @@ class Index(Protocol):
         """How far each source was taken in, by its key."""
 
     def take(
-        self, source: str, since: str, until: str, items: Sequence[Item], start: int = 0
+        self, source: str, since: str, until: str, items: Sequence[Item], span: Span = ALL
     ) -> bool:
-        """In one transaction: what this source holds from position `start` on is `items`.
+        """In one transaction: what this source holds at the positions of `span` is `items`.
 
         False, and nothing is changed, where the source does not stand at `since`: somebody else was
         faster. Vectors of words that stay are kept.
         """
+
+    def begin_again(self) -> None:
+        """Every source is to be read anew; vectors of words that come again are kept."""
 
     def forget(self, source: str) -> int:
         """The source is gone: so is what it told; how many items that were."""
@@ -64,6 +69,9 @@ class Index(Protocol):
     def find(self, item_id: str) -> Item | None: ...
 
     def counts(self) -> Counts: ...
+
+    def kinds(self) -> dict[str, int]:
+        """How many items there are of each kind."""
 
     def begin_vectors(self, embedder: str) -> None:
         """From now on vectors are of this embedder; those of another one are dropped."""

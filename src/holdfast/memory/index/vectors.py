@@ -66,7 +66,8 @@ class Vectors:
             "INSERT OR REPLACE INTO vectors (place, bits, parts) VALUES (?, ?, ?)",
             [(place, kept.bits, kept.parts) for place, kept in found.items()],
         )
-        self._sum(found.values(), 1)
+        if found:
+            self._sum(found.values(), 1)
 
     def drop(self, gone: Sequence[int]) -> None:
         """Inside the caller's transaction."""

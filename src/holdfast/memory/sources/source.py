@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+from holdfast.memory.index.shape import POSITIONS, Span
 from holdfast.memory.item import Item
 
 
@@ -15,6 +16,13 @@ class Read(NamedTuple):
     state: str
     start: int = 0
     done: bool = True  # False: there is more to read
+
+    @property
+    def span(self) -> Span:
+        """What was read is all there is from `start` on, or up to the last that was read."""
+        if self.done:
+            return self.start, POSITIONS
+        return self.start, max((one.position + 1 for one in self.items), default=self.start)
 
 
 class Source(NamedTuple):

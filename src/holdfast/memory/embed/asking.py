@@ -1,0 +1,65 @@
+"""The embedder of this process: opened once, asked with patience that ends.
+
+A query waits for its vector some seconds at most; then the answer comes by keyword, and says so.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+from typing import TYPE_CHECKING
+
+from holdfast.memory.embed.embedder import Embedder, NoEmbedder, by_settings
+
+if TYPE_CHECKING:
+    from holdfast.memory.embed.vector import Array
+
+PATIENCE_SECONDS = 8.0  # loading a model on a busy machine takes some of it
+_lock = threading.Lock()
+_open: list[Embedder | NoEmbedder] = []
+
+
+def embedder() -> Embedder:
+    """NoEmbedder, again and again, where there is none: it is not looked for at every search."""
+    with _lock:
+        if not _open:
+            try:
+                _open.append(by_settings())
+            except NoEmbedder as slip:
+                _open.append(slip)
+        found = _open[0]
+    if isinstance(found, NoEmbedder):
+        raise found
+    return found
+
+
+def forget() -> None:
+    """The next one who asks looks again."""
+    with _lock:
+        _open.clear()
+
+
+def vector_of(text: str, wanted: str, seconds: float = PATIENCE_SECONDS) -> Array:
+    """The vector of a query, by the embedder the index was made with (`wanted`)."""
+    answers: queue.SimpleQueue[Array | Exception] = queue.SimpleQueue()
+
+    def ask() -> None:
+        try:
+            found = embedder()
+            if found.name != wanted:
+                raise NoEmbedder(f"its vectors are of {wanted}, not of {found.name}")
+            answers.put(found.embed([text])[0])
+        except Exception as slip:
+            answers.put(slip)
+
+    # A daemon: an embedder that hangs holds up neither the answer nor the end of the process.
+    threading.Thread(target=ask, name="holdfast-embed", daemon=True).start()
+    try:
+        found = answers.get(timeout=seconds)
+    except queue.Empty:
+        raise NoEmbedder(f"the embedder gave no answer within {seconds:g} seconds") from None
+    if isinstance(found, NoEmbedder):
+        raise found
+    if isinstance(found, Exception):
+        raise NoEmbedder(f"the embedder failed: {found}"[:300]) from found
+    return found

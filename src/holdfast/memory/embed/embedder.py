@@ -1,0 +1,59 @@
+"""What turns texts into vectors, and which of them the user has: none is a good answer too."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Protocol
+
+from holdfast.wire.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from holdfast.memory.embed.vector import Array
+
+AUTO, OFF, MINILM = "auto", "off", "minilm"
+INSTALL = "pip install 'holdfast[semantic]'"
+
+
+class NoEmbedder(HoldfastError):
+    """There is none, or it does not do what it should: search goes on by keyword."""
+
+    exit_code = 5
+    hint = "holdfast settings embedder shows which one is meant; search by keyword works anyway"
+
+
+class Embedder(Protocol):
+    """Vectors of one `name` can be compared with each other, and with no others."""
+
+    name: str
+
+    def embed(self, texts: Sequence[str]) -> Array:
+        """A row of length one for each text; NoEmbedder where that cannot be had."""
+
+
+def chosen(word: str, model: str = "", key: str = "") -> Embedder:
+    """By the setting `embedder`; NoEmbedder with the reason where it gives none."""
+    if word == OFF:
+        raise NoEmbedder("vectors are turned off (embedder = off)")
+    if word.startswith(("http://", "https://")):
+        from holdfast.memory.embed.endpoint import Endpoint
+
+        return Endpoint(word, model, key)
+    try:
+        if word in (AUTO, MINILM, ""):
+            from holdfast.memory.embed.minilm import minilm
+
+            return minilm()
+        from holdfast.memory.embed.onnx import from_folder
+
+        return from_folder(word)
+    except ImportError as slip:
+        raise NoEmbedder(f"no embedder is installed ({slip.name}): {INSTALL}") from slip
+
+
+def by_settings() -> Embedder:
+    """The user's own settings: a project's file cannot name one."""
+    from holdfast.settings.load import load
+
+    found = load()
+    names = ("embedder", "embedder_model", "embedder_key")
+    return chosen(*(found.word(name).strip() for name in names))

@@ -1,0 +1,88 @@
+"""An OpenAI-compatible endpoint, only where the user names one: texts leave the machine for it.
+
+Bounded in time and size; its answer is checked for number, order and length of the vectors. The key
+comes from a variable or a file the user names, and is in no message and no log.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import urllib.error
+import urllib.request
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from holdfast.memory.embed.embedder import NoEmbedder
+from holdfast.memory.embed.vector import Array, unit
+from holdfast.settings import secret
+
+SECONDS = 10.0
+MOST_BYTES = 64 << 20
+MOST_CHARS = 8_000
+TOGETHER = 32
+
+
+class _Stay(urllib.request.HTTPRedirectHandler):
+    def redirect_request(self, *given: Any) -> None:
+        """A key is for the address it was given for."""
+
+
+class Endpoint:
+    def __init__(self, url: str, model: str, key: str) -> None:
+        self._url = url.rstrip("/")
+        self._url += "" if self._url.endswith("/embeddings") else "/embeddings"
+        self._model, self._key = model, key
+        self.name = f"{model or 'default'} at {_without_user(self._url)}"
+        self._size = 0
+        self._opener = urllib.request.build_opener(_Stay)
+
+    def embed(self, texts: Sequence[str]) -> Array:
+        found = [
+            self._some([text[:MOST_CHARS] or " " for text in texts[at : at + TOGETHER]])
+            for at in range(0, len(texts), TOGETHER)
+        ]
+        return unit(np.concatenate(found))
+
+    def _some(self, texts: list[str]) -> Array:
+        answer = self._asked({"model": self._model, "input": texts})
+        try:
+            rows = sorted(answer["data"], key=lambda one: one["index"])
+            vectors = np.array([one["embedding"] for one in rows], np.float32)
+        except (KeyError, TypeError, ValueError) as slip:
+            raise NoEmbedder(f"{self.name} does not answer as it should") from slip
+        size = self._size or (vectors.shape[1] if vectors.ndim == 2 else 0)
+        if vectors.shape != (len(texts), size) or not size or not np.isfinite(vectors).all():
+            shape = " x ".join(map(str, vectors.shape))
+            raise NoEmbedder(f"{self.name} gave vectors of {shape}, not of {len(texts)} x {size}")
+        self._size = size
+        return vectors
+
+    def _asked(self, body: dict[str, Any]) -> Any:
+        headers = {"Content-Type": "application/json"}
+        if key := self._secret():
+            headers["Authorization"] = f"Bearer {key}"
+        request = urllib.request.Request(self._url, json.dumps(body).encode(), headers)
+        try:
+            with self._opener.open(request, timeout=SECONDS) as response:
+                return json.loads(response.read(MOST_BYTES))
+        except urllib.error.HTTPError as slip:
+            raise NoEmbedder(f"{self.name} answered {slip.code}") from None
+        except (OSError, ValueError, RecursionError) as slip:
+            why = getattr(slip, "reason", slip)
+            raise NoEmbedder(f"{self.name} does not answer: {str(why)[:200]}") from None
+
+    def _secret(self) -> str:
+        """From a file that is the user's alone, or from a variable."""
+        if "/" in self._key:
+            return secret.read(Path(self._key).expanduser())
+        return os.environ.get(self._key, "") if self._key else ""
+
+
+def _without_user(url: str) -> str:
+    scheme, _, rest = url.partition("://")
+    host, slash, path = rest.partition("/")
+    return f"{scheme}://{host.rpartition('@')[2]}{slash}{path.partition('?')[0]}"

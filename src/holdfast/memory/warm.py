@@ -1,0 +1,104 @@
+"""What a process that lives does for recall: takes in what is new, and makes vectors, bit by bit.
+
+On a thread of its own, half of the time at most, and one such thread per machine: who does not get
+the lock leaves it to the one who has it. Its end is not waited for: each batch is kept when made.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable
+
+from holdfast.memory import fill, places
+from holdfast.memory import sync as syncing
+from holdfast.memory.embed import asking
+from holdfast.memory.embed.embedder import Embedder, NoEmbedder
+from holdfast.memory.index import engines
+from holdfast.wire import log
+from holdfast.wire.errors import HoldfastError
+
+LOOK_SECONDS = 15.0
+AT_ONCE_SECONDS = 1.0
+LOCK = "fill.lock"
+
+
+class Filler:
+    """`projects` is asked at every look: new ones come while a server lives."""
+
+    def __init__(self, projects: Callable[[], Iterable[str]]) -> None:
+        self._projects = projects
+        self._over = threading.Event()
+        self._said = ""
+        self._thread = threading.Thread(target=self._run, name="holdfast-fill", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._over.set()
+
+    def _run(self) -> None:
+        while not self._over.is_set():
+            lock = _locked()
+            if lock >= 0:
+                try:
+                    self._look()
+                finally:
+                    os.close(lock)
+            self._over.wait(LOOK_SECONDS)
+
+    def _look(self) -> None:
+        for project in self._projects():
+            if self._over.is_set():
+                return
+            try:
+                self._bring_up(project)
+                self._said = ""
+            except Exception as slip:  # one project that cannot be indexed holds up no other
+                self._say(f"{project}: {slip}" if isinstance(slip, HoldfastError) else repr(slip))
+
+    def _bring_up(self, project: str) -> None:
+        index = engines.opened(places.resolved(project))
+        syncing.bring_up(index)
+        embedder = _embedder()
+        left = 1 if embedder else 0
+        while embedder and left and not self._over.is_set():
+            began = time.monotonic()
+            done, left = fill.fill(
+                index, embedder, seconds=AT_ONCE_SECONDS, is_over=self._over.is_set
+            )
+            if not done:
+                return
+            self._over.wait(time.monotonic() - began)
+
+    def _say(self, words: str) -> None:
+        """The same words once."""
+        if words != self._said:
+            log.add("WARN", "recall", words)
+        self._said = words
+
+
+def _embedder() -> Embedder | None:
+    try:
+        return asking.embedder()
+    except NoEmbedder:
+        return None  # keyword search needs none; every answer says so
+
+
+def _locked() -> int:
+    """A descriptor that holds the lock, or -1."""
+    try:
+        os.makedirs(places.root(), 0o700, exist_ok=True)  # noqa: PTH103
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        fd = os.open(f"{places.root()}/{LOCK}", flags, 0o600)
+    except OSError:
+        return -1
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(fd)
+        return -1
+    return fd
