@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 HERE = Path(__file__).parent
-NOISE_THREADS, NOISE_TURNS, NOISE_FUNCTIONS = 60, 40, 300
+NOISE_THREADS, NOISE_TURNS, NOISE_FUNCTIONS = 40, 40, 160
 Set = tuple[list[dict[str, Any]], list[dict[str, Any]]]
 
 _ASK = (
@@ -85,7 +85,14 @@ def _sessions() -> Set:
         elif mark in ("?", "?*"):
             answer = items[-1 - (mark == "?*")]["id"]
             queries.append({"text": words, "relevant": [answer]})
-    return items, queries
+    return items, [*queries, *_remembered(items)]
+
+
+def _remembered(items: list[dict[str, Any]]) -> Iterator[dict[str, Any]]:
+    for line in filter(None, _lines("remembered.txt")):
+        piece, _, words = line.partition(" | ")
+        [answer] = [item["id"] for item in items if piece in item["text"]]
+        yield {"text": words, "relevant": [answer]}
 
 
 def _functions() -> Set:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 
@@ -11,7 +12,9 @@ from holdfast.memory.answer import Expanded
 from holdfast.memory.errors import Damaged, NotFound
 from holdfast.memory.index import engines
 from holdfast.memory.index.shape import Index
-from holdfast.memory.item import Item
+from holdfast.memory.item import SEGMENT, Item
+from holdfast.wire import log
+from holdfast.wire.errors import HoldfastError
 
 USUAL_CHARS = 8_000
 FENCE_CHARS = 400
@@ -23,6 +26,8 @@ def expand(
     """The original turns from character `offset` on; what was kept, where they are gone."""
     item = _find(item_id, places.resolved(project))
     text, notes = _original(item)
+    if item.kind == SEGMENT:
+        _was_read(item)
     gone = bool(not text and (item.uuids or item.first_turn))
     text = text or _kept(item)
     end = offset + max(1, most_chars)
@@ -58,6 +63,17 @@ def _original(item: Item) -> tuple[str, list[str]]:
     if text:
         return text, []
     return "", [f"these turns are not in {item.file} any more: this is what was kept of them"]
+
+
+def _was_read(item: Item) -> None:
+    """A segment somebody reads stays warm for longer."""
+    from holdfast.memory.sources.segments import segment_id
+    from holdfast.segment import shelf
+
+    try:
+        shelf.note_access(segment_id(item.id), int(time.time() * 1000))
+    except (HoldfastError, OSError) as slip:
+        log.add("WARN", "recall", f"{item.id} was read, and that was not noted: {slip}")
 
 
 def _kept(item: Item) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from holdfast.checkpoint.digest import digest
+from holdfast.client.memory_folder import config, slug
 from holdfast.wire import places
 
 SUFFIX = ".db"
@@ -38,10 +39,8 @@ def index_files() -> list[str]:
 
 
 def client_folder(project: str) -> str:
-    """The client's own folder for a project: transcripts, and the memory files."""
-    home = os.environ.get("CLAUDE_CONFIG_DIR") or os.path.expanduser("~") + "/.claude"  # noqa: PTH111
-    slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in project)
-    return f"{home}/projects/{slug}"
+    """The client's own folder for the transcripts of a project."""
+    return f"{config(os.environ)}/projects/{slug(project)}"
 
 
 def names_in(folder: str) -> list[str]:

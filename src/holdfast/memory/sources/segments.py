@@ -2,64 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING
 
 from holdfast.checkpoint.digest import digest
 from holdfast.memory import places as here
-from holdfast.memory.item import SEGMENT, Item, id_of
-from holdfast.memory.sources import windows
+from holdfast.memory.item import SEGMENT, Item
 from holdfast.memory.sources.pieces import clean, pieces
 from holdfast.memory.sources.source import Read, Source
 from holdfast.wire import places
 
-KEY = "segments:"
-FOLDER = "segments"
+if TYPE_CHECKING:
+    from holdfast.segment.formats import Compressed
+
+KEY = "segments"
+OURS = "segments"
+THEIRS = ("data/knowledge-db/compressed_context", ".claude/data/sessions")  # 004's own places
+MORE_CHARS = 1_200
 
 
 def sources(project: str) -> Iterator[Source]:
-    """None without a shelf; looking for one costs a look at a folder."""
-    root = f"{places.home().rstrip('/')}/{FOLDER}"
-    stamps = [f"{path} {here.stamp(path)}" for path in _below(root)]
+    """One for the whole shelf; without any file on it, none."""
+    roots = [f"{places.home().rstrip('/')}/{OURS}"]
+    roots += [f"{project.rstrip('/')}/{inside}" for inside in THEIRS]
+    stamps = [f"{path} {here.stamp(path)}" for root in roots for path in _below(root)]
     if stamps:
         stamp = digest("\n".join(stamps).encode("utf-8", "surrogatepass"))[:16]
-        yield Source(f"{KEY}shelf", stamp, partial(_read, project))
+        yield Source(KEY, stamp, partial(_read, project))
+
+
+def segment_id(item_id: str) -> str:
+    """Of which segment an item is a piece."""
+    return item_id.removeprefix(f"{SEGMENT}-").partition(".")[0]
 
 
 def _below(folder: str, depth: int = 3) -> Iterator[str]:
     for name in sorted(here.names_in(folder)):
-        path = f"{folder}/{name}"
-        if name.endswith((".json", ".jsonl", ".md")):
-            yield path
+        if name.endswith(".json"):
+            yield f"{folder}/{name}"
         elif depth and "." not in name:
-            yield from _below(path, depth - 1)
+            yield from _below(f"{folder}/{name}", depth - 1)
 
 
 def _read(project: str, _state: str) -> Read:
     from holdfast.segment import shelf
 
-    paths = {session: path for session, (_, path) in windows.noted().items()}
+    shelved = [(one, False) for one in shelf.warm(project)]
+    shelved += [(one, True) for one in shelf.cold(project)]
     found: dict[str, Item] = {}
-    for cold, shelved in ((False, shelf.warm(project)), (True, shelf.cold(project))):
-        for one in shelved:
-            for item in _items(one, cold, paths.get(one.session_id, "")):
-                found.setdefault(item.id, item._replace(position=2 * len(found)))
+    for one, cold in shelved:
+        for item in _items(one, cold):
+            found.setdefault(item.id, item._replace(position=2 * len(found)))
     return Read(list(found.values()), "")
 
 
-def _items(segment: Any, cold: bool, transcript: str) -> Iterable[Item]:
-    listed = [*segment.key_decisions, *segment.key_files]
-    for number, part in enumerate(pieces(clean(segment.compressed_content)) or [""]):
+def _items(one: Compressed, cold: bool) -> Iterator[Item]:
+    about = one.metadata
+    listed = clean("\n".join([*one.key_decisions, *one.key_files]))[:MORE_CHARS]
+    for number, part in enumerate(pieces(clean(one.compressed_content)) or [""]):
         yield Item(
-            id=id_of(SEGMENT, segment.segment_id, str(number)),
+            id=f"{SEGMENT}-{one.segment_id}" + (f".{number}" if number else ""),
             kind=SEGMENT,
             text=part,
-            title=clean(segment.topic),
-            more=clean("\n".join(listed))[:1_200] if number == 0 else "",
+            title=clean(one.topic),
+            more=listed if number == 0 else "",
             cold=cold,
-            session=segment.session_id,
-            file=transcript,
-            first_turn=segment.start_turn,
-            last_turn=segment.end_turn,
+            session=one.session_id,
+            file=about.transcript,
+            first_turn=one.start_turn,
+            last_turn=one.end_turn,
+            uuids=tuple(filter(None, (about.first_uuid, about.last_uuid))),
+            at=about.ended_at or one.compressed_at,
+            offset=about.start_byte,
         )
