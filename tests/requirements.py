@@ -217,8 +217,6 @@ LATER: dict[str, tuple[str, ...]] = {
         "M2",
         "M5",
         "M6",
-        "K1",
-        "K2",
         "K3",
         "U6",
     ),

@@ -119,7 +119,7 @@ def test_each_line_knows_why_it_is_there_and_where_it_was_said(tmp_path: Path) -
 @pytest.mark.requirement("M4")
 def test_rules_from_elsewhere_can_be_pinned(tmp_path: Path) -> None:
     facts = Session().user(REQUEST).facts(tmp_path)
-    assert "Tests first (ENFORCED)" in compose(facts, 200, pinned=["Tests first (ENFORCED)"]).text
+    assert "Tests first (ENFORCED)" in compose(facts, 200, marked=["Tests first (ENFORCED)"]).text
 
 
 @pytest.mark.requirement("B6")

@@ -8,17 +8,21 @@ from msgspec.structs import replace
 
 from holdfast.brief import complement, fence, names, standing, told, uncut, used
 from holdfast.brief.about import about
-from holdfast.brief.item import EDITED, Archived, Claim, Item, short
+from holdfast.brief.item import EDITED, Archived, Claim, Item, item_id, short
 from holdfast.brief.others import others
 from holdfast.brief.roles import Section, role_for, sections_of
 from holdfast.brief.size import chars_for, units
-from holdfast.brief.trim import choose
+from holdfast.brief.trim import Choice, choose
+from holdfast.budget.allot import Allotment
+from holdfast.budget.ledger import Ledger
 from holdfast.checkpoint.facts import Facts, Place
 from holdfast.redact import are_clean, redact
 
 DEFAULT_TOKENS = 2000
 CUT_LINE = "({} lesser items cut)"
 STARRED = f" ({EDITED} edited)"
+KEPT = frozenset(("task", "pinned"))  # what cannot be evicted
+NOTHING_SET = Ledger()
 MARGIN = 40  # the cut line, what a star means, and what redaction may add
 
 
@@ -34,6 +38,9 @@ class Brief(msgspec.Struct, frozen=True):
     text: str
     lines: list[Line]
     role: str
+    items: list[Item] = []
+    allotment: Allotment | None = None  # None where what is pinned took all the room
+    spent: dict[str, int] = {}  # characters, by compartment
 
 
 def compose(
@@ -42,23 +49,33 @@ def compose(
     role: str = "",
     *,
     agent_type: str = "",
-    pinned: Sequence[str] = (),
+    marked: Sequence[str] = (),
     work: Mapping[str, Any] | None = None,
     claims: Sequence[Claim] = (),
+    budget: Ledger = NOTHING_SET,
     archived: Sequence[Archived] = (),
 ) -> Brief:
-    """What to hand back now; `pinned` are rules from elsewhere that must be in it, `work` what is
-    known of the shared work, `claims` what the summary before it says wrongly, `archived` what
-    of the session is on the shelf."""
+    """What to hand back now; `marked` are rules from elsewhere that must be in it, `work` what is
+    known of the shared work, `claims` what the summary before it says wrongly, `budget` what was
+    pinned, evicted and allotted, `archived` what of the session is on the shelf."""
     role = role or role_for(agent_type, has_agents=bool(facts.agents))
     sections = [_addressed(one, agent_type) for one in sections_of(role)]
     limit = chars_for(max_tokens)
     frame = units(fence.opening(_origin(facts))) + units(fence.closing()) + MARGIN
-    items = [*map(told.claim, claims), *gather(facts, limit, limit - frame, pinned)]
+    more = [*uncut.marked(marked), *uncut.pins(budget.pins)]
+    items = [*map(told.claim, claims), *gather(facts, limit, limit - frame, more)]
     items += [*others(work or {}), *told.shelved(archived)]
-    choice = choose(items, sections, limit - frame)
+    items = _not_evicted(items, budget.evicted)
+    choice = choose(items, sections, limit - frame, budget.shares)
     uncut.lengthen(choice, facts, limit)
-    return _laid_out(facts, choice.taken, sections, limit, role, len(items) - choice.merged)
+    return _laid_out(facts, choice, sections, limit, role, len(items) - choice.merged)
+
+
+def _not_evicted(items: list[Item], evicted: frozenset[str]) -> list[Item]:
+    """The request stays whatever was said: without it nothing else has a meaning."""
+    if not evicted:
+        return items
+    return [one for one in items if one.section in KEPT or item_id(one) not in evicted]
 
 
 def _addressed(section: Section, agent_type: str) -> Section:
@@ -68,7 +85,7 @@ def _addressed(section: Section, agent_type: str) -> Section:
     return replace(section, heading=section.heading.replace("the user", "its caller"))
 
 
-def gather(facts: Facts, limit: int, room: int, more: Sequence[str]) -> list[Item]:
+def gather(facts: Facts, limit: int, room: int, more: Sequence[Item]) -> list[Item]:
     """Everything that could be said, cleaned of what the client has already said."""
     held = complement.Held(facts)
     items = [*uncut.items(facts, limit, room, more), *_others(facts, held, limit)]
@@ -98,9 +115,10 @@ def _origin(facts: Facts) -> str:
 
 
 def _laid_out(
-    facts: Facts, taken: list[Item], sections: Sequence[Section], limit: int, role: str, known: int
+    facts: Facts, choice: Choice, sections: Sequence[Section], limit: int, role: str, known: int
 ) -> Brief:
     """Should the estimate have been short, the least worthy go until it fits."""
+    taken = choice.taken
     while True:
         lines = _safe(_lines(taken, sections))
         left = known - len(taken)
@@ -109,7 +127,8 @@ def _laid_out(
             body.append(CUT_LINE.format(left))
         text = redact("\n".join([*body, fence.closing()]))
         if units(text) <= limit or not taken:
-            return Brief(text if units(text) <= limit else "", lines, role)
+            text = text if units(text) <= limit else ""
+            return Brief(text, lines, role, taken, choice.allotment, choice.spent)
         taken = taken[:-1]
 
 

@@ -21,6 +21,7 @@ class Item(msgspec.Struct, gc=False):
     under: str = ""  # the folder or file it is written under
     key: str = ""  # what others may be written under
     order: float = 0.0  # within its section
+    compartment: str = ""  # of the budget, where it is not that of its section
 
 
 class Claim(msgspec.Struct, frozen=True):
@@ -29,6 +30,13 @@ class Claim(msgspec.Struct, frozen=True):
     sentence: str
     evidence: str
     place: Place
+
+
+def item_id(item: Item) -> str:
+    """What it is called to be evicted; another text is another item."""
+    from zlib import crc32  # only where somebody asks
+
+    return f"{crc32(f'{item.section}|{item.text}'.encode('utf-8', 'replace')):08x}"
 
 
 def times(count: int) -> str:

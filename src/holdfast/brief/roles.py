@@ -10,8 +10,8 @@ from holdfast.wire import places
 
 ROLES = ("orchestrator", "developer", "specialist", "validator")
 SECTIONS_WORDS = (
-    "task rules flight tasks failing files commands decisions references agents fixed names "
-    "earlier questions about archived"
+    "task rules marked pinned flight tasks failing files commands decisions references agents "
+    "fixed names earlier questions about archived"
 )
 SECTIONS = frozenset(SECTIONS_WORDS.split())
 _FOLDER = f"{__file__.rpartition('/')[0]}/roles"
@@ -29,6 +29,13 @@ class Section(msgspec.Struct, frozen=True):
     heading: str
 
 
+# What must be told even where a user's own template, perhaps an older one, does not know of it.
+ALWAYS = (
+    Section("marked", 0.05, "Marked as binding"),
+    Section("pinned", 0.03, "Pinned"),
+)
+
+
 def role_for(agent_type: str, *, has_agents: bool = False) -> str:
     """By the agent's type; the main session leads when it has agents, and else develops."""
     if not agent_type:
@@ -43,7 +50,8 @@ def sections_of(role: str) -> list[Section]:
     for folder in (f"{places.home()}/templates", _FOLDER):
         found = parse(places.read_small(f"{folder}/{role}.txt").decode("utf-8", "replace"))
         if found:
-            return found
+            names = {one.name for one in found}
+            return [*found, *(one for one in ALWAYS if one.name not in names)]
     return []
 
 

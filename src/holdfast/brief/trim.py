@@ -1,14 +1,18 @@
-"""Choosing under a budget: the most worth per character first, pinned things before all."""
+"""Choosing under a budget: pinned things before all, then the most worth per character, each
+compartment within what it was allotted."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from holdfast.brief import compartments
 from holdfast.brief.item import Item, short
 from holdfast.brief.roles import Section
 from holdfast.brief.size import units
+from holdfast.budget.allot import Allotment, Wish, allot
+from holdfast.budget.compartment import Compartment
+from holdfast.budget.compartment import compartments as divided
 
-NEVER_CUT = ("rules", "task")
-LISTS = ("files", "names")
-LISTS_SHARE = 0.5  # of the brief, as long as anything else is worth telling
+NEVER_CUT = ("rules", "task", "marked", "pinned")
+PER_LINE = 6  # what a line costs beside its words, its share of headings among it
 
 
 class Choice:
@@ -18,15 +22,17 @@ class Choice:
         self.room = room
         self.taken: list[Item] = []
         self.merged = 0  # commands that are told with their failure
+        self.spent: dict[str, int] = {}  # by compartment
+        self.allotment: Allotment | None = None
         self._sections = {one.name: one for one in sections}
-        self._spent = dict.fromkeys(self._sections, 0)
+        self._begun: set[str] = set()  # sections whose heading is paid for
         self._groups: set[str] = set()
         self._failing: set[str] = set()
 
     def cost(self, item: Item) -> int:
         """Its characters, with the heading and the line of its folder or file it may need."""
         cost = units(item.text) + 3
-        if not self._spent[item.section]:
+        if item.section not in self._begun:
             cost += len(self._sections[item.section].heading) + 5
         if item.under and item.under not in self._groups:
             cost += units(item.under if item.section == "files" else short(item.under)) + 5
@@ -35,17 +41,17 @@ class Choice:
     def knows(self, item: Item) -> bool:
         return item.section in self._sections
 
-    def take(self, item: Item, limit: float = 1e9) -> bool:
+    def take(self, item: Item, within: Allotment | None = None) -> bool:
         if not self.knows(item):
             return False
         if item.section == "commands" and item.key in self._failing:
             self.merged += 1  # told already, with its error
             return True
-        cost = self.cost(item)
-        if cost > self.room or self._spent[item.section] + cost > limit:
+        cost, name = self.cost(item), compartments.of(item)
+        if cost > self.room or (within and self.spent.get(name, 0) + cost > within.granted(name)):
             return False
-        self.room -= cost
-        self._spent[item.section] += cost
+        self._pay(name, cost)
+        self._begun.add(item.section)
         self._groups |= {item.under, item.key}
         self.taken.append(item)
         if item.section == "failing":
@@ -53,36 +59,61 @@ class Choice:
             self._drop_command(item.key)
         return True
 
+    def _pay(self, name: str, cost: int) -> None:
+        self.room -= cost
+        self.spent[name] = self.spent.get(name, 0) + cost
+
     def _drop_command(self, key: str) -> None:
         for item in [one for one in self.taken if one.section == "commands" and one.key == key]:
             self.taken.remove(item)
             self.merged += 1
-            self.room += units(item.text) + 3
-
-    def lists(self) -> int:
-        """What files and names take."""
-        return sum(self._spent.get(name, 0) for name in LISTS)
+            self._pay(compartments.of(item), -units(item.text) - 3)
 
 
-def choose(items: Sequence[Item], sections: Sequence[Section], room: int) -> Choice:
-    """Pinned first; each section within its share; what is worth most; more files and names."""
+def choose(
+    items: Sequence[Item],
+    sections: Sequence[Section],
+    room: int,
+    shares: Mapping[str, float] | None = None,
+) -> Choice:
+    """Pinned first; then each compartment as far as it was allotted, the best of it first; at last
+    what still fits anywhere. `shares` are those somebody has set."""
     choice = Choice(sections, room)
     refused = [one for one in items if one.pinned and not choice.take(one)]
     if any(one.section in NEVER_CUT for one in refused if choice.knows(one)):
         return choice  # nothing lesser stands where they found no room
-    shares = {one.name: one.share * room for one in sections}
-    ranked = [one for one in items if not one.pinned and one.worth > 0]
+    ranked = [one for one in items if not one.pinned and one.worth > 0 and choice.knows(one)]
     ranked.sort(key=_density, reverse=True)
-    left = [one for one in ranked if not choice.take(one, shares.get(one.section, 0.0))]
-    later = []
+    five = divided(compartments.weights(sections), shares or {})
+    choice.allotment = allot(room, five, _wishes(choice, five, ranked, sections, room))
+    left = [one for one in ranked if not choice.take(one, choice.allotment)]
     for item in left:
-        if item.section in LISTS and choice.lists() > LISTS_SHARE * room:
-            later.append(item)
-        else:
-            choice.take(item)
-    for item in later:
         choice.take(item)
     return choice
+
+
+def _wishes(
+    choice: Choice,
+    five: Sequence[Compartment],
+    ranked: Sequence[Item],
+    sections: Sequence[Section],
+    room: int,
+) -> dict[str, Wish]:
+    """What each would have if worth alone decided; or all it could tell, up to its share."""
+    free = Choice(sections, room)
+    for item in (*choice.taken, *ranked):
+        free.take(item)
+    could = dict(choice.spent)
+    for item in ranked:
+        name = compartments.of(item)
+        could[name] = could.get(name, 0) + units(item.text) + PER_LINE
+    return {
+        one.name: Wish(
+            max(free.spent.get(one.name, 0), min(could.get(one.name, 0), one.part_of(room))),
+            choice.spent.get(one.name, 0),
+        )
+        for one in five
+    }
 
 
 def _density(item: Item) -> float:

@@ -3,33 +3,54 @@ first, and lengthened again where the rest leaves room."""
 
 from collections.abc import Iterable, Sequence
 
+from msgspec.structs import replace
+
 from holdfast.brief import told
 from holdfast.brief.fence import flat
 from holdfast.brief.item import Item
 from holdfast.brief.size import units
 from holdfast.brief.trim import Choice
+from holdfast.budget.ledger import Pin
 from holdfast.checkpoint.facts import Facts
 
 LEAST_ASKED, ENOUGH_ASKED = 30, 400
 ASKED_SHARE = 0.13
 HEADINGS = 64  # those of the two sections
+HEADING = 24  # of each further one
 LEAST_RULE = 30
 WHERE_CHARS = 70  # what says where the rest of a request is
 
 
-def items(facts: Facts, limit: int, room: int, more: Sequence[str] = ()) -> list[Item]:
-    """The request and the rules, as long as they may be; `more` are rules from elsewhere."""
+def marked(texts: Iterable[str]) -> list[Item]:
+    """Rules of instruction files that the client does not bring back."""
+    return [
+        Item("marked", text, 1.0, "a marked rule", pinned=True, order=number)
+        for number, text in enumerate(texts)
+    ]
+
+
+def pins(given: Iterable[Pin]) -> list[Item]:
+    """What was pinned by hand, each in the compartment it was put into."""
+    return [
+        Item("pinned", one.text, 1.0, f"pin {one.id}", pinned=True, compartment=one.compartment)
+        for one in given
+    ]
+
+
+def items(facts: Facts, limit: int, room: int, more: Sequence[Item] = ()) -> list[Item]:
+    """The request and the rules, as long as they may be; `more` must be told as well."""
+    headings = HEADINGS + HEADING * len({one.section for one in more})
     most = max(int(limit * ASKED_SHARE), min(ENOUGH_ASKED, limit // 3))
     task = list(told.task(facts, most))
     firm = sum(rule.kind in told.FIRM for rule in facts.rules) + len(more)
     longest = told.longest_rule(0.45 * limit, firm)
-    rules = [*_from_elsewhere(more, longest), *told.rules(facts, longest, _shown(task))]
-    if _cost(task) + _cost(rules) + HEADINGS <= room:
+    rules = [*_quoted(more, longest), *told.rules(facts, longest, _shown(task))]
+    if _cost(task) + _cost(rules) + headings <= room:
         return [*task, *rules]
     least = max(LEAST_ASKED, room // 8)
-    longest = told.longest_rule(room - least - HEADINGS, firm, LEAST_RULE)
-    rules = [*_from_elsewhere(more, longest), *told.rules(facts, longest, "")]
-    left = room - _cost(rules) - HEADINGS
+    longest = told.longest_rule(room - least - headings, firm, LEAST_RULE)
+    rules = [*_quoted(more, longest), *told.rules(facts, longest, "")]
+    left = room - _cost(rules) - headings
     task = list(told.task(facts, max(least, min(most, left // min(2, len(task) or 1))) - 5))
     return [*task[:1], *rules, *task[1:]]
 
@@ -48,11 +69,8 @@ def lengthen(choice: Choice, facts: Facts, limit: int) -> None:
             return
 
 
-def _from_elsewhere(texts: Sequence[str], longest: int) -> list[Item]:
-    return [
-        Item("rules", f"“{flat(text, longest)}”", 1.0, "pinned", pinned=True, order=-1e9)
-        for text in texts
-    ]
+def _quoted(more: Sequence[Item], longest: int) -> list[Item]:
+    return [replace(one, text=f"“{flat(one.text, longest)}”") for one in more]
 
 
 def _shown(task: Iterable[Item]) -> str:

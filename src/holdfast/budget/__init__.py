@@ -1,1 +1,1 @@
-"""Five compartments that share a brief's tokens."""
+"""The room of a brief split into five compartments, so that none crowds out another."""

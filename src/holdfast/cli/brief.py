@@ -7,13 +7,15 @@ from pathlib import Path
 
 import click
 
-from holdfast.brief.compose import DEFAULT_TOKENS, Brief, compose
+from holdfast.brief.compose import DEFAULT_TOKENS, Brief
 from holdfast.brief.roles import ROLES
 from holdfast.checkpoint.extract import extract
 from holdfast.cli import choose
+from holdfast.cli.choose import Chosen
+from holdfast.lifecycle import briefing
 from holdfast.lifecycle.keeping import without_secrets
-from holdfast.segment import named
 from holdfast.transcript import Unreadable
+from holdfast.window.state import State
 
 
 @click.command()
@@ -34,8 +36,7 @@ def brief(
     as_json: bool,
 ) -> None:
     """What would be handed back to the session now."""
-    path, agent_type = _chosen(transcript, session, agent)
-    found = _composed(path, max_tokens, role or "", agent_type)
+    found = _composed(_chosen(transcript, session, agent), max_tokens, role or "")
     if as_json:
         click.echo(json.dumps(plain(found), indent=2, ensure_ascii=False))
     elif explain:
@@ -46,23 +47,23 @@ def brief(
         click.echo(f"nothing to hand back within --max-tokens {max_tokens}", err=True)
 
 
-def _chosen(transcript: Path | None, session: str, agent: str) -> tuple[Path, str]:
-    if transcript is not None:
-        choose.must_be_transcript(transcript)
-        return transcript, ""
-    state = choose.newest(session, agent).state
-    return Path(state.transcript), state.agent_type
+def _chosen(transcript: Path | None, session: str, agent: str) -> Chosen:
+    if transcript is None:
+        return choose.newest(session, agent)
+    choose.must_be_transcript(transcript)
+    if transcript.suffix == ".gz":
+        return Chosen(State(transcript=str(transcript)), "")
+    return choose.by_transcript(transcript)
 
 
-def _composed(path: Path, max_tokens: int, role: str, agent_type: str) -> Brief:
+def _composed(chosen: Chosen, max_tokens: int, role: str) -> Brief:
+    """As the hook would, but of the whole file, and nothing is noted of having read it."""
+    path = Path(chosen.state.transcript)
     try:
-        facts = extract(path, sidechain=path.parent.name == "subagents")
+        facts = extract(path, sidechain=bool(chosen.state.agent_id))
     except Unreadable as slip:
         raise choose.NoSuchTranscript(str(slip)) from slip
-    shelved = named.archived(facts.session_id)
-    return compose(
-        without_secrets(facts), max_tokens, role, agent_type=agent_type, archived=shelved
-    )
+    return briefing.composed(chosen.state, chosen.folder, without_secrets(facts), max_tokens, role)
 
 
 def plain(found: Brief) -> dict[str, object]:

@@ -16,6 +16,7 @@ from holdfast.wire.inert import inert
 COMMANDS = {
     "board": "messages between agents: list, post, read",
     "brief": "what would be handed back now, and why each line is there",
+    "budget": "what fills the brief, by compartment: pin, evict, estimate, allot",
     "checkpoint": "save what a session knows, now, and prove it",
     "db": "bring the shared database up, check it, back it up, restore it",
     "diff": "what changed between two checkpoints",

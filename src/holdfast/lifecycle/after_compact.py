@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from holdfast.brief.claims import contradicted
 from holdfast.brief.compose import compose
+from holdfast.budget import ledger
 from holdfast.hook.entry import Moment
 from holdfast.lifecycle import keeping, noting
 from holdfast.redact import redact
@@ -50,5 +51,12 @@ def _composed(state: State, folder: str, summary: str) -> str:
     claims = contradicted(facts, summary)
     given = places.read_small(f"{folder}/brief.txt", 1 << 16).decode("utf-8", "replace")
     facts.summary, facts.since_summary = f"{summary}\n{given}", 0
-    brief = compose(facts, SECOND_TOKENS, agent_type=state.agent_type, claims=claims[:MOST_CLAIMS])
+    known = ledger.read(state.project, state.session_id)._replace(pins=())  # the first had them
+    brief = compose(
+        facts,
+        SECOND_TOKENS,
+        agent_type=state.agent_type,
+        claims=claims[:MOST_CLAIMS],
+        budget=known,
+    )
     return brief.text if brief.lines else ""

@@ -55,7 +55,7 @@ def take(state: State, folder: str, trigger: str, now_ms: int) -> Kept | None:
     if not are_clean(texts(document)):
         document = cleaned(document, redact)
     # The shared work was cleaned when it was written: once more would cost 40 ms.
-    document = with_snapshot(document, sharing.added(document.snapshot, folder, now_ms))
+    document = with_snapshot(document, sharing.added(document.snapshot, state, folder, now_ms))
     try:
         kept = keep(document)
     except (NotKept, OSError) as slip:

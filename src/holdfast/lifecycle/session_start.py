@@ -7,15 +7,12 @@ import os
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from holdfast.brief.compose import compose
 from holdfast.client import outputs
-from holdfast.client.marked_rules import marked_rules
 from holdfast.hook.entry import Moment
 from holdfast.lifecycle import keeping, noting
 from holdfast.window import arm
 from holdfast.window.state import State, held_if_can_be
 from holdfast.wire import log, places, scan
-from holdfast.work.projection import read_projection
 
 OFFERED = frozenset(("startup", "resume", "clear", "fork"))
 
@@ -53,12 +50,11 @@ def _said(source: str, state: State, moment: Moment) -> str:
 
 
 def _brief(state: State, folder: str) -> str:
+    from holdfast.lifecycle import briefing  # a start need not pay for it
+
     facts = keeping.facts_of(state, folder)
     facts.summary = ""  # of the compaction before: nobody knows yet what the new one holds
-    pinned = marked_rules(state.project)
-    work = read_projection(folder)
-    shelved = keeping.archived(state)
-    brief = compose(facts, agent_type=state.agent_type, pinned=pinned, work=work, archived=shelved)
+    brief = briefing.composed(state, folder, facts)
     _leave(f"{folder}/brief.txt", brief.text)
     return brief.text if brief.lines else ""
 

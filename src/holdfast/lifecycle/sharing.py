@@ -1,4 +1,4 @@
-"""What the shared work adds to a checkpoint's snapshot: the tree, agents, messages, calls.
+"""What the shared work adds to a checkpoint's snapshot: the tree, agents, messages, calls, pins.
 
 From the projection where it is fresh; else from what the transcript and the spool tell themselves.
 """
@@ -9,22 +9,25 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
+from holdfast.budget import ledger
+from holdfast.window.state import State
 from holdfast.wire import spool
 from holdfast.work.projection import is_fresh, listed, read_projection
 
 MOST_ACTIONS = 100
 SPOOL_BYTES = 32 << 10
-PLACES = ("hierarchy", "waves", "agent_states", "recent_messages", "recent_actions", "pins")
+PLACES = ("hierarchy", "waves", "agent_states", "recent_messages", "recent_actions")
 
 
-def added(snapshot: Mapping[str, Any], folder: str, now_ms: int) -> dict[str, Any]:
-    """The snapshot with it; what nobody knows is left as it was."""
+def added(snapshot: Mapping[str, Any], state: State, folder: str, now_ms: int) -> dict[str, Any]:
+    """The snapshot with it, and with what is pinned; what nobody knows is left as it was."""
     work = read_projection(folder)
-    messages = {"recent_messages": listed(work, "recent_messages")[-50:]}
+    pins = [one._asdict() for one in ledger.read(state.project, state.session_id).pins]
+    more = {"recent_messages": listed(work, "recent_messages")[-50:], "pins": pins}
     if not is_fresh(work, now_ms):
-        return {**snapshot, **_known(snapshot, folder), **messages}
+        return {**snapshot, **_known(snapshot, folder), **more}
     told = {name: work[name] for name in PLACES if work.get(name)}
-    return {**snapshot, **told, **messages}
+    return {**snapshot, **told, **more}
 
 
 def _known(snapshot: Mapping[str, Any], folder: str) -> dict[str, Any]:

@@ -1,0 +1,118 @@
+"""What was pinned, evicted and allotted, in small files: of the user, of a project, of a session.
+
+Hooks read it (three files that are mostly not there), so it imports little; a file that cannot be
+read counts as empty, and the log says so.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from holdfast.budget.compartment import NAMES, PREFERENCES
+from holdfast.wire import log, places
+
+VERSION = 1
+SCOPES = ("session", "project", "user")
+MOST_BYTES = 64 << 10
+MOST_PINS, MOST_CHARS, MOST_PIN = 20, 2_000, 300  # of one scope
+MOST_EVICTED = 500
+
+
+class Pin(NamedTuple):
+    id: str
+    text: str
+    compartment: str = PREFERENCES
+    scope: str = "project"
+    created_ms: int = 0
+
+
+class Ledger(NamedTuple):
+    pins: tuple[Pin, ...] = ()
+    evicted: frozenset[str] = frozenset()  # ids of items, of this session
+    shares: Mapping[str, float] = {}
+    set_by: Mapping[str, str] = {}  # which scope each share is from
+
+
+def path_of(scope: str, project: str = "", session_id: str = "") -> str:
+    """Where a scope's file is; empty where nothing is known to name it by."""
+    if scope == "user":
+        return f"{places.home()}/budget/user.json"
+    if scope == "project":
+        key = places.plain(os.path.realpath(project).strip("/").replace("/", "-"))
+        return f"{places.home()}/budget/project-{key}.json" if project else ""
+    return f"{places.window(session_id)}/budget.json" if session_id else ""
+
+
+def read(project: str, session_id: str) -> Ledger:
+    """All three scopes together, the widest first; of a share, the narrowest wins."""
+    pins: list[Pin] = []
+    evicted: set[str] = set()
+    shares: dict[str, float] = {}
+    set_by: dict[str, str] = {}
+    for scope in reversed(SCOPES):
+        found = load(path_of(scope, project, session_id))
+        pins += _pins(found, scope)
+        evicted |= _evicted(found)
+        given = _shares(found)
+        shares |= given
+        set_by |= dict.fromkeys(given, scope)
+    return Ledger(tuple(pins), frozenset(evicted), shares, set_by)
+
+
+def load(path: str) -> dict[str, Any]:
+    data = places.read_small(path, MOST_BYTES + 1) if path else b""
+    if not data:
+        return {}
+    try:
+        found = json.loads(data) if len(data) <= MOST_BYTES else None
+        if isinstance(found, dict) and found.get("version") == VERSION:
+            return found
+        raise ValueError(f"not a ledger of version {VERSION}")
+    except (ValueError, RecursionError) as slip:
+        log.add("WARN", "budget", f"{path} was not read: {slip}")
+        return {}
+
+
+def save(path: str, found: Mapping[str, Any]) -> None:
+    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
+    data = json.dumps({**found, "version": VERSION}, ensure_ascii=False, indent=1)
+    places.replace_whole(path, data.encode("utf-8", "replace"))
+
+
+def _pins(found: Mapping[str, Any], scope: str) -> list[Pin]:
+    pins = [_pin(row, scope) for row in _list(found, "pins") if isinstance(row, dict)]
+    return [one for one in pins if one is not None][:MOST_PINS]
+
+
+def _pin(row: Mapping[str, Any], scope: str) -> Pin | None:
+    name, text, where = row.get("id"), row.get("text"), row.get("compartment")
+    if not (isinstance(name, str) and isinstance(text, str) and text.strip()):
+        return None
+    at = row.get("created_ms")
+    return Pin(
+        name[:16],
+        text[:MOST_PIN],
+        where if where in NAMES else PREFERENCES,
+        scope,
+        at if type(at) is int else 0,
+    )
+
+
+def _evicted(found: Mapping[str, Any]) -> set[str]:
+    return {one for one in _list(found, "evicted") if isinstance(one, str)}
+
+
+def _shares(found: Mapping[str, Any]) -> dict[str, float]:
+    rows = found.get("shares")
+    if not isinstance(rows, dict):
+        return {}
+    numbers = {name: rows[name] for name in NAMES if type(rows.get(name)) in (int, float)}
+    return {name: float(share) for name, share in numbers.items() if 0 <= share <= 1}
+
+
+def _list(found: Mapping[str, Any], name: str) -> list[Any]:
+    value = found.get(name)
+    return value if isinstance(value, list) else []

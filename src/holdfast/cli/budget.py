@@ -1,0 +1,233 @@
+"""`holdfast budget`: what fills the brief, by compartment; pins, evictions and shares."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import click
+
+from holdfast.budget import desk
+from holdfast.budget.compartment import NAMES, PREFERENCES
+from holdfast.checkpoint.escape import shown
+from holdfast.cli import choose, colours
+from holdfast.cli.choose import Chosen, NoSession
+from holdfast.lifecycle import budgeting
+from holdfast.lifecycle.budgeting import Part, Status
+from holdfast.wire import places
+
+Command = Callable[..., Any]
+MOST_FILE = 8 << 20
+SHOWN_ITEMS, SHOWN_CHARS = 8, 90
+
+
+def _scope(command: Command) -> Command:
+    for option in (
+        click.option("--user", "is_user", is_flag=True, help="for all projects"),
+        click.option("--project", type=click.Path(path_type=Path), help="for this one (here)"),
+    ):
+        command = option(command)
+    return command
+
+
+def _session(command: Command) -> Command:
+    return click.option("--session", default="", help="id, or the start of one")(command)
+
+
+def _json(command: Command) -> Command:
+    return click.option("--json", "as_json", is_flag=True, help="plain values for programs")(
+        command
+    )
+
+
+@click.group(invoke_without_command=True)
+@click.option("--all", "everything", is_flag=True, help="every item, not only the first of each")
+@_session
+@_json
+@click.pass_context
+def budget(ctx: click.Context, everything: bool, session: str, as_json: bool) -> None:
+    """What the brief would hold now, by compartment, and when the window runs out."""
+    if ctx.invoked_subcommand is not None:
+        return
+    chosen = choose.newest(session)
+    found = budgeting.status(chosen.state, chosen.folder, _now())
+    if as_json:
+        plain = asdict(found) | {"pins": [one._asdict() for one in found.pins]}
+        click.echo(json.dumps(plain, indent=2, ensure_ascii=False))
+        return
+    _show(found, 10_000 if everything else SHOWN_ITEMS)
+
+
+@budget.command()
+@click.argument("text")
+@click.option("--compartment", type=click.Choice(NAMES), default=PREFERENCES, show_default=True)
+@click.option("--session", default=None, help="for this session only: its id, or `now`")
+@_scope
+@_json
+def pin(
+    text: str,
+    compartment: str,
+    session: str | None,
+    is_user: bool,
+    project: Path | None,
+    as_json: bool,
+) -> None:
+    """Put TEXT into every brief until it is unpinned."""
+    scope = "session" if session else "user" if is_user else "project"
+    one = desk.pin(
+        text,
+        now_ms=_now(),
+        compartment=compartment,
+        scope=scope,
+        project=_path(project),
+        session_id=_of_session(session) if session else "",
+    )
+    _say(one._asdict(), as_json, f"pinned {one.id} ({scope}, {one.compartment})", f"unpin {one.id}")
+
+
+@budget.command()
+@click.argument("pin_id", metavar="ID")
+@_session
+@click.option("--project", type=click.Path(path_type=Path), help="of this one (default: here)")
+@_json
+def unpin(pin_id: str, session: str, project: Path | None, as_json: bool) -> None:
+    """Take a pin back."""
+    one = desk.unpin(pin_id, project=_path(project), session_id=_of_session(session))
+    words = f"unpinned {one.id} ({one.scope}): {shown(one.text)}"
+    undo = f"pin {json.dumps(one.text, ensure_ascii=False)} --compartment {one.compartment}"
+    _say(one._asdict(), as_json, words, undo + {"user": " --user"}.get(one.scope, ""))
+
+
+@budget.command()
+@click.argument("item_id", metavar="ID")
+@click.option("--undo", is_flag=True, help="let it be told again")
+@_session
+@_json
+def evict(item_id: str, undo: bool, session: str, as_json: bool) -> None:
+    """Do not tell this item of the brief again in this session, unless it changes."""
+    chosen = choose.newest(session)
+    if undo:
+        desk.readmit(item_id, session_id=chosen.state.session_id)
+        _say({"id": item_id}, as_json, f"{item_id} may be told again", f"evict {item_id}")
+        return
+    one = budgeting.evict(item_id, chosen.state, chosen.folder)
+    words = f"evicted {one.id} ({one.section}): {shown(one.text)[:SHOWN_CHARS]}"
+    _say(asdict(one), as_json, words, f"evict --undo {one.id}")
+
+
+@budget.command()
+@click.argument("text_or_file")
+@_session
+@_json
+def estimate(text_or_file: str, session: str, as_json: bool) -> None:
+    """How many tokens a text or a file is."""
+    density = _density(session)
+    found = desk.estimate(_text(text_or_file), density)
+    if as_json:
+        values = {name: getattr(found, name) for name in found.__struct_fields__}
+        click.echo(json.dumps(values))
+        return
+    model = f"; about {found.model_tokens:,} of the model's" if found.model_tokens else ""
+    click.echo(f"{found.tokens:,} tokens ({found.chars:,} characters){model}")
+
+
+@budget.command()
+@click.argument("compartment", type=click.Choice(NAMES))
+@click.argument("share", metavar="SHARE")
+@_scope
+@_json
+def allot(compartment: str, share: str, is_user: bool, project: Path | None, as_json: bool) -> None:
+    """Give a compartment a share of the brief: 0.4, 40%, or `role` for what its role gives."""
+    scope = "user" if is_user else "project"
+    kept = desk.allot(compartment, _share(share), scope=scope, project=_path(project))
+    told = ", ".join(f"{name} {value:.0%}" for name, value in kept.items()) or "none"
+    flag = " --user" if is_user else ""
+    _say(kept, as_json, f"shares set for the {scope}: {told}", f"allot {compartment} role{flag}")
+
+
+def _say(values: dict[str, Any], as_json: bool, words: str, undo: str) -> None:
+    if as_json:
+        click.echo(json.dumps({**values, "undo": f"holdfast budget {undo}"}, ensure_ascii=False))
+        return
+    click.echo(words)
+    click.echo(f"  undo: holdfast budget {undo}")
+
+
+def _show(found: Status, most: int) -> None:
+    spent = f"{found.spent_tokens:,} of {found.max_tokens:,} tokens"
+    click.echo(f"brief    {spent}, role {found.role}")
+    left = colours.left(found.ops_left, found.minutes_left)
+    click.echo(f"window   {found.used_ratio:.1%} used; {left} ({shown(found.forecast_basis)})")
+    for part in found.parts:
+        _show_part(part, most)
+    for words in found.loans:
+        click.echo(f"loan     {words}")
+    for one in found.pins:
+        click.echo(f"pin      {one.id} ({one.scope}, {one.compartment}) {shown(one.text)}")
+    if found.evicted:
+        click.echo(f"evicted  {', '.join(found.evicted)}")
+
+
+def _show_part(part: Part, most: int) -> None:
+    borrowed = f", {part.borrowed_tokens:,} borrowed" if part.borrowed_tokens else ""
+    lent = f", {part.lent_tokens:,} lent" if part.lent_tokens else ""
+    share = f"{part.share:.0%} by {part.set_by}, {part.share_tokens:,} tokens"
+    click.echo(f"{part.name}  {share}: {part.spent_tokens:,} spent{borrowed}{lent}")
+    for one in part.items[:most]:
+        pinned = " pinned" if one.is_pinned else ""
+        click.echo(f"  {one.id} {one.section}{pinned}: {shown(one.text)[:SHOWN_CHARS]}")
+    if len(part.items) > most:
+        click.echo(f"  … {len(part.items) - most} more: --all")
+
+
+def _share(given: str) -> float | None:
+    if given == "role":
+        return None
+    try:
+        return float(given[:-1]) / 100 if given.endswith("%") else float(given)
+    except ValueError:
+        raise click.BadParameter(f"{given} is no share: 0.4, 40% or role") from None
+
+
+def _text(given: str) -> str:
+    """What the file holds, if it is the name of one."""
+    if len(given) < 4096 and "\0" not in given and Path(given).is_file():
+        return places.read_small(given, MOST_FILE).decode("utf-8", "replace")
+    return given
+
+
+def _density(session: str) -> float:
+    found = _window(session)
+    return found.state.density if found else 0.0
+
+
+def _window(session: str) -> Chosen | None:
+    try:
+        return choose.newest(session)
+    except NoSession:
+        if session:
+            raise
+        return None
+
+
+def _of_session(session: str) -> str:
+    found = _window("" if session == "now" else session)
+    return found.state.session_id if found else ""
+
+
+def _path(project: Path | None) -> str:
+    """The project named, else that of the session at work here, else this folder."""
+    if project is not None:
+        return str(project.absolute())
+    try:
+        return choose.of_this_folder().state.project or str(Path.cwd())
+    except NoSession:
+        return str(Path.cwd())
+
+
+def _now() -> int:
+    return int(time.time() * 1000)

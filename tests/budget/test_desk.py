@@ -1,0 +1,161 @@
+"""Pins, evictions and shares: kept in small files, bounded, and read by anyone tolerantly."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.budget import desk, ledger
+from holdfast.budget.compartment import NAMES, SAFETY
+from holdfast.budget.errors import NoSuchPin, NotKept, TooManyPins, UnfitPin, UnfitShare
+
+NOW = 1_800_000_000_000
+
+
+def pin(text: str = "Never touch data/raw.", **own: str) -> ledger.Pin:
+    return desk.pin(text, now_ms=NOW, project="/p", **own)
+
+
+@pytest.mark.requirement("K1")
+def test_a_pin_holds_in_its_scope_until_it_is_unpinned() -> None:
+    here = pin(compartment=SAFETY)
+    pin("for all", scope="user")
+    desk.pin("for now", now_ms=NOW, scope="session", session_id="s1")
+    assert [one.text for one in ledger.read("/p", "s1").pins] == [
+        *("for all", "Never touch data/raw.", "for now"),
+    ]
+    assert [one.text for one in ledger.read("/other", "s2").pins] == ["for all"]
+    assert desk.unpin(here.id[:5], project="/p").text == here.text
+    assert [one.text for one in ledger.read("/p", "").pins] == ["for all"]
+    with pytest.raises(NoSuchPin):
+        desk.unpin(here.id, project="/p")
+    with pytest.raises(NoSuchPin):
+        desk.unpin("", project="/p")
+
+
+@pytest.mark.requirement("K1")
+def test_the_same_words_are_one_pin() -> None:
+    assert pin().id == pin(compartment=SAFETY).id
+    [one] = ledger.read("/p", "").pins
+    assert one.compartment == SAFETY
+
+
+@pytest.mark.requirement("K1")
+def test_pins_are_bounded_in_number_and_length() -> None:
+    with pytest.raises(UnfitPin):
+        pin("x" * 301)
+    with pytest.raises(UnfitPin):
+        pin(" \n ")
+    with pytest.raises(UnfitPin):
+        pin(compartment="somewhere")
+    for number in range(20):
+        pin(f"rule {number}")
+    with pytest.raises(TooManyPins):
+        pin("one more")
+    assert len(ledger.read("/p", "").pins) == 20
+    for number in range(6):
+        pin(f"{number}" + "y" * 299, scope="user")
+    with pytest.raises(TooManyPins):
+        pin("z" * 300, scope="user")
+
+
+@pytest.mark.requirement("X4")
+def test_a_secret_is_taken_out_of_a_pin_and_its_file_is_the_owner_s() -> None:
+    secret = "ghp_" + "a1B2" * 9
+    assert secret not in pin(f"the token is {secret}").text
+    path = Path(ledger.path_of("project", "/p"))
+    assert secret not in path.read_text()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.requirement("K1")
+def test_shares_are_kept_by_scope_and_the_project_s_win() -> None:
+    desk.allot("active_task", 0.5, scope="user")
+    desk.allot("active_task", 0.3, project="/p")
+    assert ledger.read("/p", "").shares == {"active_task": 0.3}
+    assert ledger.read("/q", "").shares == {"active_task": 0.5}
+    assert ledger.read("/p", "").set_by == {"active_task": "project"}
+    assert desk.allot("active_task", None, project="/p") == {}
+    assert ledger.read("/p", "").shares == {"active_task": 0.5}
+
+
+@pytest.mark.requirement("K1")
+def test_shares_that_leave_the_others_nothing_are_refused() -> None:
+    with pytest.raises(UnfitShare):
+        desk.allot("active_task", 1.2, project="/p")
+    desk.allot("active_task", 0.5, project="/p")
+    with pytest.raises(UnfitShare):
+        desk.allot("project_background", 0.45, project="/p")
+    assert ledger.read("/p", "").shares == {"active_task": 0.5}
+
+
+@pytest.mark.requirement("K1")
+def test_an_eviction_can_be_taken_back() -> None:
+    desk.evict("0a1b2c3d", session_id="s1")
+    assert ledger.read("/p", "s1").evicted == {"0a1b2c3d"}
+    assert ledger.read("/p", "s2").evicted == frozenset()
+    desk.readmit("0a1b2c3d", session_id="s1")
+    assert ledger.read("/p", "s1").evicted == frozenset()
+    with pytest.raises(NoSuchPin):
+        desk.readmit("0a1b2c3d", session_id="s1")
+
+
+@pytest.mark.requirement("K1")
+def test_many_pins_at_once_are_all_kept() -> None:
+    threads = [threading.Thread(target=pin, args=(f"rule {n}",)) for n in range(12)]
+    for one in threads:
+        one.start()
+    for one in threads:
+        one.join()
+    assert len(ledger.read("/p", "").pins) == 12
+
+
+@pytest.mark.requirement("K1", "X6")
+@given(
+    st.one_of(
+        st.binary(max_size=200),
+        st.recursive(
+            st.none() | st.integers() | st.text(max_size=5) | st.floats(),
+            lambda inner: (
+                st.lists(inner, max_size=3)
+                | st.dictionaries(
+                    st.sampled_from(["version", "pins", "shares", "evicted", "id", "text", *NAMES]),
+                    inner,
+                    max_size=4,
+                )
+            ),
+        ).map(
+            lambda value: json.dumps(value).replace('"version": ', '"version": 1, "x": ').encode()
+        ),
+    )
+)
+def test_a_ledger_of_any_bytes_is_read_without_harm(data: bytes) -> None:
+    path = Path(ledger.path_of("user"))
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)
+    found = ledger.read("/p", "s1")
+    assert all(isinstance(one.text, str) and one.compartment in NAMES for one in found.pins)
+    assert all(0 <= share <= 1 for share in found.shares.values())
+
+
+@pytest.mark.requirement("K1")
+def test_a_folder_that_takes_nothing_is_said() -> None:
+    Path(os.environ["HOLDFAST_HOME"]).mkdir(parents=True)
+    Path(os.environ["HOLDFAST_HOME"], "budget").write_text("in the way")
+    with pytest.raises(NotKept):
+        pin()
+
+
+@pytest.mark.requirement("K1")
+def test_an_estimate_counts_as_the_budget_does_and_as_the_model_would() -> None:
+    assert desk.estimate("x" * 350).tokens == 100
+    assert desk.estimate("x" * 351).tokens == 101
+    assert desk.estimate("x" * 350).model_tokens is None
+    assert desk.estimate("x" * 350, density=2.5).model_tokens == 140
