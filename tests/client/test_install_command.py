@@ -99,7 +99,8 @@ def test_a_home_that_is_a_file_is_refused_in_words(
 
 def test_it_says_in_one_line_what_it_does(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     skills = "/holdfast:status, /holdfast:checkpoint, /holdfast:resume, /holdfast:compress"
-    share = f"10 hooks and the status line {{}} {desk.settings}, {skills}."
+    server = f"the MCP server {{0}} {desk.home / '.claude.json'}"
+    share = f"10 hooks and the status line {{0}} {desk.settings}, {server}, {skills}."
     said = call("install --dry-run").stdout.splitlines()
     assert said[0] == "This adds " + share.format("to")
     assert said[1].startswith("---")
@@ -111,9 +112,10 @@ def test_it_says_in_one_line_what_it_does(desk: Desk, monkeypatch: pytest.Monkey
     assert "This adds /holdfast:status." in call("install --dry-run").stdout
     left = call("uninstall --yes").stdout.splitlines()[0]
     rest = "/holdfast:checkpoint, /holdfast:resume, /holdfast:compress"
-    assert left == f"This removes 10 hooks and the status line from {desk.settings}, {rest}."
+    hooks = f"This removes 10 hooks and the status line from {desk.settings}"
+    assert left == f"{hooks}, {server.format('from')}, {rest}."
     plugin = call("install --dry-run --plugin plug").stdout
-    assert f"This adds 9 files of the plugin in {desk.project / 'plug'}." in plugin
+    assert f"This adds 10 files of the plugin in {desk.project / 'plug'}." in plugin
 
 
 def test_the_next_step_can_be_typed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,7 +183,7 @@ def test_a_plugin_folder_comes_and_goes(desk: Desk) -> None:
 def test_a_text_of_one_long_line_is_shown_so_that_it_can_be_read(desk: Desk) -> None:
     desk.write(SAMPLES["hooked, minified"])
     said = call("install --dry-run")
-    assert max(map(len, said.stdout.splitlines())) < 250
+    assert max(map(len, said.stdout.splitlines()[1:])) < 250
     assert "indented here" in said.stdout
 
 

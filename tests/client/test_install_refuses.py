@@ -135,7 +135,7 @@ def test_settings_that_change_between_reading_and_writing_are_not_written(desk: 
 def test_when_a_step_fails_the_steps_before_it_are_undone(
     desk: Desk, monkeypatch: pytest.MonkeyPatch, failing: int
 ) -> None:
-    """Backup, receipt, settings, command files: a full disk at each, or its folder."""
+    """Backup, receipt, settings, server, command files: a full disk at each, or its folder."""
     desk.write(SAMPLES["hooked"])
     before = desk.tree()
     plan = plan_install(desk.target(), desk.home, desk.ours)

@@ -90,10 +90,10 @@ def test_a_changed_python_is_written_over_with_and_without_a_receipt(
     desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/opt/other/bin/python3")
-    assert len(write(desk, folder).shown) == 6  # hooks, four skills, README
+    assert len(write(desk, folder).shown) == 7  # hooks, server, four skills, README
     monkeypatch.setattr(sys, "executable", "/opt/third/bin/python3")
     monkeypatch.setenv("HOLDFAST_HOME", str(desk.home / "lost"))
-    assert len(plan_install(plugin_target(folder), desk.home, desk.home / "lost").shown) == 6
+    assert len(plan_install(plugin_target(folder), desk.home, desk.home / "lost").shown) == 7
 
 
 def test_without_a_receipt_it_is_removed_with_all_its_folders(desk: Desk, folder: Path) -> None:

@@ -53,6 +53,44 @@ def test_every_installed_hook_is_fired_and_what_reached_the_client_is_told(
     assert not (own_home / ".holdfast" / "windows").exists(), "no session is left behind"
 
 
+@pytest.mark.requirement("U2", "U6")
+@pytest.mark.usefixtures("quick")
+def test_the_server_is_started_asked_for_its_tools_and_seen_to_end(
+    tmp_path: Path, own_home: Path
+) -> None:
+    _install()
+    code, found = _doctor(tmp_path)
+    assert code == 0, found["troubles"]
+    [server] = found["servers"]
+    assert (server["path"], server["ok"]) == (str(own_home / ".claude.json"), True)
+    assert {"status", "checkpoint", "resume", "board"} <= set(server["tools"])
+
+
+@pytest.mark.requirement("U2", "U6")
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("command", "trouble"),
+    [
+        ("/gone/python3", "does not start"),
+        ("/bin/true", "did not answer"),
+        ("/bin/cat", "cat --help"),
+    ],
+)
+def test_a_server_that_does_not_live_is_a_trouble(
+    own_home: Path, tmp_path: Path, command: str, trouble: str
+) -> None:
+    _install()
+    path = own_home / ".claude.json"
+    state = json.loads(path.read_text())
+    state["mcpServers"]["holdfast"]["command"] = command
+    path.write_text(json.dumps(state))
+    code, found = _doctor(tmp_path)
+    assert code == 1
+    [said] = found["troubles"]
+    assert trouble in said
+    assert "holdfast install" in said
+
+
 @pytest.mark.requirement("U2", "B1", "B2", "C4")
 @pytest.mark.usefixtures("quick")
 def test_a_compaction_is_rehearsed_and_what_came_of_it_is_told(tmp_path: Path) -> None:
@@ -155,9 +193,9 @@ def test_a_trouble_of_all_hooks_is_said_once_with_what_to_do(
         _install()
     code, out, err = _says("--project", str(tmp_path))
     assert code == 1
-    assert out.count("BAD") == len(EVENTS) + 1
+    assert out.count("BAD") == len(EVENTS) + 2
     assert (out + err).count("not found") == 2, "once for the hooks, once for the status line"
-    assert err.count("run `holdfast install`") == 2
+    assert err.count("run `holdfast install`") == 3
 
 
 @pytest.mark.requirement("U2", "U4")

@@ -11,6 +11,7 @@ from typing import Any
 
 from holdfast.cli.checkup_compaction import Step, rehearse
 from holdfast.cli.checkup_line import look_at_status_line
+from holdfast.cli.checkup_server import look_at_servers
 from holdfast.client import doctor as client_doctor
 from holdfast.client import payloads
 from holdfast.client.doctor import Fired
@@ -35,12 +36,14 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
     fired = {install: client_doctor.fire_all(list(install.commands)) for install in installs}
     steps = {install: _rehearsed(install, fired[install]) for install in installs}
     line = look_at_status_line(installs, project)
+    servers = look_at_servers(installs, project)
     settings = settings_load.load(str(project))
     troubles = [
         *_install_troubles(installs),
         *(trouble for install in installs for trouble in _troubles(install, fired[install])),
         *(trouble for install in installs for trouble in _missed(install, steps[install])),
         *line.troubles,
+        *servers.troubles,
         *silenced(project),
         *_home_troubles(),
         *settings.slips,
@@ -53,10 +56,11 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
         "hooks": [one.as_json() for every in fired.values() for one in every],
         "compaction": [one.as_json() for every in steps.values() for one in every],
         "status_line": line.fired.as_json() if line.fired else None,
+        "servers": [one.as_json() for one in servers.started],
         "settings_slips": list(settings.slips),
         "recent_errors": _recent_errors(),
         "transcript_lines": _tallies(),
-        "notes": [*line.notes, *_elsewhere(installs)],
+        "notes": [*line.notes, *servers.notes, *_elsewhere(installs)],
         "troubles": troubles,
     }
 

@@ -30,7 +30,7 @@ def doctor(
     client: bool,
     client_binary: Path | None,
 ) -> None:
-    """Fire every installed hook end to end; exit 1 when something is wrong."""
+    """Fire every installed hook, start the MCP server; exit 1 when something is wrong."""
     wanted = client or client_binary is not None
     binary = _binary(client_binary) if wanted else None
     if binary:
@@ -83,6 +83,10 @@ def _show(found: dict[str, Any]) -> None:
     for step in found["compaction"]:
         mark = "ok " if step["ok"] else "BAD"
         click.echo(f"  {mark} {step['name']:<19} {step['milliseconds']:>6.0f} ms  {step['words']}")
+    for server in found["servers"]:
+        mark, tools = "ok " if server["ok"] else "BAD", ", ".join(server["tools"])
+        said = f"tools: {tools}; ended" if server["ok"] else "see below"
+        click.echo(f"  {mark} {'MCP server':<19} {server['milliseconds']:>6.0f} ms  {said}")
     for error in found["recent_errors"]:
         click.echo(f"  log: {error}")
     if found["transcript_lines"]:

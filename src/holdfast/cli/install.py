@@ -58,11 +58,18 @@ def _place_options(command: Command) -> Command:
 @click.command()
 @_place_options
 @click.option("--force", is_flag=True, help="Install although it is installed elsewhere.")
+@click.option("--no-mcp", is_flag=True, help="Without the MCP server; takes out one that is there.")
 def install(
-    scope: str, project: Path, plugin_folder: Path | None, yes: bool, dry_run: bool, force: bool
+    scope: str,
+    project: Path,
+    plugin_folder: Path | None,
+    yes: bool,
+    dry_run: bool,
+    force: bool,
+    no_mcp: bool,
 ) -> None:
-    """Wire hooks, status line and the /holdfast: commands into Claude Code."""
-    target, ours = _target(scope, project, plugin_folder), _ours()
+    """Wire hooks, status line, MCP server and /holdfast: commands into Claude Code."""
+    target, ours = _target(scope, project, plugin_folder, server=not no_mcp), _ours()
 
     def look() -> Plan:
         return installing.plan_install(target, Path.home(), ours, force=force)
@@ -113,10 +120,12 @@ def uninstall(
     _say_notes(plan.notes + notes)
 
 
-def _target(scope: str, project: Path, plugin_folder: Path | None) -> Target:
+def _target(
+    scope: str, project: Path, plugin_folder: Path | None, *, server: bool = True
+) -> Target:
     if plugin_folder is not None:
         return plugin_target(plugin_folder.absolute())
-    return settings_target(scope, Path.home(), project.resolve())
+    return settings_target(scope, Path.home(), project.resolve(), server=server)
 
 
 def _ours() -> Path:

@@ -112,12 +112,6 @@ def run_as_client(
     command: str, sent: dict[str, Any], folder: Path
 ) -> tuple[subprocess.CompletedProcess[bytes], float] | str:
     """How it ended and after how many milliseconds; or in words why it did not run."""
-    environ = {
-        **_passed_on(),
-        "HOLDFAST_HOME": str(folder / "home"),
-        "CLAUDE_PROJECT_DIR": str(folder),
-        "CLAUDE_CONFIG_DIR": str(folder),
-    }
     begun = time.perf_counter()
     try:
         run = subprocess.run(
@@ -127,11 +121,21 @@ def run_as_client(
             timeout=30,
             check=False,
             cwd=folder,
-            env=environ,
+            env=surroundings(folder),
         )
     except (OSError, ValueError, subprocess.TimeoutExpired) as slip:
         return f"did not run: {slip}"
     return run, round((time.perf_counter() - begun) * 1000, 1)
+
+
+def surroundings(folder: Path) -> dict[str, str]:
+    """An environment in which nothing is read or written but in this folder."""
+    return {
+        **_passed_on(),
+        "HOLDFAST_HOME": str(folder / "home"),
+        "CLAUDE_PROJECT_DIR": str(folder),
+        "CLAUDE_CONFIG_DIR": str(folder),
+    }
 
 
 def _plain(line: str) -> str:

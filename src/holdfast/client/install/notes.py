@@ -11,6 +11,7 @@ from holdfast.client.install.found import find_installs, plugin_in
 from holdfast.client.install.json_places import read
 from holdfast.client.install.parts import OwnFile
 from holdfast.client.install.scopes import Target, settings_file
+from holdfast.client.install.server_part import ServerPart
 from holdfast.client.install.settings_seen import installed_commands, settings_in
 from holdfast.client.install.settings_text import their_status_command
 from holdfast.client.install.silenced import silenced
@@ -61,6 +62,8 @@ def _foreign_files(target: Target, found: Sequence[bytes | None]) -> Iterator[st
     for part, data in zip(target.parts, found, strict=True):
         if isinstance(part, OwnFile) and part.is_foreign(data):
             yield f"{part.path} is someone else's file, so it was left alone"
+        if isinstance(part, ServerPart) and part.wanted and part.is_foreign(data):
+            yield f"{part.path} has another MCP server named holdfast, so it was left alone"
 
 
 def known_elsewhere(ours: Path, *, but: Path) -> Iterator[str]:

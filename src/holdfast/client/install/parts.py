@@ -1,7 +1,7 @@
 """The files we take a share in, each knowing how it looks with us and without us.
 
 A settings file is someone else's and holds a few lines of ours; an own file is ours whole.
-Another part, such as an MCP server's entry, is another class with the same five verbs.
+Another part is another class with the same verbs, such as an MCP server's entry (`server_part`).
 """
 
 from __future__ import annotations
@@ -25,6 +25,10 @@ class Part(Protocol):
     def is_joined(self, data: bytes | None, without: bytes | None) -> bool: ...
     def join(self, data: bytes | None) -> bytes | None: ...
     def leave(self, data: bytes | None, before: Before) -> bytes | None: ...
+    def remembered(
+        self, without: bytes | None, wanted: bytes | None
+    ) -> tuple[bytes | None, bytes | None]:
+        """What the receipt keeps: the file without us, and as we left it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,40 +50,37 @@ class SettingsPart:
 
     def read(self) -> bytes | None:
         """The bytes, or a refusal in words: a link, a folder, not text, not JSON."""
-        if self.path.is_symlink():
-            target = self.path.readlink()
-            raise SettingsIsALink(
-                f"{self.path} is a link to {target}",
-                hint=f"whatever manages {target} would lose our lines; make it a plain file first",
-            )
-        if self.path.exists() and not self.path.is_file():
-            raise SettingsBroken(f"{self.path} is not a file")
-        data = bytes_of(self.path)
-        _checked(self.path, data)
+        data = plain_bytes(self.path)
+        checked(self.path, data)
         return data
 
     def is_joined(self, data: bytes | None, without: bytes | None) -> bool:
-        return settings_text.has_all(_text(data), self.table, self._line(without))
+        return settings_text.has_all(text_of(data), self.table, self._line(without))
 
     def join(self, data: bytes | None) -> bytes:
-        settings = _checked(self.path, data)
+        settings = checked(self.path, data)
         try:
             settings_text.check_room(settings)
         except SettingsBroken as slip:
             raise SettingsBroken(f"{self.path}: {slip}") from None
-        return settings_text.join(_text(data), self.table, self._line(data)).encode()
+        return settings_text.join(text_of(data), self.table, self._line(data)).encode()
 
     def leave(self, data: bytes | None, before: Before) -> bytes | None:
         if data is None:
             return None
-        was = _text(before.data) if before.known else None
-        text = settings_text.leave(_text(data), was, status_line.command_to_wrap({}, self.below))
-        if text == _text(data):
+        was = text_of(before.data) if before.known else None
+        text = settings_text.leave(text_of(data), was, status_line.command_to_wrap({}, self.below))
+        if text == text_of(data):
             return data
         return before.data if text == was else text.encode()
 
+    def remembered(
+        self, without: bytes | None, wanted: bytes | None
+    ) -> tuple[bytes | None, bytes | None]:
+        return without, wanted
+
     def _line(self, without: bytes | None) -> dict[str, Any]:
-        theirs = status_line.command_to_wrap(_checked(self.path, without), self.below)
+        theirs = status_line.command_to_wrap(checked(self.path, without), self.below)
         return wiring.status_line(theirs)
 
 
@@ -109,6 +110,11 @@ class OwnFile:
     def leave(self, data: bytes | None, before: Before) -> bytes | None:
         return None if data is None or self._is_mine(data) else data
 
+    def remembered(
+        self, without: bytes | None, wanted: bytes | None
+    ) -> tuple[bytes | None, bytes | None]:
+        return without, wanted
+
     def _is_mine(self, data: bytes) -> bool:
         """True when only the varying words differ: an older python wrote it."""
         cuts = "|".join(re.escape(word) for word in self.varying)
@@ -117,13 +123,26 @@ class OwnFile:
         return re.fullmatch(pattern, data.decode("utf-8", "replace")) is not None
 
 
-def _text(data: bytes | None) -> str:
+def plain_bytes(path: Path) -> bytes | None:
+    """What the file holds; a link is refused: replacing it would cut it from its manager."""
+    if path.is_symlink():
+        target = path.readlink()
+        raise SettingsIsALink(
+            f"{path} is a link to {target}",
+            hint=f"whatever manages {target} would lose our lines; make it a plain file first",
+        )
+    if path.exists() and not path.is_file():
+        raise SettingsBroken(f"{path} is not a file")
+    return bytes_of(path)
+
+
+def text_of(data: bytes | None) -> str:
     return settings_text.or_empty((data or b"").decode())
 
 
-def _checked(path: Path, data: bytes | None) -> dict[str, Any]:
+def checked(path: Path, data: bytes | None) -> dict[str, Any]:
     try:
-        return settings_text.check(_text(data))
+        return settings_text.check(text_of(data))
     except UnicodeDecodeError as slip:
         raise SettingsBroken(f"{path}: not UTF-8 at byte {slip.start + 1}") from None
     except SettingsBroken as slip:

@@ -169,7 +169,11 @@ def _receipt(target: Target, shares: list[_Share], old: Receipt | None) -> Recei
         project=str(target.project or ""),
         folders=tuple(sorted(folders.union(old.folders if old else ()))),
         files=tuple(
-            receipts.record(target.anchor, share.part.path, share.without, share.wanted)
+            receipts.record(
+                target.anchor,
+                share.part.path,
+                *share.part.remembered(share.without, share.wanted),
+            )
             for share in shares
             if share.wanted != share.without
         ),

@@ -27,7 +27,13 @@ def plugin_target(folder: Path) -> Target:
         raise NotAPluginFolder(f"{folder} is not a folder")
     if folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
         raise NotAPluginFolder(f"{folder} is not empty and holds no Holdfast plugin")
-    varying = (_escaped(wiring.hook_command()), wiring.console_command(), holdfast.__version__)
+    starts = wiring.server_entry()
+    varying = (
+        _escaped(wiring.hook_command()),
+        wiring.console_command(),
+        holdfast.__version__,
+        *(_escaped(word) for word in (starts["command"], starts["args"][-1])),
+    )
     return Target(
         scope="plugin",
         anchor=folder,
@@ -41,6 +47,7 @@ def _files(folder: Path) -> dict[str, str]:
         MANIFEST: _json(_manifest()),
         ".claude-plugin/marketplace.json": _json(_marketplace()),
         "hooks/hooks.json": _json({"hooks": wiring.hook_table()}),
+        ".mcp.json": _json({"mcpServers": {wiring.SERVER: wiring.server_entry()}}),
         **{f"skills/{name}/SKILL.md": skill(name) for name in SKILLS},
         "README.md": _readme(folder),
         "LICENSE": packaged("LICENSE"),

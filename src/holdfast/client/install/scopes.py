@@ -10,6 +10,7 @@ from pathlib import Path
 
 from holdfast.client.install import wiring
 from holdfast.client.install.parts import OwnFile, Part, SettingsPart
+from holdfast.client.install.server_part import ServerPart
 
 SCOPES = ("user", "project", "local")
 BELOW: dict[str, tuple[str, ...]] = {  # whom each one overrides
@@ -61,11 +62,22 @@ def settings_file(scope: str, home: Path, project: Path) -> Path:
     return project / ".claude" / name
 
 
-def settings_target(scope: str, home: Path, project: Path) -> Target:
+def server_part(scope: str, home: Path, project: Path, *, wanted: bool = True) -> ServerPart:
+    """Where the client looks for MCP servers: one file for the user, whatever the project."""
+    if scope == "project":
+        return ServerPart(project / ".mcp.json", wanted=wanted)
+    given = os.environ.get("CLAUDE_CONFIG_DIR")
+    state = (Path(given).absolute() if given else home) / ".claude.json"
+    own = ("projects", str(project)) if scope == "local" else ()
+    return ServerPart(state, (*own, "mcpServers"), wanted)
+
+
+def settings_target(scope: str, home: Path, project: Path, *, server: bool = True) -> Target:
     """Our parts in one settings scope; a new kind of part joins the list here."""
     settings = settings_file(scope, home, project)
     parts: tuple[Part, ...] = (
         SettingsPart(settings, tuple(settings_file(s, home, project) for s in BELOW[scope])),
+        server_part(scope, home, project, wanted=server),
         *(
             OwnFile(
                 settings.parent / "commands" / "holdfast" / f"{name}.md",

@@ -105,13 +105,13 @@ def _remove_hook(text: str, path: Path, before: str | None) -> str:
     for container in (path[:2], path[:1], ()):
         if not is_empty(text, container):
             break
-        text = _close(text, container, before)
+        text = close(text, container, before)
         if find(text, container) is not None:
             break
     return text
 
 
-def _close(text: str, container: Path, before: str | None) -> str:
+def close(text: str, container: Path, before: str | None) -> str:
     """A container that we emptied goes if it was ours; else it is as blank as it was."""
     theirs = before is not None and find(before, container) is not None
     if container and not theirs:
@@ -133,7 +133,7 @@ def _leave_status_line(text: str, before: str | None, below: str | None) -> str:
     if line is not None:
         return replace(text, STATUS, line)
     text = remove(text, STATUS)
-    return _close(text, (), before) if is_empty(text, ()) else text
+    return close(text, (), before) if is_empty(text, ()) else text
 
 
 def _theirs_as_written(theirs: str | None, before: str | None, below: str | None) -> str | None:

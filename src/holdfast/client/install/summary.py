@@ -8,8 +8,9 @@ from pathlib import Path
 from holdfast.client.install import settings_text
 from holdfast.client.install.changes import Change
 from holdfast.client.install.scopes import Target
-from holdfast.client.install.wiring import is_ours
+from holdfast.client.install.wiring import SERVER_ENTRY, is_ours
 
+SERVER_FILES = (".claude.json", ".mcp.json")
 VERBS = {"adds": "to", "removes": "from", "renews": "in"}
 
 
@@ -24,6 +25,9 @@ def in_one_line(target: Target, shown: Sequence[Change]) -> str:
 
 def _one(change: Change, settings: Path) -> str:
     before, after = _bytes(change)
+    if change.path.name in SERVER_FILES:
+        verb = _verb(_has_server(before), _has_server(after))
+        return f"{verb} the MCP server {VERBS[verb]} {change.path}"
     if change.path != settings:
         return f"{_verb(bool(before), bool(after))} /holdfast:{change.path.stem}"
     was, will = _share(before), _share(after)
@@ -43,6 +47,10 @@ def _share(data: bytes) -> list[str]:
     count = len(settings_text.commands(settings))
     line = is_ours(settings_text.their_status_command(settings))
     return [*([f"{count} hooks"] if count else []), *(["the status line"] if line else [])]
+
+
+def _has_server(data: bytes) -> bool:
+    return SERVER_ENTRY.encode() in data
 
 
 def _verb(before: bool, after: bool) -> str:

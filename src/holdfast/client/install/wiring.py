@@ -1,4 +1,4 @@
-"""What we put into Claude Code: ten hooks and a status line, all through one entry point."""
+"""What we put into Claude Code: hooks and a status line through one entry point, and a server."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from typing import Any
 import holdfast
 
 ENTRY = "holdfast/hook/__main__.py"
+SERVER, SERVER_ENTRY = "holdfast", "holdfast/mcp/__main__.py"
 STATUS_WORD, WRAPS = "statusline", "--wraps"
 
 # Seconds, as the client counts them. SessionEnd is killed after about 1.5 s unless it says more.
@@ -65,6 +66,20 @@ def hook_table() -> HookTable:
 
 def status_line(theirs: str | None = None) -> dict[str, Any]:
     return {"type": "command", "command": status_command(theirs), "padding": 0}
+
+
+def server_entry() -> dict[str, Any]:
+    """The MCP server as the client starts it; -I: nothing of the project can be imported."""
+    script = str(Path(holdfast.__file__).parent / "mcp/__main__.py")
+    return {"type": "stdio", "command": sys.executable, "args": ["-I", script]}
+
+
+def is_our_server(entry: object) -> bool:
+    """True for an entry that starts our server and nothing else, whatever its python."""
+    arguments = entry.get("args") if isinstance(entry, dict) else None
+    if not isinstance(arguments, list) or len(arguments) != 2:
+        return False
+    return arguments[0] == "-I" and str(arguments[1]).endswith("/" + SERVER_ENTRY)
 
 
 def is_ours(command: object) -> bool:
