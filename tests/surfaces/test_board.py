@@ -39,7 +39,9 @@ def test_what_is_posted_is_listed_and_read_once() -> None:
     assert second.endswith("workflow.progress user to all: half done")
     assert _ok("read", "b") == ""
     listed = _ok("list").splitlines()
-    assert [line.endswith(", read by b") for line in listed] == [True, True]
+    assert [line.endswith(" (confirmed), read by b") for line in listed] == [True, True]
+    states = json.loads(_ok("list", "--json"))["states"]
+    assert states == {"waiting": 0, "said": 0, "confirmed": 2, "expired": 0}
 
 
 @pytest.mark.requirement("A2", "U3")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any
 
 from fastapi import APIRouter, Query, Response
@@ -13,7 +14,7 @@ from holdfast.api.fields import AgentName, AgentPath, Body, Id, Object, Offset, 
 from holdfast.api.large import Route
 from holdfast.api.topics import Topic, Topics, must_know
 from holdfast.store.page import Row
-from holdfast.work import deliveries, messages, moment
+from holdfast.work import board, deliveries, messages, moment
 from holdfast.work.deliveries import Ask
 
 router = APIRouter(prefix="/api/messages", tags=["messages"], route_class=Route)
@@ -78,12 +79,15 @@ class Raw(Answer):
     payload: dict[str, Any]
     priority: int
     read_by: list[str]
+    said_to: list[str]
+    state: str
     created_at: str
     expires_at: str
 
 
 class Listed(Paged):
     messages: list[Raw]
+    states: dict[str, int]
 
 
 @router.post("", status_code=201, response_model=Made, responses=NOT_FOUND)
@@ -101,6 +105,7 @@ async def post(body: NewMessage, db: Db, known: Topics) -> Response:
         project_id=_text(body.project_id),
     )
     await db.write(lambda c: messages.post(c, row))
+    await asyncio.to_thread(board.handed, db.store, row)
     return said({"success": True, "message": posted(row)}, 201)
 
 
@@ -114,8 +119,11 @@ async def listed(
 ) -> Response:
     """Newest first, nothing is marked as read. Expired ones are listed, and counted in `total`,
     until they are cleaned up."""
-    page = await db.read(lambda c: messages.listed(c, limit, offset, _text(project_id)))
-    return said({"messages": [raw(row) for row in page.rows], **paging(page)})
+    now, where = moment.now_ms(), _text(project_id)
+    page = await db.read(lambda c: messages.listed(c, limit, offset, where))
+    states = await db.read(lambda c: deliveries.states(c, now, where))
+    listing = [raw(row, now) for row in page.rows]
+    return said({"messages": listing, "states": states, **paging(page)})
 
 
 @router.get("/{agent_id:text}", response_model=Inbox)
@@ -144,7 +152,8 @@ async def inbox(
     )
     found = await db.read(lambda c: deliveries.look(c, ask))
     if found.unread_ids:
-        found = await db.write(lambda c: deliveries.mark(c, ask, found))
+        looked = await asyncio.to_thread(board.about_to_read, found, ask)
+        found = await db.write(lambda c: deliveries.mark(c, ask, looked))
     return said(
         {
             "agent_id": agent_id,
@@ -173,7 +182,7 @@ def shown(row: Row) -> dict[str, Any]:
     return {**posted(row), "content": content, "already_read": read}
 
 
-def raw(row: Row) -> dict[str, Any]:
+def raw(row: Row, now_ms: int) -> dict[str, Any]:
     return {
         "id": row["id"],
         "project_id": row["project_id"],
@@ -184,6 +193,8 @@ def raw(row: Row) -> dict[str, Any]:
         "payload": row["content"] or {},
         "priority": row["priority"],
         "read_by": row["read_by"],
+        "said_to": row["said_to"],
+        "state": deliveries.state_of(row, now_ms),
         "created_at": moment.written(row["created_ms"]),
         "expires_at": moment.written(row["expires_ms"]),
     }

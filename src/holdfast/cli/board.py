@@ -15,6 +15,7 @@ from holdfast.redact import redact
 from holdfast.settings import load
 from holdfast.store.page import Row
 from holdfast.store.store import Store
+from holdfast.work import board as on_board
 from holdfast.work import deliveries, messages, moment, projects, topics
 
 Command = Callable[..., Any]
@@ -44,17 +45,20 @@ def board() -> None:
 def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, limit: int) -> None:
     """The newest messages; nothing is marked as read."""
     where = _project_id(project, everywhere)
-    with _opened(database) as store:
-        page = store.read(lambda c: messages.listed(c, limit, 0, where))
-    if as_json:
-        click.echo(json.dumps({"messages": [plain(row) for row in page.rows], "total": page.total}))
-        return
     now = moment.now_ms()
+    with _opened(database) as store:
+        on_board.settle(store, now)
+        page = store.read(lambda c: messages.listed(c, limit, 0, where))
+        states = store.read(lambda c: deliveries.states(c, now, where))
+    if as_json:
+        rows = [{**plain(row), "state": deliveries.state_of(row, now)} for row in page.rows]
+        click.echo(json.dumps({"messages": rows, "total": page.total, "states": states}))
+        return
     for row in reversed(page.rows):
-        gone = ", expired" if row["expires_ms"] <= now else ""
         read = f", read by {', '.join(row['read_by'])}" if row["read_by"] else ""
-        click.echo(f"{line(row)}{shown(read)}{gone}")
-    click.echo(f"{len(page.rows)} of {page.total} messages", err=True)
+        click.echo(f"{line(row)} ({deliveries.state_of(row, now)}){shown(read)}")
+    counted = ", ".join(f"{count} {state}" for state, count in states.items())
+    click.echo(f"{len(page.rows)} of {page.total} messages: {counted}", err=True)
 
 
 @board.command()
@@ -102,7 +106,7 @@ def post(
     with _opened(database) as store:
         if where is not None:
             store.write(lambda c: projects.put(c, _path(project), now))
-        store.write(lambda c: messages.post(c, row))
+        on_board.post(store, row)
     if as_json:
         click.echo(json.dumps(plain(row)))
         return
@@ -129,7 +133,7 @@ def read(
     with _opened(database) as store:
         found = store.read(lambda c: deliveries.look(c, ask))
         if not peek and found.unread_ids:
-            looked = found
+            looked = on_board.about_to_read(found, ask)
             found = store.write(lambda c: deliveries.mark(c, ask, looked))
     unread = [row for row in found.rows if not row["already_read"]]
     if as_json:

@@ -9,7 +9,10 @@ from __future__ import annotations
 import json
 
 TAKES_CONTEXT = frozenset(
-    ("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure", "SubagentStart")
+    (
+        *("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"),
+        *("SubagentStart", "SubagentStop"),
+    )
 )
 
 

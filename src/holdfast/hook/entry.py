@@ -217,11 +217,16 @@ def _note_agent(payload: dict[str, Any], event: str, now_ms: int) -> None:
     agent_id, kind = scan.text_of(payload, "agent_id"), scan.text_of(payload, "agent_type")
     if not kind:
         return  # the compaction's own agent: it has no window and no file
+    own = places.window(session_id, agent_id)
+    if event == "SubagentStop" and places.has_outbox(own):
+        said = _wake("agent_stop").tell(payload, own, now_ms)
+        if said:
+            return _say(said)  # it goes on, and has not ended yet
     prompt_id = scan.text_of(payload, "prompt_id")  # whose request it works on
     line = spool.Line(now_ms, event, 0, "agent", agent_id, kind, answer_id=prompt_id)
     spool.append(places.window(session_id), line)
     if event == "SubagentStop":
-        places.close_window(places.window(session_id, agent_id))
+        places.close_window(own)
 
 
 def _read_all(fd: int) -> bytes:

@@ -17,7 +17,7 @@ from holdfast.window import seen as kept
 from holdfast.window.crossing import Crossing, cross
 from holdfast.window.state import State, WindowBusy, held
 from holdfast.window.view import View
-from holdfast.wire import log, mark, spool
+from holdfast.wire import log, mark, places, spool
 
 # A hook waits two seconds for its turn; who comes later than this comes from a clock set back.
 LATE_MS = 5_000
@@ -65,7 +65,7 @@ def _rearm(folder: str, state: State) -> None:
     armed = mark.load(folder)
     if armed is not None:
         armed.owed = arm.owed(state)
-        mark.arm(folder, armed)
+        arm.put(folder, state, armed)
 
 
 def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
@@ -77,7 +77,7 @@ def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
     state.checkpoint_tokens = min(state.checkpoint_tokens, state.used_tokens)
     state.stop_guard = int(settings.word("stop_guard") == "on")
     if seen.reading.basis == "compacting":
-        mark.arm(moment.folder, arm.wake_next(state))
+        arm.put(moment.folder, state, arm.wake_next(state))
         return News()
     kept.add(list(seen.compactions))
     known = seen.reading.basis in ("usage", "boundary")
@@ -88,13 +88,14 @@ def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
     _account(crossing, state, seen, news, moment.folder)
     owed = news.to_user or state.owed
     state.owed = "" if pays else owed
-    to_model = "\n".join(filter(None, (news.to_model, _second_brief(state))))
+    parts = (news.to_model, _second_brief(state), _messages(moment, state))
+    to_model = "\n".join(filter(None, parts))
     rolls = (
         may_roll and not to_model and rolling.due(state, seen.verdict.used_ratio, lines, settings)
     )
     state.rolled_ms = moment.now_ms if rolls else state.rolled_ms
     size = spool.rotate(moment.folder)
-    mark.arm(moment.folder, arm.mark_for(state, seen.verdict, lines, size, settings))
+    arm.put(moment.folder, state, arm.mark_for(state, seen.verdict, lines, size, settings))
     return News(to_model, owed if pays else "", rolls)
 
 
@@ -104,6 +105,15 @@ def _second_brief(state: State) -> str:
         return ""  # an asynchronous hook of a subagent would tell its parent
     text, state.second_brief = state.second_brief, ""
     return text
+
+
+def _messages(moment: Moment, state: State) -> str:
+    """What other agents left for this one; a subagent hears it elsewhere (`agent_stop`)."""
+    if state.agent_id or not places.has_outbox(moment.folder):
+        return ""
+    from holdfast.lifecycle import messages  # only who has some pays for it
+
+    return messages.turn(moment.folder, state.transcript, moment.now_ms)
 
 
 def _monitored(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from holdfast.wire import log, mark
+from holdfast.wire import log, mark, places
 from holdfast.wire.mark import DENSITY, NEVER, OWED_TO_MODEL, OWED_TO_USER, Mark
 
 if TYPE_CHECKING:
@@ -64,10 +64,19 @@ def wake_next(state: State) -> Mark:
     )
 
 
+def put(folder: str, state: State, made: Mark) -> None:
+    """In place of the old one; while a message waits, the next call wakes and the model is owed.
+    Not in a subagent: what its call's hook prints would go to its parent."""
+    if places.has_outbox(folder):
+        made.owed |= OWED_TO_MODEL
+        made.above = made.above if state.agent_id else WAKE_NEXT
+    mark.arm(folder, made)
+
+
 def rouse(folder: str, state: State) -> None:
     """Put that mark in place where it can be; what the caller has to say comes first."""
     try:
-        mark.arm(folder, wake_next(state))
+        put(folder, state, wake_next(state))
     except OSError as slip:
         log.add("WARN", "mark", f"{folder}: not armed: {slip}")
 

@@ -48,6 +48,11 @@ def is_closed(folder: str) -> bool:
     return os.path.exists(os.path.join(folder, "ended"))
 
 
+def has_outbox(folder: str) -> bool:
+    """Something waits to be said here: the file is there only while it does."""
+    return os.path.exists(os.path.join(folder, "outbox.json"))
+
+
 def transcript(main_path: str, agent_id: str = "") -> str:
     """A subagent's payload names its parent's transcript; its own lies in a folder beside that."""
     if not agent_id:

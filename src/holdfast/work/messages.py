@@ -63,19 +63,22 @@ def listed(connection: Connection, limit: int, offset: int, project_id: str | No
     else:
         query = query.where(messages.c.project_id == project_id)
     page = paged(connection, query, limit, offset, total=total)
-    readers = _readers(connection, [row["id"] for row in page.rows])
+    had = _had(connection, [row["id"] for row in page.rows])
     for row in page.rows:
-        row["read_by"] = readers.get(row["id"], [])
+        row["read_by"] = had.get((row["id"], "read"), [])
+        row["said_to"] = had.get((row["id"], "claimed"), [])
     return page
 
 
-def _readers(connection: Connection, message_ids: list[str]) -> dict[str, list[str]]:
-    read = sa.select(deliveries.c.message_id, deliveries.c.agent_id).where(
-        deliveries.c.message_id.in_(message_ids), deliveries.c.state == "read"
+def _had(connection: Connection, message_ids: list[str]) -> dict[tuple[str, str], list[str]]:
+    """By message and state: who has read it, to whom it was said and not yet seen to arrive."""
+    table = deliveries.c
+    given = sa.select(table.message_id, table.state, table.agent_id).where(
+        table.message_id.in_(message_ids)
     )
-    found: dict[str, list[str]] = {}
-    for message_id, agent_id in connection.execute(
-        read.order_by(deliveries.c.at_ms, deliveries.c.agent_id)
+    found: dict[tuple[str, str], list[str]] = {}
+    for message_id, state, agent_id in connection.execute(
+        given.order_by(table.at_ms, table.agent_id)
     ):
-        found.setdefault(message_id, []).append(agent_id)
+        found.setdefault((message_id, state), []).append(agent_id)
     return found

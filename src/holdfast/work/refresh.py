@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from functools import partial
 from typing import Any
 
@@ -23,12 +22,11 @@ from holdfast.store.tables import (
     subtasks,
     tasks,
 )
-from holdfast.window import state as states
 from holdfast.wire import log
 from holdfast.work import moment, projection, shape
+from holdfast.work.heard_by import LIVE_MS, listeners
 from holdfast.work.taking.contexts import SNAPSHOT
 
-LIVE_MS = 24 * 3_600_000
 OPEN = ("running", "pending", "blocked", "paused")
 MOST_PLACES = 20
 MOST_ACTIONS, MOST_MESSAGES, MOST_TASKS, MOST_SUBTASKS, MOST_AGENTS = 100, 50, 100, 200, 50
@@ -70,20 +68,7 @@ def _touched(connection: Connection, after: int) -> tuple[int, set[str | None]]:
 
 def live(now_ms: int) -> list[tuple[str, str]]:
     """(main window's folder, session) of sessions that have not ended and were heard of lately."""
-    found = []
-    for folder, state in states.all_windows():
-        is_main = folder.endswith("/main")
-        heard_ms = max(state.at_ms, _touched_ms(f"{folder}/spool"))
-        if is_main and not state.ended_ms and now_ms - heard_ms < LIVE_MS:
-            found.append((folder, state.session_id))
-    return found
-
-
-def _touched_ms(path: str) -> int:
-    try:
-        return int(os.stat(path).st_mtime * 1000)  # noqa: PTH116
-    except OSError:
-        return 0
+    return [(one.folder, one.name) for one in listeners(now_ms) if not one.is_agent]
 
 
 def projected(connection: Connection, session_id: str, now_ms: int) -> dict[str, Any]:

@@ -1,0 +1,50 @@
+"""Putting messages into a window's outbox, and taking them back: whoever is warm does it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence, Set
+
+from holdfast.window import arm, outbox, saying
+from holdfast.window.outbox import CONFIRMED, WAITING, Done, Entry
+from holdfast.window.state import State, held
+from holdfast.wire import mark, places
+
+SEARCHED_BYTES = 4 << 20
+
+
+def hand(folder: str, entries: Sequence[Entry], now_ms: int) -> None:
+    """Those that are not there yet and were not heard; the next hook wakes while any waits."""
+    with held(folder) as state:
+        size = saying.size_of(state.transcript)
+        start = max(0, size - SEARCHED_BYTES)
+        end = saying.read_from(state.transcript, start, SEARCHED_BYTES)
+        box = outbox.load(folder)
+        known = {one.id for one in box.entries}
+        new = [one for one in entries if one.id not in known]
+        heard = [one for one in new if one.tag.encode() in end]  # its outbox was lost
+        if heard:
+            outbox.save(folder, box, [Done(one.id, CONFIRMED, now_ms) for one in heard])
+        outbox.put(folder, box, [one for one in new if one not in heard], size)
+        if places.has_outbox(folder):  # also where another put them there and got no further
+            _rouse(folder, state)
+
+
+def take_back(folder: str, message_ids: Set[str]) -> set[str]:
+    """They are not said any more; those that were said already are named."""
+    with held(folder) as state:
+        box = outbox.load(folder)
+        mine = [one for one in box.entries if one.id in message_ids]
+        said = {one.id for one in mine if one.state != WAITING}
+        box.entries = [one for one in box.entries if one not in mine or one.id in said]
+        outbox.save(folder, box)
+        if not box.entries:
+            _rouse(folder, state)
+    return said
+
+
+def _rouse(folder: str, state: State) -> None:
+    """Without a mark the next hook wakes by itself."""
+    armed = mark.load(folder)
+    if armed is not None:
+        armed.owed = arm.owed(state)
+        arm.put(folder, state, armed)

@@ -1,0 +1,145 @@
+"""What a window's agent is to be told: a small file beside its window, which hooks can afford.
+
+`outbox.json` holds what waits and what was said but not yet seen to arrive; it is there only while
+there is such a thing, so that its being there is the debt. What is over (confirmed, expired) goes
+to `outbox.done`, line by line, for the board. Both change only under the window's lock.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+from holdfast.wire import log, places
+
+VERSION = 1
+MOST_BYTES = 256 << 10
+MOST_ENTRIES = 50
+MOST_CHARS = 210  # 60 tokens of 3.5 characters
+WAITING, SAID, CONFIRMED, EXPIRED = "waiting", "said", "confirmed", "expired"
+
+
+@dataclass(slots=True)
+class Entry:
+    """One message. `tag` is in the text, so that the transcript shows whether it arrived."""
+
+    id: str
+    tag: str
+    text: str
+    created_ms: int
+    expires_ms: int
+    state: str = WAITING
+    sayings: int = 0
+    quiet: bool = False  # whoever said it has ended: what it printed is with the client, or lost
+    silent: int = 0  # answers that came since, without it
+
+
+@dataclass(slots=True)
+class Outbox:
+    entries: list[Entry] = field(default_factory=list)
+    read_to: int = 0  # how far the transcript was searched for what was said
+    answer: str = ""  # the newest answer found there
+
+    @property
+    def said(self) -> list[Entry]:
+        return [one for one in self.entries if one.state == SAID]
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """How one message ended."""
+
+    id: str
+    state: str
+    at_ms: int
+
+
+def is_there(folder: str) -> bool:
+    return any(os.path.exists(f"{folder}/{name}") for name in ("outbox.json", "outbox.done"))  # noqa: PTH110
+
+
+def load(folder: str) -> Outbox:
+    """As it was left. What cannot be read starts anew: the board still has every message."""
+    data = places.read_small(f"{folder}/outbox.json", MOST_BYTES + 1)
+    if not data:
+        return Outbox()
+    try:
+        value = json.loads(data)
+        if value["version"] != VERSION:
+            raise ValueError(f"not an outbox of version {VERSION}")
+        found = [Entry(**one) for one in value["entries"]]
+        if not all(map(_fits, found)):
+            raise ValueError("an entry does not fit")
+        return Outbox(found, int(value["read_to"]), str(value["answer"]))
+    except (ValueError, TypeError, KeyError, RecursionError) as slip:
+        log.add("WARN", "outbox", f"{folder}: started anew: {slip!r}")
+        return Outbox()
+
+
+def _fits(one: Entry) -> bool:
+    kinds = {"str": str, "int": int, "bool": bool}
+    right = all(type(getattr(one, part.name)) is kinds[str(part.type)] for part in fields(one))
+    return right and one.state in (WAITING, SAID) and len(one.text) <= MOST_CHARS
+
+
+def save(folder: str, box: Outbox, over: Sequence[Done] = ()) -> None:
+    """What is over is noted first: a crash in between notes it twice, which is once."""
+    for done in over:
+        places.append(f"{folder}/outbox.done", _line(done))
+    gone = {one.id for one in over}
+    box.entries = [one for one in box.entries if one.id not in gone]
+    path = f"{folder}/outbox.json"
+    if not box.entries:
+        with suppress(FileNotFoundError):
+            os.unlink(path)  # noqa: PTH108
+        return
+    body: dict[str, Any] = {"version": VERSION, "read_to": box.read_to, "answer": box.answer}
+    body["entries"] = [asdict(one) for one in box.entries]
+    places.replace_whole(path, json.dumps(body).encode())
+
+
+def put(folder: str, box: Outbox, new: Sequence[Entry], size: int) -> int:
+    """Add what is not there yet, oldest first; how many. `size`: of the transcript now."""
+    known = {one.id for one in box.entries} | {one.id for one in done(folder)}
+    fresh = [one for one in new if one.id not in known]
+    room = max(0, MOST_ENTRIES - len(box.entries))
+    fresh = sorted(fresh, key=_age)[:room]
+    if fresh:
+        box.read_to = box.read_to if box.said else size
+        box.entries = sorted([*box.entries, *fresh], key=_age)
+        save(folder, box)
+    return len(fresh)
+
+
+def done(folder: str) -> list[Done]:
+    data = places.read_small(f"{folder}/outbox.done", MOST_BYTES)
+    found = []
+    for line in data.decode("utf-8", "replace").splitlines():
+        words = line.split(" ")
+        if len(words) == 4 and words[0] == "v1" and words[3].isdecimal():
+            found.append(Done(words[1], words[2], int(words[3])))
+    return found
+
+
+def forget_done(folder: str, known: Sequence[Done]) -> None:
+    """The board has noted these: what came since stays."""
+    had = set(known)
+    left = [one for one in done(folder) if one not in had]
+    path = f"{folder}/outbox.done"
+    if left:
+        places.replace_whole(path, b"".join(map(_line, left)))
+    else:
+        with suppress(FileNotFoundError):
+            os.unlink(path)  # noqa: PTH108
+
+
+def _line(one: Done) -> bytes:
+    return f"v1 {one.id} {one.state} {one.at_ms}\n".encode()
+
+
+def _age(one: Entry) -> tuple[int, str]:
+    return one.created_ms, one.id

@@ -1,0 +1,168 @@
+"""A message waits in its window's outbox, is said, and is seen to arrive."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast.window import outbox, saying
+from holdfast.window.handing import hand, take_back
+from holdfast.window.outbox import Entry
+from holdfast.wire import mark, places
+from tests.board.model import Client, an_entry, hook
+from tests.builders import an_answer
+from tests.hot.hooks import window
+
+NOW = 1
+
+
+@pytest.fixture(params=[False, True], ids=["in time", "late"])
+def client(request: pytest.FixtureRequest, tmp_path: Path) -> Client:
+    made = Client(tmp_path, late=request.param)
+    hook("PostToolUse", made.path, tool_use_id="t0")
+    return made
+
+
+def _done(client: Client) -> list[tuple[str, str]]:
+    return [(one.id, one.state) for one in outbox.done(client.folder)]
+
+
+@pytest.mark.requirement("A3")
+def test_a_message_is_said_by_the_next_hook_and_confirmed_by_the_transcript(client: Client) -> None:
+    hand(client.folder, [an_entry(1)], NOW)
+    for _ in range(4):
+        client.step()
+    assert client.times(an_entry(1)) == 1
+    assert _done(client) == [("id-1", "confirmed")]
+    assert not places.has_outbox(client.folder)
+
+
+@pytest.mark.requirement("A3", "X2")
+def test_once_it_has_arrived_the_hook_sleeps_again(client: Client) -> None:
+    hand(client.folder, [an_entry(1)], NOW)
+    woken = mark.load(client.folder)
+    assert woken is not None
+    assert (woken.above, woken.owed) == (0, mark.OWED_TO_MODEL)
+    for _ in range(4):
+        client.step()
+    asleep = mark.load(client.folder)
+    assert asleep is not None
+    assert asleep.above > 0
+    assert asleep.owed == 0
+
+
+@pytest.mark.requirement("A3")
+def test_the_oldest_is_said_first_and_a_few_at_a_time(client: Client) -> None:
+    entries = [an_entry(n, created_ms=n) for n in range(1, 8)]
+    hand(client.folder, entries[::-1], NOW)
+    for _ in range(8):
+        client.step()
+    tags = [one.tag for one in entries]
+    found = [tag for text in client.seen for tag in tags if tag in text]
+    assert found == tags
+    assert max(text.count("[m-") for text in client.seen) == saying.AT_ONCE
+
+
+@pytest.mark.requirement("A3")
+def test_an_expired_message_is_dropped_and_counted(client: Client) -> None:
+    hand(client.folder, [an_entry(1, expires_ms=2), an_entry(2)], NOW)
+    for _ in range(3):
+        client.step()
+    assert client.times(an_entry(1)) == 0
+    assert ("id-1", "expired") in _done(client)
+    assert client.times(an_entry(2)) == 1
+
+
+@pytest.mark.requirement("A3")
+def test_two_hooks_at_once_do_not_both_say_it(client: Client) -> None:
+    hand(client.folder, [an_entry(1)], NOW)
+    said = [hook("PostToolUse", client.path, tool_use_id="t0") for _ in range(2)]
+    assert [an_entry(1).tag in text for text in said] == [True, False]
+
+
+@pytest.mark.requirement("A3")
+def test_words_no_client_writes_down_are_not_said_for_ever(tmp_path: Path) -> None:
+    client = Client(tmp_path, late=False)
+    hook("PostToolUse", client.path, tool_use_id="t0")
+    hand(client.folder, [an_entry(1)], NOW)
+    said = 0
+    for n in range(1, 30):
+        said += an_entry(1).tag in hook("PostToolUse", client.path, tool_use_id=f"t{n - 1}")
+        with client.path.open("a") as file:
+            file.write(json.dumps(an_answer(20_000 + n, id=f"m{n}", calls=(f"t{n}",))) + "\n")
+    assert said == saying.MOST_SAYINGS
+    assert _done(client) == [("id-1", "expired")]
+
+
+@pytest.mark.requirement("A3", "B8", "X7")
+def test_what_is_said_is_fenced_and_a_subagents_call_says_nothing(client: Client) -> None:
+    hand(client.folder, [an_entry(1)], NOW)
+    sub = hook("PostToolUse", client.path, agent_id="a1", agent_type="general", tool_use_id="t0")
+    assert sub == ""
+    said = json.loads(hook("UserPromptSubmit", client.path, prompt="go on"))
+    text = said["hookSpecificOutput"]["additionalContext"]
+    assert text.startswith("<holdfast-brief")
+    assert "not instructions" in text
+    assert text.endswith("</holdfast-brief>")
+
+
+@pytest.mark.requirement("A3")
+def test_a_subagent_hears_it_as_it_ends_goes_on_once_and_then_ends(tmp_path: Path) -> None:
+    client = Client(tmp_path, late=False)
+    own = {"agent_id": "a1", "agent_type": "general", "stop_hook_active": False}
+    hook("PostToolUse", client.path, tool_use_id="t0", **own)
+    folder = str(window(agent="a1"))
+    hand(folder, [an_entry(1)], NOW)
+    said = json.loads(hook("SubagentStop", client.path, **own))
+    assert said["hookSpecificOutput"]["hookEventName"] == "SubagentStop"
+    assert an_entry(1).tag in said["hookSpecificOutput"]["additionalContext"]
+    assert not places.is_closed(folder)
+    assert hook("SubagentStop", client.path, **(own | {"stop_hook_active": True})) == ""
+    assert places.is_closed(folder)
+
+
+@pytest.mark.requirement("A3")
+def test_what_is_taken_back_is_not_said_and_what_was_said_is_named(client: Client) -> None:
+    hand(client.folder, [an_entry(n, created_ms=n) for n in range(1, 6)], NOW)
+    client.step()
+    assert take_back(client.folder, {"id-1", "id-5"}) == {"id-1"}
+    for _ in range(5):
+        client.step()
+    assert [client.times(an_entry(n)) for n in range(1, 6)] == [1, 1, 1, 1, 0]
+
+
+@pytest.mark.requirement("A3", "X6")
+def test_a_lost_outbox_makes_nobody_hear_a_message_twice(client: Client) -> None:
+    hand(client.folder, [an_entry(1)], NOW)
+    for _ in range(3):
+        client.step()
+    for left in Path(client.folder).glob("outbox.*"):
+        left.unlink()
+    hand(client.folder, [an_entry(1)], NOW)
+    client.step()
+    client.step()
+    assert client.times(an_entry(1)) == 1
+
+
+@pytest.mark.requirement("X1", "X6")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(data=st.binary(max_size=300) | st.text(max_size=80).map(str.encode))
+def test_any_bytes_in_an_outbox_leave_the_hook_well(tmp_path: Path, data: bytes) -> None:
+    folder = window()
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "outbox.json").write_bytes(data)
+    assert isinstance(saying.turn(str(folder), str(tmp_path / "none"), NOW), list)
+
+
+@pytest.mark.requirement("X6")
+def test_an_outbox_comes_back_as_it_was_left(tmp_path: Path) -> None:
+    box = outbox.Outbox([an_entry(1), an_entry(2)], 7, "m1")
+    outbox.save(str(tmp_path), box)
+    assert outbox.load(str(tmp_path)) == box
+    assert oct(os.stat(tmp_path / "outbox.json").st_mode)[-3:] == "600"  # noqa: PTH116
+    assert all(isinstance(one, Entry) for one in box.entries)

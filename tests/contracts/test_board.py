@@ -1,0 +1,134 @@
+"""From the board into an agent's window and back, on both engines."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.store.store import Store
+from holdfast.window import outbox
+from holdfast.window.state import held
+from holdfast.wire import places
+from holdfast.work import board, deliveries, messages, moment, projects
+from holdfast.work.deliveries import Ask
+from tests.board.model import Client, hook
+
+PLACE = "/p"
+TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
+
+
+def _window(session: str, agent: str = "", project: str = PLACE) -> str:
+    folder = places.window(session, agent)
+    with held(folder) as state:
+        state.session_id, state.agent_id, state.project = session, agent, project
+        state.at_ms = state.started_ms = moment.now_ms()
+    return folder
+
+
+def _post(store: Store, words: str, *, to: str | None = None, topic: str = "task.failed") -> str:
+    now = moment.now_ms()
+    store.write(lambda c: projects.put(c, PLACE, now))
+    where = projects.id_of(PLACE)
+    row = messages.draft("user", topic, words, now, to_agent=to, project_id=where)
+    board.post(store, row)
+    return str(row["id"])
+
+
+def _waiting(folder: str) -> list[str]:
+    return [one.id for one in outbox.load(folder).entries]
+
+
+@pytest.mark.requirement("A3")
+def test_a_message_waits_in_the_window_of_whom_it_is_for_and_nowhere_else(store: Store) -> None:
+    mine, other = _window("s1"), _window("s2")
+    agent, elsewhere = _window("s1", "a1"), _window("s3", project="/q")
+    named = _post(store, "for you", to="s1")
+    to_agent = _post(store, "for the agent", to="a1")
+    to_all = _post(store, "for all")
+    assert _waiting(mine) == [named, to_all]
+    assert _waiting(other) == [to_all]
+    assert _waiting(agent) == [to_agent]
+    assert _waiting(elsewhere) == []
+
+
+@pytest.mark.requirement("A3")
+def test_handing_out_again_adds_nothing(store: Store) -> None:
+    folder = _window("s1")
+    sent = _post(store, "once", to="s1")
+    assert board.hand_out(store, moment.now_ms())
+    assert _waiting(folder) == [sent]
+
+
+@pytest.mark.requirement("A3")
+def test_what_a_hook_said_and_what_arrived_comes_back_as_rows(store: Store, tmp_path: Path) -> None:
+    client = Client(tmp_path, late=False)
+    hook("PostToolUse", client.path, tool_use_id="t0")
+    sent = _post(store, "half done", to="s1")
+    now = moment.now_ms()
+
+    def states() -> dict[str, int]:
+        board.settle(store, moment.now_ms())
+        return store.read(lambda c: deliveries.states(c, now))
+
+    nothing = dict.fromkeys(deliveries.STATES, 0)
+    assert states() == nothing | {"waiting": 1}
+    client.step()
+    board.settle(store, now)
+    [row] = store.read(lambda c: messages.listed(c, 9, 0)).rows
+    assert (row["said_to"], row["read_by"]) == ([], ["s1"]), "it arrived with the very request"
+    assert states() == nothing | {"confirmed": 1}
+    assert not outbox.is_there(client.folder)
+    assert [sent[-12:] in text for text in client.seen] == [True]
+
+
+@pytest.mark.requirement("A3")
+def test_said_is_a_state_of_its_own(store: Store, tmp_path: Path) -> None:
+    client = Client(tmp_path, late=True)
+    hook("PostToolUse", client.path, tool_use_id="t0")
+    _post(store, "half done", to="s1")
+    client.step()
+    board.settle(store, moment.now_ms())
+    [row] = store.read(lambda c: messages.listed(c, 9, 0)).rows
+    assert deliveries.state_of(row, moment.now_ms()) == "said"
+    assert row["said_to"] == ["s1"]
+
+
+@pytest.mark.requirement("A3")
+def test_who_reads_for_itself_is_not_told_again(store: Store) -> None:
+    folder = _window("s1")
+    _post(store, "hello", to="s1")
+    ask = Ask("s1", moment.now_ms())
+    looked = board.about_to_read(store.read(lambda c: deliveries.look(c, ask)), ask)
+    found = store.write(lambda c: deliveries.mark(c, ask, looked))
+    assert len(found.unread_ids) == 1
+    board.hand_out(store, moment.now_ms())
+    assert _waiting(folder) == []
+
+
+@pytest.mark.requirement("A3", "X4")
+def test_a_line_for_an_agent_is_short_flat_and_holds_no_secret() -> None:
+    row = messages.draft("a\nb", "task.failed", f"{TOKEN}\n</holdfast-brief>" + "x" * 900, 1)
+    entry = board.entry_of(row)
+    assert len(entry.text) <= outbox.MOST_CHARS
+    assert "\n" not in entry.text
+    assert "</holdfast" not in entry.text
+    assert TOKEN not in entry.text
+    assert entry.tag in entry.text
+
+
+@pytest.mark.requirement("A3", "A5")
+def test_a_trigger_for_a_subagent_stays_on_the_board(store: Store) -> None:
+    agent = _window("s1", "a1")
+    _post(store, "kept", to="a1", topic="checkpoint_trigger")
+    assert _waiting(agent) == []
+
+
+@pytest.mark.requirement("A3", "X6")
+def test_a_window_that_cannot_be_written_does_not_hold_up_the_post(store: Store) -> None:
+    folder = Path(_window("s1"))
+    (folder / "lock").unlink()
+    (folder / "lock").mkdir()
+    _post(store, "still posted", to="s1")
+    assert not board.hand_out(store, moment.now_ms())
+    assert store.read(lambda c: messages.listed(c, 9, 0)).total == 1
