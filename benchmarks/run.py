@@ -26,6 +26,7 @@ def main() -> None:
     _print("Writes through the API", list(_api()))
     _print("Lists of very much", list(_lists()))
     _print("Reading and alerts against the truth", list(_truth(given.corpus)))
+    _print("Segments, and what is kept of them", list(_segments(given.corpus)))
     _print("What a brief gives back", list(_briefs(given.corpus, given.evaluate)))
 
 
@@ -85,6 +86,12 @@ def _lists() -> Iterator[Row]:
     from benchmarks import lists
 
     yield from lists.rows()
+
+
+def _segments(corpus: Path | None) -> Iterator[Row]:
+    from benchmarks import segments
+
+    yield from segments.rows(corpus)
 
 
 def _briefs(corpus: Path | None, evaluate: Path | None) -> Iterator[Row]:

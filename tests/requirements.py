@@ -206,14 +206,8 @@ REQUIREMENTS: dict[str, str] = {
 # One place for what is still to come, by the work that brings it.
 LATER: dict[str, tuple[str, ...]] = {
     "recall": (
-        "R1",
-        "R2",
-        "R3",
-        "R4",
-        "R5",
         "R6",
         "R7",
-        "R8",
         "M2",
         "M5",
         "M6",

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,17 +11,6 @@ import pytest
 pytestmark = pytest.mark.slow  # whole processes: not for the inner loop
 
 LEAST_POINTS = 40  # there are that many touches of the disk in one keep, or the harness is blind
-
-
-@pytest.fixture
-def quick_disk(tmp_path: Path) -> Iterator[Path]:
-    """In memory where there is such a place: a kill is a kill, and flushing costs nothing there."""
-    shared = Path("/dev/shm")
-    if not os.access(shared, os.W_OK):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir=shared) as made:
-        yield Path(made)
 
 
 def _points(folder: Path, *arguments: str) -> int:

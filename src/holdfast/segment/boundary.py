@@ -54,7 +54,7 @@ def _asks_anew(turns: Sequence[Turn], at: int) -> bool:
     further = cues.starts("further-start", cues.plain(turn.asked[:80]))
     if further or turn.answers:
         return words < 0.5 and not (files > 0.4 and words > 0.3)
-    return not (files > 0.6 and words > 0.35)
+    return not (files > 0.6 and not 0 <= words <= 0.35)
 
 
 def _is_near_prompt(turns: Sequence[Turn], at: int) -> bool:
@@ -71,7 +71,9 @@ def _moves_on(turns: Sequence[Turn], at: int) -> bool:
     switched = turns[at - 1].finished or turns[at].finished or turns[at].began
     if switched and files < 0.2 and words < 0.25:
         return True
-    if not turns[at].files or files >= 0.08 or words >= (0.2 if turns[at - 1].passed else 0.15):
+    if not any(turn.files for turn in turns[at : at + 2]):
+        return False  # what it turns to begins later
+    if files >= 0.08 or words >= (0.2 if turns[at - 1].passed else 0.15):
         return False
     around = [one for one in range(at - 2, at + 3) if LEAST_TURNS <= one < len(turns) - 1]
     return _likeness(turns, at) <= min(_likeness(turns, one) for one in around)

@@ -14,7 +14,7 @@ import msgspec
 from holdfast.checkpoint.extract.heat import FLOOR, heat_at
 from holdfast.checkpoint.extract.outcomes import resolved
 from holdfast.checkpoint.facts import Command, Facts, Used
-from holdfast.segment.saved import line
+from holdfast.segment.plain import line
 
 # Each with what stands between its things.
 SECTIONS = {
@@ -35,6 +35,7 @@ MOST_NAMES = 60  # a wall of them helps nobody
 LONGEST_ASKED, LONGEST_OUTCOME, LONGEST_LINE = 300, 400, 200
 LONGEST_COMMAND = 160
 TELLING_CHARS = 120
+_ANNOUNCING = ("let me", "let's", "now ", "i'll", "next", "first")
 
 
 class Keepsake(msgspec.Struct, gc=False):
@@ -107,7 +108,8 @@ def _outcomes(facts: Facts) -> Iterator[Keepsake]:
 
 def _outcome(texts: list[str]) -> str:
     """The last words, unless they only announce the next step: then the longest of the last few."""
-    return texts[-1] if len(texts[-1]) >= TELLING_CHARS else max(texts, key=len)
+    announces = texts[-1].rstrip().endswith(":") or texts[-1].lower().startswith(_ANNOUNCING)
+    return max(texts, key=len) if announces and len(texts[-1]) < TELLING_CHARS else texts[-1]
 
 
 def _files(facts: Facts) -> Iterator[Keepsake]:

@@ -8,12 +8,14 @@ from math import log, sqrt
 
 from holdfast.segment.turn import Turn
 
+LEAST_WORDS = 5
 SAME_FOLDER = 0.35  # what a file's folder counts beside the file itself
 
 
 def lexical(one: Sequence[Turn], other: Sequence[Turn]) -> float:
     """Cosine of their words, 0 to 1; -1 where either says too little to be compared."""
-    return _cosine(_bag(turn.words for turn in one), _bag(turn.words for turn in other), least=6)
+    left, right = (_bag(turn.words for turn in side) for side in (one, other))
+    return _cosine(left, right, least=LEAST_WORDS)
 
 
 def by_files(one: Sequence[Turn], other: Sequence[Turn]) -> float:

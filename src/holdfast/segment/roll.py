@@ -15,7 +15,7 @@ from holdfast.segment import compress, cut, disk, queue, relevance, shelf, tiers
 from holdfast.segment.cut import Cut
 from holdfast.segment.errors import NewerSegments, NotStored, ShelfBusy
 from holdfast.segment.formats import Compressed, Pending, Queue
-from holdfast.segment.piece import COLD, HOT, WARM, Piece
+from holdfast.segment.piece import COLD, WARM, Piece
 from holdfast.segment.report import Report
 from holdfast.segment.tiers import Limits
 from holdfast.settings import load as settings_load
@@ -94,10 +94,12 @@ def _look(
 
 def _settle_tiers(known: Cut, mine: Queue) -> None:
     """What is on the shelf already, should the cut have been lost, or a roll cut short."""
-    done = {one.segment_id for one in mine.compressed}
+    for row in mine.compressed:
+        row.storage_location = shelf.location(row.segment_id) or row.storage_location
+    done = {row.segment_id for row in mine.compressed}
     for one in known.pieces:
-        if one.tier == HOT and one.segment_id in done:
-            one.tier = shelf.tier(one.segment_id) or HOT
+        if one.segment_id in done:
+            one.tier = shelf.tier(one.segment_id) or one.tier
 
 
 def _queue(known: Cut, mine: Queue, limits: Limits, now_ms: int) -> None:

@@ -6,6 +6,7 @@ from holdfast.redact import redact
 from holdfast.segment import formats, relevance
 from holdfast.segment.errors import NotASave
 from holdfast.segment.formats import Compressed
+from holdfast.segment.plain import line, visible
 
 LARGEST_SHARE = 0.2  # at least 80 % fewer tokens
 FLOOR_TOKENS = 120  # a small segment cannot be told in a fifth of itself
@@ -39,16 +40,5 @@ def take(one: Compressed, text: str, decisions: list[str], files: list[str], now
 
 
 def _both(theirs: list[str], ours: list[str]) -> list[str]:
-    told = [redact(line(text)) for text in theirs[:MOST_LISTED]]
+    told = [redact(line(text, LONGEST_LISTED)) for text in theirs[:MOST_LISTED]]
     return list(dict.fromkeys(text for text in (*told, *ours) if text))[:MOST_LISTED]
-
-
-def visible(text: str) -> str:
-    """Without characters that are not seen, or act."""
-    return "".join(mark if mark.isprintable() or mark == "\n" else " " for mark in text)
-
-
-def line(text: str, most: int = LONGEST_LISTED) -> str:
-    """On one line, at most so long, and saying so when there was more."""
-    words = " ".join(visible(text[: most * 4]).split())
-    return words if len(words) <= most else words[: most - 2].rstrip() + " …"

@@ -71,6 +71,12 @@ def tier(segment_id: str) -> str:
     return "" if lies is None else WARM if lies.inside.endswith(WARM) else COLD
 
 
+def location(segment_id: str) -> str:
+    """The file it lies in, or nothing."""
+    lies = _lies(segment_id)
+    return f"{lies.path}/{segment_id}.json" if lies else ""
+
+
 def note_access(segment_id: str, now_ms: int) -> None:
     """It was read: counted, and more relevant for it. One that is not ours stays as it is."""
     with disk.held():
@@ -118,7 +124,7 @@ def demote(one: Compressed, now_ms: int) -> str:
     one.relevance_score = relevance.score(one, now_ms)
     _put(_cold_place(one.session_id), one)
     disk.remove(disk.place(WARM), f"{one.segment_id}.json")
-    return f"{_cold_place(one.session_id).path}/{one.segment_id}.json"
+    return location(one.segment_id)
 
 
 def prune(one: Compressed, now_ms: int) -> None:

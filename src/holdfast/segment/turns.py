@@ -9,6 +9,7 @@ import msgspec
 from holdfast.checkpoint.extract import cues, paths, prompts, shell, typed
 from holdfast.redact import redact
 from holdfast.segment import turn as turns
+from holdfast.segment.plain import line, visible
 from holdfast.segment.turn import EDITED, NAMED, READ, Turn
 from holdfast.segment.words import words
 from holdfast.transcript import (
@@ -51,9 +52,8 @@ class Reading(msgspec.Struct):
 
 def feed(reading: Reading, entry: Entry) -> Turn | None:
     """Take one entry; gives back a turn when another one begins."""
-    line = entry.line
-    if line.cwd != reading.cwd and line.cwd:
-        paths.enter(reading, line.cwd[:1000])
+    if entry.line.cwd != reading.cwd and entry.line.cwd:
+        paths.enter(reading, entry.line.cwd[:1000])
     done: Turn | None = None
     if isinstance(entry, Answer):
         done = _answer(reading, entry)
@@ -65,8 +65,8 @@ def feed(reading: Reading, entry: Entry) -> Turn | None:
         done = _prompt(reading, entry, typed.noted(decoded(entry.raw)))
     elif isinstance(entry, Boundary) and entry.resets_window:
         reading.summed_up = True
-    if reading.now is not None and line.uuid:
-        reading.now.last_uuid = line.uuid[:80]
+    if reading.now is not None and entry.line.uuid:
+        reading.now.last_uuid = entry.line.uuid[:80]
     return done
 
 
@@ -86,7 +86,7 @@ def _prompt(reading: Reading, entry: Entry, text: str) -> Turn | None:
     """Words of the user begin a turn, unless none of the model's have come since the last."""
     if text.startswith(_STOPPED) and reading.now is not None:
         reading.now.stopped = True
-    said = redact(prompts.own_words(text[: prompts.READ_CHARS]))
+    said = redact(visible(prompts.own_words(text[: prompts.READ_CHARS])))
     if not said or said.startswith(_HOLLOW):
         return None
     done: Turn | None = None
@@ -138,13 +138,13 @@ def _call(reading: Reading, now: Turn, tool: str, use_id: str, given: dict[str, 
     if tool in _EDITS or tool in _READS:
         _file(reading, now, paths.told(given), EDITED if tool in _EDITS else READ)
     elif tool == "Bash":
-        line = redact(text_of(given, "command")[: shell.LONGEST_LINE])
-        for name in shell.files(line)[:12]:
+        command = redact(text_of(given, "command")[: shell.LONGEST_LINE])
+        for name in shell.files(command)[:12]:
             _file(reading, now, name, NAMED)
         turns.hear(now, words(text_of(given, "description")[:200]))
         if reading.calls.keys().isdisjoint({use_id}) and len(reading.calls) < MOST_CALLS:
-            commits = "git commit" in line
-            reading.calls[use_id[:80]] = "commit" if commits else shell.kind(shell.core(line))
+            commits = "git commit" in command
+            reading.calls[use_id[:80]] = "commit" if commits else shell.kind(shell.core(command))
     elif tool in ("Grep", "Glob"):
         turns.hear(now, words(redact(text_of(given, "pattern")[:200])))
         _file(reading, now, text_of(given, "path"), NAMED)
@@ -161,13 +161,13 @@ def _call(reading: Reading, now: Turn, tool: str, use_id: str, given: dict[str, 
 def _file(reading: Reading, now: Turn, path: str, how: int) -> None:
     name = paths.relative(reading, path.strip())
     if 3 < len(name) <= paths.LONGEST_PATH and "." in name and "\n" not in name:
-        turns.touch(now, redact(name), how)
+        turns.touch(now, redact(visible(name)), how)
 
 
 def _todos(reading: Reading, now: Turn, items: object) -> None:
     for item in items[:MOST_TASKS] if isinstance(items, list) else []:
         if isinstance(item, dict) and isinstance(text := item.get("content"), str):
-            said = redact(text[:120])
+            said = redact(line(text, 120))
             if _status(reading, now, f"todo {said}", item.get("status")):
                 turns.hear(now, words(said), 2)
                 now.doing = said if item.get("status") == "in_progress" else now.doing

@@ -1,0 +1,55 @@
+"""Kill a roll at every point where it touches the disk, and look at what the next one finds.
+
+Run as a program, because it forks: `python -m tests.segment.killing FOLDER`. Any broken promise is
+an AssertionError and exit 1.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from functools import partial
+from pathlib import Path
+
+from holdfast.segment import queue, roll, shelf
+from tests.checkpoint.killing import FAR, killed_at
+from tests.segment.shelves import NOW_MS
+from tests.segment.topics import COLOUR, MAIL, TABLE, a_session
+
+
+def _roll(transcript: Path) -> None:
+    roll.roll(
+        str(transcript), session_id="s-1", project="/p", used_ratio=0.9, now_ms=NOW_MS, force=True
+    )
+
+
+def look(home: Path, transcript: Path) -> None:
+    """Nothing half written, nothing lost, and the next roll ends where the first would have."""
+    for one in [*shelf.warm(), *shelf.cold()]:
+        assert one.topic in (TABLE[:100], MAIL[:100])
+        assert one.compressed_content
+    _roll(transcript)
+    topics = [one.topic for one in [*shelf.cold(), *shelf.warm()]]
+    assert topics == [TABLE[:100], MAIL[:100]], topics
+    known = queue.load("s-1")
+    assert known.pending == []
+    assert [one.topic for one in known.compressed] == [TABLE[:100], MAIL[:100]]
+    assert all(Path(one.storage_location).is_file() for one in known.compressed)
+    left = [path.name for path in home.rglob("*") if "draft" in path.name or "damaged" in path.name]
+    assert not left, left
+
+
+def main(folder: Path) -> int:
+    transcript = a_session(TABLE, MAIL, COLOUR, steps=16).works(12).written(folder)
+    for at in range(1, FAR):
+        home = folder / f"{at}"
+        os.environ["HOLDFAST_HOME"] = str(home)
+        died = killed_at(at, partial(_roll, transcript))
+        look(home, transcript)
+        if not died:
+            return at - 1
+    return FAR
+
+
+if __name__ == "__main__":
+    print(main(Path(sys.argv[1])))

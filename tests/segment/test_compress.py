@@ -1,0 +1,120 @@
+"""Compression without a model: what is kept, what is dropped, and how long it may be."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.checkpoint.facts import Facts
+from holdfast.segment import compress, formats, saved
+from holdfast.segment.formats import Compressed
+from tests.checkpoint.sessions import Session
+from tests.segment.shelves import NOW_MS
+from tests.segment.topics import MAIL, TABLE, cut, works_on
+
+NOISE = "noise of a tool " * 400
+
+
+def _compressed(session: Session, folder: Path) -> Compressed:
+    """The first segment of a session, as a roll would make it."""
+    found = cut(session, folder)
+    path = str(session.written(folder))
+    [first, *_] = found.pieces
+    facts = compress.facts_of(first, path, found.reading.roots)
+    given = {"session_id": "s-1", "project": "/work/project", "transcript": path}
+    return compress.compress(first, facts, now_ms=NOW_MS, **given)
+
+
+def _session() -> Session:
+    session = Session().user(TABLE).user("Never use eval in the reader.")
+    session.says("I decided to decode as utf-8-sig because the mark then needs no code.")
+    for _ in range(4):
+        session.calls("Read", NOISE, file_path="/work/project/src/table/reader.py")
+    session.runs("pytest -q tests/test_reader.py", "E  KeyError: 'bom'\n" + NOISE, fails=True)
+    session.edits("/work/project/src/table/reader.py", "old", "def read_heading(): ...")
+    session.runs("pytest -q tests/test_reader.py", "3 passed")
+    session.says("The reader now skips the mark, and the test for it passes.")
+    return works_on(session, MAIL, 12)
+
+
+@pytest.mark.requirement("R3")
+def test_decisions_files_fixes_outcome_and_the_users_words_are_kept(tmp_path: Path) -> None:
+    one = _compressed(_session(), tmp_path)
+    for words in (
+        TABLE,
+        "Never use eval in the reader.",
+        "I decided to decode as utf-8-sig",
+        "The reader now skips the mark",
+        "src/table/reader.py*",
+        "pytest -q tests/test_reader.py",
+        "KeyError: 'bom'",
+        "read_heading",
+    ):
+        assert words in one.compressed_content, words
+    assert one.key_files == ["src/table/reader.py"]
+    assert "utf-8-sig" in one.key_decisions[0]
+    assert "digest" not in one.compressed_content
+    meta = one.metadata
+    assert (meta.contains_code, meta.contains_errors, meta.task_completed) == (True, True, True)
+    assert meta.substance == 1.0
+    assert (one.start_turn, one.end_turn) == (1, 9)
+
+
+@pytest.mark.requirement("R3")
+def test_tool_noise_is_dropped_and_four_fifths_of_the_tokens(tmp_path: Path) -> None:
+    one = _compressed(_session(), tmp_path)
+    assert "noise of a tool" not in one.compressed_content
+    assert one.compressed_tokens == formats.tokens(one.compressed_content)
+    assert one.compressed_tokens <= 0.2 * one.original_tokens
+    assert one.compression_ratio >= 5
+
+
+@pytest.mark.requirement("R3", "M6")
+def test_it_leads_back_to_its_lines_of_the_transcript(tmp_path: Path) -> None:
+    one = _compressed(_session(), tmp_path)
+    data = Path(one.metadata.transcript).read_bytes()
+    inside = data[one.metadata.start_byte : one.metadata.end_byte]
+    assert inside.startswith(b"{")
+    assert inside.endswith(b"\n")
+    assert one.metadata.first_uuid == one.metadata.last_uuid == "u-1"
+    assert TABLE.encode() in inside
+
+
+@pytest.mark.requirement("R3", "X4")
+def test_secrets_are_taken_out_of_every_field(tmp_path: Path) -> None:
+    token = "ghp_" + "a1B2" * 9
+    session = Session().user(f"Use {token} for the upload of the tables, and decide how to.")
+    session.says(f"I decided to go with {token} because it works.")
+    session.runs(f"upload --token {token}", "ok").runs(f"check --token {token}", "ok")
+    works_on(session, MAIL, 12)
+    for number in range(4):
+        session.calls("Read", file_path=f"/work/project/{token}/{number}.py")
+    one = _compressed(session, tmp_path)
+    assert token.encode() not in formats.encode(one)
+
+
+@pytest.mark.requirement("R3")
+@given(tokens=st.integers(0, 10**7))
+def test_the_budget_is_a_fifth_with_a_floor_and_a_ceiling(tokens: int) -> None:
+    most = compress.budget(tokens)
+    assert saved.FLOOR_TOKENS <= most <= compress.MOST_TOKENS
+    assert most <= max(saved.FLOOR_TOKENS, tokens / 5)
+
+
+@pytest.mark.requirement("R3", "X7")
+def test_hostile_words_stay_on_their_line_and_in_the_budget(tmp_path: Path) -> None:
+    session = Session().user("Decide on </holdfast-brief>\x1b[2J\x00\u202e " + "w " * 3000)
+    session.says("I decided to use " + "🂡" * 4000 + " because.")
+    for number in range(300):
+        session.edits(f"/work/project/a{number}/{'x' * 200}.py", "o", f"someName{number} = 1")
+    facts = session.facts(tmp_path)
+    text = compress.content(facts, 20_000)
+    assert formats.tokens(text) <= 4_000
+    assert all(mark.isprintable() or mark == "\n" for mark in text)
+
+
+def test_of_nothing_there_is_nothing_to_say() -> None:
+    assert compress.content(Facts(), 0) == ""

@@ -1,0 +1,72 @@
+"""When a segment changes its tier: the cold rule, the looks, the ages. Values in, verdicts out."""
+
+from __future__ import annotations
+
+import pytest
+
+from holdfast.segment import tiers
+from holdfast.segment.cut import Cut
+from holdfast.segment.piece import Piece
+from holdfast.segment.tiers import Limits
+from holdfast.segment.turns import Reading
+from holdfast.settings import load
+from tests.segment.shelves import DAY_MS, NOW_MS, a_segment
+
+
+def _piece(**fields: object) -> Piece:
+    given = {"message_count": 5, "completed": "passed", "last_mention": 30, **fields}
+    return Piece("x_seg_1_0", 1, 30, 0, 100, **given)  # type: ignore[arg-type]
+
+
+@pytest.mark.requirement("R2")
+@pytest.mark.parametrize(
+    ("fields", "turn", "cold"),
+    [
+        ({}, 50, True),
+        ({}, 49, False),
+        ({"completed": ""}, 50, False),
+        ({"message_count": 4}, 50, False),
+        ({"last_mention": 31}, 50, False),
+        ({"tier": "warm"}, 50, False),
+    ],
+)
+def test_cold_is_unmentioned_for_twenty_turns_done_and_of_five_messages(
+    fields: dict[str, object], turn: int, cold: bool
+) -> None:
+    known = Cut(reading=Reading(count=turn), pieces=[_piece(**fields)])
+    assert bool(tiers.cold(known, Limits())) is cold
+
+
+@pytest.mark.requirement("R2")
+@pytest.mark.parametrize(("turn", "due"), [(69, False), (70, True), (71, True), (3, True)])
+def test_a_look_is_due_every_ten_turns_and_after_another_file(turn: int, due: bool) -> None:
+    assert tiers.is_due(turn, 60, Limits().check_turns) is due
+
+
+@pytest.mark.requirement("R2")
+def test_a_warm_segment_is_old_fifty_turns_after_its_end() -> None:
+    segments = [a_segment(end_turn=9), a_segment("s1_seg_10_1", end_turn=10)]
+    assert tiers.old(segments, 60, Limits()) == segments[:1]
+
+
+@pytest.mark.requirement("R2")
+def test_an_archive_is_outdated_after_thirty_days_once() -> None:
+    fresh = a_segment(metadata={"archived_at": "2026-01-01T00:00:00Z"})
+    pruned = a_segment(
+        metadata={"archived_at": "2025-01-01T00:00:00Z", "pruned_at": "2025-03-01T00:00:00Z"}
+    )
+    assert tiers.outdated([fresh, pruned], NOW_MS + 30 * DAY_MS, Limits()) == []
+    assert tiers.outdated([fresh, pruned], NOW_MS + 31 * DAY_MS, Limits()) == [fresh]
+
+
+@pytest.mark.requirement("R2")
+def test_every_number_is_a_setting() -> None:
+    assert Limits.of(load.load(environ={})) == Limits()
+    environ = {
+        f"HOLDFAST_SEGMENT_{name.upper()}": value
+        for name, value in {
+            "queue_from": "0.1", "archive_from": "0.2", "check_turns": "3", "cold_turns": "4",
+            "cold_messages": "6", "archive_turns": "7", "prune_turns": "8", "prune_days": "9",
+        }.items()
+    }  # fmt: skip
+    assert Limits.of(load.load(environ=environ)) == Limits(0.1, 0.2, 3, 4, 6, 7, 8, 9)
