@@ -178,7 +178,7 @@ def _share(values: Sequence[bool]) -> str:
 
 
 def sample(corpus: Path, size: int, seed: int) -> Iterator[str]:
-    """Some segments to be read by a person: what they are called, begin and end with, and keep."""
+    """Some segments to be read: what they are called, begin and end with, and keep."""
     found: list[tuple[Session, Piece]] = []
     for session in sessions(corpus):
         found += [(session, one) for one in session.cut.pieces]
@@ -190,7 +190,8 @@ def _shown(session: Session, one: Piece) -> Iterator[str]:
     yield f"=== {session.path.name} {one.segment_id}: turns {one.start_turn}-{one.end_turn}"
     yield f"{one.tokens:,} tokens, {one.completed or 'not completed'}; topic: {one.topic}"
     for turn in session.turns:
-        if one.start_turn - 4 <= turn.number <= one.end_turn + 4:
+        near = min(abs(turn.number - one.start_turn), abs(turn.number - one.end_turn)) <= 3
+        if near or (turn.asked and one.start_turn <= turn.number <= one.end_turn):
             edge = "|" if one.start_turn <= turn.number <= one.end_turn else " "
             marks = "".join(mark for mark, on in zip("bfpxr", _flags(turn), strict=True) if on)
             asked = f" [{turn.kind}] {' '.join(turn.asked.split())[:160]}" if turn.asked else ""

@@ -12,6 +12,7 @@ from collections.abc import Sequence
 
 from holdfast.checkpoint.extract import cues
 from holdfast.segment.likeness import by_files, lexical
+from holdfast.segment.plain import is_pasted
 from holdfast.segment.turn import Turn
 
 AHEAD = 8  # turns that must have come after a gap before it is judged
@@ -47,7 +48,8 @@ def _asks_anew(turns: Sequence[Turn], at: int) -> bool:
     if turn.kind in _GOES_ON:
         return False
     files, words = _compared(turns, at)
-    if turn.kind == "question" or turn.asked_chars < SUBSTANTIAL_CHARS:
+    aside = turn.kind == "question" or is_pasted(turn.asked)
+    if aside or turn.asked_chars < SUBSTANTIAL_CHARS:
         return files < 0.1 and words < 0.15
     if files < 0:  # no file tells: the words alone
         return words < 0.4
@@ -68,11 +70,11 @@ def _moves_on(turns: Sequence[Turn], at: int) -> bool:
     files, words = _within(turns, at)
     if files < 0 or words < 0:
         return False
+    if not any(turn.files for turn in turns[at : at + 2]):
+        return False  # tests and reports end what they are about; what comes next begins later
     switched = turns[at - 1].finished or turns[at].finished or turns[at].began
     if switched and files < 0.2 and words < 0.25:
         return True
-    if not any(turn.files for turn in turns[at : at + 2]):
-        return False  # what it turns to begins later
     if files >= 0.08 or words >= (0.2 if turns[at - 1].passed else 0.15):
         return False
     around = [one for one in range(at - 2, at + 3) if LEAST_TURNS <= one < len(turns) - 1]

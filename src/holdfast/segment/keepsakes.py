@@ -102,7 +102,9 @@ def _outcomes(facts: Facts) -> Iterator[Keepsake]:
     for age, one in enumerate(reversed([one for one in facts.failures if one.fixed is None])):
         text = f"`{line(one.command, 80)}`: {line(' '.join(one.lines[:2]), LONGEST_LINE)}"
         yield Keepsake("Not resolved", text, 2.5 / (1 + age / 2), -age)
-    for number, task in enumerate(one for one in facts.tasks.values() if one.is_open):
+    known = list(facts.tasks.values())  # steps of a plan nobody ticks off, where there is a list
+    listed = [one for one in known if one.source in ("task", "todo")] or known
+    for number, task in enumerate(one for one in listed if one.is_open):
         yield Keepsake("Left to do", line(task.text, 120), 1.0 / (1 + number / 3), number)
 
 

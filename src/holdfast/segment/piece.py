@@ -13,6 +13,7 @@ from math import log
 import msgspec
 
 from holdfast.segment.formats import CHARS_PER_TOKEN
+from holdfast.segment.plain import is_pasted
 from holdfast.segment.turn import EDITED, READ, Turn
 from holdfast.segment.words import is_name
 
@@ -89,12 +90,13 @@ def topic(turns: Sequence[Turn], files: Sequence[str], words: Sequence[str]) -> 
     """The request it begins with, in its first words; else its task; else its files and words."""
     early = turns[: max(1, len(turns) // 3)]
     asked = [turn.asked for turn in early if turn.kind == "request"] or [turns[0].asked]
+    asked = [text for text in asked if not is_pasted(text)] or [""]
     best = max(asked, key=lambda text: min(len(text), LONGEST_TOPIC))
     names = ", ".join(name.rpartition("/")[2] for name in files[:2])
     if best:
         more = f" ({names})" if names and len(best) < SHORT_TOPIC else ""
         return _first_words(best) + more
-    if doing := next((turn.doing for turn in turns if turn.doing), ""):
+    if doing := next((turn.doing for turn in turns[: len(turns) // 2] if turn.doing), ""):
         return _first_words(doing)
     return _first_words(": ".join(filter(None, (names, ", ".join(words[:4])))))
 
