@@ -27,7 +27,7 @@ from benchmarks import used_again
 from holdfast.segment import boundary, compress, turns
 from holdfast.segment import cut as cutting
 from holdfast.segment.cut import Cut
-from holdfast.segment.piece import Piece
+from holdfast.segment.segment import Segment
 from holdfast.segment.turn import Turn
 from holdfast.transcript import read
 
@@ -68,7 +68,7 @@ def _session(path: Path) -> Session:
 
 @dataclass
 class Counts:
-    pieces: list[int] = field(default_factory=list)
+    segments: list[int] = field(default_factory=list)
     turns: list[int] = field(default_factory=list)
     tokens: list[int] = field(default_factory=list)
     long: list[bool] = field(default_factory=list)  # whether one piece, of each long session
@@ -84,15 +84,15 @@ class Counts:
 
 
 def count(counts: Counts, session: Session) -> None:
-    pieces, last = session.cut.pieces, session.cut.open
-    runs = [one.turns for one in pieces] + ([len(last)] if last else [])
-    counts.pieces.append(len(runs))
+    segments, last = session.cut.segments, session.cut.open
+    runs = [one.turns for one in segments] + ([len(last)] if last else [])
+    counts.segments.append(len(runs))
     counts.turns += runs
-    counts.tokens += [one.tokens for one in pieces]
+    counts.tokens += [one.tokens for one in segments]
     if len(session.turns) > LONG_TURNS:
-        counts.long.append(not pieces)
+        counts.long.append(not segments)
     _agreement(counts, session)
-    for one in pieces:
+    for one in segments:
         if session.cut.turn - one.end_turn >= COLD_AFTER:
             counts.cold.append(session.cut.since_mention(one) >= COLD_AFTER)
 
@@ -100,7 +100,7 @@ def count(counts: Counts, session: Session) -> None:
 def _agreement(counts: Counts, session: Session) -> None:
     """Gaps that could be judged: `AHEAD` turns of the session come after them."""
     known = session.turns
-    starts = {one.end_turn + 1 for one in session.cut.pieces}
+    starts = {one.end_turn + 1 for one in session.cut.segments}
     marks = {turn.number for turn in known if turn.is_prompted or turn.began or turn.finished}
     for at, turn in enumerate(known[: len(known) - boundary.AHEAD]):
         if at and turn.kind == "request" and turn.asked_chars >= SUBSTANTIAL_CHARS:
@@ -116,7 +116,7 @@ def _agreement(counts: Counts, session: Session) -> None:
 def keep(counts: Counts, session: Session) -> None:
     """Compress every segment that may be, and look what the session used of it afterwards."""
     lines = used_again.lines(session.path)
-    for one in session.cut.pieces:
+    for one in session.cut.segments:
         if one.message_count < LEAST_MESSAGES:
             continue
         facts = compress.facts_of(one, str(session.path), session.cut.reading.roots)
@@ -144,8 +144,8 @@ def rows(corpus: Path | None) -> Iterator[Row]:
 
 
 def _told(counts: Counts) -> Iterator[Row]:
-    yield "sessions, segments", f"{len(counts.pieces)}, {sum(counts.pieces)}", ""
-    yield "segments of a session", _spread(counts.pieces), ""
+    yield "sessions, segments", f"{len(counts.segments)}, {sum(counts.segments)}", ""
+    yield "segments of a session", _spread(counts.segments), ""
     yield "turns of a segment", _spread(counts.turns), ""
     yield "tokens of a segment (characters / 3.5)", _spread(counts.tokens), ""
     yield f"one piece, of {len(counts.long)} sessions over 50 turns", _share(counts.long), ""
@@ -179,14 +179,14 @@ def _share(values: Sequence[bool]) -> str:
 
 def sample(corpus: Path, size: int, seed: int) -> Iterator[str]:
     """Some segments to be read: what they are called, begin and end with, and keep."""
-    found: list[tuple[Session, Piece]] = []
+    found: list[tuple[Session, Segment]] = []
     for session in sessions(corpus):
-        found += [(session, one) for one in session.cut.pieces]
+        found += [(session, one) for one in session.cut.segments]
     for session, one in random.Random(seed).sample(found, min(size, len(found))):
         yield "\n".join(_shown(session, one))
 
 
-def _shown(session: Session, one: Piece) -> Iterator[str]:
+def _shown(session: Session, one: Segment) -> Iterator[str]:
     yield f"=== {session.path.name} {one.segment_id}: turns {one.start_turn}-{one.end_turn}"
     yield f"{one.tokens:,} tokens, {one.completed or 'not completed'}; topic: {one.topic}"
     for turn in session.turns:

@@ -22,7 +22,7 @@ def _compressed(session: Session, folder: Path) -> Compressed:
     """The first segment of a session, as a roll would make it."""
     found = cut(session, folder)
     path = str(session.written(folder))
-    [first, *_] = found.pieces
+    [first, *_] = found.segments
     facts = compress.facts_of(first, path, found.reading.roots)
     given = {"session_id": "s-1", "project": "/work/project", "transcript": path}
     return compress.compress(first, facts, now_ms=NOW_MS, **given)

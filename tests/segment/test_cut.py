@@ -19,8 +19,8 @@ from tests.transcript import builders as b
 @pytest.mark.requirement("R1")
 def test_a_new_request_begins_a_segment(tmp_path: Path) -> None:
     found = cut(a_session(TABLE, MAIL, COLOUR), tmp_path)
-    assert [one.topic for one in found.pieces] == [TABLE[:100], MAIL[:100]]
-    assert [one.start_turn for one in found.pieces] == [1, 19]
+    assert [one.topic for one in found.segments] == [TABLE[:100], MAIL[:100]]
+    assert [one.start_turn for one in found.segments] == [1, 19]
     assert found.open[0].asked == COLOUR
 
 
@@ -60,10 +60,10 @@ def test_within_one_request_the_work_moves_on_where_files_and_words_do(tmp_path:
         session.lines += one.lines
     session.lines = [_numbered(line, n) for n, line in enumerate(session.lines)]
     found = cut(session, tmp_path)
-    assert len(found.pieces) >= 1
-    assert abs(found.pieces[0].end_turn - 20) <= 2
-    assert found.pieces[0].topic.startswith("Bring the release about")
-    later = [one for one in found.pieces[1:] if one.part_of]
+    assert len(found.segments) >= 1
+    assert abs(found.segments[0].end_turn - 20) <= 2
+    assert found.segments[0].topic.startswith("Bring the release about")
+    later = [one for one in found.segments[1:] if one.part_of]
     assert all(one.part_of.startswith("Bring the release about") for one in later)
 
 
@@ -91,7 +91,7 @@ def test_a_compaction_is_no_boundary_and_is_remembered(tmp_path: Path) -> None:
 @pytest.mark.requirement("R1")
 def test_a_segment_knows_turns_files_tokens_messages_and_that_it_is_done(tmp_path: Path) -> None:
     session = a_session(TABLE, MAIL)
-    first = cut(session, tmp_path).pieces[0]
+    first = cut(session, tmp_path).segments[0]
     assert (first.start_turn, first.end_turn, first.turns) == (1, 18, 18)
     assert first.files == ["src/table/reader.py"]
     assert first.completed == "passed"
@@ -107,13 +107,13 @@ def test_a_segment_knows_turns_files_tokens_messages_and_that_it_is_done(tmp_pat
 @pytest.mark.requirement("R1")
 def test_a_later_turn_on_its_file_or_in_its_words_mentions_it(tmp_path: Path) -> None:
     session = a_session(TABLE, MAIL, COLOUR)
-    quiet = cut(session, tmp_path).pieces[0]
+    quiet = cut(session, tmp_path).segments[0]
     assert quiet.last_mention == quiet.end_turn
     again = a_session(TABLE, MAIL, COLOUR).calls("Read", file_path="src/table/reader.py").works(1)
-    assert cut(again, tmp_path).pieces[0].last_mention == 55
+    assert cut(again, tmp_path).segments[0].last_mention == 55
     named = a_session(TABLE, MAIL, COLOUR)
     named.says("Then read_heading must hold: decodes every heading past its mark.").works(1)
-    assert cut(named, tmp_path).pieces[0].last_mention == 55
+    assert cut(named, tmp_path).segments[0].last_mention == 55
 
 
 @pytest.mark.requirement("R1")
@@ -123,15 +123,15 @@ def test_what_the_user_stopped_is_not_done(tmp_path: Path) -> None:
     works_on(session, MAIL)
     works_on(session, COLOUR)
     found = cut(session, tmp_path)
-    assert [one.completed for one in found.pieces] == ["", "passed"]
-    assert found.pieces[0].stopped
+    assert [one.completed for one in found.segments] == ["", "passed"]
+    assert found.segments[0].stopped
 
 
 @pytest.mark.requirement("R1")
 def test_what_was_answered_is_done_once_the_user_asks_for_something_else(tmp_path: Path) -> None:
     session = works_on(Session(), TABLE, ends=False).says("That is how the reader works.")
     found = cut(works_on(session, MAIL, 12), tmp_path)
-    assert found.pieces[0].completed == "answered"
+    assert found.segments[0].completed == "answered"
 
 
 @pytest.mark.requirement("R1")
@@ -140,14 +140,14 @@ def test_the_task_list_says_what_is_done(tmp_path: Path) -> None:
     done = [{"content": "skip the mark", "status": "completed"}]
     session.calls("TodoWrite", todos=done)
     found = cut(works_on(session, MAIL, 12), tmp_path)
-    assert found.pieces[0].completed == "tasks"
+    assert found.segments[0].completed == "tasks"
 
 
 @pytest.mark.requirement("R1", "R4")
 def test_ids_of_two_sessions_never_meet(tmp_path: Path) -> None:
     session = a_session(TABLE, MAIL)
     names = {
-        cut(session, tmp_path, name).pieces[0].segment_id
+        cut(session, tmp_path, name).segments[0].segment_id
         for name in ("s-1", "s-2", "12345678-a", "12345678-b", "../../x", "é" * 300, "")
     }
     assert len(names) == 7
@@ -222,7 +222,7 @@ def test_a_hostile_transcript_is_cut_all_the_same(tmp_path: Path) -> None:
     works_on(session, MAIL, 12)
     found = cut(session, tmp_path)
     assert found.lost == 0
-    assert all(one.topic.isprintable() and len(one.topic) <= 150 for one in found.pieces)
+    assert all(one.topic.isprintable() and len(one.topic) <= 150 for one in found.segments)
     assert len(cutting.save(found)) < 100_000
 
 

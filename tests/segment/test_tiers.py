@@ -6,16 +6,16 @@ import pytest
 
 from holdfast.segment import tiers
 from holdfast.segment.cut import Cut
-from holdfast.segment.piece import Piece
+from holdfast.segment.segment import Segment
 from holdfast.segment.tiers import Limits
 from holdfast.segment.turns import Reading
 from holdfast.settings import load
 from tests.segment.shelves import DAY_MS, NOW_MS, a_segment
 
 
-def _piece(**fields: object) -> Piece:
+def _segment(**fields: object) -> Segment:
     given = {"message_count": 5, "completed": "passed", "last_mention": 30, **fields}
-    return Piece("x_seg_1_0", 1, 30, 0, 100, **given)  # type: ignore[arg-type]
+    return Segment("x_seg_1_0", 1, 30, 0, 100, **given)  # type: ignore[arg-type]
 
 
 @pytest.mark.requirement("R2")
@@ -33,7 +33,7 @@ def _piece(**fields: object) -> Piece:
 def test_cold_is_unmentioned_for_twenty_turns_done_and_of_five_messages(
     fields: dict[str, object], turn: int, cold: bool
 ) -> None:
-    known = Cut(reading=Reading(count=turn), pieces=[_piece(**fields)])
+    known = Cut(reading=Reading(count=turn), segments=[_segment(**fields)])
     assert bool(tiers.cold(known, Limits())) is cold
 
 

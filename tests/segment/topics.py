@@ -57,4 +57,4 @@ def cut(session: Session, folder: Path, session_id: str = "s-1") -> Cut:
 def starts(found: Cut) -> list[int]:
     """The turns with which segments begin, the open one's among them."""
     opened = [found.open[0].number] if found.open else []
-    return [one.start_turn for one in found.pieces] + opened
+    return [one.start_turn for one in found.segments] + opened

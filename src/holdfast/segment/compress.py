@@ -15,7 +15,7 @@ from holdfast.redact import redact
 from holdfast.segment import formats, keepsakes, relevance, saved
 from holdfast.segment.formats import CHARS_PER_TOKEN, Compressed, Metadata
 from holdfast.segment.keepsakes import SECTIONS, Keepsake
-from holdfast.segment.piece import Piece
+from holdfast.segment.segment import Segment
 
 # Past this a longer text names little more: at 1,500 tokens it has what at 3,000 it has, less 2 %.
 MOST_TOKENS = 2000
@@ -23,14 +23,14 @@ SHARE = 0.19  # of the segment; redaction may lengthen a little what is to stay 
 MOST_DECISIONS, MOST_FILES = 12, 40
 
 
-def facts_of(one: Piece, transcript: str, roots: Sequence[str] = ()) -> Facts:
+def facts_of(one: Segment, transcript: str, roots: Sequence[str] = ()) -> Facts:
     """The facts of those turns alone; Unreadable where the transcript is gone."""
     begun = Facts(offset=one.start_byte, roots=list(roots))
     return Extractor(begun).read(transcript, until=one.end_byte)
 
 
 def compress(
-    one: Piece, facts: Facts, *, session_id: str, project: str, transcript: str, now_ms: int
+    one: Segment, facts: Facts, *, session_id: str, project: str, transcript: str, now_ms: int
 ) -> Compressed:
     text = content(facts, one.tokens, one.part_of)
     edited = [name for name, used in facts.files.items() if used.edits]
@@ -64,7 +64,7 @@ def compress(
     return made
 
 
-def _metadata(one: Piece, project: str, transcript: str) -> Metadata:
+def _metadata(one: Segment, project: str, transcript: str) -> Metadata:
     return Metadata(
         task_completed=bool(one.completed),
         project=project,

@@ -13,13 +13,13 @@ import msgspec
 from holdfast.checkpoint import same_file
 from holdfast.checkpoint.digest import digest
 from holdfast.segment import boundary, turns
-from holdfast.segment.piece import HOT, Piece, mention, moves_on, piece
+from holdfast.segment.segment import HOT, Segment, mention, moves_on, segment_of
 from holdfast.segment.turn import Turn
 from holdfast.transcript import Entry, Reader
 from holdfast.wire import log, places
 
 VERSION = 1
-MOST_PIECES = 400
+MOST_SEGMENTS = 400
 MOST_SEEN = 6000
 
 
@@ -34,7 +34,7 @@ class Cut(msgspec.Struct):
     window_from: int = 0  # the first turn since the last compaction
     reading: turns.Reading = msgspec.field(default_factory=turns.Reading)
     open: list[Turn] = []
-    pieces: list[Piece] = []
+    segments: list[Segment] = []
     seen: dict[str, int] = {}  # in how many segments a word stood
 
     @property
@@ -42,7 +42,7 @@ class Cut(msgspec.Struct):
         """The turn the session is at."""
         return self.reading.count
 
-    def since_mention(self, one: Piece) -> int:
+    def since_mention(self, one: Segment) -> int:
         return self.turn - one.last_mention
 
 
@@ -91,7 +91,7 @@ def add(cut: Cut, turn: Turn) -> None:
         cut.window_from = turn.number
     before = cut.open[-1] if cut.open else None
     settles = before is not None and moves_on(before, turn)
-    for one in cut.pieces:
+    for one in cut.segments:
         mention(one, turn)
         if settles and not one.completed and not one.stopped:
             one.completed = "answered"
@@ -106,7 +106,7 @@ def add(cut: Cut, turn: Turn) -> None:
 def _close(cut: Cut, at: int) -> None:
     done, cut.open = cut.open[:at], cut.open[at:]
     name = segment_id(cut.session_id, done[0].number, cut.made)
-    cut.pieces.append(piece(name, done, cut.open, cut.seen, cut.request))
+    cut.segments.append(segment_of(name, done, cut.open, cut.seen, cut.request))
     cut.made += 1
     asked = [turn.asked for turn in done if turn.kind == "request"]
     cut.request = asked[-1] if asked else cut.request
@@ -118,9 +118,9 @@ def _close(cut: Cut, at: int) -> None:
 
 def _thin(cut: Cut) -> None:
     """Past the bound the oldest goes that is on the shelf, else the oldest."""
-    if len(cut.pieces) > MOST_PIECES:
-        shelved = (one for one in cut.pieces if one.tier != HOT)
-        cut.pieces.remove(next(shelved, cut.pieces[0]))
+    if len(cut.segments) > MOST_SEGMENTS:
+        shelved = (one for one in cut.segments if one.tier != HOT)
+        cut.segments.remove(next(shelved, cut.segments[0]))
 
 
 def save(cut: Cut) -> bytes:

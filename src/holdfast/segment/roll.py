@@ -15,8 +15,8 @@ from holdfast.segment import compress, cut, disk, queue, relevance, shelf, tiers
 from holdfast.segment.cut import Cut
 from holdfast.segment.errors import NewerSegments, NotStored, ShelfBusy
 from holdfast.segment.formats import Compressed, Pending, Queue
-from holdfast.segment.piece import COLD, WARM, Piece
 from holdfast.segment.report import Report
+from holdfast.segment.segment import COLD, WARM, Segment
 from holdfast.segment.tiers import Limits
 from holdfast.settings import load as settings_load
 from holdfast.transcript import Unreadable
@@ -97,7 +97,7 @@ def _settle_tiers(known: Cut, mine: Queue) -> None:
     for row in mine.compressed:
         row.storage_location = shelf.location(row.segment_id) or row.storage_location
     done = {row.segment_id for row in mine.compressed}
-    for one in known.pieces:
+    for one in known.segments:
         if one.segment_id in done:
             one.tier = shelf.tier(one.segment_id) or one.tier
 
@@ -109,7 +109,7 @@ def _queue(known: Cut, mine: Queue, limits: Limits, now_ms: int) -> None:
             mine.pending.append(_pending(known, one, now_ms))
 
 
-def _pending(known: Cut, one: Piece, now_ms: int) -> Pending:
+def _pending(known: Cut, one: Segment, now_ms: int) -> Pending:
     return Pending(
         segment_id=one.segment_id,
         topic=one.topic,
@@ -128,9 +128,9 @@ def _compress(
     known: Cut, mine: Queue, transcript: str, project: str, now_ms: int, report: Report
 ) -> None:
     """Reading is done without the lock: others may write meanwhile."""
-    pieces = {one.segment_id: one for one in known.pieces}
+    segments = {one.segment_id: one for one in known.segments}
     for waiting in mine.pending[:MOST_AT_ONCE]:
-        one = pieces.get(waiting.segment_id) or _piece(waiting)
+        one = segments.get(waiting.segment_id) or _segment(waiting)
         try:
             facts = compress.facts_of(one, transcript, known.reading.roots)
         except Unreadable as slip:
@@ -151,9 +151,9 @@ def _compress(
     report.still_pending = len(queue.load(known.session_id).pending)
 
 
-def _piece(waiting: Pending) -> Piece:
+def _segment(waiting: Pending) -> Segment:
     """As much as the queue knows of a segment the cut has lost."""
-    return Piece(
+    return Segment(
         segment_id=waiting.segment_id,
         start_turn=waiting.start_turn,
         end_turn=waiting.end_turn,
@@ -178,15 +178,15 @@ def _shelve(known: Cut, made: Compressed, now_ms: int, report: Report) -> None:
 
 
 def _archive(known: Cut, limits: Limits, now_ms: int, report: Report) -> None:
-    pieces = {one.segment_id: one for one in known.pieces}
+    segments = {one.segment_id: one for one in known.segments}
     mine = queue.load(known.session_id)
     for one in tiers.old(shelf.ours(WARM, known.session_id), known.turn, limits):
         location = shelf.demote(one, now_ms)
         for row in mine.compressed:
             if row.segment_id == one.segment_id:
                 row.storage_location = location
-        if one.segment_id in pieces:
-            pieces[one.segment_id].tier = COLD
+        if one.segment_id in segments:
+            segments[one.segment_id].tier = COLD
         report.archived += 1
     if report.archived:
         queue.save(known.session_id, mine)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from holdfast.segment import relevance
 from holdfast.segment.cut import Cut
 from holdfast.segment.formats import Compressed
-from holdfast.segment.piece import HOT, Piece
+from holdfast.segment.segment import HOT, Segment
 from holdfast.settings.load import Settings
 
 
@@ -42,7 +42,7 @@ def is_due(turn: int, last_turn: int, every: int) -> bool:
     return turn - last_turn >= every or turn < last_turn
 
 
-def is_cold(cut: Cut, one: Piece, limits: Limits) -> bool:
+def is_cold(cut: Cut, one: Segment, limits: Limits) -> bool:
     """Not spoken of for long, its task done, and long enough to be worth it."""
     return (
         one.tier == HOT
@@ -52,8 +52,8 @@ def is_cold(cut: Cut, one: Piece, limits: Limits) -> bool:
     )
 
 
-def cold(cut: Cut, limits: Limits) -> list[Piece]:
-    return [one for one in cut.pieces if is_cold(cut, one, limits)]
+def cold(cut: Cut, limits: Limits) -> list[Segment]:
+    return [one for one in cut.segments if is_cold(cut, one, limits)]
 
 
 def old(warm: Sequence[Compressed], turn: int, limits: Limits) -> list[Compressed]:

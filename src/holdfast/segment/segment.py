@@ -25,7 +25,7 @@ AT_ITS_END = 3  # turns in which tests passed or a commit was made
 _ASKS = frozenset({"request", "question"})
 
 
-class Piece(msgspec.Struct):
+class Segment(msgspec.Struct):
     segment_id: str
     start_turn: int
     end_turn: int
@@ -51,17 +51,17 @@ class Piece(msgspec.Struct):
         return self.end_turn - self.start_turn + 1
 
 
-def piece(
+def segment_of(
     segment_id: str,
     turns: Sequence[Turn],
     after: Sequence[Turn],
     seen: Mapping[str, int],
     request: str = "",
-) -> Piece:
+) -> Segment:
     """Those turns as one segment; `after` are the turns read since, `seen` in how many segments
     each word stood before, `request` what was being worked on when it began."""
     first, last = turns[0], turns[-1]
-    found = Piece(
+    found = Segment(
         segment_id=segment_id,
         start_turn=first.number,
         end_turn=last.number,
@@ -101,7 +101,7 @@ def topic(turns: Sequence[Turn], files: Sequence[str], words: Sequence[str]) -> 
     return _first_words(": ".join(filter(None, (names, ", ".join(words[:4])))))
 
 
-def mention(one: Piece, turn: Turn) -> bool:
+def mention(one: Segment, turn: Turn) -> bool:
     """A later turn that touches one of its files, or names two of the words it is known by."""
     if turn.number <= one.end_turn:
         return False
