@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from holdfast.checkpoint.escape import shown
+from holdfast.cli.memory_rules import rules
 from holdfast.client.memory_folder import memory_folder
 from holdfast.memory.hot import topics
 from holdfast.memory.hot.errors import NoSuchTopic, Unfit
@@ -46,7 +47,10 @@ def _text(command: Command) -> Command:
 
 @click.group()
 def memory() -> None:
-    """What the client loads into every session: list, show, add, edit, retire."""
+    """What the client loads into every session: list, show, add, edit, retire, rules."""
+
+
+memory.add_command(rules)
 
 
 @memory.command("list")

@@ -1,25 +1,49 @@
-"""Rules marked (ENFORCED) or (CRITICAL) that the client does not bring back by itself.
-
-CLAUDE.md of user, project and folder come back after a compaction; the one in the client's own
-folder for a project (`~/.claude/projects/<path>/CLAUDE.md`) is never loaded.
-"""
+"""Rules marked (ENFORCED) or (CRITICAL) that the client does not bring back by itself."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
-from holdfast.wire import places
+from holdfast.client import instructions
+from holdfast.client.instructions import Source
 
 MARKS = ("(ENFORCED)", "(CRITICAL)")
-MOST_BYTES = 256 << 10
 MOST_RULES, MOST_CHARS = 12, 300
 
 
-def marked_rules(project: str) -> list[str]:
-    """The marked lines, without their list bullets, as far as a brief has room for them."""
-    home = os.environ.get("CLAUDE_CONFIG_DIR") or os.environ.get("HOME", "") + "/.claude"
-    slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in project)
-    data = places.read_small(f"{home}/projects/{slug}/CLAUDE.md", MOST_BYTES)
-    lines = data.decode("utf-8", "replace").splitlines()
-    found = [line.strip().lstrip("-*# ") for line in lines if any(mark in line for mark in MARKS)]
-    return [rule[:MOST_CHARS] for rule in found][:MOST_RULES]
+class Marked(NamedTuple):
+    path: str
+    line: int
+    text: str
+
+
+def marked_rules(
+    project: str, files: Iterable[str] = (), environ: Mapping[str, str] | None = None
+) -> list[str]:
+    """Those a brief must tell, as far as it has room; `files` were read, the newest first."""
+    if not project:
+        return []
+    environ = os.environ if environ is None else environ
+    found = [one for source in forgotten(project, files, environ) for one in marked_in(source)]
+    passed_by = instructions.excluded(project, environ) if found else []
+    kept = [one for one in found if not instructions.is_excluded(one.path, passed_by)]
+    return list(dict.fromkeys(one.text[:MOST_CHARS] for one in kept))[:MOST_RULES]
+
+
+def forgotten(project: str, files: Iterable[str], environ: Mapping[str, str]) -> Iterator[Source]:
+    """What held before a compaction, or should have, and is not there after it."""
+    yield from instructions.unloaded(project, environ)
+    yield from instructions.when_read(project, files, environ)
+
+
+def marked_in(source: Source) -> list[Marked]:
+    """The marked lines, without their list bullets."""
+    if not any(mark in source.text for mark in MARKS):
+        return []
+    return [
+        Marked(source.path, number, line.strip().lstrip("-*# "))
+        for number, line in enumerate(source.text.splitlines(), start=1)
+        if any(mark in line for mark in MARKS)
+    ]

@@ -22,8 +22,14 @@ def composed(
         max_tokens,
         role,
         agent_type=state.agent_type,
-        marked=marked_rules(state.project),
+        marked=marked_rules(state.project, read_files(facts)),
         work=read_projection(folder),
         budget=ledger.read(state.project, state.session_id),
         archived=keeping.archived(state),
     )
+
+
+def read_files(facts: Facts) -> list[str]:
+    """What was read or changed, the newest first: reading it is what loads a folder's rules."""
+    used = [(one.op, path) for path, one in facts.files.items() if one.reads or one.edits]
+    return [path for _, path in sorted(used, reverse=True)]

@@ -1,0 +1,63 @@
+"""`holdfast memory rules`: the instruction files, and what a compaction does to them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+
+import click
+
+from holdfast.checkpoint.escape import shown
+from holdfast.cli import choose
+from holdfast.cli.choose import NoSession
+from holdfast.lifecycle import cascade
+from holdfast.lifecycle.cascade import File
+
+MOST_CHARS = 120
+
+
+@click.command()
+@click.option("--project", type=click.Path(path_type=Path), help="of this project (default: here)")
+@click.option("--session", default="", help="id, or the start of one: what it has read counts")
+@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+def rules(project: Path | None, session: str, as_json: bool) -> None:
+    """Instruction files, marked rules in them, and what comes back after a compaction."""
+    found = _found(project, session)
+    if as_json:
+        rows = [asdict(one) | {"marked": [m._asdict() for m in one.marked]} for one in found]
+        click.echo(json.dumps({"files": rows}, indent=2, ensure_ascii=False))
+        return
+    for one in found:
+        _show(one)
+    marked = sum(len(one.marked) for one in found)
+    click.echo(f"{len(found)} files, {marked} marked rules", err=True)
+
+
+def _found(project: Path | None, session: str) -> list[File]:
+    try:
+        chosen = choose.newest(session) if session else choose.of_this_folder()
+    except NoSession:
+        if session:
+            raise
+        return cascade.files(str((project or Path.cwd()).absolute()), None, "")
+    if project is not None and str(project.absolute()) != chosen.state.project:
+        return cascade.files(str(project.absolute()), None, "")
+    where = chosen.state.project or str(Path.cwd())
+    return cascade.files(where, chosen.state, chosen.folder)
+
+
+def _show(one: File) -> None:
+    when = f", loaded by {one.when}" if one.when not in ("", "never") else ""
+    when = ", the client never loads it" if one.when == "never" else when
+    by = f", imported by {one.imported_by}" if one.imported_by else ""
+    click.echo(shown(f"{one.path} [{one.kind}{by}{when}]: {_after(one)}"))
+    for rule in one.marked:
+        click.echo(f"  {rule.line}: {shown(rule.text)[:MOST_CHARS]}")
+
+
+def _after(one: File) -> str:
+    """A file that is forgotten matters only for what is marked in it."""
+    if one.after in (cascade.PINNED, cascade.LATER) and not one.marked:
+        return "does not come back; nothing in it is marked"
+    return one.after
