@@ -133,16 +133,22 @@ def _distinct(found: list[Found]) -> list[Found]:
 
 def _fresh(project: str, notes: list[str]) -> Index:
     """Brought up to date; a damaged one is set aside and made again, and said."""
+    if engines.is_shared():
+        from holdfast.store.errors import StoreError
+
+        try:
+            return _synced(engines.opened(project), notes)
+        except StoreError as slip:
+            notes.append(f"the team's database was not asked, only this machine: {slip}")
     try:
-        return _synced(project, notes)
+        return _synced(engines.local(project), notes)
     except Damaged as slip:
         aside = engines.set_aside(project)
         notes.append(f"the index was made again: {slip}; the old one is {aside}")
-        return _synced(project, notes)
+        return _synced(engines.local(project), notes)
 
 
-def _synced(project: str, notes: list[str]) -> Index:
-    index = engines.opened(project)
+def _synced(index: Index, notes: list[str]) -> Index:
     try:
         done = syncing.bring_up(index, seconds=SYNC_SECONDS)
         if done.left:

@@ -46,6 +46,7 @@ def asked(text: str) -> Query:
     if len(text) > MOST_CHARS:
         notes.append(f"only the first {MOST_CHARS:,} characters of the query were looked at")
         text = text[:MOST_CHARS]
+    text = text.encode("utf-8", "replace").decode().replace("\0", " ")  # half characters too
     found = [*plain(text), *beside(text)]
     telling = [word for word in found if word not in STOP]
     terms = list(dict.fromkeys(telling or found))

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 from holdfast.memory import places
 from holdfast.memory.errors import Damaged
@@ -15,12 +16,18 @@ from holdfast.memory.index import opening
 from holdfast.memory.index.embedded import Embedded
 from holdfast.memory.index.shape import Index
 
+if TYPE_CHECKING:
+    from holdfast.memory.index.shared import Shared
+    from holdfast.store.store import Store
+
 VARIABLE = "HOLDFAST_DATABASE"
 MOST_OPEN = 32
 _lock = threading.Lock()
 _open: dict[
     str, tuple[int, Embedded]
 ] = {}  # by file; the file's number: another may take its place
+_stores: dict[str, Store] = {}
+_shares: dict[tuple[str, str], Shared] = {}
 
 
 def is_shared() -> bool:
@@ -29,6 +36,11 @@ def is_shared() -> bool:
 
 def opened(project: str) -> Index:
     """The index of a project, made where there is none."""
+    return shared(project) if is_shared() else local(project)
+
+
+def local(project: str) -> Embedded:
+    """In a file of ours; also where the team's database does not answer."""
     path = places.index_file(project)
     with _lock:
         number, held = _open.pop(path, (0, None))
@@ -43,13 +55,41 @@ def opened(project: str) -> Index:
     return held
 
 
+def store() -> Store:
+    """The team's database, opened once per process; StoreError where it does not answer."""
+    from holdfast.store.store import Store
+
+    address = os.environ[VARIABLE]
+    with _lock:
+        if address not in _stores:
+            _stores[address] = Store.open(address)
+        return _stores[address]
+
+
+def shared(project: str) -> Shared:
+    from holdfast.memory.index.shared import Shared
+
+    key = os.environ[VARIABLE], project
+    if key not in _shares:
+        _shares[key] = Shared(store(), project)
+    return _shares[key]
+
+
 def others(project: str, notes: list[str]) -> Iterator[Index]:
     """Every index but this project's, as it was left; what is none is said."""
+    if is_shared():
+        import sqlalchemy as sa
+
+        query = sa.text("SELECT project FROM recall_projects ORDER BY project")
+        for (told,) in store().read(lambda c: c.execute(query).all()):
+            if told != project:
+                yield shared(told)
+        return
     for path in places.index_files():
         try:
             told = opening.project_of(path)
             if told != project and places.index_file(told) == path:
-                yield opened(told)
+                yield local(told)
         except Damaged as slip:
             notes.append(f"left out: {slip}")
 
@@ -65,6 +105,9 @@ def release() -> None:
     with _lock:
         while _open:
             _open.popitem()[1][1].close()
+        _shares.clear()
+        while _stores:
+            _stores.popitem()[1].close()
 
 
 def _number(path: str) -> int:

@@ -12,13 +12,13 @@ from functools import partial
 from typing import Any
 
 from holdfast.memory import places as here
+from holdfast.memory.index import engines
 from holdfast.memory.item import MESSAGE, Item, id_of
 from holdfast.memory.sources.pieces import clean
 from holdfast.memory.sources.source import Read, Source
 from holdfast.wire import places
 
 KEY = "messages"
-VARIABLE = "HOLDFAST_DATABASE"
 MOST = 20_000
 _QUERY = (
     "SELECT m.id, topic, content, from_agent, created_ms FROM messages m "
@@ -29,14 +29,35 @@ _QUERY = (
 
 def sources(project: str) -> Iterator[Source]:
     """Of a SQLite file of ours; the stamp is that of the file and of what was not yet put in it."""
+    if engines.is_shared():
+        yield from _shared(project)
+        return
     path = _file()
     stamp = here.stamp(path) if path else ""
     if stamp:
         yield Source(KEY, f"{stamp} {here.stamp(path + '-wal')}", partial(_read, path, project))
 
 
+def _shared(project: str) -> Iterator[Source]:
+    """From the team's database: the number of messages and the newest of them tell of a change."""
+    import sqlalchemy as sa
+
+    query = sa.text("SELECT count(*), max(created_ms) FROM messages")
+    count, newest = engines.store().read(lambda c: c.execute(query).one())
+    if count:
+        yield Source(KEY, f"{count}-{newest}", partial(_read_shared, project))
+
+
+def _read_shared(project: str, _state: str) -> Read:
+    import sqlalchemy as sa
+
+    query = sa.text(_QUERY.format(mark=":project", most=MOST))
+    rows = engines.store().read(lambda c: c.execute(query, {"project": project}).all())
+    return Read([item(row, number) for number, row in enumerate(reversed(rows))], "")
+
+
 def _file() -> str:
-    given = os.environ.get(VARIABLE, "")
+    given = os.environ.get(engines.VARIABLE, "")
     if not given:
         return f"{places.home().rstrip('/')}/holdfast.db"
     return given.removeprefix("sqlite:///") if given.startswith("sqlite:///") else ""
@@ -55,8 +76,9 @@ def _read(path: str, project: str, _state: str) -> Read:
 
 def item(row: Sequence[Any], number: int) -> Item:
     message_id, topic, content, sender, created_ms = row
-    with suppress(ValueError, TypeError):
-        content = json.loads(content)
+    if isinstance(content, str):  # SQLite keeps it as text
+        with suppress(ValueError):
+            content = json.loads(content)
     words = content
     if isinstance(content, dict):
         words = content["message"] if list(content) == ["message"] else json.dumps(content)

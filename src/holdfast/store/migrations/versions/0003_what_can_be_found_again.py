@@ -1,0 +1,55 @@
+"""What can be found again, on PostgreSQL: items, their words, their vectors, spread by project.
+
+On SQLite nothing: there the index is a file per project, beside the database.
+"""
+
+from alembic import op
+
+revision = "0003"
+down_revision = "0002"
+PARTS = 16
+
+_WORDS = (
+    "CREATE TEXT SEARCH DICTIONARY holdfast_stem (TEMPLATE = snowball, Language = english)",
+    "CREATE TEXT SEARCH CONFIGURATION holdfast (COPY = simple)",
+    (
+        "ALTER TEXT SEARCH CONFIGURATION holdfast ALTER MAPPING FOR asciiword, word, hword, "
+        "hword_part, asciihword, hword_asciipart WITH holdfast_stem"
+    ),
+)
+_TABLES = (
+    (
+        "CREATE TABLE recall_projects (project text PRIMARY KEY, "
+        "items bigint NOT NULL DEFAULT 0, words bigint NOT NULL DEFAULT 0, "
+        "vectors bigint NOT NULL DEFAULT 0, embedder text NOT NULL DEFAULT '')"
+    ),
+    (
+        "CREATE TABLE recall_sources (number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, "
+        "project text NOT NULL, machine text NOT NULL, name text NOT NULL, state text NOT NULL, "
+        "UNIQUE (project, machine, name))"
+    ),
+    (
+        "CREATE TABLE recall_items (project text NOT NULL, place bigint NOT NULL, "
+        "id text NOT NULL, "
+        "kind text NOT NULL, hash text NOT NULL, author text, cold boolean NOT NULL, session text, "
+        "agent text, file text, first_turn integer, last_turn integer, uuids text, at text, "
+        "byte bigint, title text NOT NULL, text text NOT NULL, more text NOT NULL, "
+        "length integer NOT NULL, words tsvector NOT NULL, PRIMARY KEY (project, place), "
+        "UNIQUE (project, id)) PARTITION BY HASH (project)"
+    ),
+    "CREATE INDEX recall_items_by_words ON recall_items USING gin (words) WITH (fastupdate = off)",
+)
+
+
+def upgrade() -> None:
+    if op.get_bind().dialect.name != "postgresql":
+        return
+    for statement in (*_WORDS, *_TABLES):
+        op.execute(statement)
+    for number in range(PARTS):
+        op.execute(
+            f"CREATE TABLE recall_items_{number} PARTITION OF recall_items "
+            f"FOR VALUES WITH (MODULUS {PARTS}, REMAINDER {number})"
+        )
+        # The words that stand in many items are known by name: 10,000 of them, not 1,000.
+        op.execute(f"ALTER TABLE recall_items_{number} ALTER words SET STATISTICS 1000")

@@ -1,0 +1,256 @@
+"""One suite for the index of recall, on a SQLite file and on PostgreSQL."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from holdfast.memory import words
+from holdfast.memory.embed import vector
+from holdfast.memory.index.embedded import Embedded
+from holdfast.memory.index.shape import Index, Wanted
+from holdfast.memory.index.shared import Shared
+from holdfast.memory.item import SEGMENT, TURN, Item
+from holdfast.memory.recall import answered
+from holdfast.store.store import Store
+from tests.stores import ENGINES
+
+SIZE = 384
+EVERY = Wanted(cold=True)
+
+
+@pytest.fixture(params=ENGINES)
+def index(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Index]:
+    if request.param == "sqlite":
+        made: Index = Embedded("/p", str(tmp_path / "recall" / "p.db"))
+        yield made
+        made.close()
+        return
+    store = Store.open(request.getfixturevalue("postgres_url"))
+    yield Shared(store, "/p")
+    store.close()
+
+
+def some(*texts: str, kind: str = TURN, first: int = 0, cold: bool = False) -> list[Item]:
+    return [
+        Item(id=f"{kind}-{first + n}", kind=kind, text=text, position=first + n, cold=cold)
+        for n, text in enumerate(texts)
+    ]
+
+
+def texts(index: Index, query: str, wanted: Wanted = EVERY, limit: int = 10) -> list[str]:
+    return [one.item.text for one in answered([index], words.asked(query), limit, wanted).found]
+
+
+def matched(index: Index, query: str, wanted: Wanted = EVERY) -> set[str]:
+    """By the words themselves, without neighbours."""
+    found = index.at(index.keyword(words.asked(query), 100, wanted))
+    return {item.text for item in found.values()}
+
+
+def direction(number: int) -> vector.Array:
+    made = np.full((1, SIZE), 0.01, np.float32)
+    made[0, number] = 1
+    return vector.unit(made)
+
+
+@pytest.mark.requirement("M2")
+def test_words_are_found_in_any_form_and_the_best_comes_first(index: Index) -> None:
+    index.take("s", "", "1", some("migrating the table", "the table", "bananas are yellow"))
+    assert texts(index, "migration of tables")[0] == "migrating the table"
+    assert matched(index, "banana") == {"bananas are yellow"}
+
+
+@pytest.mark.requirement("M2")
+def test_a_rare_word_counts_more_than_a_common_one(index: Index) -> None:
+    index.take("s", "", "1", some(*["the server is up"] * 30, "the heron nests", "server server"))
+    assert texts(index, "server heron", limit=1) == ["the heron nests"]
+
+
+@pytest.mark.requirement("M2")
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("call get_user_name first", "user name"),
+        ("call getUserName first", "user name"),
+        ("see src/app/main_window.py", "main_window.py"),
+        ("数据库的端口是多少", "端口"),
+        ("データベースの移行", "移行"),
+        ("le café est fermé", "café"),
+        ("error E1234 in HTTPServer", "http server"),
+        ("ฐานข้อมูลหลัก", "ข้อมูล"),
+    ],
+)
+def test_names_and_languages_without_blanks_are_found(index: Index, text: str, query: str) -> None:
+    index.take("s", "", "1", some("something else", text))
+    assert matched(index, query) == {text}
+
+
+@pytest.mark.requirement("X7", "M2")
+@pytest.mark.parametrize(
+    "query",
+    [
+        'a" OR "b',
+        "parser NEAR(x)",
+        "col:parser -x * ^",
+        "\0\x1b[31m parser\x07",
+        "'; DROP TABLE items; --",
+        "parser & | ! ( ) <-> :*",
+        "\ud83d parser \udc00",
+        "😀🎉",
+        "the of and",
+        "",
+        "   ",
+        "\\",
+        "%' ESCAPE",
+    ],
+)
+def test_no_query_is_syntax(index: Index, query: str) -> None:
+    index.take("s", "", "1", some("the parser of the house"))
+    found = texts(index, query)
+    assert found == (["the parser of the house"] if "parser" in query or "the" in query else [])
+
+
+@pytest.mark.requirement("X7", "M2")
+def test_a_query_of_a_megabyte_is_answered_and_cut_in_words(index: Index) -> None:
+    index.take("s", "", "1", some("needle in the hay"))
+    asked = words.asked("needle " + "hay straw " * 100_000)
+    assert [one.item.text for one in answered([index], asked, 5, EVERY).found] == [
+        "needle in the hay"
+    ]
+    assert any("first 10,000 characters" in note for note in asked.notes)
+    assert len(words.asked(" ".join(f"w{n}" for n in range(9_000))).terms) == words.MOST_TERMS
+
+
+@pytest.mark.requirement("M2")
+def test_a_source_is_replaced_whole_and_what_stays_keeps_its_vector(index: Index) -> None:
+    index.take("s", "", "1", some("stays", "goes"))
+    index.begin_vectors("m")
+    put_all(index)
+    assert index.take("s", "1", "2", some("comes", "stays"))
+    assert sorted(matched(index, "stays goes comes")) == ["comes", "stays"]
+    assert index.counts() == (2, 1, "m")
+    assert [text.strip() for _, _, text in index.without_vector(9)] == ["comes"]
+
+
+def put_all(index: Index, embedder: str = "m") -> int:
+    missing = index.without_vector(99)
+    made = vector.kept(np.concatenate([direction(n) for n in range(len(missing))]))
+    keys = [(place, told) for place, told, _ in missing]
+    return index.put_vectors(embedder, dict(zip(keys, made, strict=True)))
+
+
+@pytest.mark.requirement("M2")
+def test_a_step_that_does_not_begin_where_the_source_stands_changes_nothing(index: Index) -> None:
+    assert index.take("s", "", "1", some("first"))
+    assert not index.take("s", "", "1", some("first", "again"))
+    assert index.counts().items == 1
+    assert index.states() == {"s": "1"}
+
+
+@pytest.mark.requirement("M2")
+def test_reading_on_replaces_from_its_first_position(index: Index) -> None:
+    index.take("s", "", "1", some("one", "two", "three"))
+    assert index.take("s", "1", "2", some("TWO", "THREE", "four", first=1), (1, 1 << 32))
+    assert matched(index, "one two three four") == {"one", "TWO", "THREE", "four"}
+    assert index.take("s", "2", "3", some("uno", first=0), (0, 1))
+    assert matched(index, "uno two three four") == {"uno", "TWO", "THREE", "four"}
+
+
+@pytest.mark.requirement("M2")
+def test_a_source_that_is_gone_takes_its_items_with_it(index: Index) -> None:
+    index.take("s", "", "1", some("alone at sea", "sea of grass"))
+    index.take("t", "", "1", some("quiet lake", kind=SEGMENT))
+    index.begin_vectors("m")
+    put_all(index)
+    assert index.forget("s") == 2
+    assert index.forget("s") == 0
+    assert (index.states(), index.counts()) == ({"t": "1"}, (1, 1, "m"))
+    assert matched(index, "sea grass lake") == {"quiet lake"}
+
+
+@pytest.mark.requirement("R6")
+def test_cold_is_found_only_when_it_is_asked_for(index: Index) -> None:
+    index.take("s", "", "1", some("warm parser"))
+    index.take("t", "", "1", some("cold parser", kind=SEGMENT, cold=True))
+    index.begin_vectors("m")
+    put_all(index)
+    near = index.nearest(direction(0)[0], 10, Wanted())
+    assert matched(index, "parser", Wanted()) == {"warm parser"}
+    assert matched(index, "parser", EVERY) == {"warm parser", "cold parser"}
+    assert matched(index, "parser", Wanted((SEGMENT,), cold=True)) == {"cold parser"}
+    assert {item.text for item in index.at(near).values()} == {"warm parser"}
+    assert texts(index, "parser", Wanted()) == ["warm parser"]
+
+
+@pytest.mark.requirement("M2")
+def test_the_nearest_by_meaning_come_first_and_know_how_near_they_are(index: Index) -> None:
+    index.take("s", "", "1", some("aa", "bb", "cc"))
+    index.begin_vectors("m")
+    assert put_all(index) == 3
+    query = vector.unit(direction(0) + 0.5 * direction(1))[0]
+    near = index.nearest(query, 2, EVERY)
+    ordered = sorted(near, key=lambda place: -near[place])
+    assert [item.text for item in (index.at(ordered)[place] for place in ordered)] == ["cc", "bb"]
+    again = index.nearness(query, near)
+    assert all(abs(again[place] - near[place]) < 0.02 for place in near)
+
+
+@pytest.mark.requirement("M2")
+def test_vectors_of_another_embedder_are_dropped_and_made_again(index: Index) -> None:
+    index.take("s", "", "1", some("aa", "bb"))
+    index.begin_vectors("old")
+    put_all(index, "old")
+    index.begin_vectors("old")
+    assert index.counts().vectors == 2
+    index.begin_vectors("new")
+    assert index.counts() == (2, 0, "new")
+    assert put_all(index, "old") == 0  # one that was still at work
+    assert put_all(index, "new") == 2
+
+
+@pytest.mark.requirement("M2")
+def test_a_text_that_changed_while_it_was_embedded_gets_no_old_vector(index: Index) -> None:
+    index.take("s", "", "1", some("before"))
+    index.begin_vectors("m")
+    [(place, told, _)] = index.without_vector(9)
+    index.take("s", "1", "2", some("after"))
+    assert index.put_vectors("m", {(place, told): vector.kept(direction(0))[0]}) == 0
+    assert index.counts().vectors == 0
+
+
+@pytest.mark.requirement("M6")
+def test_an_item_comes_back_with_all_that_was_known_of_it(index: Index) -> None:
+    item = Item(
+        *("turn-x", TURN, "words", 3, "title", "more", "model", False, "s1", "a1", "/t.jsonl"),
+        *(4, 6, ("u1", "u2"), "2026-03-01T10:00:00Z", 77),
+    )
+    index.take("s", "", "1", [item])
+    assert index.find("turn-x") == item
+    assert index.find("turn-y") is None
+    assert index.kinds() == {TURN: 1}
+
+
+@pytest.mark.requirement("X6", "M2")
+def test_two_who_take_in_at_once_leave_each_thing_once(index: Index) -> None:
+    """Each step is tried by all; one of them does it."""
+    wins: list[int] = []
+
+    def work() -> None:
+        for step in range(6):
+            since = str(step) if step else ""
+            if index.take("s", since, str(step + 1), some(f"text {step}", first=step), (step, 9)):
+                wins.append(step)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    state = index.states()["s"]
+    assert sorted(wins) == list(range(int(state)))
+    assert index.counts().items == int(state)
