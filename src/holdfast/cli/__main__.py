@@ -1,5 +1,5 @@
 """`python -m holdfast.cli`, where the console script is not on the path."""
 
-from holdfast.cli.main import main
+from holdfast.cli.start import main
 
 main()

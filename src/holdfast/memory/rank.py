@@ -7,6 +7,7 @@ One configuration for everything. Combining scores beats combining ranks clearly
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Iterable
 from typing import NamedTuple
 
@@ -47,8 +48,8 @@ def share(scores: Scores, best: float) -> Scores:
     return {place: max(0.0, score / best) for place, score in scores.items()}
 
 
-def ranked(keyword: Scores, vector: Scores, best: Best) -> dict[int, Rank]:
-    """Best first; a missing score is none."""
+def ranked(keyword: Scores, vector: Scores, best: Best, most: int) -> dict[int, Rank]:
+    """So many, best first; a missing score is none."""
     by_word, by_meaning = share(keyword, best.keyword), share(vector, best.vector)
     if by_meaning:
         unknown = by_word.keys() - by_meaning.keys()
@@ -57,13 +58,15 @@ def ranked(keyword: Scores, vector: Scores, best: Best) -> dict[int, Rank]:
         place: by_word.get(place, 0.0) + by_meaning.get(place, 0.0)
         for place in by_word.keys() | by_meaning.keys()
     }
-    found = {}
-    for place in alone.keys() | neighbours(alone):
-        beside = BESIDE * (alone.get(place - 1, 0.0) + alone.get(place + 1, 0.0))
-        told = by_word.get(place, 0.0), by_meaning.get(place, 0.0)
-        found[place] = Rank(sum(told) + beside, *told, beside)
-    return dict(sorted(found.items(), key=lambda pair: (-pair[1].score, pair[0])))
-
-
-def neighbours(places: Iterable[int]) -> set[int]:
-    return {place + step for place in places for step in (-1, 1)}
+    beside = dict.fromkeys(alone, 0.0)
+    for place, score in alone.items():
+        for neighbour in (place - 1, place + 1):
+            beside[neighbour] = beside.get(neighbour, 0.0) + BESIDE * score
+    total = {place: alone.get(place, 0.0) + more for place, more in beside.items()}
+    first = heapq.nsmallest(most, total, key=lambda place: (-total[place], place))
+    return {
+        place: Rank(
+            total[place], by_word.get(place, 0.0), by_meaning.get(place, 0.0), beside[place]
+        )
+        for place in first
+    }

@@ -5,7 +5,8 @@ What was found carries where it came from, and `expand` leads back to the turns 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 from holdfast.memory import places, rank, words
@@ -18,8 +19,9 @@ from holdfast.memory.index.shape import Index, Scores, Wanted
 from holdfast.memory.item import Item
 from holdfast.memory.rank import Rank
 
-CANDIDATES = 1_000  # of each side
-LOOKED_AT = 3  # times what is wanted: some say the same words
+BY_WORDS, BY_MEANING = 500, 300  # candidates of each side
+LOOKED_AT = 5  # times what is wanted: some say the same words, or are not there
+AT_ONCE = 4
 SYNC_SECONDS = 5.0
 MOST = 200
 HYBRID, KEYWORD = "hybrid", "keyword"
@@ -65,27 +67,52 @@ def answered(
 ) -> Answer:
     """What these indexes, as they are, say to a query."""
     notes = [] if notes is None else notes
-    limit = max(1, min(limit, MOST))
     vectors = {} if by_keyword else _vectors(indexes, asked, notes)
-    scored = [
-        _scored(index, asked, wanted, vectors.get(index.counts().embedder)) for index in indexes
-    ]
+    found = found_by(indexes, asked, limit, wanted, vectors)
+    return Answer(found, notes, HYBRID if vectors else KEYWORD)
+
+
+def found_by(
+    indexes: Sequence[Index],
+    asked: words.Query,
+    limit: int,
+    wanted: Wanted,
+    vectors: Mapping[str, Any],
+) -> list[Found]:
+    """In one order over all indexes; `vectors` are the query's, by embedder."""
+    limit = max(1, min(limit, MOST))
+    ask = partial(_scored, asked=asked, wanted=wanted, vectors=vectors)
+    scored = _each(ask, indexes)
     best = rank.Best.of([one.keyword for one in scored], [one.vector for one in scored])
-    found = [
-        found_as(item, one.of.project, order, asked)
+    most = limit * LOOKED_AT
+    order = [
+        (order, place, one.of)
         for one in scored
-        for item, order in _first(one, best, limit * LOOKED_AT, wanted)
+        for place, order in rank.ranked(one.keyword, one.vector, best, most).items()
     ]
-    found.sort(key=lambda one: -one.score)
-    return Answer(_distinct(found)[:limit], notes, HYBRID if vectors else KEYWORD)
+    order.sort(key=lambda one: (-one[0].score, one[1]))
+    return _distinct(_fetched(order[:most], asked, wanted))[:limit]
 
 
-def _scored(index: Index, asked: words.Query, wanted: Wanted, vector: Any) -> _Scored:
+def _each(ask: Callable[[Index], _Scored], indexes: Sequence[Index]) -> list[_Scored]:
+    """Several at once: the engines do their work beside the interpreter."""
+    if len(indexes) == 1:
+        return [ask(indexes[0])]
+    from concurrent.futures import ThreadPoolExecutor
+
+    with ThreadPoolExecutor(AT_ONCE) as pool:
+        return list(pool.map(ask, indexes))
+
+
+def _scored(
+    index: Index, asked: words.Query, wanted: Wanted, vectors: Mapping[str, Any]
+) -> _Scored:
     """Candidates of both sides; how near the ones found by words are is looked up too."""
-    keyword = index.keyword(asked, CANDIDATES, wanted)
+    vector = vectors.get(index.counts().embedder) if vectors else None
+    keyword = index.keyword(asked, BY_WORDS, wanted)
     if vector is None:
         return _Scored(index, keyword, {})
-    near = index.nearest(vector, CANDIDATES, wanted)
+    near = index.nearest(vector, BY_MEANING, wanted)
     unknown = [place for place in keyword if place not in near]
     return _Scored(index, keyword, near | index.nearness(vector, unknown))
 
@@ -113,13 +140,20 @@ def _vectors(indexes: Sequence[Index], asked: words.Query, notes: list[str]) -> 
     return found
 
 
-def _first(scored: _Scored, best: rank.Best, most: int, wanted: Wanted) -> list[tuple[Item, Rank]]:
-    """The first of the order that are there and wanted: a neighbour may be neither."""
-    order = rank.ranked(scored.keyword, scored.vector, best)
-    first = list(order)[: most * 2]
-    items = scored.of.at(first)
-    fits = [place for place in first if place in items and _fits(items[place], wanted)]
-    return [(items[place], order[place]) for place in fits[:most]]
+def _fetched(
+    order: Sequence[tuple[Rank, int, Index]], asked: words.Query, wanted: Wanted
+) -> list[Found]:
+    """Those that are there and wanted: a neighbour may be neither."""
+    places: dict[int, list[int]] = {}
+    for _, place, index in order:
+        places.setdefault(id(index), []).append(place)
+    indexes = {id(index): index for _, _, index in order}
+    items = {key: indexes[key].at(some) for key, some in places.items()}
+    return [
+        found_as(item, index.project, told, asked)
+        for told, place, index in order
+        if (item := items[id(index)].get(place)) and _fits(item, wanted)
+    ]
 
 
 def _fits(item: Item, wanted: Wanted) -> bool:

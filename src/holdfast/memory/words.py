@@ -27,9 +27,10 @@ _UNDIVIDED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
-_WORD = re.compile(r"[^\W_]+")
-_RUN = re.compile(f"[{_UNDIVIDED}]+")
-_HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
+# Patterns are made when they are used: a search in plain words needs one of the three.
+_WORD = r"[^\W_]+"
+_RUN = f"[{_UNDIVIDED}]+"
+_HUMP = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
 
 
 class Query(NamedTuple):
@@ -61,20 +62,25 @@ def asked(text: str) -> Query:
 
 def plain(text: str) -> list[str]:
     """The words of a text in lower case, without runs that nothing divides."""
-    words = _WORD.findall(_RUN.sub(" ", text) if not text.isascii() else text)
+    words = re.findall(_WORD, re.sub(_RUN, " ", text) if not text.isascii() else text)
     return [word.lower()[:LONGEST_TERM] for word in words]
 
 
 def beside(text: str) -> list[str]:
     """What is indexed beside a text: the humps of its names, the pairs of its undivided runs."""
     found: list[str] = []
-    for word in _WORD.findall(text):
-        parts = _HUMP.split(word) if not (word.islower() or word.isdigit()) else []
+    for word in re.findall(_WORD, text):
+        parts = re.split(_HUMP, word) if _has_humps(word) else []
         if len(parts) > 1:
             found += [part.lower() for part in parts if len(part) > 1]
     if not text.isascii():
-        found += pairs(_RUN.findall(text))
+        found += pairs(re.findall(_RUN, text))
     return [word[:LONGEST_TERM] for word in found]
+
+
+def _has_humps(word: str) -> bool:
+    """A capital that is not the first letter."""
+    return not word.islower() and word[1:] != word[1:].lower()
 
 
 def pairs(runs: Iterable[str]) -> list[str]:

@@ -48,9 +48,9 @@ def signs(vectors: Array) -> Array:
     return np.ascontiguousarray(packed).view(np.uint64)
 
 
-def whole(found: Sequence[Kept]) -> Array:
+def whole(parts: Sequence[bytes]) -> Array:
     """The vectors again, nearly."""
-    raw = np.frombuffer(b"".join(one.parts for one in found), np.uint8).reshape(len(found), -1)
+    raw = np.frombuffer(b"".join(parts), np.uint8).reshape(len(parts), -1)
     scales = np.ascontiguousarray(raw[:, :SCALE_BYTES]).view("<f4")
     vectors: Array = raw[:, SCALE_BYTES:].view(np.int8).astype(np.float32) * scales
     return vectors
@@ -68,7 +68,7 @@ def added(total: bytes, more: Sequence[Kept], sign: int) -> bytes:
     """The sum of vectors and their number, as one row of numbers."""
     if not more:
         return total
-    rows = whole(more).sum(axis=0, dtype=np.float64)
+    rows = whole([one.parts for one in more]).sum(axis=0, dtype=np.float64)
     grown = sign * np.append(rows, len(more))
     if total:
         grown += np.frombuffer(total, np.float64)
@@ -84,8 +84,8 @@ def mean(total: bytes, size: int) -> Array:
     return middle
 
 
-def nearness(query: Array, total: bytes, found: Sequence[Kept]) -> list[float]:
+def nearness(query: Array, total: bytes, parts: Sequence[bytes]) -> list[float]:
     """Of the query less the mean of all: what is near to everything is near to nothing."""
     centred = query - mean(total, len(query))
-    near: list[float] = (whole(found) @ centred).tolist()
+    near: list[float] = (whole(parts) @ centred).tolist()
     return near

@@ -134,12 +134,22 @@ class Embedded:
     def keyword(self, query: words.Query, most: int, wanted: Wanted) -> Scores:
         if not query.terms:
             return {}
-        some, values = _only(wanted)
+        some, values = self._only(wanted)
         found = self.ask(
             f"SELECT rowid, -rank FROM words WHERE words MATCH ? {some} ORDER BY rank LIMIT ?",
             [" OR ".join(f'"{term}"' for term in query.terms), *values, most],
         )
         return dict(found)
+
+    def _only(self, wanted: Wanted, column: str = "rowid") -> tuple[str, list[str]]:
+        """What is wanted as a clause; nothing where everything is: it costs."""
+        clause = ""
+        if not wanted.cold and self.ask("SELECT 1 FROM items WHERE cold LIMIT 1"):
+            clause = f" AND {column} NOT IN (SELECT place FROM items WHERE cold)"
+        if wanted.kinds:
+            marks = _marks(wanted.kinds)
+            clause += f" AND {column} IN (SELECT place FROM items WHERE kind IN ({marks}))"
+        return clause, list(wanted.kinds)
 
     def at(self, places: Iterable[int]) -> dict[int, Item]:
         found: dict[int, Item] = {}
@@ -182,14 +192,12 @@ class Embedded:
 
     def nearest(self, vector: object, most: int, wanted: Wanted) -> Scores:
         found = self.vectors.nearest(vector, most)
-        if wanted == Wanted(cold=True) or not found:
+        some, values = self._only(wanted, "place")
+        if not some or not found:
             return found
-        some, values = _only(wanted, "place")
-        fits: set[int] = set()
-        for piece in _pieces(list(found)):
-            query = f"SELECT place FROM items WHERE place IN ({_marks(piece)}) {some}"
-            fits |= {place for (place,) in self.ask(query, [*piece, *values])}
-        return {place: score for place, score in found.items() if place in fits}
+        listed = ",".join(map(str, found))
+        fits = self.ask(f"SELECT place FROM items WHERE place IN ({listed}) {some}", values)
+        return {place: found[place] for (place,) in fits}
 
     def nearness(self, vector: object, places: Iterable[int]) -> Scores:
         return self.vectors.nearness(vector, list(places))
@@ -239,14 +247,6 @@ def _sameness(item: Item) -> str:
 
 def _beside(item: Item) -> str:
     return " ".join(words.beside(f"{item.title}\n{item.text}\n{item.more}"))
-
-
-def _only(wanted: Wanted, column: str = "rowid") -> tuple[str, list[str]]:
-    clause = "" if wanted.cold else f"AND {column} NOT IN (SELECT place FROM items WHERE cold)"
-    if not wanted.kinds:
-        return clause, []
-    kinds = f"AND {column} IN (SELECT place FROM items WHERE kind IN ({_marks(wanted.kinds)}))"
-    return f"{clause} {kinds}", list(wanted.kinds)
 
 
 def _marks(values: Sequence[object]) -> str:

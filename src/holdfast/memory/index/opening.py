@@ -31,9 +31,9 @@ CREATE INDEX items_cold ON items (cold) WHERE cold;
 CREATE VIRTUAL TABLE words USING fts5 (title, text, more, beside, tokenize = 'porter unicode61');
 INSERT INTO words (words, rank) VALUES ('rank', 'bm25(1.0, 1.0, 0.5, 1.0)');
 CREATE TABLE vectors (
-    number INTEGER PRIMARY KEY AUTOINCREMENT, place INTEGER NOT NULL UNIQUE,
-    bits BLOB NOT NULL, parts BLOB NOT NULL
+    place INTEGER PRIMARY KEY, number INTEGER NOT NULL, bits BLOB NOT NULL, parts BLOB NOT NULL
 );
+CREATE INDEX vectors_by_number ON vectors (number);
 """
 _GONE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
 

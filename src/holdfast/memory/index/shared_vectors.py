@@ -114,7 +114,7 @@ class Vectors:
 
         rows = [
             {"project": self._project, "place": place, "size": len(row), "vector": _written(row)}
-            for place, row in zip(found, whole(list(found.values())), strict=True)
+            for place, row in zip(found, whole([one.parts for one in found.values()]), strict=True)
         ]
         query = sa.text(
             "INSERT INTO recall_vectors (project, place, size, vector) "

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from holdfast.memory.index.embedded import Embedded
 
 AT_ONCE = 500
-SIGNS_FOR_ONE = 4  # so many times what is wanted is looked at whole
+SIGNS_FOR_ONE = 3  # so many times what is wanted is looked at whole
 STALE = 0.1  # share of dropped vectors from which the signs are loaded anew
 
 
@@ -62,12 +62,17 @@ class Vectors:
 
     def put_again(self, found: Mapping[int, Kept]) -> None:
         """Inside the caller's transaction."""
+        if not found:
+            return
+        rows = self._index.ask("SELECT value FROM about WHERE name = 'last vector'")
+        last = int(rows[0][0]) if rows else 0  # never used twice: others ask for what is after it
         self._index.connection.executemany(
-            "INSERT OR REPLACE INTO vectors (place, bits, parts) VALUES (?, ?, ?)",
-            [(place, kept.bits, kept.parts) for place, kept in found.items()],
+            "INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)",
+            [(p, last + n, kept.bits, kept.parts) for n, (p, kept) in enumerate(found.items(), 1)],
         )
-        if found:
-            self._sum(found.values(), 1)
+        about = ("last vector", last + len(found))
+        self._index.connection.execute("INSERT OR REPLACE INTO about VALUES (?, ?)", about)
+        self._sum(found.values(), 1)
 
     def drop(self, gone: Sequence[int]) -> None:
         """Inside the caller's transaction."""
@@ -128,12 +133,13 @@ class Vectors:
         """Of the query less the mean of all vectors: what is near to everything counts less."""
         from holdfast.memory.embed import vector
 
-        kept = self._of(places)
-        if not kept:
+        listed = ",".join(map(str, places))  # numbers of ours, and thousands of them
+        found = self._index.ask(f"SELECT place, parts FROM vectors WHERE place IN ({listed})")
+        if not found:
             return {}
         rows = self._index.ask("SELECT value FROM about WHERE name = 'sum'")
-        near = vector.nearness(query, rows[0][0] if rows else b"", list(kept.values()))
-        return dict(zip(kept, near, strict=True))
+        near = vector.nearness(query, rows[0][0] if rows else b"", [one[1] for one in found])
+        return {one[0]: score for one, score in zip(found, near, strict=True)}
 
     def _load(self) -> None:
         """The signs of what is new since the last time; all of them where many were dropped."""
