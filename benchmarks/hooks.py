@@ -13,6 +13,7 @@ from statistics import median
 from typing import Any
 
 import holdfast
+from holdfast.cli.install import ARCHIVE_CHARS
 from holdfast.client import payloads
 from holdfast.wire import mark, places, spool
 
@@ -43,19 +44,26 @@ def measure() -> dict[str, float]:
             "SubagentStart": _sent("SubagentStart", small, 0),
             "SubagentStop": _sent("SubagentStop", small, 0),
         }
-        found = _take_turns(calls)
+        archiving = {
+            f"PostToolUse that archives, {size:,} characters": _sent("PostToolUse", small, size)
+            for size in (1_000, ARCHIVE_CHARS - 500)
+        }
+        archiving["PostToolUse that archives, 100 KB sent"] = _written(small)
+        found = _take_turns(calls, archiving)
     found["1 GB against 1 MB"] = (
         found["PostToolUse, 1 GB transcript"] / found["PostToolUse, 1 KB payload"]
     )
     return found
 
 
-def _take_turns(calls: dict[str, bytes]) -> dict[str, float]:
-    spent: dict[str, list[float]] = {name: [] for name in ["bare", *calls]}
+def _take_turns(calls: dict[str, bytes], archiving: dict[str, bytes]) -> dict[str, float]:
+    spent: dict[str, list[float]] = {name: [] for name in ["bare", *calls, *archiving]}
     for _ in range(ROUNDS):
         spent["bare"].append(_cpu(BARE, b""))
         for name, data in calls.items():
             spent[name].append(_cpu(HOOK, data))
+        for name, data in archiving.items():
+            spent[name].append(_cpu([*HOOK, "archive", str(ARCHIVE_CHARS)], data))
     bare = median(spent.pop("bare"))
     return {name: median(times) / bare for name, times in spent.items()}
 
@@ -88,6 +96,12 @@ def _sent(event: str, transcript: Path, size: int, session: str = SESSION) -> by
         code = 'def tide(hour: int) -> float:\n    return heights["low"] + hour * 0.1\n'
         sent["tool_response"] = {"stdout": (code * (size // len(code) + 1))[:size], "stderr": ""}
     return json.dumps(sent).encode()
+
+
+def _written(transcript: Path) -> bytes:
+    """A large file was written: a long payload whose result is short."""
+    sent = json.loads(_sent("PostToolUse", transcript, 1_000))
+    return json.dumps(sent | {"tool_input": {"content": "x" * 100_000}}).encode()
 
 
 def write_transcript(path: Path, size: int) -> None:

@@ -27,6 +27,7 @@ def main() -> None:
     _print("Lists of very much", list(_lists()))
     _print("Reading and alerts against the truth", list(_truth(given.corpus)))
     _print("Segments, and what is kept of them", list(_segments(given.corpus)))
+    _print("Archiving long outputs", list(_archive(given.corpus)))
     _print("What a brief gives back", list(_briefs(given.corpus, given.evaluate)))
 
 
@@ -44,6 +45,12 @@ def _hooks() -> Iterator[Row]:
         wanted = "≤ 1.5x" if tool else "≤ 1.1x" if "against" in name else "≤ 3x"
         of = "" if "against" in name else " of a bare `python -I -S -c pass`"
         yield name, f"{ratio:.2f}x{of}", wanted
+
+
+def _archive(corpus: Path | None) -> Iterator[Row]:
+    from benchmarks import archive
+
+    yield from archive.rows(corpus)
 
 
 def _wait() -> Iterator[Row]:

@@ -208,11 +208,11 @@ LATER: dict[str, tuple[str, ...]] = {
     "recall": (
         "R6",
         "R7",
+        "R8",
         "M2",
         "M5",
         "M6",
         "K3",
-        "U6",
     ),
     "plan and watch": (
         "A3",

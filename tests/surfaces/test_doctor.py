@@ -53,6 +53,16 @@ def test_every_installed_hook_is_fired_and_what_reached_the_client_is_told(
     assert not (own_home / ".holdfast" / "windows").exists(), "no session is left behind"
 
 
+@pytest.mark.requirement("U2", "R7")
+def test_the_hook_that_archives_is_fired_with_a_long_output(tmp_path: Path) -> None:
+    run = CliRunner().invoke(holdfast_command, ["install", "--yes", "--archive-outputs", "9000"])
+    assert run.exit_code == 0, run.output
+    code, found = _doctor(tmp_path)
+    assert code == 0, found["troubles"]
+    [hook] = [one for one in found["hooks"] if one["command"].endswith("archive 9000")]
+    assert "a preview" in hook["reached_model"]
+
+
 @pytest.mark.requirement("U2", "U6")
 @pytest.mark.usefixtures("quick")
 def test_the_server_is_started_asked_for_its_tools_and_seen_to_end(

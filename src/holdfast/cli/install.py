@@ -23,6 +23,7 @@ from holdfast.client.install.wiring import typed_command
 from holdfast.wire import places
 
 Command = Callable[..., Any]
+ARCHIVE_CHARS, LEAST_ARCHIVED = 8_000, 4_000
 
 _OPTIONS = (
     click.option(
@@ -58,6 +59,16 @@ def _place_options(command: Command) -> Command:
 @click.command()
 @_place_options
 @click.option("--force", is_flag=True, help="Install although it is installed elsewhere.")
+@click.option(
+    "--archive-outputs",
+    "archive_chars",
+    type=click.IntRange(0, 1_000_000),
+    is_flag=False,
+    flag_value=ARCHIVE_CHARS,
+    metavar="CHARS",
+    help=f"Keep tool outputs beyond CHARS ({ARCHIVE_CHARS:,}) on disk and show the model a preview;"
+    " 0: no longer.",
+)
 @click.option("--no-mcp", is_flag=True, help="Without the MCP server; takes out one that is there.")
 def install(
     scope: str,
@@ -66,10 +77,12 @@ def install(
     yes: bool,
     dry_run: bool,
     force: bool,
+    archive_chars: int | None,
     no_mcp: bool,
 ) -> None:
     """Wire hooks, status line, MCP server and /holdfast: commands into Claude Code."""
-    target, ours = _target(scope, project, plugin_folder, server=not no_mcp), _ours()
+    target = _target(scope, project, plugin_folder, not no_mcp, _bounded(archive_chars))
+    ours = _ours()
 
     def look() -> Plan:
         return installing.plan_install(target, Path.home(), ours, force=force)
@@ -121,11 +134,23 @@ def uninstall(
 
 
 def _target(
-    scope: str, project: Path, plugin_folder: Path | None, *, server: bool = True
+    scope: str,
+    project: Path,
+    plugin_folder: Path | None,
+    server: bool = True,
+    archive_chars: int | None = None,
 ) -> Target:
     if plugin_folder is not None:
-        return plugin_target(plugin_folder.absolute())
-    return settings_target(scope, Path.home(), project.resolve(), server=server)
+        return plugin_target(plugin_folder.absolute(), archive_chars=archive_chars)
+    home, where = Path.home(), project.resolve()
+    return settings_target(scope, home, where, server=server, archive_chars=archive_chars)
+
+
+def _bounded(chars: int | None) -> int | None:
+    """A preview takes some 3,000 characters itself: below that there is nothing to gain."""
+    if chars is not None and 0 < chars < LEAST_ARCHIVED:
+        raise click.BadParameter(f"{LEAST_ARCHIVED:,} or more, or 0", param_hint="CHARS")
+    return chars
 
 
 def _ours() -> Path:

@@ -21,6 +21,7 @@ COMMANDS = {
     "db": "bring the shared database up, check it, back it up, restore it",
     "diff": "what changed between two checkpoints",
     "doctor": "fire every installed hook, and say what reached the client",
+    "expand": "a tool output that was archived, whole or in part",
     "install": "wire the hooks and the status line into Claude Code",
     "log": "what the guard did, line by line",
     "lost": "what the last compaction's summary left out, or claims too much",

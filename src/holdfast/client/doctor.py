@@ -17,12 +17,13 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.client import payloads
-from holdfast.client.install.wiring import is_ours
+from holdfast.client.install.wiring import archives_from, is_ours
 
 SESSION = "holdfast-doctor"
 STATUS_LINE = "statusLine"
 NEARLY_FULL = 165_500  # of an edge of 167,000: every mark is crossed, so the hooks must speak
 STEERING_CHARS = 2_000
+NOT_TOLD = "a window 99 % full, and the model was not told"
 SPEAKS = frozenset(("PostToolUse", "PostToolUseFailure", "UserPromptSubmit"))
 
 
@@ -73,10 +74,19 @@ def _fire(event: str, command: str, folder: Path) -> Fired:
     sent = payloads.payload(
         event, session_id=SESSION, transcript=_transcript(folder), cwd=str(folder)
     )
+    limit = archives_from(command)
+    if limit:
+        sent |= {"tool_name": "Bash", "tool_response": _long_output(limit)}
     ran = run_as_client(command, sent, folder)
     if isinstance(ran, str):
         return Fired(event, command, False, None, 0.0, "", "", ran)
     return _judged(event, command, *ran)
+
+
+def _long_output(limit: int) -> dict[str, Any]:
+    """Of a made-up command, longer than what is archived."""
+    text = "".join(f"line {number} of many\n" for number in range(limit // 10))
+    return {"stdout": text, "stderr": "", "interrupted": False, "isImage": False}
 
 
 def _transcript(folder: Path) -> str:
@@ -158,7 +168,8 @@ def _judged(
     to_model, to_user, slip = understood(event, out)
     trouble = trouble or slip
     if not trouble and event in SPEAKS and not to_model:
-        trouble = "a window 99 % full, and the model was not told"
+        archives = bool(archives_from(command))
+        trouble = "a long output was not archived" if archives else NOT_TOLD
     ok = run.returncode == 0 and not trouble
     return Fired(event, command, ok, run.returncode, milliseconds, to_model, to_user, trouble)
 
@@ -182,4 +193,7 @@ def understood(event: str, out: str) -> tuple[str, str, str]:
         return "", "", "named another event: the client throws that away"
     if event == "Stop" and inner:
         return "", "", "context at Stop would start the turn again"
-    return str(inner.get("additionalContext", "")), str(said.get("systemMessage", "")), ""
+    context = str(inner.get("additionalContext", ""))
+    if "updatedToolOutput" in inner:
+        context = "a preview of an output that was archived"
+    return context, str(said.get("systemMessage", "")), ""

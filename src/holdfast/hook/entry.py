@@ -152,10 +152,12 @@ def main(arguments: list[str]) -> NoReturn:
 
 
 def _handle(data: bytes, arguments: list[str]) -> None:
+    if arguments[:1] == ["archive"]:
+        return _archive(data, arguments[1:])
     payload = scan.parse_object(visible.lighten(visible.bounded(data)))
     if arguments[:1] == ["statusline"]:
         return _say(_wake("status_line").show(payload, data, _wrapped(arguments)))
-    if os.environ.get("HOLDFAST_DISABLE") == "1" or "DISABLE_AUTO_CONTEXT_MANAGER" in os.environ:
+    if _is_off():
         return
     event = scan.text_of(payload, "hook_event_name")
     if not event:
@@ -168,6 +170,19 @@ def _handle(data: bytes, arguments: list[str]) -> None:
     if event in LEAN and _asleep(moment, event):
         return
     _say(_wake("story").tell(moment))
+
+
+def _is_off() -> bool:
+    return os.environ.get("HOLDFAST_DISABLE") == "1" or "DISABLE_AUTO_CONTEXT_MANAGER" in os.environ
+
+
+def _archive(data: bytes, arguments: list[str]) -> None:
+    """`archive CHARS`: a result that is shorter is not even parsed, for the client waits for us."""
+    limit, start = int(arguments[0]), data.find(b'"tool_response"')
+    if start < 0 or not limit < len(data) - start < visible.MOST_BYTES or _is_off():
+        return
+    now_ms = int(time.time() * 1000)
+    _say(_wake("archiving").tell(scan.parse_object(data), limit, now_ms))
 
 
 def _wrapped(arguments: list[str]) -> str:

@@ -43,4 +43,5 @@ def harmless(value: Any, depth: int = 0) -> Any:
 
 def quoted(text: str, origin: str) -> str:
     """As reference: who said it, and that it is no instruction."""
-    return f"{fence.opening(origin)}\n{text}\n{fence.closing()}" if origin else text
+    named = origin.replace('"', "'")
+    return f"{fence.opening(named)}\n{text}\n{fence.closing()}" if origin else text

@@ -48,6 +48,42 @@ class Board(Asked, frozen=True):
     agent: Annotated[str, Meta(max_length=200, description="you; default: this session")] = ""
 
 
+class Recall(Asked, frozen=True):
+    """Search all that this project's sessions said, decided and kept, long before this window. expand shows a result whole."""  # noqa: E501
+
+    query: Annotated[str, Meta(max_length=4_000)]
+    limit: Few = 5
+    kind: Literal["", "memory", "checkpoint", "segment", "decision", "message", "turn"] = ""
+    cold: Annotated[bool, Meta(description="archived segments too")] = False
+    everywhere: Annotated[bool, Meta(description="all projects")] = False
+
+
+class Remember(Asked, frozen=True):
+    """Keep a lasting fact in the client's memory folder; the same name replaces it."""
+
+    name: Id
+    description: Annotated[str, Meta(max_length=400, description="one line, for the index")]
+    text: Text
+    type: Literal["user", "feedback", "project", "reference"] = "project"
+
+
+class Forget(Asked, frozen=True):
+    """Take back what remember wrote under a name."""
+
+    name: Id
+
+
+class Segments(Asked, frozen=True):
+    """Topics of this conversation that were compressed, or wait for it. save: your better words for one, at most a fifth of its tokens."""  # noqa: E501
+
+    op: Literal["pending", "compressed", "save"]
+    id: Id = ""
+    text: Text = ""
+    decisions: tuple[Line, ...] = ()
+    files: tuple[Line, ...] = ()
+    cold: bool = False
+
+
 class Expand(Asked, frozen=True):
     """The whole text behind an id: a recall result, an archived tool output, or a `more` handle of any answer. find: only lines with these words."""  # noqa: E501
 

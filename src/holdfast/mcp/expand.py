@@ -2,10 +2,27 @@
 
 from __future__ import annotations
 
+import time
+
+from holdfast.mcp import here
 from holdfast.mcp.answer import Answer
 from holdfast.mcp.asked import Expand
-from holdfast.mcp.pages import NoMore
+from holdfast.memory.whole import whole
 
 
 def answer(asked: Expand) -> Answer:
-    raise NoMore(f"nothing waits behind {asked.id[:40]!r}")
+    found = whole(
+        asked.id,
+        now_ms=int(time.time() * 1000),
+        project=here.project(),
+        offset=asked.offset,
+        find=asked.find,
+    )
+    fields = {
+        "id": found.id,
+        "kind": found.kind,
+        "next_offset": found.next_offset or None,
+        "notes": list(found.notes) or None,
+    }
+    words = f"{found.kind} {found.id}"
+    return Answer(words, fields, text=found.text, origin=found.origin)

@@ -12,7 +12,8 @@ import msgspec
 from holdfast.mcp import asked
 from holdfast.mcp.answer import Answer
 
-SAID = ("type", "enum", "description", "minimum", "maximum", "maxLength", "items")
+# Bounds are kept and not listed: a hundred tokens in every session, for words we refuse in words.
+SAID = ("type", "enum", "description")
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +56,8 @@ class Tool:
 
 
 def _slim(field: dict[str, Any]) -> dict[str, Any]:
-    return {name: field[name] for name in SAID if name in field}
+    inner = {"items": _slim(field["items"])} if "items" in field else {}
+    return {name: field[name] for name in SAID if name in field} | inner
 
 
 TOOLS = {
@@ -67,8 +69,12 @@ TOOLS = {
             reads_only=True,
         ),
         Tool(asked.Checkpoint, ("id:string", "path:string")),
-        Tool(asked.Resume, ("checkpoints:array", "text:string", "more:string"), reads_only=True),
-        Tool(asked.Expand, ("text:string", "more:string"), reads_only=True),
-        Tool(asked.Board, ("messages:array", "claims:array", "more:string")),
+        Tool(asked.Resume, ("checkpoints:array", "text:string"), reads_only=True),
+        Tool(asked.Recall, ("results:array",), reads_only=True),
+        Tool(asked.Expand, ("text:string",), reads_only=True),
+        Tool(asked.Remember, ("did:string", "path:string")),
+        Tool(asked.Forget, ("did:string",), destroys=True),
+        Tool(asked.Segments, ("segments:array",)),
+        Tool(asked.Board, ("messages:array", "claims:array")),
     )
 }

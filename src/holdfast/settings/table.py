@@ -100,6 +100,14 @@ TABLE: Final[tuple[Setting, ...]] = (
     ),
     Setting("notes_name", "%Y-%m-%d.md", "how a day's note is called", is_text=True),
     Setting("topics", "", "further topics agents may use, commas between", is_names=True),
+    Setting("archive_days", 14, "days that archived tool outputs are kept", low=1, high=3_650),
+    Setting(
+        "archive_megabytes",
+        200,
+        "room for archived tool outputs; beyond, the oldest go first",
+        low=1,
+        high=100_000,
+    ),
     Setting(
         "embedder",
         "auto",

@@ -11,7 +11,7 @@ import holdfast
 from holdfast.client.install import wiring
 from holdfast.client.install.errors import NotAPluginFolder
 from holdfast.client.install.parts import OwnFile
-from holdfast.client.install.scopes import SKILLS, Target, packaged, skill
+from holdfast.client.install.scopes import SKILLS, Target, hooks_wanted, packaged, skill
 
 NAME = "holdfast"
 DESCRIPTION = (
@@ -19,9 +19,10 @@ DESCRIPTION = (
     "and when it will run out."
 )
 MANIFEST = ".claude-plugin/plugin.json"
+HOOKS = "hooks/hooks.json"
 
 
-def plugin_target(folder: Path) -> Target:
+def plugin_target(folder: Path, *, archive_chars: int | None = None) -> Target:
     """All files of the plugin; a folder that holds something else is refused."""
     if folder.exists() and not folder.is_dir():
         raise NotAPluginFolder(f"{folder} is not a folder")
@@ -34,19 +35,20 @@ def plugin_target(folder: Path) -> Target:
         holdfast.__version__,
         *(_escaped(word) for word in (starts["command"], starts["args"][-1])),
     )
+    files = _files(folder, hooks_wanted(folder / HOOKS, archive_chars))
     return Target(
         scope="plugin",
         anchor=folder,
         project=None,
-        parts=tuple(OwnFile(folder / name, text, varying) for name, text in _files(folder).items()),
+        parts=tuple(OwnFile(folder / name, text, varying) for name, text in files.items()),
     )
 
 
-def _files(folder: Path) -> dict[str, str]:
+def _files(folder: Path, hooks: wiring.HookTable) -> dict[str, str]:
     return {
         MANIFEST: _json(_manifest()),
         ".claude-plugin/marketplace.json": _json(_marketplace()),
-        "hooks/hooks.json": _json({"hooks": wiring.hook_table()}),
+        HOOKS: _json({"hooks": hooks}),
         ".mcp.json": _json({"mcpServers": {wiring.SERVER: wiring.server_entry()}}),
         **{f"skills/{name}/SKILL.md": skill(name) for name in SKILLS},
         "README.md": _readme(folder),

@@ -11,6 +11,7 @@ from pathlib import Path
 from holdfast.client.install import wiring
 from holdfast.client.install.parts import OwnFile, Part, SettingsPart
 from holdfast.client.install.server_part import ServerPart
+from holdfast.client.install.settings_seen import installed_commands
 
 SCOPES = ("user", "project", "local")
 BELOW: dict[str, tuple[str, ...]] = {  # whom each one overrides
@@ -72,11 +73,20 @@ def server_part(scope: str, home: Path, project: Path, *, wanted: bool = True) -
     return ServerPart(state, (*own, "mcpServers"), wanted)
 
 
-def settings_target(scope: str, home: Path, project: Path, *, server: bool = True) -> Target:
-    """Our parts in one settings scope; a new kind of part joins the list here."""
+def settings_target(
+    scope: str,
+    home: Path,
+    project: Path,
+    *,
+    server: bool = True,
+    archive_chars: int | None = None,
+) -> Target:
+    """Our parts in one settings scope; a new kind of part joins the list here. What is said of
+    archiving nowhere stays as it is there."""
     settings = settings_file(scope, home, project)
+    below = tuple(settings_file(s, home, project) for s in BELOW[scope])
     parts: tuple[Part, ...] = (
-        SettingsPart(settings, tuple(settings_file(s, home, project) for s in BELOW[scope])),
+        SettingsPart(settings, below, hooks_wanted(settings, archive_chars)),
         server_part(scope, home, project, wanted=server),
         *(
             OwnFile(
@@ -88,6 +98,12 @@ def settings_target(scope: str, home: Path, project: Path, *, server: bool = Tru
         ),
     )
     return Target(scope, settings, None if scope == "user" else project, parts)
+
+
+def hooks_wanted(path: Path, archive_chars: int | None) -> wiring.HookTable:
+    """What shall stand in this file; nothing said of archiving means: as it is there."""
+    there = wiring.archive_chars(installed_commands(path))
+    return wiring.hook_table(there if archive_chars is None else archive_chars)
 
 
 def skill(name: str) -> str:

@@ -5,15 +5,18 @@ from __future__ import annotations
 import shlex
 import shutil
 import sys
+from collections.abc import Iterable
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
 
 import holdfast
+from holdfast.client.tool_outputs import MATCHER
 
 ENTRY = "holdfast/hook/__main__.py"
 SERVER, SERVER_ENTRY = "holdfast", "holdfast/mcp/__main__.py"
 STATUS_WORD, WRAPS = "statusline", "--wraps"
+ARCHIVE_WORD, ARCHIVE_EVENT, ARCHIVE_TIMEOUT = "archive", "PostToolUse", 10
 
 # Seconds, as the client counts them. SessionEnd is killed after about 1.5 s unless it says more.
 TIMEOUTS = {
@@ -59,9 +62,24 @@ def typed_command() -> str:
     return "holdfast" if found else console_command()
 
 
-def hook_table() -> HookTable:
-    """Event by event, as settings.json and a plugin's hooks.json want it."""
-    return {event: [{"hooks": [_hook(event)]}] for event in TIMEOUTS}
+def hook_table(archive_chars: int = 0) -> HookTable:
+    """Event by event, as settings.json and a plugin's hooks.json want it; with `archive_chars`,
+    results longer than that are archived."""
+    table: HookTable = {event: [{"hooks": [_hook(event)]}] for event in TIMEOUTS}
+    if archive_chars:
+        table[ARCHIVE_EVENT].append({"matcher": MATCHER, "hooks": [_archiving(archive_chars)]})
+    return table
+
+
+def archive_chars(commands: Iterable[tuple[str, str]]) -> int:
+    """The limit that is installed among our commands; 0: none is."""
+    return next((limit for _, command in commands if (limit := archives_from(command))), 0)
+
+
+def archives_from(command: object) -> int:
+    """From how many characters on this command of ours archives; 0: it is another one."""
+    rest = _arguments(command) or []
+    return int(rest[1]) if rest[:1] == [ARCHIVE_WORD] else 0
 
 
 def status_line(theirs: str | None = None) -> dict[str, Any]:
@@ -106,11 +124,21 @@ def _arguments(command: object) -> list[str] | None:
     script, rest = words[1 + len(flags) :][:1], words[2 + len(flags) :]
     if "-I" not in flags or not script or not script[0].endswith("/" + ENTRY):
         return None
-    if rest in ([], [STATUS_WORD]):
+    if rest in ([], [STATUS_WORD]) or (rest[:1] == [ARCHIVE_WORD] and _is_limit(rest[1:])):
         return rest
     # Quoted as we quote it, or the shell would see more than one word: `--wraps a;b`.
     wraps = len(rest) == 3 and rest[:2] == [STATUS_WORD, WRAPS] and shlex.join(words) == command
     return rest if wraps else None
+
+
+def _is_limit(rest: list[str]) -> bool:
+    return len(rest) == 1 and rest[0].isdecimal() and 0 < int(rest[0]) < 1 << 31
+
+
+def _archiving(chars: int) -> dict[str, Any]:
+    """Nothing is shortened by a hook that nobody waits for: this one is synchronous."""
+    command = shlex.join([*_entry(), ARCHIVE_WORD, str(chars)])
+    return {"type": "command", "command": command, "timeout": ARCHIVE_TIMEOUT}
 
 
 def _entry() -> list[str]:

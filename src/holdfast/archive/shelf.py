@@ -1,0 +1,143 @@
+"""The outputs on disk: one owner-only file each, its first line says what it is.
+
+keep(text, tool=…, …) -> id      expand(id, offset=…, find=…) -> Piece      prune(…)
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from contextlib import suppress
+from typing import Any, NamedTuple
+
+from holdfast.archive import piece
+from holdfast.archive.errors import NoOutput, NotArchived
+from holdfast.archive.piece import Piece
+from holdfast.wire import places
+
+VERSION = 1
+USUAL_CHARS = 5_000
+MOST_BYTES = 64 << 20
+PRUNE_SECONDS = 600
+DAY_SECONDS = 86_400
+_ID = re.compile(r"out-[0-9a-f]{8}")
+
+
+class Output(NamedTuple):
+    id: str
+    about: dict[str, Any]  # tool, session_id, project, at_ms
+    text: str
+
+
+def is_output(word: str) -> bool:
+    return _ID.fullmatch(word) is not None
+
+
+def folder() -> str:
+    return f"{places.home()}/outputs"
+
+
+def new_id() -> str:
+    return f"out-{os.urandom(4).hex()}"
+
+
+def keep(output_id: str, text: str, about: dict[str, Any]) -> None:
+    """On the disk, whole, before anybody is told of it; the caller has taken secrets out."""
+    head = json.dumps({"version": VERSION, **about}).encode()
+    data = head + b"\n" + text.encode("utf-8", "replace")
+    path = _path(output_id)
+    draft = f"{path}.{os.getpid()}.draft"
+    try:
+        os.makedirs(folder(), 0o700, exist_ok=True)  # noqa: PTH103 (hooks come here: no pathlib)
+        _write(draft, data)
+        os.link(draft, path)  # refuses to take the place of another
+    except OSError as slip:
+        raise NotArchived(f"{path} was not written: {slip}") from slip
+    finally:
+        _remove(draft)
+
+
+def load(output_id: str) -> Output:
+    if not is_output(output_id):
+        raise NoOutput(f"{output_id[:40]!r} is no output's id")
+    data = places.read_small(_path(output_id), MOST_BYTES)
+    head, _, text = data.partition(b"\n")
+    try:
+        about = json.loads(head)
+        if about["version"] != VERSION:
+            raise NoOutput(f"{output_id} was written by another version of Holdfast")
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise NoOutput(f"there is no output {output_id}, or not any more") from None
+    return Output(output_id, about, text.decode("utf-8", "replace"))
+
+
+def expand(
+    output_id: str, *, offset: int = 0, most_chars: int = USUAL_CHARS, find: str = ""
+) -> Piece:
+    """The text from a character on, or only its lines that hold some words."""
+    text = load(output_id).text
+    if find.strip():
+        return piece.with_words(text, find, offset, most_chars)
+    return piece.from_offset(text, offset, most_chars)
+
+
+def prune(days: float, most_bytes: int, now: float) -> int:
+    """Drop those that are too old, then the oldest until the rest is small enough. How many."""
+    known = sorted(_known(), reverse=True)
+    kept = dropped = 0
+    for at, size, path in known:
+        kept += size
+        if now - at > days * DAY_SECONDS or kept > most_bytes:
+            _remove(path)
+            dropped += 1
+    return dropped
+
+
+def prune_is_due(now: float) -> bool:
+    """Once in ten minutes: a folder of ten thousand files takes 20 ms to look through."""
+    stamp = f"{folder()}/pruned"
+    try:
+        if 0 <= now - os.stat(stamp).st_mtime < PRUNE_SECONDS:  # noqa: PTH116
+            return False
+    except OSError:
+        pass
+    try:
+        places.replace_whole(stamp, b"")
+    except OSError:
+        return False
+    return True
+
+
+def _known() -> list[tuple[float, int, str]]:
+    found = []
+    try:
+        with os.scandir(folder()) as entries:
+            for entry in entries:
+                if is_output(entry.name.removesuffix(".txt")):
+                    at = entry.stat(follow_symlinks=False)
+                    found.append((at.st_mtime, at.st_size, entry.path))
+    except OSError:
+        pass
+    return found
+
+
+def _path(output_id: str) -> str:
+    return f"{folder()}/{output_id}.txt"
+
+
+def _write(path: str, data: bytes) -> None:
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    fd = os.open(path, flags, 0o600)
+    try:
+        rest = memoryview(data)
+        while rest:
+            rest = rest[os.write(fd, rest) :]
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _remove(path: str) -> None:
+    with suppress(OSError):
+        os.unlink(path)  # noqa: PTH108

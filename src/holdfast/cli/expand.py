@@ -1,0 +1,47 @@
+"""`holdfast expand`: the whole of an archived tool output, of a segment, of a search result."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import time
+
+import click
+
+from holdfast.brief import fence
+from holdfast.memory.whole import USUAL_CHARS, Whole, whole
+from holdfast.wire.inert import inert
+
+
+@click.command()
+@click.argument("word", metavar="ID")
+@click.option("--offset", default=0, show_default=True, type=click.IntRange(0), help="go on here")
+@click.option(
+    "--max-chars",
+    default=USUAL_CHARS,
+    show_default=True,
+    type=click.IntRange(1, 10_000_000),
+    help="at most so many",
+)
+@click.option("--find", default="", metavar="WORDS", help="only lines that hold all of them")
+@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+def expand(word: str, offset: int, max_chars: int, find: str, as_json: bool) -> None:
+    """Print what is behind ID: the name of a shortened tool output, or of what a search found."""
+    now_ms = int(time.time() * 1000)
+    found = whole(word, now_ms=now_ms, offset=offset, most_chars=max_chars, find=find)
+    if as_json:
+        click.echo(json.dumps(found._asdict()))
+        return
+    click.echo(found.text if found.kind == "output" else _fenced(found))
+    for note in found.notes:
+        click.echo(f"note: {inert(note)}", err=True)
+    if found.next_offset:
+        going_on = f"--offset {found.next_offset}" + (
+            f" --find {shlex.quote(find)}" if find else ""
+        )
+        click.echo(f"more: holdfast expand {word} {going_on}", err=True)
+
+
+def _fenced(found: Whole) -> str:
+    """Words of a session; an output is what a tool printed, to be piped on, and comes bare."""
+    return "\n".join([fence.opening(found.origin), found.text, fence.closing()])

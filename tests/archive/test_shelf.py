@@ -1,0 +1,107 @@
+"""Outputs on disk: whole, owner-only, found by their id alone, and not for ever."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.archive import shelf
+from holdfast.archive.errors import NoOutput, NotArchived
+from holdfast.cli.main import holdfast_command
+from holdfast.wire import places
+
+ABOUT = {"tool": "Bash", "session_id": "s1", "at_ms": 1}
+
+
+def _kept(text: str) -> str:
+    output_id = shelf.new_id()
+    shelf.keep(output_id, text, ABOUT)
+    return output_id
+
+
+@pytest.mark.requirement("R7")
+@given(st.text(st.characters(codec="utf-8"), max_size=2_000))
+def test_what_was_kept_comes_back_word_for_word(text: str) -> None:
+    assert shelf.load(_kept(text)).text == text
+
+
+@pytest.mark.requirement("R7", "X4")
+def test_only_the_owner_may_read_it() -> None:
+    output_id = _kept("words")
+    [path] = Path(shelf.folder()).glob("*.txt")
+    assert path.name == f"{output_id}.txt"
+    assert path.stat().st_mode & 0o777 == 0o600
+    assert path.parent.stat().st_mode & 0o777 == 0o700
+
+
+@pytest.mark.requirement("R7", "X7")
+@pytest.mark.parametrize(
+    "word", ["", "out-", "out-../../x", "../token", "out-0123abcd", "out-ZZZZZZZZ"]
+)
+def test_an_id_that_is_none_is_refused_in_words(word: str) -> None:
+    with pytest.raises(NoOutput) as slip:
+        shelf.expand(word)
+    assert slip.value.hint
+
+
+@pytest.mark.requirement("R7")
+@pytest.mark.parametrize("data", [b"", b"no header", b"[]\nx", b'{"version": 9}\nx', b"{" * 9_999])
+def test_a_file_that_is_not_ours_is_no_output(data: bytes) -> None:
+    output_id = _kept("x")
+    Path(shelf.folder(), f"{output_id}.txt").write_bytes(data)
+    with pytest.raises(NoOutput):
+        shelf.load(output_id)
+
+
+@pytest.mark.requirement("R7")
+def test_one_never_takes_the_place_of_another() -> None:
+    output_id = _kept("first")
+    with pytest.raises(NotArchived):
+        shelf.keep(output_id, "second", ABOUT)
+    assert shelf.load(output_id).text == "first"
+    assert [one.name for one in Path(shelf.folder()).iterdir()] == [f"{output_id}.txt"]
+
+
+@pytest.mark.requirement("R7")
+def test_a_folder_that_takes_nothing_is_an_error_in_words() -> None:
+    Path(places.home()).mkdir()
+    Path(shelf.folder()).write_text("a file")
+    with pytest.raises(NotArchived):
+        _kept("x")
+
+
+@pytest.mark.requirement("R7")
+def test_old_ones_go_and_then_the_oldest_until_the_rest_fits() -> None:
+    ids = [_kept("x" * 1_000) for _ in range(5)]
+    for age, output_id in enumerate(ids):
+        path = Path(shelf.folder(), f"{output_id}.txt")
+        os.utime(path, (1_000_000 - age * 86_400,) * 2)
+    assert shelf.prune(3.5, 3_500, 1_000_000.0) == 2
+    assert {path.stem for path in Path(shelf.folder()).glob("*.txt")} == set(ids[:3])
+    assert shelf.prune(3.5, 1_200, 1_000_000.0) == 2
+
+
+@pytest.mark.requirement("R7")
+def test_pruning_is_due_once_in_a_while() -> None:
+    _kept("x")
+    now = os.stat(shelf.folder()).st_mtime  # noqa: PTH116
+    assert shelf.prune_is_due(now)
+    assert not shelf.prune_is_due(now)
+    assert shelf.prune_is_due(now + 700)
+
+
+@pytest.mark.requirement("R7", "U3")
+def test_the_command_prints_it_in_parts_and_by_words() -> None:
+    output_id = _kept("\n".join(f"  line {number} \x1b[31mred" for number in range(1_000)))
+    run = CliRunner().invoke(holdfast_command, ["expand", output_id, "--max-chars", "60"])
+    assert run.stdout.splitlines()[:2] == ["  line 0 red", "  line 1 red"]
+    assert f"holdfast expand {output_id} --offset" in run.stderr
+    run = CliRunner().invoke(holdfast_command, ["expand", output_id, "--find", "line 777"])
+    assert "778:   line 777 red" in run.stdout
+    run = CliRunner().invoke(holdfast_command, ["expand", "out-00000000"])
+    assert isinstance(run.exception, NoOutput)
