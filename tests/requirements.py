@@ -207,8 +207,6 @@ REQUIREMENTS: dict[str, str] = {
 LATER: dict[str, tuple[str, ...]] = {
     "recall": (
         "R6",
-        "R7",
-        "R8",
         "M2",
         "M5",
         "M6",
