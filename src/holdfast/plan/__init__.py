@@ -1,0 +1,1 @@
+"""Work cut to fit before it starts: read a plan, estimate, split, batch, draw the workflow."""

@@ -1,0 +1,131 @@
+"""Tasks into batches that fit, each after what it waits for.
+
+This is the balancing of an assembly line: as few stations as can be, no task before one it needs,
+no station over its time. The largest task that is ready and still fits goes in, until none does.
+Where only so many specs may go into one batch, its last two places are better filled by the best
+pair: largest first would leave the small ones for batches of their own. Both ways are tried, from
+both ends, and the fewest batches are taken; a short plan is searched for one less. Equal input
+gives equal batches.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right, insort
+from collections.abc import Sequence
+from dataclasses import replace
+
+from holdfast.plan import fewest
+from holdfast.plan.load import Load
+
+
+def pack(loads: Sequence[Load], now: int, fresh: int, most_specs: int) -> list[list[int]]:
+    """Batches of positions; within one, in an order that respects the needs.
+
+    A load larger than any room stands alone. The first batch has room for `now`, the others for
+    `fresh`.
+    """
+    if now != fresh:
+        return _after_first(loads, now, fresh, most_specs)
+    needs, ahead = [list(load.needs) for load in loads], _followers(loads)
+    ways = [(way, pairs) for way in ((needs, ahead), (ahead, needs)) for pairs in (False, True)]
+    found = [_fill(_Open(loads, *way, most_specs), fresh, pairs) for way, pairs in ways]
+    back = [[batch[::-1] for batch in reversed(one)] for one in found[2:]]
+    quick = min([*found[:2], *back], key=len)
+    return fewest.fewer(loads, fresh, most_specs, len(quick)) or quick
+
+
+def _after_first(loads: Sequence[Load], now: int, fresh: int, most_specs: int) -> list[list[int]]:
+    """The first batch into the room that is left, the others as if nothing had been before."""
+    needs = [list(load.needs) for load in loads]
+    head = _Open(loads, needs, _followers(loads), most_specs).batch(now, pairs=True)
+    placed = set(head)
+    rest = [at for at in range(len(loads)) if at not in placed]
+    new = {at: index for index, at in enumerate(rest)}
+    left = [
+        replace(loads[at], needs=tuple(new[need] for need in loads[at].needs if need in new))
+        for at in rest
+    ]
+    batches = [[rest[index] for index in batch] for batch in pack(left, fresh, fresh, most_specs)]
+    return [head, *batches] if head else batches
+
+
+def _followers(loads: Sequence[Load]) -> list[list[int]]:
+    found: list[list[int]] = [[] for _ in loads]
+    for at, load in enumerate(loads):
+        for need in load.needs:
+            found[need].append(at)
+    return found
+
+
+def _fill(open_: _Open, room: int, pairs: bool) -> list[list[int]]:
+    batches: list[list[int]] = []
+    while open_.ready:  # where nothing fits an empty window: the smallest that is too large
+        batches.append(open_.batch(room, pairs) or [open_.alone()])
+    return batches
+
+
+class _Open:
+    """What is ready: (size, -position), so that of equal ones the first in the plan goes first."""
+
+    def __init__(
+        self,
+        loads: Sequence[Load],
+        needs: list[list[int]],
+        followers: list[list[int]],
+        most_specs: int,
+    ) -> None:
+        self._loads, self._followers, self._most = loads, followers, most_specs
+        self._waits = [len(one) for one in needs]
+        self.ready = sorted(
+            (loads[at].size, -at) for at, count in enumerate(self._waits) if not count
+        )
+
+    def batch(self, room: int, pairs: bool) -> list[int]:
+        found: list[int] = []
+        specs: set[str] = set()
+        while True:
+            some = self._pair(room) if pairs and found and len(specs) == self._most - 2 else []
+            some = some or self._largest(room, specs)
+            if not some:
+                return found
+            for at in some:
+                room -= self._loads[at].size
+                specs.add(self._loads[at].spec)
+            found += some
+
+    def _pair(self, room: int) -> list[int]:
+        """The two that fill the room best, if they do so better than the largest alone."""
+        ready = self.ready
+        low, high = 0, bisect_right(ready, (room, 1)) - 1
+        best, pair = ready[high][0] if high >= 0 else 0, None
+        while low < high:
+            both = ready[low][0] + ready[high][0]
+            if both > room:
+                high -= 1
+                continue
+            if both > best:
+                best, pair = both, (high, low)
+            low += 1
+        if pair is None:
+            return []
+        other = ready[pair[1]]
+        first = self._take(pair[0])  # may make others ready, so the second is looked up anew
+        return [first, self._take(bisect_left(ready, other))]
+
+    def alone(self) -> int:
+        return self._take(0)
+
+    def _largest(self, room: int, specs: set[str]) -> list[int]:
+        at = bisect_right(self.ready, (room, 1)) - 1
+        if len(specs) >= self._most:  # only more of what is in it already
+            while at >= 0 and self._loads[-self.ready[at][1]].spec not in specs:
+                at -= 1
+        return [self._take(at)] if at >= 0 else []
+
+    def _take(self, index: int) -> int:
+        at = -self.ready.pop(index)[1]
+        for follower in self._followers[at]:
+            self._waits[follower] -= 1
+            if not self._waits[follower]:
+                insort(self.ready, (self._loads[follower].size, -follower))
+        return at

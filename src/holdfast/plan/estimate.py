@@ -1,0 +1,102 @@
+"""How many tokens a piece of work will take: a point, a range, and what both rest on.
+
+The past requests most like it say it: half of them took less than the point, and eight of ten lay
+within the range (the fourth smallest of 39 to the fourth largest). With little past the prior
+counts for more, with none it stands alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from heapq import nsmallest
+from math import exp
+
+from holdfast.plan import likeness, prior
+from holdfast.plan.likeness import Asked
+from holdfast.plan.prior import Line
+from holdfast.plan.used import Used
+
+NEIGHBOURS = (39, 29, 19, 9)  # of 10 k - 1 the k-th from either end bound eight in ten
+PRIOR_WORTH = 20  # the prior counts as much as so many past requests (decision 0030)
+MOST_TOKENS = 1 << 40
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """`low_tokens` to `high_tokens` holds eight times in ten; `basis` says how we know."""
+
+    tokens: int
+    low_tokens: int
+    high_tokens: int
+    basis: str
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One past request as estimates read it."""
+
+    known: dict[str, float]
+    grown: float
+    here: bool  # in this project
+
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What was really used before; `words` and `files` are the lines of the prior."""
+
+    seen: Sequence[Seen] = ()
+    words: Line = prior.WORDS
+    files: Line = prior.FILES
+
+
+def seen(used: Used, here: bool) -> Seen:
+    return Seen(likeness.of_used(used), likeness.growth(used.growth_tokens), here)
+
+
+def given(tokens: int) -> Estimate:
+    return Estimate(tokens, tokens, tokens, "given in the plan")
+
+
+def estimate(asked: Asked, past: Past) -> Estimate:
+    known = likeness.of_asked(asked)
+    line = past.files if "touched" in known else past.words
+    middle = line.at(known)
+    bounds = (middle, middle + line.low, middle + line.high)
+    count = next((k for k in NEIGHBOURS if k <= len(past.seen)), 0)
+    if count == 0:
+        return _stated(bounds, _no_past(len(past.seen)))
+    near = _nearest(known, past, count)
+    share = PRIOR_WORTH / (PRIOR_WORTH + len(past.seen))
+    told = _told(sorted(_carried(known, one, line) for one in near), count)
+    mixed = tuple(a * share + b * (1 - share) for a, b in zip(bounds, told, strict=True))
+    here = sum(one.here for one in near)
+    return _stated(mixed, f"{count} past requests like it, {here} in this project")
+
+
+def _nearest(known: dict[str, float], past: Past, count: int) -> list[Seen]:
+    def far(one: Seen) -> float:
+        return likeness.distance(known, one.known) + (0 if one.here else likeness.OTHER_PROJECT)
+
+    return nsmallest(count, past.seen, key=far)
+
+
+def _carried(known: dict[str, float], one: Seen, line: Line) -> float:
+    """Where the files are known: what it would have taken with as many, and these words."""
+    if "touched" not in known:
+        return one.grown
+    return one.grown + line.at(known) - line.at(one.known)
+
+
+def _told(grown: list[float], count: int) -> tuple[float, float, float]:
+    edge = (count + 1) // 10
+    return grown[count // 2], grown[edge - 1], grown[-edge]
+
+
+def _no_past(count: int) -> str:
+    return f"the prior: {count or 'no'} past request{'' if count == 1 else 's'} to learn from"
+
+
+def _stated(logs: Sequence[float], basis: str) -> Estimate:
+    point, low, high = (min(MOST_TOKENS, round(exp(min(value, 40.0)))) for value in logs)
+    return Estimate(point, min(low, point), max(high, point), basis)

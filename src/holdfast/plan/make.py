@@ -1,0 +1,103 @@
+"""From a plan to its workflow: estimate every task, cut what does not fit, batch the pieces."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from holdfast.client import models
+from holdfast.plan import estimate, project_files
+from holdfast.plan.batch import pack
+from holdfast.plan.estimate import Estimate, Past
+from holdfast.plan.likeness import Asked
+from holdfast.plan.load import Load
+from holdfast.plan.room import Room
+from holdfast.plan.split import Piece, split
+from holdfast.plan.task import Plan, Task
+from holdfast.plan.words import heard
+from holdfast.plan.workflow import Batch, Workflow, is_parallel
+
+NAMED = 5  # of many files that are not there
+
+
+def estimate_task(task: Task, past: Past) -> Estimate:
+    """What a task of a plan will take; the plan's own word wins."""
+    if task.estimate_tokens is not None:
+        return estimate.given(task.estimate_tokens)
+    return estimate.estimate(Asked(heard(task.words), files=task.file_count), past)
+
+
+def make(plan: Plan, room: Room, past: Past, root: Path) -> Workflow:
+    """The workflow of all that is not done yet."""
+    known: dict[tuple[str, int | None], Estimate] = {}  # a cut asks for the same again and again
+
+    def sized(task: Task) -> Estimate:
+        key = (task.words, task.file_count)
+        if task.estimate_tokens is not None:
+            return estimate_task(task, past)
+        if key not in known:
+            known[key] = estimate_task(task, past)
+        return known[key]
+
+    open_ = [task for task in plan.tasks if not task.done]
+    parts = {task.id: split(task, room.fresh_tokens, sized, root) for task in open_}
+    pieces = list(_waiting(open_, parts))
+    return Workflow(
+        title=plan.title,
+        room=room,
+        batches=tuple(_batches(pieces, room)),
+        done=tuple(task.id for task in plan.tasks if task.done),
+        warnings=tuple(_warnings(open_, pieces, root)),
+        past_requests=len(past.seen),
+    )
+
+
+def _waiting(tasks: Sequence[Task], parts: dict[str, list[Piece]]) -> Iterable[Piece]:
+    """Every part waits for all parts of what its task waits for; done tasks keep nobody waiting."""
+    ends = {name: tuple(piece.task.id for piece in found) for name, found in parts.items()}
+    for task in tasks:
+        before = [end for name in task.depends for end in ends.get(name, ())]
+        own = {piece.task.id for piece in parts[task.id]}
+        for piece in parts[task.id]:
+            steps = [name for name in piece.task.depends if name in own]
+            waits = tuple(dict.fromkeys([*before, *steps]))
+            yield replace(piece, task=replace(piece.task, depends=waits))
+
+
+def _batches(pieces: list[Piece], room: Room) -> Iterable[Batch]:
+    at = {piece.task.id: index for index, piece in enumerate(pieces)}
+    loads = [
+        Load(
+            piece.estimate.tokens,
+            tuple(at[name] for name in piece.task.depends),
+            piece.task.spec,
+        )
+        for piece in pieces
+    ]
+    packed = pack(loads, room.now_tokens, room.fresh_tokens, room.specs)
+    for index, batch in enumerate(packed):
+        chosen = tuple(pieces[position] for position in batch)
+        here = room.here and index == 0 and sum(loads[one].size for one in batch) <= room.now_tokens
+        tokens = room.now_tokens if here else room.fresh_tokens
+        yield Batch(chosen, tokens, not here, is_parallel(chosen))
+
+
+def _warnings(tasks: Sequence[Task], pieces: Sequence[Piece], root: Path) -> Iterable[str]:
+    for task in tasks:
+        yield from _about_files(task, root)
+    for piece in pieces:
+        if piece.warning:
+            beyond = piece.estimate.tokens > models.LARGE
+            largest = f"; no window holds more than {models.LARGE:,}" if beyond else ""
+            yield f"{piece.task.id}: {piece.warning}{largest}"
+
+
+def _about_files(task: Task, root: Path) -> Iterable[str]:
+    for files, words in (
+        (project_files.outside(root, task.files), "not in this project, and not looked at"),
+        (project_files.missing(root, task.files), "not there yet"),
+    ):
+        if files:
+            more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
+            yield f"{task.id}: {', '.join(files[:NAMED])}{more}: {words}"

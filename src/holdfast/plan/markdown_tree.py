@@ -1,0 +1,138 @@
+"""A markdown task list as the same kind of tree that JSON and YAML give.
+
+`- [ ] title` at the left is a task, `- [x]` one that is done; what is indented beneath belongs to
+it: `files: a.py, b.py`, `depends: …`, a `- [ ]` of its own (a subtask), or plain words (its
+description). Everything else in the file is prose.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+
+from holdfast.plan.errors import BadPlan, Place
+from holdfast.plan.tree import Node
+
+_BOX = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\][ \t]+(.*\S)[ \t]*")
+_BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(.*\S)[ \t]*")
+_FIELD = re.compile(r"([A-Za-z][A-Za-z_ ]{0,24}):[ \t]*(.*)")
+_FENCE = re.compile(r"[ \t]*(```+|~~~+)")
+_COMMA = re.compile(r"[ \t]*,[ \t]*")
+TAB = 4
+_LISTS = {"files": "files", "depends": "depends", "depends on": "depends", "after": "depends"}
+_NUMBERS = {
+    "estimate": "estimate_tokens",
+    "estimate tokens": "estimate_tokens",
+    "estimated files": "estimated_files",
+}
+_TOGETHER = frozenset({"keep together", "keep_together"})
+
+
+@dataclass(slots=True)
+class _Item:
+    """A task being read."""
+
+    indent: int
+    place: Place
+    fields: dict[str, Node]
+    words: list[str] = field(default_factory=list)
+    below: list[_Item] = field(default_factory=list)
+
+    def node(self) -> Node:
+        found = dict(self.fields)
+        if self.words:
+            found["description"] = Node("\n".join(self.words), self.place)
+        if self.below:
+            found["subtasks"] = Node([one.node() for one in self.below], self.place)
+        return Node(found, self.place)
+
+
+def parse(text: str) -> Node:
+    reading = _Reading()
+    fenced = ""
+    for number, line in enumerate(text.split("\n"), 1):
+        fence = _FENCE.match(line)
+        if fence and (not fenced or fence.group(1).startswith(fenced)):
+            fenced = "" if fenced else fence.group(1)
+        elif not fenced:
+            reading.line(line.rstrip("\r"), Place(number))
+    tasks = Node([one.node() for one in reading.tasks], Place(1))
+    title = Node(reading.title, Place(1))
+    return Node({"title": title, "tasks": tasks} if reading.title else {"tasks": tasks}, Place(1))
+
+
+class _Reading:
+    def __init__(self) -> None:
+        self.title = ""
+        self.tasks: list[_Item] = []
+        self._open: list[_Item] = []  # the task, then its subtask
+
+    def line(self, line: str, place: Place) -> None:
+        if box := _BOX.fullmatch(line):
+            self._task(_indent(box.group(1)), box.group(2) != " ", box.group(3), place)
+        elif line.startswith("#"):
+            self.title = self.title or line.lstrip("#").strip()
+            self._open.clear()
+        elif line.strip():
+            self._beneath(line, place)
+
+    def _task(self, indent: int, done: bool, title: str, place: Place) -> None:
+        while self._open and self._open[-1].indent >= indent:
+            self._open.pop()
+        item = _Item(indent, place, {"title": Node(title, place), "done": Node(done, place)})
+        (self._open[-1].below if self._open else self.tasks).append(item)
+        self._open.append(item)
+
+    def _beneath(self, line: str, place: Place) -> None:
+        """A line of the innermost task it is indented under; prose if there is none."""
+        indent = _indent(line[: len(line) - len(line.lstrip())])
+        while self._open and self._open[-1].indent >= indent:
+            self._open.pop()
+        if not self._open:
+            return
+        bullet = _BULLET.fullmatch(line)
+        self._said(self._open[-1], bullet.group(2) if bullet else line.strip(), place)
+
+    def _said(self, item: _Item, words: str, place: Place) -> None:
+        named = _FIELD.fullmatch(words)
+        name = named.group(1).strip().lower().replace("_", " ") if named else ""
+        given = named.group(2).strip() if named else ""
+        if words.lower() in _TOGETHER or name == "keep together":
+            _put(item, "keep_together", Node(given.lower() not in ("no", "false"), place))
+        elif name in _LISTS:
+            _put(item, _LISTS[name], _list(given, place))
+        elif name == "group":
+            groups = item.fields.setdefault("groups", Node([], place)).value
+            assert isinstance(groups, list)
+            groups.append(_list(given, place))
+        elif name in _NUMBERS:
+            _put(item, _NUMBERS[name], Node(_tokens(given, name, place), place))
+        elif name == "id":
+            _put(item, "id", Node(given, place))
+        else:
+            item.words.append(words)
+
+
+def _put(item: _Item, name: str, node: Node) -> None:
+    if name in item.fields:
+        raise BadPlan(f"{name!r} is said twice of one task", node.place)
+    item.fields[name] = node
+
+
+def _list(given: str, place: Place) -> Node:
+    parts = [part.strip().strip("`") for part in _COMMA.split(given)]
+    return Node([Node(part, place) for part in parts if part], place)
+
+
+def _tokens(given: str, name: str, place: Place) -> int:
+    """`12000`, `12,000`, `12k`, `12k tokens`."""
+    plain = given.lower().removesuffix("tokens").strip().replace(",", "").replace("_", "")
+    factor = 1000 if plain.endswith("k") else 1
+    digits = plain.removesuffix("k").strip()
+    if not digits.isdecimal() or len(digits) > 12:
+        raise BadPlan(f"{name}: {given!r} is no number of tokens", place)
+    return int(digits) * factor
+
+
+def _indent(blanks: str) -> int:
+    return sum(TAB if blank == "\t" else 1 for blank in blanks)

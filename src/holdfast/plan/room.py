@@ -1,0 +1,58 @@
+"""How much work fits now, and how much into a fresh window.
+
+Seed 003 asks `get_available_context`, seed 002 gives the rules: at most 60 % of the window for one
+batch, at most three specs in one session.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from holdfast.client import edge as client_edge
+from holdfast.client import models
+from holdfast.window.history import OVERHEAD_UNKNOWN
+
+FRESH_TOKENS = OVERHEAD_UNKNOWN  # system prompt and tools of a session that just began
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """`now_tokens` is for the first batch, in the session at work; `fresh_tokens` for others."""
+
+    now_tokens: int
+    fresh_tokens: int
+    window_tokens: int
+    specs: int
+    basis: str
+    here: bool = False  # the first batch goes into a session that is at work
+
+
+def beside(
+    window_tokens: int, edge_tokens: int, used_tokens: int, share: float, specs: int, basis: str
+) -> Room:
+    """The room a session leaves: up to its edge, and never more than the share of its window."""
+    limit = int(window_tokens * share)
+    now = max(0, min(limit, edge_tokens - used_tokens))
+    return Room(now, _fresh(edge_tokens, limit), window_tokens, specs, basis, here=True)
+
+
+def fresh(
+    window_tokens: int, share: float, specs: int, basis: str, edge_tokens: int | None = None
+) -> Room:
+    """A window nothing is in yet."""
+    kept = client_edge.RESERVE + client_edge.MARGIN
+    edge = window_tokens - kept if edge_tokens is None else edge_tokens
+    tokens = _fresh(edge, int(window_tokens * share))
+    return Room(tokens, tokens, window_tokens, specs, basis)
+
+
+def _fresh(edge_tokens: int, limit: int) -> int:
+    return max(1, min(limit, edge_tokens - FRESH_TOKENS))
+
+
+def stated(tokens: int, specs: int) -> Room:
+    """As somebody said it, for every batch alike."""
+    return Room(tokens, tokens, tokens, specs, f"{tokens:,} tokens, as told")
+
+
+UNKNOWN_WINDOW = models.SMALL  # nothing is known: what fits there fits everywhere

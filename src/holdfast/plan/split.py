@@ -1,0 +1,121 @@
+"""A task that does not fit, cut into pieces that do, where it can be cut.
+
+In this order: the groups the plan draws, its own subtasks, groups of files that belong together. A
+task the plan keeps together, or that has neither, stays whole, and says so.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from holdfast.plan.estimate import Estimate
+from holdfast.plan.groups import Grouped, group
+from holdfast.plan.task import Task, digest
+
+Estimator = Callable[[Task], Estimate]
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A task, or a part of one, with what it will take. `cut` says why it is a part."""
+
+    task: Task
+    estimate: Estimate
+    cut: str = ""
+    warning: str = ""
+
+
+def split(task: Task, room_tokens: int, estimate: Estimator, root: Path) -> list[Piece]:
+    """Pieces of at most `room_tokens` each, as far as there is a way to cut."""
+    whole = estimate(task)
+    if whole.tokens <= room_tokens:
+        return [Piece(task, whole)]
+    if task.keep_together:
+        return [_too_large(task, whole, room_tokens, "the plan keeps it together")]
+    if task.groups:
+        return _pieces(task, room_tokens, estimate, _drawn(task))
+    steps = [step for step in task.subtasks if not step.done]
+    if steps:
+        return [piece for step in steps for piece in _step(step, room_tokens, estimate, root)]
+    if len(task.files) > 1 and task.estimate_tokens is None:
+        most = _most_files(task, room_tokens, estimate)
+        return _pieces(task, room_tokens, estimate, group(root, task.files, most))
+    if len(task.files) > 1:
+        return _by_share(task, room_tokens, root)
+    return [
+        _too_large(task, whole, room_tokens, "it names neither subtasks nor files to cut it by")
+    ]
+
+
+def _step(step: Task, room_tokens: int, estimate: Estimator, root: Path) -> list[Piece]:
+    found = split(step, room_tokens, estimate, root)
+    return [replace(piece, cut=piece.cut or "a subtask of the plan") for piece in found]
+
+
+def _drawn(task: Task) -> Grouped:
+    """The user's own groups; files in none of them make one more."""
+    placed: dict[str, None] = {}
+    groups: list[tuple[str, ...]] = []
+    for given in task.groups:
+        fresh = tuple(file for file in given if file not in placed)
+        placed.update(dict.fromkeys(fresh))
+        groups.append(fresh)
+    groups.append(tuple(file for file in task.files if file not in placed))
+    return Grouped(tuple(one for one in groups if one), "the plan's own groups")
+
+
+def _most_files(task: Task, room_tokens: int, estimate: Estimator) -> int:
+    """How many of its files a piece may have; one, where even that is too much."""
+    low, high = 1, len(task.files)
+    while low < high:
+        middle = (low + high + 1) // 2
+        fits = estimate(replace(task, files=task.files[:middle])).tokens <= room_tokens
+        low, high = (middle, high) if fits else (low, middle - 1)
+    return low
+
+
+def _by_share(task: Task, room_tokens: int, root: Path) -> list[Piece]:
+    """The plan says what it takes in all: each file has its share of that."""
+    total = task.estimate_tokens or 0
+    most = max(1, len(task.files) * room_tokens // total)
+
+    def share(part: Task) -> Estimate:
+        tokens = -(-total * len(part.files) // len(task.files))
+        return Estimate(tokens, tokens, tokens, "its share of what the plan gives")
+
+    return _pieces(task, room_tokens, share, group(root, task.files, most))
+
+
+def _pieces(task: Task, room_tokens: int, estimate: Estimator, grouped: Grouped) -> list[Piece]:
+    parts = [_part(task, files, at, len(grouped.groups)) for at, files in enumerate(grouped.groups)]
+    found = []
+    for part in parts:
+        size = estimate(part)
+        piece = Piece(part, size, f"files that belong together by {grouped.why}")
+        if size.tokens > room_tokens:
+            piece = replace(piece, warning=_words(size, room_tokens, "it cannot be cut further"))
+        found.append(piece)
+    return found
+
+
+def _part(task: Task, files: tuple[str, ...], at: int, count: int) -> Task:
+    """Named by its files, so that it keeps its name while other tasks change."""
+    return replace(
+        task,
+        id=f"{task.id}/{digest(list(files))[:6]}",
+        part=f"{at + 1} of {count}" if count > 1 else "",
+        files=files,
+        subtasks=(),
+        groups=(),
+        spec=task.spec,
+    )
+
+
+def _too_large(task: Task, size: Estimate, room_tokens: int, why: str) -> Piece:
+    return Piece(task, size, warning=_words(size, room_tokens, why))
+
+
+def _words(size: Estimate, room_tokens: int, why: str) -> str:
+    return f"about {size.tokens:,} tokens do not fit into {room_tokens:,}, and {why}"

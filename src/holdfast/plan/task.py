@@ -1,0 +1,70 @@
+"""A plan and its tasks, as values."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+
+from holdfast.plan.errors import Place
+
+HASH_CHARS = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    """One piece of work. `spec` is the task of the plan it was cut from, else its own id."""
+
+    id: str
+    title: str
+    description: str = ""
+    files: tuple[str, ...] = ()
+    depends: tuple[str, ...] = ()
+    subtasks: tuple[Task, ...] = ()
+    groups: tuple[tuple[str, ...], ...] = ()
+    estimate_tokens: int | None = None
+    estimated_files: int | None = None
+    keep_together: bool = False
+    done: bool = False
+    spec: str = ""
+    part: str = field(default="", compare=False)  # "2 of 3", of a task that was cut
+    place: Place = field(default=Place(), compare=False)
+
+    @property
+    def words(self) -> str:
+        return f"{self.title}\n{self.description}" if self.description else self.title
+
+    @property
+    def shown(self) -> str:
+        return f"{self.title} (part {self.part})" if self.part else self.title
+
+    @property
+    def file_count(self) -> int | None:
+        """How many files it will touch; None where the plan does not say."""
+        return len(self.files) or self.estimated_files
+
+    @property
+    def hash(self) -> str:
+        """Of all that tells what is to be done: it changes when the work does, not the list."""
+        return digest(
+            [
+                self.id,
+                self.title,
+                self.description,
+                list(self.files),
+                [one.hash for one in self.subtasks],
+                [list(group) for group in self.groups],
+            ]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    title: str
+    tasks: tuple[Task, ...]
+
+
+def digest(value: object) -> str:
+    """The same for the same value, on every machine."""
+    data = json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
+    return hashlib.sha256(data).hexdigest()[:HASH_CHARS]

@@ -1,0 +1,155 @@
+"""What a request really used: how much the window grew between one prompt and the next.
+
+Only numbers are kept, never words. Growth is what the answers' own usage tells: the last total
+less the total at the start. Where the window was freed in between (a compaction, old results
+thinned, thoughts of earlier turns dropped) a new piece begins, and the pieces are summed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from holdfast.checkpoint.extract.prompts import own_words
+from holdfast.plan.words import Words, heard
+from holdfast.transcript import Attachment, Boundary, Operation, Prompt, Summary, ToolUse
+from holdfast.transcript.operation import Follower
+from holdfast.window import history
+from holdfast.wire import mark
+
+FILE_TOOLS = frozenset({"Read", "Edit", "MultiEdit", "Write", "NotebookEdit"})
+_MODES = {"EnterPlanMode": True, "ExitPlanMode": False}
+_NOTES = {"plan_mode": True, "plan_mode_reentry": True, "plan_mode_exit": False}
+DENSITY = mark.DENSITY
+MOST_FILES = 1000  # a request that touches more touches everything
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """One past request: what was known when it was typed, then what became of it."""
+
+    words: Words
+    position: int  # requests before it in its session
+    fill_tokens: int
+    planning: bool
+    earlier_tokens: int  # median growth of the requests before it; 0: there were none
+    touched: int  # files read or changed
+    growth_tokens: int
+
+
+@dataclass(slots=True)
+class _Open:
+    words: Words
+    planning: bool
+    fill_tokens: int
+    growth_tokens: int = 0
+    answers: int = 0
+    files: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class _Fold:
+    """The request being gathered, and where the piece of growth it is in began."""
+
+    start: int | None = None
+    last: int | None = None
+    planning: bool = False
+    open: _Open | None = None
+    grown: list[int] = field(default_factory=list)
+
+    def prompt(self, prompt: Prompt) -> Used | None:
+        words = "" if prompt.is_meta else own_words(prompt.text)
+        if not words:
+            return None
+        done = self.close()
+        if prompt.line.permission_mode:
+            self.planning = prompt.line.permission_mode == "plan"
+        self.open = _Open(heard(words), self.planning, self.last or 0)
+        return done
+
+    def close(self) -> Used | None:
+        """The request as it ended; one that nobody answered used nothing anybody can tell."""
+        found, self.open = self.open, None
+        if found is None or not found.answers:
+            return None
+        self._piece(found)
+        self.start = self.last
+        used = Used(
+            found.words,
+            len(self.grown),
+            found.fill_tokens,
+            found.planning,
+            sorted(self.grown)[len(self.grown) // 2] if self.grown else 0,
+            len(found.files),
+            found.growth_tokens,
+        )
+        self.grown.append(used.growth_tokens)
+        return used
+
+    def freed(self) -> None:
+        """A compaction: what was added so far is one piece."""
+        if self.open is not None:
+            self._piece(self.open)
+        self.start = self.last = None
+
+    def answer(self, operation: Operation) -> None:
+        if not operation.usage.total_tokens:
+            return
+        sent, total = operation.usage.input_side_tokens, history.total_tokens(operation, DENSITY)
+        if self.start is None:
+            self.start = max(0, sent - int(_typed_chars(operation.before) / DENSITY))
+            if self.open is not None and not self.open.answers:
+                self.open.fill_tokens = self.start
+        elif self.last is not None and total < self.last:
+            if self.open is not None:
+                self._piece(self.open)
+            self.start = min(sent, total)
+        self.last = total
+        if self.open is not None:
+            self.open.answers += 1
+
+    def calls(self, operation: Operation) -> None:
+        for block in operation.blocks:
+            if isinstance(block, ToolUse):
+                self._call(block)
+
+    def _call(self, call: ToolUse) -> None:
+        self.planning = _MODES.get(call.name, self.planning)
+        path = call.input.get("file_path") or call.input.get("notebook_path")
+        if self.open is None or call.name not in FILE_TOOLS or not isinstance(path, str):
+            return
+        if len(self.open.files) < MOST_FILES:
+            self.open.files.add(path)
+
+    def _piece(self, found: _Open) -> None:
+        if self.start is not None and self.last is not None:
+            found.growth_tokens += max(0, self.last - self.start)
+
+
+def requests(told: Iterable[Operation | Boundary | Summary]) -> Iterator[Used]:
+    """Every request of a session that was answered, in order."""
+    fold = _Fold()
+    for item in told:
+        if isinstance(item, Boundary) and item.resets_window:
+            fold.freed()
+        if isinstance(item, Operation):
+            yield from _followers(fold, item.before)
+            fold.answer(item)
+            fold.calls(item)
+            yield from _followers(fold, item.after)
+    done = fold.close()
+    if done is not None:
+        yield done
+
+
+def _followers(fold: _Fold, followers: Iterable[Follower]) -> Iterator[Used]:
+    for entry in followers:
+        if isinstance(entry, Attachment):
+            fold.planning = _NOTES.get(entry.kind, fold.planning)
+        done = fold.prompt(entry) if isinstance(entry, Prompt) else None
+        if done is not None:
+            yield done
+
+
+def _typed_chars(followers: Iterable[Follower]) -> int:
+    return sum(len(entry.text) for entry in followers if isinstance(entry, Prompt))

@@ -1,0 +1,58 @@
+"""What a prompt or a task's description tells before any work is done: a few numbers.
+
+These numbers are kept of past requests; the words themselves are not.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Final
+
+READ_CHARS = 20_000
+UNSTATED_FILES = 3  # seed 003: what a task touches that names no file
+FILE_TOKENS = 2000
+CHARS_PER_TOKEN = 4
+MULTIPLIERS: Final = {"refactor": 2.0, "implement": 1.5, "fix": 1.0, "update": 0.8, "add": 1.2}
+
+_PATH = re.compile(r"(?<![\w@])@?(?:[\w.~-]+/)*[\w.-]*\w\.[A-Za-z]\w{0,4}\b(?!/)|@[\w./-]+")
+_ASKS = re.compile(r"\b(?:why|what|how|explain|where|which)\b")
+_SAVES = re.compile(r"\b(?:commit|push)")
+_BUILDS = re.compile(r"\b(?:implement|plan\b|refactor|creat|writ|build|design)")
+_CHECKS = re.compile(r"\b(?:test|check|review|run|verify)")
+
+
+@dataclass(frozen=True, slots=True)
+class Words:
+    """`multiplier` is seed 003's; `files` counts those named."""
+
+    chars: int
+    lines: int
+    files: int
+    multiplier: float
+    question: bool
+    asks: bool
+    saves: bool
+    builds: bool
+    checks: bool
+
+    def formula_tokens(self, files: int | None = None) -> int:
+        """Seed 003's estimate: (characters / 4 + files x 2,000) x multiplier."""
+        count = self.files or UNSTATED_FILES if files is None else files
+        return int((self.chars // CHARS_PER_TOKEN + count * FILE_TOKENS) * self.multiplier)
+
+
+def heard(text: str) -> Words:
+    said = text[:READ_CHARS].lower()
+    found = [factor for word, factor in MULTIPLIERS.items() if word in said]
+    return Words(
+        chars=len(text),
+        lines=text.count("\n") + 1,
+        files=len(set(_PATH.findall(text[:READ_CHARS]))),
+        multiplier=max([1.0, *found]),
+        question="?" in said,
+        asks=bool(_ASKS.search(said)),
+        saves=bool(_SAVES.search(said)),
+        builds=bool(_BUILDS.search(said)),
+        checks=bool(_CHECKS.search(said)),
+    )

@@ -1,0 +1,139 @@
+"""Batches in order, a checkpoint between each two: what a conductor walks, and what is shown.
+
+The nodes and edges are seed 003's. A batch's `id` comes from the work in it, so it is the same as
+long as that work is, wherever the batch stands.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import sqrt
+from typing import Any
+
+from holdfast.plan.room import Room
+from holdfast.plan.split import Piece
+from holdfast.plan.task import digest
+
+CHECKPOINT = "Run /holdfast:checkpoint to save progress"
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """`fresh`: it begins in a new window. Its pieces stand in the order they can be done in."""
+
+    pieces: tuple[Piece, ...]
+    room_tokens: int
+    fresh: bool
+    parallel: bool
+
+    @property
+    def id(self) -> str:
+        return digest(sorted(piece.task.hash for piece in self.pieces))
+
+    @property
+    def tokens(self) -> int:
+        return sum(piece.estimate.tokens for piece in self.pieces)
+
+    @property
+    def low_tokens(self) -> int:
+        """Not the sum of all lows: that all come out low at once is rarer than one."""
+        below = ((one.estimate.tokens - one.estimate.low_tokens) ** 2 for one in self.pieces)
+        return max(0, round(self.tokens - sqrt(sum(below))))
+
+    @property
+    def high_tokens(self) -> int:
+        above = ((one.estimate.high_tokens - one.estimate.tokens) ** 2 for one in self.pieces)
+        return round(self.tokens + sqrt(sum(above)))
+
+
+@dataclass(frozen=True, slots=True)
+class Workflow:
+    title: str
+    room: Room
+    batches: tuple[Batch, ...]
+    done: tuple[str, ...] = ()  # ids of tasks the plan says are done
+    warnings: tuple[str, ...] = ()
+    past_requests: int = 0  # what the estimates rest on
+
+    @property
+    def tokens(self) -> int:
+        return sum(batch.tokens for batch in self.batches)
+
+
+def is_parallel(pieces: Sequence[Piece]) -> bool:
+    """They may run side by side: none waits for another, and no two share a file."""
+    ids = {piece.task.id for piece in pieces}
+    files = [file for piece in pieces for file in piece.task.files]
+    free = not any(ids.intersection(piece.task.depends) for piece in pieces)
+    return len(pieces) > 1 and free and len(files) == len(set(files))
+
+
+def as_json(workflow: Workflow) -> dict[str, Any]:
+    """Plain values, for programs."""
+    room = workflow.room
+    return {
+        "version": 1,
+        "title": workflow.title,
+        "room": {
+            "now_tokens": room.now_tokens,
+            "fresh_tokens": room.fresh_tokens,
+            "window_tokens": room.window_tokens,
+            "most_specs": room.specs,
+            "basis": room.basis,
+            "here": room.here,
+        },
+        "estimated_tokens": workflow.tokens,
+        "past_requests": workflow.past_requests,
+        "nodes": _nodes(workflow.batches),
+        "edges": _edges(len(workflow.batches)),
+        "done": list(workflow.done),
+        "warnings": list(workflow.warnings),
+    }
+
+
+def _nodes(batches: Sequence[Batch]) -> dict[str, Any]:
+    nodes: dict[str, Any] = {}
+    for at, batch in enumerate(batches):
+        if at:
+            nodes[f"checkpoint_{at - 1}"] = {"type": "single", "prompt": CHECKPOINT}
+        nodes[f"batch_{at}"] = {
+            "type": "parallel" if batch.parallel else "single",
+            "id": batch.id,
+            "fresh": batch.fresh,
+            "room_tokens": batch.room_tokens,
+            **_range(batch.tokens, batch.low_tokens, batch.high_tokens),
+            "tasks": [_task(piece) for piece in batch.pieces],
+        }
+    return nodes
+
+
+def _edges(count: int) -> list[dict[str, str]]:
+    edges = []
+    for at in range(count - 1):
+        edges.append({"from": f"batch_{at}", "to": f"checkpoint_{at}"})
+        edges.append({"from": f"checkpoint_{at}", "to": f"batch_{at + 1}"})
+    return edges
+
+
+def _task(piece: Piece) -> dict[str, Any]:
+    task, size = piece.task, piece.estimate
+    return {
+        "id": task.id,
+        "hash": task.hash,
+        "spec": task.spec,
+        "title": task.title,
+        "part": task.part or None,
+        "description": task.description,
+        "files": list(task.files),
+        "depends": list(task.depends),
+        "subtasks": [step.title for step in task.subtasks if not step.done],
+        **_range(size.tokens, size.low_tokens, size.high_tokens),
+        "basis": size.basis,
+        "cut": piece.cut or None,
+        "warning": piece.warning or None,
+    }
+
+
+def _range(tokens: int, low: int, high: int) -> dict[str, int]:
+    return {"estimated_tokens": tokens, "low_tokens": low, "high_tokens": high}

@@ -1,0 +1,108 @@
+"""Batches fit, respect what waits for what, and hold every task once."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.plan.batch import pack
+from holdfast.plan.load import Load
+
+
+@st.composite
+def some_loads(draw: st.DrawFn) -> list[Load]:
+    """Any plan without circles: a task may need any of those before it."""
+    count = draw(st.integers(1, 25))
+    return [
+        Load(
+            draw(st.integers(1, 130)),
+            tuple(sorted(draw(st.sets(st.integers(0, at - 1), max_size=4)))) if at else (),
+            draw(st.sampled_from("abcdefghij")) if draw(st.booleans()) else f"own-{at}",
+        )
+        for at in range(count)
+    ]
+
+
+def _must_hold(
+    loads: list[Load], batches: list[list[int]], now: int, fresh: int, specs: int
+) -> None:
+    order = [at for batch in batches for at in batch]
+    assert sorted(order) == list(range(len(loads)))
+    done: set[int] = set()
+    for at in order:
+        assert done.issuperset(loads[at].needs)
+        done.add(at)
+    for index, batch in enumerate(batches):
+        size = sum(loads[at].size for at in batch)
+        assert size <= (max(now, fresh) if index == 0 else fresh) or len(batch) == 1
+        assert len(batch) == 1 or size <= max(now, fresh)
+        assert len({loads[at].spec for at in batch}) <= specs
+
+
+@pytest.mark.requirement("P3")
+@given(some_loads(), st.integers(0, 150), st.integers(1, 5))
+def test_every_task_once_in_order_and_within_the_room(
+    loads: list[Load], now: int, specs: int
+) -> None:
+    _must_hold(loads, pack(loads, now, 100, specs), now, 100, specs)
+    _must_hold(loads, pack(loads, 100, 100, specs), 100, 100, specs)
+
+
+@pytest.mark.requirement("P3")
+@given(some_loads(), st.randoms(use_true_random=False))
+def test_another_order_of_the_plan_is_as_valid(loads: list[Load], chance: object) -> None:
+    shuffled = list(range(len(loads)))
+    chance.shuffle(shuffled)  # type: ignore[attr-defined]
+    place = {at: index for index, at in enumerate(shuffled)}
+    moved = [
+        Load(loads[at].size, tuple(place[need] for need in loads[at].needs), loads[at].spec)
+        for at in shuffled
+    ]
+    _must_hold(moved, pack(moved, 100, 100, 3), 100, 100, 3)
+
+
+@pytest.mark.requirement("P3")
+@given(some_loads())
+def test_equal_plans_give_equal_batches(loads: list[Load]) -> None:
+    assert pack(loads, 70, 100, 3) == pack(list(loads), 70, 100, 3)
+
+
+@pytest.mark.requirement("P4")
+def test_at_most_so_many_specs_share_a_session() -> None:
+    loads = [Load(1, (), f"s{n}") for n in range(7)]
+    assert [len(batch) for batch in pack(loads, 100, 100, 3)] == [3, 3, 1]
+    parts = [Load(1, (), "same") for _ in range(7)]
+    assert len(pack(parts, 100, 100, 3)) == 1
+
+
+@pytest.mark.requirement("P4")
+def test_the_first_batch_takes_the_room_that_is_left() -> None:
+    loads = [Load(60, (), "a"), Load(30, (), "b"), Load(40, (), "c")]
+    assert pack(loads, 35, 100, 3) == [[1], [0, 2]]
+    assert pack(loads, 0, 100, 3) == [[0, 2], [1]]
+
+
+@pytest.mark.requirement("P3")
+def test_small_tasks_fill_up_what_large_ones_leave() -> None:
+    loads = [Load(size, (), str(n)) for n, size in enumerate([60, 60, 30, 30, 10, 10])]
+    assert sorted(sum(loads[at].size for at in one) for one in pack(loads, 100, 100, 3)) == [
+        100,
+        100,
+    ]
+
+
+@pytest.mark.requirement("P3")
+def test_a_task_larger_than_any_room_stands_alone() -> None:
+    loads = [Load(500, (), "a"), Load(10, (0,), "b")]
+    assert pack(loads, 100, 100, 3) == [[0], [1]]
+    assert pack(loads, 50, 100, 3) == [[0], [1]]
+
+
+def test_ten_thousand_tasks_in_a_row_are_batched() -> None:
+    loads = [Load(40, (at - 1,) if at else (), str(at)) for at in range(10_000)]
+    assert len(pack(loads, 100, 100, 3)) == 5_000
+
+
+def test_no_tasks_no_batches() -> None:
+    assert pack([], 100, 100, 3) == []

@@ -1,0 +1,82 @@
+"""Plans nobody should write: each is refused in words, or read in bounded time and memory."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from holdfast.plan.errors import BadPlan
+from holdfast.plan.read import MOST_BYTES, load, read
+
+BOMB = "a: &a [x, x]\n" + "".join(
+    f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n"
+    for before, name in zip("abcdefgh", "bcdefghi", strict=True)
+)
+
+
+@pytest.mark.requirement("X7")
+@pytest.mark.parametrize(
+    ("text", "kind", "words"),
+    [
+        (BOMB, "yaml", "an alias"),
+        ("tasks: !!python/object/apply:os.system ['true']", "yaml", "a tag"),
+        ("tasks:\n- title: !secret a", "yaml", "a tag"),
+        ("[" * 100_000, "json", "too deep"),
+        ("[" * 500 + "]" * 500, "json", "more than 12 deep"),
+        ("[" * 100_000, "yaml", "12 deep"),
+        ("- " * 100_000, "yaml", "12 deep"),
+        ('[{"title": "a", "estimate_tokens": ' + "9" * 6000 + "}]", "json", "30 digits"),
+        ("? [a]\n: b", "yaml", "a plain word"),
+        (json.dumps([{"title": "a", "files": [str(n) for n in range(3000)]}]), "json", "2,000"),
+        (json.dumps(["a"] * 20_001), "json", "20,000"),
+    ],
+)
+def test_a_hostile_plan_is_refused_in_words(text: str, kind: str, words: str) -> None:
+    with pytest.raises(BadPlan, match=words):
+        read(text, kind)
+
+
+@pytest.mark.requirement("X7")
+def test_ten_thousand_tasks_are_read() -> None:
+    tasks = [
+        {"id": f"t{n}", "title": "t", "depends": [f"t{n - 1}"] if n else []} for n in range(10_000)
+    ]
+    assert len(read(json.dumps(tasks)).tasks) == 10_000
+    assert len(read("\n".join(f"- [ ] task {n}" for n in range(10_000))).tasks) == 10_000
+
+
+@pytest.mark.parametrize(
+    ("data", "words"),
+    [
+        (b'["a",\n"\0"]', "plan.json:2: a NUL byte"),
+        (b'["a",\n"\xff"]', "plan.json:2: not UTF-8"),
+        (b" " * (MOST_BYTES + 1), "larger than 8 MB"),
+        (b"", "is empty"),
+    ],
+)
+def test_a_file_that_is_no_text_is_refused(tmp_path: Path, data: bytes, words: str) -> None:
+    path = tmp_path / "plan.json"
+    path.write_bytes(data)
+    with pytest.raises(BadPlan, match=words):
+        load(path)
+    assert path.read_bytes() == data
+
+
+def test_what_is_no_file_is_never_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe.md")
+    for name, words in (
+        ("pipe.md", "not a plain file"),
+        ("gone.md", "no such"),
+        (".", "not a plain"),
+    ):
+        with pytest.raises(BadPlan, match=words):
+            load(tmp_path / name)
+
+
+def test_control_characters_of_a_plan_never_reach_the_terminal() -> None:
+    with pytest.raises(BadPlan) as slip:
+        read(json.dumps([{"title": "a", "depends": ["\x1b[2J"]}]))
+    assert "\x1b" not in str(slip.value)

@@ -1,0 +1,94 @@
+"""The past is read once, kept as numbers, and made anew when it is lost."""
+
+from __future__ import annotations
+
+import json
+import stat
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.plan import past
+from holdfast.wire import places
+from tests.builders import a_prompt, a_transcript, an_answer
+
+SECRET = "hunter2-is-my-passphrase"
+
+
+def _session(projects: Path, name: str, cwd: str, count: int = 2) -> Path:
+    lines: list[dict[str, Any]] = []
+    for n in range(count):
+        lines += [
+            {**a_prompt(f"fix {SECRET}"), "cwd": cwd},
+            an_answer(20_000 + 1000 * n, id=f"m{n}"),
+        ]
+    return a_transcript(projects / "-p" / f"{name}.jsonl", *lines)
+
+
+def _file() -> Path:
+    return Path(places.home()) / "plan" / "past.json"
+
+
+@pytest.mark.requirement("P1")
+def test_requests_of_this_machine_are_learnt_and_this_projects_marked(tmp_path: Path) -> None:
+    _session(tmp_path, "a", "/p/shop")
+    _session(tmp_path, "b", "/elsewhere", 3)
+    found = past.learn(Path("/p/shop"), tmp_path)
+    assert (len(found.seen), sum(one.here for one in found.seen)) == (5, 2)
+
+
+@pytest.mark.requirement("X4")
+def test_no_word_of_a_prompt_is_kept(tmp_path: Path) -> None:
+    _session(tmp_path, "a", "/p")
+    past.learn(Path("/p"), tmp_path)
+    assert SECRET not in _file().read_text()
+    assert stat.S_IMODE(_file().stat().st_mode) == 0o600
+
+
+@pytest.mark.requirement("P1")
+def test_what_did_not_change_is_not_read_again(tmp_path: Path) -> None:
+    session = _session(tmp_path, "a", "/p")
+    before = past.learn(Path("/p"), tmp_path)
+    known = session.stat()
+    session.write_bytes(b"#" * known.st_size)  # were it read, there would be nothing in it
+    import os
+
+    os.utime(session, ns=(known.st_atime_ns, known.st_mtime_ns))
+    assert past.learn(Path("/p"), tmp_path) == before
+    os.utime(session, ns=(1, 1))
+    assert not past.learn(Path("/p"), tmp_path).seen
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        b"",
+        b"{",
+        b"[]",
+        b'{"version": 9}',
+        b'{"version": 1, "transcripts": []}',
+        b"[" * 50_000,
+        json.dumps({"version": 1, "transcripts": {"x": {"rows": [[1], "a", None]}}}).encode(),
+    ],
+)
+def test_a_broken_file_is_made_anew(tmp_path: Path, data: bytes) -> None:
+    _session(tmp_path, "a", "/p")
+    _file().parent.mkdir(parents=True)
+    _file().write_bytes(data)
+    assert len(past.learn(Path("/p"), tmp_path).seen) == 2
+    assert json.loads(_file().read_bytes())["version"] == 1
+
+
+def test_rows_that_do_not_fit_are_left_out(tmp_path: Path) -> None:
+    _session(tmp_path, "a", "/p")
+    past.learn(Path("/p"), tmp_path)
+    kept = json.loads(_file().read_bytes())
+    [entry] = kept["transcripts"].values()
+    entry["rows"] += [[1, 2], None, ["x"] * 15, [-1] * 15]
+    _file().write_text(json.dumps(kept))
+    assert len(past.learn(Path("/p"), tmp_path).seen) == 2
+
+
+def test_a_machine_without_sessions_has_no_past(tmp_path: Path) -> None:
+    assert not past.learn(Path("/p"), tmp_path / "nowhere").seen

@@ -1,0 +1,177 @@
+"""A plan is read from JSON, YAML or markdown, and what is wrong in it is named by its line."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.plan.errors import BadPlan, Cycle
+from holdfast.plan.read import load, read
+from holdfast.plan.task import Plan
+
+MARKDOWN = """# Ship it
+
+Some prose - [ ] not a task.
+
+- [x] Set up
+- [ ] Write the lexer
+  - files: src/lex.py, `src/tok.py`
+  - estimate: 12k tokens
+- [ ] Write the parser
+  - depends: Write the lexer, set-up
+  - id: parser
+  - keep together
+  - group: a.py, b.py
+  It takes words as well.
+  - [x] grammar
+  - [ ] errors
+
+```
+- [ ] an example, not a task
+```
+"""
+YAML = """
+title: Ship it
+tasks:
+  - {title: Set up, done: true}
+  - title: Write the lexer
+    files: [src/lex.py, src/tok.py]
+    estimate_tokens: 12000
+  - id: parser
+    title: Write the parser
+    description: It takes words as well.
+    depends_on: [write-the-lexer, set-up]
+    keep_together: yes
+    groups: [[a.py, b.py]]
+    subtasks: [{title: grammar, done: true}, errors]
+"""
+SAME_AS_JSON = {
+    "version": 1,
+    "title": "Ship it",
+    "tasks": [
+        {"title": "Set up", "done": True},
+        {
+            "title": "Write the lexer",
+            "files": ["src/lex.py", "./src/tok.py"],
+            "estimate_tokens": 12000,
+        },
+        {
+            "id": "parser",
+            "title": "Write the parser",
+            "description": "It takes words as well.",
+            "depends": ["write-the-lexer", "set-up"],
+            "keep_together": True,
+            "groups": [["a.py", "b.py"]],
+            "subtasks": [{"title": "grammar", "done": True}, "errors"],
+        },
+    ],
+}
+
+
+@pytest.mark.requirement("P3")
+def test_the_three_ways_to_write_a_plan_say_the_same() -> None:
+    plans = [read(MARKDOWN), read(YAML), read(json.dumps(SAME_AS_JSON))]
+    assert plans[0] == plans[1] == plans[2]
+    setup, lexer, parser = plans[0].tasks
+    assert setup.done and not lexer.done
+    assert lexer.estimate_tokens == 12_000
+    assert parser.depends == ("write-the-lexer", "set-up")
+    assert [step.id for step in parser.subtasks] == ["parser/grammar", "parser/errors"]
+    assert parser.subtasks[1].depends == ("parser/grammar",)
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "place", "words"),
+    [
+        ('{"tasks": [\n  {"title": "a"},\n  {"titel": "b"}]}', "json", "3:13", "'title'?"),
+        ('{"tasks": [\n  tru]}', "json", "2:3", "not JSON"),
+        ('{"tasks": [{"title": "a", "title": "b"}]}', "json", "1:27", "said twice"),
+        ('{"tasks": [{"title": "a", "estimate_tokens": NaN}]}', "json", "0", "NaN"),
+        ('{"tasks": [{"title": "a", "estimate_tokens": -5}]}', "json", "1:46", "above 0"),
+        ('{"tasks": [{"title": "a", "estimate_tokens": true}]}', "json", "1:46", "above 0"),
+        ('{"tasks": {"title": "a"}}', "json", "1:11", "must be a list"),
+        ('{"version": 2, "tasks": ["a"]}', "json", "1:13", "version 1"),
+        ("tasks:\n- title: a\n  files: {b: c}", "yaml", "3:10", "must be text"),
+        ("tasks:\n- title: a\n  done: soon", "yaml", "3:9", "yes or no"),
+        ("tasks:\n- {id: a, title: a}\n- {id: a, title: b}", "yaml", "3:8", "two tasks"),
+        ("tasks:\n- title: [", "yaml", "3:1", "not YAML"),
+        ("tasks:\n- title: a\n---\n- b", "yaml", "3:1", "one plan per file"),
+        ("tasks:\n- id: 'a b'\n  title: c", "yaml", "2:7", "an id has letters"),
+        ("tasks:\n- files: [a]", "yaml", "2:3", "needs a title"),
+        ("- [ ] a\n  - depends: nobody\n", "markdown", "1", "no task"),
+        ("- [ ] a\n  - estimate: much\n", "markdown", "2", "no number"),
+        ("- [ ] a\n  - files: a\n  - files: b\n", "markdown", "3", "said twice"),
+        ("- [ ] a\n  - [ ] b\n    - [ ] c\n", "markdown", "2", "no subtasks of its own"),
+    ],
+)
+@pytest.mark.requirement("P3")
+def test_a_mistake_is_named_with_its_place(text: str, kind: str, place: str, words: str) -> None:
+    with pytest.raises(BadPlan) as slip:
+        read(text, kind)
+    assert words in str(slip.value)
+    assert str(slip.value.place) == place
+    assert slip.value.exit_code == 2
+
+
+@pytest.mark.requirement("P3")
+def test_a_circle_is_named_in_full() -> None:
+    text = "- [ ] a\n  - depends: b\n- [ ] b\n  - depends: c\n- [ ] c\n  - depends: a\n- [ ] d\n"
+    with pytest.raises(Cycle, match="a → b → c → a"):
+        read(text)
+    with pytest.raises(Cycle, match="a → a"):
+        read("- [ ] a\n  - depends: a\n")
+
+
+@pytest.mark.requirement("P3")
+def test_a_misspelled_dependency_is_answered_with_the_nearest_task() -> None:
+    with pytest.raises(BadPlan, match="did you mean 'write-tests'"):
+        read('[{"id": "write-tests", "title": "t"}, {"title": "b", "depends": ["write-test"]}]')
+
+
+@pytest.mark.parametrize("text", ["", "  \n", "{}", "[]", "tasks: []", "just words"])
+def test_an_empty_plan_is_refused(text: str) -> None:
+    with pytest.raises(BadPlan):
+        read(text)
+
+
+def test_the_file_stands_before_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "odd.yaml"
+    path.write_text("tasks:\n- title: a\n  wen: b\n", encoding="utf-8")
+    with pytest.raises(BadPlan, match=r"^odd\.yaml:3:8: a task has no 'wen'"):
+        load(path)
+
+
+def test_a_file_without_a_known_suffix_is_recognised_by_what_it_holds(tmp_path: Path) -> None:
+    for text in (MARKDOWN, YAML, json.dumps(SAME_AS_JSON)):
+        path = tmp_path / "PLAN"
+        path.write_text(text, encoding="utf-8")
+        assert len(load(path).tasks) == 3
+
+
+def test_two_tasks_of_one_title_have_two_ids() -> None:
+    plan = read("- [ ] Add tests\n- [ ] Add tests\n- [ ] x\n  - id: add-tests-2\n")
+    assert [task.id for task in plan.tasks] == ["add-tests", "add-tests-3", "add-tests-2"]
+
+
+TITLES = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), min_size=1).filter(
+    lambda title: title.strip() == title and title.strip()
+)
+
+
+@given(st.lists(TITLES, min_size=1, max_size=6))
+def test_any_titles_at_all_are_kept_as_they_are(titles: list[str]) -> None:
+    plan = read(json.dumps([{"title": title} for title in titles]), "json")
+    assert [task.title for task in plan.tasks] == titles
+    assert len({task.id for task in plan.tasks}) == len(titles)
+
+
+@given(st.text(max_size=200), st.sampled_from(["json", "yaml", "markdown"]))
+def test_any_text_is_a_plan_or_refused_in_words(text: str, kind: str) -> None:
+    try:
+        assert isinstance(read(text, kind), Plan)
+    except BadPlan as slip:
+        assert str(slip)

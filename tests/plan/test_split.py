@@ -1,0 +1,102 @@
+"""A task that does not fit is cut where it can be, and says so where it cannot."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.plan.estimate import Estimate
+from holdfast.plan.estimate import given as given_tokens
+from holdfast.plan.split import Piece, split
+from holdfast.plan.task import Task
+from tests.plan.builders import a_task
+
+NOWHERE = Path("/nonexistent")
+
+
+def _by_file(task: Task) -> Estimate:
+    """A thousand tokens a file; what the plan gives, where it does."""
+    return given_tokens(task.estimate_tokens or 1000 * max(1, len(task.files)))
+
+
+def _split(task: Task, room: int = 2500) -> list[Piece]:
+    return split(task, room, _by_file, NOWHERE)
+
+
+@pytest.mark.requirement("P2")
+def test_what_fits_stays_whole() -> None:
+    task = a_task(files=("a", "b"), subtasks=(a_task("one/x"), a_task("one/y")))
+    assert [piece.task for piece in _split(task)] == [task]
+
+
+@pytest.mark.requirement("P2")
+def test_explicit_subtasks_come_first() -> None:
+    steps = (a_task("one/x"), a_task("one/done", done=True), a_task("one/y", files=tuple("abcd")))
+    found = _split(a_task(estimate_tokens=9000, files=tuple("pqrs"), subtasks=steps))
+    assert found[0].task.id == "one/x" and found[0].cut == "a subtask of the plan"
+    assert len(found) == 3 and all(piece.task.id.startswith("one/y/") for piece in found[1:])
+    assert not any(piece.warning for piece in found)
+
+
+@pytest.mark.requirement("P2")
+def test_else_groups_of_files_that_belong_together() -> None:
+    found = _split(a_task(files=("a/1", "a/2", "b/1", "b/2", "b/3")))
+    assert [piece.task.files for piece in found] == [("a/1", "a/2"), ("b/1", "b/2"), ("b/3",)]
+    assert found[0].task.part == "1 of 3" and found[0].task.spec == "one"
+    assert "belong together" in found[0].cut
+
+
+@pytest.mark.requirement("P2")
+def test_else_a_clear_warning() -> None:
+    [piece] = _split(a_task(estimate_tokens=9000))
+    assert piece.warning == (
+        "about 9,000 tokens do not fit into 2,500, "
+        "and it names neither subtasks nor files to cut it by"
+    )
+
+
+@pytest.mark.requirement("P2")
+def test_the_user_overrides_any_cut() -> None:
+    files = tuple("abcd")
+    [kept] = _split(a_task(files=files, keep_together=True))
+    assert "keeps it together" in kept.warning and kept.task.files == files
+    drawn = _split(a_task(files=files, groups=(("d", "a"), ("b",))))
+    assert [piece.task.files for piece in drawn] == [("d", "a"), ("b",), ("c",)]
+    assert "own groups" in drawn[0].cut
+
+
+@pytest.mark.requirement("P2")
+def test_a_given_size_is_shared_by_the_files() -> None:
+    found = _split(a_task(estimate_tokens=8000, files=tuple("abcd")), room=4000)
+    assert [piece.estimate.tokens for piece in found] == [4000, 4000]
+
+
+@pytest.mark.requirement("P2")
+def test_a_single_file_too_large_is_warned_of() -> None:
+    found = _split(a_task(files=("a", "b")), room=500)
+    assert len(found) == 2 and all("cannot be cut further" in piece.warning for piece in found)
+
+
+FILES = st.lists(st.text("abc/", min_size=1, max_size=4), unique=True, min_size=1, max_size=12)
+
+
+@pytest.mark.requirement("P2")
+@given(FILES, st.integers(500, 9000))
+def test_a_cut_loses_no_file_and_makes_pieces_that_fit(files: list[str], room: int) -> None:
+    found = _split(a_task(files=tuple(files)), room)
+    assert sorted(file for piece in found for file in piece.task.files) == sorted(files)
+    assert len({piece.task.id for piece in found}) == len(found)
+    assert all(piece.estimate.tokens <= room or piece.warning for piece in found)
+
+
+@pytest.mark.requirement("P2")
+def test_a_part_keeps_its_name_and_hash_when_another_changes() -> None:
+    before = {p.task.files: p.task for p in _split(a_task(files=("a/1", "a/2", "b/1", "b/2")))}
+    after = {
+        p.task.files: p.task for p in _split(a_task(files=("a/1", "a/2", "b/1", "b/2", "c/3")))
+    }
+    same = before["a/1", "a/2"], after["a/1", "a/2"]
+    assert same[0].id == same[1].id and same[0].hash == same[1].hash

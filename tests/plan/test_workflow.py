@@ -1,0 +1,141 @@
+"""A plan becomes a workflow: batches, checkpoints between them, ids that stay."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.plan import draw, room
+from holdfast.plan.estimate import Past
+from holdfast.plan.make import make
+from holdfast.plan.room import Room
+from holdfast.plan.task import Plan, Task
+from holdfast.plan.workflow import Workflow, as_json
+from tests.plan.builders import a_plan, a_room, a_task
+
+
+def _made(*tasks: Task, at: Room | None = None, root: Path = Path("/nonexistent")) -> Workflow:
+    return make(Plan("a plan", tasks), at or a_room(), Past(), root)
+
+
+def _sized(name: str, tokens: int = 60_000, **given: object) -> Task:
+    return a_task(name, estimate_tokens=tokens, **given)
+
+
+@pytest.mark.requirement("P3")
+def test_a_checkpoint_stands_between_each_two_batches() -> None:
+    found = as_json(_made(_sized("a"), _sized("b"), _sized("c")))
+    assert list(found["nodes"]) == ["batch_0", "checkpoint_0", "batch_1", "checkpoint_1", "batch_2"]
+    assert found["edges"][:2] == [
+        {"from": "batch_0", "to": "checkpoint_0"},
+        {"from": "checkpoint_0", "to": "batch_1"},
+    ]
+    assert found["nodes"]["checkpoint_0"]["type"] == "single"
+    assert "checkpoint" in found["nodes"]["checkpoint_0"]["prompt"]
+    json.dumps(found)
+
+
+@pytest.mark.requirement("P3")
+def test_a_batch_is_parallel_only_where_nothing_waits_and_no_file_is_shared() -> None:
+    free = _made(_sized("a", 10), _sized("b", 10))
+    tied = _made(_sized("a", 10), _sized("b", 10, depends=("a",)))
+    shared = _made(_sized("a", 10, files=("x",)), _sized("b", 10, files=("x",)))
+    alone = _made(_sized("a", 10))
+    kinds = [as_json(one)["nodes"]["batch_0"]["type"] for one in (free, tied, shared, alone)]
+    assert kinds == ["parallel", "single", "single", "single"]
+
+
+@pytest.mark.requirement("P3")
+def test_whoever_waits_for_a_task_that_was_cut_waits_for_all_its_parts() -> None:
+    files = tuple(f"{n}.txt" for n in range(8))
+    found = _made(_sized("big", 400_000, files=files), _sized("after", depends=("big",)))
+    pieces = [piece.task for batch in found.batches for piece in batch.pieces]
+    parts = [task.id for task in pieces if task.spec == "big"]
+    assert len(parts) == 4 and pieces[-1].id == "after"
+    assert sorted(pieces[-1].depends) == sorted(parts)
+
+
+@pytest.mark.requirement("P3")
+def test_what_is_done_is_not_batched_and_keeps_nobody_waiting() -> None:
+    found = _made(_sized("a", done=True), _sized("b", depends=("a",)))
+    assert found.done == ("a",)
+    [batch] = found.batches
+    assert batch.pieces[0].task.depends == ()
+
+
+@pytest.mark.requirement("P3")
+def test_ids_and_hashes_stay_while_other_tasks_change() -> None:
+    before = _made(_sized("a"), _sized("b"), _sized("c"))
+    edited = replace(_sized("c"), description="now with words")
+    after = _made(_sized("a"), _sized("b"), edited)
+    kept = {batch.id for batch in before.batches} & {batch.id for batch in after.batches}
+    assert len(kept) == 2
+    assert _sized("c").hash != edited.hash
+    assert _sized("c").hash == replace(_sized("c"), depends=("a",), estimate_tokens=5).hash
+
+
+@pytest.mark.requirement("P4")
+def test_the_room_is_what_the_window_leaves_and_at_most_the_share() -> None:
+    roomy = room.beside(200_000, 167_000, 10_000, 0.6, 3, "")
+    full = room.beside(200_000, 167_000, 150_000, 0.6, 3, "")
+    over = room.beside(200_000, 167_000, 190_000, 0.6, 3, "")
+    assert (roomy.now_tokens, roomy.fresh_tokens) == (120_000, 120_000)
+    assert (full.now_tokens, over.now_tokens) == (17_000, 0)
+    assert room.fresh(200_000, 0.9, 3, "").now_tokens == 200_000 - 33_000 - room.FRESH_TOKENS
+    assert room.fresh(10, 0.6, 3, "").now_tokens == 1
+
+
+@pytest.mark.requirement("P4")
+def test_a_session_too_full_for_anything_is_left_for_a_fresh_one() -> None:
+    found = _made(_sized("a"), at=a_room(now=500))
+    assert found.batches[0].fresh and found.batches[0].room_tokens == 100_000
+    fits = _made(_sized("a", 400), at=a_room(now=500))
+    assert not fits.batches[0].fresh
+
+
+@pytest.mark.requirement("P2")
+def test_what_is_odd_is_said(tmp_path: Path) -> None:
+    (tmp_path / "there.py").write_text("")
+    found = _made(
+        a_task("a", files=("there.py", "new.py", "../x.py", "/etc/passwd")),
+        _sized("huge", 2_000_000),
+        root=tmp_path,
+    )
+    said = "\n".join(found.warnings)
+    assert "a: new.py: not there yet" in said
+    assert "a: ../x.py, /etc/passwd: not in this project" in said
+    assert "huge: about 2,000,000 tokens do not fit into 100,000" in said
+    assert "no window holds more than 1,000,000" in said
+
+
+@pytest.mark.requirement("P3")
+def test_a_range_of_a_batch_is_narrower_than_the_sum_of_its_ranges() -> None:
+    [batch] = _made(a_task("a"), a_task("b")).batches
+    highs = sum(piece.estimate.high_tokens for piece in batch.pieces)
+    assert batch.low_tokens < batch.tokens < batch.high_tokens < highs
+
+
+TITLES = st.text(min_size=1, max_size=40)
+
+
+@pytest.mark.requirement("P3")
+@given(st.lists(TITLES, min_size=1, max_size=8))
+def test_any_titles_make_a_picture_that_can_be_read(titles: list[str]) -> None:
+    tasks = [_sized(f"t{n}", title=title) for n, title in enumerate(titles)]
+    found = make(a_plan(*tasks), a_room(), Past(), Path("/nonexistent"))
+    ElementTree.fromstring(draw.svg(found))
+    for line in draw.mermaid(found).splitlines()[1:]:
+        label = line.partition('["')[2].rpartition('"]')[0]
+        assert '"' not in label and "\x1b" not in line
+
+
+def test_a_picture_of_very_many_batches_is_bounded() -> None:
+    found = _made(*(_sized(f"t{n}") for n in range(1000)))
+    assert len(found.batches) == 1000
+    assert "600 more batches" in draw.svg(found) and "600 more batches" in draw.mermaid(found)
