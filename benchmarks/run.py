@@ -25,6 +25,8 @@ def main() -> None:
     _print("Taking secrets out", list(_secrets()))
     _print("Writes through the API", list(_api()))
     _print("Lists of very much", list(_lists()))
+    _print("Batches of a plan", list(_batches()))
+    _print("What a request will take", list(_estimates(given.corpus)))
     _print("Reading and alerts against the truth", list(_truth(given.corpus)))
     _print("Segments, and what is kept of them", list(_segments(given.corpus)))
     _print("Archiving long outputs", list(_archive(given.corpus)))
@@ -99,6 +101,16 @@ def _segments(corpus: Path | None) -> Iterator[Row]:
     from benchmarks import segments
 
     yield from segments.rows(corpus)
+def _batches() -> Iterator[Row]:
+    from benchmarks import batches
+
+    yield from batches.rows()
+
+
+def _estimates(corpus: Path | None) -> Iterator[Row]:
+    from benchmarks import estimates
+
+    yield from estimates.rows(corpus)
 
 
 def _briefs(corpus: Path | None, evaluate: Path | None) -> Iterator[Row]:

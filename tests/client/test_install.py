@@ -12,6 +12,7 @@ import pytest
 
 from holdfast.client.install import wiring
 from holdfast.client.install.plan import apply, installed_commands, plan_install
+from holdfast.client.install.scopes import SKILLS
 
 from .desk import Desk
 from .settings_samples import HOOKED, SAMPLES
@@ -255,7 +256,7 @@ def test_silenced_hooks_are_said(desk: Desk) -> None:
 def test_the_skills_name_the_commands_they_run(desk: Desk) -> None:
     desk.write(b"{}")
     apply(plan_install(desk.target(), desk.home, desk.ours))
-    for name in ("status", "checkpoint", "resume"):
+    for name in SKILLS:
         text = (desk.skill.parent / f"{name}.md").read_text()
         assert text.startswith("---\ndescription: ")
         assert f"{wiring.console_command()} {name}" in text

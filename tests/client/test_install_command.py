@@ -17,6 +17,7 @@ from holdfast.cli.install import install, uninstall
 from holdfast.client.install import wiring
 from holdfast.client.install.errors import ChangedMeanwhile, HomeUnusable, SettingsBroken
 from holdfast.client.install.plan import installed_commands
+from holdfast.client.install.scopes import SKILLS
 
 from .desk import Desk
 from .settings_samples import SAMPLES
@@ -98,7 +99,7 @@ def test_a_home_that_is_a_file_is_refused_in_words(
 
 
 def test_it_says_in_one_line_what_it_does(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
-    skills = "/holdfast:status, /holdfast:checkpoint, /holdfast:resume, /holdfast:compress"
+    skills = ", ".join(f"/holdfast:{name}" for name in SKILLS)
     server = f"the MCP server {{0}} {desk.home / '.claude.json'}"
     share = f"10 hooks and the status line {{0}} {desk.settings}, {server}, {skills}."
     said = call("install --dry-run").stdout.splitlines()
@@ -111,11 +112,11 @@ def test_it_says_in_one_line_what_it_does(desk: Desk, monkeypatch: pytest.Monkey
     desk.skill.unlink()
     assert "This adds /holdfast:status." in call("install --dry-run").stdout
     left = call("uninstall --yes").stdout.splitlines()[0]
-    rest = "/holdfast:checkpoint, /holdfast:resume, /holdfast:compress"
+    rest = skills.removeprefix("/holdfast:status, ")
     hooks = f"This removes 10 hooks and the status line from {desk.settings}"
     assert left == f"{hooks}, {server.format('from')}, {rest}."
     plugin = call("install --dry-run --plugin plug").stdout
-    assert f"This adds 10 files of the plugin in {desk.project / 'plug'}." in plugin
+    assert f"This adds {len(SKILLS) + 6} files of the plugin in {desk.project / 'plug'}." in plugin
 
 
 def test_the_next_step_can_be_typed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -23,7 +23,7 @@ from holdfast.client.install.plan import (
     plan_uninstall,
 )
 from holdfast.client.install.plugin import plugin_target
-from holdfast.client.install.scopes import packaged
+from holdfast.client.install.scopes import SKILLS, packaged
 from holdfast.client.trial.namespace import NamespaceImpossible, unshare_command
 
 from .desk import Desk
@@ -90,10 +90,11 @@ def test_a_changed_python_is_written_over_with_and_without_a_receipt(
     desk: Desk, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sys, "executable", "/opt/other/bin/python3")
-    assert len(write(desk, folder).shown) == 7  # hooks, server, four skills, README
+    assert len(write(desk, folder).shown) == len(SKILLS) + 3  # hooks, server, README
     monkeypatch.setattr(sys, "executable", "/opt/third/bin/python3")
     monkeypatch.setenv("HOLDFAST_HOME", str(desk.home / "lost"))
-    assert len(plan_install(plugin_target(folder), desk.home, desk.home / "lost").shown) == 7
+    again = plan_install(plugin_target(folder), desk.home, desk.home / "lost")
+    assert len(again.shown) == len(SKILLS) + 3
 
 
 def test_without_a_receipt_it_is_removed_with_all_its_folders(desk: Desk, folder: Path) -> None:

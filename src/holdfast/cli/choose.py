@@ -89,7 +89,7 @@ def windows(session: str = "", agent: str = "", everything: bool = False) -> lis
     if agent:
         found = [one for one in found if one.state.agent_id.startswith(agent)]
     if not everything and not session:
-        found = [one for one in found if not _ended(one)]
+        found = [one for one in found if not has_ended(one)]
     return found
 
 
@@ -111,28 +111,35 @@ def of_this_folder(session: str = "") -> Chosen:
     """As `newest`, but never of another project unless the session was named."""
     if session or os.environ.get("CLAUDE_CODE_SESSION_ID"):
         return newest(session)
-    here = [one for one in windows(everything=True) if _is_here(one) and not one.state.agent_id]
+    return of_folder(Path.cwd())
+
+
+def of_folder(folder: Path) -> Chosen:
+    """The window at work on this folder, live ones first."""
+    known = windows(everything=True)
+    here = [one for one in known if _is_here(one, folder) and not one.state.agent_id]
     if not here:
-        raise NotHere(f"no session of {Path.cwd()} has been seen yet")
+        raise NotHere(f"no session of {folder} has been seen yet")
     return min(here, key=_distance)
 
 
 def _distance(one: Chosen) -> tuple[bool, int]:
     """Live ones first; of those, the one whose project is nearest around this folder."""
-    ended = _ended(one)
+    ended = has_ended(one)
     return ended, -len(one.state.project) if not ended and _is_here(one) else 0
 
 
-def _is_here(one: Chosen) -> bool:
-    """Whether this folder lies in the session's project."""
+def _is_here(one: Chosen, folder: Path | None = None) -> bool:
+    """Whether the folder (else this one) lies in the session's project."""
     project = one.state.project or one.state.cwd
     try:
-        return project.startswith("/") and Path.cwd().is_relative_to(Path(project).resolve())
+        here = folder or Path.cwd()
+        return project.startswith("/") and here.is_relative_to(Path(project).resolve())
     except (OSError, ValueError):  # a folder that was removed, a path that cannot be
         return False
 
 
-def _ended(one: Chosen) -> bool:
+def has_ended(one: Chosen) -> bool:
     return bool(one.state.ended_ms) or places.is_closed(one.folder)
 
 

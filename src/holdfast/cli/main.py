@@ -27,6 +27,7 @@ COMMANDS = {
     "lost": "what the last compaction's summary left out, or claims too much",
     "memory": "what the client loads into every session: list, add, edit, retire",
     "mcp": "tools for the model over stdio; Claude Code starts it",
+    "plan": "a list of tasks as batches that fit the room left",
     "rebuild": "make index and rows again from checkpoints and transcripts",
     "replay": "what Holdfast would have done in a past session",
     "resume": "list checkpoints, show one, or print it to hand to the model",

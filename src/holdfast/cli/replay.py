@@ -50,13 +50,17 @@ def replay(transcript: Path, as_json: bool, svg: Path | None) -> None:
 
 
 def _draw(found: Replay, svg: Path) -> None:
-    """Into a new file, or over a drawing; never over anything else."""
     from holdfast.cli import picture
 
+    write_drawing(picture.svg(found), svg)
+
+
+def write_drawing(drawing: str, svg: Path) -> None:
+    """Into a new file, or over a drawing; never over anything else."""
     try:
         if svg.exists() and not svg.read_bytes().startswith(b"<svg"):
             raise NotADrawing(f"{svg} is there already, and is no drawing")
-        svg.write_text(picture.svg(found), encoding="utf-8")
+        svg.write_text(drawing, encoding="utf-8")
     except OSError as slip:
         raise NotADrawing(f"{svg} cannot be written: {slip.strerror}") from None
     click.echo(f"drawn into {svg}", err=True)

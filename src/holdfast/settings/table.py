@@ -78,6 +78,14 @@ TABLE: Final[tuple[Setting, ...]] = (
         low=1,
         high=1_440,
     ),
+    Setting("batch_share", 0.60, "share of the window one batch of a plan may take", low=0.01),
+    Setting(
+        "batch_specs",
+        3,
+        "tasks of a plan that may share one session",
+        low=1,
+        high=1_000,
+    ),
     Setting(
         "stop_guard",
         "off",

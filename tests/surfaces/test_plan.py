@@ -1,0 +1,148 @@
+"""`holdfast plan` through its public door."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+
+from holdfast.cli.main import holdfast_command
+from holdfast.plan.errors import BadPlan
+from tests.builders import a_prompt, a_transcript, an_answer
+from tests.hot.hooks import fire
+
+PLAN = """# Shop
+- [x] Set up
+- [ ] Write the cart
+  - files: cart.py, price.py
+  - depends: Set up
+- [ ] Write docs
+  - depends: Write the cart
+  - estimate: 90k
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "plan.md").write_text(PLAN, encoding="utf-8")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def _invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(holdfast_command, ["plan", *arguments])
+
+
+def _json(*arguments: str) -> dict[str, Any]:
+    found = _invoke(*arguments, "--json")
+    assert found.exit_code == 0, found.output
+    answer: dict[str, Any] = json.loads(found.stdout)
+    return answer
+
+
+def _session(folder: Path, used: int, *events: str) -> None:
+    path = a_transcript(folder.parent / "live.jsonl", a_prompt("go"), an_answer(used))
+    for event in ("PostToolUse", *events):
+        environ = {"CLAUDE_PROJECT_DIR": str(folder)}
+        fire(event, path, session="live-session", environ=environ, cwd=str(folder))
+
+
+@pytest.mark.requirement("P4", "U3")
+def test_the_room_is_that_of_the_session_at_work_here(project: Path) -> None:
+    _session(project, 130_000)
+    found = _json("plan.md")
+    assert found["room"]["now_tokens"] == 167_000 - 130_000
+    assert found["room"]["fresh_tokens"] == 120_000
+    assert "130,000 of 167,000 tokens used" in found["room"]["basis"]
+    first, second = found["nodes"]["batch_0"], found["nodes"]["batch_1"]
+    assert [task["id"] for task in first["tasks"]] == ["write-the-cart"]
+    assert (first["fresh"], second["fresh"]) == (False, True)
+    assert found["done"] == ["set-up"]
+
+
+@pytest.mark.requirement("P4")
+def test_a_session_that_ended_leaves_a_fresh_window(project: Path) -> None:
+    _session(project, 130_000, "SessionEnd")
+    found = _json("plan.md")
+    assert found["room"]["now_tokens"] == 120_000
+    assert found["nodes"]["batch_0"]["fresh"]
+
+
+@pytest.mark.requirement("P4")
+def test_without_a_session_a_fresh_window_is_taken(project: Path) -> None:
+    assert _json("plan.md")["room"]["window_tokens"] == 200_000
+    assert _json("plan.md", "--window", "1000000")["room"]["fresh_tokens"] == 600_000
+    assert _json("plan.md", "--room", "5000")["room"]["now_tokens"] == 5000
+
+
+@pytest.mark.requirement("P4")
+def test_share_and_specs_are_settings(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOLDFAST_BATCH_SHARE", "0.3")
+    monkeypatch.setenv("HOLDFAST_BATCH_SPECS", "1")
+    found = _json("plan.md")
+    assert (found["room"]["fresh_tokens"], found["room"]["most_specs"]) == (60_000, 1)
+
+
+@pytest.mark.requirement("P1", "U3")
+def test_the_table_shows_estimates_with_range_and_basis(project: Path) -> None:
+    found = _invoke("plan.md", "--room", "90000")
+    assert found.exit_code == 0
+    for words in ("Write the cart", "90,000", "given in the plan", "checkpoint", "done already: 1"):
+        assert words in found.stdout
+    assert "cart.py, price.py: not there yet" in found.stderr
+
+
+@pytest.mark.requirement("P1")
+def test_sessions_of_this_machine_are_learnt_from(project: Path, own_home: Path) -> None:
+    lines: list[dict[str, Any]] = []
+    for n in range(12):
+        lines += [
+            {**a_prompt("fix"), "cwd": str(project)},
+            an_answer(20_000 + 9000 * n, id=f"m{n}"),
+        ]
+    a_transcript(own_home / ".claude" / "projects" / "-shop" / "s.jsonl", *lines)
+    found = _json("plan.md")
+    assert found["past_requests"] == 12
+    [cart] = found["nodes"]["batch_0"]["tasks"][:1]
+    assert cart["basis"] == "9 past requests like it, 9 in this project"
+
+
+@pytest.mark.requirement("P3")
+def test_it_is_drawn(project: Path) -> None:
+    assert _invoke("plan.md", "--mermaid").stdout.startswith("flowchart TD\n")
+    assert _invoke("plan.md", "--svg", "p.svg").exit_code == 0
+    assert "Write docs" in "".join(ElementTree.parse(project / "p.svg").getroot().itertext())
+    taken = _invoke("plan.md", "--svg", "plan.md")
+    assert taken.exit_code == 1 and (project / "plan.md").read_text() == PLAN
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.md", "- [ ] a\n  - depends: b\n- [ ] b\n  - depends: a\n", "a.md:1: tasks wait"),
+        ("a.json", '{"tasks": [}', "a.json:1:12: not JSON"),
+        ("a.yaml", "tasks: &x [*x]", "a.yaml:1:12: an alias"),
+        ("a.md", "", "a.md: the plan is empty"),
+    ],
+)
+@pytest.mark.requirement("U3")
+def test_a_bad_plan_ends_with_two_and_says_where(
+    project: Path, name: str, text: str, words: str
+) -> None:
+    (project / name).write_text(text, encoding="utf-8")
+    found = _invoke(name)
+    assert isinstance(found.exception, BadPlan)
+    assert found.exception.exit_code == 2 and words in str(found.exception)
+    assert found.stdout == ""
+
+
+def test_a_home_that_takes_nothing_is_no_reason_to_fail(project: Path) -> None:
+    Path(os.environ["HOLDFAST_HOME"]).write_text("a file where a folder should be")
+    assert _invoke("plan.md", "--json").exit_code == 0
