@@ -179,5 +179,6 @@ def test_nothing_outside_the_project_is_read(tmp_path: Path) -> None:
     (root / "big.py").write_bytes(b"#" * (600 << 10))
     os.mkfifo(root / "pipe.py")
     odd = ["../secret.py", "link.py", str(tmp_path / "secret.py"), "big.py", "pipe.py", "a\0b", "."]
+    odd += ["x" * 5000, "/".join("y" * 300 for _ in range(40)), "\udcff"]
     assert sources(root, odd) == dict.fromkeys(odd, b"")
     assert inside(root, "../secret.py") is None

@@ -104,6 +104,7 @@ def test_what_is_odd_is_said(tmp_path: Path) -> None:
     (tmp_path / "there.py").write_text("")
     found = _made(
         a_task("a", files=("there.py", "new.py", "../x.py", "/etc/passwd")),
+        a_task("b", files=("\0", "x" * 5000)),
         _sized("huge", 2_000_000),
         root=tmp_path,
     )

@@ -143,6 +143,12 @@ def test_a_bad_plan_ends_with_two_and_says_where(
     assert found.stdout == ""
 
 
+def test_a_plan_that_is_done_says_so(project: Path) -> None:
+    (project / "plan.md").write_text("- [x] a\n- [x] b\n", encoding="utf-8")
+    assert "all 2 tasks are done" in _invoke("plan.md").stdout
+    assert _json("plan.md")["nodes"] == {}
+
+
 def test_a_home_that_takes_nothing_is_no_reason_to_fail(project: Path) -> None:
     Path(os.environ["HOLDFAST_HOME"]).write_text("a file where a folder should be")
     assert _invoke("plan.md", "--json").exit_code == 0

@@ -101,6 +101,9 @@ def show(found: Workflow) -> None:
     room = found.room
     now = f"{room.now_tokens:,} tokens now, {room.fresh_tokens:,} in a fresh window"
     console.print(Text(f"  room: {now} ({room.basis})", style="dim"))
+    if not found.batches:
+        console.print(f"  nothing left to do: all {len(found.done):,} tasks are done")
+        return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("", "task", "tokens", "80 % range", "known by"):
         table.add_column(name, justify="right" if name in ("tokens", "80 % range") else "left")

@@ -8,7 +8,7 @@ counts for more, with none it stands alone.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from heapq import nsmallest
 from math import exp
 
@@ -48,6 +48,15 @@ class Past:
     seen: Sequence[Seen] = ()
     words: Line = prior.WORDS
     files: Line = prior.FILES
+    _rows: dict[tuple[str, ...], list[tuple[float, ...]]] = field(
+        default_factory=dict, compare=False, repr=False
+    )
+
+    def rows(self, names: tuple[str, ...]) -> list[tuple[float, ...]]:
+        """These features of every past request, weighted: laid out once for a whole plan."""
+        if names not in self._rows:
+            self._rows[names] = [likeness.weighted(one.known, names) for one in self.seen]
+        return self._rows[names]
 
 
 def seen(used: Used, here: bool) -> Seen:
@@ -75,10 +84,13 @@ def estimate(asked: Asked, past: Past) -> Estimate:
 
 
 def _nearest(known: dict[str, float], past: Past, count: int) -> list[Seen]:
-    def far(one: Seen) -> float:
-        return likeness.distance(known, one.known) + (0 if one.here else likeness.OTHER_PROJECT)
-
-    return nsmallest(count, past.seen, key=far)
+    names = tuple(known)
+    asked = likeness.weighted(known, names)
+    far = [
+        likeness.distance(asked, row) + (0.0 if one.here else likeness.OTHER_PROJECT)
+        for row, one in zip(past.rows(names), past.seen, strict=True)
+    ]
+    return [past.seen[at] for at in nsmallest(count, range(len(far)), key=far.__getitem__)]
 
 
 def _carried(known: dict[str, float], one: Seen, line: Line) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
+from operator import sub
 from typing import Final
 
 from holdfast.plan.used import Used
@@ -85,11 +86,14 @@ def of_asked(asked: Asked) -> dict[str, float]:
     return found
 
 
-def distance(asked: dict[str, float], used: dict[str, float]) -> float:
-    total = 0.0
-    for name, value in asked.items():
-        total += (TOUCHED if name == "touched" else WEIGHTS[name]) * abs(value - used[name])
-    return total
+def weighted(known: dict[str, float], names: tuple[str, ...]) -> tuple[float, ...]:
+    """These features, each as much as it tells."""
+    return tuple(known[name] * WEIGHTS.get(name, TOUCHED) for name in names)
+
+
+def distance(one: tuple[float, ...], other: tuple[float, ...]) -> float:
+    apart: float = sum(map(abs, map(sub, one, other)))  # C all the way: 900 of these a task
+    return apart
 
 
 def growth(tokens: int) -> float:

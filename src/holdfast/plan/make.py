@@ -15,7 +15,7 @@ from holdfast.plan.load import Load
 from holdfast.plan.room import Room
 from holdfast.plan.split import Piece, split
 from holdfast.plan.task import Plan, Task
-from holdfast.plan.words import heard
+from holdfast.plan.words import Words, heard
 from holdfast.plan.workflow import Batch, Workflow, is_parallel
 
 NAMED = 5  # of many files that are not there
@@ -30,10 +30,10 @@ def estimate_task(task: Task, past: Past) -> Estimate:
 
 def make(plan: Plan, room: Room, past: Past, root: Path) -> Workflow:
     """The workflow of all that is not done yet."""
-    known: dict[tuple[str, int | None], Estimate] = {}  # a cut asks for the same again and again
+    known: dict[tuple[Words, int | None], Estimate] = {}  # many tasks of a long plan are alike
 
     def sized(task: Task) -> Estimate:
-        key = (task.words, task.file_count)
+        key = (heard(task.words), task.file_count)
         if task.estimate_tokens is not None:
             return estimate_task(task, past)
         if key not in known:
@@ -84,8 +84,9 @@ def _batches(pieces: list[Piece], room: Room) -> Iterable[Batch]:
 
 
 def _warnings(tasks: Sequence[Task], pieces: Sequence[Piece], root: Path) -> Iterable[str]:
+    odd = project_files.standing(root, (file for task in tasks for file in task.files))
     for task in tasks:
-        yield from _about_files(task, root)
+        yield from _about_files(task, odd)
     for piece in pieces:
         if piece.warning:
             beyond = piece.estimate.tokens > models.LARGE
@@ -93,11 +94,9 @@ def _warnings(tasks: Sequence[Task], pieces: Sequence[Piece], root: Path) -> Ite
             yield f"{piece.task.id}: {piece.warning}{largest}"
 
 
-def _about_files(task: Task, root: Path) -> Iterable[str]:
-    for files, words in (
-        (project_files.outside(root, task.files), "not in this project, and not looked at"),
-        (project_files.missing(root, task.files), "not there yet"),
-    ):
+def _about_files(task: Task, odd: dict[str, str]) -> Iterable[str]:
+    for words in (project_files.OUTSIDE, project_files.MISSING):
+        files = [file for file in task.files if odd.get(file) == words]
         if files:
             more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
             yield f"{task.id}: {', '.join(files[:NAMED])}{more}: {words}"

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.client import switches
-from holdfast.plan.estimate import Past, seen
+from holdfast.plan.estimate import Past, Seen, seen
 from holdfast.plan.used import Used, requests
 from holdfast.plan.words import Words
 from holdfast.transcript import Unreadable, operations, read
@@ -26,6 +26,7 @@ VERSION = 1
 MOST_TRANSCRIPTS = 300  # the newest: 909 requests of 161 sessions were past enough
 MOST_NEW_BYTES = 512 << 20  # read in one go; what is left is read the next time
 MOST_BYTES = 16 << 20
+MOST_REQUESTS = 2000
 MOST_ROWS = 400  # of one session
 WORDS_FIELDS = 9
 
@@ -44,10 +45,15 @@ def learn(project: Path, projects: Path) -> Past:
             found[str(path)] = _summed_up(path, size, changed_ns)
     if found != known:
         _save(found)
-    return Past([one for kept in found.values() for one in _seen(kept, project)])
+    return Past(_nearest([one for kept in found.values() for one in _seen(kept, project)]))
 
 
-def _seen(kept: dict[str, Any], project: Path) -> Iterator[Any]:
+def _nearest(every: list[Seen]) -> list[Seen]:
+    """This project's before others', the newest sessions' before older ones'."""
+    return sorted(every, key=lambda one: not one.here)[:MOST_REQUESTS]
+
+
+def _seen(kept: dict[str, Any], project: Path) -> Iterator[Seen]:
     here = _is_here(str(kept.get("project") or ""), project)
     rows = kept.get("rows")
     for row in rows if isinstance(rows, list) else []:

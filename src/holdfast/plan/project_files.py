@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from pathlib import Path
+from posixpath import exists, join, realpath  # unlike Path they take any name, too long or odd
 
 from holdfast.wire import places
 
 MOST_BYTES = 512 << 10
 MOST_ALL_BYTES = 64 << 20
+OUTSIDE = "not in this project, and not looked at"
+MISSING = "not there yet"
 
 
 def inside(root: Path, file: str) -> Path | None:
     """Where it lies; None for what is not in the project, by its name or by a link."""
+    top = realpath(root)
     try:
-        path = (root / file).resolve()
-        return path if path.is_relative_to(root.resolve()) else None
-    except (OSError, ValueError, RuntimeError):  # a name that cannot be, a circle of links
+        path = realpath(join(top, file))
+    except (OSError, ValueError):  # a name that cannot be
         return None
+    return Path(path) if path == top or path.startswith(top.rstrip("/") + "/") else None
 
 
 def sources(root: Path, files: Iterable[str]) -> dict[str, bytes]:
@@ -33,18 +37,13 @@ def sources(root: Path, files: Iterable[str]) -> dict[str, bytes]:
     return found
 
 
-def missing(root: Path, files: Sequence[str]) -> list[str]:
-    """Those that are not there: to be made, or misspelled."""
-    return [file for file in files if not _is_there(root, file)]
-
-
-def outside(root: Path, files: Sequence[str]) -> list[str]:
-    return [file for file in files if inside(root, file) is None]
-
-
-def _is_there(root: Path, file: str) -> bool:
-    path = inside(root, file)
-    try:
-        return path is None or path.exists()
-    except OSError:
-        return False
+def standing(root: Path, files: Iterable[str]) -> dict[str, str]:
+    """Of each file that is not there, or not ours to look at, which of the two."""
+    found: dict[str, str] = {}
+    for file in dict.fromkeys(files):
+        path = inside(root, file)
+        if path is None:
+            found[file] = OUTSIDE
+        elif not exists(path):
+            found[file] = MISSING
+    return found

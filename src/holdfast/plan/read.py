@@ -28,7 +28,7 @@ def load(path: Path) -> Plan:
     try:
         return read(_text(path), KINDS.get(path.suffix.lower(), ""))
     except BadPlan as slip:
-        raise slip.named(path.name) from None
+        raise slip.named(str(path)) from None
 
 
 def read(text: str, kind: str = "") -> Plan:
