@@ -101,6 +101,7 @@ def test_the_three_ways_to_write_a_plan_say_the_same() -> None:
         ("tasks:\n- title: [", "yaml", "3:1", "not YAML"),
         ("tasks:\n- title: a\n---\n- b", "yaml", "3:1", "one plan per file"),
         ("tasks:\n- id: 'a b'\n  title: c", "yaml", "2:7", "an id has letters"),
+        ("tasks:\n- {id: a/b, title: c}", "yaml", "2:8", "an id has letters"),
         ("tasks:\n- files: [a]", "yaml", "2:3", "needs a title"),
         ("- [ ] a\n  - depends: nobody\n", "markdown", "1", "no task"),
         ("- [ ] a\n  - estimate: much\n", "markdown", "2", "no number"),

@@ -57,7 +57,3 @@ FILES: Final = Line(
     low=-1.083,
     high=1.037,
 )
-
-
-def line(known: Mapping[str, float]) -> Line:
-    return FILES if "touched" in known else WORDS

@@ -7,15 +7,14 @@ from collections.abc import Iterator
 from dataclasses import replace
 from difflib import get_close_matches
 
+from holdfast.plan import fields
 from holdfast.plan.errors import BadPlan, Place
+from holdfast.plan.fields import LONGEST_ID
 from holdfast.plan.task import Plan, Task
 from holdfast.plan.tree import Node
 
 MOST_TASKS = 20_000
-MOST_FILES = 2_000  # of one task
-LONGEST_ID = 80
 LONGEST_TITLE = 1_000
-MOST_TOKENS = 10**12
 PLAN_FIELDS = ("version", "title", "tasks")
 TASK_FIELDS = (
     "id",
@@ -31,17 +30,16 @@ TASK_FIELDS = (
     "done",
 )
 SAME = {"depends_on": "depends", "name": "title"}
-_ID = re.compile(r"[\w.:/-]+")
 _SLUG = re.compile(r"[^\w]+")
 
 
 def plan(root: Node) -> Plan:
     """A mapping with `tasks`, or just the list of them."""
-    fields = {"tasks": root} if isinstance(root.value, list) else _fields(root, PLAN_FIELDS, "plan")
-    _check_version(fields.get("version"))
-    title = _text(fields.get("title"), "title")
-    given = fields.get("tasks")
-    items = _list(given, "tasks") if given is not None else []
+    known = {"tasks": root} if isinstance(root.value, list) else _fields(root, PLAN_FIELDS, "plan")
+    _check_version(known.get("version"))
+    title = fields.text(known.get("title"), "title")
+    given = known.get("tasks")
+    items = fields.items(given, "tasks") if given is not None else []
     if not items:
         raise BadPlan("the plan has no tasks", root.place)
     if len(items) > MOST_TASKS:
@@ -59,9 +57,9 @@ def _tasks(items: list[Node]) -> list[Task]:
 
 def _take_given(item: Node, taken: dict[str, Place]) -> None:
     node = item.value.get("id") if isinstance(item.value, dict) else None
-    if node is None or node.value is None:
+    name = fields.given_id(node)
+    if node is None or not name:
         return
-    name = _id(node)
     if name in taken:
         raise BadPlan(f"two tasks have the id {name!r}; the first is at {taken[name]}", node.place)
     taken[name] = node.place
@@ -70,28 +68,27 @@ def _take_given(item: Node, taken: dict[str, Place]) -> None:
 def _task(item: Node, taken: dict[str, Place], parent: str) -> Task:
     if isinstance(item.value, str):
         item = Node({"title": item}, item.place)
-    fields = _fields(item, TASK_FIELDS, "task")
-    description = _text(fields.get("description"), "description")
-    title = _text(fields.get("title"), "title") or description.strip().partition("\n")[0]
+    known = _fields(item, TASK_FIELDS, "task")
+    description = fields.text(known.get("description"), "description")
+    title = fields.text(known.get("title"), "title") or description.strip().partition("\n")[0]
     if not title.strip():
         raise BadPlan("a task needs a title or a description", item.place)
-    own = fields.get("id")
-    name = _id(own) if own is not None and own.value is not None else _made_id(title, taken, parent)
+    name = fields.given_id(known.get("id")) or _made_id(title, taken)
     found = Task(
         id=name,
         title=title[:LONGEST_TITLE].strip(),
         description="" if description == title else description,
-        files=_files(fields.get("files")),
-        depends=_ids(fields.get("depends")),
-        groups=_groups(fields.get("groups")),
-        estimate_tokens=_count(fields.get("estimate_tokens"), "estimate_tokens"),
-        estimated_files=_count(fields.get("estimated_files"), "estimated_files"),
-        keep_together=_flag(fields.get("keep_together"), "keep_together"),
-        done=_flag(fields.get("done"), "done"),
+        files=fields.files(known.get("files")),
+        depends=fields.ids(known.get("depends")),
+        groups=fields.groups(known.get("groups")),
+        estimate_tokens=fields.count(known.get("estimate_tokens"), "estimate_tokens"),
+        estimated_files=fields.count(known.get("estimated_files"), "estimated_files"),
+        keep_together=fields.flag(known.get("keep_together"), "keep_together"),
+        done=fields.flag(known.get("done"), "done"),
         spec=parent or name,
         place=item.place,
     )
-    return replace(found, subtasks=_subtasks(fields.get("subtasks"), found, parent))
+    return replace(found, subtasks=_subtasks(known.get("subtasks"), found, parent))
 
 
 def _subtasks(given: Node | None, task: Task, parent: str) -> tuple[Task, ...]:
@@ -100,14 +97,14 @@ def _subtasks(given: Node | None, task: Task, parent: str) -> tuple[Task, ...]:
     if parent:
         raise BadPlan("a subtask has no subtasks of its own", given.place)
     taken: dict[str, Place] = {}
-    items = _list(given, "subtasks")
+    items = fields.items(given, "subtasks")
     for item in items:
         _take_given(item, taken)
     found = [_task(item, taken, task.id) for item in items]
     return tuple(replace(one, id=f"{task.id}/{one.id}") for one in found)
 
 
-def _made_id(title: str, taken: dict[str, Place], parent: str) -> str:
+def _made_id(title: str, taken: dict[str, Place]) -> str:
     """The title's words; a second task of the same title gets a number."""
     stem = _SLUG.sub("-", title.lower()).strip("-")[:LONGEST_ID] or "task"
     name, count = stem, 1
@@ -177,69 +174,3 @@ def _fields(node: Node, known: tuple[str, ...], what: str) -> dict[str, Node]:
 def _check_version(node: Node | None) -> None:
     if node is not None and node.value != 1:
         raise BadPlan(f"plans of version 1 are read, this says {node.value!r}", node.place)
-
-
-def _text(node: Node | None, what: str) -> str:
-    if node is None or node.value is None:
-        return ""
-    if isinstance(node.value, bool) or not isinstance(node.value, str | int | float):
-        raise BadPlan(f"{what} must be text, this is {node.kind}", node.place)
-    return str(node.value)
-
-
-def _id(node: Node) -> str:
-    name = _text(node, "id").strip()
-    if not name or len(name) > LONGEST_ID or not _ID.fullmatch(name):
-        words = f"an id has letters, digits and . : / _ -, at most {LONGEST_ID}; this is {name!r}"
-        raise BadPlan(words, node.place)
-    return name
-
-
-def _list(node: Node, what: str) -> list[Node]:
-    if not isinstance(node.value, list):
-        raise BadPlan(f"{what} must be a list, this is {node.kind}", node.place)
-    return node.value
-
-
-def _words(node: Node | None, what: str) -> tuple[str, ...]:
-    """A list of words, or one alone."""
-    if node is None or node.value is None:
-        return ()
-    items = node.value if isinstance(node.value, list) else [node]
-    found = (_text(item, f"each of {what}").strip() for item in items)
-    return tuple(dict.fromkeys(one for one in found if one))
-
-
-def _ids(node: Node | None) -> tuple[str, ...]:
-    return _words(node, "depends")
-
-
-def _files(node: Node | None) -> tuple[str, ...]:
-    found = _words(node, "files")
-    if node is not None and len(found) > MOST_FILES:
-        words = f"{len(found):,} files of one task: at most {MOST_FILES:,} are read"
-        raise BadPlan(words, node.place)
-    return tuple(dict.fromkeys(one.removeprefix("./") for one in found))
-
-
-def _groups(node: Node | None) -> tuple[tuple[str, ...], ...]:
-    if node is None or node.value is None:
-        return ()
-    return tuple(_files(item) for item in _list(node, "groups"))
-
-
-def _count(node: Node | None, what: str) -> int | None:
-    if node is None or node.value is None:
-        return None
-    value = node.value
-    if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= MOST_TOKENS:
-        raise BadPlan(f"{what} must be a whole number above 0", node.place)
-    return value
-
-
-def _flag(node: Node | None, what: str) -> bool:
-    if node is None or node.value is None:
-        return False
-    if not isinstance(node.value, bool):
-        raise BadPlan(f"{what} must be yes or no, this is {node.kind}", node.place)
-    return node.value

@@ -104,7 +104,7 @@ def _part(task: Task, files: tuple[str, ...], at: int, count: int) -> Task:
     """Named by its files, so that it keeps its name while other tasks change."""
     return replace(
         task,
-        id=f"{task.id}/{digest(list(files))[:6]}",
+        id=f"{task.id}/{digest(list(files))[:10]}",
         part=f"{at + 1} of {count}" if count > 1 else "",
         files=files,
         subtasks=(),

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from holdfast.plan.errors import BadPlan, Place
 
 DEEPEST = 12  # a plan needs five
-MOST_VALUES = 1_000_000
 
 Scalar = str | int | float | bool | None
 
