@@ -101,6 +101,8 @@ def _segments(corpus: Path | None) -> Iterator[Row]:
     from benchmarks import segments
 
     yield from segments.rows(corpus)
+
+
 def _batches() -> Iterator[Row]:
     from benchmarks import batches
 

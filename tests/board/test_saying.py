@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -114,7 +115,7 @@ def test_what_is_said_is_fenced_and_a_subagents_call_says_nothing(client: Client
 @pytest.mark.requirement("A3")
 def test_a_subagent_hears_it_as_it_ends_goes_on_once_and_then_ends(tmp_path: Path) -> None:
     client = Client(tmp_path, late=False)
-    own = {"agent_id": "a1", "agent_type": "general", "stop_hook_active": False}
+    own: dict[str, Any] = {"agent_id": "a1", "agent_type": "x", "stop_hook_active": False}
     hook("PostToolUse", client.path, tool_use_id="t0", **own)
     folder = str(window(agent="a1"))
     hand(folder, [an_entry(1)], NOW)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Request, Response
+from fastapi import APIRouter, Query, Request, Response
 from pydantic import Field
 from sqlalchemy.engine import Connection
 
@@ -24,6 +24,7 @@ from holdfast.work.errors import NotThere
 
 router = APIRouter(prefix="/api", tags=["capacity"], route_class=Route)
 Size = Annotated[int, Field(ge=0, le=MOST_INT)]
+Fits = Annotated[int | None, Query(ge=0, le=MOST_INT)]
 SAVES = frozenset(("advisory", "urgent"))
 ADVICE = {
     "none": "There is room; go on.",
@@ -81,9 +82,37 @@ class Recommendation(Answer):
     message: str
 
 
+class Room(Answer):
+    """What an orchestrator gives out work by; null: unknown."""
+
+    status: str
+    recommended_action: str
+    zone: str
+    alert: str | None
+    room_tokens: int | None
+    velocity_tokens_per_op: float | None
+    ops_left: int | None
+    minutes_left: float | None
+    checkpoint_ms: int | None
+    fits: bool | None
+
+
+class Agent(Room):
+    agent_id: str
+    session_id: str
+    agent_type: str | None
+    updated_at: str | None
+
+
+class Agents(Answer):
+    agents: list[Agent]
+    count: int
+
+
 class Health(Answer):
     server: Server
     capacity: Short
+    room: Room
     recommendation: Recommendation
     shouldCompact: bool  # noqa: N815
 
@@ -115,8 +144,18 @@ async def reset(agent_id: AgentPath, db: Db) -> Response:
     return said(shown(agent_id, await db.write(change)))
 
 
+@router.get("/context/health", response_model=Agents)
+async def agents(db: Db, fits: Fits = None) -> Response:
+    """Every live agent, the emptiest last: zone, forecast, room left, and whether a task of
+    `fits` tokens would end before its edge."""
+    now = moment.now_ms()
+    found = await db.read(lambda c: capacity.live(c, now))
+    listed = [_agent(row, fits) for row in found]
+    return said({"agents": listed, "count": len(listed)})
+
+
 @router.get("/context/health/{agent_id:text}", response_model=Health)
-async def health(agent_id: AgentPath, db: Db, request: Request) -> Response:
+async def health(agent_id: AgentPath, db: Db, request: Request, fits: Fits = None) -> Response:
     """Always an answer: `unknown` for an agent nobody told of, `degraded` without a database."""
     status = "healthy"
     try:
@@ -130,10 +169,21 @@ async def health(agent_id: AgentPath, db: Db, request: Request) -> Response:
         {
             "server": {"status": status, "uptime_seconds": int(time.monotonic() - started)},
             "capacity": {name: whole[name] for name in Short.model_fields},
+            "room": capacity.room(row, fits),
             "recommendation": {"action": action, "message": _advice(row, action)},
             "shouldCompact": action == "compact",
         }
     )
+
+
+def _agent(row: Row, fits: int | None) -> dict[str, Any]:
+    return {
+        "agent_id": row["agent_id"] or row["session_id"],
+        "session_id": row["session_id"],
+        "agent_type": (row["health"] or {}).get("agent_type"),
+        **capacity.room(row, fits),
+        "updated_at": moment.written(row["updated_ms"]),
+    }
 
 
 def shown(agent_id: str, row: Row) -> dict[str, Any]:

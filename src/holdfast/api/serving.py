@@ -23,6 +23,7 @@ from holdfast.api.listening import Hub
 from holdfast.settings import secret
 from holdfast.store.engine import shown
 from holdfast.store.store import Store
+from holdfast.watcher.run import Watcher
 from holdfast.wire import log, places
 from holdfast.work import rebuild
 from holdfast.work.warm import Warm
@@ -112,11 +113,13 @@ def _run(store: Store, rules: Rules, address: Address, listener: socket.socket) 
         ssl_certfile=address.tls_cert,
         ssl_keyfile=address.tls_key,
     )
-    warm = Warm(store)
+    warm, watcher = Warm(store), Watcher(store, inside="serve")
     warm.start()
+    watcher.start()
     try:
         asyncio.run(_Server(config, app.state.hub).serve([listener]))
     finally:
+        watcher.stop()
         warm.stop()
 
 

@@ -8,11 +8,10 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from pathlib import Path
-from zlib import crc32
 
-from holdfast.client import switches
 from holdfast.transcript import Unreadable, read, stated
 from holdfast.window import state as window_state
+from holdfast.window.met import met
 from holdfast.window.state import State
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
@@ -57,18 +56,7 @@ def by_transcript(path: Path) -> Chosen:
         raise Compressed(f"{path} is compressed, and its end cannot be read alone")
     must_be_transcript(path)
     session_id, agent_id = _names(path)
-    folder = places.window(session_id, agent_id)
-    state = window_state.load(folder)
-    if state.transcript and not _is_same(Path(state.transcript), path):
-        folder = places.window(f"{session_id}.{_key(path)}", agent_id)
-        state = window_state.load(folder)
-    if not state.session_id:
-        state.session_id, state.agent_id = session_id, agent_id
-        project = switches.project_of(path)
-        state.cwd = state.project = project
-        state.switches = switches.read(project, os.environ).as_json()
-    state.transcript = str(path)
-    return Chosen(state, folder)
+    return Chosen(*met(path, session_id, agent_id))
 
 
 def must_be_transcript(path: Path) -> None:
@@ -141,15 +129,6 @@ def _is_here(one: Chosen, folder: Path | None = None) -> bool:
 
 def has_ended(one: Chosen) -> bool:
     return bool(one.state.ended_ms) or places.is_closed(one.folder)
-
-
-def _is_same(one: Path, other: Path) -> bool:
-    """The same file, not only the same name: two folders may each hold a `transcript.jsonl`."""
-    return one.resolve() == other.resolve()
-
-
-def _key(path: Path) -> str:
-    return f"{crc32(str(path.resolve()).encode('utf-8', 'surrogateescape')):08x}"
 
 
 def _names(path: Path) -> tuple[str, str]:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
+
+if TYPE_CHECKING:
+    from threading import Event
 
 FILE = click.Path(path_type=Path, dir_okay=False)
 
@@ -17,6 +21,7 @@ FILE = click.Path(path_type=Path, dir_okay=False)
 @click.option("--tls-key", type=FILE, help="its key, PEM")
 @click.option("--behind-proxy", is_flag=True, help="a proxy in front has the TLS")
 @click.option("--allow-host", multiple=True, metavar="NAME", help="a name requests may use")
+@click.option("--watch-only", is_flag=True, help="the watcher alone, without the interface")
 def serve(
     host: str,
     port: int,
@@ -25,10 +30,38 @@ def serve(
     tls_key: Path | None,
     behind_proxy: bool,
     allow_host: tuple[str, ...],
+    watch_only: bool,
 ) -> None:
-    """Serve what sessions and agents know together, over HTTP."""
+    """Serve what sessions and agents know together, over HTTP; and watch live sessions."""
+    if watch_only:
+        return _watch(database)
     from holdfast.api import serving
     from holdfast.api.address import Address
 
     address = Address(host, port, tls_cert, tls_key, behind_proxy, allow_host)
     serving.serve(serving.Plan(address, database), lambda words: click.echo(words, err=True))
+
+
+def _watch(database: str) -> None:
+    """Until SIGINT or SIGTERM; where another watches already, waiting for its end."""
+    import signal
+    import threading
+
+    from holdfast.watcher import run, seat
+
+    stop = threading.Event()
+    for one in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(one, lambda *_: stop.set())
+    other = seat.holder()
+    if other is not None:
+        who = f"process {other.get('pid')}, inside {other.get('inside')}"
+        click.echo(f"{who} watches already; waiting for its end", err=True)
+    seated = threading.Event()
+    threading.Thread(target=_say_once, args=(seated,), daemon=True).start()
+    run.run(stop, inside="alone", database=database, seated=seated)
+    click.echo("ended; every checkpoint taken is verified", err=True)
+
+
+def _say_once(seated: Event) -> None:
+    seated.wait()
+    click.echo("watching every live session; Ctrl-C ends it", err=True)

@@ -70,7 +70,7 @@ def report(chosen: Chosen) -> dict[str, Any]:
     settings = settings_load.load(chosen.state.project)
     heard_ms, ended_ms = chosen.state.at_ms, chosen.state.ended_ms
     seen = view.of_transcript(chosen.state, settings, int(time.time() * 1000), chosen.folder)
-    found = health.describe(seen, chosen.state)
+    found = health.describe(seen, chosen.state, settings.share("watch_at"))
     found["heard_ms"], found["ended_ms"] = heard_ms or None, ended_ms or None
     found["settings_slips"] = list(settings.slips)
     found["readings"] = readings.of(chosen.folder)

@@ -86,6 +86,14 @@ TABLE: Final[tuple[Setting, ...]] = (
         low=1,
         high=1_000,
     ),
+    Setting("watch_seconds", 30, "the watcher looks every so many seconds", low=1, high=3_600),
+    Setting("watch_at", 0.60, "share of the edge at which the watcher takes a checkpoint"),
+    Setting(
+        "watch_apart_seconds",
+        10,
+        "the watcher's checkpoints of one project are at least so many seconds apart",
+        high=3_600,
+    ),
     Setting(
         "stop_guard",
         "off",

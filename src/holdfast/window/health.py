@@ -5,24 +5,28 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.client.switches import from_json
+from holdfast.window import room
 from holdfast.window.state import State
 from holdfast.window.view import View
 
 
-def describe(view: View, state: State) -> dict[str, Any]:
+def describe(view: View, state: State, watch_at: float) -> dict[str, Any]:
     """Everything known of one window at one instant; None means unknown."""
     verdict, forecast = view.verdict, view.forecast
+    used, edge = view.reading.used_tokens, view.edge.edge_tokens
     return {
+        "status": room.status(verdict.used_ratio, watch_at),
+        "recommended_action": room.action(used, edge, state.checkpoint_tokens, watch_at),
         "session_id": state.session_id,
         "agent_id": state.agent_id or None,
         "agent_type": state.agent_type or None,
-        "used_tokens": view.reading.used_tokens,
+        "used_tokens": used,
         "window_tokens": view.edge.window_tokens,
-        "edge_tokens": view.edge.edge_tokens,
+        "edge_tokens": edge,
         "edge_kind": view.edge.kind,
         "edge_source": view.edge.source,
         "used_ratio": round(verdict.used_ratio, 4),
-        "room_tokens": max(0, view.edge.edge_tokens - view.reading.used_tokens),
+        "room_tokens": max(0, edge - used),
         "zone": verdict.zone.name.lower(),
         "alert": verdict.alert.name.lower() if verdict.alert else None,
         "warning_left_ratio": round(verdict.warning_left, 4),

@@ -112,7 +112,7 @@ def _edge(state: State, past: History, used: int, told: tuple[seen.Seen, ...]) -
 
 
 def _reading(end: Tail, folder: str, state: State, edge: Edge, used: int, now_ms: int) -> Reading:
-    if _is_compacting(end, state, now_ms):
+    if is_compacting(end, state, now_ms):
         return Reading(used, now_ms, "compacting", estimated=True)
     if end.basis != "none":
         return Reading(used, now_ms, end.basis, estimated=not end.states_tokens())
@@ -128,7 +128,7 @@ def _reading(end: Tail, folder: str, state: State, edge: Edge, used: int, now_ms
     )
 
 
-def _is_compacting(end: Tail, state: State, now_ms: int) -> bool:
+def is_compacting(end: Tail, state: State, now_ms: int) -> bool:
     """Between PreCompact and the boundary the newest answer is the one that was there before."""
     return (
         bool(state.compacting_answer)

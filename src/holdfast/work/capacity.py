@@ -9,10 +9,12 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.client import edge as edges
+from holdfast.settings.table import BY_NAME
 from holdfast.store import notes
 from holdfast.store.page import Row, first, rows
 from holdfast.store.tables import windows
 from holdfast.store.upsert import upsert
+from holdfast.window import room as rooms
 from holdfast.window.guard import Thresholds, place
 
 CHARS_PER_TOKEN = 3.5
@@ -32,6 +34,26 @@ def live(connection: Connection, now_ms: int) -> list[Row]:
     """Windows heard of in the last half hour, fullest first."""
     query = sa.select(windows).where(windows.c.updated_ms > now_ms - LIVE_MS)
     return sorted(rows(connection, query.limit(10_000)), key=used_ratio, reverse=True)
+
+
+def room(row: Row | None, tokens: int | None = None) -> dict[str, Any]:
+    """What an orchestrator gives out work by: zone, forecast, room left, and whether work of so
+    many tokens fits. None means unknown: so it is for an agent nobody told of."""
+    held = (row or {}).get("health") or {}
+    used, edge = (row or {}).get("used_tokens"), held.get("edge_tokens")
+    left = max(0, edge - used) if row and edge else None
+    return {
+        "status": held.get("status") or "unknown",
+        "recommended_action": held.get("recommended_action") or rooms.NOTHING,
+        "zone": held.get("zone") or "unknown",
+        "alert": held.get("alert"),
+        "room_tokens": left,
+        "velocity_tokens_per_op": held.get("velocity_tokens_per_op"),
+        "ops_left": held.get("ops_left"),
+        "minutes_left": held.get("minutes_left"),
+        "checkpoint_ms": held.get("checkpoint_ms"),
+        "fits": None if tokens is None else rooms.fits(left, tokens),
+    }
 
 
 def track(
@@ -87,7 +109,10 @@ def used_ratio(row: Row) -> float:
 def _tracked_health(used: int, model: str | None) -> dict[str, Any]:
     edge = edges.find(model or "", used_tokens=used)
     ratio = used / edge.edge_tokens
+    watch_at = float(BY_NAME["watch_at"].default)
     return {
+        "status": rooms.status(ratio, watch_at),
+        "recommended_action": rooms.NOTHING,  # there is no transcript to take one from
         "used_tokens": used,
         "window_tokens": edge.window_tokens,
         "edge_tokens": edge.edge_tokens,

@@ -54,6 +54,15 @@ def post(connection: Connection, row: Row) -> None:
     )
 
 
+def post_once(connection: Connection, row: Row) -> bool:
+    """As `post`, for a message whose id is made of what it says: false where it is there."""
+    there = sa.select(messages.c.id).where(messages.c.id == row["id"])
+    if connection.scalar(there) is not None:
+        return False
+    post(connection, row)
+    return True
+
+
 def listed(connection: Connection, limit: int, offset: int, project_id: str | None = None) -> Page:
     """Newest first, expired ones too until they are cleaned up; each with who has read it."""
     query = sa.select(messages).order_by(messages.c.created_ms.desc(), messages.c.id.desc())

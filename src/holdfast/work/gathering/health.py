@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.settings import load as settings_load
-from holdfast.window import guard
+from holdfast.window import guard, room
 from holdfast.window.guard import Alert, Thresholds
 from holdfast.window.state import State
 from holdfast.work.deeds import TEXT_CHARS
@@ -16,11 +16,14 @@ def of(state: State, used_tokens: int, at_ms: int) -> dict[str, Any]:
     """`used_tokens` and `at_ms` of the newest reading, which may be newer than the notes."""
     edge = state.edge_tokens
     ratio = used_tokens / edge
-    thresholds = Thresholds.of(settings_load.load(state.project))
-    room = max(0, edge - used_tokens)
-    ops = int(room / state.velocity) if state.velocity > 0 else None
+    settings = settings_load.load(state.project)
+    thresholds, watch_at = Thresholds.of(settings), settings.share("watch_at")
+    left = max(0, edge - used_tokens)
+    ops = int(left / state.velocity) if state.velocity > 0 else None
     paced = ops is not None and state.pace_ms > 0
     found = {
+        "status": room.status(ratio, watch_at),
+        "recommended_action": room.action(used_tokens, edge, state.checkpoint_tokens, watch_at),
         "session_id": state.session_id,
         "agent_id": state.agent_id or None,
         "agent_type": state.agent_type or None,
@@ -30,7 +33,7 @@ def of(state: State, used_tokens: int, at_ms: int) -> dict[str, Any]:
         "edge_kind": state.edge_kind,
         "edge_source": state.edge_source,
         "used_ratio": round(ratio, 4),
-        "room_tokens": room,
+        "room_tokens": left,
         "zone": guard.place(ratio, thresholds.zones).name.lower(),
         "alert": Alert(min(state.alert, Alert.CRITICAL)).name.lower() if state.alert else None,
         "velocity_tokens_per_op": round(state.velocity, 1) or None,

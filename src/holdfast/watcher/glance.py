@@ -1,0 +1,99 @@
+"""One live window at a glance: how full it is, and when it was last saved.
+
+The reading is everybody's (`wire/tail`), and the edge the one the session's hooks noted; what
+rests on more of the transcript (velocity, the verdict) is left to whoever needs it.
+"""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.client import edge as edges
+from holdfast.client import switches
+from holdfast.settings import load as settings_load
+from holdfast.settings.load import Settings
+from holdfast.watcher.found import Found
+from holdfast.window import monitor, view
+from holdfast.window.met import met
+from holdfast.window.state import State
+from holdfast.wire import mark, places, spool, tail
+from holdfast.wire.tail import Tail
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    found: Found
+    folder: str
+    project: str
+    used_tokens: int
+    edge_tokens: int
+    checkpoint_ms: int
+    checkpoint_tokens: int
+    checkpoint_trigger: str
+    checkpoint_path: str
+    active_ms: int  # work since the last checkpoint, as far as the hooks' lines tell
+    settings: Settings
+
+    @property
+    def used_ratio(self) -> float:
+        return self.used_tokens / self.edge_tokens
+
+
+def glance(found: Found, now_ms: int) -> Glance | None:
+    """None where there is nothing to judge: no answer yet, a compaction under way, an end."""
+    _must_open(found.path)
+    state, folder = met(Path(found.path), found.session_id, found.agent_id)
+    if _has_ended(state, folder, found):
+        return None
+    end = tail.look(found.path, bool(found.agent_id), state.density or mark.DENSITY)
+    if end.basis == "none" or view.is_compacting(end, state, now_ms):
+        return None
+    used = end.used_tokens(state.density or mark.DENSITY, state.overhead_tokens)
+    settings = settings_load.load(state.project)
+    return Glance(
+        found,
+        folder,
+        state.project or state.cwd,
+        used,
+        _edge_tokens(state, end, used),
+        min(state.checkpoint_ms, now_ms),  # a clock set back makes nothing wait
+        min(state.checkpoint_tokens, used),
+        state.checkpoint_trigger,
+        state.checkpoint_path,
+        _active_ms(state, folder, now_ms, settings),
+        settings,
+    )
+
+
+def _must_open(path: str) -> None:
+    """The reading takes a file it may not read for one that says nothing; this one is told."""
+    os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
+
+
+def _has_ended(state: State, folder: str, found: Found) -> bool:
+    """Unless it was written to since: a session may be resumed, an agent go on."""
+    if places.is_closed(folder):
+        return True
+    return bool(state.ended_ms) and found.changed_ms <= state.ended_ms + 2_000
+
+
+def _edge_tokens(state: State, end: Tail, used: int) -> int:
+    if state.edge_tokens and used <= state.window_tokens:
+        return state.edge_tokens
+    return edges.find(
+        end.model or state.model,
+        end.version or state.client_version,
+        switches.from_json(state.switches),
+        used_tokens=used,
+        stated_window=None if state.agent_id else state.stated_window or None,
+    ).edge_tokens
+
+
+def _active_ms(state: State, folder: str, now_ms: int, settings: Settings) -> int:
+    """Not read where so much time has not even passed."""
+    since = max(state.checkpoint_ms, state.started_ms)
+    if not since or now_ms - since < settings.whole("active_minutes") * 60_000:
+        return 0
+    return monitor.active_ms(spool.lines(folder), since)

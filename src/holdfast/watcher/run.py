@@ -1,0 +1,107 @@
+"""Watching until told to stop: `run` in this thread, `Watcher` in one of its own.
+
+    watcher = Watcher(inside="mcp")
+    watcher.start()
+    …
+    watcher.stop()
+
+Any number of processes may do so: one watches, the others wait for its end.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+
+from holdfast.settings import load as settings_load
+from holdfast.store.store import Store
+from holdfast.watcher.seat import Seat
+from holdfast.watcher.watch import Watch
+from holdfast.wire import log
+from holdfast.wire.errors import HoldfastError
+
+WAIT_SECONDS = 5.0  # how often one that waits asks whether the place is free
+LEAST_SECONDS = 0.2
+END_SECONDS = 5.0
+
+
+def run(
+    stop: threading.Event,
+    store: Store | None = None,
+    *,
+    inside: str = "alone",
+    database: str = "",
+    wait_seconds: float = WAIT_SECONDS,
+    seated: threading.Event | None = None,
+) -> None:
+    """Until `stop` is set. `seated` is set once this one watches."""
+    seat = Seat()
+    while not stop.is_set() and not seat.take(inside, _now_ms()):
+        stop.wait(wait_seconds)
+    if stop.is_set():
+        return seat.leave()
+    if seated is not None:
+        seated.set()
+    log.add("INFO", "watcher", f"watching, inside {inside}")
+    watch = Watch(store, database)
+    try:
+        _until(stop, watch)
+    finally:
+        watch.close()
+        seat.leave()
+        log.add("INFO", "watcher", "ended")
+
+
+def _until(stop: threading.Event, watch: Watch) -> None:
+    """Every period a look, and between looks the turn of whoever waits for one."""
+    look_at = time.monotonic()
+    while not stop.is_set():
+        _tried(watch, is_look=time.monotonic() >= look_at)
+        if time.monotonic() >= look_at:
+            look_at = time.monotonic() + settings_load.load().whole("watch_seconds")
+        turn_s = watch.next_s()
+        left = look_at - time.monotonic()
+        stop.wait(max(LEAST_SECONDS, left if turn_s is None else min(left, turn_s)))
+
+
+def _tried(watch: Watch, *, is_look: bool) -> None:
+    """A look that fails is tried again at the next one; a watcher does not end by itself."""
+    try:
+        if is_look:
+            watch.look(_now_ms())
+        else:
+            watch.save(_now_ms())
+    except Exception as slip:
+        log.add("ERROR", "watcher", f"a look failed: {slip!r}")
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)
+
+
+class Watcher:
+    """On a thread of its own, for a process that does something else as well."""
+
+    def __init__(
+        self, store: Store | None = None, *, inside: str = "alone", database: str = ""
+    ) -> None:
+        self._stop = threading.Event()
+        self.seated = threading.Event()
+        self._given = (store, inside, database)
+        self._thread = threading.Thread(target=self._run, name="holdfast-watcher", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """What is under way may be cut off: a checkpoint is whole or not there."""
+        self._stop.set()
+        if self._thread.is_alive():
+            self._thread.join(END_SECONDS)
+
+    def _run(self) -> None:
+        store, inside, database = self._given
+        try:
+            run(self._stop, store, inside=inside, database=database, seated=self.seated)
+        except HoldfastError as slip:
+            log.add("ERROR", "watcher", f"not watching: {slip}")

@@ -1,0 +1,128 @@
+"""One watcher's eyes and hands: look, judge, save what is due, say so."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+from holdfast.store.store import Store
+from holdfast.watcher import announcing, due, taking
+from holdfast.watcher.active import Active
+from holdfast.watcher.announcing import Board
+from holdfast.watcher.due import Due
+from holdfast.watcher.found import LIVE_MS, Found, Transcripts, Windows, projects_folder
+from holdfast.watcher.glance import Glance, glance
+from holdfast.watcher.troubles import Troubles
+from holdfast.window import state as states
+from holdfast.window.state import WindowBusy
+from holdfast.wire import log
+
+
+class Watch:
+    def __init__(self, store: Store | None = None, database: str = "") -> None:
+        self._troubles = Troubles()
+        self._transcripts = Transcripts(projects_folder(), self._troubles)
+        self._windows = Windows()
+        self._board = Board(store, database)
+        self._active = Active()
+        self._glances: dict[str, Glance] = {}
+        self._work: dict[str, int] = {}
+        self._last_s: dict[str, float] = {}
+        self._waiting: list[Due] = []
+
+    def look(self, now_ms: int) -> list[Found]:
+        """See what changed, save what is due, hand out what waits; what was seen to change."""
+        opened = self._windows.new()
+        for folder in opened:
+            self._transcripts.add(states.load(folder).transcript, now_ms)
+        changed = self._transcripts.look(now_ms)
+        for found in changed:
+            self._see(found, now_ms)
+        self._forget(now_ms)
+        self.save(now_ms)
+        self._board.follow(now_ms, anew=bool(opened))
+        return changed
+
+    def save(self, now_ms: int) -> None:
+        """One checkpoint of each project whose turn it is; the others wait for theirs."""
+        wanted = [
+            Due(seen, why) for seen in self._glances.values() if (why := self._why(seen, now_ms))
+        ]
+        chosen = due.next_of_each(wanted, self._last_s, time.monotonic())
+        for one in chosen:
+            self._take(one, now_ms)
+        self._waiting = [one for one in wanted if one not in chosen]
+
+    def next_s(self) -> float | None:
+        """In how many seconds somebody's turn may have come; None: nobody waits."""
+        now_s = time.monotonic()
+        turns = [
+            self._last_s.get(one.glance.project, now_s)
+            + one.glance.settings.whole("watch_apart_seconds")
+            for one in self._waiting
+        ]
+        return max(0.0, min(turns) - now_s) if turns else None
+
+    def close(self) -> None:
+        self._board.close()
+
+    def _see(self, found: Found, now_ms: int) -> None:
+        before = self._glances.pop(found.path, None)
+        try:
+            seen = glance(found, now_ms)
+        except (OSError, ValueError) as slip:
+            self._troubles.say(found.path, f"cannot be read: {slip}")
+            return
+        if seen is None:
+            return
+        seen = self._glances[found.path] = _since(before, seen)
+        active = self._active.note(found.path, seen.checkpoint_ms, found.changed_ms)
+        self._work[found.path] = max(active, seen.active_ms)
+        if before is None and seen.checkpoint_trigger == taking.TRIGGER:
+            self._say_again(seen, now_ms)
+
+    def _say_again(self, seen: Glance, now_ms: int) -> None:
+        """A watcher that was killed may have kept it and not said so."""
+        if now_ms - seen.checkpoint_ms >= announcing.TTL_SECONDS * 1000:
+            return
+        watch_at = seen.settings.share("watch_at")
+        full = seen.checkpoint_tokens >= watch_at * seen.edge_tokens
+        minutes = seen.settings.whole("active_minutes")
+        why = f"context_{round(watch_at * 100)}_percent" if full else f"active_{minutes}_minutes"
+        self._board.trigger(seen, why, seen.checkpoint_path, now_ms)
+
+    def _why(self, seen: Glance, now_ms: int) -> str:
+        return due.reason(seen, self._work.get(seen.found.path, 0), now_ms)
+
+    def _take(self, one: Due, now_ms: int) -> None:
+        """Whatever goes wrong with one window keeps no other waiting."""
+        seen = one.glance
+        try:
+            kept = taking.take(one, self._work.get(seen.found.path, 0), now_ms)
+        except WindowBusy:
+            return  # a hook is at it: the next look sees what it did
+        except Exception as slip:
+            self._troubles.say(seen.found.path, f"could not be saved: {slip!r}")
+            self._glances.pop(seen.found.path, None)
+            return
+        self._last_s[seen.project] = time.monotonic()
+        self._see(seen.found, now_ms)
+        if kept is not None:
+            self._board.trigger(seen, one.reason, kept.path, now_ms)
+
+    def _forget(self, now_ms: int) -> None:
+        """Sessions that fell silent; they are seen again when they go on."""
+        for path, seen in list(self._glances.items()):
+            if now_ms - seen.found.changed_ms >= LIVE_MS:
+                del self._glances[path]
+                log.add("INFO", seen.found.session_id[:8], "silent for half an hour, not watched")
+        self._active.forget(set(self._glances))
+        self._work = {path: n for path, n in self._work.items() if path in self._glances}
+
+
+def _since(before: Glance | None, seen: Glance) -> Glance:
+    """A window that was freed since its checkpoint is not saved any more when it fills again."""
+    if before is None or before.checkpoint_ms != seen.checkpoint_ms:
+        return seen
+    least = min(before.checkpoint_tokens, seen.checkpoint_tokens)
+    return replace(seen, checkpoint_tokens=least)

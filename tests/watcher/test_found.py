@@ -1,0 +1,146 @@
+"""Which transcripts live and changed: nothing is opened, nothing odd is followed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holdfast.watcher.found import LIVE_MS, Transcripts, Windows
+from holdfast.watcher.troubles import Troubles
+from holdfast.window.state import held
+from holdfast.wire import log, places
+from tests.watcher.machine import Machine
+
+
+@pytest.fixture
+def transcripts(machine: Machine) -> Transcripts:
+    return Transcripts(str(machine.projects), Troubles())
+
+
+def _changed(transcripts: Transcripts, machine: Machine, seconds: float = 30) -> list[str]:
+    return sorted(
+        one.agent_id or one.session_id for one in transcripts.look(machine.after(seconds))
+    )
+
+
+def _logged(words: str) -> int:
+    return Path(log.path()).read_text().count(words) if Path(log.path()).exists() else 0
+
+
+def _replace(path: Path) -> None:
+    new = path.with_suffix(".new")
+    new.write_text("x" * 900)
+    new.rename(path)
+
+
+@pytest.mark.requirement("A5")
+def test_sessions_and_their_agents_are_found_and_told_apart(
+    transcripts: Transcripts, machine: Machine
+) -> None:
+    session = machine.session("s1")
+    machine.agent(session, "a1")
+    found = transcripts.look(machine.after(1))
+    assert {(one.session_id, one.agent_id) for one in found} == {("s1", ""), ("s1", "a1")}
+
+
+@pytest.mark.requirement("A5")
+def test_what_did_not_change_is_not_told_again(transcripts: Transcripts, machine: Machine) -> None:
+    first, second = machine.session("s1"), machine.session("s2")
+    assert _changed(transcripts, machine) == ["s1", "s2"]
+    assert _changed(transcripts, machine) == []
+    machine.answer(second, 1_000)
+    assert _changed(transcripts, machine) == ["s2"]
+    machine.agent(first, "late")
+    assert _changed(transcripts, machine) == ["late"]
+    machine.session("s3", project="q")
+    assert _changed(transcripts, machine) == ["s3"]
+
+
+@pytest.mark.requirement("A5")
+def test_a_transcript_untouched_for_long_is_not_live_until_it_goes_on(
+    transcripts: Transcripts, machine: Machine
+) -> None:
+    path = machine.session("s1")
+    machine.after(LIVE_MS / 1000 + 1)
+    assert _changed(transcripts, machine) == []
+    machine.answer(path, 2_000)
+    assert _changed(transcripts, machine) == ["s1"]
+
+
+@pytest.mark.requirement("A5", "X7")
+def test_pipes_links_and_loops_are_named_once_and_left_alone(
+    transcripts: Transcripts, machine: Machine
+) -> None:
+    path = machine.session("s1")
+    folder = path.parent
+    os.mkfifo(folder / "pipe.jsonl")
+    (folder / "link.jsonl").symlink_to(path)
+    (folder / "loop.jsonl").symlink_to("loop.jsonl")
+    (folder / "round").symlink_to(folder)
+    (machine.projects / "all").symlink_to(machine.projects)
+    (folder / "s1").mkdir()
+    (folder / "s1" / "subagents").symlink_to(folder)
+    (folder / "s2").symlink_to(folder)
+    for _ in range(3):
+        machine.answer(path, 3_000)
+        assert "s1" in _changed(transcripts, machine)
+    for name in ("pipe", "link", "loop"):
+        assert _logged(f"{name}.jsonl is no plain file") == 1
+
+
+@pytest.mark.requirement("A5", "X6")
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (Path.unlink, "is gone"),
+        (lambda path: path.write_text("{}\n"), "became shorter"),
+        (_replace, "is another file"),
+    ],
+)
+def test_a_file_that_is_gone_cut_or_replaced_is_named(
+    transcripts: Transcripts, machine: Machine, change: Callable[[Path], object], words: str
+) -> None:
+    path = machine.session("s1")
+    _changed(transcripts, machine)
+    change(path)
+    _changed(transcripts, machine)
+    _changed(transcripts, machine)
+    assert _logged(words) == 1
+
+
+@pytest.mark.requirement("A5", "X6")
+def test_a_clock_that_jumps_loses_no_session(transcripts: Transcripts, machine: Machine) -> None:
+    path = machine.session("s1")
+    _changed(transcripts, machine)
+    machine.after(-7 * 86_400)
+    machine.answer(path, 3_000)
+    assert _changed(transcripts, machine) == ["s1"]
+    machine.after(14 * 86_400)
+    machine.answer(path, 4_000)
+    assert _changed(transcripts, machine) == ["s1"]
+
+
+@pytest.mark.requirement("A5")
+def test_a_transcript_elsewhere_is_known_by_the_window_its_hooks_opened(
+    transcripts: Transcripts, machine: Machine, tmp_path: Path
+) -> None:
+    windows, path = Windows(), tmp_path / "s9.jsonl"
+    assert windows.new() == []
+    with held(places.window("s9")) as state:
+        state.session_id, state.transcript = "s9", str(path)
+    [folder] = windows.new()
+    assert folder == places.window("s9")
+    assert windows.new() == []
+    transcripts.add(str(path), machine.now_ms)
+    assert _changed(transcripts, machine) == [], "its first hooks run before there is a file"
+    path.touch()
+    machine.answer(path, 5_000)
+    assert _changed(transcripts, machine) == ["s9"]
+
+
+@pytest.mark.requirement("A5")
+def test_no_projects_folder_is_no_trouble(tmp_path: Path) -> None:
+    assert Transcripts(str(tmp_path / "none"), Troubles()).look(1) == []

@@ -1,0 +1,106 @@
+"""One watcher per machine: it begins, ends, dies, and another takes its place."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.store.store import Store
+from holdfast.watcher import seat
+from holdfast.watcher.run import Watcher, run
+from holdfast.watcher.seat import NoSeat, Seat
+from tests.api.live import until
+from tests.watcher.machine import FULL, Machine, kept
+
+LONG = 60.0  # seconds nobody waits for unless something is broken
+
+
+@pytest.fixture
+def alone() -> Iterator[subprocess.Popen[str]]:
+    """`holdfast serve --watch-only`, watching."""
+    command = [sys.executable, "-m", "holdfast.cli", "serve", "--watch-only"]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert "watching" in process.stderr.readline()
+        yield process
+        if process.poll() is None:
+            process.kill()
+
+
+@pytest.mark.requirement("A5", "X3")
+@pytest.mark.parametrize("signal_", [signal.SIGTERM, signal.SIGINT])
+def test_alone_it_ends_well_when_told(alone: subprocess.Popen[str], signal_: int) -> None:
+    assert seat.holder() is not None
+    alone.send_signal(signal_)
+    _, said = alone.communicate(timeout=LONG)
+    assert alone.returncode == 0
+    assert "ended" in said
+    assert seat.holder() is None
+
+
+@pytest.mark.requirement("A5")
+def test_the_lock_tells_who_watches(alone: subprocess.Popen[str]) -> None:
+    held = seat.holder()
+    assert held is not None
+    assert (held["pid"], held["inside"]) == (alone.pid, "alone")
+    assert not Seat().take("serve", 1)
+    assert oct(Path(seat.path()).stat().st_mode)[-3:] == "600"
+
+
+@pytest.mark.requirement("A5", "X6")
+def test_one_that_waits_takes_over_when_the_other_is_killed(
+    alone: subprocess.Popen[str], store: Store, machine: Machine
+) -> None:
+    stop, seated = threading.Event(), threading.Event()
+    given = {"inside": "mcp", "wait_seconds": 0.05, "seated": seated}
+    thread = threading.Thread(target=run, args=(stop, store), kwargs=given)
+    thread.start()
+    try:
+        assert not seated.wait(0.3)
+        alone.kill()
+        assert seated.wait(LONG)
+        held = seat.holder()
+        assert held is not None
+        assert held["inside"] == "mcp"
+    finally:
+        stop.set()
+        thread.join(LONG)
+    assert not thread.is_alive()
+    assert seat.holder() is None
+
+
+@pytest.mark.requirement("A5", "X3")
+def test_a_thread_of_its_own_watches_and_leaves_nothing_behind(
+    store: Store, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.watcher.run._now_ms", lambda: machine.now_ms)
+    machine.session("s1", FULL)
+    before = set(threading.enumerate())
+    watcher = Watcher(store, inside="serve")
+    watcher.start()
+    until(lambda: kept() == ["s1 watcher"])
+    watcher.stop()
+    assert set(threading.enumerate()) == before
+    assert seat.holder() is None
+
+
+@pytest.mark.requirement("A5")
+def test_one_that_never_began_can_be_stopped() -> None:
+    Watcher().stop()
+
+
+@pytest.mark.requirement("A5", "X6")
+def test_a_place_that_cannot_be_locked_is_an_error_in_words(own_home: Path) -> None:
+    Path(seat.path()).mkdir(parents=True)
+    with pytest.raises(NoSeat):
+        Seat().take("alone", 1)
+    watcher = Watcher(inside="mcp")
+    watcher.start()
+    watcher.stop()
+    assert "not watching" in (own_home / ".holdfast" / "guard.log").read_text()

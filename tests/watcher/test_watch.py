@@ -1,0 +1,223 @@
+"""At 60 % the watcher saves by itself, says so on the board, and one after the other."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from holdfast.store.store import Store
+from holdfast.watcher.watch import Watch
+from holdfast.window import state as states
+from holdfast.window.state import held
+from holdfast.wire import log, places
+from holdfast.work import messages
+from tests.builders import EDGE
+from tests.watcher.machine import FULL, Machine, kept, looked
+
+
+def _posted(store: Store) -> list[tuple[str, str]]:
+    found = store.read(lambda c: messages.listed(c, 50, 0)).rows
+    assert {row["topic"] for row in found} <= {"checkpoint_trigger"}
+    return [(row["to_agent"], row["content"]["reason"]) for row in reversed(found)]
+
+
+def _logged(words: str) -> int:
+    return Path(log.path()).read_text().count(words)
+
+
+@pytest.mark.requirement("A5", "C4", "G6")
+def test_a_window_over_60_percent_gets_a_verified_checkpoint_once(
+    watch: Watch, machine: Machine, store: Store
+) -> None:
+    path = machine.session("s1", FULL)
+    machine.session("s2")
+    for _ in range(3):
+        looked(watch, machine, 300)
+        machine.answer(path, FULL + 10)
+    assert kept() == ["s1 watcher"]
+    assert _posted(store) == [("s1", "context_60_percent")]
+    assert states.load(places.window("s1")).checkpoint_trigger == "watcher"
+
+
+@pytest.mark.requirement("A5")
+def test_just_under_the_mark_nothing_is_done(watch: Watch, machine: Machine) -> None:
+    machine.session("s1", int(EDGE * 0.60) - 100)
+    looked(watch, machine)
+    assert kept() == []
+
+
+@pytest.mark.requirement("A5")
+def test_the_mark_is_a_setting_and_so_is_the_reason(
+    watch: Watch, machine: Machine, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_WATCH_AT", "0.25")
+    machine.session("s1")
+    looked(watch, machine)
+    assert _posted(store) == [("s1", "context_25_percent")]
+
+
+@pytest.mark.requirement("A5")
+def test_after_a_compaction_the_next_crossing_is_saved_again(
+    watch: Watch, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_WATCH_APART_SECONDS", "0")
+    path = machine.session("s1", FULL)
+    looked(watch, machine)
+    machine.answer(path, 20_000)
+    looked(watch, machine, 200)
+    machine.prompt(path, "Now write the second parser.")
+    machine.answer(path, FULL)
+    looked(watch, machine, 200)
+    assert kept() == ["s1 watcher", "s1 watcher"]
+
+
+@pytest.mark.requirement("A5", "W5")
+def test_a_subagent_has_a_checkpoint_of_its_own(
+    watch: Watch, machine: Machine, store: Store
+) -> None:
+    machine.agent(machine.session("s1"), "a1", FULL)
+    looked(watch, machine)
+    assert kept() == ["a1 watcher"]
+    assert _posted(store) == [("a1", "context_60_percent")]
+
+
+@pytest.mark.requirement("A5", "C9", "G6")
+def test_a_checkpoint_a_hook_just_took_is_not_doubled(watch: Watch, machine: Machine) -> None:
+    path = machine.session("s1", FULL)
+    with held(places.window("s1")) as state:
+        state.session_id, state.transcript = "s1", str(path)
+        state.project = str(machine.places / "p")
+        state.checkpoint_ms, state.checkpoint_tokens = machine.now_ms, 10
+    looked(watch, machine, 60)
+    assert kept() == []
+    machine.answer(path, FULL + 10)
+    looked(watch, machine, 61)
+    assert kept() == ["s1 watcher"], "once it is 120 s old, and the window was not so full then"
+
+
+@pytest.mark.requirement("A5", "C9")
+def test_a_hook_that_saves_while_the_watcher_reads_is_enough(
+    watch: Watch, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from holdfast.watcher import taking
+
+    def hook_saves(seen: object) -> None:
+        with held(places.window("s1")) as state:
+            state.checkpoint_ms, state.checkpoint_tokens = machine.now_ms, FULL
+
+    monkeypatch.setattr(taking, "_read_ahead", hook_saves)
+    machine.session("s1", FULL)
+    looked(watch, machine)
+    assert kept() == []
+
+
+@pytest.mark.requirement("A5")
+def test_agents_of_one_project_are_saved_one_after_the_other_the_fullest_first(
+    watch: Watch, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_WATCH_APART_SECONDS", "3600")
+    for n in range(3):
+        machine.session(f"s{n}", FULL + n * 1_000)
+    machine.session("other", FULL, project="q")
+    looked(watch, machine)
+    assert sorted(kept()) == ["other watcher", "s2 watcher"]
+    wait = watch.next_s()
+    assert wait is not None
+    assert 3_500 < wait <= 3_600
+    looked(watch, machine)
+    assert len(kept()) == 2
+
+
+@pytest.mark.requirement("A5")
+def test_those_that_wait_have_their_turn(
+    watch: Watch, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_WATCH_APART_SECONDS", "0")
+    for n in range(3):
+        machine.session(f"s{n}", FULL + n * 1_000)
+    looked(watch, machine)
+    while watch.next_s() is not None:
+        watch.save(machine.after(1))
+    assert sorted(kept()) == [f"s{n} watcher" for n in range(3)]
+
+
+@pytest.mark.requirement("A5", "G6")
+def test_half_an_hour_of_work_without_a_checkpoint_gets_one(
+    watch: Watch, machine: Machine, store: Store
+) -> None:
+    path = machine.session("s1")
+    for n in range(16):
+        machine.answer(path, 50_000 + n)
+        looked(watch, machine, 120)
+    assert kept() == ["s1 watcher"]
+    assert _posted(store) == [("s1", "active_30_minutes")]
+
+
+@pytest.mark.requirement("A5", "G6")
+def test_pauses_are_not_work(watch: Watch, machine: Machine) -> None:
+    path = machine.session("s1")
+    for n in range(8):
+        machine.answer(path, 50_000 + n)
+        looked(watch, machine, 600)
+    assert kept() == []
+
+
+@pytest.mark.requirement("A5", "X6")
+def test_one_that_was_killed_before_it_said_so_is_spoken_for(
+    machine: Machine, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine.session("s1", FULL)
+    dumb = Watch(store)
+    monkeypatch.setattr(dumb._board, "trigger", lambda *_: None)
+    looked(dumb, machine)
+    assert (kept(), _posted(store)) == (["s1 watcher"], [])
+    for _ in range(2):
+        looked(Watch(store), machine, 1)
+    assert (kept(), _posted(store)) == (["s1 watcher"], [("s1", "context_60_percent")])
+
+
+@pytest.mark.requirement("A5", "X6")
+def test_one_that_cannot_be_read_or_saved_keeps_no_other_waiting(
+    watch: Watch, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = os.open
+    bad = machine.session("bad", FULL)
+
+    def denied(path: object, *given: object, **named: object) -> int:
+        if str(path) == str(bad):
+            raise PermissionError(13, "Permission denied")
+        return real(path, *given, **named)  # type: ignore[arg-type]
+
+    machine.session("s1", FULL, project="q")
+    monkeypatch.setattr(os, "open", denied)
+    looked(watch, machine)
+    machine.date(bad)
+    looked(watch, machine)
+    assert kept() == ["s1 watcher"]
+    assert _logged("bad.jsonl cannot be read") == 1
+
+
+@pytest.mark.requirement("A5", "X6", "S4")
+def test_without_a_board_checkpoints_are_kept_all_the_same(machine: Machine) -> None:
+    watch = Watch(database="postgresql://nobody@127.0.0.1:1/none")
+    machine.session("s1", FULL)
+    looked(watch, machine)
+    looked(watch, machine)
+    assert kept() == ["s1 watcher"]
+    assert _logged("ERROR watcher the board") == 1
+
+
+@pytest.mark.requirement("A5")
+def test_that_a_hook_was_heard_of_is_not_the_watchers_to_say(
+    watch: Watch, machine: Machine
+) -> None:
+    path = machine.session("s1", FULL)
+    with held(places.window("s1")) as state:
+        state.session_id, state.transcript = "s1", str(path)
+        state.project = str(machine.places / "p")
+        state.at_ms = state.started_ms = machine.now_ms - 5_000
+    looked(watch, machine)
+    assert states.load(places.window("s1")).at_ms == machine.now_ms - 35_000
+    assert kept() == ["s1 watcher"]
