@@ -22,6 +22,7 @@ def main() -> None:
     _print("Reading a transcript", list(_parse(given.corpus)))
     _print("Saving and giving back", list(_save()))
     _print("Taking in what hooks leave", list(_intake()))
+    _print("Watching live sessions", list(_watcher()))
     _print("Taking secrets out", list(_secrets()))
     _print("Writes through the API", list(_api()))
     _print("Lists of very much", list(_lists()))
@@ -77,6 +78,12 @@ def _intake() -> Iterator[Row]:
     from benchmarks import intake
 
     yield from intake.rows()
+
+
+def _watcher() -> Iterator[Row]:
+    from benchmarks import watcher
+
+    yield from watcher.rows()
 
 
 def _secrets() -> Iterator[Row]:

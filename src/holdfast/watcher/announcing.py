@@ -17,6 +17,7 @@ from holdfast.work import board, events, messages, projects
 
 TOPIC, FROM = "checkpoint_trigger", "watcher"
 TTL_SECONDS = 1_800
+POSTED = events.Wanted(kind="message.posted")
 
 
 class Board:
@@ -25,7 +26,7 @@ class Board:
     def __init__(self, store: Store | None, database: str = "") -> None:
         self._store, self._given = store, store is not None
         self._database = database
-        self._after = -1
+        self._after = 0
         self._complete = False
         self._said = ""
 
@@ -50,9 +51,16 @@ class Board:
     def _follow(self, store: Store, now_ms: int, anew: bool) -> None:
         board.settle(store, now_ms)
         newest = store.read(events.newest)
-        if newest != self._after or anew or not self._complete:
-            self._after = newest
+        if anew or not self._complete or self._was_posted(store, newest):
             self._complete = board.hand_out(store, now_ms)
+        self._after = newest
+
+    def _was_posted(self, store: Store, newest: int) -> bool:
+        """Since the last look; most events are of other kinds."""
+        if newest == self._after:
+            return False
+        since = store.read(lambda c: events.since(c, self._after, POSTED, 1))
+        return bool(since.rows) or since.missed
 
     def _try(self, chore: Callable[[Store], object]) -> None:
         """A board that cannot be reached holds up no checkpoint; the same words are logged once."""
