@@ -213,8 +213,6 @@ LATER: dict[str, tuple[str, ...]] = {
         "K3",
     ),
     "plan and watch": (
-        "A3",
-        "A5",
         "U5",
         "P5",
     ),

@@ -120,3 +120,26 @@ def test_metrics_are_prometheus_text(api: TestClient, store: Store) -> None:
     line = next(line for line in text.splitlines() if line.startswith("holdfast_window_used_r"))
     assert line.endswith(" 0.8383")
     assert r'agent_id="a\"b\nc"' in line
+
+
+@pytest.mark.requirement("G10")
+def test_an_orchestrator_asks_whose_window_a_task_fits_into(api: TestClient, store: Store) -> None:
+    a_window(store, health={"status": "context_high", "ops_left": 30})
+    roomy = {"used_ratio": 0.1, "zone": "green", "status": "ok", "agent_type": "Explore"}
+    a_window(store, agent_id="a1", used_tokens=16_700, health=roomy)
+    found = api.get("/api/context/health?fits=60000").json()["agents"]
+    assert [(one["agent_id"], one["fits"]) for one in found] == [("s1", False), ("a1", True)]
+    assert [one["status"] for one in found] == ["context_high", "ok"]
+    assert [one["room_tokens"] for one in found] == [27_000, 150_300]
+    assert (found[0]["ops_left"], found[1]["agent_type"]) == (30, "Explore")
+    assert api.get("/api/context/health").json()["agents"][0]["fits"] is None
+    one = api.get("/api/context/health/a1?fits=150301").json()["room"]
+    assert (one["fits"], one["zone"]) == (False, "green")
+
+
+@pytest.mark.requirement("G10")
+def test_of_an_unknown_agent_nobody_knows_what_fits(api: TestClient) -> None:
+    unknown = api.get("/api/context/health/nobody?fits=1").json()["room"]
+    assert (unknown["fits"], unknown["room_tokens"], unknown["status"]) == (None, None, "unknown")
+    assert api.get("/api/context/health?fits=-1").status_code == 400
+    assert api.get("/api/context/health").json() == {"agents": [], "count": 0}

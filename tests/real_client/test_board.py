@@ -4,7 +4,7 @@ the watcher saves the real session while it lives."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import pytest
@@ -35,8 +35,8 @@ TASK = {
 class During:
     """A script that does something between two answers, as others do while a session runs."""
 
-    def __init__(self, acts: Acts, deeds: dict[tuple[str, int], Callable[[Received], object]]):
-        self._acts, self._deeds = acts, deeds
+    def __init__(self, acts: Acts, deeds: Mapping[tuple[str, int], Callable[[Received], object]]):
+        self._acts, self._deeds = acts, dict(deeds)
         self._count: dict[str, int] = {}
 
     def __call__(self, request: Received) -> Step:

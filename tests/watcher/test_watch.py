@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from holdfast.store.store import Store
 from holdfast.watcher.watch import Watch
+from holdfast.window import outbox
 from holdfast.window import state as states
 from holdfast.window.state import held
 from holdfast.wire import log, places
@@ -221,3 +223,39 @@ def test_that_a_hook_was_heard_of_is_not_the_watchers_to_say(
     looked(watch, machine)
     assert states.load(places.window("s1")).at_ms == machine.now_ms - 35_000
     assert kept() == ["s1 watcher"]
+
+
+def _known(machine: Machine, name: str) -> str:
+    """A session whose hooks were heard of."""
+    path = machine.session(name)
+    with held(places.window(name)) as state:
+        state.session_id, state.transcript = name, str(path)
+        state.project, state.at_ms = str(machine.places / "p"), machine.now_ms
+    return places.window(name)
+
+
+@pytest.mark.requirement("A3", "A5")
+def test_what_was_posted_elsewhere_is_handed_out_at_the_next_look(
+    watch: Watch, machine: Machine, store: Store
+) -> None:
+    folder = _known(machine, "s1")
+    for n, name in enumerate(("before the first look", "between two looks")):
+        row = messages.draft("a", "task.failed", name, machine.now_ms, to_agent="s1")
+        store.write(partial(messages.post, row=row))
+        looked(watch, machine)
+        assert len(outbox.load(folder).entries) == n + 1
+
+
+@pytest.mark.requirement("A3", "A5", "X6")
+def test_a_window_that_was_busy_is_handed_its_messages_later(
+    watch: Watch, machine: Machine, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(states, "PATIENCE_SECONDS", 0.0)
+    folder = _known(machine, "s1")
+    row = messages.draft("a", "task.failed", "hello", machine.now_ms, to_agent="s1")
+    store.write(lambda c: messages.post(c, row))
+    with held(folder):
+        looked(watch, machine)
+    assert outbox.load(folder).entries == []
+    looked(watch, machine)
+    assert len(outbox.load(folder).entries) == 1

@@ -13,6 +13,7 @@ from holdfast.cli import choose, colours
 from holdfast.cli.choose import Chosen
 from holdfast.settings import load as settings_load
 from holdfast.transcript import stated
+from holdfast.watcher import seat
 from holdfast.window import health, readings, view
 from holdfast.wire.inert import inert
 
@@ -74,6 +75,7 @@ def report(chosen: Chosen) -> dict[str, Any]:
     found["heard_ms"], found["ended_ms"] = heard_ms or None, ended_ms or None
     found["settings_slips"] = list(settings.slips)
     found["readings"] = readings.of(chosen.folder)
+    found["watcher"] = seat.holder()
     if settings.word("server"):
         found["server"] = _server()
     return found
@@ -140,11 +142,17 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if found["checkpoint_trigger"]:
         kept = f"{_ago(found['checkpoint_ms'])} ({found['checkpoint_trigger']})"
         rows.append(("checkpoint", f"{kept}: {found['checkpoint_path'] or 'its path is unknown'}"))
+    if found["watcher"]:
+        rows.append(("watcher", _watcher(found["watcher"])))
     if found.get("server"):
         rows.append(("server", _told(found["server"])))
     if "stop_guard" in found:
         rows.append(("stop guard", _stop_guard(found["stop_guard"])))
     return rows + [("settings", slip) for slip in found["settings_slips"]]
+
+
+def _watcher(holder: dict[str, Any]) -> str:
+    return f"process {holder.get('pid', 'unknown')}, inside {holder.get('inside', 'unknown')}"
 
 
 def _told(server: dict[str, Any]) -> str:

@@ -1,0 +1,67 @@
+"""Who is saved next: values in, a verdict out."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.settings.load import Settings
+from holdfast.settings.table import TABLE
+from holdfast.watcher.active import Active
+from holdfast.watcher.due import Due, next_of_each, ordered, reason
+from holdfast.watcher.found import Found
+from holdfast.watcher.glance import Glance
+from holdfast.window.monitor import IDLE_MS
+
+SETTINGS = Settings({one.name: one.default for one in TABLE})
+NOW_MS = 10**12
+
+
+def a_glance(used: int = 61, *, name: str = "s1", project: str = "/p", **own: int) -> Glance:
+    """Of an edge of 100 tokens."""
+    found = Found(f"/t/{name}.jsonl", name, "", NOW_MS)
+    saved = own.get("saved", 0), own.get("saved_tokens", 0)
+    return Glance(found, "/w", project, used, 100, *saved, "", "", 0, SETTINGS)
+
+
+PLACES = st.sampled_from(["/p", "/q", "/r"])
+DUE = st.lists(
+    st.tuples(st.integers(1, 200), PLACES, st.sampled_from(["context_60_percent", "active_30"])),
+    max_size=20,
+)
+
+
+@pytest.mark.requirement("A5")
+@given(DUE, st.dictionaries(PLACES, st.floats(0, 100)))
+def test_never_two_of_one_project_and_never_one_too_soon(
+    some: list[tuple[int, str, str]], last: dict[str, float]
+) -> None:
+    due = [Due(a_glance(used, project=place), why) for used, place, why in some]
+    chosen = next_of_each(due, last, 100.0)
+    projects = [one.glance.project for one in chosen]
+    assert len(set(projects)) == len(projects)
+    apart = SETTINGS.whole("watch_apart_seconds")
+    assert all(100.0 - last.get(place, -apart) >= apart for place in projects)
+    for one in chosen:
+        mine = [other for other in due if other.glance.project == one.glance.project]
+        assert ordered(mine)[0] == one
+
+
+@pytest.mark.requirement("A5", "G6")
+def test_a_checkpoint_is_due_at_the_mark_and_not_soon_after_one() -> None:
+    assert reason(a_glance(60), 0, NOW_MS) == "context_60_percent"
+    assert reason(a_glance(59), 0, NOW_MS) == ""
+    assert reason(a_glance(60, saved=NOW_MS - 119_000), 0, NOW_MS) == ""
+    assert reason(a_glance(60, saved=NOW_MS - 120_000), 0, NOW_MS) == "context_60_percent"
+    assert reason(a_glance(90, saved=1, saved_tokens=61), 0, NOW_MS) == ""
+    assert reason(a_glance(10), 30 * 60_000, NOW_MS) == "active_30_minutes"
+
+
+@pytest.mark.requirement("A5", "X6")
+@given(st.lists(st.integers(0, 2 * NOW_MS), max_size=30))
+def test_work_is_never_more_than_the_time_that_passed(times: list[int]) -> None:
+    active = Active()
+    noted = [active.note("t", 0, at) for at in times]
+    assert noted == sorted(noted), "a clock that jumps takes nothing away"
+    assert all(after <= n * IDLE_MS for n, after in enumerate(noted))
