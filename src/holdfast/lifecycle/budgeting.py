@@ -71,8 +71,9 @@ def status(state: State, folder: str, now_ms: int, max_tokens: int = DEFAULT_TOK
     facts = keeping.facts_of(state, folder)
     brief = briefing.composed(state, folder, facts, max_tokens)
     known = ledger.read(state.project, state.session_id)
-    seen = view.of_transcript(state, settings_load.load(state.project), now_ms, folder)
-    ahead = health.describe(seen, state)
+    settings = settings_load.load(state.project)
+    seen = view.of_transcript(state, settings, now_ms, folder)
+    ahead = health.describe(seen, state, settings.share("watch_at"))
     return Status(
         session_id=state.session_id,
         role=brief.role,

@@ -35,7 +35,8 @@ SAID = (
 def answer(asked: Status) -> Answer:
     folder, state = here.window()
     settings, now_ms = settings_load.load(state.project), int(time.time() * 1000)
-    found = health.describe(view.of_transcript(state, settings, now_ms, folder), state)
+    seen = view.of_transcript(state, settings, now_ms, folder)
+    found = health.describe(seen, state, settings.share("watch_at"))
     fields: dict[str, Any] = {name: found[name] for name in SAID}
     if asked.task_tokens:
         fields["task"] = health.fits(found, asked.task_tokens)

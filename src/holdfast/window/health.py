@@ -57,7 +57,7 @@ def fits(found: dict[str, Any], task_tokens: int) -> dict[str, Any]:
     used = found["used_tokens"] + task_tokens
     return {
         "task_tokens": task_tokens,
-        "fits": task_tokens <= found["room_tokens"],
+        "fits": room.fits(found["room_tokens"], task_tokens),
         "used_ratio_after": round(used / found["edge_tokens"], 4),
     }
 
