@@ -78,13 +78,15 @@ def test_a_restore_tells_what_is_open_and_not_what_is_done(api: TestClient) -> N
 
 
 @pytest.mark.requirement("S2", "B2")
-@pytest.mark.parametrize("most", [100, 150, 500])
-def test_a_restore_never_exceeds_its_tokens(api: TestClient, most: int) -> None:
-    decisions = [f"decision {n}: " + "x" * 200 for n in range(100)]
+@pytest.mark.parametrize("most", [100, 150, 500, 8000])
+@pytest.mark.parametrize("mark", ["x", "決", "🧭", "é\u0301"])
+def test_a_restore_never_exceeds_its_tokens(api: TestClient, most: int, mark: str) -> None:
+    """As the client counts: in UTF-16 units, of which an emoji is two."""
+    decisions = [f"decision {n}: " + mark * 200 for n in range(100)]
     api.post("/api/compact/save", json={**SAVE, "key_decisions": decisions})
     body = {"session_id": "sess-1", "agent_id": "a", "max_tokens": most}
     brief = api.post("/api/compact/restore", json=body).json()["brief"]
-    assert len(brief) <= most * 3.5
+    assert len(brief.encode("utf-16-le")) // 2 <= most * 3.5
     assert "cut)" in brief or not brief
 
 

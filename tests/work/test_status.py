@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.work.status import ENDED, times
+from holdfast.work.status import ENDED, following, times
 
 STATUS = st.sampled_from(("pending", "running", "paused", "blocked", "completed", "failed"))
 
@@ -24,3 +24,17 @@ def test_times_follow_the_statuses_a_row_went_through(statuses: list[str]) -> No
             (n for n in range(len(statuses) - 1, -1, -1) if statuses[n] != statuses[-1]), -1
         )
         assert row["completed_ms"] == same + 1
+
+
+@pytest.mark.requirement("A1")
+@given(STATUS, st.sets(STATUS), st.booleans())
+def test_a_task_follows_its_subtasks_and_then_stays(
+    task: str, below: set[str], taken_up: bool
+) -> None:
+    found = following(task, below, taken_up=taken_up)
+    assert following(found, below) == found
+    assert not below or (below <= ENDED) == (found in ENDED) or task in ENDED
+    if not below and not taken_up:
+        assert found == task
+    if below == {"completed"}:
+        assert found == "completed"

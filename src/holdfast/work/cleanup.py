@@ -21,7 +21,7 @@ from holdfast.store.tables import (
     subtasks,
     windows,
 )
-from holdfast.work import events
+from holdfast.work import events, tasks, waves
 from holdfast.work.agent_contexts import SNAPSHOT
 
 DAY_MS = 86_400_000
@@ -39,7 +39,7 @@ def run(connection: Connection, now_ms: int) -> dict[str, Any]:
             connection, messages, messages.c.expires_ms < now_ms - EXPIRED_KEPT_MS
         ),
         "closedSessions": _close_sessions(connection, now_ms),
-        "failedSubtasks": _fail_subtasks(connection),
+        "failedSubtasks": _fail_subtasks(connection, now_ms),
         "deletedAgentContexts": _old_contexts(connection, now_ms) + _thinned(connection, now_ms),
     }
     notes.recount(connection, ["messages"])
@@ -103,14 +103,20 @@ def _close_sessions(connection: Connection, now_ms: int) -> int:
     return int(connection.execute(change).rowcount)
 
 
-def _fail_subtasks(connection: Connection) -> int:
+def _fail_subtasks(connection: Connection, now_ms: int) -> int:
     """Nobody works on them any more: their session has ended."""
     ended = sa.select(sessions.c.id).where(sessions.c.ended_ms.is_not(None))
     table = subtasks.c
     left = (table.status == "running") & table.session_id.in_(ended)
+    held = sa.select(table.session_id).where(left).distinct().order_by(table.session_id)
+    for session_id in connection.scalars(held).all():
+        waves.hold(connection, session_id)
     when = sa.select(sessions.c.ended_ms).where(sessions.c.id == table.session_id).scalar_subquery()
     change = sa.update(subtasks).where(left).values(status="failed", completed_ms=when)
-    return int(connection.execute(change).rowcount)
+    found = connection.scalars(change.returning(table.task_id)).all()
+    for task_id in sorted(set(found)):
+        tasks.follow(connection, task_id, now_ms)
+    return len(found)
 
 
 def _old_contexts(connection: Connection, now_ms: int) -> int:

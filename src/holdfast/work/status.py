@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import Literal, TypeAlias
 
 from holdfast.store.page import Row
@@ -31,3 +32,13 @@ def end_time(status: str, now_ms: int, before: Row | None = None) -> Row:
     """The same for a row that does not tell when it began."""
     known = times(status, now_ms, before)
     return {"status": status, "completed_ms": known["completed_ms"]}
+
+
+def following(task: str, below: Collection[str], *, taken_up: bool = False) -> str:
+    """How a task stands by its subtasks: over once all of them are (completed if every one was,
+    else failed), under way once one is. `taken_up`: one was just begun, so an ended task goes on."""
+    if below and ENDED.issuperset(below):
+        return "completed" if set(below) == {"completed"} else "failed"
+    goes_on = taken_up if task in ENDED else task == "pending"
+    begun = not UNDER_WAY.union(ENDED).isdisjoint(below)
+    return "running" if goes_on and (begun or task in ENDED) else task

@@ -10,10 +10,10 @@ from sqlalchemy.engine import Connection
 from holdfast.store import ids, notes
 from holdfast.store.page import Page, Row, first, paged, rows
 from holdfast.store.tables import actions, requests, subtasks, tasks
-from holdfast.work import agent_rows, blocking, projects, removal
+from holdfast.work import agent_rows, blocking, projects, removal, waves
 from holdfast.work import tasks as stages
 from holdfast.work.errors import NotThere, Refused
-from holdfast.work.status import UNDER_WAY, times
+from holdfast.work.status import ENDED, UNDER_WAY, times
 
 MOST_ACTIONS = 1_000
 GIVEN = ("agent_type", "agent_id", "parent_agent_id", "max_turns")
@@ -22,6 +22,7 @@ GIVEN = ("agent_type", "agent_id", "parent_agent_id", "max_turns")
 def add(connection: Connection, given: Row, now_ms: int) -> Row:
     _task, place = stages.placed(connection, given["task_id"])
     _must_exist(connection, given.get("blocked_by", []))
+    waves.hold(connection, place["session_id"])
     row = {
         "id": ids.in_order(now_ms),
         "task_id": given["task_id"],
@@ -38,6 +39,7 @@ def add(connection: Connection, given: Row, now_ms: int) -> Row:
     projects.count(connection, place["project_id"], "subtasks")
     _follow(connection, row, now_ms)
     _tell(connection, "subtask.created", row, place["project_id"])
+    stages.follow(connection, row["task_id"], now_ms, taken_up=row["status"] not in ENDED)
     return row
 
 
@@ -97,6 +99,7 @@ def change(connection: Connection, subtask_id: str, given: Row, now_ms: int) -> 
     _no_circle(connection, subtask_id, given.get("blocked_by", []))
     changes: dict[str, Any] = dict(given)
     if "status" in given:
+        waves.hold(connection, before["session_id"])
         changes |= times(given["status"], now_ms, before)
     if "result" in given:
         changes["result"] = given["result"]
@@ -106,6 +109,9 @@ def change(connection: Connection, subtask_id: str, given: Row, now_ms: int) -> 
         _follow(connection, before, now_ms)
     _follow(connection, row, now_ms)
     _tell(connection, "subtask.changed", row, project_id)
+    if row["status"] != before["status"]:
+        taken_up = before["status"] in ENDED and row["status"] not in ENDED
+        stages.follow(connection, row["task_id"], now_ms, taken_up=taken_up)
     return row
 
 
@@ -114,6 +120,7 @@ def close_session(connection: Connection, session_id: str, now_ms: int) -> int:
     under_way = sa.select(subtasks, requests.c.project_id).select_from(
         subtasks.join(tasks).join(requests)
     )
+    waves.hold(connection, session_id)
     found = rows(
         connection,
         under_way.where(subtasks.c.session_id == session_id, subtasks.c.status.in_(UNDER_WAY)),
@@ -126,14 +133,18 @@ def close_session(connection: Connection, session_id: str, now_ms: int) -> int:
         _tell(connection, "subtask.changed", row, row["project_id"])
     for agent_id in {row["agent_id"] for row in found if row["agent_id"] is not None}:
         agent_rows.follow(connection, session_id, agent_id, now_ms)
+    for task_id in sorted({row["task_id"] for row in found}):
+        stages.follow(connection, task_id, now_ms)
     return len(found)
 
 
 def remove(connection: Connection, subtask_id: str, now_ms: int) -> None:
     """With what was done for it."""
     row, project_id = _placed(connection, subtask_id)
+    waves.hold(connection, row["session_id"])
     removal.subtasks_below(connection, project_id, subtasks.c.id == subtask_id, now_ms)
     _tell(connection, "subtask.removed", row, project_id)
+    stages.follow(connection, row["task_id"], now_ms)
 
 
 def _placed(connection: Connection, subtask_id: str) -> tuple[Row, str]:

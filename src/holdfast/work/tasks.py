@@ -13,7 +13,7 @@ from holdfast.store.tables import requests, subtasks, tasks
 from holdfast.work import projects, removal, waves
 from holdfast.work import requests as asked
 from holdfast.work.errors import NotThere, Refused
-from holdfast.work.status import end_time
+from holdfast.work.status import end_time, following
 
 PLACE = (requests.c.project_id, requests.c.session_id)  # where a task stands
 MOST_SUBTASKS = 1_000
@@ -107,6 +107,18 @@ def change(connection: Connection, task_id: str, given: Row, now_ms: int) -> Row
     _tell(connection, "task.changed", row, place)
     waves.settle(connection, place["session_id"], place["project_id"], now_ms)
     return row
+
+
+def follow(connection: Connection, task_id: str, now_ms: int, *, taken_up: bool = False) -> None:
+    """After a subtask changed: the task, and with it its wave, stands as its subtasks do. What
+    hooks tell of is left to them: there the end of a request ends its task. `waves.hold` it first."""
+    if ids.is_told(task_id):
+        return
+    below = sa.select(subtasks.c.status).where(subtasks.c.task_id == task_id).distinct()
+    before = get(connection, task_id)
+    status = following(before["status"], set(connection.scalars(below)), taken_up=taken_up)
+    if status != before["status"]:
+        change(connection, task_id, {"status": status}, now_ms)
 
 
 def remove(connection: Connection, task_id: str, now_ms: int) -> None:

@@ -1,0 +1,126 @@
+"""A task made through the API stands as its subtasks do, and its wave as its tasks: as in a tree
+that filled itself, where the end of the work is seen without anybody telling."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from holdfast.store import ids
+from holdfast.store.page import Row
+from holdfast.store.store import Store
+from holdfast.store.tables import tasks as task_rows
+from holdfast.work import cleanup, sessions, subtasks, tasks, waves
+from tests.contracts.trees import NOW, a_request, a_subtask, a_task, told
+
+
+def _set(store: Store, row: Row, status: str, at: int = NOW + 1) -> None:
+    store.write(lambda c: subtasks.change(c, row["id"], {"status": status}, at))
+
+
+def _stands(store: Store, task: Row) -> tuple[str, int | None]:
+    found = store.read(lambda c: tasks.get(c, task["id"]))
+    return found["status"], found["completed_ms"]
+
+
+def _waves(store: Store) -> list[str]:
+    return [row["status"] for row in store.read(lambda c: waves.history(c, "s1", 9, 0)).rows]
+
+
+@pytest.mark.requirement("A1", "A6")
+def test_a_task_is_over_when_its_subtasks_are_and_the_next_wave_starts(store: Store) -> None:
+    request = a_request(store)
+    first, second = a_task(store, request), a_task(store, request)
+    parts = [a_subtask(store, first) for _ in range(2)]
+    a_subtask(store, second)
+    assert (_stands(store, first), _waves(store)) == (("pending", None), ["pending", "pending"])
+    _set(store, parts[0], "running")
+    assert (_stands(store, first), _waves(store)) == (("running", None), ["running", "pending"])
+    _set(store, parts[0], "completed")
+    assert _stands(store, first) == ("running", None)
+    _set(store, parts[1], "completed", NOW + 7)
+    assert _stands(store, first) == ("completed", NOW + 7)
+    assert _waves(store) == ["completed", "running"]
+    assert [row["body"]["wave_number"] for row in told(store, "wave.completed")] == [0]
+    assert [row["body"]["status"] for row in told(store, "task.changed")] == [
+        "running",
+        "completed",
+    ]
+
+
+@pytest.mark.requirement("A1", "A6")
+def test_one_that_failed_fails_its_task_and_taking_it_up_again_goes_on(store: Store) -> None:
+    task = a_task(store, a_request(store))
+    good, bad = a_subtask(store, task), a_subtask(store, task)
+    _set(store, good, "completed")
+    _set(store, bad, "failed", NOW + 3)
+    assert (_stands(store, task), _waves(store)) == (("failed", NOW + 3), ["failed"])
+    _set(store, bad, "running", NOW + 4)
+    assert (_stands(store, task), _waves(store)) == (("running", None), ["running"])
+    _set(store, bad, "completed", NOW + 5)
+    assert (_stands(store, task), _waves(store)) == (("completed", NOW + 5), ["completed"])
+    a_subtask(store, task)
+    assert (_stands(store, task), _waves(store)) == (("running", None), ["running"])
+
+
+@pytest.mark.requirement("A1")
+def test_what_somebody_said_of_a_task_stands_until_a_subtask_is_taken_up(store: Store) -> None:
+    task = a_task(store, a_request(store))
+    parts = [a_subtask(store, task, status="running") for _ in range(3)]
+    store.write(lambda c: tasks.change(c, task["id"], {"status": "completed"}, NOW + 2))
+    _set(store, parts[0], "completed", NOW + 3)
+    assert _stands(store, task) == ("completed", NOW + 2)
+    store.write(lambda c: tasks.change(c, task["id"], {"status": "paused"}, NOW + 4))
+    _set(store, parts[1], "completed", NOW + 5)
+    assert _stands(store, task) == ("paused", None)
+
+
+@pytest.mark.requirement("A1")
+def test_a_task_is_over_when_the_last_open_subtask_goes(store: Store) -> None:
+    task = a_task(store, a_request(store))
+    done, left = a_subtask(store, task), a_subtask(store, task)
+    _set(store, done, "completed")
+    store.write(lambda c: subtasks.remove(c, left["id"], NOW + 2))
+    assert _stands(store, task) == ("completed", NOW + 2)
+    store.write(lambda c: subtasks.remove(c, done["id"], NOW + 3))
+    assert _stands(store, task) == ("completed", NOW + 2)
+
+
+@pytest.mark.requirement("A1", "A6")
+@pytest.mark.parametrize("by", ["close", "cleanup"])
+def test_a_session_that_ends_fails_what_was_under_way_in_it(store: Store, by: str) -> None:
+    task = a_task(store, a_request(store))
+    a_subtask(store, task, status="running")
+    if by == "close":
+        store.write(lambda c: subtasks.close_session(c, "s1", NOW + 2))
+    else:
+        store.write(lambda c: sessions.change(c, "s1", {"ended_ms": NOW + 1}))
+        store.write(lambda c: cleanup.run(c, NOW + 2))
+    assert (_stands(store, task), _waves(store)) == (("failed", NOW + 2), ["failed"])
+
+
+@pytest.mark.requirement("A4", "A6")
+def test_subtasks_that_end_at_once_end_their_task_once(store: Store) -> None:
+    task = a_task(store, a_request(store))
+    parts = [a_subtask(store, task) for _ in range(8)]
+    with ThreadPoolExecutor(8) as pool:
+        list(pool.map(lambda part: _set(store, part, "completed"), parts))
+    assert _stands(store, task)[0] == "completed"
+    assert len(told(store, "wave.completed")) == 1
+
+
+@pytest.mark.requirement("A1")
+def test_a_task_that_hooks_tell_of_is_left_to_them(store: Store) -> None:
+    request = a_request(store)
+    row = {
+        "id": ids.of("task", "told"),
+        "request_id": request["id"],
+        "name": "Subagents",
+        "wave_number": 0,
+        "status": "running",
+        "created_ms": NOW,
+    }
+    store.write(lambda c: c.execute(task_rows.insert(), row))
+    _set(store, a_subtask(store, row), "completed")
+    assert _stands(store, row) == ("running", None)
