@@ -36,7 +36,7 @@ def end_time(status: str, now_ms: int, before: Row | None = None) -> Row:
 
 def following(task: str, below: Collection[str], *, taken_up: bool = False) -> str:
     """How a task stands by its subtasks: over once all of them are (completed if every one was,
-    else failed), under way once one is. `taken_up`: one was just begun, so an ended task goes on."""
+    else failed), under way once one is. `taken_up`: one was just begun, an ended task goes on."""
     if below and ENDED.issuperset(below):
         return "completed" if set(below) == {"completed"} else "failed"
     goes_on = taken_up if task in ENDED else task == "pending"
