@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import Field
 
 from holdfast.api.answers import NOT_FOUND, Answer, Paged, paging, said
@@ -23,11 +23,11 @@ from holdfast.api.fields import (
     WordQuery,
     at_most,
 )
-from holdfast.api.large import Route
+from holdfast.api.routing import Router
 from holdfast.store.page import Row
 from holdfast.work import actions, moment
 
-router = APIRouter(prefix="/api/actions", tags=["actions"], route_class=Route)
+router = Router(prefix="/api/actions", tags=["actions"])
 ToolType = Literal["builtin", "agent", "skill", "command", "mcp"]
 Many = Annotated[int, Query(ge=1, le=MOST_INT), at_most(5_000)]
 MOST_DURATION_MS = 10**12

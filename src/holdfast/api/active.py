@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from sqlalchemy.engine import Connection
 
 from holdfast.api import sessions
 from holdfast.api.answers import Answer, Paged, paging, said
 from holdfast.api.database import Db
 from holdfast.api.fields import Limit, Offset
+from holdfast.api.routing import Router
 from holdfast.store.page import Page, Row
 from holdfast.work import active, moment
 
-router = APIRouter(prefix="/api/active-sessions", tags=["sessions"])
+router = Router(prefix="/api/active-sessions", tags=["sessions"])
 
 
 class Agent(Answer):

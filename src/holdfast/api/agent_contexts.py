@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from sqlalchemy.engine import Connection
 
 from holdfast.api.answers import Answer, Paged, paging, said
 from holdfast.api.database import Db
 from holdfast.api.fields import IdQuery, Offset, WordQuery
+from holdfast.api.routing import Router
 from holdfast.store.page import Row
 from holdfast.work import agent_contexts, capacity, moment
 
-router = APIRouter(prefix="/api/agent-contexts", tags=["agents"])
+router = Router(prefix="/api/agent-contexts", tags=["agents"])
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 

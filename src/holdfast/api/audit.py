@@ -6,15 +6,16 @@ from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import msgspec
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from holdfast.api.answers import Answer, Paged, paging, said
 from holdfast.api.database import Db
 from holdfast.api.fields import Offset, WordQuery
+from holdfast.api.routing import Router
 from holdfast.store.page import Page, Row
 from holdfast.work import audit, moment
 
-router = APIRouter(prefix="/api/audit", tags=["audit"])
+router = Router(prefix="/api/audit", tags=["audit"])
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 
 from holdfast.api.answers import NOT_FOUND, Answer, said
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentName, AgentPath, Body, IdPath, Text
-from holdfast.api.large import Route
+from holdfast.api.routing import Router
 from holdfast.store.page import Row
 from holdfast.work import blocking, moment
 
-router = APIRouter(prefix="/api", tags=["blocking"], route_class=Route)
+router = Router(prefix="/api", tags=["blocking"])
 Agent = Annotated[AgentName, Query()]
 
 

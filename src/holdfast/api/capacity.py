@@ -9,20 +9,20 @@ from __future__ import annotations
 import time
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Request, Response
+from fastapi import Query, Request, Response
 from pydantic import Field
 from sqlalchemy.engine import Connection
 
 from holdfast.api.answers import NOT_FOUND, Answer, nothing, said
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, AgentPath, Body, Text, Word
-from holdfast.api.large import Route
+from holdfast.api.routing import Router
 from holdfast.store.errors import StoreError
 from holdfast.store.page import Row
 from holdfast.work import capacity, moment
 from holdfast.work.errors import NotThere
 
-router = APIRouter(prefix="/api", tags=["capacity"], route_class=Route)
+router = Router(prefix="/api", tags=["capacity"])
 Size = Annotated[int, Field(ge=0, le=MOST_INT)]
 Fits = Annotated[int | None, Query(ge=0, le=MOST_INT)]
 SAVES = frozenset(("advisory", "urgent"))

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import AfterValidator, Field
 
 from holdfast.api.answers import NOT_FOUND, Answer, Paged, paging, said
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_ID, AgentName, Body, Id, Offset, clean
-from holdfast.api.large import Route
+from holdfast.api.routing import Router
 from holdfast.api.slips import Slip
 from holdfast.store.page import Row
 from holdfast.work import claims, moment
 
-router = APIRouter(prefix="/api/claims", tags=["claims"], route_class=Route)
+router = Router(prefix="/api/claims", tags=["claims"])
 Work = Annotated[str, Field(min_length=1, max_length=MOST_ID), AfterValidator(clean)]
 Limit = Annotated[int, Query(ge=1, le=1000)]
 

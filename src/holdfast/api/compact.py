@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from pydantic import BeforeValidator, Field
 from sqlalchemy.engine import Connection
 
 from holdfast.api.answers import Answer, said
 from holdfast.api.database import Db
 from holdfast.api.fields import Anything, Body, Object, SessionPath, Text, Texts, Word, not_large
-from holdfast.api.large import Route
+from holdfast.api.routing import Router
 from holdfast.brief.shared import compose_shared
 from holdfast.store.page import Row
 from holdfast.work import compaction, moment
 
-router = APIRouter(prefix="/api/compact", tags=["compaction"], route_class=Route)
+router = Router(prefix="/api/compact", tags=["compaction"])
 LISTS = ("active_tasks", "modified_files", "key_decisions", "agent_states")
 
 

@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import Field
 
 from holdfast.api.answers import NOT_FOUND, Answer, said
 from holdfast.api.compact import Source
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentPath, Body, Text, Word, WordQuery
-from holdfast.api.large import Route
+from holdfast.api.routing import Router
 from holdfast.brief.shared import compose_shared
 from holdfast.store import ids
 from holdfast.work import knowledge, moment
 
-router = APIRouter(prefix="/api/context", tags=["context"], route_class=Route)
+router = Router(prefix="/api/context", tags=["context"])
 Tokens = Annotated[int, Field(ge=100, le=8000)]
 History = Annotated[int, Field(ge=0, le=500)]
 

@@ -9,7 +9,7 @@ from functools import partial
 from typing import Annotated, Any
 
 import msgspec
-from fastapi import APIRouter, Depends, Header, Query, Request, Response
+from fastapi import Depends, Header, Query, Request, Response
 from fastapi.responses import StreamingResponse
 from pydantic import AfterValidator, BeforeValidator, Field
 from starlette.types import Message, Receive, Scope, Send
@@ -18,13 +18,14 @@ from holdfast.api.answers import Answer, said
 from holdfast.api.database import Database, Db
 from holdfast.api.fields import MOST_BIGINT, MOST_ID, plain
 from holdfast.api.listening import Hub
+from holdfast.api.routing import Router
 from holdfast.api.slips import Slip
 from holdfast.store.errors import StoreError
 from holdfast.store.page import Row
 from holdfast.work import events, moment
 from holdfast.work.events import Wanted
 
-router = APIRouter(prefix="/api/events", tags=["events"])
+router = Router(prefix="/api/events", tags=["events"])
 HEARTBEAT_SECONDS = 15.0
 STUCK_SECONDS = 60.0
 AGAIN_SECONDS = 1.0

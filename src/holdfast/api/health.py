@@ -5,17 +5,18 @@ from __future__ import annotations
 import time
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from sqlalchemy.engine import Connection
 
 import holdfast
 from holdfast.api.answers import Answer, said
 from holdfast.api.database import Db
+from holdfast.api.routing import Router
 from holdfast.store import notes
 from holdfast.store.errors import StoreError
 from holdfast.work import capacity, cleanup, moment
 
-router = APIRouter(tags=["health"])
+router = Router(tags=["health"])
 FEATURES = {f"phase{n}": "active" for n in range(1, 10)}
 COUNTED = {
     "projectCount": "projects",

@@ -5,16 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import msgspec
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from holdfast.api import projects, requests, subtasks, tasks
 from holdfast.api.answers import NOT_FOUND, Answer, Paged, paging, said
 from holdfast.api.database import Db
 from holdfast.api.fields import IdPath, Limit, Offset
+from holdfast.api.routing import Router
 from holdfast.store.page import Row
 from holdfast.work import hierarchy
 
-router = APIRouter(prefix="/api/hierarchy", tags=["projects"])
+router = Router(prefix="/api/hierarchy", tags=["projects"])
 
 
 class Request(requests.Request):

@@ -6,19 +6,19 @@ import asyncio
 from typing import Annotated, Any, Literal
 
 import msgspec
-from fastapi import APIRouter, Depends, Request, Response
+from fastapi import Depends, Request, Response
 from pydantic import AfterValidator, Field
 from sqlalchemy.engine import Connection
 
 from holdfast.api.answers import Answer, said
 from holdfast.api.database import Db
 from holdfast.api.fields import Body, Word, storable
-from holdfast.api.large import Route
+from holdfast.api.routing import Router
 from holdfast.work import deeds
 from holdfast.work.errors import Refused
 from holdfast.work.take_in import Behind, take
 
-router = APIRouter(prefix="/api/intake", tags=["intake"], route_class=Route)
+router = Router(prefix="/api/intake", tags=["intake"])
 MOST_DEEDS = 10_000
 Position = Annotated[dict[str, Any], AfterValidator(storable)]
 

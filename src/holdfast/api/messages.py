@@ -5,19 +5,19 @@ from __future__ import annotations
 import asyncio
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import AliasChoices, Field
 
 from holdfast.api.answers import NOT_FOUND, Answer, Paged, paging, said
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentName, AgentPath, Body, Id, Object, Offset, Text, TimeMs
-from holdfast.api.large import Route
+from holdfast.api.routing import Router
 from holdfast.api.topics import Topic, Topics, must_know
 from holdfast.store.page import Row
 from holdfast.work import board, deliveries, messages, moment
 from holdfast.work.deliveries import Ask
 
-router = APIRouter(prefix="/api/messages", tags=["messages"], route_class=Route)
+router = Router(prefix="/api/messages", tags=["messages"])
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 

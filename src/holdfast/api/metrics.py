@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
 
 from holdfast.api.database import Db
+from holdfast.api.routing import Router
 from holdfast.store.page import Row
 from holdfast.work import capacity, moment
 
-router = APIRouter(tags=["health"])
+router = Router(tags=["health"])
 KIND = "text/plain; version=0.0.4; charset=utf-8"
 LABELS = ("session_id", "agent_id", "zone", "alert")
 GAUGES = {

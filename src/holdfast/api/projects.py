@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import AfterValidator
 from sqlalchemy.engine import Connection
 
@@ -22,13 +22,13 @@ from holdfast.api.fields import (
     Text,
     plain,
 )
-from holdfast.api.large import Route
+from holdfast.api.routing import Router
 from holdfast.store.page import Row
 from holdfast.work import moment, projects
 from holdfast.work.errors import Refused
 from holdfast.work.requests import latest
 
-router = APIRouter(prefix="/api/projects", tags=["projects"], route_class=Route)
+router = Router(prefix="/api/projects", tags=["projects"])
 
 
 class NewProject(Body):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, Literal
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from sqlalchemy.engine import Connection
 
 from holdfast.api import tasks
@@ -22,12 +22,12 @@ from holdfast.api.fields import (
     WordQuery,
     Words,
 )
-from holdfast.api.large import Route
+from holdfast.api.routing import Router
 from holdfast.store.page import Row
 from holdfast.work import moment, requests
 from holdfast.work.status import RequestStatus
 
-router = APIRouter(prefix="/api/requests", tags=["requests"], route_class=Route)
+router = Router(prefix="/api/requests", tags=["requests"])
 PromptType = Literal["feature", "debug", "explain", "search", "refactor", "test", "review", "other"]
 
 

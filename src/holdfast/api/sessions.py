@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from sqlalchemy.engine import Connection
 
 from holdfast.api import requests
@@ -22,12 +22,12 @@ from holdfast.api.fields import (
     TimeMs,
     Word,
 )
-from holdfast.api.large import Route
+from holdfast.api.routing import Router
 from holdfast.store.page import Row
 from holdfast.work import moment, session_stats, sessions
 from holdfast.work.requests import latest
 
-router = APIRouter(prefix="/api/sessions", tags=["sessions"], route_class=Route)
+router = Router(prefix="/api/sessions", tags=["sessions"])
 COLUMNS = {"started_at": "started_ms", "ended_at": "ended_ms"}
 
 

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Query, Response
+from fastapi import Query, Response
 from pydantic import Field
 
 from holdfast.api.answers import NOT_FOUND, Answer, Paged, paging, said
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentName, AgentPath, Body, IdPath, Offset, Text
-from holdfast.api.large import Route
+from holdfast.api.routing import Router
 from holdfast.api.topics import Topic, Topics, must_know
 from holdfast.store.page import Row
 from holdfast.work import moment, subscriptions
 
-router = APIRouter(prefix="/api", tags=["subscriptions"], route_class=Route)
+router = Router(prefix="/api", tags=["subscriptions"])
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from pydantic import Field
 from sqlalchemy.engine import Connection
 
@@ -24,12 +24,12 @@ from holdfast.api.fields import (
     WordQuery,
     Words,
 )
-from holdfast.api.large import Route
+from holdfast.api.routing import Router
 from holdfast.store.page import Row
 from holdfast.work import moment, subtasks
 from holdfast.work.status import WorkStatus
 
-router = APIRouter(prefix="/api/subtasks", tags=["subtasks"], route_class=Route)
+router = Router(prefix="/api/subtasks", tags=["subtasks"])
 Blockers = Annotated[list[Id], Field(max_length=1_000)]
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 from pydantic import Field
 from sqlalchemy.engine import Connection
 
@@ -12,12 +12,12 @@ from holdfast.api import subtasks
 from holdfast.api.answers import NOT_FOUND, Answer, Paged, nothing, paging, said
 from holdfast.api.database import Db
 from holdfast.api.fields import Body, Id, IdPath, IdQuery, Limit, Offset, WordQuery, Words
-from holdfast.api.large import Route
+from holdfast.api.routing import Router
 from holdfast.store.page import Row
 from holdfast.work import moment, tasks
 from holdfast.work.status import WorkStatus
 
-router = APIRouter(prefix="/api/tasks", tags=["tasks"], route_class=Route)
+router = Router(prefix="/api/tasks", tags=["tasks"])
 WaveNumber = Annotated[int, Field(ge=0, le=1_000_000)]
 
 

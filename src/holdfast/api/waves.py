@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
-from fastapi import APIRouter, Response
+from fastapi import Response
 
 from holdfast.api.answers import NOT_FOUND, Answer, Paged, paging, said
 from holdfast.api.database import Db
 from holdfast.api.fields import Limit, Offset, SessionPath
+from holdfast.api.routing import Router
 from holdfast.api.slips import Slip
 from holdfast.store.page import Row
 from holdfast.work import moment, waves
 
-router = APIRouter(prefix="/api/waves", tags=["waves"])
+router = Router(prefix="/api/waves", tags=["waves"])
 
 
 class Wave(Answer):
