@@ -18,7 +18,7 @@ from holdfast.store.page import Row
 from holdfast.store.tables import positions, sessions
 from holdfast.store.upsert import upsert
 from holdfast.wire.errors import HoldfastError
-from holdfast.work import moment, projects, tool_counts, waves
+from holdfast.work import moment, projects, waves
 from holdfast.work.deeds import (
     ActionDone,
     Batch,
@@ -116,8 +116,6 @@ def _taken(connection: Connection, batch: Batch) -> TakenIn:
     _count(connection, project_id, "subtasks", len(started))
     if done:
         notes.count(connection, "actions", len(done))
-        for row in done:
-            tool_counts.add(connection, row)
     if session_id and project_id and (listed or stood or tree.removed or lost[0]):
         waves.settle(connection, session_id, project_id, None)
     told = [("request.created", asked), ("task.created", listed), ("task.changed", stood)]

@@ -18,10 +18,10 @@ COLUMNS = (sa.func.coalesce(actions.c.project_id, NO_PROJECT), actions.c.tool_na
            actions.c.tool_type)  # fmt: skip
 
 
-def add(connection: Connection, row: Row) -> None:
-    """One action more."""
+def add(connection: Connection, row: Row, by: int = 1) -> None:
+    """One action more, or less."""
     key = (row["project_id"] or NO_PROJECT, row["tool_name"], row["tool_type"])
-    notes.tally(connection, KEPT, key)
+    notes.tally(connection, KEPT, key, by)
 
 
 def remove(connection: Connection, which: sa.ColumnElement[bool]) -> int:

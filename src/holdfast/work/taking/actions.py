@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.store.page import Row
 from holdfast.store.tables import actions, subtasks
-from holdfast.work import names
+from holdfast.work import names, tool_counts
 from holdfast.work.deeds import ActionDone, Deed
 from holdfast.work.taking.shelf import Shelf
 
@@ -73,6 +73,7 @@ class Actions:
             for sign, one in ((1, row), (-1, before)):
                 if one is not None:
                     _tally(totals, one, sign)
+                    tool_counts.add(self._connection, one, sign)
                     tools[one["session_id"], one["agent_id"] or "", one["tool_name"]] += sign
         added, _ = self._shelf.flush()
         return added, totals, tools
