@@ -10,10 +10,12 @@ from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.exc import IntegrityError
 
 from holdfast.store import damage, tables
 from holdfast.store.check import check
 from holdfast.store.errors import Corrupt, Denied, NoRoom, StoreError
+from holdfast.store.slips import named
 from holdfast.store.store import Store
 from holdfast.work import projects
 
@@ -145,6 +147,16 @@ def test_a_full_disk_is_never_taken_for_damage(words: str, kind: type[StoreError
 
     slip = named(OperationalError("INSERT", {}, sqlite3.OperationalError(words)))
     assert type(slip) is kind
+
+
+@pytest.mark.requirement("X6")
+def test_the_words_of_a_row_are_never_taken_for_damage() -> None:
+    """PostgreSQL quotes what it refuses."""
+    from psycopg.errors import UniqueViolation
+
+    told = UniqueViolation("Key (path)=(malformed, disk is full, 25006) already exists.")
+    slip = IntegrityError("INSERT", {}, told)
+    assert named(slip) is slip
 
 
 def test_a_folder_in_its_place_is_said_as_what_it_is(tmp_path: Path) -> None:

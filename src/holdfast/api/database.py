@@ -1,9 +1,12 @@
-"""What a route may do with the database: read on another thread, write together with the others."""
+"""What a route may do with the database: read on another thread, write together with the others.
+
+Whoever asks is answered in time, also while the database hangs: then with 503.
+"""
 
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from contextlib import suppress
 from typing import Annotated, Any, TypeVar
 
@@ -11,11 +14,13 @@ from fastapi import Depends, Request
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
+from holdfast.store.errors import Unreachable
 from holdfast.store.slips import named
 from holdfast.store.store import Store
 from holdfast.store.writer import Job, tell_all
 
 T = TypeVar("T")
+ANSWER_SECONDS = 15.0
 
 
 class Database:
@@ -24,18 +29,33 @@ class Database:
         self._inbox: _Inbox | None = None
 
     async def read(self, query: Callable[[Connection], T]) -> T:
-        return await asyncio.to_thread(self.store.read, query)
+        return await self._in_time(asyncio.to_thread(self.store.read, query))
 
     async def write(self, change: Callable[[Connection], T]) -> T:
+        """One that is given up before its turn came is never written."""
+        try:
+            return await self._in_time(self._written(change))
+        except DBAPIError as slip:
+            raise named(slip) from slip
+
+    async def _written(self, change: Callable[[Connection], T]) -> T:
         loop = asyncio.get_running_loop()
         if self._inbox is None or self._inbox.loop is not loop:
             self._inbox = _Inbox(loop)
         done: asyncio.Future[T] = loop.create_future()
         self.store.hand_in(Job(change, done), self._inbox)
+        return await done
+
+    async def _in_time(self, answer: Coroutine[Any, Any, T]) -> T:
+        if self.store.outgrown is not None:
+            answer.close()
+            raise self.store.outgrown
         try:
-            return await done
-        except DBAPIError as slip:
-            raise named(slip) from slip
+            async with asyncio.timeout(ANSWER_SECONDS):
+                return await answer
+        except TimeoutError:
+            words = f"the database did not answer in {ANSWER_SECONDS:g} seconds"
+            raise Unreachable(words) from None
 
 
 class _Inbox:

@@ -25,6 +25,13 @@ VARIABLE = "HOLDFAST_DATABASE"
 BUSY_SECONDS = 5
 MOST_CONNECTIONS = 16
 WRITES = {"holdfast_writes": True}
+# A network that swallows everything is noticed after half a minute, not after a quarter of an hour.
+_ALIVE = {
+    "keepalives_idle": 15,
+    "keepalives_interval": 5,
+    "keepalives_count": 3,
+    "tcp_user_timeout": 30_000,
+}
 
 
 def default_url() -> str:
@@ -110,11 +117,26 @@ def _postgres(url: URL) -> Engine:
             "PostgreSQL needs its driver: pip install holdfast[postgres]"
         ) from slip
     del psycopg
-    return sa.create_engine(
+    engine = sa.create_engine(
         url,
         pool_size=MOST_CONNECTIONS,
         pool_pre_ping=True,
         # without it an INSERT's rowcount is -1: "nothing was new" could not be told
         execution_options={"preserve_rowcount": True},
-        connect_args={"connect_timeout": BUSY_SECONDS, "application_name": "holdfast"},
+        connect_args={"connect_timeout": BUSY_SECONDS, "application_name": "holdfast", **_ALIVE},
     )
+    event.listen(engine, "connect", _impatient)
+    return engine
+
+
+def _impatient(connection: Any, _record: Any) -> None:
+    """Who waits for a lock of another session is told so in the end, as on SQLite. Said here and
+    not at the start of the connection, where a pooler between us would refuse it."""
+    connection.execute(f"SET lock_timeout = '{BUSY_SECONDS}s'")
+    connection.commit()
+
+
+def patient(connection: Connection) -> None:
+    """For this transaction: wait for locks as long as others have them."""
+    if not is_sqlite(connection):
+        connection.exec_driver_sql("SET LOCAL lock_timeout = 0")

@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError
 
 from holdfast.store import backup, schema
-from holdfast.store.engine import WRITES, is_sqlite
+from holdfast.store.engine import WRITES, is_sqlite, patient
 from holdfast.store.errors import NoBackup, NotEmpty, TooNew
 from holdfast.store.slips import named
 from holdfast.store.tables import metadata
@@ -38,6 +38,7 @@ def restore(engine: Engine, path: Path, *, replace: bool = False) -> dict[str, i
 def _restored(
     connection: Connection, version: str, lines: Iterator[Any], replace: bool
 ) -> dict[str, int]:
+    patient(connection)
     schema.refuse_newer(schema.version(connection))
     if not replace and (table := _table_with_rows(connection)):
         raise NotEmpty(f"there are rows in this database already ({table})")

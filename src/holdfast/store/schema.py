@@ -10,7 +10,7 @@ from pathlib import Path
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from holdfast.store.engine import WRITES
+from holdfast.store.engine import WRITES, patient
 from holdfast.store.errors import TooNew, TooOld
 from holdfast.store.slips import in_words
 
@@ -26,6 +26,16 @@ def version(connection: Connection) -> str:
         return ""
     found = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
     return str(found or "")
+
+
+def outgrown(connection: Connection) -> TooNew | None:
+    """Asked by a server that runs: another may have brought the database up meanwhile."""
+    found = connection.execute(sa.text("SELECT version_num FROM alembic_version")).scalar()
+    try:
+        refuse_newer(str(found or ""))
+    except TooNew as slip:
+        return slip
+    return None
 
 
 def ensure(engine: Engine, *, migrate: bool) -> str:
@@ -49,6 +59,7 @@ def refuse_newer(found: str) -> None:
 
 def _bring_up(engine: Engine) -> None:
     with engine.connect().execution_options(**WRITES) as connection, connection.begin():
+        patient(connection)
         if connection.dialect.name == "postgresql":
             connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
         found = version(connection)  # somebody else may have done it while we waited

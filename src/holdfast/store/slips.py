@@ -11,11 +11,17 @@ from holdfast.store.errors import Corrupt, Denied, NoRoom, StoreError, Unreachab
 
 # A file is only ever set aside for the first kind: a full disk must not look like damage.
 _DAMAGE = ("malformed", "not a database", "could not decode to utf-8")
-_FULL = ("database or disk is full", "no space left", "disk quota", "53100")
+_FULL = ("database or disk is full", "no space left", "disk quota")
 _REFUSED = ("disk i/o error", "file too large")
 _DENIED = {
     "readonly database": "the database may not be written to",
     "unable to open": "the database file cannot be opened",
+}
+# PostgreSQL's by number alone: its words may be those of a row ("Key (path)=(malformed)").
+_FULL_STATE, _LOCKED_STATE = "53100", "55P03"
+_DENIED_STATES = {
+    "25006": "the database may not be written to",  # a standby, or set so
+    "42501": "the database lets this role do less than is needed",
 }
 
 
@@ -40,16 +46,21 @@ def stops_all(slip: BaseException) -> bool:
 
 
 def _ours(slip: DBAPIError) -> StoreError | None:
-    text = f"{slip.orig} {getattr(slip.orig, 'sqlstate', '')}".lower()
+    state = getattr(slip.orig, "sqlstate", None) or ""
+    text = "" if state else str(slip.orig).lower()
     if any(word in text for word in _DAMAGE):
         return Corrupt(f"the database is damaged: {slip.orig}")
-    if any(word in text for word in _FULL):
+    if state == _FULL_STATE or any(word in text for word in _FULL):
         return NoRoom("the disk is full")
     if any(word in text for word in _REFUSED):
         return NoRoom(f"the disk takes no more: {slip.orig}")
+    if state in _DENIED_STATES:
+        return Denied(f"{_DENIED_STATES[state]}: {_first_line(slip.orig)}")
     for word, meaning in _DENIED.items():
         if word in text:
             return Denied(f"{meaning}: {slip.orig}")
+    if state == _LOCKED_STATE:
+        return Unreachable("the database is busy: another session holds a lock")
     if isinstance(slip, OperationalError) or slip.connection_invalidated:
         return Unreachable(f"the database does not answer: {_first_line(slip.orig)}")
     return None

@@ -12,7 +12,7 @@ from sqlalchemy.exc import DBAPIError
 
 from holdfast.store import notes, same_file, schema
 from holdfast.store.engine import default_url, open_engine
-from holdfast.store.errors import Corrupt, StoreError
+from holdfast.store.errors import Corrupt, StoreError, TooNew
 from holdfast.store.slips import in_words, named
 from holdfast.store.writer import Inbox, Job, Writer, tell_all, write_once
 from holdfast.wire import log
@@ -26,6 +26,7 @@ class Store:
     def __init__(self, engine: Engine) -> None:
         self.engine = engine
         self.changed: list[Callable[[], None]] = []  # called after a group was committed
+        self.outgrown: TooNew | None = None  # since it was opened, found by whoever looks
         self._writer: Writer | None = None
         self._damage: tuple[Corrupt, object] | None = None  # and the file it was found in
         event.listen(engine, "handle_error", self._note)

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from holdfast.store import schema
 from holdfast.store.store import Store
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
@@ -17,6 +18,7 @@ from holdfast.work import sync as taking
 from holdfast.work.spools import Spools
 
 LOOK_SECONDS = 1.0
+VERSION_SECONDS = 5.0
 PRUNE_SECONDS = 60.0
 TIDY_SECONDS = 3600.0
 END_SECONDS = 5.0
@@ -41,16 +43,16 @@ class Warm:
 
     def _run(self) -> None:
         spools = Spools()
-        due = {prune: time.monotonic(), tidy: time.monotonic()}
-        every = {prune: PRUNE_SECONDS, tidy: TIDY_SECONDS}
+        every = {look_at_version: VERSION_SECONDS, prune: PRUNE_SECONDS, tidy: TIDY_SECONDS}
+        due = dict.fromkeys(every, time.monotonic())
         while not self._over.is_set():
-            if spools.moved():
-                self._try(sync)
-            self._try(self._follow)
             for chore, at in due.items():
                 if time.monotonic() >= at:
                     due[chore] = time.monotonic() + every[chore]
                     self._try(chore)
+            if spools.moved():
+                self._try(sync)
+            self._try(self._follow)
             self._over.wait(LOOK_SECONDS)
 
     def _follow(self, store: Store) -> None:
@@ -59,6 +61,8 @@ class Warm:
 
     def _try(self, chore: Callable[[Store], None]) -> None:
         """A chore that fails is tried again at its next turn; the same words are logged once."""
+        if self._store.outgrown is not None and chore is not look_at_version:
+            return
         try:
             chore(self._store)
             self._said = ""
@@ -69,6 +73,14 @@ class Warm:
             if words != self._said:
                 log.add("ERROR", self._name, f"{chore.__name__}: {words}")
             self._said = words
+
+
+def look_at_version(store: Store) -> None:
+    """A newer Holdfast may have brought the database up: then it is left alone, until this one is
+    newer too."""
+    before, store.outgrown = store.outgrown, store.read(schema.outgrown)
+    if store.outgrown is not None and before is None:
+        log.add("ERROR", "serve", f"{store.outgrown}; {store.outgrown.hint}")
 
 
 def sync(store: Store) -> None:
