@@ -66,6 +66,15 @@ def test_what_was_refused_and_is_gone_keeps_nobody_waiting(server: Server) -> No
     assert team.health(server.url).refused == {}
 
 
+def test_one_the_server_stumbles_over_is_not_the_first_again(server: Server) -> None:
+    """Else everything behind it would wait for good."""
+    with answering(b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n") as other:
+        told = Source({"a": [0], "b": [0], "c": [0]})
+        for first in ("b", "c", "a"):
+            forward(other, told)
+            assert team.health(other.url).resume_at == first
+
+
 class OneIsBroken(Source):
     def gather(self, source: str, position: dict[str, Any]) -> Any:
         if source == "broken":

@@ -9,11 +9,14 @@ import msgspec
 from fastapi import Depends, Request, Response
 from pydantic import AfterValidator, Field
 from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DataError, IntegrityError
 
+from holdfast.api import intake_words
 from holdfast.api.answers import Answer, said
 from holdfast.api.database import Db
 from holdfast.api.fields import Body, Word, storable
 from holdfast.api.routing import Router
+from holdfast.wire import log
 from holdfast.work import deeds
 from holdfast.work.errors import Refused
 from holdfast.work.take_in import Behind, take
@@ -45,13 +48,14 @@ class Elsewhere(Answer):
 
 
 class Taking:
-    """How a batch is read and taken in; the real way, unless a test has another."""
+    """How a batch is read, without secrets, and taken in; the real way, unless a test's."""
 
     behind: type[Behind] = Behind
 
     def read(self, batch: dict[str, Any]) -> deeds.Batch:
         try:
-            return deeds.decode(msgspec.json.encode(batch))
+            told = {**batch, "deeds": intake_words.clean(batch["deeds"])}
+            return deeds.decode(msgspec.json.encode(told))
         except deeds.NoBatch as slip:
             raise Refused(str(slip), "deeds") from slip
 
@@ -72,6 +76,9 @@ async def post(body: Batch, db: Db, taking: Annotated[Any, Depends(_taking)]) ->
     batch = await asyncio.to_thread(lambda: taking.read(body.model_dump()))
     try:
         await db.write(lambda c: taking.take(c, batch))
+    except (IntegrityError, DataError) as slip:  # of rows that are not there, or are others
+        log.add("ERROR", "intake", f"{body.source}: {slip.orig}"[:300])
+        raise Refused("These deeds do not fit what is here", "deeds") from slip
     except taking.behind as elsewhere:
         return said({"error": "This source stands elsewhere", "position": elsewhere.position}, 409)
     return said({"position": body.until})

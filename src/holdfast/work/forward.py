@@ -90,11 +90,13 @@ def _all(
     end = None if seconds is None else time.monotonic() + seconds
     sources = told.sources()
     known.refused = {one: until for one, until in known.refused.items() if one in sources}
-    for source in _from(known.resume_at, sources):
+    turns = _from(known.resume_at, sources)
+    for source, following in zip(turns, [*turns[1:], *turns[:1]], strict=True):
         if end is not None and (_rests(known, source) or _is_quiet(told, source)):
             continue
-        known.resume_at = source
+        known.resume_at = following  # where the server stumbles over this one
         if not _tried(server, told, source, known, done, end):
+            known.resume_at = source
             return False
     known.resume_at = ""
     return not known.refused and not done.unread

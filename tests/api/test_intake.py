@@ -1,0 +1,145 @@
+"""What another machine tells is anyone's words: redacted again, bounded, never a 500."""
+
+from __future__ import annotations
+
+import json
+import uuid
+from typing import Any
+
+import msgspec
+import pytest
+from fastapi.testclient import TestClient
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from holdfast.store.store import Store
+from holdfast.work import deeds
+from tests.contracts.told import rows_of
+
+TOKEN = "ghp_" + "a1B2" * 9
+PROJECT, SESSION = str(uuid.UUID(int=1)), "s1"
+ONE, TWO, THREE = (str(uuid.UUID(int=n)) for n in (2, 3, 4))
+PLACE = {"session_id": SESSION, "project_id": PROJECT, "at_ms": 5}
+MET: list[dict[str, Any]] = [
+    {"deed": "project", "id": PROJECT, "path": "/p", "first_ms": 1, "last_ms": 9},
+    {"deed": "session", "id": SESSION, "project_id": PROJECT, "first_ms": 1, "last_ms": 9},
+]
+WORDY: list[dict[str, Any]] = [
+    {"deed": "request", "id": ONE, "prompt": f"use {TOKEN} now", **PLACE},
+    {"deed": "task", "id": TWO, "at_ms": 5, "request_id": ONE, "name": f"with {TOKEN}"},
+    {
+        "deed": "subtask", "id": THREE, "task_id": TWO, "request_id": ONE, "agent_id": "a1",
+        "description": f"give it {TOKEN}", **PLACE,
+    },
+    {
+        "deed": "action", "id": ONE, "told_by": "hook", "tool_name": "Bash", "tool_type": "builtin",
+        "input": f"curl -H 'X: {TOKEN}'", "file_paths": [f"/p/{TOKEN}"], **PLACE,
+    },
+    {
+        "deed": "context", "id": TWO, "agent_id": "a1", "agent_type": "t", "skills": [TOKEN],
+        "progress_summary": f"{TOKEN} was used", **PLACE,
+    },
+    {"deed": "window", "used_tokens": 7, "health": {"note": TOKEN, "used": 150_000}, **PLACE},
+    {"deed": "compaction", "count": 1, "summary": f"remember {TOKEN}", **PLACE},
+    {"deed": "audit", "id": TWO, "kind": "K", "at_ms": 5, "body": {"password": "hunter2hunter2"}},
+    {
+        "deed": "checkpoint", "id": THREE, "checkpoint_id": "c", "path": "/p/c.md",
+        "summary": f"kept {TOKEN}", "snapshot": {"deep": [{TOKEN: [TOKEN]}]}, **PLACE,
+    },
+]  # fmt: skip
+
+
+def _batch(told: list[Any], since: Any = None, until: Any = None) -> dict[str, Any]:
+    return {
+        "source": "window:m:s1/main",
+        "since": since or {},
+        "until": until or {"at": 1},
+        "deeds": told,
+        "version": 1,
+    }
+
+
+@pytest.mark.requirement("X4", "S4")
+def test_a_sender_that_redacted_nothing_gets_no_secret_in(api: TestClient, store: Store) -> None:
+    assert api.post("/api/intake", json=_batch([*MET, *WORDY])).status_code == 200
+    found = json.dumps(rows_of(store))
+    assert TOKEN not in found
+    assert "hunter2" not in found
+    assert "use [redacted: github token] now" in found
+    assert TOKEN not in api.get("/api/events?wait=0").text
+
+
+@pytest.mark.requirement("X4", "S4")
+def test_what_grows_by_a_placeholder_is_still_taken(api: TestClient, store: Store) -> None:
+    full = (TOKEN + " ") * 500
+    prompt = {"deed": "request", "id": ONE, "prompt": full[: deeds.PROMPT_CHARS], **PLACE}
+    short = "password=hunter2a " * 500
+    second = {**prompt, "id": TWO, "prompt": short[: deeds.PROMPT_CHARS]}
+    assert api.post("/api/intake", json=_batch([*MET, prompt, second])).status_code == 200
+    assert "hunter2a" not in json.dumps(rows_of(store))
+
+
+HOSTILE: list[Any] = [
+    "\x00", "a\x00b", "\ud83d", "x" * 10_000, "", " ", "../../etc", "%", "'; DROP TABLE a;--",
+    "\u202e", "\U0001d54f" * 200, -1, 0, 2**53, 2**63, 1.5, True, None, [], {}, [[[]]],
+    {"a": {"b": None}},
+]  # fmt: skip
+ALL = [*MET, *WORDY]
+
+
+@pytest.mark.requirement("X7", "S4")
+@pytest.mark.parametrize(
+    "number",
+    [
+        pytest.param(n, id=one["deed"], marks=() if one["deed"] == "audit" else pytest.mark.slow)
+        for n, one in enumerate(ALL)
+    ],
+)
+def test_every_field_may_hold_anything_and_nothing_is_a_500(api: TestClient, number: int) -> None:
+    for field in ALL[number]:
+        for odd in HOSTILE:
+            told = [*ALL[:number], {**ALL[number], field: odd}, *ALL[number + 1 :]]
+            data = json.dumps(_batch(told, {"at": 99})).encode()
+            status = _post(api, data)
+            assert status in (400, 409), (field, odd)
+
+
+def _post(api: TestClient, data: bytes) -> int:
+    return api.post(
+        "/api/intake", content=data, headers={"Content-Type": "application/json"}
+    ).status_code
+
+
+deed = st.sampled_from(ALL)
+ids = st.sampled_from([PROJECT, ONE, TWO, THREE])
+
+
+@st.composite
+def tellings(draw: st.DrawFn) -> list[dict[str, Any]]:
+    """Deeds in any order, of rows that may be there or not, and of each other."""
+    told = []
+    for one in draw(st.lists(deed, max_size=8)):
+        mixed = {
+            name: draw(ids) for name, held in one.items() if held in (PROJECT, ONE, TWO, THREE)
+        }
+        told.append({**one, **mixed})
+    return told
+
+
+@pytest.mark.requirement("X7", "S4")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(tellings())
+def test_deeds_of_rows_that_are_not_there_are_taken_or_refused(
+    api: TestClient, told: list[dict[str, Any]]
+) -> None:
+    batch = _batch(told) | {"source": f"window:m:{uuid.uuid4()}/main"}
+    answer = api.post("/api/intake", json=batch)
+    assert answer.status_code in (200, 400), (answer.text, told)
+
+
+@pytest.mark.requirement("X7", "S4")
+def test_a_position_of_any_depth_is_taken_or_refused(api: TestClient) -> None:
+    for depth in (10, 60, 100, 10_000):
+        deep = b'{"a":' * depth + b"1" + b"}" * depth
+        data = msgspec.json.encode(_batch([], {}, {"HERE": 1})).replace(b'{"HERE":1}', deep)
+        assert _post(api, data) in (200, 400, 409), depth
