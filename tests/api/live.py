@@ -21,6 +21,7 @@ from typing import Any
 import uvicorn
 
 from holdfast.api.app import create
+from holdfast.api.connections import Connection
 from holdfast.api.gate import Gate, Rules
 from holdfast.store.store import Store
 
@@ -126,7 +127,7 @@ def in_thread(store: Store, rules: Rules | None = None) -> Iterator[Live]:
     app = create(store)
     config = uvicorn.Config(
         Gate(app, rules or Rules(token=TOKEN)),
-        http="h11",
+        http=Connection,
         ws="none",
         lifespan="off",
         log_config=None,

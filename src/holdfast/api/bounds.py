@@ -37,6 +37,7 @@ async def answer(send: Send, refusal: Refusal) -> None:
 async def bounded(app: ASGIApp, most: int, scope: Scope, receive: Receive, send: Send) -> None:
     """Run `app`; once the body is too long or too slow, what it would answer no longer counts."""
     seen = 0
+    end = asyncio.get_running_loop().time() + BODY_SECONDS  # of all of it, or it could drip on
     whole = started = False
     refusal: Refusal | None = None
 
@@ -45,7 +46,7 @@ async def bounded(app: ASGIApp, most: int, scope: Scope, receive: Receive, send:
         if whole:
             return await receive()  # waits for the client to leave
         try:
-            async with asyncio.timeout(BODY_SECONDS):
+            async with asyncio.timeout_at(end):
                 message = await receive()
         except TimeoutError:
             refusal = Refusal(408, "The body did not come in time", ((b"connection", b"close"),))

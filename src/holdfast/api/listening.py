@@ -52,6 +52,7 @@ class Hub:
     @asynccontextmanager
     async def joined(self) -> AsyncIterator[asyncio.Event]:
         """An event that is set whenever there may be something new; it is set at first."""
+        self.expect_room()  # asked once more: many may have been let in together
         self._loop = asyncio.get_running_loop()
         poked = asyncio.Event()
         poked.set()

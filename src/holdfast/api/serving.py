@@ -18,6 +18,7 @@ import uvicorn
 from holdfast.api import address as addresses
 from holdfast.api.address import Address
 from holdfast.api.app import create
+from holdfast.api.connections import Connection
 from holdfast.api.gate import Gate, Rules
 from holdfast.api.listening import Hub
 from holdfast.settings import secret
@@ -100,7 +101,7 @@ def _run(store: Store, rules: Rules, address: Address, listener: socket.socket) 
     app = create(store)
     config = uvicorn.Config(
         Gate(app, rules),
-        http="h11",
+        http=Connection,
         ws="none",
         loop="asyncio",
         lifespan="off",

@@ -1,0 +1,123 @@
+"""Who sends slowly, or only holds on, is let go; and nobody else notices."""
+
+from __future__ import annotations
+
+import http.client
+import json
+import socket
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from holdfast.api import bounds, connections, listening
+from holdfast.store.store import Store
+from tests.api.live import TOKEN, Live, in_thread, until
+
+pytestmark = pytest.mark.requirement("X5", "X7")
+HEAD = f"POST /api/projects HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n"
+HEAD += "Content-Type: application/json\r\nContent-Length: 5000\r\n\r\n"
+
+
+@pytest.fixture
+def live(sqlite_url: str) -> Iterator[Live]:
+    store = Store.open(sqlite_url)
+    with in_thread(store) as found:
+        yield found
+    store.close()
+
+
+def _connected(live: Live) -> socket.socket:
+    return socket.create_connection(("127.0.0.1", live.port), timeout=60)
+
+
+def _drip(wire: socket.socket, over: threading.Event) -> None:
+    try:
+        while not over.wait(0.02):
+            wire.sendall(b" ")
+    except OSError:
+        pass
+
+
+def test_a_body_that_drips_on_is_given_up_as_a_whole(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bounds, "BODY_SECONDS", 0.5)
+    over = threading.Event()
+    with _connected(live) as wire:
+        wire.sendall(HEAD.encode())
+        dripping = threading.Thread(target=_drip, args=(wire, over))
+        dripping.start()
+        try:
+            assert wire.recv(65536).startswith(b"HTTP/1.1 408 ")
+        finally:
+            over.set()
+            dripping.join()
+
+
+@pytest.mark.parametrize("begun", [b"", b"GET / HTTP/1.1\r\nX-Slow: "])
+def test_a_head_that_never_ends_is_given_up(
+    live: Live, monkeypatch: pytest.MonkeyPatch, begun: bytes
+) -> None:
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.2)
+    with _connected(live) as wire:
+        wire.sendall(begun)
+        assert wire.recv(65536) == b""
+
+
+def test_one_that_was_answered_may_ask_again_and_must_end_that_head_too(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "HEAD_SECONDS", 0.5)
+    connection = http.client.HTTPConnection("127.0.0.1", live.port, timeout=60)
+    for _ in range(3):
+        connection.request("GET", "/health")
+        assert json.loads(connection.getresponse().read())["status"] == "healthy"
+    assert connection.sock is not None
+    connection.sock.sendall(b"GET /health HTTP/1.1\r\nHo")
+    assert connection.sock.recv(65536) == b""
+    connection.close()
+
+
+def test_more_connections_than_may_be_are_hung_up_on(
+    live: Live, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 20)
+    held = [_connected(live) for _ in range(60)]
+    try:
+        until(lambda: sum(_is_closed(one) for one in held) >= 40)
+    finally:
+        for one in held:
+            one.close()
+    until(lambda: _answers(live))
+
+
+def _is_closed(wire: socket.socket) -> bool:
+    wire.settimeout(0.001)
+    try:
+        return wire.recv(1) == b""
+    except TimeoutError:
+        return False
+    except OSError:
+        return True
+
+
+def _answers(live: Live) -> bool:
+    try:
+        return live.get("/health").status == 200
+    except OSError:
+        return False
+
+
+@pytest.mark.requirement("S3")
+def test_many_that_begin_to_listen_at_once_are_no_more_than_may(live: Live) -> None:
+    """All of them asked while there was room for each."""
+    asked = f"GET /api/events HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n\r\n"
+    wires = [_connected(live) for _ in range(3 * listening.MOST_LISTENERS)]
+    for wire in wires:
+        wire.sendall(asked.encode())
+    statuses = [int(wire.recv(65536).split()[1]) for wire in wires]
+    for wire in wires:
+        wire.close()
+    assert set(statuses) == {200, 503}
+    assert statuses.count(200) <= listening.MOST_LISTENERS
