@@ -18,12 +18,14 @@ if TYPE_CHECKING:
 # Events at which nothing needs thought while no mark is crossed. The others are rare.
 LEAN = frozenset(("PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"))
 TOOL_EVENTS = frozenset(("PostToolUse", "PostToolUseFailure"))
+ENDS = frozenset(("Stop", "SessionEnd"))
 COMPACTING = frozenset(("PreCompact", "PostCompact"))
 LATE_LOOKS, LATE_SECONDS, LIVE_SECONDS = 8, 0.02, 2.0
 MOST_PAYLOAD = 64 << 20
 FIRST_LOOK_TOKENS = 25_000  # a session without one tool call is first judged from here on
 STOP_BYTES = 64 << 10  # of the spool, for agents that came and did not go
 PARALLEL_MS = 600_000  # a call left without a result this long has been given up
+TOLD_SECONDS = 60.0  # a team's server hears of a long turn as often
 
 
 class Moment:
@@ -154,6 +156,9 @@ def main(arguments: list[str]) -> NoReturn:
 def _handle(data: bytes, arguments: list[str]) -> None:
     if arguments[:1] == ["archive"]:
         return _archive(data, arguments[1:])
+    if arguments[:1] == ["forward"]:
+        _wake("sending").send()
+        return
     payload = scan.parse_object(visible.lighten(visible.bounded(data)))
     if arguments[:1] == ["statusline"]:
         return _say(_wake("status_line").show(payload, data, _wrapped(arguments)))
@@ -167,9 +172,10 @@ def _handle(data: bytes, arguments: list[str]) -> None:
         return _note_agent(payload, event, now_ms)
     moment = Moment(payload, now_ms)
     moment.spool_bytes = _spooled(moment)
-    if event in LEAN and _asleep(moment, event):
-        return
-    _say(_wake("story").tell(moment))
+    if event not in LEAN or not _asleep(moment, event):
+        _say(_wake("story").tell(moment))
+    if moment.mark is not None and moment.mark.owed & mark.OWED_TO_SERVER:
+        _tell_server(event)
 
 
 def _is_off() -> bool:
@@ -202,7 +208,7 @@ def _spooled(moment: Moment) -> int:
 def _asleep(moment: Moment, event: str) -> bool:
     """At a prompt and at Stop somebody waits: they wake to pay a debt, and a prompt to judge."""
     armed = moment.mark
-    owed = armed.owed if armed is not None else 0
+    owed = armed.owed & ~mark.OWED_TO_SERVER if armed is not None else 0
     if event == "Stop":  # where the model cannot be told anything
         return not owed & mark.OWED_TO_USER and not _guarded(moment)
     if event == "UserPromptSubmit" and owed:
@@ -224,6 +230,34 @@ def _guarded(moment: Moment) -> bool:
     lately = spool.end(moment.folder, STOP_BYTES)
     came, went = lately.count(b" SubagentStart "), lately.count(b" SubagentStop ")
     return came > went or b" PostToolUseFailure " in lately[-spool.RECENT_BYTES :]
+
+
+def _tell_server(event: str) -> None:
+    """Of the end of a turn at once, of a long one now and then: by a process of its own, which ends
+    within seconds and which nobody waits for. Starting it takes 0.3 ms on a quiet machine."""
+    if event not in ENDS and not (event in TOOL_EVENTS and _told_long_ago()):
+        return
+    null = os.open(os.devnull, os.O_RDWR)
+    command = [sys.executable, "-I", "-S", __file__.replace("entry.py", "__main__.py"), "forward"]
+    try:
+        os.posix_spawn(
+            sys.executable,
+            command,
+            os.environ,
+            file_actions=[(os.POSIX_SPAWN_DUP2, null, fd) for fd in (0, 1, 2)],
+            setsid=True,  # the client ends what a hook leaves in its group
+        )
+    except (OSError, NotImplementedError) as slip:
+        _confess(slip)
+
+
+def _told_long_ago() -> bool:
+    """`server.json` is written at every try."""
+    try:
+        tried = os.stat(os.path.join(places.home(), "server.json")).st_mtime
+    except OSError:
+        return True
+    return abs(time.time() - tried) > TOLD_SECONDS
 
 
 def _note_agent(payload: dict[str, Any], event: str, now_ms: int) -> None:

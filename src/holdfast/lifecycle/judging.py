@@ -76,6 +76,7 @@ def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
     seen = view.of_moment(moment, state, settings)
     state.checkpoint_tokens = min(state.checkpoint_tokens, state.used_tokens)
     state.stop_guard = int(settings.word("stop_guard") == "on")
+    state.team = int(bool(settings.word("server")))
     if seen.reading.basis == "compacting":
         arm.put(moment.folder, state, arm.wake_next(state))
         return News()

@@ -25,17 +25,19 @@ def tell(moment: Moment) -> str:
             state.owed = state.second_brief = ""  # they spoke of the window that has ended
         else:
             state.started_ms, state.ended_ms = moment.now_ms, 0
-            state.stop_guard = _guards_stop(state)
+            _ask_settings(state)
         said = _said(source, state, moment)
         arm.rouse(moment.folder, state)
     log.add("INFO", noting.place(state), f"session {source}, model {state.model or 'unknown'}")
     return outputs.answer("SessionStart", to_model=said)
 
 
-def _guards_stop(state: State) -> int:
+def _ask_settings(state: State) -> None:
     from holdfast.settings import load as settings_load  # a compaction need not ask again
 
-    return int(settings_load.load(state.project).word("stop_guard") == "on")
+    settings = settings_load.load(state.project)
+    state.stop_guard = int(settings.word("stop_guard") == "on")
+    state.team = int(bool(settings.word("server")))
 
 
 def _said(source: str, state: State, moment: Moment) -> str:

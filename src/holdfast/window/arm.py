@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.wire import log, mark, places
-from holdfast.wire.mark import DENSITY, NEVER, OWED_TO_MODEL, OWED_TO_USER, Mark
+from holdfast.wire.mark import DENSITY, NEVER, OWED_TO_MODEL, OWED_TO_SERVER, OWED_TO_USER, Mark
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,9 +82,11 @@ def rouse(folder: str, state: State) -> None:
 
 
 def owed(state: State) -> int:
-    """To the user a word, to the model a second brief; of a subagent nobody is told."""
+    """To the user a word, to the model a second brief (of a subagent nobody is told), to a team's
+    server whatever happens."""
     brief = bool(state.second_brief) and not state.agent_id
-    return OWED_TO_USER * bool(state.owed) + OWED_TO_MODEL * brief
+    words = OWED_TO_USER * bool(state.owed) + OWED_TO_MODEL * brief
+    return words + OWED_TO_SERVER * bool(state.team)
 
 
 def stop_at(state: State) -> int:

@@ -56,6 +56,7 @@ class State:
     checkpoint_path: str = ""
     checkpoint_tokens: int = 0  # how full it was then, or when it was last freed since
     stop_guard: int = 0  # the user turned it on
+    team: int = 0  # a server was named that wants to know
     second_brief: str = ""  # what the client's summary left out, until a hook can say it
     monitor_ms: int = 0
     rolled_ms: int = 0  # when cold segments were last looked for

@@ -3,8 +3,8 @@
 One line, `v2 above below spool time density overhead owed stop`:
 wake at or above / under so many tokens, once the spool is so long, once it is so late
 (epoch ms); characters per token fitted for this model; tokens that are in every request; who is
-owed a word: 1 the user, 2 the model, 3 both; and from how many tokens on the stop guard has one
-(0: it is off). A mark that cannot be read means: wake.
+owed a word: 1 the user, 2 the model, 4 a team's server, or their sum; and from how many tokens on
+the stop guard has one (0: it is off). A mark that cannot be read means: wake.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ VERSION = "v2"
 FIELDS = 8
 DENSITY = 3.5  # characters per token where nothing was fitted yet
 NEVER = 1 << 53
-OWED_TO_USER, OWED_TO_MODEL = 1, 2
+OWED_TO_USER, OWED_TO_MODEL, OWED_TO_SERVER = 1, 2, 4
 
 
 class Mark:

@@ -23,6 +23,7 @@ from holdfast.work.team import Health, NoAnswer, Server
 
 REFUSED_MS = 3_600_000
 HOOK_SECONDS = 2.5  # no call is begun after so long, and all end within three seconds
+LOOK_SECONDS = 0.1
 LEAST_SECONDS = 0.5  # for a call that was begun late
 MOST_TURNED_AWAY = 5
 LATE_SECONDS = 60.0  # a transcript may still be written after the last line of a spool
@@ -52,10 +53,10 @@ class _Refused(Exception):
     """The server will not take this batch, however often it is sent."""
 
 
-def in_passing(now_ms: int) -> None:
+def in_passing(now_ms: int, *, patience: float = 0.0) -> None:
     """From a hook, for three seconds; what is wrong with the settings is remembered as well."""
     try:
-        forward(team.server(), Here(), seconds=HOOK_SECONDS)
+        forward(team.server(), Here(), seconds=HOOK_SECONDS, patience=patience)
     except HoldfastError as slip:  # a token that cannot be used, an address that is none
         log.add("ERROR", "forward", str(slip))
         known = team.health(team.address())
@@ -64,9 +65,12 @@ def in_passing(now_ms: int) -> None:
         team.remember(known)
 
 
-def forward(server: Server, told: Outbox, *, seconds: float | None = None) -> Forwarded:
-    """Everything new, or as much as fits in so many seconds. One process of a machine at a time."""
-    with _alone() as alone:
+def forward(
+    server: Server, told: Outbox, *, seconds: float | None = None, patience: float = 0.0
+) -> Forwarded:
+    """Everything new, or as much as fits in so many seconds. One process of a machine at a time;
+    `patience`: how long to wait for the other."""
+    with _alone(patience) as alone:
         if not alone:
             return Forwarded(words="another process is sending")
         known = team.health(server.url)
@@ -210,12 +214,15 @@ def _place(source: str) -> str:
 
 
 @contextmanager
-def _alone() -> Iterator[bool]:
+def _alone(patience: float = 0.0) -> Iterator[bool]:
     os.makedirs(places.home(), 0o700, exist_ok=True)  # noqa: PTH103
     path = os.path.join(places.home(), "forward.lock")  # noqa: PTH118
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        yield _locked(fd)
+        end = time.monotonic() + patience
+        while not (locked := _locked(fd)) and time.monotonic() < end:
+            time.sleep(LOOK_SECONDS)
+        yield locked
     finally:
         os.close(fd)
 

@@ -1,0 +1,102 @@
+"""What happened in a turn is at the server when the turn is over, and no hook waited for it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+
+from holdfast.store.store import Store
+from holdfast.store.tables import actions, sessions
+from holdfast.wire import mark, spool
+from tests.api.live import TOKEN, in_thread, until
+from tests.builders import a_transcript, an_answer
+from tests.hot.hooks import fire, window
+
+pytestmark = pytest.mark.requirement("S4")
+
+
+@pytest.fixture
+def team(store: Store) -> Iterator[dict[str, str]]:
+    with in_thread(store) as live:
+        yield {
+            "HOLDFAST_SERVER": f"http://127.0.0.1:{live.port}",
+            "HOLDFAST_SERVER_TOKEN": TOKEN,
+        }
+
+
+def _calls(store: Store) -> int:
+    query = sa.select(sa.func.count()).select_from(actions)
+    return int(store.read(lambda c: c.scalar(query)) or 0)
+
+
+def _worked(folder: Path, team: dict[str, str]) -> Path:
+    """A session whose mark is armed and far away, with two calls that woke nobody."""
+    path = a_transcript(folder / "t.jsonl", an_answer(50_000, calls=("t1", "t2", "t3")))
+    fire("SessionStart", path, environ=team, source="startup")
+    armed = mark.load(str(window()))
+    assert armed is not None
+    assert armed.owed == mark.OWED_TO_SERVER
+    armed.above = 100_000
+    mark.arm(str(window()), armed)
+    for call in ("t1", "t2"):
+        _touch_health()
+        fire("PostToolUse", path, environ=team, tool_use_id=call, tool_name="Read")
+    return path
+
+
+def _touch_health(age: float = 0.0) -> None:
+    path = Path(os.environ["HOLDFAST_HOME"], "server.json")
+    path.touch()
+    os.utime(path, (path.stat().st_mtime - age,) * 2)
+
+
+@pytest.mark.parametrize("event", ["Stop", "SessionEnd"])
+def test_at_the_end_of_a_turn_the_server_knows_all_of_it(
+    tmp_path: Path, store: Store, team: dict[str, str], event: str
+) -> None:
+    path = _worked(tmp_path, team)
+    assert _calls(store) == 0, "nothing woke"
+    assert fire(event, path, environ=team) == {}
+    until(lambda: _calls(store) == 2)
+
+
+def test_the_end_of_a_session_is_told(tmp_path: Path, store: Store, team: dict[str, str]) -> None:
+    path = _worked(tmp_path, team)
+    fire("SessionEnd", path, environ=team)
+    ended = sa.select(sessions.c.ended_ms).where(sessions.c.id == "s1")
+    until(lambda: bool(store.read(lambda c: c.scalar(ended))))
+
+
+def test_during_a_long_turn_the_server_hears_of_it_each_minute(
+    tmp_path: Path, store: Store, team: dict[str, str]
+) -> None:
+    path = _worked(tmp_path, team)
+    _touch_health(age=3_600)
+    fire("PostToolUse", path, environ=team, tool_use_id="t3", tool_name="Read")
+    until(lambda: _calls(store) == 3)
+
+
+def test_a_prompt_never_wakes_for_the_server(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000))
+    window().mkdir(parents=True)
+    mark.arm(str(window()), mark.Mark(above=60_000, owed=mark.OWED_TO_SERVER))
+    assert fire("UserPromptSubmit", path) == {}
+    assert not (window() / "state.json").exists()
+    assert [line.event for line in spool.lines(str(window()))] == ["UserPromptSubmit"]
+
+
+def test_where_no_process_can_be_started_the_hook_ends_well(tmp_path: Path) -> None:
+    from holdfast.hook import entry
+
+    def refused(*_: object, **__: object) -> int:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "posix_spawn", refused)
+        entry._tell_server("Stop")
+    log = Path(os.environ["HOLDFAST_HOME"], "guard.log").read_text()
+    assert "Resource temporarily unavailable" in log
