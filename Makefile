@@ -44,7 +44,7 @@ store: $(VENV)/.ready ## the inner loop of the store and the API, on SQLite
 	$(BIN)/pytest -q -n auto --dist worksteal -m "store and not slow"
 
 test: check client ## everything
-	HYPOTHESIS_PROFILE=full HOLDFAST_TEST_HOOKS=started $(BIN)/pytest -n auto --cov --cov-report=term:skip-covered
+	HYPOTHESIS_PROFILE=full HOLDFAST_TEST_HOOKS=started $(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term:skip-covered
 
 bench: $(VENV)/.ready ## print the figures: make bench CORPUS=DIR EVALUATE=FILE
 	@$(BIN)/python -m benchmarks.run $(if $(CORPUS),--corpus $(CORPUS)) $(if $(EVALUATE),--evaluate $(EVALUATE))
