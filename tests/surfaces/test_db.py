@@ -120,3 +120,22 @@ def test_status_tells_how_the_server_was(monkeypatch: pytest.MonkeyPatch) -> Non
         "https://team.example, answered just now, 7 batches sent; the token is refused"
     )
     assert TOKEN not in json.dumps(found)
+
+
+@pytest.mark.requirement("X7", "S1")
+def test_places_that_cannot_be_are_said_with_the_next_thing_to_try(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    at = ("--database", sqlite_url)
+    (tmp_path / "there.gz").write_bytes(b"mine")
+    for place in (tmp_path / ("a" * 300), tmp_path / "no" / "b.gz", tmp_path / "there.gz"):
+        for command in ("backup", "restore"):
+            slip = _db(command, str(place), *at).exception
+            assert isinstance(slip, HoldfastError), (place, slip)
+    assert (tmp_path / "there.gz").read_bytes() == b"mine"
+    taken = _db("backup", str(tmp_path / "there.gz"), *at).exception
+    assert isinstance(taken, HoldfastError)
+    assert "another name" in taken.hint
+    for file in ("/proc/none/x.db", "/dev/null/x.db", "/" + "a/" * 2_000 + "x.db"):
+        slip = _db("migrate", "--database", f"sqlite:///{file}").exception
+        assert isinstance(slip, HoldfastError), (file, slip)

@@ -12,6 +12,7 @@ import os
 import time
 import zlib
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -22,7 +23,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from holdfast.store import schema
 from holdfast.store.engine import snapshot
-from holdfast.store.errors import NoBackup, NoRoom
+from holdfast.store.errors import NameTaken, NoBackup, NoRoom
 from holdfast.store.slips import in_words
 from holdfast.store.tables import metadata
 
@@ -39,10 +40,10 @@ class Head:
 
 def keep(engine: Engine, path: Path) -> dict[str, int]:
     """Write, flush, read back, and only then give it its name. Rows by table."""
-    if path.exists():
-        raise NoBackup(f"{path} is there already")
     draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
     try:
+        if path.exists():
+            raise NameTaken(f"{path} is there already")
         with in_words(), snapshot(engine) as connection:
             rows = _write(draft, _lines(connection))
         if read_back(draft) != rows:
@@ -52,7 +53,8 @@ def keep(engine: Engine, path: Path) -> dict[str, int]:
     except OSError as slip:
         raise NoRoom(f"the backup was not kept: {slip}") from slip
     finally:
-        draft.unlink(missing_ok=True)
+        with suppress(OSError):
+            draft.unlink(missing_ok=True)
     return rows
 
 

@@ -86,7 +86,10 @@ def is_sqlite(connection: Connection) -> bool:
 def _sqlite(url: URL) -> Engine:
     if not url.database or url.database == ":memory:":
         raise NoSuchDatabase("a database in memory is gone with the process that made it")
-    os.makedirs(Path(url.database).parent, mode=0o700, exist_ok=True)  # noqa: PTH103
+    try:
+        os.makedirs(Path(url.database).parent, mode=0o700, exist_ok=True)  # noqa: PTH103
+    except (OSError, RecursionError) as slip:
+        raise NoSuchDatabase(f"the folder of the database cannot be made: {slip}") from slip
     engine = sa.create_engine(
         url,
         pool_size=MOST_CONNECTIONS,

@@ -62,6 +62,12 @@ class NoBackup(StoreError):
     hint = "take another one: a backup is verified when it is made, so this file changed since"
 
 
+class NameTaken(NoBackup):
+    """A backup never replaces a file."""
+
+    hint = "give it another name"
+
+
 class Unreachable(StoreError):
     """The database did not answer."""
 
