@@ -15,15 +15,22 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import uvicorn
+from fastapi import FastAPI
 
 from holdfast.api.app import create
 from holdfast.api.connections import Connection
+from holdfast.api.database import Database
 from holdfast.api.gate import Gate, Rules
+from holdfast.api.listening import Hub
+from holdfast.settings import load
+from holdfast.store.engine import open_engine
 from holdfast.store.store import Store
+from holdfast.work import topics
 
 TOKEN = "a-token-for-tests"
 PATIENCE_SECONDS = 60
@@ -122,9 +129,25 @@ class Heard:
         raise AssertionError("the stream ended")
 
 
+@cache
+def _routes() -> FastAPI:
+    """Made once per worker: they cost more than most tests."""
+    return create(Store(open_engine("sqlite:///never-opened.db")))
+
+
+def app_on(store: Store) -> FastAPI:
+    """The application, as `create` would have made it for this store."""
+    app = _routes()
+    app.state.database = Database(store)
+    app.state.hub = Hub(store)
+    app.state.topics = topics.known(load.load().word("topics"))
+    app.state.taking = None
+    return app
+
+
 @contextmanager
 def in_thread(store: Store, rules: Rules | None = None) -> Iterator[Live]:
-    app = create(store)
+    app = app_on(store)
     config = uvicorn.Config(
         Gate(app, rules or Rules(token=TOKEN)),
         http=Connection,
