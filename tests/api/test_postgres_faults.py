@@ -13,10 +13,11 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import make_url
 
-from holdfast.api import database, warm
+from holdfast.api import database
 from holdfast.store import engine as engines
 from holdfast.store.engine import parsed
 from holdfast.store.store import Store
+from holdfast.work import warm
 from tests.api.live import Answered, Live, in_thread, until
 from tests.stores import a_postgres
 
