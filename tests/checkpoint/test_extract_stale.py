@@ -40,6 +40,48 @@ def test_what_a_removed_file_said_is_over(command: str, tmp_path: Path) -> None:
     assert left(refused, tmp_path) == ["# FIXME: ebb"]
 
 
+def told(session: Session, folder: Path) -> str:
+    return compose(session.facts(folder), 2000).text.partition("## Files")[2]
+
+
+@pytest.mark.parametrize("command", ["rm src/tide.py", "rm -rf src/", "git rm -q src/tide.py"])
+def test_a_file_that_was_removed_is_not_listed_until_it_is_there_again(
+    command: str, tmp_path: Path
+) -> None:
+    session = written("def ebb(): ...").calls("Read", file_path="/work/project/notes/a.md")
+    assert "tide.py" in told(session, tmp_path)
+    session.runs(command)
+    assert "tide.py" not in told(session, tmp_path)
+    assert "ebb" not in told(session, tmp_path)
+    assert "notes/a.md" in told(session, tmp_path)
+    changed = sections_of(session.facts(tmp_path))["What Changed"]
+    assert changed == ["src/tide.py - edited 1 time, removed or moved since"]
+    session.calls("Write", file_path=TIDE, content="def flood(): ...")
+    assert "tide.py" in told(session, tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("command", "new"),
+    [
+        ("mv src/tide.py src/ebb.py", "src/ebb.py"),
+        ("git mv src/tide.py lib/", "lib/tide.py"),
+        ("mv -f src/tide.py lib", "lib/tide.py"),
+        ("mkdir -p lib && mv src/tide.py src/other.py lib", "lib/tide.py"),
+        ("mv src lib", "lib/tide.py"),
+    ],
+)
+def test_a_file_that_was_moved_is_known_by_its_new_name(
+    command: str, new: str, tmp_path: Path
+) -> None:
+    session = written("# TODO: ebb").runs(command)
+    files = session.facts(tmp_path).files
+    assert files["src/tide.py"].gone
+    assert (files[new].edits, files[new].left) == (1, ["# TODO: ebb"])
+    assert "src/tide.py" not in told(session, tmp_path)
+    refused = written("# TODO: ebb").runs(command, "mv: cannot stat", fails=True)
+    assert not refused.facts(tmp_path).files["src/tide.py"].gone
+
+
 def test_a_list_the_model_reported_done_is_not_open(tmp_path: Path) -> None:
     session = Session().user(LIST)
     session.says("All three are done: parser, printer and docs are written.")

@@ -46,7 +46,10 @@ def _written(facts: Facts, held: Held, limit: int) -> Iterator[Item]:
     heats = {
         key: (heat_at(one, now) + FLOOR * one.count) * log(1 + max(now, 1) / (1 + one.count))
         for key, one in facts.names.items()
-        if key != _stem(one.file) and not held.name(key) and not is_everywhere(key)
+        if key != _stem(one.file)
+        and not held.name(key)
+        and not is_everywhere(key)
+        and not _is_gone(facts, one.file)
     }
     read_in = {name: file for file, found in facts.shown.items() for name in found}
     for rank, (key, chance) in enumerate(ranked(heats, limit, MOST_NAMES)):
@@ -63,6 +66,11 @@ def is_everywhere(word: str) -> bool:
     return word.startswith("assert") and word[6:7].isupper()
 
 
+def _is_gone(facts: Facts, file: str) -> bool:
+    known = facts.files.get(file)
+    return known is not None and known.gone
+
+
 def _stem(path: str) -> str:
     return path.rpartition("/")[2].partition(".")[0]
 
@@ -71,7 +79,7 @@ def _read(facts: Facts, held: Held) -> Iterator[Item]:
     """Names in the files read last that nobody has written yet."""
     rank = 0
     for file, found in reversed(facts.shown.items()):
-        for name in [] if held.text(file) else found:
+        for name in [] if held.text(file) or _is_gone(facts, file) else found:
             if name not in facts.names and not held.name(name) and not is_everywhere(name):
                 worth = SHOWN_WORTH * exp(-rank / 60)
                 yield Item(

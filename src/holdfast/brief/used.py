@@ -23,9 +23,9 @@ def file_heats(facts: Facts) -> dict[str, float]:
     """How warm each file is, by whatever name; what is not the project's own text, less so."""
     heats: dict[str, float] = {}
     for path, known in same_files(facts.files).items():
-        if is_of_client(known):
-            continue
         one = facts.files[path]
+        if is_of_client(known) or one.gone:
+            continue
         heat = (heat_at(one, facts.op) + FLOOR * one.count) * (ASIDE if is_aside(known) else 1.0)
         heats[known] = heats.get(known, 0.0) + heat
     return heats

@@ -59,6 +59,7 @@ class Used(msgspec.Struct, array_like=True, gc=False):
     op: int = 0
     ranges: list[tuple[int, int]] = []
     left: list[str] = []  # TODO and FIXME the model wrote into it
+    gone: bool = False  # a command has removed or moved it since
 
     @property
     def count(self) -> int:

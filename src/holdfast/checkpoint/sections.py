@@ -129,7 +129,8 @@ def _recent(facts: Facts) -> list[tuple[str, Used]]:
 def _changed(path: str, used: Used) -> str:
     lines = ", ".join(f"{first}-{last}" for first, last in used.ranges[-4:])
     place = f"{path}:{lines}" if lines else path
-    return f"{place} - edited {used.edits} time{'' if used.edits == 1 else 's'}"
+    since = ", removed or moved since" if used.gone else ""
+    return f"{place} - edited {used.edits} time{'' if used.edits == 1 else 's'}{since}"
 
 
 def _used(path: str, used: Used) -> str:

@@ -12,6 +12,7 @@ MOST_FILES = 600
 MOST_ROOTS = 8
 MOST_RANGES = 12
 LONGEST_PATH = 300
+SHOWS_IT = frozenset(("reads", "edits"))  # a file that is read is there
 _BRANCH = b'"gitBranch":"'
 _ELSEWHERE = ("/tmp/", "/private/tmp/", "/var/folders/", "/dev/", "/proc/")
 
@@ -71,6 +72,7 @@ def use(facts: Facts, path: str, how: str, weight: float) -> str:
         used = facts.files[name] = Used()
         thin(facts.files, facts.op, MOST_FILES)
     setattr(used, how, getattr(used, how) + 1)
+    used.gone = used.gone and how not in SHOWS_IT
     warm(used, facts.op, weight)
     if weight > 1:
         facts.last_file = name
@@ -80,10 +82,30 @@ def use(facts: Facts, path: str, how: str, weight: float) -> str:
 def remove(facts: Facts, gone: list[str]) -> None:
     """These were removed, and what was left to do in them with them."""
     for path in gone:
-        name = relative(facts, path).rstrip("/")
-        for file, used in facts.files.items():
-            if file == name or file.startswith(f"{name}/"):
-                used.left = []
+        for used in _at(facts, relative(facts, path)).values():
+            used.left, used.gone = [], True
+
+
+def move(facts: Facts, moved: list[tuple[str, str]]) -> None:
+    """What has another name now is known by that one, with all that is known of it."""
+    for old, new in moved:
+        name, into = relative(facts, old).rstrip("/"), relative(facts, new).rstrip("/")
+        for file, used in _at(facts, name).items() if into != name else ():
+            _take_over(facts.files.setdefault(f"{into}{file[len(name) :]}", Used()), used)
+
+
+def _take_over(new: Used, old: Used) -> None:
+    new.reads, new.edits = new.reads + old.reads, new.edits + old.edits
+    new.runs, new.seen = new.runs + old.runs, new.seen + old.seen
+    new.heat, new.op, new.left = max(new.heat, old.heat), max(new.op, old.op), old.left
+    old.left, old.gone = [], True
+
+
+def _at(facts: Facts, name: str) -> dict[str, Used]:
+    """The file of this name, or all files of this folder."""
+    name = name.rstrip("/")
+    known = facts.files.items()
+    return {file: used for file, used in known if file == name or file.startswith(f"{name}/")}
 
 
 def branch(facts: Facts, data: bytes) -> None:

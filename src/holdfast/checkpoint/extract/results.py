@@ -87,7 +87,9 @@ def _ran(facts: Facts, call: Call, block: ToolResult, place: Place) -> None:
             outcomes.passed(facts, call.what, place)
         return
     if not block.is_error:
-        paths.remove(facts, shell.removed(command.line if command else call.what))
+        line = command.line if command else call.what
+        paths.move(facts, shell.moved(line))
+        paths.remove(facts, shell.removed(line))
     text = _text(block)
     if "[" in text[:200] and "] " in text[:400]:
         _committed(facts, text[:1000])

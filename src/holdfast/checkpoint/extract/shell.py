@@ -130,6 +130,29 @@ def removed(line: str) -> list[str]:
     return found
 
 
+def moved(line: str) -> list[tuple[str, str]]:
+    """(from, to) of what a line renames; where several go into a folder, each by its own name."""
+    found: list[tuple[str, str]] = []
+    for part in parts(line) if "mv " in line else ():
+        words = part.removeprefix("git ").split()
+        names = [word.strip("'\"") for word in words[1:] if not word.startswith("-")]
+        if words and words[0] == "mv" and len(names) > 1:
+            *old, new = names
+            is_folder = len(old) > 1 or new.endswith("/") or _is_folder(new, old[0])
+            into = new.rstrip("/")
+            found += [(one, f"{into}/{_last(one)}" if is_folder else new) for one in old]
+    return found
+
+
+def _is_folder(new: str, old: str) -> bool:
+    """A file that has an ending keeps one: a name without is the folder it goes to."""
+    return "." in _last(old) and "." not in _last(new)
+
+
+def _last(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
+
+
 def enters(line: str) -> str:
     """The folder a line goes to before it does anything; empty when it stays."""
     start = line.find("cd ", 0, LONGEST_LINE)
