@@ -210,7 +210,6 @@ LATER: dict[str, tuple[str, ...]] = {
         "M2",
         "M5",
         "M6",
-        "K3",
     ),
     "plan and watch": (
         "U5",

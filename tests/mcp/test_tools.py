@@ -12,7 +12,7 @@ from holdfast.checkpoint.verify import verify
 from holdfast.segment import shelf as segments
 from holdfast.segment.formats import Compressed, Metadata
 from holdfast.wire import places
-from tests.builders import a_prompt, a_transcript, an_answer
+from tests.builders import a_prompt, a_result, a_transcript, an_answer
 from tests.hot.hooks import fire
 from tests.mcp.talking import Talk, a_session, talking
 
@@ -229,3 +229,49 @@ def test_a_segment_is_listed_read_and_saved_in_better_words(project: Path, talk:
     assert "cubits it is" in talk.good("expand", id="seg-1")["text"]
     assert "too many" in talk.bad("segments", op="save", id="seg-1", text="word " * 3_000)
     assert "no segment" in talk.bad("segments", op="save", id="seg-9", text="x")
+
+
+@pytest.mark.requirement("K3", "K1")
+def test_the_budget_is_pinned_estimated_allotted_and_evicted_beside_the_forecast(
+    project: Path, talk: Talk
+) -> None:
+    a_session(project)
+    pinned = talk.good(
+        "context_budget", op="pin", text=f"answer in Latin {SECRET}", scope="session"
+    )
+    assert "[redacted" in pinned["text"]
+    assert pinned["forecast"]["forecast_basis"]
+    status = talk.good("context_budget", op="status")
+    assert [one["id"] for one in status["pins"]] == [pinned["id"]]
+    named = [row["compartment"] for row in status["compartments"] if "compartment" in row]
+    assert len(named) == 5
+    assert status["forecast"]["used_ratio"] > 0
+    assert "answer in Latin" in talk.good("resume", which="now")["text"]
+    assert talk.good("context_budget", op="estimate", text="x" * 350)["tokens"] == 100
+    kept = talk.good("context_budget", op="allot", compartment="active_task", share=0.5)
+    assert kept["shares"] == {"active_task": 0.5}
+    assert talk.good("context_budget", op="allot", compartment="active_task")["shares"] == {}
+    talk.good("context_budget", op="unpin", id=pinned["id"])
+    assert talk.good("context_budget", op="status")["pins"] == []
+    assert "no pin begins" in talk.bad("context_budget", op="unpin", id="ffff")
+    assert "no item begins" in talk.bad("context_budget", op="evict", id="ffff")
+    assert "share" in talk.bad("context_budget", op="allot", compartment="active_task", share=2)
+
+
+@pytest.mark.requirement("K3")
+def test_an_item_of_the_brief_is_evicted_by_its_id(project: Path, talk: Talk) -> None:
+    a_session(
+        project,
+        a_prompt("please write the page on the harbour"),
+        an_answer(40_000, calls=("t1",)),
+        a_result("t1", "a listing"),
+        an_answer(50_000),
+    )
+    rows = talk.good("context_budget", op="status")["compartments"]
+    [ran] = [row for row in rows if "`ls`" in row.get("text", "")]
+    assert "`ls`" in talk.good("resume", which="now")["text"]
+    talk.good("context_budget", op="evict", id=ran["id"])
+    assert ran["id"] in talk.good("context_budget", op="status")["evicted"]
+    assert "`ls`" not in talk.good("resume", which="now")["text"]
+    [asked] = [row for row in rows if "harbour" in row.get("text", "")]
+    assert "those stay" in talk.bad("context_budget", op="evict", id=asked["id"])

@@ -64,3 +64,8 @@ def opening(origin: str) -> str:
 
 def closing() -> str:
     return f"</{TAG}>"
+
+
+def inside(text: str) -> str:
+    """What stands in a fence of ours, for whoever fences a part of it anew."""
+    return text.split("\n", 2)[2].removesuffix(closing()).rstrip("\n") if text else ""

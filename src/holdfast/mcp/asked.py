@@ -14,6 +14,13 @@ Id = Annotated[str, Meta(max_length=200)]
 Line = Annotated[str, Meta(max_length=1_000)]
 Text = Annotated[str, Meta(max_length=20_000)]
 Tokens = Annotated[int, Meta(ge=0, le=100_000_000)]
+Compartment = Literal[
+    "active_task",
+    "project_background",
+    "operator_preferences",
+    "safety_constraints",
+    "ambient_knowledge",
+]
 Few = Annotated[int, Meta(ge=1, le=50)]
 
 
@@ -71,6 +78,17 @@ class Forget(Asked, frozen=True):
     """Take back what remember wrote under a name."""
 
     name: Id
+
+
+class ContextBudget(Asked, frozen=True):
+    """What a compaction gives back, in five compartments, beside the forecast. pin, estimate: text; unpin, evict: id; allot: share of a compartment, none: its usual."""  # noqa: E501
+
+    op: Literal["status", "pin", "unpin", "evict", "estimate", "allot"]
+    text: Text = ""
+    id: Id = ""
+    compartment: Compartment = "operator_preferences"
+    scope: Literal["project", "session", "user"] = "project"
+    share: Annotated[float, Meta(ge=0, le=1)] | None = None
 
 
 class Segments(Asked, frozen=True):

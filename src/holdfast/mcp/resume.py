@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from holdfast.brief import kept
-from holdfast.brief.compose import compose
+from holdfast.brief import fence, kept
 from holdfast.checkpoint import find, index
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import Entry
-from holdfast.lifecycle import keeping
+from holdfast.lifecycle import briefing, keeping
 from holdfast.mcp import here
 from holdfast.mcp.answer import Answer
 from holdfast.mcp.asked import Resume
@@ -35,9 +34,13 @@ def answer(asked: Resume) -> Answer:
 
 def _brief() -> Answer:
     folder, state = here.window()
-    facts = keeping.facts_of(state, folder)
-    found = compose(keeping.without_secrets(facts), agent_type=state.agent_type)
-    return Answer("the brief as it would be now", {"role": found.role}, text=found.text)
+    found = briefing.composed(state, folder, keeping.facts_of(state, folder))
+    return Answer(
+        "the brief as it would be now",
+        {"role": found.role},
+        text=fence.inside(found.text),
+        origin=f"session {state.session_id}, now",
+    )
 
 
 def _row(entry: Entry) -> dict[str, object]:

@@ -27,7 +27,9 @@ class Tool:
 
     @property
     def name(self) -> str:
-        return self.asks.__name__.lower()
+        """`ContextBudget` is `context_budget`, as its module is."""
+        name = self.asks.__name__
+        return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
 
     @property
     def words(self) -> str:
@@ -56,6 +58,7 @@ class Tool:
 
 
 def _slim(field: dict[str, Any]) -> dict[str, Any]:
+    field = field.get("anyOf", [field])[0]  # or nothing at all
     inner = {"items": _slim(field["items"])} if "items" in field else {}
     return {name: field[name] for name in SAID if name in field} | inner
 
@@ -74,6 +77,7 @@ TOOLS = {
         Tool(asked.Expand, ("text:string",), reads_only=True),
         Tool(asked.Remember, ("did:string", "path:string")),
         Tool(asked.Forget, ("did:string",), destroys=True),
+        Tool(asked.ContextBudget, ("forecast:object", "compartments:array")),
         Tool(asked.Segments, ("segments:array",)),
         Tool(asked.Board, ("messages:array", "claims:array")),
     )

@@ -46,9 +46,9 @@ def whole(
         segments.note_access(word, now_ms)
         return _told(word, "segment", _part(segment.compressed_content, offset, most_chars, find))
     item = expand(word, project=project, most_chars=MOST_SEARCHED)
-    inner = item.text.split("\n", 2)[2].removesuffix(f"\n{fence.closing()}")
     source = item.item.file or "kept by Holdfast"
-    told = _told(word, item.item.kind, _part(inner, offset, most_chars, find), source)
+    part = _part(fence.inside(item.text), offset, most_chars, find)
+    told = _told(word, item.item.kind, part, source)
     return told._replace(notes=tuple(item.notes))
 
 

@@ -1,0 +1,114 @@
+"""`context_budget`: the five compartments of the brief, beside the forecast of the window."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from holdfast.budget import desk
+from holdfast.lifecycle import budgeting
+from holdfast.lifecycle.budgeting import Part
+from holdfast.mcp import here
+from holdfast.mcp.answer import Answer
+from holdfast.mcp.asked import ContextBudget
+from holdfast.settings import load as settings_load
+from holdfast.window import health, view
+
+AHEAD = ("used_ratio", "ops_left", "minutes_left", "forecast_basis")
+
+
+def answer(asked: ContextBudget) -> Answer:
+    if asked.op == "status":
+        return _status()
+    words, done = OPS[asked.op](asked)
+    return Answer(words, {**done, "forecast": _forecast()})
+
+
+def _status() -> Answer:
+    folder, state = here.window()
+    found = budgeting.status(state, folder, _now())
+    fields = {
+        "role": found.role,
+        "max_tokens": found.max_tokens,
+        "spent_tokens": found.spent_tokens,
+        "pins": [one._asdict() for one in found.pins],
+        "evicted": list(found.evicted),
+        "loans": list(found.loans),
+        "forecast": {name: getattr(found, name) for name in AHEAD},
+    }
+    rows = [row for part in found.parts for row in _rows(part)]
+    return Answer(f"{found.spent_tokens:,} tokens spent", fields, "compartments", rows)
+
+
+def _rows(part: Part) -> list[dict[str, Any]]:
+    """The compartment, then its items, which can be evicted by their ids."""
+    head = {
+        "compartment": part.name,
+        "share": part.share,
+        "set_by": part.set_by,
+        "spent_tokens": part.spent_tokens,
+        "borrowed_tokens": part.borrowed_tokens or None,
+        "lent_tokens": part.lent_tokens or None,
+    }
+    told = [{"id": one.id, "tokens": one.tokens, "text": one.text[:120]} for one in part.items]
+    return [head, *told]
+
+
+def _pin(asked: ContextBudget) -> tuple[str, dict[str, Any]]:
+    _, state = here.window()
+    one = desk.pin(
+        asked.text,
+        now_ms=_now(),
+        compartment=asked.compartment,
+        scope=asked.scope,
+        project=state.project,
+        session_id=state.session_id,
+    )
+    return f"pinned {one.id}", one._asdict()
+
+
+def _unpin(asked: ContextBudget) -> tuple[str, dict[str, Any]]:
+    _, state = here.window()
+    one = desk.unpin(asked.id, project=state.project, session_id=state.session_id)
+    return f"unpinned {one.id}", one._asdict()
+
+
+def _evict(asked: ContextBudget) -> tuple[str, dict[str, Any]]:
+    folder, state = here.window()
+    one = budgeting.evict(asked.id, state, folder)
+    return f"evicted {one.id}", {"id": one.id, "section": one.section, "tokens": one.tokens}
+
+
+def _estimate(asked: ContextBudget) -> tuple[str, dict[str, Any]]:
+    _, state = here.window()
+    found = desk.estimate(asked.text, state.density)
+    told = {name: getattr(found, name) for name in found.__struct_fields__}
+    return f"{found.tokens:,} tokens", told
+
+
+def _allot(asked: ContextBudget) -> tuple[str, dict[str, Any]]:
+    _, state = here.window()
+    scope = "user" if asked.scope == "user" else "project"
+    kept = desk.allot(asked.compartment, asked.share, scope=scope, project=state.project)
+    return "allotted", {"shares": kept}
+
+
+OPS: dict[str, Callable[[ContextBudget], tuple[str, dict[str, Any]]]] = {
+    "pin": _pin,
+    "unpin": _unpin,
+    "evict": _evict,
+    "estimate": _estimate,
+    "allot": _allot,
+}
+
+
+def _forecast() -> dict[str, Any]:
+    folder, state = here.window()
+    settings = settings_load.load(state.project)
+    found = health.describe(view.of_transcript(state, settings, _now(), folder), state)
+    return {name: found[name] for name in AHEAD}
+
+
+def _now() -> int:
+    return int(time.time() * 1000)
