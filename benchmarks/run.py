@@ -30,6 +30,7 @@ def main() -> None:
     _print("What a request will take", list(_estimates(given.corpus)))
     _print("Reading and alerts against the truth", list(_truth(given.corpus)))
     _print("Segments, and what is kept of them", list(_segments(given.corpus)))
+    _print("The tools of the model", list(_mcp()))
     _print("Archiving long outputs", list(_archive(given.corpus)))
     _print("What a brief gives back", list(_briefs(given.corpus, given.evaluate)))
 
@@ -54,6 +55,12 @@ def _archive(corpus: Path | None) -> Iterator[Row]:
     from benchmarks import archive
 
     yield from archive.rows(corpus)
+
+
+def _mcp() -> Iterator[Row]:
+    from benchmarks import mcp
+
+    yield from mcp.rows()
 
 
 def _wait() -> Iterator[Row]:

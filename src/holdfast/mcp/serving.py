@@ -22,9 +22,11 @@ def serve() -> None:
 
     from holdfast.mcp.draining import drain
     from holdfast.mcp.server import create
+    from holdfast.window import history
 
     gc.freeze()
     gc.enable()
+    history.follow()
     logging.basicConfig(handlers=[_OurLog()], level=logging.WARNING, force=True)
     drain()
     try:

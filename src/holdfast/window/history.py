@@ -8,10 +8,12 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from holdfast.transcript import (
     Answer,
     Boundary,
+    Entry,
     Operation,
     Prompt,
     Summary,
@@ -22,6 +24,11 @@ from holdfast.transcript import (
 from holdfast.transcript.blocks import AnyBlock, Text, Thinking, ToolUse
 from holdfast.wire import mark, tail
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from holdfast.window.following import Following
+
 LAST_BYTES = tail.STEPS[-1]
 FITTED_OPERATIONS = 40
 FITTED_TOKENS = 2_000  # less growth than this tells nothing about a model's tokens
@@ -30,6 +37,9 @@ CLIENT_DENSITY = 4.0
 HEAD_BYTES = 1 << 20
 OVERHEAD_UNKNOWN = 20_000  # system prompt and tools of a plain session
 OVERHEAD_MOST = 80_000  # more is not overhead: the session was resumed or forked
+
+
+_kept: list[Following] = []
 
 
 @dataclass(slots=True)
@@ -48,7 +58,7 @@ def of(path: str, *, sidechain: bool = False) -> History:
     """What the last 4 MB tell; an unreadable transcript has no history."""
     try:
         start = max(0, Path(path).stat().st_size - LAST_BYTES)
-        found = list(operations(read(Path(path), start=start), sidechain=sidechain))
+        found = list(operations(_entries(path, start), sidechain=sidechain))
     except (OSError, Unreadable, ValueError):
         return History()
     history = History(boundaries=[b for b in found if isinstance(b, Boundary)])
@@ -59,6 +69,17 @@ def of(path: str, *, sidechain: bool = False) -> History:
         history.times_ms.append(int((operation.epoch_s or 0) * 1000))
         history.model, history.version = operation.model, operation.version
     return history
+
+
+def follow() -> None:
+    """From now on keep what was read: for a process that lives, and asks often."""
+    from holdfast.window.following import Following
+
+    _kept[:] = [Following()]
+
+
+def _entries(path: str, start: int) -> Iterator[Entry]:
+    return _kept[0].entries(path, start) if _kept else read(Path(path), start=start)
 
 
 def _since_reset(found: list[Operation | Boundary | Summary]) -> list[Operation]:
