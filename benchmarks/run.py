@@ -16,6 +16,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpus", type=Path, help="a folder of .jsonl or .jsonl.gz transcripts")
     parser.add_argument("--evaluate", type=Path, help="the evaluator of briefs")
+    parser.add_argument("--large", action="store_true", help="search a million items too")
     given = parser.parse_args()
     _print("What the hook costs", list(_hooks()))
     _print("What the user waits (real client, scripted API)", list(_wait()))
@@ -28,6 +29,8 @@ def main() -> None:
     _print("Lists of very much", list(_lists()))
     _print("Batches of a plan", list(_batches()))
     _print("What a request will take", list(_estimates(given.corpus)))
+    _print("Finding again: how well", list(_retrieval()))
+    _print("Finding again: how fast", list(_search(given.large)))
     _print("Reading and alerts against the truth", list(_truth(given.corpus)))
     _print("Segments, and what is kept of them", list(_segments(given.corpus)))
     _print("The tools of the model", list(_mcp()))
@@ -127,6 +130,18 @@ def _estimates(corpus: Path | None) -> Iterator[Row]:
     from benchmarks import estimates
 
     yield from estimates.rows(corpus)
+
+
+def _retrieval() -> Iterator[Row]:
+    from benchmarks import retrieval
+
+    yield from retrieval.rows()
+
+
+def _search(large: bool) -> Iterator[Row]:
+    from benchmarks import search
+
+    yield from search.rows(large)
 
 
 def _briefs(corpus: Path | None, evaluate: Path | None) -> Iterator[Row]:

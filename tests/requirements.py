@@ -211,6 +211,7 @@ LATER: dict[str, tuple[str, ...]] = {
         "M5",
         "M6",
     ),
+    "recall": ("K3",),
     "plan and watch": (
         "U5",
         "P5",

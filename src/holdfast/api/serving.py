@@ -21,6 +21,8 @@ from holdfast.api.app import create
 from holdfast.api.connections import Connection
 from holdfast.api.gate import Gate, Rules
 from holdfast.api.listening import Hub
+from holdfast.memory.sources import windows
+from holdfast.memory.warm import Filler
 from holdfast.settings import secret
 from holdfast.store.engine import shown
 from holdfast.store.store import Store
@@ -115,11 +117,13 @@ def _run(store: Store, rules: Rules, address: Address, listener: socket.socket) 
         ssl_keyfile=address.tls_key,
     )
     warm, watcher = Warm(store), Watcher(store, inside="serve")
-    warm.start()
-    watcher.start()
+    filler = Filler(windows.projects)
+    for one in (warm, watcher, filler):
+        one.start()
     try:
         asyncio.run(_Server(config, app.state.hub).serve([listener]))
     finally:
+        filler.stop()
         watcher.stop()
         warm.stop()
 

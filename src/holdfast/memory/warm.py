@@ -41,16 +41,16 @@ class Filler:
         self._over.set()
 
     def _run(self) -> None:
-        while not self._over.is_set():
+        while not self._over.wait(LOOK_SECONDS):
             lock = _locked()
-            if lock >= 0:
-                try:
-                    self._look()
-                finally:
-                    os.close(lock)
-            self._over.wait(LOOK_SECONDS)
+            if lock < 0:
+                continue
+            try:
+                self.look()
+            finally:
+                os.close(lock)
 
-    def _look(self) -> None:
+    def look(self) -> None:
         for project in self._projects():
             if self._over.is_set():
                 return

@@ -21,7 +21,7 @@ BELOW: dict[str, tuple[str, ...]] = {  # whom each one overrides
 }
 
 
-SKILLS = ("status", "checkpoint", "resume", "compress", "plan")
+SKILLS = ("status", "checkpoint", "resume", "search", "compress", "plan")
 
 
 @dataclass(frozen=True, slots=True)

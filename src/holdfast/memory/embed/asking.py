@@ -39,7 +39,7 @@ def forget() -> None:
         _open.clear()
 
 
-def vector_of(text: str, wanted: str, seconds: float = PATIENCE_SECONDS) -> Array:
+def vector_of(text: str, wanted: str) -> Array:
     """The vector of a query, by the embedder the index was made with (`wanted`)."""
     answers: queue.SimpleQueue[Array | Exception] = queue.SimpleQueue()
 
@@ -55,9 +55,11 @@ def vector_of(text: str, wanted: str, seconds: float = PATIENCE_SECONDS) -> Arra
     # A daemon: an embedder that hangs holds up neither the answer nor the end of the process.
     threading.Thread(target=ask, name="holdfast-embed", daemon=True).start()
     try:
-        found = answers.get(timeout=seconds)
+        found = answers.get(timeout=PATIENCE_SECONDS)
     except queue.Empty:
-        raise NoEmbedder(f"the embedder gave no answer within {seconds:g} seconds") from None
+        raise NoEmbedder(
+            f"the embedder gave no answer within {PATIENCE_SECONDS:g} seconds"
+        ) from None
     if isinstance(found, NoEmbedder):
         raise found
     if isinstance(found, Exception):

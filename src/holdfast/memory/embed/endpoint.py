@@ -70,6 +70,7 @@ class Endpoint:
             with self._opener.open(request, timeout=SECONDS) as response:
                 return json.loads(response.read(MOST_BYTES))
         except urllib.error.HTTPError as slip:
+            slip.close()
             raise NoEmbedder(f"{self.name} answered {slip.code}") from None
         except (OSError, ValueError, RecursionError) as slip:
             why = getattr(slip, "reason", slip)

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import Connection
 
 from holdfast.memory import words
@@ -28,13 +29,17 @@ _COLUMNS = (
     "id, kind, author, cold, session, agent, file, first_turn, last_turn, uuids, at, byte, "
     "title, text, more"
 )
+# One way there and back for a whole batch.
 _INSERT = sa.text(
-    f"INSERT INTO recall_items (project, place, hash, {_COLUMNS}, length, words) VALUES "
-    "(:project, :place, :hash, :id, :kind, :author, :cold, :session, :agent, :file, :first_turn, "
-    ":last_turn, :uuids, :at, :byte, :title, :text, :more, :length, "
-    "setweight(to_tsvector('holdfast', :said), 'A') "
-    "|| setweight(to_tsvector('holdfast', :beside), 'D'))"
-)
+    f"INSERT INTO recall_items (project, place, hash, {_COLUMNS}, length, words) "
+    f"SELECT :project, place, hash, {_COLUMNS}, length, "
+    "setweight(to_tsvector('holdfast', said), 'A') "
+    "|| setweight(to_tsvector('holdfast', beside), 'D') "
+    "FROM jsonb_to_recordset(:rows) AS new (place bigint, hash text, id text, kind text, "
+    "author text, cold boolean, session text, agent text, file text, first_turn integer, "
+    "last_turn integer, uuids text, at text, byte bigint, title text, text text, more text, "
+    "length integer, said text, beside text)"
+).bindparams(sa.bindparam("rows", type_=JSONB))
 
 
 class Shared:
@@ -119,9 +124,9 @@ class Shared:
         gone = [place for place in there if place not in stays]
         kept = self._vectors.of_hashes(connection, gone)
         self._drop(connection, gone)
-        added = [_row(self.project, p, item) for p, item in new.items() if p not in stays]
+        added = [_row(p, item) for p, item in new.items() if p not in stays]
         if added:
-            connection.execute(_INSERT, added)
+            connection.execute(_INSERT, {"project": self.project, "rows": added})
         self._vectors.put_again(
             connection, {one["place"]: kept[one["hash"]] for one in added if one["hash"] in kept}
         )
@@ -222,11 +227,10 @@ def _sameness(item: Item) -> str:
     return f"{item.id}{item.hash}{int(item.cold)}{item.file}"
 
 
-def _row(project: str, place: int, item: Item) -> dict[str, Any]:
+def _row(place: int, item: Item) -> dict[str, Any]:
     said = [*words.plain(f"{item.title}\n{item.text}"), *words.beside(f"{item.title}\n{item.text}")]
     more = [*words.plain(item.more), *words.beside(item.more)]
     return {
-        "project": project,
         "place": place,
         "hash": item.hash,
         "id": item.id,

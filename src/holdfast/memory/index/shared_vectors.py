@@ -25,6 +25,10 @@ LOOKED_AT = 400
 FRESH_SECONDS = 300.0
 _HAS = "SELECT to_regclass('recall_vectors') IS NOT NULL"
 _CAN = "SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'"
+NEAR = (
+    "CREATE INDEX IF NOT EXISTS recall_vectors_near ON recall_vectors "
+    f"USING hnsw ((vector::halfvec({USUAL})) halfvec_ip_ops) WHERE size = {USUAL}"
+)
 _MAKE = (
     "CREATE EXTENSION IF NOT EXISTS vector",
     (
@@ -37,10 +41,7 @@ _MAKE = (
         f"FOR VALUES WITH (MODULUS {PARTS}, REMAINDER {number})"
         for number in range(PARTS)
     ),
-    (
-        "CREATE INDEX IF NOT EXISTS recall_vectors_near ON recall_vectors "
-        f"USING hnsw ((vector::halfvec({USUAL})) halfvec_ip_ops) WHERE size = {USUAL}"
-    ),
+    NEAR,
 )
 _LOCK = 0x401DFA5D
 

@@ -41,6 +41,7 @@ class Words:
     def __init__(self, store: Store, project: str) -> None:
         self._store, self._project = store, project
         self._common: dict[str, float] = {}
+        self._counted: dict[str, int] = {}
         self._looked = -FRESH_SECONDS
 
     def search(self, query: Query, most: int, wanted: Wanted) -> Scores:
@@ -70,10 +71,14 @@ class Words:
             rows = c.execute(_COMMON, {"project": self._project})
             self._common = {word: share for word, share in rows if word is not None}
             self._looked = time.monotonic()
+            self._counted.clear()
         known = {w: max(1, round(self._common[w] * items)) for w in lexemes if w in self._common}
-        rare = [_quoted(word) for word in lexemes if word not in known]
+        quoted = [_quoted(word) for word in lexemes if word not in known]
+        rare = [word for word in quoted if word not in self._counted]
         given = {"project": self._project, "words": rare}
-        counted: dict[str, int] = dict(c.execute(_RARE, given).all()) if rare else {}
+        if rare:
+            self._counted |= dict(c.execute(_RARE, given).all())
+        counted = {word: self._counted[word] for word in quoted}
         found = {_quoted(word): n for word, n in known.items()} | counted
         return {word: n for word, n in found.items() if n}
 

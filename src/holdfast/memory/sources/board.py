@@ -16,14 +16,14 @@ from holdfast.memory.index import engines
 from holdfast.memory.item import MESSAGE, Item, id_of
 from holdfast.memory.sources.pieces import clean
 from holdfast.memory.sources.source import Read, Source
-from holdfast.wire import places
+from holdfast.wire import log, places
 
 KEY = "messages"
 MOST = 20_000
 _QUERY = (
-    "SELECT m.id, topic, content, from_agent, created_ms FROM messages m "
+    "SELECT m.id, m.topic, m.content, m.from_agent, m.created_ms FROM messages m "
     "LEFT JOIN projects p ON p.id = m.project_id WHERE m.project_id IS NULL OR p.path = {mark} "
-    "ORDER BY created_ms DESC, m.id LIMIT {most}"
+    "ORDER BY m.created_ms DESC, m.id LIMIT {most}"
 )
 
 
@@ -65,12 +65,13 @@ def _file() -> str:
 
 def _read(path: str, project: str, _state: str) -> Read:
     rows: list[Any] = []
-    with suppress(sqlite3.Error):  # missing, old, locked or damaged: `doctor` speaks of it
-        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=1.0)
-        try:
-            rows = connection.execute(_QUERY.format(mark="?", most=MOST), (project,)).fetchall()
-        finally:
-            connection.close()
+    connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=1.0)
+    try:
+        rows = connection.execute(_QUERY.format(mark="?", most=MOST), (project,)).fetchall()
+    except sqlite3.Error as slip:  # old, locked or damaged: the rest can be searched all the same
+        log.add("WARN", "recall", f"{path}: messages were not read: {slip}")
+    finally:
+        connection.close()
     return Read([item(row, number) for number, row in enumerate(reversed(rows))], "")
 
 

@@ -37,7 +37,10 @@ _TABLES = (
         "length integer NOT NULL, words tsvector NOT NULL, PRIMARY KEY (project, place), "
         "UNIQUE (project, id)) PARTITION BY HASH (project)"
     ),
-    "CREATE INDEX recall_items_by_words ON recall_items USING gin (words) WITH (fastupdate = off)",
+    (
+        "CREATE INDEX recall_items_by_words ON recall_items USING gin (words) "
+        "WITH (gin_pending_list_limit = 1024)"
+    ),
 )
 
 

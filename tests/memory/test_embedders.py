@@ -1,0 +1,251 @@
+"""Embedders: the one that ships, one of the user's, one that misbehaves; and search without any."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from holdfast.memory import fill
+from holdfast.memory.embed import asking, embedder, minilm, onnx
+from holdfast.memory.embed.embedder import NoEmbedder
+from holdfast.memory.embed.endpoint import Endpoint
+from holdfast.memory.index import engines
+from holdfast.memory.recall import recall
+from holdfast.memory.sync import sync
+from holdfast.settings import load
+from tests.memory.told import a_session
+
+Answering = Callable[[list[str]], Any]
+KEY = "sk-" + "q7Zk" * 8
+
+
+@pytest.fixture(scope="module")
+def model() -> onnx.Onnx:
+    return minilm.minilm()
+
+
+@pytest.fixture
+def endpoint() -> Iterator[Callable[[Answering], Endpoint]]:
+    """An endpoint that answers as it is told; `seen` holds the headers it got."""
+    servers = []
+
+    def made(answering: Answering, key: str = "") -> Endpoint:
+        class Handler(BaseHTTPRequestHandler):
+            def do_POST(self) -> None:
+                seen.append(dict(self.headers))
+                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+                answer = answering(body["input"])
+                self.send_response(answer if isinstance(answer, int) else 200)
+                self.end_headers()
+                if not isinstance(answer, int):
+                    self.wfile.write(json.dumps(answer).encode())
+
+            def log_message(self, *given: Any) -> None: ...
+
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        server.daemon_threads = True
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        servers.append(server)
+        return Endpoint(f"http://127.0.0.1:{server.server_port}/v1", "m", key)
+
+    yield made
+    for server in servers:
+        server.shutdown()
+        server.server_close()
+    seen.clear()
+
+
+seen: list[dict[str, str]] = []
+
+
+def rows(vectors: list[list[float]]) -> dict[str, Any]:
+    listed = [{"index": n, "embedding": one} for n, one in enumerate(vectors)]
+    return {"data": listed[::-1]}  # any order will do
+
+
+@pytest.mark.requirement("M2", "X3")
+def test_the_shipped_model_knows_what_words_mean(model: onnx.Onnx) -> None:
+    found = model.embed(["the payment was charged twice", "duplicate billing", "yellow bananas"])
+    near = found @ found.T
+    assert found.shape == (3, 384)
+    assert near[0, 1] > near[0, 2] + 0.2
+    assert np.allclose(np.diag(near), 1, atol=1e-3)
+
+
+@pytest.mark.requirement("M2", "X4")
+def test_a_model_that_is_not_the_measured_one_is_not_used(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    package = tmp_path / "odd_model"
+    package.mkdir()
+    (package / "__init__.py").write_text("raise RuntimeError('never imported')")
+    (package / "model.onnx").write_bytes(b"something else")
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(NoEmbedder, match="not the file that was measured"):
+        minilm.verified("odd_model", "model.onnx", minilm.MODEL[2])
+
+
+@pytest.mark.requirement("M2")
+def test_a_folder_of_the_users_is_an_embedder_too(tmp_path: Path) -> None:
+    (tmp_path / onnx.MODEL).write_bytes(minilm.verified(*minilm.MODEL))
+    (tmp_path / onnx.TOKENIZER).write_bytes(minilm.verified(*minilm.TOKENIZER))
+    found = embedder.chosen(str(tmp_path))
+    assert found.name.startswith(tmp_path.name)
+    assert found.embed(["hello"]).shape == (1, 384)
+
+
+@pytest.mark.requirement("M2")
+@pytest.mark.parametrize("content", [None, b"", b"not a model"])
+def test_a_folder_without_a_model_says_so(tmp_path: Path, content: bytes | None) -> None:
+    if content is not None:
+        for name in (onnx.MODEL, onnx.TOKENIZER):
+            (tmp_path / name).write_bytes(content)
+    with pytest.raises(NoEmbedder, match=r"holds no|cannot be used"):
+        embedder.chosen(str(tmp_path))
+
+
+@pytest.mark.requirement("M2")
+def test_an_endpoint_gives_vectors_in_the_order_of_the_texts(
+    endpoint: Callable[..., Endpoint], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SOME_KEY", KEY)
+    asked = endpoint(lambda texts: rows([[len(one), 1.0] for one in texts]), "SOME_KEY")
+    found = asked.embed(["a", "bbbb"])
+    assert found[0, 0] < found[1, 0]
+    assert seen[0]["Authorization"] == f"Bearer {KEY}"
+
+
+@pytest.mark.requirement("M2", "X4")
+@pytest.mark.parametrize(
+    "answering",
+    [
+        lambda texts: rows([[1.0, 2.0]]),  # one for two
+        lambda texts: rows([[1.0, 2.0], [1.0]]),
+        lambda texts: rows([[], []]),
+        lambda texts: rows([[float("nan"), 1.0]] * 2),
+        lambda texts: {"data": "none"},
+        lambda texts: {"error": KEY},
+        lambda texts: [1, 2],
+        lambda texts: 500,
+        lambda texts: 401,
+        lambda texts: 302,
+    ],
+)
+def test_an_endpoint_that_answers_wrongly_is_an_error_without_the_key(
+    endpoint: Callable[..., Endpoint], monkeypatch: pytest.MonkeyPatch, answering: Answering
+) -> None:
+    monkeypatch.setenv("SOME_KEY", KEY)
+    with pytest.raises(NoEmbedder) as caught:
+        endpoint(answering, "SOME_KEY").embed(["a", "b"])
+    assert KEY not in str(caught.value)
+
+
+@pytest.mark.requirement("M2")
+def test_vectors_of_another_size_than_before_are_refused(
+    endpoint: Callable[..., Endpoint],
+) -> None:
+    sizes = iter((3, 4))
+    asked = endpoint(lambda texts: rows([[1.0] * next(sizes)]))
+    asked.embed(["a"])
+    with pytest.raises(NoEmbedder, match="1 x 4, not of 1 x 3"):
+        asked.embed(["b"])
+
+
+@pytest.mark.requirement("X3")
+def test_a_project_cannot_name_an_endpoint(tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "holdfast.toml").write_text('embedder = "http://evil.example"\n')
+    found = load.load(str(tmp_path))
+    assert found.word("embedder") == "auto"
+    assert any("embedder is yours to set" in slip for slip in found.slips)
+
+
+class Hanging:
+    """Answers the texts of an index, and never a query."""
+
+    name = "hanging"
+
+    def __init__(self) -> None:
+        self.over = threading.Event()
+
+    def embed(self, texts: list[str]) -> Any:
+        if len(texts) == 1 and texts[0] == "blue whale":
+            self.over.wait(60)
+        return np.ones((len(texts), 8), np.float32) / np.sqrt(8)
+
+
+@pytest.mark.requirement("M2")
+def test_an_embedder_that_hangs_costs_patience_not_the_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hanging: Any = Hanging()
+    a_session(tmp_path, "s1", "tell me of the blue whale", "It is the largest animal.")
+    sync(str(tmp_path))
+    fill.fill(engines.opened(str(tmp_path)), hanging)
+    monkeypatch.setattr(asking, "by_settings", lambda: hanging)
+    monkeypatch.setattr(asking, "PATIENCE_SECONDS", 0.05)
+    answer = recall("blue whale", project=str(tmp_path))
+    hanging.over.set()
+    assert answer.mode == "keyword"
+    assert answer.found[0].item.text == "tell me of the blue whale"
+    assert any("no answer within" in note for note in answer.notes)
+
+
+@pytest.mark.requirement("M2")
+def test_search_by_meaning_finds_what_no_word_tells(tmp_path: Path) -> None:
+    talk = ("can we speed up the nightly job?", "The overnight export takes eleven minutes now.")
+    a_session(tmp_path, "s1", "which colour has the logo?", "A dark green.", *talk)
+    before = recall("slow batch process after dark", project=str(tmp_path), limit=1)
+    assert before.mode == "keyword"
+    assert any("no vectors" in note for note in before.notes)
+    told: list[tuple[int, int]] = []
+    done = fill.fill(
+        engines.opened(str(tmp_path)), asking.embedder(), told=lambda *n: told.append(n)
+    )
+    assert (done, told) == ((4, 0), [(4, 0)])
+    after = recall("slow batch process after hours", project=str(tmp_path), limit=2)
+    assert after.mode == "hybrid"
+    assert {one.item.text for one in after.found} == set(talk)
+    assert after.found[0].rank.vector > 0
+    assert recall("logo", project=str(tmp_path), by_keyword=True).mode == "keyword"
+
+
+@pytest.mark.requirement("M2")
+def test_another_embedder_than_the_vectors_are_of_is_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: Any = Hanging()
+    a_session(tmp_path, "s1", "tell me of the red fox", "It hunts mice.")
+    sync(str(tmp_path))
+    fill.fill(engines.opened(str(tmp_path)), made)
+    monkeypatch.setenv("HOLDFAST_EMBEDDER", "minilm")
+    answer = recall("red fox", project=str(tmp_path))
+    assert answer.mode == "keyword"
+    assert any("its vectors are of hanging" in note for note in answer.notes)
+    filled = fill.fill(engines.opened(str(tmp_path)), asking.embedder())
+    assert filled.done == 2
+    assert recall("red fox", project=str(tmp_path)).mode == "hybrid"
+
+
+@pytest.mark.requirement("M2", "X3")
+def test_turned_off_or_not_installed_search_goes_on_by_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made: Any = Hanging()
+    a_session(tmp_path, "s1", "tell me of the red fox", "It hunts mice.")
+    sync(str(tmp_path))
+    fill.fill(engines.opened(str(tmp_path)), made)
+    monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
+    answer = recall("red fox", project=str(tmp_path))
+    assert answer.found[0].item.text == "tell me of the red fox"
+    assert any("turned off" in note for note in answer.notes)
+    monkeypatch.setattr(minilm, "find_spec", lambda name: None)
+    with pytest.raises(NoEmbedder, match=r"pip install 'holdfast\[semantic\]'"):
+        embedder.chosen("auto")

@@ -1,0 +1,130 @@
+"""`holdfast search`: for people, for programs, and quick."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from holdfast.cli import quick
+from holdfast.cli.main import holdfast_command
+from tests.memory.told import a_session
+
+TALK = ("which port does the lighthouse use?", "Port 5544, behind the bastion.")
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    a_session(tmp_path, "s1", *TALK)
+    return tmp_path
+
+
+def run(*words: str) -> Result:
+    return CliRunner().invoke(holdfast_command, ["search", *words])
+
+
+@pytest.mark.requirement("U3", "M6")
+def test_a_program_gets_where_each_result_came_from(here: Path) -> None:
+    found = json.loads(run("lighthouse port", "--json", "--limit", "1").stdout)
+    [one] = found["results"]
+    assert one["snippet"] == TALK[0]
+    assert one["kind"] == "turn" and one["session"] == "s1" and one["tier"] == "warm"
+    assert one["turns"] == [1, 1] and one["uuids"] == ["s1-0"]
+    assert one["source"].endswith("s1.jsonl") and one["project"] == str(here)
+    assert one["score"] == pytest.approx(sum(one["parts"].values()), abs=1e-3)
+    assert found["mode"] == "keyword" and found["notes"]
+
+
+@pytest.mark.requirement("U3")
+def test_people_see_ids_words_and_the_way_to_more() -> None:
+    said = run("bastion").output
+    item_id = said.split()[0]
+    assert "Port 5544" in said and "model, turn 1" in said
+    expanded = run("--expand", item_id)
+    assert "model: Port 5544, behind the bastion." in expanded.output
+    assert json.loads(run("--expand", item_id, "--json").output)["gone"] is False
+    assert "nothing found" in run("zzzz").output
+
+
+@pytest.mark.requirement("U3", "M2")
+def test_status_says_how_far_the_index_is() -> None:
+    assert "2 turns" in run("--status").output
+    told = json.loads(run("--status", "--json").output)
+    assert (told["items"], told["vectors"], told["missing_vectors"]) == (2, 0, 2)
+    filled = json.loads(run("--fill", "--status", "--json").output)
+    assert (filled["vectors"], filled["missing_vectors"]) == (2, 0)
+    assert json.loads(run("harbour light", "--json").output)["mode"] == "hybrid"
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize("words", [[], ["  "], ["a", "--limit", "0"], ["a", "--kind", "song"]])
+def test_wrong_words_are_refused(words: list[str]) -> None:
+    assert run(*words).exit_code == 2
+
+
+@pytest.mark.requirement("U3")
+def test_an_unknown_id_ends_with_one() -> None:
+    assert run("--expand", "turn-zzz").exit_code == 1
+
+
+FORMS = (
+    ["lighthouse", "--json"],
+    ["--json", "-n", "1", "port lighthouse"],
+    ["bastion", "--json", "--limit", "3", "--cold", "--keyword"],
+    ["the", "--json"],
+)
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize("words", FORMS)
+def test_the_quick_way_gives_the_same_answer(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert quick.answered(words)
+    assert json.loads(capsys.readouterr().out) == json.loads(run(*words).output)
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["lighthouse"],
+        ["--json"],
+        ["a", "b", "--json"],
+        ["a", "--json", "--limit", "0"],
+        ["a", "--json", "--limit", "many"],
+        ["a", "--json", "--limit"],
+        ["a", "--json", "--kind", "turn"],
+        ["--help", "--json"],
+        [" ", "--json"],
+    ],
+)
+def test_what_is_not_plain_is_left_to_the_whole_command(words: list[str]) -> None:
+    assert not quick.answered(words)
+
+
+@pytest.mark.requirement("U3", "M5")
+def test_the_quick_way_loads_neither_the_kit_nor_a_decoder_once_the_index_is_there(
+    here: Path,
+) -> None:
+    assert run("lighthouse").exit_code == 0
+    code = (
+        "import sys; sys.argv = ['holdfast', 'search', 'lighthouse', '--json']\n"
+        "from holdfast.cli.start import main; main()\n"
+        "heavy = ('click', 'rich', 'msgspec', 'sqlalchemy', 'numpy', 'pathlib', 'dataclasses')\n"
+        "print([name for name in heavy if name in sys.modules], file=sys.stderr)"
+    )
+    done: Any = subprocess.run(
+        [sys.executable, "-S", "-c", f"import sys; sys.path[:0] = {sys.path!r}\n{code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stderr.strip() == "[]"
+    assert json.loads(done.stdout)["results"]

@@ -1,0 +1,344 @@
+"""What is taken in: windows' transcripts, subagents, decisions, checkpoints, segments, messages."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.checkpoint import facts
+from holdfast.checkpoint.document import Document
+from holdfast.checkpoint.keep import keep
+from holdfast.memory import places as here
+from holdfast.memory.expand import expand
+from holdfast.memory.index import engines
+from holdfast.memory.item import Item
+from holdfast.memory.rebuild import rebuild
+from holdfast.memory.recall import recall
+from holdfast.memory.sources import turns
+from holdfast.memory.sources.pieces import MOST_CHARS, pieces
+from holdfast.memory.sync import sync
+from holdfast.segment import shelf
+from holdfast.segment.formats import Compressed, Metadata
+from holdfast.store.store import Store
+from holdfast.window import state
+from holdfast.wire import places
+from holdfast.work import messages, projects
+from tests.memory.told import a_line, a_session, said, written
+from tests.transcript.builders import jsonl
+
+NOW_MS = 1_772_000_000_000
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "p"
+    folder.mkdir()
+    return folder
+
+
+def found(project: Path, query: str, *, cold: bool = False, everywhere: bool = False) -> list[Item]:
+    answer = recall(query, project=str(project), cold=cold, everywhere=everywhere)
+    return [one.item for one in answer.found]
+
+
+def noted(project: Path, session: str, transcript: Path) -> Path:
+    """A window as hooks leave it."""
+    folder = Path(places.window(session))
+    folder.mkdir(parents=True)
+    state.save(
+        str(folder),
+        state.State(session_id=session, project=str(project), transcript=str(transcript)),
+    )
+    return folder
+
+
+@pytest.mark.requirement("M2", "M6")
+def test_a_transcript_that_hooks_named_is_found_wherever_it_lies(
+    project: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "elsewhere.jsonl"
+    path.write_bytes(jsonl(*said("s9", "where is the walrus?", "In the northern bay.")))
+    noted(project, "s9", path)
+    assert found(project, "walrus")[0].file == str(path)
+
+
+@pytest.mark.requirement("M2")
+def test_a_subagents_words_are_found_with_its_name(project: Path) -> None:
+    path = a_session(project, "s1", "ask the explorer", "It is on its way.")
+    folder = path.with_suffix("") / "subagents"
+    folder.mkdir(parents=True)
+    line = a_line(
+        "assistant",
+        [{"type": "text", "text": "The pelican nests below the pier."}],
+        7,
+        "s1",
+        isSidechain=True,
+        agentId="ab12",
+    )
+    (folder / "agent-ab12.jsonl").write_bytes(jsonl(line))
+    [first, *_] = found(project, "pelican")
+    assert (first.agent, first.session) == ("ab12", "s1")
+
+
+@pytest.mark.requirement("M2", "M6")
+def test_a_fact_from_before_two_compactions_is_found_and_leads_to_its_turns(project: Path) -> None:
+    lines = said("s1", "what is the code of the vault?", "The vault opens with 4711.")
+    for number in range(2):
+        lines.append(
+            {
+                "type": "system",
+                "subtype": "compact_boundary",
+                "compactMetadata": {"trigger": "auto", "preTokens": 1000},
+                "uuid": f"b{number}",
+            }
+        )
+        lines += said("s1", f"go on {number}", f"Working on {number}.", first=10 + 2 * number)
+    written(project, "s1", lines)
+    [first, *_] = [one for one in found(project, "vault opens") if one.by == "model"]
+    assert first.uuids == ("s1-1",)
+    assert "4711" in expand(first.id, project=str(project)).text
+
+
+@pytest.mark.requirement("M2")
+def test_commands_and_the_ends_of_results_are_found_with_the_words_they_belong_to(
+    project: Path,
+) -> None:
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "make seal"}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "otter " * 400 + "heron end"}
+    lines = [
+        *said("s1", "build it", "I will build it now."),
+        a_line("assistant", [call], 3, "s1"),
+        a_line("user", [result], 4, "s1"),
+    ]
+    written(project, "s1", lines)
+    for word in ("seal", "otter", "heron"):
+        [first, *_] = found(project, word)
+        assert first.text == "I will build it now."
+        assert (first.first_turn, first.last_turn) == (1, 2)
+        assert first.uuids == ("s1-1", "s1-3", "s1-4")
+
+
+@pytest.mark.requirement("M2", "M6")
+def test_decisions_and_rules_lead_to_the_line_they_were_said_in(project: Path) -> None:
+    path = a_session(project, "s1", "use tabs never", "I chose the bronze parser.")
+    offset = path.read_bytes().index(b"\n") + 1
+    folder = noted(project, "s1", path)
+    known = facts.Facts(session_id="s1", op=1)
+    known.decisions.append(
+        facts.Decision("I chose the bronze parser.", facts.Place(offset, "2026-03-01", 1))
+    )
+    known.rules.append(facts.Rule("use tabs never", facts.Place(0, "2026-03-01", 1)))
+    (folder / "facts.json").write_bytes(facts.save(known))
+    answer = recall("bronze parser tabs", project=str(project), kinds=("decision",))
+    told = {one.item.text: (one.item.by, one.item.uuids) for one in answer.found}
+    assert told == {
+        "I chose the bronze parser.": ("model", ("s1-1",)),
+        "use tabs never": ("user", ("s1-0",)),
+    }
+
+
+@pytest.mark.requirement("M2")
+def test_what_several_checkpoints_say_is_found_once_in_the_newest(project: Path) -> None:
+    for hour in (1, 2):
+        keep(
+            Document(
+                created=datetime(2026, 3, 1, hour, tzinfo=UTC),
+                trigger="manual",
+                project=str(project),
+                session_id="s1",
+                sections={
+                    "Next Steps": ["paint the lighthouse"],
+                    "Key Decisions": [f"use lamp {hour}"],
+                },
+            )
+        )
+    steps = recall("lighthouse", project=str(project), kinds=("checkpoint",)).found
+    assert [Path(one.item.file).name for one in steps] == ["2026-03-01-020000.md"]
+    lamps = recall("lamp", project=str(project), kinds=("decision",)).found
+    assert sorted(one.item.text for one in lamps) == ["use lamp 1", "use lamp 2"]
+    Path(steps[0].item.file).unlink()
+    [left] = recall("lighthouse", project=str(project), kinds=("checkpoint",)).found
+    assert Path(left.item.file).name == "2026-03-01-010000.md"
+
+
+def a_segment(project: Path, name: str, text: str, transcript: str = "") -> Compressed:
+    return Compressed(
+        segment_id=name,
+        topic="tides",
+        session_id="s1",
+        start_turn=1,
+        end_turn=1,
+        compressed_content=text,
+        metadata=Metadata(project=str(project), transcript=transcript, first_uuid="s1-0"),
+    )
+
+
+@pytest.mark.requirement("R6")
+def test_segments_are_found_warm_by_default_and_cold_when_asked_for(project: Path) -> None:
+    shelf.keep(a_segment(project, "seg1", "the buoy is red"), NOW_MS)
+    cold = a_segment(project, "seg2", "the buoy was green")
+    shelf.keep(cold, NOW_MS)
+    shelf.demote(cold, NOW_MS)
+    assert [one.text for one in found(project, "buoy")] == ["the buoy is red"]
+    assert {one.text for one in found(project, "buoy", cold=True)} == {
+        "the buoy is red",
+        "the buoy was green",
+    }
+
+
+@pytest.mark.requirement("R6", "M6")
+def test_a_segment_expands_to_its_turns_and_is_noted_as_read(project: Path) -> None:
+    path = a_session(project, "s1", "what about the buoy?", "It is red.")
+    shelf.keep(a_segment(project, "seg1", "buoy: red", str(path)), NOW_MS)
+    [first] = [one for one in found(project, "buoy") if one.kind == "segment"]
+    assert "what about the buoy?" in expand(first.id, project=str(project)).text
+    path.unlink()
+    gone = expand(first.id, project=str(project))
+    assert gone.gone and "buoy: red" in gone.text
+    kept = shelf.find("seg1")
+    assert kept is not None and kept.access_count == 2
+
+
+@pytest.mark.store
+@pytest.mark.requirement("M2")
+def test_messages_of_a_project_are_found_and_others_are_not(project: Path) -> None:
+    store = Store.open()
+    for path, words in ((project, "the anchor is stuck"), (project / "other", "anchor away")):
+        store.write(partial(projects.put, path=str(path), now_ms=NOW_MS))
+        row = messages.draft("a1", "notes", words, NOW_MS, project_id=projects.id_of(str(path)))
+        store.write(partial(messages.post, row=row))
+    store.close()
+    [first] = found(project, "anchor")
+    assert (first.kind, first.by, first.text) == ("message", "a1", "the anchor is stuck")
+
+
+@pytest.mark.requirement("M2")
+def test_without_a_store_none_is_made_nor_its_library_loaded(project: Path) -> None:
+    a_session(project, "s1", "hello there", "Hello.")
+    code = (
+        "import sys; from holdfast.memory.recall import recall\n"
+        f"recall('hello', project={str(project)!r})\n"
+        "print(*(m for m in ('sqlalchemy', 'numpy', 'onnxruntime', 'click') if m in sys.modules))"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.split() == []
+    assert not Path(places.home(), "holdfast.db").exists()
+
+
+@pytest.mark.requirement("M2", "X7")
+def test_a_foreign_file_in_the_folder_is_left_alone_and_said(project: Path) -> None:
+    a_session(project, "s1", "hello there", "Hello.")
+    sync(str(project))
+    root = Path(here.root())
+    (root / "notes.db").write_text("my notes")
+    other = sqlite3.connect(root / "mine.db")
+    other.execute("CREATE TABLE t (x)")
+    other.commit()
+    other.close()
+    answer = recall("hello", project=str(project), everywhere=True)
+    assert {one.text for one in answer.found} == {"hello there", "Hello."}
+    assert sum("left out" in note for note in answer.notes) == 2
+    assert (root / "notes.db").read_text() == "my notes"
+    rebuild()
+    assert (root / "mine.db").exists()
+
+
+@pytest.mark.requirement("M5")
+def test_each_project_has_an_index_of_its_own_and_all_can_be_asked(
+    project: Path, tmp_path: Path
+) -> None:
+    other = tmp_path / "q"
+    other.mkdir()
+    a_session(project, "s1", "the kettle is hot", "Yes.")
+    a_session(other, "s2", "the kettle is cold, cold", "No.")
+    sync(str(other))
+    assert {one.session for one in found(project, "kettle")} == {"s1"}
+    assert {one.session for one in found(project, "kettle", everywhere=True)} == {"s1", "s2"}
+    assert len(here.index_files()) == 2
+
+
+@pytest.mark.requirement("M3")
+def test_rebuild_makes_every_index_again_and_keeps_vectors(project: Path) -> None:
+    a_session(project, "s1", "the kettle is hot", "Yes, it is.")
+    sync(str(project))
+    index = engines.opened(str(project))
+    index.begin_vectors("m")
+    from holdfast.memory.embed import vector
+    from tests.contracts.test_recall import direction
+
+    missing = index.without_vector(9)
+    index.put_vectors("m", {(p, h): vector.kept(direction(0))[0] for p, h, _ in missing})
+    [done] = rebuild([str(project)])
+    assert (done.project, done.items) == (str(project), 2)
+    assert engines.opened(str(project)).counts() == (2, 2, "m")
+
+
+@pytest.mark.requirement("X6")
+def test_a_kill_while_taking_in_loses_nothing_and_doubles_nothing(project: Path) -> None:
+    a_session(project, "s1", *[f"word{n} is said" for n in range(4_000)])
+    code = (
+        "import os, signal\n"
+        "from holdfast.memory.index import embedded\n"
+        "from holdfast.memory.sync import sync\n"
+        "was, at = embedded.Embedded._add, [0]\n"
+        "def add(self, rows):\n"
+        "    was(self, rows[: len(rows) // 2])\n"
+        "    os.kill(os.getpid(), signal.SIGKILL)\n"
+        "embedded.Embedded._add = add\n"
+        f"sync({str(project)!r})\n"
+    )
+    run = subprocess.run([sys.executable, "-c", code], check=False, env=dict(os.environ))
+    assert run.returncode == -signal.SIGKILL
+    assert sync(str(project)).items == 4_000
+    assert engines.opened(str(project)).counts().items == 4_000
+
+
+@pytest.mark.requirement("M2", "X6")
+def test_two_processes_that_take_in_at_once_do_it_once(project: Path) -> None:
+    a_session(project, "s1", *[f"word{n} is said" for n in range(600)])
+    command = [
+        sys.executable,
+        "-c",
+        f"from holdfast.memory.sync import sync; sync({str(project)!r})",
+    ]
+    running = [subprocess.Popen(command, stderr=subprocess.PIPE) for _ in range(4)]
+    assert [(one.communicate()[1], one.returncode) for one in running] == [(b"", 0)] * 4
+    assert engines.opened(str(project)).counts().items == 600
+
+
+@pytest.mark.requirement("M2", "X7")
+@given(st.lists(st.binary(max_size=60), max_size=12), st.integers(0, 12))
+def test_reading_on_gives_what_reading_at_once_gives(
+    tmp_path_factory: pytest.TempPathFactory, junk: list[bytes], cut: int
+) -> None:
+    """Whatever stands between the lines, and wherever the first reading ended."""
+    lines: list[bytes] = []
+    talk = said("s1", *[f"sentence {n} about birds" for n in range(8)])
+    for number, line in enumerate(talk):
+        lines += [jsonl(line)] + [one.replace(b"\n", b"") + b"\n" for one in junk[number::8]]
+    path = tmp_path_factory.mktemp("t") / "s1.jsonl"
+    path.write_bytes(b"".join(lines[:cut]))
+    first = turns.read(str(path), "")
+    path.write_bytes(b"".join(lines))
+    second = turns.read(str(path), first.state)
+    whole = turns.read(str(path), "")
+    kept = [one for one in first.items if one.position < second.start]
+    assert [*kept, *second.items] == list(whole.items)
+
+
+@pytest.mark.requirement("M2")
+@given(st.text(max_size=6_000))
+def test_pieces_are_short_and_lose_no_word(text: str) -> None:
+    parts = pieces(text)
+    assert all(0 < len(one) <= MOST_CHARS for one in parts)
+    assert "".join("".join(parts).split()) == "".join(text.split())
