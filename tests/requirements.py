@@ -205,15 +205,6 @@ REQUIREMENTS: dict[str, str] = {
 
 # One place for what is still to come, by the work that brings it.
 LATER: dict[str, tuple[str, ...]] = {
-    "recall": (
-        "R6",
-        "M2",
-        "M5",
-        "M6",
-    ),
-    "recall": ("K3",),
-    "plan and watch": (
-        "U5",
-        "P5",
-    ),
+    "watch": ("U5",),
+    "run": ("P5",),
 }

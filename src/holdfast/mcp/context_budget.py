@@ -106,7 +106,8 @@ OPS: dict[str, Callable[[ContextBudget], tuple[str, dict[str, Any]]]] = {
 def _forecast() -> dict[str, Any]:
     folder, state = here.window()
     settings = settings_load.load(state.project)
-    found = health.describe(view.of_transcript(state, settings, _now(), folder), state)
+    seen = view.of_transcript(state, settings, _now(), folder)
+    found = health.describe(seen, state, settings.share("watch_at"))
     return {name: found[name] for name in AHEAD}
 
 
