@@ -135,7 +135,9 @@ def test_it_serves_until_it_is_told_to_end_and_exits_with_0(own_home: Path, tmp_
             while heard.block():
                 pass
         assert live.log[-1] == "ended; everything acknowledged is written"
-    assert sorted(one.name for one in kept.iterdir()) == ["holdfast.db", "token"]
+    assert sorted(one.name for one in kept.iterdir()) == [
+        *("guard.log", "holdfast.db", "token", "watcher.lock"),
+    ]
     assert stat.S_IMODE((kept / "holdfast.db").stat().st_mode) == 0o600
     checked = run("db", "check")
     assert (checked.returncode, checked.stderr) == (0, "")

@@ -10,7 +10,7 @@ from holdfast.store.store import Store
 from holdfast.window import outbox
 from holdfast.window.state import held
 from holdfast.wire import places
-from holdfast.work import board, deliveries, messages, moment, projects
+from holdfast.work import board, deliveries, message_states, messages, moment, projects
 from holdfast.work.deliveries import Ask
 from tests.board.model import Client, hook
 
@@ -69,9 +69,9 @@ def test_what_a_hook_said_and_what_arrived_comes_back_as_rows(store: Store, tmp_
 
     def states() -> dict[str, int]:
         board.settle(store, moment.now_ms())
-        return store.read(lambda c: deliveries.states(c, now))
+        return store.read(lambda c: message_states.states(c, now))
 
-    nothing = dict.fromkeys(deliveries.STATES, 0)
+    nothing = dict.fromkeys(message_states.STATES, 0)
     assert states() == nothing | {"waiting": 1}
     client.step()
     board.settle(store, now)
@@ -90,7 +90,7 @@ def test_said_is_a_state_of_its_own(store: Store, tmp_path: Path) -> None:
     client.step()
     board.settle(store, moment.now_ms())
     [row] = store.read(lambda c: messages.listed(c, 9, 0)).rows
-    assert deliveries.state_of(row, moment.now_ms()) == "said"
+    assert message_states.state_of(row, moment.now_ms()) == "said"
     assert row["said_to"] == ["s1"]
 
 

@@ -17,7 +17,7 @@ from holdfast.client.trial.script import Acts, Answer, Received, Step, ToolCall,
 from holdfast.store.store import Store
 from holdfast.watcher.watch import Watch
 from holdfast.wire import places
-from holdfast.work import board, deliveries, messages, moment, projects
+from holdfast.work import board, message_states, messages, moment, projects
 from tests.builders import EDGE
 
 from .stage import Stage, perform
@@ -70,7 +70,7 @@ def _heard(request: Received) -> int:
 def _states(store: Store) -> dict[str, int]:
     now = moment.now_ms()
     board.settle(store, now)
-    found = store.read(lambda c: deliveries.states(c, now))
+    found = store.read(lambda c: message_states.states(c, now))
     return {name: count for name, count in found.items() if count}
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.watcher.found import LIVE_MS, Transcripts, Windows
+from holdfast.watcher.found import LIVE_MS, Transcripts
+from holdfast.watcher.opened import Windows
 from holdfast.watcher.troubles import Troubles
 from holdfast.window.state import held
 from holdfast.wire import log, places

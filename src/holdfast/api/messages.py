@@ -14,7 +14,7 @@ from holdfast.api.fields import AgentName, AgentPath, Body, Id, Object, Offset, 
 from holdfast.api.routing import Router
 from holdfast.api.topics import Topic, Topics, must_know
 from holdfast.store.page import Row
-from holdfast.work import board, deliveries, messages, moment
+from holdfast.work import board, deliveries, message_states, messages, moment
 from holdfast.work.deliveries import Ask
 
 router = Router(prefix="/api/messages", tags=["messages"])
@@ -121,7 +121,7 @@ async def listed(
     until they are cleaned up."""
     now, where = moment.now_ms(), _text(project_id)
     page = await db.read(lambda c: messages.listed(c, limit, offset, where))
-    states = await db.read(lambda c: deliveries.states(c, now, where))
+    states = await db.read(lambda c: message_states.states(c, now, where))
     listing = [raw(row, now) for row in page.rows]
     return said({"messages": listing, "states": states, **paging(page)})
 
@@ -194,7 +194,7 @@ def raw(row: Row, now_ms: int) -> dict[str, Any]:
         "priority": row["priority"],
         "read_by": row["read_by"],
         "said_to": row["said_to"],
-        "state": deliveries.state_of(row, now_ms),
+        "state": message_states.state_of(row, now_ms),
         "created_at": moment.written(row["created_ms"]),
         "expires_at": moment.written(row["expires_ms"]),
     }

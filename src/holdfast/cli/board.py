@@ -16,7 +16,7 @@ from holdfast.settings import load
 from holdfast.store.page import Row
 from holdfast.store.store import Store
 from holdfast.work import board as on_board
-from holdfast.work import deliveries, messages, moment, projects, topics
+from holdfast.work import deliveries, message_states, messages, moment, projects, topics
 
 Command = Callable[..., Any]
 MOST_SHOWN_CHARS = 300
@@ -49,14 +49,14 @@ def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, 
     with _opened(database) as store:
         on_board.settle(store, now)
         page = store.read(lambda c: messages.listed(c, limit, 0, where))
-        states = store.read(lambda c: deliveries.states(c, now, where))
+        states = store.read(lambda c: message_states.states(c, now, where))
     if as_json:
-        rows = [{**plain(row), "state": deliveries.state_of(row, now)} for row in page.rows]
+        rows = [{**plain(row), "state": message_states.state_of(row, now)} for row in page.rows]
         click.echo(json.dumps({"messages": rows, "total": page.total, "states": states}))
         return
     for row in reversed(page.rows):
         read = f", read by {', '.join(row['read_by'])}" if row["read_by"] else ""
-        click.echo(f"{line(row)} ({deliveries.state_of(row, now)}){shown(read)}")
+        click.echo(f"{line(row)} ({message_states.state_of(row, now)}){shown(read)}")
     counted = ", ".join(f"{count} {state}" for state, count in states.items())
     click.echo(f"{len(page.rows)} of {page.total} messages: {counted}", err=True)
 

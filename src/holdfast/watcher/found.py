@@ -14,7 +14,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from holdfast.watcher.troubles import Troubles
-from holdfast.wire import places
 
 LIVE_MS = 30 * 60_000
 MOST_OLD = 2_000  # asked for in turn at each look
@@ -167,29 +166,3 @@ def projects_folder() -> str:
     config = os.environ.get("CLAUDE_CONFIG_DIR")
     home = os.path.expanduser("~")  # noqa: PTH111
     return os.path.join(config or os.path.join(home, ".claude"), "projects")  # noqa: PTH118
-
-
-class Windows:
-    """Windows that hooks opened: they name transcripts that lie elsewhere."""
-
-    def __init__(self) -> None:
-        self._known: dict[str, bool] = {}
-        self._changed = -1
-
-    def new(self) -> list[str]:
-        """Main windows whose state was not there at the last look."""
-        try:
-            changed = os.stat(places.windows()).st_mtime_ns  # noqa: PTH116
-        except OSError:
-            return []
-        if changed != self._changed:
-            self._changed = changed
-            names = os.listdir(places.windows())  # noqa: PTH208
-            self._known = {name: self._known.get(name, False) for name in names}
-        found = [name for name, was_read in self._known.items() if not was_read]
-        ready = [name for name in found if os.path.exists(self._state(name))]  # noqa: PTH110
-        self._known |= dict.fromkeys(ready, True)
-        return [os.path.dirname(self._state(name)) for name in ready]  # noqa: PTH120
-
-    def _state(self, name: str) -> str:
-        return f"{places.windows()}/{name}/main/state.json"

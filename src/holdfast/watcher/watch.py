@@ -10,8 +10,9 @@ from holdfast.watcher import announcing, due, taking
 from holdfast.watcher.active import Active
 from holdfast.watcher.announcing import Board
 from holdfast.watcher.due import Due
-from holdfast.watcher.found import LIVE_MS, Found, Transcripts, Windows, projects_folder
+from holdfast.watcher.found import LIVE_MS, Found, Transcripts, projects_folder
 from holdfast.watcher.glance import Glance, glance
+from holdfast.watcher.opened import Windows
 from holdfast.watcher.troubles import Troubles
 from holdfast.window import state as states
 from holdfast.window.state import WindowBusy

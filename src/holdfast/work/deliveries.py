@@ -21,7 +21,6 @@ from holdfast.store.tables import deliveries, messages
 from holdfast.work import hearing
 
 CLAIMED, READ = "claimed", "read"
-STATES = ("waiting", "said", "confirmed", "expired")
 MOST_PENDING = 20
 
 
@@ -120,31 +119,6 @@ def release_unconfirmed(connection: Connection, older_than_ms: int) -> int:
     if freed:
         notes.announce(connection, "message.released", {"count": freed})
     return freed
-
-
-def state_of(row: Row, now_ms: int) -> str:
-    """Of a listed message: how far the agent that has come furthest is."""
-    if row["read_by"]:
-        return "confirmed"
-    if row["said_to"]:
-        return "said"
-    return "expired" if row["expires_ms"] <= now_ms else "waiting"
-
-
-def states(connection: Connection, now_ms: int, project_id: str | None = None) -> dict[str, int]:
-    """How many messages are in each state; those cleaned up are no longer counted."""
-    reached = (
-        sa.select(sa.func.max(sa.case((deliveries.c.state == READ, 2), else_=1)))
-        .where(deliveries.c.message_id == messages.c.id)
-        .scalar_subquery()
-    )
-    gone = sa.case((messages.c.expires_ms <= now_ms, 3), else_=0)
-    stage = sa.func.coalesce(reached, gone).label("stage")
-    query = sa.select(stage, sa.func.count()).group_by(stage)
-    if project_id is not None:
-        query = query.where(messages.c.project_id == project_id)
-    counted = {int(found): int(n) for found, n in connection.execute(query)}
-    return {name: counted.get(n, 0) for n, name in enumerate(STATES)}
 
 
 def _hand_over(
