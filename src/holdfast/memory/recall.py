@@ -19,7 +19,8 @@ from holdfast.memory.index.shape import Index, Scores, Wanted
 from holdfast.memory.item import Item
 from holdfast.memory.rank import Rank
 
-BY_WORDS, BY_MEANING = 500, 300  # candidates of each side
+BY_WORDS, BY_MEANING = 500, 300  # candidates of each side, shared out among indexes ...
+LEAST = 100  # ... so many of each at least
 LOOKED_AT = 5  # times what is wanted: some say the same words, or are not there
 AT_ONCE = 4
 SYNC_SECONDS = 5.0
@@ -81,7 +82,8 @@ def found_by(
 ) -> list[Found]:
     """In one order over all indexes; `vectors` are the query's, by embedder."""
     limit = max(1, min(limit, MOST))
-    ask = partial(_scored, asked=asked, wanted=wanted, vectors=vectors)
+    many = max(LEAST, BY_WORDS // len(indexes)), max(LEAST, BY_MEANING // len(indexes))
+    ask = partial(_scored, asked=asked, wanted=wanted, vectors=vectors, many=many)
     scored = _each(ask, indexes)
     best = rank.Best.of([one.keyword for one in scored], [one.vector for one in scored])
     most = limit * LOOKED_AT
@@ -105,14 +107,18 @@ def _each(ask: Callable[[Index], _Scored], indexes: Sequence[Index]) -> list[_Sc
 
 
 def _scored(
-    index: Index, asked: words.Query, wanted: Wanted, vectors: Mapping[str, Any]
+    index: Index,
+    asked: words.Query,
+    wanted: Wanted,
+    vectors: Mapping[str, Any],
+    many: tuple[int, int],
 ) -> _Scored:
     """Candidates of both sides; how near the ones found by words are is looked up too."""
     vector = vectors.get(index.counts().embedder) if vectors else None
-    keyword = index.keyword(asked, BY_WORDS, wanted)
+    keyword = index.keyword(asked, many[0], wanted)
     if vector is None:
         return _Scored(index, keyword, {})
-    near = index.nearest(vector, BY_MEANING, wanted)
+    near = index.nearest(vector, many[1], wanted)
     unknown = [place for place in keyword if place not in near]
     return _Scored(index, keyword, near | index.nearness(vector, unknown))
 
