@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from holdfast.store import notes
@@ -248,6 +248,7 @@ STEPS: dict[str, Any] = {
 @pytest.mark.requirement("A1", "X6")
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=12)
 @given(st.lists(st.sampled_from(sorted(STEPS)), min_size=1, max_size=25), st.integers(0, 1 << 30))
+@example(["ends", "sync", "starts"], 0)  # it went on: at once, as it does step by step
 def test_any_number_of_steps_is_one_step_from_the_beginning(
     store: Store, tmp_path_factory: pytest.TempPathFactory, steps: list[str], seed: int
 ) -> None:
@@ -274,6 +275,48 @@ def test_any_number_of_steps_is_one_step_from_the_beginning(
         emptied(store)
         sync(store)
         _checked_sums(store)
+        assert rows_of(store) == stepwise
+
+
+@pytest.mark.requirement("A1", "X6")
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=25)
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from(["SessionEnd", "SessionStart", "UserPromptSubmit", "sync"]),
+            st.integers(1, 9),
+        ),
+        min_size=1,
+        max_size=12,
+    )
+)
+@example([("SessionEnd", 5), ("sync", 1), ("SessionStart", 6), ("SessionEnd", 3)])
+@example([("SessionStart", 9), ("SessionEnd", 5), ("sync", 1), ("SessionStart", 7)])
+def test_ends_and_beginnings_tell_the_same_however_the_clock_jumps(
+    store: Store, tmp_path_factory: pytest.TempPathFactory, steps: list[tuple[str, int]]
+) -> None:
+    folder = tmp_path_factory.mktemp("told")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("HOLDFAST_HOME", str(folder / "home"))
+        emptied(store)
+        told = Told(folder)
+        told.agent_starts("a1")
+        ended_ms = 0
+        for event, second in steps:
+            if event == "sync":
+                sync(store)
+                continue
+            told.now_ms = second * 1_000
+            told.line(event, flags="usage")
+            at_ms = START_MS + told.now_ms
+            if event == "SessionEnd":
+                ended_ms = max(ended_ms, at_ms)
+            elif at_ms > ended_ms:
+                ended_ms = 0
+        sync(store)
+        stepwise = rows_of(store)
+        assert _only(store, "sessions")["ended_ms"] == (ended_ms or None)
+        sync(emptied(store))
         assert rows_of(store) == stepwise
 
 

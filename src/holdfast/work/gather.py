@@ -80,7 +80,7 @@ def _window(name: str, position: Position) -> tuple[Position, list[Deed]]:
     deeds += story.deeds
     moved = (span.first_ms, span.last_ms) != (held.first_ms, held.last_ms)
     held.first_ms, held.last_ms = span.first_ms, span.last_ms
-    if deeds or moved:
+    if deeds or moved or span.has_turned:
         deeds.append(_context(window, story, span))
     if span.last_ms:
         deeds += _seen(window, held)

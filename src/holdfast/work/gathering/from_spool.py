@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from holdfast.wire import spool
 from holdfast.wire.spool import Line
 from holdfast.work import names
-from holdfast.work.deeds import MOST_DEEDS, ActionDone, Deed, SessionMet, SubtaskTold
+from holdfast.work.deeds import MOST_DEEDS, ActionDone, Deed, SubtaskTold
 from holdfast.work.gathering import appended
 from holdfast.work.gathering.reached import Reached
 from holdfast.work.gathering.span import Span
@@ -55,9 +55,6 @@ def _deeds(window: Window, lines: list[bytes], held: Reached, span: Span) -> Ite
             yield _subtask(window, line)
         elif not window.agent_id:
             _note_session(line, span)
-            if line.event == "SessionEnd":  # each one: subtasks under way ended with it
-                times = {"first_ms": line.ms, "last_ms": line.ms, "ended_ms": line.ms}
-                yield SessionMet(window.session_id, window.project_id, **times)
 
 
 def _action(window: Window, line: Line) -> ActionDone:
@@ -98,6 +95,6 @@ def _read(line: Line, held: Reached) -> None:
 
 def _note_session(line: Line, span: Span) -> None:
     if line.event == "SessionEnd":
-        span.ended_ms, span.opened_ms = line.ms, 0
+        span.end(line.ms)
     elif line.event in OPENED:
-        span.opened_ms = line.ms
+        span.open(line.ms)

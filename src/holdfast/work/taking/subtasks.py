@@ -24,7 +24,7 @@ class Subtasks:
         told = [deed for deed in deeds if isinstance(deed, SubtaskTold)]
         self._connection, self._tree = connection, tree
         self.shelf = Shelf(connection, subtasks, (deed.id for deed in told))
-        self._ends = {d.ended_ms for d in deeds if isinstance(d, SessionMet) and d.ended_ms}
+        self._ends = [d.ended_ms for d in deeds if isinstance(d, SessionMet) and d.ended_ms]
         self._left: set[str] = set()  # tasks that lost one to another
 
     def apply(self, deed: SubtaskTold) -> None:
@@ -47,16 +47,17 @@ class Subtasks:
             row["task_id"] = task_id
 
     def cut_off(self, session_id: str) -> None:
-        """What was under way when the session ended did not get done."""
+        """What was under way when the session ended did not get done; ends in the order they were
+        told, which is that of their times unless the clock was put back."""
         mine = sa.select(sessions.c.ended_ms).where(sessions.c.id == session_id)
-        ends = sorted({*self._ends, self._connection.scalar(mine) or 0} - {0})
+        ends = [self._connection.scalar(mine) or 0, *self._ends]
         if self._ends:
             running = (subtasks.c.session_id == session_id) & (subtasks.c.status == "running")
             under_way = sa.select(subtasks.c.id).where(running)
             self.shelf.fetch(self._connection.execute(under_way).scalars())
         for row in self.shelf.rows.values():
             began = row["started_ms"] or row["created_ms"]
-            end = next((one for one in ends if one >= began), 0)
+            end = next((one for one in ends if one and one >= began), 0)
             if end and row["status"] == "running":
                 result = {**(row["result"] or {}), "reason": CUT_OFF}
                 row |= {"status": "failed", "completed_ms": end, "result": result}
