@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from holdfast.store import notes
 from holdfast.store.store import Store
 from holdfast.store.tables import metadata, positions, requests, tasks
-from holdfast.work import deeds, gather, projects
+from holdfast.work import actions, deeds, gather, projects, tool_counts
 from holdfast.work.sync import positions_of, sync
 from holdfast.work.take_in import Behind, take
 from tests.contracts.told import START_MS, Told, emptied, rows_of
@@ -58,6 +58,16 @@ def _checked_sums(store: Store) -> None:
         ]
         if context["agent_type"] != "compact-snapshot":
             assert context["role_context"]["tool_counts"] == dict(Counter(mine))
+    assert _kept_by_tool(store) == Counter(
+        (row["project_id"] or tool_counts.NO_PROJECT, row["tool_name"], row["tool_type"])
+        for row in found["actions"]
+    )
+
+
+def _kept_by_tool(store: Store) -> dict[tuple[str, ...], int]:
+    kept = rows_of(store, "tool_counts")["tool_counts"]
+    names = ("project_id", "tool_name", "tool_type")
+    return {tuple(row[name] for name in names): row["n"] for row in kept if row["n"]}
 
 
 @pytest.mark.requirement("A1", "A6", "S1")
@@ -126,6 +136,40 @@ def test_the_spool_alone_tells_of_calls_and_the_transcript_adds_to_the_same_row(
         "created_ms": START_MS + 2_000,
     }
     _checked_sums(store)
+
+
+@pytest.mark.requirement("A1", "S1")
+def test_a_call_is_counted_under_the_tool_it_turned_out_to_be(store: Store, tmp_path: Path) -> None:
+    told = Told(tmp_path)
+    use_id = told.call("Bash", transcript=False)
+    told.call("Read", {"file_path": "/p/tide/a.py"})
+    sync(store)
+    place = projects.id_of("/p/tide")
+    assert _kept_by_tool(store) == {(place, "Bash", "builtin"): 1, (place, "Read", "builtin"): 1}
+    told.call("mcp__tide__read", hook=False, use_id=use_id)
+    sync(store)
+    assert _kept_by_tool(store) == {
+        (place, "Read", "builtin"): 1,
+        (place, "mcp__tide__read", "mcp"): 1,
+    }
+    _checked_sums(store)
+
+
+@pytest.mark.requirement("A1", "S1")
+def test_a_call_told_before_its_project_was_known_is_counted_there_later(
+    store: Store, tmp_path: Path
+) -> None:
+    given = {"session_id": "s1", "tool_name": "Bash", "tool_type": "builtin"}
+    drafted = actions.drafted(given, START_MS)
+    store.write(lambda c: actions.add(c, drafted))
+    assert _kept_by_tool(store) == {(tool_counts.NO_PROJECT, "Bash", "builtin"): 1}
+    told = Told(tmp_path)
+    told.call("Bash")
+    sync(store)
+    place = projects.id_of("/p/tide")
+    assert _kept_by_tool(store) == {(place, "Bash", "builtin"): 2}
+    page = store.read(lambda c: actions.listed(c, 10, 0, project_id=place))
+    assert (page.total, len(page.rows)) == (2, 2)
 
 
 @pytest.mark.requirement("A1", "X4")

@@ -32,6 +32,15 @@ def remove(connection: Connection, which: sa.ColumnElement[bool]) -> int:
     return len(gone)
 
 
+def place(connection: Connection, homeless: sa.ColumnElement[bool], project_id: str) -> None:
+    """Give these actions, which had none, a project."""
+    placed = sa.update(actions).where(homeless).values(project_id=project_id)
+    told = connection.execute(placed.returning(actions.c.tool_name, actions.c.tool_type)).all()
+    for tool_name, tool_type in told:
+        notes.tally(connection, KEPT, (NO_PROJECT, tool_name, tool_type), -1)
+        notes.tally(connection, KEPT, (project_id, tool_name, tool_type))
+
+
 def total(connection: Connection, wanted: dict[str, str | None]) -> int:
     """`wanted`: any of project, tool and type."""
     filters = [tool_counts.c[name] == value for name, value in wanted.items() if value is not None]

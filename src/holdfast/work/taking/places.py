@@ -13,6 +13,7 @@ from holdfast.store import notes
 from holdfast.store.page import Row, first
 from holdfast.store.tables import actions, projects, sessions
 from holdfast.store.upsert import upsert
+from holdfast.work import tool_counts
 from holdfast.work.deeds import CheckpointTaken, Deed, ProjectMet, SessionMet
 from holdfast.work.taking import contexts
 
@@ -114,8 +115,7 @@ def _ended(before: int | None, deed: SessionMet) -> int | None:
 def _place_actions(connection: Connection, deed: SessionMet) -> None:
     """What was told through the API before anybody knew where the session works."""
     homeless = (actions.c.session_id == deed.id) & actions.c.project_id.is_(None)
-    placed = sa.update(actions).where(homeless).values(project_id=deed.project_id)
-    connection.execute(placed)
+    tool_counts.place(connection, homeless, deed.project_id)
 
 
 def _tell(connection: Connection, kind: str, deed: SessionMet) -> None:
