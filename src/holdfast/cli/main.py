@@ -33,6 +33,7 @@ COMMANDS = {
     "resume": "list checkpoints, show one, or print it to hand to the model",
     "search": "find again what was said, decided, kept or written down",
     "roll": "look for cold segments of a session, and compress them",
+    "run": "run the batches of a plan with headless Claude; said again, it goes on",
     "segments": "what was compressed: list, show, save better words, clear",
     "serve": "answer over HTTP what sessions and agents know together",
     "settings": "every setting, its value, and the file it came from",

@@ -7,6 +7,7 @@ since. If the transcript cannot be told apart, a smaller checkpoint says what is
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
@@ -40,9 +41,17 @@ def facts_of(state: State, folder: str) -> Facts:
     return _remembered(path, found) or found
 
 
-def take(state: State, folder: str, trigger: str, now_ms: int) -> Kept | None:
-    """A verified checkpoint of this window, or None where nothing could be saved anywhere."""
+def take(
+    state: State,
+    folder: str,
+    trigger: str,
+    now_ms: int,
+    also: Mapping[str, list[str]] | None = None,
+) -> Kept | None:
+    """A verified checkpoint of this window, or None where nothing could be saved anywhere; `also`
+    are sections only the caller can tell."""
     sections, snapshot = _content(state, folder)
+    sections.update(also or {})
     document = Document(
         created=datetime.fromtimestamp(now_ms / 1000, UTC),
         trigger=trigger,

@@ -1,0 +1,255 @@
+"""`holdfast run`: the batches of a plan, one after the other, with headless Claude."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import click
+
+from holdfast.cli import choose
+from holdfast.cli.choose import NoSession
+from holdfast.cli.run_progress import shown
+from holdfast.client import models
+from holdfast.client.install.scopes import claude_folder
+from holdfast.conductor import account, claude, prompt, seat
+from holdfast.conductor.conduct import Conductor
+from holdfast.conductor.errors import Conducted
+from holdfast.conductor.events import Event, Report
+from holdfast.conductor.journal import Journal
+from holdfast.conductor.plan_folder import folder_of
+from holdfast.conductor.session import Floor, Job, Wishes
+from holdfast.plan import past, read, room
+from holdfast.plan.errors import NoPlan
+from holdfast.plan.make import make
+from holdfast.plan.room import Room
+from holdfast.plan.task import Plan
+from holdfast.plan.workflow import Workflow
+from holdfast.settings import load as settings_load
+from holdfast.settings.load import Settings
+from holdfast.window import view
+from holdfast.wire.inert import inert
+
+SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+SHOWN_LINES = 6
+
+
+@click.command(context_settings={"ignore_unknown_options": False})
+@click.argument("file", type=click.Path(path_type=Path))
+@click.argument("client_args", nargs=-1, type=click.UNPROCESSED, metavar="[-- CLIENT_ARGS]")
+@click.option("--dry-run", is_flag=True, help="show what would run; start nothing")
+@click.option("--json", "as_plain", is_flag=True, help="plain values for programs, at the end")
+@click.option("--model", default="", help="passed on to the client")
+@click.option("--permission-mode", default="", help="passed on to the client")
+@click.option(
+    "--max-parallel",
+    type=click.IntRange(1, 16),
+    default=2,
+    show_default=True,
+    help="sessions at once, where a batch's tasks may run side by side; 1: never",
+)
+@click.option(
+    "--timeout", type=click.FloatRange(min=0, min_open=True), help="minutes a session has"
+)
+@click.option("--window", type=click.IntRange(min=1), help="plan for windows of this many tokens")
+@click.option("--client-binary", type=click.Path(path_type=Path), help="which `claude` to run")
+@click.option(
+    "--project",
+    type=click.Path(path_type=Path, exists=True, file_okay=False),
+    help="where to work (else: here)",
+)
+def run(
+    file: Path,
+    client_args: tuple[str, ...],
+    dry_run: bool,
+    as_plain: bool,
+    model: str,
+    permission_mode: str,
+    max_parallel: int,
+    timeout: float | None,
+    window: int | None,
+    client_binary: Path | None,
+    project: Path | None,
+) -> None:
+    """Run the batches of a plan with headless Claude; said again, it goes on where it was."""
+    if claude.is_conducted(os.environ):
+        raise Conducted("this session was itself started by `holdfast run`")
+    root = (project or Path.cwd()).resolve()
+    plan = read.load(file)
+    if not plan.tasks:
+        raise NoPlan("the plan has no tasks").named(str(file))
+    client = claude.find(client_binary)
+    settings = settings_load.load(str(root))
+    wishes = Wishes(
+        root=root,
+        client=client.path,
+        model=model,
+        permission_mode=permission_mode,
+        extra=client_args,
+        max_parallel=max_parallel,
+        timeout_seconds=timeout and timeout * 60,
+    )
+    with shown(quiet=as_plain) as tell:
+        if client.warning:
+            tell(Event("note", client.warning))
+        planner = _Planner(root, room_for(settings, root, model, window))
+        folder = folder_of(file, root)
+        if dry_run:
+            _dry(wishes, plan, planner, settings, folder, tell, as_plain)
+            return
+        with seat.held(folder) as lock:
+            journal = Journal(folder)
+            floor = Floor(wishes, folder, journal, account.of(journal.records), lock, tell, _now_ms)
+            conductor = _conductor(floor, plan, planner, settings, file)
+            _run(conductor, as_plain)
+
+
+class _Planner:
+    """Plans what is left; what past requests took is learnt once."""
+
+    def __init__(self, root: Path, room: Room) -> None:
+        self._root, self.room = root, room
+        self._past = past.learn(root, claude_folder(Path.home()) / "projects")
+
+    def __call__(self, plan: Plan) -> Workflow:
+        return make(plan, self.room, self._past, self._root)
+
+
+def _conductor(
+    floor: Floor, plan: Plan, planner: _Planner, settings: Settings, file: Path
+) -> Conductor:
+    share = int(planner.room.window_tokens * settings.share("batch_share"))
+    return Conductor(floor, plan, planner, share, str(file))
+
+
+def _run(conductor: Conductor, as_plain: bool) -> None:
+    try:
+        with _ended_by_signals(conductor.floor):
+            conductor.run()
+    finally:
+        if as_plain:
+            click.echo(json.dumps(conductor.report.as_json(), indent=2))
+        else:
+            _tell_end(conductor.report)
+
+
+@contextmanager
+def _ended_by_signals(floor: Floor) -> Iterator[None]:
+    """Ctrl-C and its kin end the children first; the run then ends by itself."""
+
+    def hear(number: int, frame: object) -> None:
+        floor.stop(number)
+
+    before = {number: signal.signal(number, hear) for number in SIGNALS}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def room_for(settings: Settings, root: Path, model: str, window: int | None) -> Room:
+    """Every session begins in a fresh window: of the size told, of the model's, or as the last
+    session here had."""
+    share, specs = settings.share("batch_share"), settings.whole("batch_specs")
+    if window is not None:
+        return room.fresh(window, share, specs, f"windows of {window:,} tokens, as told")
+    if model:
+        tokens = models.find(model).window_tokens
+        return room.fresh(tokens, share, specs, f"{model}: windows of {tokens:,} tokens")
+    try:
+        chosen = choose.of_folder(root)
+    except NoSession:
+        words = f"no session seen here: windows of {room.UNKNOWN_WINDOW:,} tokens"
+        return room.fresh(room.UNKNOWN_WINDOW, share, specs, words)
+    seen = view.of_transcript(chosen.state, settings, _now_ms(), chosen.folder)
+    tokens = seen.edge.window_tokens
+    words = f"like the last session here: windows of {tokens:,} tokens"
+    return room.fresh(tokens, share, specs, words, seen.edge.edge_tokens)
+
+
+def _dry(
+    wishes: Wishes,
+    plan: Plan,
+    planner: _Planner,
+    settings: Settings,
+    folder: str,
+    tell: object,
+    as_plain: bool,
+) -> None:
+    """Nothing is started, nothing written."""
+    journal = Journal(folder, only_read=True)
+    known = account.of(journal.records)
+    floor = Floor(wishes, folder, journal, known, -1, lambda event: None, _now_ms)
+    conductor = _conductor(floor, plan, planner, settings, Path(folder))
+    flow = conductor.flow()
+    jobs = list(conductor.jobs(flow))
+    if as_plain:
+        click.echo(
+            json.dumps([_plain(conductor, job, one) for one in jobs for job in one], indent=2)
+        )
+        return
+    click.echo(f"room: {planner.room.fresh_tokens:,} tokens a batch ({planner.room.basis})")
+    for batch in jobs:
+        for job in batch:
+            _show_job(conductor, job, batch)
+    if not jobs:
+        click.echo(f"nothing left to do: all {len(flow.done):,} tasks are done")
+    for words in conductor.report.notes:
+        click.echo(f"  note: {inert(words)}", err=True)
+
+
+def _plain(conductor: Conductor, job: Job, batch: list[Job]) -> dict[str, object]:
+    return {
+        "batch": job.number,
+        "of": job.count,
+        "beside": len(batch) > 1,
+        "tasks": list(job.names),
+        "estimated_tokens": job.tokens,
+        "high_tokens": job.high_tokens,
+        "command": _command(conductor.floor.wishes),
+        "prompt": _prompt(conductor, job, batch),
+    }
+
+
+def _show_job(conductor: Conductor, job: Job, batch: list[Job]) -> None:
+    beside = f", one of {len(batch)} side by side" if len(batch) > 1 else ""
+    size = f"about {job.tokens:,} tokens, at most {job.high_tokens:,}"
+    click.echo(f"\nbatch {job.number} of {job.count}{beside}: {size}")
+    click.echo(f"  $ {shlex.join(_command(conductor.floor.wishes))}")
+    lines = [line for line in _prompt(conductor, job, batch).splitlines() if line.strip()]
+    for line in lines[:SHOWN_LINES]:
+        click.echo(f"  > {inert(line, 160)}")
+    if len(lines) > SHOWN_LINES:
+        click.echo(f"  > … {len(lines) - SHOWN_LINES} more lines")
+
+
+def _prompt(conductor: Conductor, job: Job, batch: list[Job]) -> str:
+    return prompt.words(job.pieces, conductor.told(job, len(batch) > 1))
+
+
+def _command(wishes: Wishes) -> list[str]:
+    return claude.command(
+        wishes.client, "SESSION", wishes.model, wishes.permission_mode, wishes.extra
+    )
+
+
+def _tell_end(report: Report) -> None:
+    done = sum(one.result == account.DONE for one in report.sessions)
+    if report.state == "nothing":
+        click.echo(f"nothing left to do: all {report.done_before:,} tasks are done")
+    elif report.state == "done":
+        click.echo(f"done: {done:,} session{'' if done == 1 else 's'}, nothing left")
+    else:
+        click.echo(f"{report.state}: {done:,} sessions done, {len(report.left):,} tasks left")
+    click.echo(f"journal: {report.folder}/journal.jsonl", err=True)
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)

@@ -1,0 +1,78 @@
+"""A run, as it goes on: a bar on a terminal, plain lines anywhere else; always on stderr."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import click
+
+from holdfast.conductor.events import Event, Tell
+from holdfast.wire.inert import inert
+
+SESSION_CHARS = 8
+
+
+@contextmanager
+def shown(quiet: bool) -> Iterator[Tell]:
+    """`quiet`: notes alone."""
+    if sys.stderr.isatty() and not quiet:
+        with _bar() as tell:
+            yield tell
+    else:
+        yield _notes if quiet else _lines
+
+
+def _lines(event: Event) -> None:
+    """Readings come with every answer: on paper they would be most of it."""
+    if event.kind != "reading":
+        click.echo(_words(event), err=True)
+
+
+def _notes(event: Event) -> None:
+    if event.kind == "note":
+        click.echo(_words(event), err=True)
+
+
+def _words(event: Event) -> str:
+    words = inert(event.words, 2000)
+    if event.kind == "batch":
+        return words
+    session = f"{event.session_id[:SESSION_CHARS]} " if event.session_id else ""
+    return f"  {'note: ' if event.kind == 'note' else ''}{session}{words}"
+
+
+@contextmanager
+def _bar() -> Iterator[Tell]:
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
+
+    console = Console(stderr=True, highlight=False, markup=False)
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[words]}"))
+    bars: dict[str, TaskID] = {}
+    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
+
+        def tell(event: Event) -> None:
+            if event.kind == "batch":
+                if "" not in bars:
+                    bars[""] = progress.add_task("plan", total=event.count, words="")
+                at = f"{event.number - 1} of {event.count} batches"
+                progress.update(bars[""], completed=event.number - 1, words=at)
+            if event.kind == "reading":
+                if event.session_id not in bars:
+                    name = event.session_id[:SESSION_CHARS]
+                    bars[event.session_id] = progress.add_task(name, total=None, words="")
+                total = max(event.planned_tokens, event.used_tokens)
+                progress.update(
+                    bars[event.session_id],
+                    completed=event.used_tokens,
+                    total=total,
+                    words=event.words,
+                )
+                return
+            if event.kind == "session" and event.session_id in bars:
+                progress.remove_task(bars.pop(event.session_id))
+            console.print(_words(event))
+
+        yield tell

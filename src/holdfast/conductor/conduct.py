@@ -1,0 +1,204 @@
+"""The run: settle what the last one left, then batch after batch, a checkpoint after each session.
+
+Batches are planned anew at every run, from what is left of the plan; so an edited plan, another
+model or better estimates are no special case.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import replace
+
+from holdfast.brief.compose import DEFAULT_TOKENS
+from holdfast.conductor import account, child, handing, prompt
+from holdfast.conductor.account import Share, Try
+from holdfast.conductor.errors import BatchFailed, Interrupted
+from holdfast.conductor.events import Event, Played, Report
+from holdfast.conductor.left import by_id, left, share_of
+from holdfast.conductor.prompt import Told
+from holdfast.conductor.session import Floor, Job, drop_note, note_of, play
+from holdfast.plan.split import Piece
+from holdfast.plan.task import Plan
+from holdfast.plan.workflow import Batch, Workflow
+
+ATTEMPTS = 2
+MOST_BRIEFS = 4
+LEAST_TOKENS = 500
+Make = Callable[[Plan], Workflow]
+
+
+class Conductor:
+    """`make` plans what is left; `share_tokens` is what of a window a batch may take."""
+
+    def __init__(self, floor: Floor, plan: Plan, make: Make, share_tokens: int, name: str) -> None:
+        self.floor, self._plan, self._make = floor, plan, make
+        self._share_tokens = share_tokens
+        self._known = by_id(plan)
+        self.report = Report(plan=name, folder=floor.folder)
+
+    def run(self) -> Report:
+        """All that is left, or as far as it goes; what is reported holds also when this raises."""
+        try:
+            self._settle()
+            flow = self.flow()
+            self.report.done_before = len(flow.done)
+            if not flow.batches:
+                self.report.state = "nothing"
+            for job_list in self.jobs(flow):
+                self._batch(job_list)
+        except BaseException as slip:
+            self.report.state = _state_of(slip)
+            self.report.error = str(slip)
+            raise
+        finally:
+            self.report.left = [task.id for task in self._left().tasks if not task.done]
+        return self.report
+
+    def flow(self) -> Workflow:
+        """The workflow of what is left."""
+        flow = self._make(self._left())
+        for words in flow.warnings:
+            self._say("note", words)
+        return flow
+
+    def jobs(self, flow: Workflow) -> Iterator[list[Job]]:
+        """The sessions of each batch: one, or one for each task that may run beside the others."""
+        before = self.floor.account.batches_done
+        for number, batch in enumerate(flow.batches, start=before + 1):
+            side_by_side = batch.parallel and self.floor.wishes.max_parallel > 1
+            parts = [(piece,) for piece in batch.pieces] if side_by_side else [batch.pieces]
+            yield [self._job(batch, part, number, before + len(flow.batches)) for part in parts]
+
+    def told(self, job: Job, beside: bool, error: str = "") -> Told:
+        """What the session hears beside its tasks, from what the journal knows now."""
+        known = self.floor.account
+        earlier = known.half_done(job.shares)
+        needs = {need for share in job.shares for need in self._needs(share)}
+        sources = [*([earlier] if earlier else []), *known.before(needs, MOST_BRIEFS)][:MOST_BRIEFS]
+        return Told(
+            title=self._plan.title,
+            number=job.number,
+            count=job.count,
+            beside=beside,
+            again=earlier is not None,
+            error=error or (earlier.error if earlier else ""),
+            briefs=tuple(_briefs(sources)),
+        )
+
+    def _job(self, batch: Batch, pieces: tuple[Piece, ...], number: int, count: int) -> Job:
+        alone = replace(batch, pieces=pieces)
+        return Job(
+            batch=batch.id,
+            pieces=pieces,
+            shares=tuple(share_of(piece, self._known) for piece in pieces),
+            number=number,
+            count=count,
+            high_tokens=alone.high_tokens,
+            limit_tokens=self._share_tokens,
+        )
+
+    def _needs(self, share: Share) -> tuple[str, ...]:
+        task = self._known[share.id]
+        return (*task.depends, *self._known[task.spec].depends)
+
+    def _left(self) -> Plan:
+        return left(self._plan, self.floor.account.coverage())
+
+    def _settle(self) -> None:
+        """What a run that was killed could not note: how its sessions ended, and their checkpoints.
+
+        The lock is ours, so no supervisor lives: what is not noted now, nobody will.
+        """
+        floor = self.floor
+        for words in floor.journal.notes:
+            self._say("note", words)
+        for one in floor.account.unsettled:
+            note = child.read_note(note_of(floor.folder, one.session_id))
+            result = account.DONE if note.done else account.STOPPED
+            floor.note("ended", session=one.session_id, result=result, exit=note.exit_code)
+            drop_note(floor.folder, one.session_id)
+            ended = (
+                "had ended well" if note.done else "was interrupted, and its work is begun again"
+            )
+            self._say("note", f"session {one.session_id[:8]} of the last run {ended}")
+        for one in floor.account.unsaved:
+            self._save(one)
+
+    def _batch(self, jobs: Sequence[Job]) -> None:
+        floor, first = self.floor, jobs[0]
+        names = ", ".join(name for job in jobs for name in job.names)
+        head = f"batch {first.number} of {first.count}: {names}"
+        floor.tell(Event("batch", head, first.number, first.count))
+        workers = min(len(jobs), floor.wishes.max_parallel)
+        with ThreadPoolExecutor(workers, "session") as pool:
+            under_way = [pool.submit(self._tried, job, len(jobs) > 1) for job in jobs]
+            wait(under_way)
+        ended = [one.result() for one in under_way]
+        if floor.stopping:
+            raise Interrupted(floor.stopping)
+        failed = next((one for one in ended if one and one.result != account.DONE), None)
+        if failed is not None:
+            raise BatchFailed(
+                f"batch {first.number} failed {ATTEMPTS} times, last with: {failed.error}"
+            )
+
+    def _tried(self, job: Job, beside: bool) -> Played | None:
+        """Once, and once more with the error; None where the run was to end before it began."""
+        ended: Played | None = None
+        for attempt in range(1, ATTEMPTS + 1):
+            if self.floor.stopping or self.floor.halted:
+                return ended
+            told = self.told(job, beside, ended.error if ended else "")
+            ended = play(self.floor, job, attempt, prompt.words(job.pieces, told))
+            if ended.result == account.DONE:
+                ended = replace(ended, checkpoint=self._save(self._try(ended)))
+            self.report.sessions.append(ended)
+            self._say_ended(job, ended)
+            if ended.result == account.DONE:
+                return ended
+        self.floor.halted = True
+        return ended
+
+    def _try(self, ended: Played) -> Try:
+        return self.floor.account.tries[ended.session_id]
+
+    def _save(self, one: Try) -> str:
+        """The checkpoint between two batches; where it stands in the plan is part of it."""
+        done = [share.id for share in one.shares]
+        open_ = [task.id for task in self._left().tasks if not task.done]
+        lines = [f"done: {', '.join(done)}", f"left: {', '.join(open_) or 'nothing'}"]
+        kept = handing.checkpoint(one.session_id, self.floor.wishes.root, lines, self.floor.clock())
+        path = kept.path if kept else None
+        self.floor.note("checkpoint", session=one.session_id, path=path)
+        if kept is None:
+            words = f"session {one.session_id[:8]} left no transcript: the next starts without it"
+            self._say("note", words)
+            return ""
+        self.floor.tell(Event("checkpoint", f"checkpoint {kept.id} kept and read back"))
+        return kept.path
+
+    def _say_ended(self, job: Job, ended: Played) -> None:
+        words = f"{', '.join(job.names)}: {ended.result}"
+        words += f", {ended.grown_tokens:,} tokens (about {ended.estimated_tokens:,} expected)"
+        words += f"; {ended.error}" if ended.error else ""
+        self.floor.tell(Event("session", words, job.number, job.count, ended.session_id))
+
+    def _say(self, kind: str, words: str) -> None:
+        self.report.notes.append(words)
+        self.floor.tell(Event(kind, words))
+
+
+def _briefs(sources: Sequence[Try]) -> Iterator[str]:
+    """They share what one brief may take."""
+    for one in sources:
+        tokens = max(LEAST_TOKENS, DEFAULT_TOKENS // len(sources))
+        found = handing.brief(one.session_id, tokens)
+        if found:
+            yield found
+
+
+def _state_of(slip: BaseException) -> str:
+    if isinstance(slip, Interrupted):
+        return "interrupted"
+    return "failed" if isinstance(slip, BatchFailed) else "stopped"

@@ -1,0 +1,84 @@
+"""What a session is told to do: its tasks, what "done" means, and what came before.
+
+The plan is the user's word. What is quoted of other sessions is reference, and fenced; it comes
+last, so that nothing in it stands before the tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from holdfast.conductor.supervise import NOT_DONE
+from holdfast.plan.split import Piece
+
+MOST_LISTED = 200  # files of one task; the rest is a number
+
+DONE_MEANS = """\
+- A task is done when all it asks for is in the files, nothing of it is left as a stub or "to do",
+  and what checks it here (tests, types, linters) was run and passes.
+- Do these tasks and no others. Nobody can answer questions: where something is open, decide, and
+  say what you decided.
+- Start no other Claude, and no `holdfast run`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """All a session is told beside its tasks."""
+
+    title: str = ""
+    number: int = 1
+    count: int = 1
+    beside: bool = False  # others of the same batch work at the same time
+    again: bool = False  # a session before this one began the same work
+    error: str = ""  # how that one ended
+    briefs: tuple[str, ...] = ()
+
+
+def words(pieces: Sequence[Piece], told: Told) -> str:
+    return "\n".join([*_head(pieces, told), *_tasks(pieces), *_end(pieces, told)]) + "\n"
+
+
+def _head(pieces: Sequence[Piece], told: Told) -> Iterator[str]:
+    plan = f' of the plan "{told.title}"' if told.title else " of a plan"
+    yield f"This is batch {told.number} of {told.count}{plan}."
+    if told.beside:
+        yield "Other sessions work on other tasks of this batch now: change only files you need."
+    if told.again:
+        yield (
+            "A session before you began this same work and did not finish it. What it did is in "
+            "the files: look at what is there first, keep what is good, and finish the rest."
+        )
+    if told.error:
+        yield f"It ended with an error, quoted: {told.error}"
+    many = "these tasks, one after the other, in this order" if len(pieces) > 1 else "this task"
+    yield f"Do {many}:"
+
+
+def _tasks(pieces: Sequence[Piece]) -> Iterator[str]:
+    for at, piece in enumerate(pieces, start=1):
+        task = piece.task
+        yield f"\n## {at}. {task.shown}  [{task.id}]"
+        if task.description:
+            yield f"\n{task.description}"
+        if task.files:
+            more = len(task.files) - MOST_LISTED
+            listed = ", ".join(task.files[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+            only = " (the other files of this task are another session's)" if task.part else ""
+            yield f"\nFiles: {listed}{only}"
+        steps = [step for step in task.subtasks if not step.done]
+        for step in steps:
+            yield f"- {step.words}" + (f" (files: {', '.join(step.files)})" if step.files else "")
+
+
+def _end(pieces: Sequence[Piece], told: Told) -> Iterator[str]:
+    yield '\n## What "done" means\n'
+    yield DONE_MEANS
+    example = pieces[0].task.id
+    yield (
+        f"- End with what you did, in a few lines. For a task you could not do, a line of its own "
+        f"that begins with its name, as in: {NOT_DONE}{example} and why."
+    )
+    if told.briefs:
+        yield "\n## What came before\n"
+        yield from told.briefs

@@ -1,0 +1,200 @@
+"""One session from its start to its noted end: nothing is started that is not in the journal."""
+
+from __future__ import annotations
+
+import os
+import uuid
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from holdfast.conductor import account, child, claude
+from holdfast.conductor.account import Account, Share
+from holdfast.conductor.child import Child, Note
+from holdfast.conductor.errors import NotNoted
+from holdfast.conductor.events import Event, Played, Tell
+from holdfast.conductor.journal import Journal
+from holdfast.conductor.stream import Heard, quoted
+from holdfast.plan.split import Piece
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the user asked for, for every session alike."""
+
+    root: Path
+    client: str
+    model: str = ""
+    permission_mode: str = ""
+    extra: tuple[str, ...] = ()
+    max_parallel: int = 2
+    timeout_seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """The work of one session. `limit_tokens`: what of a window a batch may take."""
+
+    batch: str
+    pieces: tuple[Piece, ...]
+    shares: tuple[Share, ...]
+    number: int
+    count: int
+    high_tokens: int
+    limit_tokens: int
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(piece.task.id for piece in self.pieces)
+
+    @property
+    def tokens(self) -> int:
+        return sum(piece.estimate.tokens for piece in self.pieces)
+
+
+@dataclass(slots=True)
+class Floor:
+    """Where sessions run: what they share, and whether they are to end."""
+
+    wishes: Wishes
+    folder: str
+    journal: Journal
+    account: Account
+    lock: int
+    tell: Tell
+    clock: Callable[[], int]
+    stopping: int = 0  # the signal that asked for it
+    halted: bool = False  # a session failed twice: no further one is started
+    running: list[Child] = field(default_factory=list)
+
+    def stop(self, signal_number: int) -> None:
+        """Called by a signal handler: only what needs no lock."""
+        self.stopping = self.stopping or signal_number
+        for one in list(self.running):
+            one.end()
+
+    def note(self, kind: str, **values: object) -> None:
+        self.account.take(self.journal.add(kind, at_ms=self.clock(), **values))
+
+
+def play(floor: Floor, job: Job, attempt: int, prompt: str) -> Played:
+    """Start it, listen until it has ended, note what came of it."""
+    session_id = str(uuid.uuid4())
+    running = _start(floor, job, session_id, attempt, prompt)
+    heard = _listen(floor, job, session_id, running)
+    note = child.read_note(note_of(floor.folder, session_id))
+    errors = running.last_errors()
+    result = _result(floor, note)
+    error = "" if result == account.DONE else _error(running, note, heard, errors)
+    floor.note(
+        "ended",
+        session=session_id,
+        result=result,
+        exit=note.exit_code,
+        error=error,
+        used_tokens=heard.most_tokens,
+    )
+    drop_note(floor.folder, session_id)
+    return Played(
+        session_id=session_id,
+        tasks=job.names,
+        attempt=attempt,
+        result=result,
+        exit_code=note.exit_code,
+        error=error,
+        used_tokens=heard.most_tokens,
+        grown_tokens=heard.grown_tokens,
+        estimated_tokens=job.tokens,
+        high_tokens=job.high_tokens,
+        compactions=heard.compactions,
+    )
+
+
+def note_of(folder: str, session_id: str) -> str:
+    return f"{folder}/{session_id}.end"
+
+
+def drop_note(folder: str, session_id: str) -> None:
+    """Once the journal has it."""
+    Path(note_of(folder, session_id)).unlink(missing_ok=True)
+
+
+def _start(floor: Floor, job: Job, session_id: str, attempt: int, prompt: str) -> Child:
+    wishes, note = floor.wishes, note_of(floor.folder, session_id)
+    try:
+        child.lay_out(note)
+    except OSError as slip:
+        Path(note).unlink(missing_ok=True)
+        raise NotNoted(f"{note}: {slip.strerror or slip}") from slip
+    floor.note(
+        "started",
+        session=session_id,
+        batch=job.batch,
+        attempt=attempt,
+        tasks=[share.as_json() for share in job.shares],
+    )
+    words = claude.command(
+        wishes.client, session_id, wishes.model, wishes.permission_mode, wishes.extra
+    )
+    environ = claude.environment(os.environ)
+    found = Child(words, prompt, wishes.root, environ, note, floor.lock)
+    floor.running.append(found)
+    if wishes.timeout_seconds is not None:
+        found.end_after(wishes.timeout_seconds)
+    if floor.stopping:  # asked while we were starting it
+        found.end()
+    return found
+
+
+def _listen(floor: Floor, job: Job, session_id: str, running: Child) -> Heard:
+    heard, said = Heard(), set[str]()
+    for line in running.lines():
+        if heard.hear(line):
+            floor.tell(_reading(job, session_id, heard))
+            for words in _passed(job, heard):
+                if words[:20] not in said:  # once each, with the number it was first passed by
+                    said.add(words[:20])
+                    floor.tell(Event("note", words, session_id=session_id))
+    floor.running.remove(running)
+    return heard
+
+
+def _reading(job: Job, session_id: str, heard: Heard) -> Event:
+    words = f"{heard.now_tokens:,} tokens in its window"
+    return Event(
+        "reading", words, job.number, job.count, session_id, heard.grown_tokens, job.tokens
+    )
+
+
+def _passed(job: Job, heard: Heard) -> list[str]:
+    """A plan is an estimate, and a session that works is worth more than a plan kept: it is said
+    and goes on; should its window fill, it compacts, and its hooks save before."""
+    found = []
+    if heard.grown_tokens > job.high_tokens:
+        found.append(
+            f"more than planned: {heard.grown_tokens:,} tokens so far, "
+            f"at most {job.high_tokens:,} were expected; it goes on"
+        )
+    if heard.most_tokens > job.limit_tokens:
+        found.append(
+            f"past its share of the window: {heard.most_tokens:,} tokens used, "
+            f"a batch may take {job.limit_tokens:,}; it goes on"
+        )
+    return found
+
+
+def _result(floor: Floor, note: Note) -> str:
+    if note.done:
+        return account.DONE
+    return account.STOPPED if floor.stopping else account.FAILED
+
+
+def _error(running: Child, note: Note, heard: Heard, errors: str) -> str:
+    if running.timed_out:
+        return "it took longer than --timeout allows and was ended"
+    ended = "nobody knows how it ended" if note.exit_code is None else f"exit {note.exit_code}"
+    if note.not_done:
+        ended = f"not done, by its own word: {', '.join(note.not_done)}"
+    words = heard.words or quoted(errors) or "it gave no result"
+    named = f" ({quoted(note.result)})" if note.result not in ("", "success") else ""
+    return f"{quoted(ended)}{named}: {words}"

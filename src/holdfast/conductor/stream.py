@@ -1,0 +1,83 @@
+"""What a running client tells of itself, line by line: how full its window is, and its result.
+
+The format is not ours: what does not fit is passed over.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from holdfast.brief import fence
+from holdfast.redact import redact
+
+USAGE = (
+    "input_tokens",
+    "cache_read_input_tokens",
+    "cache_creation_input_tokens",
+    "output_tokens",
+)
+MOST_WORDS = 500
+
+
+@dataclass(slots=True)
+class Heard:
+    """`first_tokens`: its window before it did anything; `most_tokens`: at its fullest."""
+
+    first_tokens: int = 0
+    most_tokens: int = 0
+    now_tokens: int = 0
+    compactions: int = 0
+    result: str = ""
+    words: str = ""  # of the result, clean and short
+
+    @property
+    def grown_tokens(self) -> int:
+        return max(0, self.most_tokens - self.first_tokens)
+
+    def hear(self, line: bytes) -> bool:
+        """True if it told how full its window is."""
+        event = _event(line)
+        kind = event.get("type")
+        if kind == "system" and event.get("subtype") == "compact_boundary":
+            self.compactions += 1
+        if kind == "result":
+            self.result = str(event.get("subtype", ""))
+            self.words = quoted(str(event.get("result") or event.get("error") or ""))
+        if kind != "assistant" or event.get("parent_tool_use_id"):
+            return False  # a subagent's window is its own
+        return self._take(_tokens(event))
+
+    def _take(self, tokens: tuple[int, int]) -> bool:
+        total, sent = tokens
+        if not total:
+            return False
+        self.first_tokens = self.first_tokens or sent
+        self.now_tokens = total
+        self.most_tokens = max(self.most_tokens, total)
+        return True
+
+
+def quoted(text: str) -> str:
+    """Anyone's words, on one line, without secrets, and nothing in them that acts."""
+    return fence.flat(redact(text[: MOST_WORDS * 8]), MOST_WORDS)
+
+
+def _event(line: bytes) -> dict[str, Any]:
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return {}
+    return value if isinstance(value, dict) else {}
+
+
+def _tokens(event: dict[str, Any]) -> tuple[int, int]:
+    """All of the window at one answer, and what of it was sent."""
+    message = event.get("message")
+    usage = message.get("usage") if isinstance(message, dict) else None
+    if not isinstance(usage, dict):
+        return 0, 0
+    numbers = [usage.get(name) for name in USAGE]
+    known = [n if type(n) is int and 0 <= n < 1 << 40 else 0 for n in numbers]
+    return sum(known), sum(known[:3])
