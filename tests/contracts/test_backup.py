@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from holdfast.store import backup, notes, schema
 from holdfast.store.check import check
 from holdfast.store.errors import NoBackup, NotEmpty, TooNew
-from holdfast.store.restore import restore
+from holdfast.store.restore import clear, restore
 from holdfast.store.store import Store
 from holdfast.store.tables import events, metadata, positions, projects
 from holdfast.work import projects as work_projects
@@ -202,8 +202,7 @@ def test_a_newer_database_is_refused_by_everybody(
 
 def test_a_database_without_tables_of_ours_is_brought_up(store: Store, store_url: str) -> None:
     def back_to_nothing(connection: sa.Connection) -> None:
-        metadata.drop_all(connection)
-        connection.execute(sa.text("DROP TABLE alembic_version"))
+        clear(connection)
         connection.execute(sa.text("CREATE TABLE somebody_else (id INTEGER)"))
 
     store.write(back_to_nothing)

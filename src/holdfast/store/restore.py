@@ -19,6 +19,13 @@ from holdfast.store.slips import named
 from holdfast.store.tables import metadata
 
 AT_ONCE = 500
+# What is found again on PostgreSQL (migration 0003) is an index: no backup holds it.
+_INDEXED = ("recall_items", "recall_vectors", "recall_sources", "recall_projects")
+_NO_INDEX = (
+    *(f"DROP TABLE IF EXISTS {name}" for name in _INDEXED),
+    "DROP TEXT SEARCH CONFIGURATION IF EXISTS holdfast",
+    "DROP TEXT SEARCH DICTIONARY IF EXISTS holdfast_stem",
+)
 
 
 def restore(engine: Engine, path: Path, *, replace: bool = False) -> dict[str, int]:
@@ -42,7 +49,7 @@ def _restored(
     schema.refuse_newer(schema.version(connection))
     if not replace and (table := _table_with_rows(connection)):
         raise NotEmpty(f"there are rows in this database already ({table})")
-    _clear(connection)
+    clear(connection)
     schema.bring_up(connection, version)
     rows = _fill(connection, lines)
     _number_on(connection)
@@ -57,12 +64,15 @@ def _table_with_rows(connection: Connection) -> str:
     return ""
 
 
-def _clear(connection: Connection) -> None:
+def clear(connection: Connection) -> None:
     """Only what is ours: a team's database may hold other things."""
     there = sa.MetaData()
     names = {*metadata.tables, "alembic_version"}
     there.reflect(connection, only=lambda name, _: name in names)
     there.drop_all(connection)
+    if not is_sqlite(connection):
+        for statement in _NO_INDEX:
+            connection.exec_driver_sql(statement)
 
 
 def _fill(connection: Connection, lines: Iterator[Any]) -> dict[str, int]:
