@@ -256,9 +256,7 @@ def test_turned_off_or_not_installed_search_goes_on_by_words(
 @pytest.mark.requirement("X3", "M2")
 def test_the_model_leaves_nothing_behind_and_tells_nobody(tmp_path: Path) -> None:
     """The runtime under it would: a device id, and events to be sent."""
-    code = (
-        "from holdfast.memory.embed.minilm import minilm; print(minilm().embed(['a']).shape)"
-    )
+    code = "from holdfast.memory.embed.minilm import minilm; print(minilm().embed(['a']).shape)"
     run = subprocess.run(
         [sys.executable, "-c", code],
         env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"},
