@@ -14,12 +14,13 @@ from holdfast.plan.split import Piece
 
 MOST_LISTED = 200  # files of one task; the rest is a number
 
-DONE_MEANS = """\
-- A task is done when all it asks for is in the files, nothing of it is left as a stub or "to do",
-  and what checks it here (tests, types, linters) was run and passes.
-- Do these tasks and no others. Nobody can answer questions: where something is open, decide, and
-  say what you decided.
-- Start no other Claude, and no `holdfast run`."""
+TERMS = """
+## What "done" means
+
+All it asks for is in the files, nothing of it is a stub, and what checks it here (tests, types,
+linters) was run and passes. Do nothing else. Nobody answers questions: decide, and say what you
+decided. Start no other Claude. End with a few lines on what you did; a task you could not do gets
+a line of its own, with its name: """
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,13 +73,7 @@ def _tasks(pieces: Sequence[Piece]) -> Iterator[str]:
 
 
 def _end(pieces: Sequence[Piece], told: Told) -> Iterator[str]:
-    yield '\n## What "done" means\n'
-    yield DONE_MEANS
-    example = pieces[0].task.id
-    yield (
-        f"- End with what you did, in a few lines. For a task you could not do, a line of its own "
-        f"that begins with its name, as in: {NOT_DONE}{example} and why."
-    )
+    yield f"{TERMS}{NOT_DONE}{pieces[0].task.id}: why."
     if told.briefs:
-        yield "\n## What came before\n"
+        yield "\nFrom the sessions before:"
         yield from told.briefs

@@ -18,13 +18,14 @@ _NOTIFIED = ("<task-notification", "<agent-notification")
 _NOT_OURS = ("[Request interrupted", "This session is being continued", "Operation stopped by hook")
 _NOT_SAID = (*_NOT_WORDS, *_NOTIFIED, *_NOT_OURS, "<teammate")
 _REMINDER = ("<system-reminder>", "</system-reminder>")
+_BRIEF = ("<holdfast-brief ", "</holdfast-brief>")
 _THIS = (" this ", " that ", " it ", " das ", " ça ", " eso ")
 _ANSWERING = frozenset({"answer", "assent", "correction"})
 
 
 def own_words(text: str) -> str:
     """What the user typed, less what the client put around it; empty when it typed nothing."""
-    text = _without_reminders(text).strip()
+    text = _without_briefs(_without_reminders(text)).strip()
     if text.startswith(("<command-name>", "<command-message>")):
         return _command(text)
     return "" if text.startswith(_NOT_SAID) else text
@@ -43,6 +44,16 @@ def _without_reminders(text: str) -> str:
         else:
             return kept + text[at:start]
     return kept + text[at:]
+
+
+def _without_briefs(text: str) -> str:
+    """What we said ourselves, pasted or handed on: quoted again it would grow with every session.
+    A fence that is not closed is the user's."""
+    opening, closing = _BRIEF
+    while opening in text and closing in text.partition(opening)[2]:
+        before, _, rest = text.partition(opening)
+        text = before + rest.partition(closing)[2]
+    return text
 
 
 def _between(text: str, opening: str, closing: str) -> str:

@@ -1,0 +1,147 @@
+"""A client in small: a real process that takes a prompt on stdin and speaks stream-json.
+
+Started as a program. What it does is in `$FAKE/play.json`: by task, one word for each session in
+which the task comes first; without a word, `ok`. What it was told is in `$FAKE/log`.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+FOLDER = Path(os.environ.get("FAKE", "."))
+SEEN = ("HOLDFAST_CONDUCTED", "HOLDFAST_STOP_GUARD", "FAKE_OWN")
+TASK = re.compile(r"^## 1\. .*\[(\S+)\]$", re.MULTILINE)
+
+
+def main(words: list[str]) -> int:
+    if "--version" in words:
+        print(os.environ.get("FAKE_VERSION", "2.1.325 (Claude Code)"))
+        return int(os.environ.get("FAKE_VERSION_EXIT", "0"))
+    prompt = sys.stdin.read()
+    session = words[words.index("--session-id") + 1]
+    found = TASK.search(prompt)
+    task = found.group(1) if found else ""
+    deed = _deed(task)
+    _log({"session": session, "task": task, "deed": deed, "prompt": prompt, "words": words[1:]})
+    _transcript(session, prompt, task)
+    return _act(deed, task)
+
+
+def _deed(task: str) -> str:
+    play = json.loads((FOLDER / "play.json").read_text()).get(task, [])
+    before = sum(one["task"] == task for one in logged(FOLDER))
+    return str(play[before]) if before < len(play) else "ok"
+
+
+def logged(folder: Path) -> list[dict[str, str]]:
+    path = folder / "log"
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def _log(record: dict[str, object]) -> None:
+    environ = {name: os.environ.get(name) for name in SEEN}
+    line = json.dumps({**record, "pid": os.getpid(), "environ": environ, "cwd": str(Path.cwd())})
+    with (FOLDER / "log").open("a") as file:
+        file.write(line + "\n")
+
+
+def _transcript(session: str, prompt: str, task: str) -> None:
+    folder = Path.home() / ".claude" / "projects" / "-fake"
+    folder.mkdir(parents=True, exist_ok=True)
+    shared = {
+        "isSidechain": False,
+        "cwd": str(Path.cwd()),
+        "sessionId": session,
+        "version": "2.1.325",
+    }
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": f"make {task}"}}
+    usage = {"input_tokens": 10, "cache_read_input_tokens": 20_000, "output_tokens": 50}
+    answer = {
+        "id": f"msg_{session}",
+        "type": "message",
+        "role": "assistant",
+        "model": "claude-sonnet-4-6",
+        "content": [{"type": "text", "text": f"Building {task}."}, call],
+        "stop_reason": "tool_use",
+        "usage": usage,
+    }
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "built"}
+    lines = [
+        {"type": "user", "message": {"role": "user", "content": prompt}, "uuid": "p", **shared},
+        {"type": "assistant", "message": answer, "uuid": "a", **shared},
+        {"type": "user", "message": {"role": "user", "content": [result]}, "uuid": "r", **shared},
+    ]
+    text = "".join(
+        json.dumps({**line, "timestamp": "2026-01-01T00:00:00Z"}) + "\n" for line in lines
+    )
+    (folder / f"{session}.jsonl").write_text(text)
+
+
+def _act(deed: str, task: str) -> int:
+    _say_usage(20_000)
+    if deed in ("hang", "deaf", "brood", "linger"):
+        return _stay(deed)
+    if deed.startswith("grow:"):
+        _say_usage(int(deed.partition(":")[2]))
+    if deed == "exit":
+        print("the disk is on fire, token=ghp_" + "a1B2c3D4e5" * 4, file=sys.stderr)
+        return 3
+    if deed == "silent":
+        return 0
+    if deed == "garbage":
+        sys.stdout.buffer.write(b"\xff\x00{not json\n" + b"[" * 100_000 + b"\n")
+        sys.stdout.flush()
+    if deed == "meet":
+        _meet()
+    words = f"Nearly.\nNOT DONE {task}: no compiler here" if deed == "not-done" else "All built."
+    _say_result(words, is_error=deed == "error")
+    return 1 if deed == "error" else 0
+
+
+def _stay(deed: str) -> int:
+    """`deaf` hears no request to end; `brood` has a child in a session of its own; `linger` has
+    said its result and stays."""
+    signal.signal(signal.SIGTERM, signal.SIG_IGN if deed == "deaf" else signal.SIG_DFL)
+    others = ""
+    if deed == "brood":
+        child = subprocess.Popen(["sleep", "600"], start_new_session=True)
+        others = f" {child.pid}"
+    if deed == "linger":
+        _say_result("All built.", is_error=False)
+    with (FOLDER / "here").open("w") as pipe:
+        pipe.write(f"{os.getpid()}{others}\n")
+    while True:
+        signal.pause()
+
+
+def _meet() -> None:
+    """Says that it is here, and ends when it is let go."""
+    with (FOLDER / "here").open("w") as pipe:
+        pipe.write(f"{os.getpid()}\n")
+    fd = os.open(FOLDER / "go", os.O_RDONLY)
+    os.read(fd, 1)  # one each: a buffer would take what is another's
+    os.close(fd)
+
+
+def _say_usage(tokens: int) -> None:
+    usage = {"input_tokens": 10, "cache_read_input_tokens": tokens - 60, "output_tokens": 50}
+    _say({"type": "assistant", "parent_tool_use_id": None, "message": {"usage": usage}})
+
+
+def _say_result(words: str, is_error: bool) -> None:
+    subtype = "error_during_execution" if is_error else "success"
+    _say({"type": "result", "subtype": subtype, "is_error": is_error, "result": words})
+
+
+def _say(event: dict[str, object]) -> None:
+    print(json.dumps(event), flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv))

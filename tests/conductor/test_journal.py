@@ -1,0 +1,99 @@
+"""The journal: whole lines or none, damage set aside and said, nothing readable lost."""
+
+from __future__ import annotations
+
+import json
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.conductor import account
+from holdfast.conductor.errors import NewerJournal, NotNoted
+from holdfast.conductor.journal import Journal
+from tests.conductor.theatre import Theatre
+
+
+@contextmanager
+def _full_at(size: int) -> Iterator[None]:
+    """No file can grow past this: a disk that is full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.requirement("P5", "X6")
+@pytest.mark.parametrize("size", [0, 10, 100, 101, 140])
+def test_on_a_full_disk_a_record_is_there_whole_or_not_at_all(tmp_path: Path, size: int) -> None:
+    journal = Journal(str(tmp_path))
+    journal.add("started", session="s1")
+    before = (tmp_path / "journal.jsonl").read_bytes()
+    with _full_at(size), pytest.raises(NotNoted):
+        journal.add("ended", session="s1", error="x" * 200)
+    assert (tmp_path / "journal.jsonl").read_bytes() == before
+    assert journal.records == Journal(str(tmp_path)).records[1:]
+
+
+@pytest.mark.requirement("P5", "X6")
+def test_a_journal_cut_anywhere_is_read_as_far_as_it_is_whole(theatre: Theatre) -> None:
+    theatre.run()
+    data = theatre.journal.read_bytes()
+    whole = [json.loads(line) for line in data.splitlines()]
+    for size in range(len(data)):
+        theatre.journal.write_bytes(data[:size])
+        found = Journal(str(theatre.folder))
+        assert found.records == whole[: data[:size].count(b"\n")]
+        assert bool(found.notes) == (not data[:size].endswith(b"\n") and size > 0)
+        assert theatre.journal.read_bytes().endswith(b"\n") or not found.records
+
+
+@pytest.mark.requirement("P5", "X6")
+def test_a_damaged_journal_is_set_aside_and_said_and_the_rest_goes_on(theatre: Theatre) -> None:
+    theatre.run()
+    lines = theatre.journal.read_bytes().splitlines(keepends=True)
+    ended = next(n for n, line in enumerate(lines) if b'"ended"' in line and b"done" in line)
+    damaged = b"".join([*lines[:ended], b"\xff\x00 what is this\n", *lines[ended + 1 :]])
+    theatre.journal.write_bytes(damaged)
+    found = theatre.run()
+    assert "the journal was damaged: 1 of its lines could not be read" in found.stderr
+    assert (theatre.folder / "journal.jsonl.damaged-1").read_bytes() == damaged
+    assert theatre.tasks == ["cart", "price", "docs", "cart"]
+    assert "damaged" not in theatre.run().stderr
+
+
+@pytest.mark.requirement("P5", "X6")
+def test_a_journal_of_a_newer_holdfast_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_text('{"kind": "run", "version": 2}\n')
+    with pytest.raises(NewerJournal):
+        Journal(str(tmp_path))
+    assert path.read_text() == '{"kind": "run", "version": 2}\n'
+
+
+@pytest.mark.requirement("X7")
+@given(
+    st.lists(
+        st.dictionaries(
+            st.sampled_from(
+                ["kind", "session", "tasks", "result", "used_tokens", "batch", "error"]
+            ),
+            st.sampled_from(
+                ["started", "ended", "checkpoint", "s1", "done", None, 7, [], [{}], [7]]
+            )
+            | st.lists(
+                st.dictionaries(st.sampled_from(["id", "hash", "files"]), st.text() | st.none())
+            ),
+        ),
+        max_size=8,
+    )
+)
+def test_records_that_make_no_sense_tell_nothing(records: list[dict[str, object]]) -> None:
+    found = account.of(records)
+    assert set(found.coverage()) <= {name for one in found.done for name in one.names}

@@ -1,0 +1,313 @@
+"""`holdfast run` through its public door, with a small client that is a real process."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.checkpoint.verify import verify
+from holdfast.conductor.errors import BatchFailed, Conducted, NoClient
+from holdfast.plan.errors import BadPlan
+from tests.conductor.theatre import Theatre
+
+IN_ORDER = ["cart", "price", "docs"]
+
+
+@pytest.mark.requirement("P5", "U3")
+def test_batches_run_in_order_each_from_the_brief_of_the_one_before(theatre: Theatre) -> None:
+    found = theatre.answer()
+    assert (found["state"], found["left"]) == ("done", [])
+    assert theatre.tasks == IN_ORDER
+    first, second, third = (one["prompt"] for one in theatre.log)
+    assert "holdfast-brief" not in first
+    assert "make cart" in second.partition("<holdfast-brief ")[2]
+    assert "make price" in third.partition("<holdfast-brief ")[2]
+    assert third.count("<holdfast-brief ") == third.count("</holdfast-brief>") == 1
+
+
+@pytest.mark.requirement("P5", "C4", "C5")
+def test_a_verified_checkpoint_with_the_plan_in_it_stands_after_each(theatre: Theatre) -> None:
+    found = theatre.answer()
+    paths = [one["checkpoint"] for one in found["sessions"]]
+    documents = [verify(path).document for path in paths]
+    assert all(verify(path).ok for path in paths)
+    assert [one and one.trigger for one in documents] == ["batch"] * 3
+    assert documents[0] and list(documents[0].sections["Plan"]) == [
+        "done: cart",
+        "left: price, docs",
+    ]
+
+
+@pytest.mark.requirement("P5")
+def test_said_again_nothing_is_done_again(theatre: Theatre) -> None:
+    theatre.run()
+    found = theatre.answer()
+    assert (found["state"], found["done_before"]) == ("nothing", 3)
+    assert theatre.tasks == IN_ORDER
+    assert "nothing left to do: all 3 tasks" in theatre.run().stdout
+
+
+@pytest.mark.requirement("P5")
+def test_several_tasks_that_fit_one_window_are_one_session(theatre: Theatre) -> None:
+    theatre.plan.write_text("- [ ] One\n- [ ] Two\n  - depends: One\n")
+    theatre.run()
+    [told] = [one["prompt"] for one in theatre.log]
+    assert told.index("## 1. One  [one]") < told.index("## 2. Two  [two]")
+
+
+@pytest.mark.requirement("P4", "P5")
+def test_no_session_gets_more_than_three_tasks_or_its_share_of_the_window(theatre: Theatre) -> None:
+    lines = [f"- [ ] T{n}\n  - estimate: {n % 3 * 20 + 20}k\n" for n in range(9)]
+    theatre.plan.write_text("".join(lines))
+    found = theatre.answer("--max-parallel", "1")
+    assert all(len(one["tasks"]) <= 3 for one in found["sessions"])
+    assert all(one["estimated_tokens"] <= 120_000 for one in found["sessions"])
+    assert sorted(t for one in found["sessions"] for t in one["tasks"]) == [
+        f"t{n}" for n in range(9)
+    ]
+
+
+@pytest.mark.requirement("P4", "P5")
+@pytest.mark.parametrize(
+    ("grown", "words"),
+    [(110_000, "more than planned: 90,"), (130_000, "past its share of the window: 130,000")],
+)
+def test_a_session_that_passes_what_was_planned_is_named_and_goes_on(
+    theatre: Theatre, grown: int, words: str
+) -> None:
+    theatre.play(cart=[f"grow:{grown}"])
+    found = theatre.run()
+    assert found.stderr.count(words) == 1
+    assert found.exit_code == 0
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    ("deed", "words"),
+    [
+        ("exit", "exit 3: the disk is on fire"),
+        ("error", "exit 1 (error_during_execution): All built."),
+        ("silent", "exit 0: it gave no result"),
+        ("not-done", "not done, by its own word: price: Nearly."),
+    ],
+)
+def test_a_batch_that_fails_is_tried_once_more_with_the_error(
+    theatre: Theatre, deed: str, words: str
+) -> None:
+    theatre.play(price=[deed])
+    assert theatre.answer()["state"] == "done"
+    assert theatre.tasks == ["cart", "price", "price", "docs"]
+    again = theatre.log[2]["prompt"]
+    assert words in again
+    assert "A session before you began this same work" in again
+    assert "make price" in again.partition("<holdfast-brief ")[2]
+
+
+@pytest.mark.requirement("P5")
+def test_a_batch_that_fails_twice_stops_the_run_and_the_next_goes_on_there(
+    theatre: Theatre,
+) -> None:
+    theatre.play(price=["exit", "error"])
+    stopped = theatre.run()
+    assert isinstance(stopped.exception, BatchFailed)
+    assert stopped.exception.exit_code == 1
+    assert "batch 2 failed 2 times" in str(stopped.exception)
+    assert "failed: 1 sessions done, 2 tasks left" in stopped.stdout
+    assert theatre.answer()["left"] == []
+    assert theatre.tasks == ["cart", "price", "price", "price", "docs"]
+
+
+@pytest.mark.requirement("P5", "X4")
+def test_no_secret_of_an_error_is_noted_or_said(theatre: Theatre) -> None:
+    theatre.play(cart=["exit", "exit"])
+    found = theatre.run()
+    written = theatre.journal.read_text()
+    assert "on fire" in written
+    assert "ghp_a1B2" not in written + found.output + theatre.log[1]["prompt"]
+
+
+@pytest.mark.requirement("P5", "X7")
+def test_a_client_that_says_anything_at_all_is_listened_to(theatre: Theatre) -> None:
+    theatre.play(cart=["garbage"])
+    assert theatre.answer()["state"] == "done"
+
+
+@pytest.mark.requirement("P5")
+def test_a_session_that_takes_too_long_is_ended_and_tried_again(theatre: Theatre) -> None:
+    theatre.play(cart=["deaf"])
+    found = theatre.answer("--timeout", "0.01")
+    assert [one["result"] for one in found["sessions"]][:2] == ["failed", "done"]
+    assert "longer than --timeout" in found["sessions"][0]["error"]
+
+
+@pytest.mark.requirement("P5", "G7", "X3")
+def test_the_client_gets_our_words_and_environment_and_works_in_the_project(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_OWN", "mine")
+    theatre.run("--model", "opus", "--permission-mode", "acceptEdits", "--", "--add-dir", "x")
+    seen = theatre.log[0]
+    assert seen["environ"] == {
+        "HOLDFAST_CONDUCTED": "1",
+        "HOLDFAST_STOP_GUARD": "on",
+        "FAKE_OWN": "mine",
+    }
+    assert seen["cwd"] == str(theatre.project)
+    words = " ".join(seen["words"])
+    assert words.startswith("-p --output-format stream-json --verbose --session-id ")
+    assert words.endswith("--model opus --permission-mode acceptEdits --add-dir x")
+    assert "mine" not in theatre.journal.read_text()
+
+
+@pytest.mark.requirement("G7")
+def test_who_turned_the_stop_guard_off_keeps_it_off(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_STOP_GUARD", "off")
+    theatre.run()
+    assert theatre.log[0]["environ"]["HOLDFAST_STOP_GUARD"] == "off"
+
+
+@pytest.mark.requirement("X3", "P5")
+def test_a_claude_we_started_may_not_start_another(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_CONDUCTED", "1")
+    found = theatre.run()
+    assert isinstance(found.exception, Conducted)
+    assert not theatre.log
+
+
+@pytest.mark.requirement("P5")
+def test_a_dry_run_shows_everything_and_touches_nothing(theatre: Theatre) -> None:
+    found = theatre.run("--dry-run", "--", "--add-dir", "x")
+    assert "batch 2 of 3: about 80,000 tokens" in found.stdout
+    assert "--session-id SESSION --add-dir x" in found.stdout
+    assert '> This is batch 1 of 3 of the plan "Shop".' in found.stdout
+    listed = json.loads(theatre.run("--dry-run", "--json").stdout)
+    assert [one["tasks"] for one in listed] == [["cart"], ["price"], ["docs"]]
+    assert not theatre.log
+    assert not theatre.folder.exists()
+
+
+@pytest.mark.requirement("P5")
+def test_tasks_that_may_run_beside_each_other_do_so_up_to_the_limit(theatre: Theatre) -> None:
+    theatre.plan.write_text("- [ ] One\n- [ ] Two\n- [ ] Three\n")
+    theatre.play(one=["meet"], two=["meet"], three=["meet"])
+    with theatre.start("--json") as run:
+        assert theatre.here() != theatre.here()  # two are here before any may go
+        assert len(theatre.log) == 2
+        assert all("Other sessions work on other tasks" in one["prompt"] for one in theatre.log)
+        theatre.let_go()
+        theatre.here()
+        theatre.let_go()
+        theatre.let_go()
+        _, errors = run.communicate(timeout=60)
+    assert run.returncode == 0, errors
+    assert sorted(theatre.tasks) == ["one", "three", "two"]
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize("named", [True, False])
+def test_a_client_that_is_not_there_is_named_and_nothing_starts(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch, named: bool
+) -> None:
+    if named:
+        theatre.client.chmod(0o600)
+        found = theatre.run()
+    else:
+        monkeypatch.setenv("PATH", str(theatre.fake))
+        words = [
+            one for one in theatre.words() if one not in ("--client-binary", str(theatre.client))
+        ]
+        theatre.words = lambda *given: words  # type: ignore[method-assign]
+        found = theatre.run()
+    assert isinstance(found.exception, NoClient)
+    assert found.exception.exit_code == 5
+    assert not theatre.folder.exists()
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [("9.0.1 (Claude Code)", "9.0.1 is unknown to us"), ("nightly", "names no version: 'nightly'")],
+)
+def test_a_client_of_an_unknown_version_is_warned_of_and_used(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch, version: str, words: str
+) -> None:
+    monkeypatch.setenv("FAKE_VERSION", version)
+    found = theatre.run()
+    assert words in found.stderr
+    assert theatre.tasks == IN_ORDER
+
+
+@pytest.mark.requirement("P5")
+def test_a_client_that_cannot_even_name_itself_is_not_used(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_VERSION_EXIT", "7")
+    assert isinstance(theatre.run().exception, NoClient)
+    assert not theatre.log
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    "text", ["", "# Only a title\n", '{"tasks": []}', "- [ ] A\n  - depends: B\n"]
+)
+def test_a_plan_nobody_can_run_is_named(theatre: Theatre, text: str) -> None:
+    theatre.plan.write_text(text)
+    found = theatre.run()
+    assert isinstance(found.exception, BadPlan)
+    assert str(theatre.plan) in str(found.exception)
+    assert not theatre.folder.exists()
+
+
+@pytest.mark.requirement("P5")
+def test_a_plan_edited_between_runs_keeps_what_is_done_and_plans_the_rest_anew(
+    theatre: Theatre,
+) -> None:
+    theatre.run()
+    changed = theatre.plan.read_text().replace("- [ ] Price", "- [ ] Price\n  - all in cents")
+    theatre.plan.write_text(changed + "- [ ] Ship\n  - estimate: 80k\n  - depends: Docs\n")
+    assert theatre.answer()["done_before"] == 2
+    assert theatre.tasks == [*IN_ORDER, "price", "ship"]
+
+
+@pytest.mark.requirement("P5")
+def test_of_a_task_that_was_cut_only_what_is_left_is_done(theatre: Theatre) -> None:
+    theatre.plan.write_text(
+        "- [ ] Move\n  - estimate: 200k\n  - group: a.py\n  - group: b.py\n  - files: a.py, b.py\n"
+    )
+    theatre.play()
+    flow = json.loads(theatre.run("--dry-run", "--json", "--max-parallel", "1").stdout)
+    assert len(flow) == 2
+    second = flow[1]["tasks"][0]
+    theatre.play(**{second: ["exit", "exit"]})
+    theatre.run("--max-parallel", "1")
+    found = theatre.answer("--max-parallel", "1")
+    assert len(found["sessions"]) == 1
+    assert "Files: b.py" in theatre.log[-1]["prompt"]
+    assert theatre.answer()["state"] == "nothing"
+
+
+@pytest.mark.requirement("P5", "X6")
+def test_a_clock_that_jumps_back_changes_nothing(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    moments = iter(range(1_790_000_000_000, 0, -86_400_000))
+    monkeypatch.setattr("holdfast.cli.run._now_ms", lambda: next(moments))
+    found = theatre.answer()
+    assert found["state"] == "done"
+    assert theatre.tasks == IN_ORDER
+    assert all(verify(one["checkpoint"]).ok for one in found["sessions"])
+    assert theatre.answer()["state"] == "nothing"
+
+
+@pytest.mark.requirement("P5", "X4")
+def test_what_a_run_leaves_is_the_owners_alone(theatre: Theatre) -> None:
+    theatre.run()
+    left = [theatre.folder, *theatre.folder.iterdir()]
+    assert {one.name for one in left[1:]} == {"journal.jsonl", "lock"}
+    assert all(Path(one).stat().st_mode & 0o077 == 0 for one in left)

@@ -1,0 +1,115 @@
+"""A project, a plan, and the small client: everything a run needs, and what came of it."""
+
+from __future__ import annotations
+
+import json
+import os
+import select
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from click.testing import CliRunner, Result
+
+from holdfast.cli.main import holdfast_command
+from holdfast.conductor.plan_folder import folder_of
+from tests.conductor import fake_claude
+
+PLAN = """# Shop
+- [ ] Cart
+  - estimate: 80k
+- [ ] Price
+  - estimate: 80k
+  - depends: Cart
+- [ ] Docs
+  - estimate: 80k
+  - depends: Price
+"""
+PATIENCE_SECONDS = 60
+
+
+class Theatre:
+    def __init__(self, folder: Path, home: Path) -> None:
+        self.home, self.project, self.fake = home, folder / "shop", folder / "fake"
+        self.project.mkdir(parents=True)
+        self.fake.mkdir()
+        self.plan = self.project / "plan.md"
+        self.plan.write_text(PLAN)
+        self.client = folder / "claude"
+        program = Path(fake_claude.__file__).resolve()
+        words = shlex.join([sys.executable, "-S", str(program)])
+        self.client.write_text(f'#!/bin/sh\nFAKE={shlex.quote(str(self.fake))} exec {words} "$@"\n')
+        self.client.chmod(0o700)
+        self._here, self._go, self._heard = self._pipe("here"), self._pipe("go"), b""
+        self.play()
+
+    def play(self, **deeds: list[str]) -> None:
+        (self.fake / "play.json").write_text(json.dumps(deeds))
+
+    def words(self, *arguments: str) -> list[str]:
+        own = arguments.index("--") if "--" in arguments else len(arguments)
+        named = ["--client-binary", str(self.client), "--project", str(self.project)]
+        return ["run", str(self.plan), *named, *arguments[:own], *arguments[own:]]
+
+    def run(self, *arguments: str) -> Result:
+        return CliRunner().invoke(holdfast_command, self.words(*arguments))
+
+    def answer(self, *arguments: str) -> dict[str, Any]:
+        found: dict[str, Any] = json.loads(self.run(*arguments, "--json").stdout)
+        return found
+
+    def start(
+        self, *arguments: str, environ: Mapping[str, str] | None = None
+    ) -> subprocess.Popen[bytes]:
+        """As a process of its own, that can be killed."""
+        return subprocess.Popen(
+            [sys.executable, "-m", "holdfast.cli", *self.words(*arguments)],
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env={**os.environ, **(environ or {})},
+            start_new_session=True,
+        )
+
+    def here(self) -> list[int]:
+        """Waits until a client is; its process, and those it started."""
+        while b"\n" not in self._heard:
+            assert select.select([self._here], [], [], PATIENCE_SECONDS)[0], "no client came"
+            self._heard += os.read(self._here, 100)
+        line, _, self._heard = self._heard.partition(b"\n")
+        return [int(word) for word in line.split()]
+
+    def let_go(self) -> None:
+        os.write(self._go, b"g")
+
+    def close(self) -> None:
+        os.close(self._here)
+        os.close(self._go)
+
+    def _pipe(self, name: str) -> int:
+        """Open at both ends, so that no client waits for us, nor finds us gone."""
+        os.mkfifo(self.fake / name)
+        return os.open(self.fake / name, os.O_RDWR | os.O_NONBLOCK)
+
+    @property
+    def log(self) -> list[dict[str, Any]]:
+        return [dict(one) for one in fake_claude.logged(self.fake)]
+
+    @property
+    def tasks(self) -> list[str]:
+        """Which task came first in each session, in order."""
+        return [one["task"] for one in self.log]
+
+    @property
+    def folder(self) -> Path:
+        return Path(folder_of(self.plan, self.project))
+
+    @property
+    def journal(self) -> Path:
+        return self.folder / "journal.jsonl"
+
+    def records(self, kind: str) -> list[dict[str, Any]]:
+        lines = [json.loads(line) for line in self.journal.read_text().splitlines()]
+        return [one for one in lines if one["kind"] == kind]
