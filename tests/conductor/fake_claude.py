@@ -135,8 +135,13 @@ def _say_usage(tokens: int) -> None:
 
 
 def _say_result(words: str, is_error: bool) -> None:
+    """Said and counted, or neither: a request to end waits until both are done."""
     subtype = "error_during_execution" if is_error else "success"
+    signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     _say({"type": "result", "subtype": subtype, "is_error": is_error, "result": words})
+    with (FOLDER / "results").open("a") as file:
+        file.write("one\n")
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
 
 
 def _say(event: dict[str, object]) -> None:

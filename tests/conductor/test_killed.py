@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,8 @@ from holdfast.conductor import child
 from tests.conductor.theatre import PATIENCE_SECONDS, Theatre
 
 pytestmark = pytest.mark.slow
+LEAST_POINTS = 200  # there are that many touches, or the harness is blind
+STEP = 9  # of them all, every ninth: the others are tried by hand
 STAYING = ("hang", "deaf", "brood")
 
 
@@ -126,3 +129,13 @@ def test_a_note_that_was_never_written_says_that_nothing_is_known(tmp_path: Path
     assert child.read_note(path) == child.Note()
     assert not child.read_note(path).done
     assert not child.read_note(str(tmp_path / "none")).done
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.requirement("P5", "X6")
+def test_killed_at_any_touch_of_the_disk_the_next_run_ends_the_plan(tmp_path: Path) -> None:
+    argv = [sys.executable, "-m", "tests.conductor.killing", str(tmp_path), str(STEP)]
+    root = Path(__file__).parents[2]
+    run = subprocess.run(argv, capture_output=True, text=True, cwd=root, check=False)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) >= LEAST_POINTS

@@ -48,4 +48,4 @@ class Interrupted(HoldfastError):
 
     def __init__(self, signal_number: int) -> None:
         super().__init__("interrupted: every Claude it started has ended, what is done is noted")
-        self.exit_code = 128 + signal_number
+        self.exit_code = signal_number + 128  # as a shell says it
