@@ -134,6 +134,7 @@ def test_a_client_that_says_anything_at_all_is_listened_to(theatre: Theatre) -> 
     assert theatre.answer()["state"] == "done"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5")
 def test_a_session_that_takes_too_long_is_ended_and_tried_again(theatre: Theatre) -> None:
     theatre.play(cart=["deaf"])

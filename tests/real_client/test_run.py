@@ -40,6 +40,7 @@ PLAN = """# Harbour
   - estimate: 80k
   - depends: Draw the chart
 """
+NESTED = f"; {sys.executable} -m holdfast.cli run plan.md; echo refused with $?"
 BATCH = re.compile(r"This is batch (\d) of (\d)")
 ENDED = "The work of batch {} is over."
 
@@ -76,7 +77,8 @@ class Model:
             deed()
             return Answer("Too late.", usage=usage_of(30_000))
         if "tool_result" not in _text(request):
-            call = bash(f"sleep 0.2; echo buoy-{batch} >> done.txt", f"Mark buoy {batch}")
+            again = NESTED if batch == 3 else ""
+            call = bash(f"sleep 0.2; echo buoy-{batch} >> done.txt{again}", f"Mark buoy {batch}")
             return Answer(f"Setting buoy {batch}.", (call,), usage_of(20_000))
         self.answered[batch] = self.answered.get(batch, 0) + 1
         return Answer(ENDED.format(batch), usage=usage_of(30_000))
@@ -197,3 +199,10 @@ def test_its_hooks_guard_the_stop_and_worked_as_always(runs: Runs) -> None:
     ]
     assert len(states) == 4
     assert all(one["stop_guard"] == 1 for one in states)
+
+
+@pytest.mark.requirement("X3", "P5")
+def test_a_claude_of_a_run_cannot_start_another_run(runs: Runs) -> None:
+    last = [one for one in runs[2].requests if _batch(one) == 3][-1]
+    assert "refused with 3" in _text(last)
+    assert "was itself started by `holdfast run`" in _text(last)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import signal
 import time
 from collections.abc import Iterator
@@ -15,16 +14,17 @@ import click
 
 from holdfast.cli import choose
 from holdfast.cli.choose import NoSession
+from holdfast.cli.run_dry import show
 from holdfast.cli.run_progress import shown
 from holdfast.client import models
 from holdfast.client.install.scopes import claude_folder
-from holdfast.conductor import account, claude, prompt, seat
+from holdfast.conductor import account, claude, seat
 from holdfast.conductor.conduct import Conductor
 from holdfast.conductor.errors import Conducted
 from holdfast.conductor.events import Event, Report
 from holdfast.conductor.journal import Journal
 from holdfast.conductor.plan_folder import folder_of
-from holdfast.conductor.session import Floor, Job, Wishes
+from holdfast.conductor.session import Floor, Wishes
 from holdfast.plan import past, read, room
 from holdfast.plan.errors import NoPlan
 from holdfast.plan.make import make
@@ -34,13 +34,11 @@ from holdfast.plan.workflow import Workflow
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.window import view
-from holdfast.wire.inert import inert
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
-SHOWN_LINES = 6
 
 
-@click.command(context_settings={"ignore_unknown_options": False})
+@click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("client_args", nargs=-1, type=click.UNPROCESSED, metavar="[-- CLIENT_ARGS]")
 @click.option("--dry-run", is_flag=True, help="show what would run; start nothing")
@@ -101,7 +99,10 @@ def run(
         planner = _Planner(root, room_for(settings, root, model, window))
         folder = folder_of(file, root)
         if dry_run:
-            _dry(wishes, plan, planner, settings, folder, tell, as_plain)
+            journal = Journal(folder, only_read=True)
+            known = account.of(journal.records)
+            floor = Floor(wishes, folder, journal, known, -1, lambda event: None, _now_ms)
+            show(_conductor(floor, plan, planner, settings, file), planner.room, as_plain)
             return
         with seat.held(folder) as lock:
             journal = Journal(folder)
@@ -172,72 +173,6 @@ def room_for(settings: Settings, root: Path, model: str, window: int | None) -> 
     tokens = seen.edge.window_tokens
     words = f"like the last session here: windows of {tokens:,} tokens"
     return room.fresh(tokens, share, specs, words, seen.edge.edge_tokens)
-
-
-def _dry(
-    wishes: Wishes,
-    plan: Plan,
-    planner: _Planner,
-    settings: Settings,
-    folder: str,
-    tell: object,
-    as_plain: bool,
-) -> None:
-    """Nothing is started, nothing written."""
-    journal = Journal(folder, only_read=True)
-    known = account.of(journal.records)
-    floor = Floor(wishes, folder, journal, known, -1, lambda event: None, _now_ms)
-    conductor = _conductor(floor, plan, planner, settings, Path(folder))
-    flow = conductor.flow()
-    jobs = list(conductor.jobs(flow))
-    if as_plain:
-        click.echo(
-            json.dumps([_plain(conductor, job, one) for one in jobs for job in one], indent=2)
-        )
-        return
-    click.echo(f"room: {planner.room.fresh_tokens:,} tokens a batch ({planner.room.basis})")
-    for batch in jobs:
-        for job in batch:
-            _show_job(conductor, job, batch)
-    if not jobs:
-        click.echo(f"nothing left to do: all {len(flow.done):,} tasks are done")
-    for words in conductor.report.notes:
-        click.echo(f"  note: {inert(words)}", err=True)
-
-
-def _plain(conductor: Conductor, job: Job, batch: list[Job]) -> dict[str, object]:
-    return {
-        "batch": job.number,
-        "of": job.count,
-        "beside": len(batch) > 1,
-        "tasks": list(job.names),
-        "estimated_tokens": job.tokens,
-        "high_tokens": job.high_tokens,
-        "command": _command(conductor.floor.wishes),
-        "prompt": _prompt(conductor, job, batch),
-    }
-
-
-def _show_job(conductor: Conductor, job: Job, batch: list[Job]) -> None:
-    beside = f", one of {len(batch)} side by side" if len(batch) > 1 else ""
-    size = f"about {job.tokens:,} tokens, at most {job.high_tokens:,}"
-    click.echo(f"\nbatch {job.number} of {job.count}{beside}: {size}")
-    click.echo(f"  $ {shlex.join(_command(conductor.floor.wishes))}")
-    lines = [line for line in _prompt(conductor, job, batch).splitlines() if line.strip()]
-    for line in lines[:SHOWN_LINES]:
-        click.echo(f"  > {inert(line, 160)}")
-    if len(lines) > SHOWN_LINES:
-        click.echo(f"  > … {len(lines) - SHOWN_LINES} more lines")
-
-
-def _prompt(conductor: Conductor, job: Job, batch: list[Job]) -> str:
-    return prompt.words(job.pieces, conductor.told(job, len(batch) > 1))
-
-
-def _command(wishes: Wishes) -> list[str]:
-    return claude.command(
-        wishes.client, "SESSION", wishes.model, wishes.permission_mode, wishes.extra
-    )
 
 
 def _tell_end(report: Report) -> None:

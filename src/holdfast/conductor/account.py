@@ -73,9 +73,14 @@ class Account:
             self.tries[session] = replace(known, saved=True)
 
     @property
+    def sessions(self) -> list[Try]:
+        """In order; a copy, for sessions side by side note their ends while others look."""
+        return list(self.tries.values())
+
+    @property
     def unsettled(self) -> list[Try]:
         """Begun, and nobody noted their end."""
-        return [one for one in self.tries.values() if not one.result]
+        return [one for one in self.sessions if not one.result]
 
     @property
     def unsaved(self) -> list[Try]:
@@ -83,7 +88,7 @@ class Account:
 
     @property
     def done(self) -> list[Try]:
-        return [one for one in self.tries.values() if one.result == DONE]
+        return [one for one in self.sessions if one.result == DONE]
 
     @property
     def batches_done(self) -> int:
@@ -102,7 +107,7 @@ class Account:
     def half_done(self, shares: Sequence[Share]) -> Try | None:
         """The last session that had some of this work and did not end it."""
         wanted = {(one.id, one.hash) for one in shares}
-        for one in reversed(self.tries.values()):
+        for one in reversed(self.sessions):
             if one.names & wanted:
                 return None if one.result == DONE else one
         return None

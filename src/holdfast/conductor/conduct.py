@@ -25,6 +25,7 @@ from holdfast.plan.workflow import Batch, Workflow
 ATTEMPTS = 2
 MOST_BRIEFS = 4
 LEAST_TOKENS = 500
+MOST_LISTED = 50
 Make = Callable[[Plan], Workflow]
 
 
@@ -151,23 +152,28 @@ class Conductor:
                 return ended
             told = self.told(job, beside, ended.error if ended else "")
             ended = play(self.floor, job, attempt, prompt.words(job.pieces, told))
-            if ended.result == account.DONE:
-                ended = replace(ended, checkpoint=self._save(self._try(ended)))
-            self.report.sessions.append(ended)
-            self._say_ended(job, ended)
+            ended = self._ended(job, ended)
             if ended.result == account.DONE:
                 return ended
         self.floor.halted = True
         return ended
 
-    def _try(self, ended: Played) -> Try:
-        return self.floor.account.tries[ended.session_id]
+    def _ended(self, job: Job, ended: Played) -> Played:
+        """Saved if it is done; told of in any case."""
+        self._say_ended(job, ended)
+        try:
+            if ended.result == account.DONE:
+                kept = self._save(self.floor.account.tries[ended.session_id])
+                ended = replace(ended, checkpoint=kept)
+        finally:
+            self.report.sessions.append(ended)
+        return ended
 
     def _save(self, one: Try) -> str:
         """The checkpoint between two batches; where it stands in the plan is part of it."""
         done = [share.id for share in one.shares]
         open_ = [task.id for task in self._left().tasks if not task.done]
-        lines = [f"done: {', '.join(done)}", f"left: {', '.join(open_) or 'nothing'}"]
+        lines = [f"done: {_listed(done)}", f"left: {_listed(open_) or 'nothing'}"]
         kept = handing.checkpoint(one.session_id, self.floor.wishes.root, lines, self.floor.clock())
         path = kept.path if kept else None
         self.floor.note("checkpoint", session=one.session_id, path=path)
@@ -187,6 +193,11 @@ class Conductor:
     def _say(self, kind: str, words: str) -> None:
         self.report.notes.append(words)
         self.floor.tell(Event(kind, words))
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST_LISTED
+    return ", ".join(names[:MOST_LISTED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _briefs(sources: Sequence[Try]) -> Iterator[str]:

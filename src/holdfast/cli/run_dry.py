@@ -1,0 +1,69 @@
+"""What `holdfast run` would do: batches, estimates, commands, prompts. Nothing is started."""
+
+from __future__ import annotations
+
+import json
+import shlex
+
+import click
+
+from holdfast.conductor import claude, prompt
+from holdfast.conductor.conduct import Conductor
+from holdfast.conductor.session import Job
+from holdfast.plan.room import Room
+from holdfast.wire.inert import inert
+
+SHOWN_LINES = 6
+
+
+def show(conductor: Conductor, room: Room, as_plain: bool) -> None:
+    flow = conductor.flow()
+    batches = list(conductor.jobs(flow))
+    if as_plain:
+        listed = [_plain(conductor, job, batch) for batch in batches for job in batch]
+        click.echo(json.dumps(listed, indent=2))
+        return
+    click.echo(f"room: {room.fresh_tokens:,} tokens a batch ({room.basis})")
+    for batch in batches:
+        for job in batch:
+            _show(conductor, job, batch)
+    if not batches:
+        click.echo(f"nothing left to do: all {len(flow.done):,} tasks are done")
+    for words in conductor.report.notes:
+        click.echo(f"  note: {inert(words)}", err=True)
+
+
+def _plain(conductor: Conductor, job: Job, batch: list[Job]) -> dict[str, object]:
+    return {
+        "batch": job.number,
+        "of": job.count,
+        "beside": len(batch) > 1,
+        "tasks": list(job.names),
+        "estimated_tokens": job.tokens,
+        "high_tokens": job.high_tokens,
+        "command": _command(conductor),
+        "prompt": _prompt(conductor, job, batch),
+    }
+
+
+def _show(conductor: Conductor, job: Job, batch: list[Job]) -> None:
+    beside = f", one of {len(batch)} side by side" if len(batch) > 1 else ""
+    size = f"about {job.tokens:,} tokens, at most {job.high_tokens:,}"
+    click.echo(f"\nbatch {job.number} of {job.count}{beside}: {size}")
+    click.echo(f"  $ {inert(shlex.join(_command(conductor)))}")
+    lines = [line for line in _prompt(conductor, job, batch).splitlines() if line.strip()]
+    for line in lines[:SHOWN_LINES]:
+        click.echo(f"  > {inert(line, 160)}")
+    if len(lines) > SHOWN_LINES:
+        click.echo(f"  > … {len(lines) - SHOWN_LINES} more lines")
+
+
+def _prompt(conductor: Conductor, job: Job, batch: list[Job]) -> str:
+    return prompt.words(job.pieces, conductor.told(job, len(batch) > 1))
+
+
+def _command(conductor: Conductor) -> list[str]:
+    wishes = conductor.floor.wishes
+    return claude.command(
+        wishes.client, "SESSION", wishes.model, wishes.permission_mode, wishes.extra
+    )

@@ -1,0 +1,47 @@
+"""What is shown while a run goes on: a bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from tests.conductor.theatre import PATIENCE_SECONDS, Theatre
+
+
+@pytest.mark.requirement("P5", "U3")
+def test_on_a_terminal_there_is_a_bar_and_stdout_stays_clean(theatre: Theatre) -> None:
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "holdfast.cli", *theatre.words()]
+    environ = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=theirs, env=environ) as run:
+        os.close(theirs)
+        shown = _all(ours)
+        out, _ = run.communicate(timeout=PATIENCE_SECONDS)
+    assert run.returncode == 0
+    assert out == b"done: 3 sessions, nothing left\n"
+    assert "2 of 3 batches" in shown
+    assert "tokens in its window" in shown
+    assert "\x1b[" in shown
+
+
+@pytest.mark.requirement("P5")
+def test_elsewhere_there_are_lines_and_no_escapes(theatre: Theatre) -> None:
+    found = theatre.run()
+    assert "\x1b" not in found.stderr
+    assert "batch 2 of 3: price" in found.stderr
+    assert found.stderr.count("kept and read back") == 3
+
+
+def _all(fd: int) -> str:
+    data = b""
+    try:
+        while more := os.read(fd, 65536):
+            data += more
+    except OSError:  # how a terminal says that nobody writes any more
+        pass
+    os.close(fd)
+    return data.decode()
