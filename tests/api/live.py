@@ -11,7 +11,6 @@ import socket
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -31,9 +30,10 @@ from holdfast.settings import load
 from holdfast.store.engine import open_engine
 from holdfast.store.store import Store
 from holdfast.work import topics
+from tests.waiting import PATIENCE_SECONDS
+from tests.waiting import until as until
 
 TOKEN = "a-token-for-tests"
-PATIENCE_SECONDS = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,14 +247,6 @@ def run(*arguments: str, environ: Mapping[str, str] | None = None) -> Any:
         check=False,
         env={**os.environ, **(environ or {})},
     )
-
-
-def until(true: Any, seconds: float = PATIENCE_SECONDS) -> None:
-    """Wait for it, bounded."""
-    give_up = time.monotonic() + seconds
-    while not true():
-        assert time.monotonic() < give_up, "it did not come true"
-        time.sleep(0.01)
 
 
 def a_url(path: Path) -> str:

@@ -15,7 +15,7 @@ from holdfast.store.store import Store
 from holdfast.watcher import seat
 from holdfast.watcher.run import Watcher, run
 from holdfast.watcher.seat import NoSeat, Seat
-from tests.api.live import until
+from tests.waiting import until
 from tests.watcher.machine import FULL, Machine, kept
 
 LONG = 60.0  # seconds nobody waits for unless something is broken

@@ -211,6 +211,34 @@ def test_without_a_board_checkpoints_are_kept_all_the_same(machine: Machine) -> 
     assert _logged("ERROR watcher the board") == 1
 
 
+@pytest.mark.requirement("A5", "X6")
+def test_what_was_saved_while_there_was_no_board_is_said_when_there_is_one(
+    machine: Machine, store: Store
+) -> None:
+    there: list[Store] = []
+    watch = Watch(lambda: there[0] if there else None)
+    machine.session("s1", FULL)
+    looked(watch, machine)
+    assert kept() == ["s1 watcher"]
+    there.append(store)
+    looked(watch, machine)
+    looked(watch, machine)
+    assert _posted(store) == [("s1", "context_60_percent")]
+    watch.close()
+    assert _posted(store), "a store that was found belongs to who found it"
+
+
+@pytest.mark.requirement("A5", "X6")
+def test_what_nobody_could_be_told_in_time_is_not_said_late(machine: Machine, store: Store) -> None:
+    there: list[Store] = []
+    watch = Watch(lambda: there[0] if there else None)
+    machine.session("s1", FULL)
+    looked(watch, machine)
+    there.append(store)
+    looked(watch, machine, 3_600)
+    assert _posted(store) == []
+
+
 @pytest.mark.requirement("A5")
 def test_that_a_hook_was_heard_of_is_not_the_watchers_to_say(
     watch: Watch, machine: Machine

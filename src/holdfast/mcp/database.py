@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 
+from holdfast.store.engine import sqlite_file
 from holdfast.store.store import Store
 
 _lock = threading.Lock()
@@ -16,6 +17,12 @@ def store() -> Store:
         if not _opened:
             _opened.append(Store.open())
         return _opened[0]
+
+
+def if_there() -> Store | None:
+    """The same, for what must not be the reason that a database is made."""
+    file = sqlite_file("")
+    return store() if file is None or file.exists() else None
 
 
 def close() -> None:

@@ -10,17 +10,16 @@ from pathlib import Path
 from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError
 
-FIRST_SECONDS, AGAIN_SECONDS = 3.0, 60.0
+AGAIN_SECONDS = 60.0
 
 
 def drain() -> None:
-    """In the background, and only once the session has begun: nobody waits for it."""
+    """In the background: nobody waits for it."""
     threading.Thread(target=_run, name="draining", daemon=True).start()
 
 
 def _run() -> None:
     pause = threading.Event()
-    pause.wait(FIRST_SECONDS)
     said = ""
     while True:
         try:

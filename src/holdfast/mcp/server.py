@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
@@ -13,6 +14,7 @@ from mcp.server.lowlevel import Server
 
 import holdfast
 from holdfast.mcp.answer import harmless
+from holdfast.mcp.calls import Calls
 from holdfast.mcp.pages import Pages
 from holdfast.mcp.tools import TOOLS, Tool
 from holdfast.wire import log
@@ -27,8 +29,9 @@ class NotAsked(HoldfastError):
     """What came in is no question to one of our tools."""
 
 
-def create() -> Server[Any]:
-    """Answers in threads: a slow call holds up no other, and none holds up the end."""
+def create(calls: Calls, begun: Callable[[], None] = lambda: None) -> Server[Any]:
+    """Answers in threads: a slow call holds up no other, and none holds up the end. `begun` is
+    called when the client has said that the session begins."""
     pages, threads = Pages(), anyio.CapacityLimiter(MOST_AT_ONCE)
 
     async def listed(_ctx: Any, _params: Any) -> types.ListToolsResult:
@@ -36,15 +39,21 @@ def create() -> Server[Any]:
 
     async def called(_ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         ask = partial(call, pages, params.name, params.arguments or {})
-        return await anyio.to_thread.run_sync(ask, abandon_on_cancel=True, limiter=threads)
+        with calls.one():
+            return await anyio.to_thread.run_sync(ask, abandon_on_cancel=True, limiter=threads)
 
-    return Server(
+    async def greeted(_ctx: Any, _params: Any) -> None:
+        begun()
+
+    server = Server[Any](
         "holdfast",
         version=holdfast.__version__,
         instructions=INSTRUCTIONS,
         on_list_tools=listed,
         on_call_tool=called,
     )
+    server.add_notification_handler("notifications/initialized", types.NotificationParams, greeted)
+    return server
 
 
 INSTRUCTIONS = (

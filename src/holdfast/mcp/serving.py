@@ -20,7 +20,8 @@ def serve() -> None:
     gc.disable()
     import anyio
 
-    from holdfast.mcp.draining import drain
+    from holdfast.mcp.beside import Beside
+    from holdfast.mcp.calls import Calls
     from holdfast.mcp.server import create
     from holdfast.window import history
 
@@ -28,11 +29,13 @@ def serve() -> None:
     gc.enable()
     history.follow()
     logging.basicConfig(handlers=[_OurLog()], level=logging.WARNING, force=True)
-    drain()
+    calls = Calls()
+    beside = Beside(calls)
     try:
-        anyio.run(_answer, create())
+        anyio.run(_answer, create(calls, begun=beside.start))
     except BaseExceptionGroup as slip:  # the client closed what we were writing to
         log.add("WARN", "mcp", f"ended: {slip.exceptions[0]!r}")
+    beside.stop()
     os._exit(0)  # a tool that is still at work ends here: nobody waits for its answer
 
 

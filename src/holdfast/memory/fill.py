@@ -49,6 +49,11 @@ def fill(
     return Filled(done, _left(index))
 
 
+def is_missing(index: Index) -> bool:
+    """Whether there is anything to do: whoever finds nothing need not load a model."""
+    return _left(index) > 0
+
+
 def _left(index: Index) -> int:
     counts = index.counts()
     return max(0, counts.items - counts.vectors)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 from sqlalchemy.engine import Connection
@@ -17,38 +18,45 @@ from holdfast.work import board, events, messages, projects
 
 TOPIC, FROM = "checkpoint_trigger", "watcher"
 TTL_SECONDS = 1_800
+MOST_UNSAID = 1_000
 POSTED = events.Wanted(kind="message.posted")
+Found = Callable[[], Store | None]
 
 
 class Board:
-    """The store is opened when there is something to say or to look for, and stays open."""
+    """The store: given, or found at the first look at which there is one, or opened when there is
+    something to say or to look for; it stays open."""
 
-    def __init__(self, store: Store | None, database: str = "") -> None:
-        self._store, self._given = store, store is not None
-        self._database = database
+    def __init__(self, store: Store | Found | None, database: str = "") -> None:
+        self._found: Found = store if callable(store) else lambda: Store.open(database)
+        self._store = None if callable(store) else store
+        self._is_ours = store is None
+        self._unsaid: dict[str, tuple[str, Row]] = {}  # by the message's id: project, message
         self._after = 0
         self._complete = False
         self._said = ""
 
     def trigger(self, seen: Glance, why: str, checkpoint: str, now_ms: int) -> None:
-        """Once for each checkpoint, also where the one who took it was killed before he said so."""
+        """Once for each checkpoint, also where the one who took it was killed before he said so,
+        or no board could be reached just then: it is said when one can."""
         row = _row(seen, why, checkpoint, now_ms)
+        self._unsaid[row["id"]] = seen.project, row
+        if len(self._unsaid) > MOST_UNSAID:
+            del self._unsaid[next(iter(self._unsaid))]
+        self._try(lambda store: self._say(store, now_ms))
 
-        def put(connection: Connection) -> bool:
-            projects.meet(connection, seen.project, now_ms)
-            return messages.post_once(connection, row)
-
-        def said(store: Store) -> None:
-            if store.write(put):
+    def _say(self, store: Store, now_ms: int) -> None:
+        for name, (project, row) in list(self._unsaid.items()):
+            if row["expires_ms"] > now_ms and store.write(partial(_put, project, row, now_ms)):
                 board.handed(store, row)
-
-        self._try(said)
+            del self._unsaid[name]
 
     def follow(self, now_ms: int, *, anew: bool = False) -> None:
         """Settle what hooks said; hand out what was posted since the last look, from anywhere."""
         self._try(lambda store: self._follow(store, now_ms, anew))
 
     def _follow(self, store: Store, now_ms: int, anew: bool) -> None:
+        self._say(store, now_ms)
         board.settle(store, now_ms)
         newest = store.read(events.newest)
         if anew or not self._complete or self._was_posted(store, newest):
@@ -66,8 +74,9 @@ class Board:
         """A board that cannot be reached holds up no checkpoint; the same words are logged once."""
         try:
             if self._store is None:
-                self._store = Store.open(self._database)
-            chore(self._store)
+                self._store = self._found()
+            if self._store is not None:
+                chore(self._store)
             self._said = ""
         except (HoldfastError, OSError) as slip:
             if str(slip) != self._said:
@@ -75,9 +84,14 @@ class Board:
             self._said = str(slip)
 
     def close(self) -> None:
-        if self._store is not None and not self._given:
+        if self._store is not None and self._is_ours:
             self._store.close()
             self._store = None
+
+
+def _put(project: str, row: Row, now_ms: int, connection: Connection) -> bool:
+    projects.meet(connection, project, now_ms)
+    return messages.post_once(connection, row)
 
 
 def _row(seen: Glance, why: str, checkpoint: str, now_ms: int) -> Row:

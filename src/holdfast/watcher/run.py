@@ -1,24 +1,29 @@
 """Watching until told to stop: `run` in this thread, `Watcher` in one of its own.
 
-    watcher = Watcher(inside="mcp")
+    watcher = Watcher(database.if_there, inside="mcp")
     watcher.start()
     …
     watcher.stop()
 
-Any number of processes may do so: one watches, the others wait for its end.
+Any number of processes may do so: one watches, the others wait for its end, and load nothing for it
+before (SQLAlchemy alone is 27 times a bare start).
 """
 
 from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from holdfast.settings import load as settings_load
-from holdfast.store.store import Store
 from holdfast.watcher.seat import Seat
-from holdfast.watcher.watch import Watch
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from holdfast.store.store import Store
+    from holdfast.watcher.watch import Watch
 
 WAIT_SECONDS = 5.0  # how often one that waits asks whether the place is free
 LEAST_SECONDS = 0.2
@@ -27,14 +32,15 @@ END_SECONDS = 5.0
 
 def run(
     stop: threading.Event,
-    store: Store | None = None,
+    store: Store | Callable[[], Store | None] | None = None,
     *,
     inside: str = "alone",
     database: str = "",
     wait_seconds: float = WAIT_SECONDS,
     seated: threading.Event | None = None,
 ) -> None:
-    """Until `stop` is set. `seated` is set once this one watches."""
+    """Until `stop` is set. `seated` is set once this one watches. `store` may be a function that
+    gives one as soon as there is one; None: one is opened, or made, at `database`."""
     seat = Seat()
     while not stop.is_set() and not seat.take(inside, _now_ms()):
         stop.wait(wait_seconds)
@@ -42,6 +48,8 @@ def run(
         return seat.leave()
     if seated is not None:
         seated.set()
+    from holdfast.watcher.watch import Watch
+
     log.add("INFO", "watcher", f"watching, inside {inside}")
     watch = Watch(store, database)
     try:
@@ -83,7 +91,11 @@ class Watcher:
     """On a thread of its own, for a process that does something else as well."""
 
     def __init__(
-        self, store: Store | None = None, *, inside: str = "alone", database: str = ""
+        self,
+        store: Store | Callable[[], Store | None] | None = None,
+        *,
+        inside: str = "alone",
+        database: str = "",
     ) -> None:
         self._stop = threading.Event()
         self.seated = threading.Event()
@@ -93,11 +105,11 @@ class Watcher:
     def start(self) -> None:
         self._thread.start()
 
-    def stop(self) -> None:
+    def stop(self, seconds: float = END_SECONDS) -> None:
         """What is under way may be cut off: a checkpoint is whole or not there."""
         self._stop.set()
         if self._thread.is_alive():
-            self._thread.join(END_SECONDS)
+            self._thread.join(seconds)
 
     def _run(self) -> None:
         store, inside, database = self._given

@@ -20,7 +20,7 @@ from holdfast.wire import log
 
 
 class Watch:
-    def __init__(self, store: Store | None = None, database: str = "") -> None:
+    def __init__(self, store: Store | announcing.Found | None = None, database: str = "") -> None:
         self._troubles = Troubles()
         self._transcripts = Transcripts(projects_folder(), self._troubles)
         self._windows = Windows()

@@ -1,0 +1,119 @@
+"""What the server does beside answering: it watches, and makes vectors; and ends all the same."""
+
+from __future__ import annotations
+
+import signal
+import sqlite3
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from holdfast.mcp import database
+from holdfast.mcp.calls import Calls
+from holdfast.memory.places import index_file, resolved
+from holdfast.watcher import seat
+from holdfast.wire import log, places
+from tests.builders import EDGE
+from tests.mcp.talking import ended, talking
+from tests.waiting import until
+from tests.watcher.machine import Machine, kept
+
+LONG = 60.0
+
+
+@pytest.fixture
+def quick_looks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOLDFAST_WATCH_SECONDS", "1")
+
+
+def a_full_session(own_home: Path) -> None:
+    machine = Machine(own_home, own_home / "places")
+    machine.now_ms = int(time.time() * 1000)
+    machine.session("s1", int(EDGE * 0.65))
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("A5")
+@pytest.mark.usefixtures("quick_looks")
+def test_with_a_server_alone_a_full_session_is_saved(own_home: Path, tmp_path: Path) -> None:
+    a_full_session(own_home)
+    with talking(tmp_path) as talk:
+        until(lambda: kept() == ["s1 watcher"], LONG)
+        held = seat.holder()
+        assert held is not None
+        assert (held["pid"], held["inside"]) == (talk.process.pid, "mcp")
+        until(lambda: _rows("SELECT topic FROM messages") == [("checkpoint_trigger",)], LONG)
+        assert talk.process.stdin is not None
+        talk.process.stdin.close()
+        assert talk.process.wait(LONG) == 0
+    assert seat.holder() is None
+    assert " ERROR " not in Path(log.path()).read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("A5", "X3")
+@pytest.mark.usefixtures("quick_looks")
+@pytest.mark.parametrize("word", [signal.SIGTERM, signal.SIGKILL])
+def test_a_server_that_is_killed_gives_its_place_to_the_next(
+    tmp_path: Path, word: signal.Signals
+) -> None:
+    with talking(tmp_path) as first:
+        until(lambda: (seat.holder() or {}).get("pid") == first.process.pid, LONG)
+        with talking(tmp_path) as second:
+            first.process.send_signal(word)
+            assert ended(first.process.pid)
+            until(lambda: (seat.holder() or {}).get("pid") == second.process.pid, LONG)
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("M2", "X3")
+def test_vectors_are_made_in_the_background_and_a_kill_ends_it_at_once(
+    own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from tests.memory import told
+
+    many = [f"the ferry number {one} leaves at nine" for one in range(2_000)]
+    told.a_session(tmp_path, "s1", *many)
+    with talking(tmp_path) as talk:
+        until(lambda: _vectors(tmp_path) > 0, LONG)
+        talk.process.send_signal(signal.SIGTERM)
+        assert ended(talk.process.pid)
+    assert 0 < _vectors(tmp_path) < len(many), "it ended in the middle"
+
+
+@pytest.mark.requirement("A5")
+def test_no_database_is_made_where_there_is_none() -> None:
+    assert database.if_there() is None
+    assert not (Path(places.home()) / "holdfast.db").exists()
+
+
+@pytest.mark.requirement("U6")
+def test_it_is_idle_only_while_no_call_is_at_work() -> None:
+    calls = Calls()
+    with calls.one():
+        with calls.one():
+            assert not calls.idle.is_set()
+        assert not calls.idle.is_set()
+    assert calls.idle.is_set()
+    with pytest.raises(ValueError, match="x"), calls.one():
+        raise ValueError("x")
+    assert calls.idle.is_set()
+
+
+def _rows(query: str) -> list[tuple[str, ...]]:
+    try:
+        with closing(sqlite3.connect(Path(places.home()) / "holdfast.db")) as connection:
+            return connection.execute(query).fetchall()
+    except sqlite3.OperationalError:
+        return []
+
+
+def _vectors(project: Path) -> int:
+    try:
+        with closing(sqlite3.connect(index_file(resolved(str(project))))) as connection:
+            [(count,)] = connection.execute("SELECT count(*) FROM vectors").fetchall()
+            return int(count)
+    except sqlite3.OperationalError:
+        return 0
