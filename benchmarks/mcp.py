@@ -33,6 +33,7 @@ ASKED: dict[str, dict[str, Any]] = {
     "status": {"task_tokens": 20_000},
     "checkpoint": {},
     "resume": {},
+    "plan": {"text": "- [ ] write the page on tides\n- [ ] fix the harbour's test\n"},
     "recall": {"query": "tide heights low"},
     "expand": {"id": "out-0123abcd", "find": "row 1500"},
     "context_budget": {"op": "estimate", "text": "some words " * 100},

@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import holdfast
-from tests.builders import a_prompt, a_transcript, an_answer
-from tests.hot.hooks import fire
+from tests.mcp.asking import Asking
 
 ENTRY = Path(holdfast.__file__).parent / "mcp" / "__main__.py"
 COMMAND = [sys.executable, "-I", str(ENTRY)]
@@ -26,7 +25,7 @@ HELLO = {
 END_SECONDS = 30
 
 
-class Talk:
+class Talk(Asking):
     """One connection; whatever the server prints that is not the protocol fails the test."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
@@ -58,17 +57,6 @@ class Talk:
     def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
         return self.ask("tools/call", {"name": tool, "arguments": arguments})
 
-    def good(self, tool: str, **arguments: Any) -> dict[str, Any]:
-        found = self.call(tool, **arguments)
-        assert not found.get("isError"), found
-        structured: dict[str, Any] = found["structuredContent"]
-        return structured
-
-    def bad(self, tool: str, **arguments: Any) -> str:
-        found = self.call(tool, **arguments)
-        assert found["isError"], found
-        return str(found["content"][0]["text"])
-
     def write_raw(self, data: bytes) -> None:
         assert self.process.stdin is not None
         self.process.stdin.write(data + b"\n")
@@ -92,18 +80,6 @@ def talking(project: Path, session: str = "s1") -> Iterator[Talk]:
             yield talk
         finally:
             process.kill()
-
-
-def a_session(
-    project: Path, *lines: dict[str, Any], session: str = "s1", used: int = 50_000
-) -> Path:
-    """A session our hooks have heard of: a transcript, and a window that was judged."""
-    told = lines or (a_prompt("never touch the tide tables"), an_answer(used))
-    path = a_transcript(project / f"{session}.jsonl", *told)
-    environ = {"CLAUDE_PROJECT_DIR": str(project)}
-    fire("SessionStart", path, session=session, source="startup", environ=environ)
-    fire("PostToolUse", path, session=session, environ=environ)
-    return path
 
 
 def ended(pid: int) -> bool:

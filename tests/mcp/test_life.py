@@ -14,9 +14,14 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.checkpoint.verify import verify
+from holdfast.mcp.tools import TOOLS
 from holdfast.store.store import Store
 from holdfast.wire import log, places
-from tests.mcp.talking import COMMAND, HELLO, a_session, ended, talking
+from tests.mcp.asking import a_session
+from tests.mcp.talking import COMMAND, HELLO, ended, talking
+
+pytestmark = pytest.mark.slow  # each starts a server of its own: over a second of CPU
 
 # A client that starts the server, says its pid, and lives until it is killed. Its own child holds
 # the pipe to the server open, so that the end of the input cannot be what ends the server.
@@ -149,6 +154,26 @@ def test_a_home_that_takes_nothing_is_said(tmp_path: Path, monkeypatch: pytest.M
     with talking(tmp_path) as talk:
         assert talk.bad("board", op="read")
         assert "no hook has told" in talk.bad("status")
+
+
+@pytest.mark.requirement("U6")
+def test_over_the_wire_tools_are_listed_and_called_as_in_this_process(tmp_path: Path) -> None:
+    a_session(tmp_path)
+    with talking(tmp_path) as talk:
+        assert talk.ask("tools/list")["tools"] == [tool.listed for tool in TOOLS.values()]
+        kept = talk.good("checkpoint")
+        assert verify(kept["path"]).ok
+        assert talk.good("status")["checkpoint_path"] == kept["path"]
+        assert "no tool" in talk.bad("tides")
+
+
+@pytest.mark.requirement("X7", "U6")
+def test_lines_that_are_no_protocol_harm_nothing(tmp_path: Path) -> None:
+    with talking(tmp_path) as talk:
+        for line in (b"", b"hello", b"\xff\xfe", b"[]", b"{}", b'{"jsonrpc":"2.0"}', b"9" * 9000):
+            talk.write_raw(line)
+        a_session(tmp_path)
+        assert talk.good("status")["zone"] == "green"
 
 
 @pytest.mark.requirement("U6", "A1")

@@ -12,13 +12,12 @@ from holdfast.cli import choose
 from holdfast.cli.choose import NoSession
 from holdfast.cli.replay import write_drawing
 from holdfast.client.install.scopes import claude_folder
-from holdfast.plan import draw, past, read, room
+from holdfast.plan import draw, past, read, room, session_room
 from holdfast.plan.make import make
 from holdfast.plan.room import Room
 from holdfast.plan.workflow import Batch, Workflow, as_json
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
-from holdfast.window import view
 from holdfast.wire.inert import inert
 
 MOST_SHOWN = 200  # batches; the rest is a number
@@ -75,17 +74,8 @@ def room_for(
     try:
         chosen = choose.of_folder(project) if project else choose.of_this_folder()
     except NoSession:
-        words = f"no session seen here: a fresh window of {room.UNKNOWN_WINDOW:,} tokens"
-        return room.fresh(room.UNKNOWN_WINDOW, share, specs, words)
-    seen = view.of_transcript(chosen.state, settings, int(time.time() * 1000), chosen.folder)
-    window, edge = seen.edge.window_tokens, seen.edge.edge_tokens
-    session = inert(chosen.state.session_id[:8])
-    if choose.has_ended(chosen):
-        words = f"session {session} has ended: a fresh window like its own, {window:,} tokens"
-        return room.fresh(window, share, specs, words, edge)
-    used = seen.reading.used_tokens
-    words = f"session {session}: {used:,} of {edge:,} tokens used"
-    return room.beside(window, edge, used, share, specs, words)
+        return session_room.unknown(settings)
+    return session_room.of_window(chosen.state, chosen.folder, settings, int(time.time() * 1000))
 
 
 def show(found: Workflow) -> None:

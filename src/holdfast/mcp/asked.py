@@ -44,6 +44,13 @@ class Resume(Asked, frozen=True):
     which: Line = ""
 
 
+class Plan(Asked, frozen=True):
+    """Tasks as batches that fit the room left, with estimates; checkpoint between two batches. text: markdown `- [ ]` list, YAML, JSON; or path: a file of this project."""  # noqa: E501
+
+    text: Annotated[str, Meta(max_length=100_000)] = ""
+    path: Line = ""
+
+
 class Board(Asked, frozen=True):
     """Messages and claims between the agents of this project. post needs topic, text; claim and settle (done or let go) need work."""  # noqa: E501
 

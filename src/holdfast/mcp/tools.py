@@ -49,6 +49,25 @@ class Tool:
         fields = {name: {"type": kind} for name, kind in pairs}
         return {"type": "object", "properties": fields}
 
+    @property
+    def listed(self) -> dict[str, Any]:
+        """As the protocol names it."""
+        hints = {"annotations": self._hints} if self._hints else {}
+        return {
+            "name": self.name,
+            "description": self.words,
+            "inputSchema": self.input_schema,
+            "outputSchema": self.output_schema,
+            **hints,
+        }
+
+    @property
+    def _hints(self) -> dict[str, bool]:
+        """Without a word on it, a client must take a tool to be one that destroys."""
+        if self.reads_only:
+            return {"readOnlyHint": True}
+        return {} if self.destroys else {"destructiveHint": False}
+
     def answer(self, arguments: dict[str, Any]) -> Answer:
         """What the capability says; msgspec.ValidationError where the words do not fit."""
         # Lenient on "5" for 5, which models write; on nothing else.
@@ -73,6 +92,7 @@ TOOLS = {
         ),
         Tool(asked.Checkpoint, ("id:string", "path:string")),
         Tool(asked.Resume, ("checkpoints:array", "text:string"), reads_only=True),
+        Tool(asked.Plan, ("tokens:integer", "batches:array"), reads_only=True),
         Tool(asked.Recall, ("results:array",), reads_only=True),
         Tool(asked.Expand, ("text:string",), reads_only=True),
         Tool(asked.Remember, ("did:string", "path:string")),

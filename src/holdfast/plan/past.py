@@ -31,11 +31,11 @@ MOST_ROWS = 400  # of one session
 WORDS_FIELDS = 9
 
 
-def learn(project: Path, projects: Path) -> Past:
+def learn(project: Path, projects: Path, most_new_bytes: int = MOST_NEW_BYTES) -> Past:
     """The requests of this machine, this project's marked; `projects` is the client's folder."""
     known = _load()
     found: dict[str, Any] = {}
-    budget = MOST_NEW_BYTES
+    budget = most_new_bytes
     for path, size, changed_ns in _newest(projects):
         kept = known.get(str(path))
         if isinstance(kept, dict) and kept.get("at") == [size, changed_ns]:
@@ -43,6 +43,8 @@ def learn(project: Path, projects: Path) -> Past:
         elif size <= budget:
             budget -= size
             found[str(path)] = _summed_up(path, size, changed_ns)
+        elif isinstance(kept, dict):
+            found[str(path)] = kept  # what it told before is better than nothing
     if found != known:
         _save(found)
     return Past(_nearest([one for kept in found.values() for one in _seen(kept, project)]))

@@ -1,0 +1,106 @@
+"""`plan`: a list of tasks as batches that fit the room left."""
+
+from __future__ import annotations
+
+import time
+from pathlib import Path
+from typing import Any
+
+from holdfast.client.install.scopes import claude_folder
+from holdfast.mcp import here
+from holdfast.mcp.answer import Answer
+from holdfast.mcp.asked import Plan
+from holdfast.mcp.here import NotSeen
+from holdfast.plan import past, project_files, read, session_room, task
+from holdfast.plan.errors import BadPlan, NoPlan
+from holdfast.plan.make import make
+from holdfast.plan.room import Room
+from holdfast.plan.split import Piece
+from holdfast.plan.workflow import Batch, Workflow
+from holdfast.settings import load as settings_load
+from holdfast.wire.inert import inert
+
+MOST_NEW_BYTES = 32 << 20  # of transcripts, read for one answer; the next one reads on
+MOST_TASKS, MOST_FILES, MOST_WARNINGS = 20, 20, 10
+MOST_TITLE = 120
+
+
+def answer(asked: Plan) -> Answer:
+    root = Path(here.project()).resolve()
+    given = _given(asked, root)
+    known = past.learn(root, claude_folder(Path.home()) / "projects", MOST_NEW_BYTES)
+    found = make(given, _room(), known, root)
+    count = len(found.batches)
+    words = f"{count} batch{'' if count == 1 else 'es'}, about {found.tokens:,} tokens"
+    return Answer(words, _about(found), "batches", [_batch(one) for one in found.batches])
+
+
+def _given(asked: Plan, root: Path) -> task.Plan:
+    if bool(asked.text) == bool(asked.path):
+        raise NoPlan("give either the plan's text or its path")
+    if asked.text:
+        return _read(asked.text)
+    path = project_files.inside(root, asked.path)
+    if path is None:
+        raise NoPlan(f"{asked.path}: {project_files.OUTSIDE}")
+    return read.load(path)
+
+
+def _read(text: str) -> task.Plan:
+    try:
+        return read.read(text)
+    except BadPlan as slip:
+        raise slip.named("line") if slip.place.line else slip from None
+
+
+def _room() -> Room:
+    settings = settings_load.load(here.project())
+    try:
+        folder, state = here.window()
+    except NotSeen:
+        return session_room.unknown(settings)
+    return session_room.of_window(state, folder, settings, int(time.time() * 1000))
+
+
+def _about(found: Workflow) -> dict[str, Any]:
+    room = found.room
+    warnings = [inert(words, 200) for words in found.warnings[:MOST_WARNINGS]]
+    if len(found.warnings) > MOST_WARNINGS:
+        warnings.append(f"and {len(found.warnings) - MOST_WARNINGS} more")
+    return {
+        "room": {
+            "now_tokens": room.now_tokens,
+            "fresh_tokens": room.fresh_tokens,
+            "basis": room.basis,
+        },
+        "tokens": found.tokens,
+        "done": len(found.done) or None,
+        "warnings": warnings or None,
+    }
+
+
+def _batch(one: Batch) -> dict[str, Any]:
+    left = len(one.pieces) - MOST_TASKS
+    return {
+        "window": "fresh" if one.fresh else "this",
+        "room_tokens": one.room_tokens,
+        **_range(one.tokens, one.low_tokens, one.high_tokens),
+        "side_by_side": one.parallel or None,
+        "tasks": [_task(piece) for piece in one.pieces[:MOST_TASKS]],
+        "more_tasks": left if left > 0 else None,
+    }
+
+
+def _task(piece: Piece) -> dict[str, Any]:
+    """Which files a part is made of is ours to say; the rest stands in the plan."""
+    size = piece.estimate
+    part = list(piece.task.files[:MOST_FILES]) if piece.cut else []
+    return {
+        "title": inert(piece.task.shown, MOST_TITLE),
+        **_range(size.tokens, size.low_tokens, size.high_tokens),
+        "files": [inert(file, MOST_TITLE) for file in part] or None,
+    }
+
+
+def _range(tokens: int, low: int, high: int) -> dict[str, Any]:
+    return {"tokens": tokens, "range": [low, high] if low != high else None}

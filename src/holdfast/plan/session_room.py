@@ -1,0 +1,31 @@
+"""The room a session leaves, as its transcript stands; and what is taken where there is none."""
+
+from __future__ import annotations
+
+from holdfast.plan import room
+from holdfast.plan.room import Room
+from holdfast.settings.load import Settings
+from holdfast.window import view
+from holdfast.window.state import State
+from holdfast.wire import places
+from holdfast.wire.inert import inert
+
+
+def of_window(state: State, folder: str, settings: Settings, now_ms: int) -> Room:
+    """Of one that has ended, a fresh window like its own."""
+    share, specs = settings.share("batch_share"), settings.whole("batch_specs")
+    seen = view.of_transcript(state, settings, now_ms, folder)
+    window, edge = seen.edge.window_tokens, seen.edge.edge_tokens
+    session = inert(state.session_id[:8])
+    if state.ended_ms or places.is_closed(folder):
+        words = f"session {session} has ended: a fresh window like its own, {window:,} tokens"
+        return room.fresh(window, share, specs, words, edge)
+    used = seen.reading.used_tokens
+    words = f"session {session}: {used:,} of {edge:,} tokens used"
+    return room.beside(window, edge, used, share, specs, words)
+
+
+def unknown(settings: Settings) -> Room:
+    words = f"no session seen here: a fresh window of {room.UNKNOWN_WINDOW:,} tokens"
+    share, specs = settings.share("batch_share"), settings.whole("batch_specs")
+    return room.fresh(room.UNKNOWN_WINDOW, share, specs, words)

@@ -1,0 +1,26 @@
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.mcp.near import Near
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    (tmp_path / "project").mkdir()
+    return tmp_path / "project"
+
+
+@pytest.fixture
+def talk(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Near]:
+    """The tools of one session of the project."""
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(project))
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s1")
+    yield Near()
+    for name, let_go in (("mcp.database", "close"), ("memory.index.engines", "release")):
+        if module := sys.modules.get(f"holdfast.{name}"):
+            getattr(module, let_go)()
