@@ -12,7 +12,7 @@ import pytest
 from holdfast.memory import words
 from holdfast.memory.embed import vector
 from holdfast.memory.index.embedded import Embedded
-from holdfast.memory.index.shape import Index, Wanted
+from holdfast.memory.index.shape import Index, Many, Scores, Wanted
 from holdfast.memory.index.shared import Shared
 from holdfast.memory.item import SEGMENT, TURN, Item
 from holdfast.memory.recall import answered
@@ -48,8 +48,13 @@ def texts(index: Index, query: str, wanted: Wanted = EVERY, limit: int = 10) -> 
 
 def matched(index: Index, query: str, wanted: Wanted = EVERY) -> set[str]:
     """By the words themselves, without neighbours."""
-    found = index.at(index.keyword(words.asked(query), 100, wanted))
-    return {item.text for item in found.values()}
+    said, _ = index.scores(words.asked(query), {}, Many(100, 0), wanted)
+    return {item.text for item in index.at(said).values()}
+
+
+def nearest(index: Index, query: vector.Array, most: int, wanted: Wanted) -> Scores:
+    """By meaning alone."""
+    return index.scores(words.asked(""), {"m": query}, Many(0, most), wanted)[1]
 
 
 def direction(number: int) -> vector.Array:
@@ -179,7 +184,7 @@ def test_cold_is_found_only_when_it_is_asked_for(index: Index) -> None:
     index.take("t", "", "1", some("cold parser", kind=SEGMENT, cold=True))
     index.begin_vectors("m")
     put_all(index)
-    near = index.nearest(direction(0)[0], 10, Wanted())
+    near = nearest(index, direction(0)[0], 10, Wanted())
     assert matched(index, "parser", Wanted()) == {"warm parser"}
     assert matched(index, "parser", EVERY) == {"warm parser", "cold parser"}
     assert matched(index, "parser", Wanted((SEGMENT,), cold=True)) == {"cold parser"}
@@ -193,11 +198,14 @@ def test_the_nearest_by_meaning_come_first_and_know_how_near_they_are(index: Ind
     index.begin_vectors("m")
     assert put_all(index) == 3
     query = vector.unit(direction(0) + 0.5 * direction(1))[0]
-    near = index.nearest(query, 2, EVERY)
+    near = nearest(index, query, 2, EVERY)
     ordered = sorted(near, key=lambda place: -near[place])
     assert [item.text for item in (index.at(ordered)[place] for place in ordered)] == ["cc", "bb"]
-    again = index.nearness(query, near)
+    said, again = index.scores(words.asked("aa bb"), {"m": query}, Many(9, 1), EVERY)
+    assert {index.at([place])[place].text for place in said} == {"aa", "bb"}
+    assert {index.at([place])[place].text for place in again} == {"aa", "bb", "cc"}
     assert all(abs(again[place] - near[place]) < 0.02 for place in near)
+    assert index.scores(words.asked("aa"), {"another": query}, Many(9, 9), EVERY)[1] == {}
 
 
 @pytest.mark.requirement("M2")

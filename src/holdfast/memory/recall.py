@@ -6,7 +6,6 @@ What was found carries where it came from, and `expand` leads back to the turns 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
 from typing import Any, NamedTuple
 
 from holdfast.memory import places, rank, words
@@ -15,7 +14,7 @@ from holdfast.memory.answer import Answer, Found, found_as
 from holdfast.memory.errors import Busy, Damaged
 from holdfast.memory.expand import expand
 from holdfast.memory.index import engines
-from holdfast.memory.index.shape import Index, Scores, Wanted
+from holdfast.memory.index.shape import Index, Many, Scores, Wanted
 from holdfast.memory.item import Item
 from holdfast.memory.rank import Rank
 
@@ -82,9 +81,8 @@ def found_by(
 ) -> list[Found]:
     """In one order over all indexes; `vectors` are the query's, by embedder."""
     limit = max(1, min(limit, MOST))
-    many = max(LEAST, BY_WORDS // len(indexes)), max(LEAST, BY_MEANING // len(indexes))
-    ask = partial(_scored, asked=asked, wanted=wanted, vectors=vectors, many=many)
-    scored = _each(ask, indexes)
+    many = Many(*(max(LEAST, side // len(indexes)) for side in (BY_WORDS, BY_MEANING)))
+    scored = _each(lambda one: _Scored(one, *one.scores(asked, vectors, many, wanted)), indexes)
     best = rank.Best.of([one.keyword for one in scored], [one.vector for one in scored])
     most = limit * LOOKED_AT
     order = [
@@ -93,7 +91,8 @@ def found_by(
         for place, order in rank.ranked(one.keyword, one.vector, best, most).items()
     ]
     order.sort(key=lambda one: (-one[0].score, one[1]))
-    return _distinct(_fetched(order[:most], asked, wanted))[:limit]
+    first = _distinct(_fetched(order[:most], wanted))[:limit]
+    return [found_as(item, index.project, told, asked) for told, item, index in first]
 
 
 def _each(ask: Callable[[Index], _Scored], indexes: Sequence[Index]) -> list[_Scored]:
@@ -104,23 +103,6 @@ def _each(ask: Callable[[Index], _Scored], indexes: Sequence[Index]) -> list[_Sc
 
     with ThreadPoolExecutor(AT_ONCE) as pool:
         return list(pool.map(ask, indexes))
-
-
-def _scored(
-    index: Index,
-    asked: words.Query,
-    wanted: Wanted,
-    vectors: Mapping[str, Any],
-    many: tuple[int, int],
-) -> _Scored:
-    """Candidates of both sides; how near the ones found by words are is looked up too."""
-    vector = vectors.get(index.counts().embedder) if vectors else None
-    keyword = index.keyword(asked, many[0], wanted)
-    if vector is None:
-        return _Scored(index, keyword, {})
-    near = index.nearest(vector, many[1], wanted)
-    unknown = [place for place in keyword if place not in near]
-    return _Scored(index, keyword, near | index.nearness(vector, unknown))
 
 
 def _vectors(indexes: Sequence[Index], asked: words.Query, notes: list[str]) -> dict[str, Any]:
@@ -147,8 +129,8 @@ def _vectors(indexes: Sequence[Index], asked: words.Query, notes: list[str]) -> 
 
 
 def _fetched(
-    order: Sequence[tuple[Rank, int, Index]], asked: words.Query, wanted: Wanted
-) -> list[Found]:
+    order: Sequence[tuple[Rank, int, Index]], wanted: Wanted
+) -> list[tuple[Rank, Item, Index]]:
     """Those that are there and wanted: a neighbour may be neither."""
     places: dict[int, list[int]] = {}
     for _, place, index in order:
@@ -156,7 +138,7 @@ def _fetched(
     indexes = {id(index): index for _, _, index in order}
     items = {key: indexes[key].at(some) for key, some in places.items()}
     return [
-        found_as(item, index.project, told, asked)
+        (told, item, index)
         for told, place, index in order
         if (item := items[id(index)].get(place)) and _fits(item, wanted)
     ]
@@ -166,9 +148,9 @@ def _fits(item: Item, wanted: Wanted) -> bool:
     return (wanted.cold or not item.cold) and (not wanted.kinds or item.kind in wanted.kinds)
 
 
-def _distinct(found: list[Found]) -> list[Found]:
+def _distinct(found: list[tuple[Rank, Item, Index]]) -> list[tuple[Rank, Item, Index]]:
     """Of those that say the same words, the best."""
-    return list({one.item.hash: one for one in reversed(found)}.values())[::-1]
+    return list({item.hash: (told, item, of) for told, item, of in reversed(found)}.values())[::-1]
 
 
 def _fresh(project: str, notes: list[str]) -> Index:

@@ -57,8 +57,11 @@ def whole(parts: Sequence[bytes]) -> Array:
 
 
 def fewest_differences(known: Array, query: Array, most: int) -> Array:
-    """The rows whose signs differ least from the query's."""
-    differences = np.bitwise_count(known ^ signs(query)).sum(axis=1, dtype=np.int32)
+    """Which vectors' signs differ least from the query's; `known` holds a row for each word of
+    signs and a column for each vector: adding rows takes a quarter of summing along them."""
+    differences = np.zeros(known.shape[1], np.int32)
+    for row, word in zip(known, signs(query), strict=True):
+        differences += np.bitwise_count(row ^ word)
     if len(differences) <= most:
         return np.arange(len(differences))
     return np.argpartition(differences, most)[:most]

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.memory import places, words
 from holdfast.memory.errors import Damaged
 from holdfast.memory.index import opening
-from holdfast.memory.index.shape import ALL, POSITIONS, Counts, Scores, Span, Wanted
+from holdfast.memory.index.shape import ALL, POSITIONS, Counts, Many, Scores, Span, Wanted
 from holdfast.memory.item import Item
 
 if TYPE_CHECKING:
@@ -131,7 +131,18 @@ class Embedded:
             connection.execute("DELETE FROM sources WHERE number = ?", (row[0],))
         return len(gone)
 
-    def keyword(self, query: words.Query, most: int, wanted: Wanted) -> Scores:
+    def scores(
+        self, query: words.Query, vectors: Mapping[str, object], many: Many, wanted: Wanted
+    ) -> tuple[Scores, Scores]:
+        said = self._said(query, many.by_words, wanted)
+        vector = vectors.get(self.counts().embedder) if vectors else None
+        if vector is None:
+            return said, {}
+        near = self._nearest(vector, many.by_meaning, wanted)
+        unknown = [place for place in said if place not in near]
+        return said, near | self.vectors.nearness(vector, unknown)
+
+    def _said(self, query: words.Query, most: int, wanted: Wanted) -> Scores:
         if not query.terms:
             return {}
         some, values = self._only(wanted)
@@ -165,10 +176,14 @@ class Embedded:
         rows = self.ask("SELECT place FROM items WHERE id = ?", (item_id,))
         return self.at([rows[0][0]]).get(rows[0][0]) if rows else None
 
+    def version(self) -> object:
+        """Another after every change, whoever made it."""
+        return self.ask("PRAGMA data_version")[0][0], self.connection.total_changes
+
     def counts(self) -> Counts:
         """Counted again only after a change: counting takes longer than a search."""
         with self.lock:
-            version = self.ask("PRAGMA data_version")[0][0], self.connection.total_changes
+            version = self.version()
             if self._counted[0] != version:
                 query = "SELECT (SELECT count(*) FROM items), (SELECT count(*) FROM vectors)"
                 items, vectors = self.ask(query)[0]
@@ -190,7 +205,7 @@ class Embedded:
             self._vectors = Vectors(self)
         return self._vectors
 
-    def nearest(self, vector: object, most: int, wanted: Wanted) -> Scores:
+    def _nearest(self, vector: object, most: int, wanted: Wanted) -> Scores:
         found = self.vectors.nearest(vector, most)
         some, values = self._only(wanted, "place")
         if not some or not found:
@@ -198,9 +213,6 @@ class Embedded:
         listed = ",".join(map(str, found))
         fits = self.ask(f"SELECT place FROM items WHERE place IN ({listed}) {some}", values)
         return {place: found[place] for (place,) in fits}
-
-    def nearness(self, vector: object, places: Iterable[int]) -> Scores:
-        return self.vectors.nearness(vector, list(places))
 
     def begin_vectors(self, embedder: str) -> None:
         self.vectors.begin(embedder)

@@ -28,6 +28,13 @@ class Wanted(NamedTuple):
     cold: bool = False
 
 
+class Many(NamedTuple):
+    """How many candidates each side may bring."""
+
+    by_words: int
+    by_meaning: int
+
+
 class Counts(NamedTuple):
     items: int = 0
     vectors: int = 0
@@ -55,14 +62,12 @@ class Index(Protocol):
     def forget(self, source: str) -> int:
         """The source is gone: so is what it told; how many items that were."""
 
-    def keyword(self, query: Query, most: int, wanted: Wanted) -> Scores:
-        """The best by words, a higher score for a better match."""
-
-    def nearest(self, vector: object, most: int, wanted: Wanted) -> Scores:
-        """The nearest by meaning, and how near; nothing where there are no vectors."""
-
-    def nearness(self, vector: object, places: Iterable[int]) -> Scores:
-        """How near these are; without those that have no vector yet."""
+    def scores(
+        self, query: Query, vectors: Mapping[str, object], many: Many, wanted: Wanted
+    ) -> tuple[Scores, Scores]:
+        """The best by words, higher for a better match; how near by meaning these are, and the
+        nearest of all. `vectors` are the query's, by embedder: without the one the index was made
+        with, and for what has no vector yet, nothing is near."""
 
     def at(self, places: Iterable[int]) -> dict[int, Item]: ...
 

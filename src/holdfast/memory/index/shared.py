@@ -14,8 +14,8 @@ from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import Connection
 
 from holdfast.memory import words
-from holdfast.memory.index import shared_vectors, shared_words
-from holdfast.memory.index.shape import ALL, POSITIONS, Counts, Scores, Span, Wanted
+from holdfast.memory.index import shared_scores, shared_vectors, shared_words
+from holdfast.memory.index.shape import ALL, POSITIONS, Counts, Many, Scores, Span, Wanted
 from holdfast.memory.item import Item
 from holdfast.store.store import Store
 from holdfast.work.gather import machine
@@ -48,7 +48,7 @@ class Shared:
     def __init__(self, store: Store, project: str) -> None:
         self.project, self.store = project, store
         self._machine = machine()
-        self._words = shared_words.Words(store, project)
+        self._words = shared_words.Words(project)
         self._vectors = shared_vectors.Vectors(store, project)
 
     def close(self) -> None:
@@ -180,14 +180,23 @@ class Shared:
         connection.execute(query, {"number": number})
         return len(gone)
 
-    def keyword(self, query: words.Query, most: int, wanted: Wanted) -> Scores:
-        return self._words.search(query, most, wanted)
+    def scores(
+        self, query: words.Query, vectors: Mapping[str, Any], many: Many, wanted: Wanted
+    ) -> tuple[Scores, Scores]:
+        return self.store.read(lambda c: self._scores(c, query, vectors, many, wanted))
 
-    def nearest(self, vector: Any, most: int, wanted: Wanted) -> Scores:
-        return self._vectors.nearest(vector, most, wanted)
-
-    def nearness(self, vector: Any, places: Iterable[int]) -> Scores:
-        return self._vectors.nearness(vector, list(places))
+    def _scores(
+        self,
+        connection: Connection,
+        query: words.Query,
+        vectors: Mapping[str, Any],
+        many: Many,
+        wanted: Wanted,
+    ) -> tuple[Scores, Scores]:
+        told = shared_scores.about(connection, self.project, many)
+        said = self._words.said(connection, query, told, many.by_words)
+        near = self._vectors.near(connection, vectors.get(told.embedder), many.by_meaning)
+        return shared_scores.scores(connection, self.project, said, near, wanted)
 
     def at(self, places: Iterable[int]) -> dict[int, Item]:
         query = (

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.memory.embed.embedder import NoEmbedder
-from holdfast.memory.index.shape import Scores, Wanted
+from holdfast.memory.index.shared_scores import Part
 from holdfast.store.store import Store
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 PARTS = 16
 USUAL = 384
-LOOKED_AT = 400
 FRESH_SECONDS = 300.0
 _HAS = "SELECT to_regclass('recall_vectors') IS NOT NULL"
 _CAN = "SELECT count(*) FROM pg_available_extensions WHERE name = 'vector'"
@@ -152,49 +151,18 @@ class Vectors:
         whole = np.array([_read(text) for _, text in rows], np.float32)
         return dict(zip([told for told, _ in rows], kept(whole), strict=True))
 
-    def nearest(self, query: Any, most: int, wanted: Wanted) -> Scores:
-        return self._store.read(lambda c: self._nearest(c, query, min(most, LOOKED_AT), wanted))
-
-    def _nearest(self, c: Connection, query: Any, most: int, wanted: Wanted) -> Scores:
-        if not self._there(c):
-            return {}
-        given: dict[str, Any] = {"project": self._project, "most": most, "size": len(query)}
-        given["query"] = _written(self._centred(c, query))
-        c.execute(sa.text(f"SET LOCAL hnsw.ef_search = {most}"))
-        c.execute(sa.text("SET LOCAL hnsw.iterative_scan = relaxed_order"))
-        part = f"(vector::halfvec({len(query)}))"
-        some = "SELECT place, -(" + part + f" <#> cast(:query AS halfvec({len(query)}))) AS near "
-        some += "FROM recall_vectors WHERE project = :project AND size = " + str(len(query))
-        some += f" ORDER BY {part} <#> cast(:query AS halfvec({len(query)})) LIMIT :most"
-        if wanted == Wanted(cold=True):
-            return {place: float(near) for place, near in c.execute(sa.text(some), given)}
-        fits = "" if wanted.cold else "AND NOT i.cold"
-        if wanted.kinds:
-            fits += " AND i.kind = ANY(:kinds)"
-            given["kinds"] = list(wanted.kinds)
-        joined = (
-            f"SELECT n.place, n.near FROM ({some}) AS n JOIN recall_items i "
-            f"ON i.project = :project AND i.place = n.place {fits}"
+    def near(self, c: Connection, query: Any, most: int) -> Part | None:
+        """What finds the nearest by meaning; nothing where there are no vectors."""
+        if query is None or not self._there(c):
+            return None
+        size = len(query)
+        part = f"(vector::halfvec({size})) <#> cast(:query AS halfvec({size}))"
+        found = (
+            f"SELECT place, -({part}) AS near FROM recall_vectors WHERE project = :project "
+            f"AND size = {size} ORDER BY {part} LIMIT :near"
         )
-        return {place: float(near) for place, near in c.execute(sa.text(joined), given)}
-
-    def nearness(self, query: Any, places: Sequence[int]) -> Scores:
-        return self._store.read(lambda c: self._nearness(c, query, places))
-
-    def _nearness(self, c: Connection, query: Any, places: Sequence[int]) -> Scores:
-        if not places or not self._there(c):
-            return {}
-        given = {
-            "project": self._project,
-            "places": list(places),
-            "size": len(query),
-            "query": _written(self._centred(c, query)),
-        }
-        asked = (
-            "SELECT place, -(vector <#> cast(:query AS halfvec)) FROM recall_vectors "
-            "WHERE project = :project AND place = ANY(:places) AND size = :size"
-        )
-        return {place: float(near) for place, near in c.execute(sa.text(asked), given)}
+        given = {"query": _written(self._centred(c, query)), "size": size, "near": most}
+        return Part(found, given)
 
     def _centred(self, c: Connection, query: Any) -> Any:
         """Less the mean of all, which is taken now and then: it moves slowly."""

@@ -15,11 +15,11 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.memory.index.shape import Scores, Wanted
+from holdfast.memory.index.shared_scores import FITS, About, Part
 from holdfast.memory.words import Query
-from holdfast.store.store import Store
 
 MOST_RANKED = 4_000
+MOST_STEMS = 10_000  # kept in memory
 FRESH_SECONDS = 300.0
 WEIGHTS = "{0.5, 1, 1, 1}"  # of what came with a turn, and of its own words
 LENGTH = 0.75  # how much the length of a text counts, as in BM25
@@ -38,32 +38,28 @@ _RARE = sa.text(
 
 
 class Words:
-    def __init__(self, store: Store, project: str) -> None:
-        self._store, self._project = store, project
+    def __init__(self, project: str) -> None:
+        self._project = project
+        self._lexemes: dict[str, str | None] = {}
         self._common: dict[str, float] = {}
         self._counted: dict[str, int] = {}
         self._looked = -FRESH_SECONDS
 
-    def search(self, query: Query, most: int, wanted: Wanted) -> Scores:
-        if not query.terms:
-            return {}
-        return self._store.read(lambda c: self._search(c, query, most, wanted))
-
-    def _search(self, c: Connection, query: Query, most: int, wanted: Wanted) -> Scores:
-        size = c.execute(
-            sa.text("SELECT items, words FROM recall_projects WHERE project = :project"),
-            {"project": self._project},
-        ).first()
-        found = {
-            lexeme for _, lexeme in c.execute(_LEXEMES, {"terms": list(query.terms)}) if lexeme
-        }
-        if size is None or not size[0] or not found:
-            return {}
-        rarity = self._frequencies(c, sorted(found), size[0])
+    def said(self, c: Connection, query: Query, about: About, most: int) -> Part | None:
+        """What ranks the best by words; nothing where no word of the query is in any item."""
+        lexemes = self._stems(c, query.terms) if about.items else set()
+        rarity = self._frequencies(c, sorted(lexemes), about.items) if lexemes else {}
         chosen = _rarest(rarity)
-        if not chosen:
-            return {}
-        return _ranked(c, self._project, rarity, chosen, size, most, wanted)
+        return _ranking(rarity, chosen, about, most) if chosen and most else None
+
+    def _stems(self, c: Connection, terms: Sequence[str]) -> set[str]:
+        new = [term for term in terms if term not in self._lexemes]
+        if new:
+            if len(self._lexemes) > MOST_STEMS:
+                self._lexemes.clear()
+                new = list(terms)
+            self._lexemes |= dict(c.execute(_LEXEMES, {"terms": new}).all())
+        return {lexeme for term in terms if (lexeme := self._lexemes[term])}
 
     def _frequencies(self, c: Connection, lexemes: Sequence[str], items: int) -> dict[str, int]:
         """In how many items each word stands, about; without words that are in none."""
@@ -95,39 +91,21 @@ def _rarest(rarity: dict[str, int]) -> list[str]:
     return chosen
 
 
-def _ranked(
-    c: Connection,
-    project: str,
-    rarity: dict[str, int],
-    chosen: Sequence[str],
-    size: Sequence[Any],
-    most: int,
-    wanted: Wanted,
-) -> Scores:
-    items, length = size[0], max(1.0, size[1] / size[0])
-    given: dict[str, Any] = {
-        "project": project,
-        "any": " | ".join(chosen),
-        "most": most,
-        "mean": length,
-        "ranked": MOST_RANKED,
-    }
+def _ranking(rarity: dict[str, int], chosen: Sequence[str], about: About, most: int) -> Part:
+    items, mean = about.items, max(1.0, about.words / about.items)
+    given: dict[str, Any] = {"any": " | ".join(chosen), "said": most, "mean": mean}
     parts = []
     for number, (word, count) in enumerate(rarity.items()):
         rare = math.log(1 + (items - count + 0.5) / (count + 0.5)) if count < items else 0.01
         given |= {f"w{number}": word, f"r{number}": max(rare, 0.01)}
         parts.append(f":r{number} * ts_rank('{WEIGHTS}', words, cast(:w{number} AS tsquery))")
-    some = "" if wanted.cold else "AND NOT cold"
-    if wanted.kinds:
-        some += " AND kind = ANY(:kinds)"
-        given["kinds"] = list(wanted.kinds)
     query = (
         f"SELECT place, ({' + '.join(parts)}) / ({1 - LENGTH} + {LENGTH} * length / :mean) "
-        "AS score FROM (SELECT place, words, length FROM recall_items WHERE project = :project "
-        f"AND words @@ cast(:any AS tsquery) {some} LIMIT :ranked) AS few "
-        "ORDER BY score DESC LIMIT :most"
+        "AS score FROM (SELECT place, words, length FROM recall_items i "
+        f"WHERE project = :project AND words @@ cast(:any AS tsquery) {FITS} "
+        f"LIMIT {MOST_RANKED}) AS few ORDER BY score DESC LIMIT :said"
     )
-    return {place: float(score) for place, score in c.execute(sa.text(query), given)}
+    return Part(query, given)
 
 
 def _quoted(lexeme: str) -> str:

@@ -26,6 +26,7 @@ class Vectors:
     def __init__(self, index: Embedded) -> None:
         self._index = index
         self._reached = 0
+        self._loaded: object = None  # the index's version then
         self._places: np.ndarray[Any, Any] | None = None
         self._signs: np.ndarray[Any, Any] | None = None
 
@@ -38,6 +39,7 @@ class Vectors:
             connection.execute("INSERT OR REPLACE INTO about VALUES ('embedder', ?)", (embedder,))
         self._places = self._signs = None
         self._reached = 0
+        self._loaded = None
 
     def missing(self, most: int) -> Sequence[tuple[int, str, str]]:
         query = (
@@ -126,7 +128,7 @@ class Vectors:
         if self._places is None or self._signs is None or not len(self._places):
             return {}
         best = vector.fewest_differences(self._signs, query, most * SIGNS_FOR_ONE)
-        near = self.nearness(query, [int(place) for place in self._places[best]])
+        near = self.nearness(query, self._places[best].tolist())
         return dict(sorted(near.items(), key=lambda pair: -pair[1])[:most])
 
     def nearness(self, query: Any, places: Sequence[int]) -> Scores:
@@ -143,6 +145,12 @@ class Vectors:
 
     def _load(self) -> None:
         """The signs of what is new since the last time; all of them where many were dropped."""
+        version = self._index.version()
+        if version != self._loaded:  # counting vectors takes longer than comparing them
+            self._load_new()
+            self._loaded = version
+
+    def _load_new(self) -> None:
         import numpy as np
 
         count, last = self._index.ask("SELECT count(*), coalesce(max(number), 0) FROM vectors")[0]
@@ -154,11 +162,12 @@ class Vectors:
         query = "SELECT number, place, bits FROM vectors WHERE number > ? ORDER BY number"
         rows = self._index.ask(query, (self._reached,))
         places = np.fromiter((row[1] for row in rows), np.int64, len(rows))
-        signs = np.frombuffer(b"".join(row[2] for row in rows), np.uint64).reshape(len(rows), -1)
+        signs = np.frombuffer(b"".join(row[2] for row in rows), np.uint64).reshape(len(rows), -1).T
         if self._places is not None and self._signs is not None:
             places = np.concatenate([self._places, places])
-            signs = np.concatenate([self._signs, signs])
-        self._places, self._signs, self._reached = places, signs, rows[-1][0]
+            signs = np.concatenate([self._signs, signs], axis=1)
+        self._signs = np.ascontiguousarray(signs)
+        self._places, self._reached = places, rows[-1][0]
 
 
 def _pieces(places: Sequence[int]) -> list[Sequence[int]]:
