@@ -94,8 +94,11 @@ def test_the_quick_way_gives_the_same_answer(
 @pytest.mark.parametrize(
     "words",
     [
-        ["lighthouse"],
         ["--json"],
+        [],
+        ["--status"],
+        ["--expand", "turn-1"],
+        ["lighthouse", "--all-projects"],
         ["a", "b", "--json"],
         ["a", "--json", "--limit", "0"],
         ["a", "--json", "--limit", "many"],
@@ -110,12 +113,23 @@ def test_what_is_not_plain_is_left_to_the_whole_command(words: list[str]) -> Non
 
 
 @pytest.mark.requirement("U3", "M5")
+@pytest.mark.parametrize("words", [["lighthouse"], ["zebra", "--keyword"], ["bastion", "-n", "1"]])
+def test_people_are_answered_in_the_quick_way_with_the_same_words(
+    words: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert quick.answered(words)
+    said, whole = capsys.readouterr(), run(*words)
+    assert (said.out, said.err) == (whole.stdout, whole.stderr)
+
+
+@pytest.mark.requirement("U3", "M5")
+@pytest.mark.parametrize("form", ["--json", "--keyword"])
 def test_the_quick_way_loads_neither_the_kit_nor_a_decoder_once_the_index_is_there(
-    here: Path,
+    here: Path, form: str
 ) -> None:
     assert run("lighthouse").exit_code == 0
     code = (
-        "import sys; sys.argv = ['holdfast', 'search', 'lighthouse', '--json']\n"
+        f"import sys; sys.argv = ['holdfast', 'search', 'lighthouse', {form!r}]\n"
         "from holdfast.cli.start import main; main()\n"
         "heavy = ('click', 'rich', 'msgspec', 'sqlalchemy', 'numpy', 'pathlib', 'dataclasses')\n"
         "print([name for name in heavy if name in sys.modules], file=sys.stderr)"
@@ -127,4 +141,4 @@ def test_the_quick_way_loads_neither_the_kit_nor_a_decoder_once_the_index_is_the
         check=True,
     )
     assert done.stderr.strip() == "[]"
-    assert json.loads(done.stdout)["results"]
+    assert TALK[0] in done.stdout

@@ -1,12 +1,14 @@
-"""`holdfast search QUERY --json` in its plainest form; whatever is not plain is left to click."""
+"""`holdfast search QUERY` in its plainest forms; whatever is not plain is left to click."""
 
 from __future__ import annotations
 
-import json
+import io
 import os
 import sys
+from typing import TYPE_CHECKING
 
-from holdfast.wire.errors import HoldfastError
+if TYPE_CHECKING:
+    from holdfast.memory.answer import Answer
 
 FLAGS = {"--json": "as_json", "--cold": "cold", "--keyword": "by_keyword"}
 VALUES = {"--limit": "limit", "-n": "limit", "--project": "project"}
@@ -16,21 +18,38 @@ MOST = 200
 def answered(words: list[str]) -> bool:
     """False where the whole command must look at it: for help, for an error, for another form."""
     given = _given(words)
-    if given is None or not given.pop("as_json", False):
+    if given is None:
         return False
+    as_json = given.pop("as_json", False)
     from holdfast.memory.recall import recall
 
     os.umask(0o077)
     try:
         found = recall(**given)  # type: ignore[arg-type]
-    except HoldfastError:
-        return False  # said there, in words
+    except KeyboardInterrupt:
+        sys.exit(130)
+    except Exception:
+        return False  # it happens there again, and is said in words
     try:
-        sys.stdout.write(json.dumps(found.plain()) + "\n")
-        sys.stdout.flush()
+        _show(found, bool(as_json))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return True
+
+
+def _show(found: Answer, as_json: bool) -> None:
+    from holdfast.cli.results import lines
+
+    said, notes = lines(found)
+    if as_json:
+        import json
+
+        said, notes = [json.dumps(found.plain())], []
+    for stream, some in ((sys.stdout, said), (sys.stderr, notes)):
+        if isinstance(stream, io.TextIOWrapper):  # as in the whole command
+            stream.reconfigure(errors="replace")
+        stream.write("".join(f"{line}\n" for line in some))
+        stream.flush()
 
 
 def _given(words: list[str]) -> dict[str, object] | None:

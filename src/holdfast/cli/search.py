@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.cli.results import lines
 from holdfast.memory.item import KINDS
 from holdfast.wire.inert import inert
 
 if TYPE_CHECKING:
-    from holdfast.memory.answer import Answer, Expanded, Found
+    from holdfast.memory.answer import Answer, Expanded
     from holdfast.memory.status import Standing
 
 
@@ -106,22 +107,11 @@ def _show(answer: Answer, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(answer.plain()))
         return
-    for one in answer.found:
-        click.echo(f"{one.id}  {inert(_where(one))}\n  {inert(one.snippet)}")
-    if not answer.found:
-        click.echo("nothing found", err=True)
-    for note in answer.notes:
-        click.echo(f"note: {inert(note)}", err=True)
-
-
-def _where(one: Found) -> str:
-    item = one.item
-    turns = f"turn {item.first_turn}" if item.first_turn else ""
-    if item.last_turn > item.first_turn:
-        turns = f"turns {item.first_turn}-{item.last_turn}"
-    session = f"session {item.session[:8]}" if item.session else ""
-    told = (item.by, item.title, turns, session, item.at[:16].replace("T", " "))
-    return ", ".join(filter(None, told))
+    found, notes = lines(answer)
+    for line in found:
+        click.echo(line)
+    for line in notes:
+        click.echo(line, err=True)
 
 
 def _show_expanded(found: Expanded, as_json: bool) -> None:

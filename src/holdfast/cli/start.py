@@ -1,7 +1,7 @@
-"""Where `holdfast` begins: the command line, but for the one question programs ask often.
+"""Where `holdfast` begins: the command line, but for the one question that is asked often.
 
-Loading the kit behind the commands costs four bare starts of the interpreter. `search QUERY --json`
-is asked by scripts and by other tools, and answers in eight all in all without it.
+Loading the kit behind the commands costs four bare starts of the interpreter. `search QUERY` is
+asked by people, scripts and other tools, and answers in eight all in all without it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sys
 
 
 def main() -> None:
-    if sys.argv[1:2] == ["search"] and "--json" in sys.argv:
+    if sys.argv[1:2] == ["search"]:
         from holdfast.cli import quick
 
         if quick.answered(sys.argv[2:]):

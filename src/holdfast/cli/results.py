@@ -1,0 +1,27 @@
+"""What a search found, in lines for people; without click, which costs four bare starts."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.wire.inert import inert
+
+if TYPE_CHECKING:
+    from holdfast.memory.answer import Answer, Found
+
+
+def lines(answer: Answer) -> tuple[list[str], list[str]]:
+    """What goes to stdout, and what to stderr."""
+    found = [f"{one.id}  {inert(_where(one))}\n  {inert(one.snippet)}" for one in answer.found]
+    notes = [] if found else ["nothing found"]
+    return found, notes + [f"note: {inert(note)}" for note in answer.notes]
+
+
+def _where(one: Found) -> str:
+    item = one.item
+    turns = f"turn {item.first_turn}" if item.first_turn else ""
+    if item.last_turn > item.first_turn:
+        turns = f"turns {item.first_turn}-{item.last_turn}"
+    session = f"session {item.session[:8]}" if item.session else ""
+    told = (item.by, item.title, turns, session, item.at[:16].replace("T", " "))
+    return ", ".join(filter(None, told))
