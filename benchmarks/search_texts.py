@@ -1,0 +1,95 @@
+"""What is searched: texts of words as frequent as words are (Zipf), vectors of random clusters.
+
+Embedding a million texts takes half a day.
+"""
+
+from __future__ import annotations
+
+import random
+import time
+from collections.abc import Sequence
+
+import numpy as np
+from sqlalchemy.engine import Connection
+
+from holdfast.memory.embed import vector
+from holdfast.memory.index import shared_vectors
+from holdfast.memory.index.shape import Index
+from holdfast.memory.index.shared import Shared
+from holdfast.memory.item import TURN, Item
+
+SIZE, CLUSTERS = 384, 200
+VOCABULARY, ZIPF = 60_000, 1.07
+STOP = 150  # of the most frequent words: as many as a list of stop words has
+THREAD = 1_000
+MODEL = "made up"
+_SYLLABLES = "ba ce di fo gu ha je ki lo mu na pe ri so tu va we xi yo zu"
+
+
+class Texts:
+    """Sentences of made-up words, drawn as often as words are."""
+
+    def __init__(self, seed: int = 7) -> None:
+        self._dice = np.random.default_rng(seed)
+        letters = random.Random(seed)
+        syllables = _SYLLABLES.split()
+        made = {"".join(letters.choices(syllables, k=letters.randint(2, 4))) for _ in range(99_000)}
+        self._words = sorted(made)[:VOCABULARY]
+        letters.shuffle(self._words)
+        weights = 1 / np.arange(1, len(self._words) + 1) ** ZIPF
+        self._edges = np.cumsum(weights / weights.sum())
+        self._centres = vector.unit(self._dice.normal(size=(CLUSTERS, SIZE)))
+
+    def text(self, count: int) -> str:
+        at = np.searchsorted(self._edges, self._dice.random(count))
+        return " ".join(self._words[min(int(n), len(self._words) - 1)] for n in at)
+
+    def question(self) -> str:
+        """As people ask: the words that stand in every text do not count."""
+        at = np.searchsorted(self._edges, self._dice.uniform(self._edges[STOP], 1, 6))
+        return " ".join(self._words[min(int(n), len(self._words) - 1)] for n in at)
+
+    def some(self, count: int) -> list[str]:
+        return [self.text(int(n)) for n in self._dice.integers(8, 50, count)]
+
+    def vectors(self, count: int) -> vector.Array:
+        chosen = self._centres[self._dice.integers(0, CLUSTERS, count)]
+        return vector.unit(chosen + self._dice.normal(scale=0.04, size=(count, SIZE)))
+
+
+def filled(index: Index, texts: Texts, count: int) -> tuple[float, float]:
+    """Threads of a thousand items, and a vector for each; items and vectors a second."""
+    spent = [0.0, 0.0]
+    for first in range(0, count, THREAD):
+        some = texts.some(min(THREAD, count - first))
+        items = [
+            Item(id=f"turn-{first + n}", kind=TURN, text=text, position=n, first_turn=n + 1)
+            for n, text in enumerate(some)
+        ]
+        began = time.perf_counter()
+        index.take(f"t{first}", "", "taken", items)
+        spent[0] += time.perf_counter() - began
+    index.begin_vectors(MODEL)
+    if isinstance(index, Shared):  # one by one takes long: so much never comes at once
+        index.store.write(lambda c: c.exec_driver_sql("DROP INDEX IF EXISTS recall_vectors_near"))
+    for _ in range(0, count, THREAD):
+        missing = index.without_vector(THREAD)
+        made = vector.kept(texts.vectors(len(missing)))
+        began = time.perf_counter()
+        keys = [(place, told) for place, told, _ in missing]
+        index.put_vectors(MODEL, dict(zip(keys, made, strict=True)))
+        spent[1] += time.perf_counter() - began
+    return count / spent[0], count / spent[1]
+
+
+def settle(indexes: Sequence[Index]) -> None:
+    """What PostgreSQL does by itself within a minute: count how frequent words are."""
+    for index in indexes[:1]:
+        if isinstance(index, Shared):
+            index.store.write(_indexed)
+
+
+def _indexed(connection: Connection) -> None:
+    connection.exec_driver_sql("SET LOCAL maintenance_work_mem = '512MB'")
+    connection.exec_driver_sql(shared_vectors.NEAR)
+    connection.exec_driver_sql("ANALYZE recall_items, recall_vectors")
