@@ -92,6 +92,13 @@ def test_no_page_names_a_machine() -> None:
         assert not re.search(r"/work/|/root/", path.read_text(encoding="utf-8")), path
 
 
+def test_nobody_is_told_to_install_us_from_an_index() -> None:
+    """There is no such distribution: whoever took the name would be installed instead."""
+    from_index = re.compile(r"holdfast\[|pip install [\"']?holdfast")
+    for path in [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), *ROOT.glob("src/**/*.py")]:
+        assert not from_index.search(path.read_text(encoding="utf-8")), path
+
+
 @pytest.mark.requirement("B5")
 def test_the_quality_of_briefs_is_in_the_readme_with_the_command_that_measured_it() -> None:
     assert "make bench CORPUS=" in README

@@ -117,7 +117,7 @@ def _postgres(url: URL) -> Engine:
         import psycopg
     except ModuleNotFoundError as slip:
         raise NoSuchDatabase(
-            "PostgreSQL needs its driver: pip install holdfast[postgres]"
+            "PostgreSQL needs its driver: pip install '.[postgres]' in the checkout of Holdfast"
         ) from slip
     del psycopg
     engine = sa.create_engine(

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from holdfast.memory.embed.vector import Array
 
 AUTO, OFF, MINILM = "auto", "off", "minilm"
-INSTALL = "pip install 'holdfast[semantic]'"
+INSTALL = "pip install '.[semantic]' in the checkout of Holdfast"  # on no index: do not name one
 
 
 class NoEmbedder(HoldfastError):
