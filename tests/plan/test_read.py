@@ -176,3 +176,38 @@ def test_any_text_is_a_plan_or_refused_in_words(text: str, kind: str) -> None:
         assert isinstance(read(text, kind), Plan)
     except BadPlan as slip:
         assert str(slip)
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("fils: a.py", "files"),
+        ("File: a.py", "files"),
+        ("flies: a.py", "files"),
+        ("deps: set-up", "depends"),
+        ("dependencies: set-up", "depends"),
+        ("estimates: 12k", "estimate"),
+        ("keep togehter: yes", "keep together"),
+    ],
+)
+def test_a_field_that_is_nearly_one_is_a_mistake_with_the_one_that_was_meant(
+    written: str, meant: str
+) -> None:
+    with pytest.raises(BadPlan, match=f"did you mean '{meant}'") as slip:
+        read(f"- [ ] Write it\n  - {written}\n")
+    assert slip.value.place.line == 2
+
+
+@pytest.mark.parametrize(
+    "words", ["Fixes: #12", "Note: at once", "fields: a, b", "see https://example.org", "tiles: 3"]
+)
+def test_other_words_with_a_colon_are_the_description(words: str) -> None:
+    [task] = read(f"- [ ] Write it\n  - {words}\n").tasks
+    assert task.description == words
+
+
+def test_a_field_of_several_words_may_be_joined_in_any_way() -> None:
+    for name in ("depends on", "depends_on", "depends-on", "Depends On"):
+        one, two = read(f"- [ ] one\n- [ ] two\n  - {name}: one\n").tasks
+        assert two.depends == (one.id,)

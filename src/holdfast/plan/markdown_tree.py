@@ -9,15 +9,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from difflib import get_close_matches
 
 from holdfast.plan.errors import BadPlan, Place
 from holdfast.plan.tree import Node
 
 _BOX = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\][ \t]+(.*\S)[ \t]*")
 _BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(.*\S)[ \t]*")
-_FIELD = re.compile(r"([A-Za-z][A-Za-z_ ]{0,24}):[ \t]*(.*)")
+_FIELD = re.compile(r"([A-Za-z][A-Za-z_ -]{0,24}):[ \t]*(.*)")
 _FENCE = re.compile(r"[ \t]*(```+|~~~+)")
 _COMMA = re.compile(r"[ \t]*,[ \t]*")
+_BLANK = re.compile(r"[_ -]+")
 TAB = 4
 _LISTS = {"files": "files", "depends": "depends", "depends on": "depends", "after": "depends"}
 _NUMBERS = {
@@ -26,6 +28,9 @@ _NUMBERS = {
     "estimated files": "estimated_files",
 }
 _TOGETHER = frozenset({"keep together", "keep_together"})
+_NAMES = (*_LISTS, *_NUMBERS, "group", "keep together", "id")
+_MEANT = dict.fromkeys(("deps", "dependency", "dependencies", "requires"), "depends")
+_ALIKE = 0.85  # `fils` and `file` are `files`; `fixes` and `fields` are words of their own
 
 
 @dataclass(slots=True)
@@ -95,7 +100,7 @@ class _Reading:
 
     def _said(self, item: _Item, words: str, place: Place) -> None:
         named = _FIELD.fullmatch(words)
-        name = named.group(1).strip().lower().replace("_", " ") if named else ""
+        name = _BLANK.sub(" ", named.group(1).strip().lower()) if named else ""
         given = named.group(2).strip() if named else ""
         if words.lower() in _TOGETHER or name == "keep together":
             _put(item, "keep_together", Node(given.lower() not in ("no", "false"), place))
@@ -110,7 +115,17 @@ class _Reading:
         elif name == "id":
             _put(item, "id", Node(given, place))
         else:
+            _check_misspelt(name, place)
             item.words.append(words)
+
+
+def _check_misspelt(name: str, place: Place) -> None:
+    """A field that was meant and not found would be lost among the description's words."""
+    turned = [one for one in _NAMES if name and sorted(one) == sorted(name)]
+    near = turned or get_close_matches(name, _NAMES, 1, _ALIKE)
+    meant = _MEANT.get(name) or (near[0] if near else "")
+    if meant:
+        raise BadPlan(f"a task has no {name!r}; did you mean {meant!r}?", place)
 
 
 def _put(item: _Item, name: str, node: Node) -> None:
