@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 from typing import Any
 
@@ -179,3 +180,48 @@ def test_the_present_brief_is_what_the_hook_would_say(work: Work) -> None:
     shown = CliRunner().invoke(holdfast_command, ["brief"])
     assert "Pinned for all." in shown.output
     assert shown.output.strip() == work.compact()[1].strip()
+
+
+@pytest.mark.requirement("K1", "U3")
+def test_a_pin_has_one_id_and_only_pins_are_called_pinned(work: Work) -> None:
+    made = _ok("pin", "Never touch data/raw.", "--json")
+    items = [item for part in _ok("--json")["parts"] for item in part["items"]]
+    assert [item["id"] for item in items if item["is_pinned"]] == [made["id"]]
+    request = next(item for item in items if item["section"] == "task")
+    assert request["is_never_cut"] and not request["is_pinned"]
+    lines = _ok("--all").splitlines()
+    pinned = [line for line in lines if "pinned" in line]
+    assert [line.split()[0] for line in pinned] == [made["id"]]
+    refused = CliRunner().invoke(holdfast_command, ["budget", "evict", made["id"]])
+    assert f"unpin {made['id']}" in str(refused.exception)
+
+
+@pytest.mark.requirement("K1", "U3")
+@pytest.mark.parametrize("scope", [[], ["--user"], ["--session", "now"]])
+def test_what_takes_back_an_unpin_pins_the_same_in_the_same_scope(
+    work: Work, scope: list[str]
+) -> None:
+    words = "Say 'no' to $HOME and \"quotes\""
+    made = _ok("pin", words, *scope, "--json")
+    gone = _ok("unpin", made["id"], "--json")
+    again = _ok(*shlex.split(gone["undo"])[2:], "--json")
+    assert (again["id"], again["scope"], again["text"]) == (made["id"], made["scope"], words)
+    _ok(*shlex.split(again["undo"])[2:])
+    assert _ok("--json")["pins"] == []
+
+
+@pytest.mark.requirement("K1", "U3")
+def test_what_takes_back_a_share_gives_the_one_before(work: Work) -> None:
+    assert _ok("allot", ACTIVE, "role", "--json")["undo"] == ""
+    assert _ok("allot", ACTIVE, "30%", "--json")["undo"].endswith(f"allot {ACTIVE} role")
+    assert _ok("allot", ACTIVE, "40%", "--json")["undo"].endswith(f"allot {ACTIVE} 0.3")
+    assert _ok("allot", ACTIVE, "role", "--json")["undo"].endswith(f"allot {ACTIVE} 0.4")
+
+
+@pytest.mark.requirement("K1", "U3")
+def test_a_file_name_that_names_no_file_is_counted_as_a_text_and_said(work: Work) -> None:
+    found = CliRunner().invoke(holdfast_command, ["budget", "estimate", "nofile.md"])
+    assert "there is no file nofile.md" in found.stderr
+    assert "9 characters" in found.stdout
+    plain = CliRunner().invoke(holdfast_command, ["budget", "estimate", "a few words."])
+    assert plain.stderr == ""

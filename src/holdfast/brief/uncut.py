@@ -37,6 +37,11 @@ def pins(given: Iterable[Pin]) -> list[Item]:
     ]
 
 
+def pin_id(item: Item) -> str:
+    """Of the pin it stands for; empty for what nobody pinned, also if it is never cut."""
+    return item.reason.removeprefix("pin ") if item.section == "pinned" else ""
+
+
 def items(facts: Facts, limit: int, room: int, more: Sequence[Item] = ()) -> list[Item]:
     """The request and the rules, as long as they may be; `more` must be told as well."""
     headings = HEADINGS + HEADING * len({one.section for one in more})

@@ -17,7 +17,7 @@ from holdfast.budget.estimate import Estimate, estimate
 from holdfast.budget.ledger import MOST_CHARS, MOST_EVICTED, MOST_PIN, MOST_PINS, Pin
 from holdfast.redact import redact
 
-__all__ = ["Estimate", "Pin", "allot", "estimate", "evict", "pin", "readmit", "unpin"]
+__all__ = ["Estimate", "Pin", "allot", "estimate", "evict", "pin", "readmit", "share_set", "unpin"]
 LEFT_OVER = 0.05  # what set shares leave to each compartment nobody has set
 
 
@@ -107,6 +107,13 @@ def allot(
 
     _change(scope, project, "", change)
     return kept
+
+
+def share_set(compartment: str, *, scope: str = "project", project: str = "") -> float | None:
+    """What this scope gives a compartment; None where that is left to the role."""
+    rows = ledger.load(ledger.path_of(scope, project)).get("shares")
+    value = rows.get(compartment) if isinstance(rows, dict) else None
+    return float(value) if type(value) in (int, float) else None
 
 
 def _change(

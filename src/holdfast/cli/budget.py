@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import time
 from collections.abc import Callable
 from dataclasses import asdict
@@ -23,6 +25,7 @@ from holdfast.wire import places
 Command = Callable[..., Any]
 MOST_FILE = 8 << 20
 SHOWN_ITEMS, SHOWN_CHARS = 8, 90
+_FILE_NAME = re.compile(r"\S*/\S*|\S+\.\w{1,8}")
 
 
 def _scope(command: Command) -> Command:
@@ -78,15 +81,17 @@ def pin(
 ) -> None:
     """Put TEXT into every brief until it is unpinned."""
     scope = "session" if session else "user" if is_user else "project"
+    session_id = _of_session(session) if session else ""
     one = desk.pin(
         text,
         now_ms=_now(),
         compartment=compartment,
         scope=scope,
         project=_path(project),
-        session_id=_of_session(session) if session else "",
+        session_id=session_id,
     )
-    _say(one._asdict(), as_json, f"pinned {one.id} ({scope}, {one.compartment})", f"unpin {one.id}")
+    words = f"pinned {one.id} ({scope}, {one.compartment})"
+    _say(one._asdict(), as_json, words, f"unpin {one.id}{_where(scope, session_id, project)}")
 
 
 @budget.command()
@@ -96,10 +101,13 @@ def pin(
 @_json
 def unpin(pin_id: str, session: str, project: Path | None, as_json: bool) -> None:
     """Take a pin back."""
-    one = desk.unpin(pin_id, project=_path(project), session_id=_of_session(session))
+    session_id = _of_session(session)
+    one = desk.unpin(pin_id, project=_path(project), session_id=session_id)
     words = f"unpinned {one.id} ({one.scope}): {shown(one.text)}"
-    undo = f"pin {json.dumps(one.text, ensure_ascii=False)} --compartment {one.compartment}"
-    _say(one._asdict(), as_json, words, undo + {"user": " --user"}.get(one.scope, ""))
+    undo = f"pin {shlex.quote(one.text)} --compartment {one.compartment}"
+    user = " --user" if one.scope == "user" else ""
+    where = user or _where(one.scope, session_id, project)
+    _say(one._asdict(), as_json, words, undo + where)
 
 
 @budget.command()
@@ -110,13 +118,15 @@ def unpin(pin_id: str, session: str, project: Path | None, as_json: bool) -> Non
 def evict(item_id: str, undo: bool, session: str, as_json: bool) -> None:
     """Do not tell this item of the brief again in this session, unless it changes."""
     chosen = choose.newest(session)
+    session_id = chosen.state.session_id
+    where = _where("session", session_id, None) if session else ""
     if undo:
-        desk.readmit(item_id, session_id=chosen.state.session_id)
-        _say({"id": item_id}, as_json, f"{item_id} may be told again", f"evict {item_id}")
+        desk.readmit(item_id, session_id=session_id)
+        _say({"id": item_id}, as_json, f"{item_id} may be told again", f"evict {item_id}{where}")
         return
     one = budgeting.evict(item_id, chosen.state, chosen.folder)
     words = f"evicted {one.id} ({one.section}): {shown(one.text)[:SHOWN_CHARS]}"
-    _say(asdict(one), as_json, words, f"evict --undo {one.id}")
+    _say(asdict(one), as_json, words, f"evict --undo {one.id}{where}")
 
 
 @budget.command()
@@ -143,18 +153,34 @@ def estimate(text_or_file: str, session: str, as_json: bool) -> None:
 def allot(compartment: str, share: str, is_user: bool, project: Path | None, as_json: bool) -> None:
     """Give a compartment a share of the brief: 0.4, 40%, or `role` for what its role gives."""
     scope = "user" if is_user else "project"
+    before = desk.share_set(compartment, scope=scope, project=_path(project))
     kept = desk.allot(compartment, _share(share), scope=scope, project=_path(project))
     told = ", ".join(f"{name} {value:.0%}" for name, value in kept.items()) or "none"
-    flag = " --user" if is_user else ""
-    _say(kept, as_json, f"shares set for the {scope}: {told}", f"allot {compartment} role{flag}")
+    flag = " --user" if is_user else _where(scope, "", project)
+    undo = "" if before == kept.get(compartment) else f"allot {compartment} {_spelled(before)}"
+    _say(kept, as_json, f"shares set for the {scope}: {told}", undo and undo + flag)
 
 
 def _say(values: dict[str, Any], as_json: bool, words: str, undo: str) -> None:
+    """With the line that takes it back, where something was changed."""
+    line = f"holdfast budget {undo}" if undo else ""
     if as_json:
-        click.echo(json.dumps({**values, "undo": f"holdfast budget {undo}"}, ensure_ascii=False))
+        click.echo(json.dumps({**values, "undo": line}, ensure_ascii=False))
         return
     click.echo(words)
-    click.echo(f"  undo: holdfast budget {undo}")
+    if line:
+        click.echo(f"  undo: {line}")
+
+
+def _where(scope: str, session_id: str, project: Path | None) -> str:
+    """The options that lead back to the same ledger from this folder."""
+    if scope == "session":
+        return f" --session {shlex.quote(session_id)}"
+    return f" --project {shlex.quote(_path(project))}" if project and scope == "project" else ""
+
+
+def _spelled(share: float | None) -> str:
+    return "role" if share is None else f"{share:g}"
 
 
 def _show(found: Status, most: int) -> None:
@@ -178,8 +204,8 @@ def _show_part(part: Part, most: int) -> None:
     share = f"{part.share:.0%} by {part.set_by}, {part.share_tokens:,} tokens"
     click.echo(f"{part.name}  {share}: {part.spent_tokens:,} spent{borrowed}{lent}")
     for one in part.items[:most]:
-        pinned = " pinned" if one.is_pinned else ""
-        click.echo(f"  {one.id} {one.section}{pinned}: {shown(one.text)[:SHOWN_CHARS]}")
+        firm = ", never cut" if one.is_never_cut and not one.is_pinned else ""
+        click.echo(f"  {one.id} {one.section}{firm}: {shown(one.text)[:SHOWN_CHARS]}")
     if len(part.items) > most:
         click.echo(f"  … {len(part.items) - most} more: --all")
 
@@ -197,6 +223,8 @@ def _text(given: str) -> str:
     """What the file holds, if it is the name of one."""
     if len(given) < 4096 and "\0" not in given and Path(given).is_file():
         return places.read_small(given, MOST_FILE).decode("utf-8", "replace")
+    if _FILE_NAME.fullmatch(given):
+        click.echo(f"note: there is no file {shown(given)}: counted as a text", err=True)
     return given
 
 

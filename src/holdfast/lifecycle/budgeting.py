@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.brief import compartments
+from holdfast.brief import compartments, uncut
 from holdfast.brief.compose import DEFAULT_TOKENS, KEPT, Brief
 from holdfast.brief.item import Item, item_id
 from holdfast.brief.roles import sections_of
@@ -26,12 +26,13 @@ if TYPE_CHECKING:
 class Told:
     """One item of the present brief."""
 
-    id: str
+    id: str  # a pin goes by that of its pin
     section: str
     text: str
     reason: str
     tokens: int
     is_pinned: bool
+    is_never_cut: bool  # a pin, and also the request, marked rules, the last words
     can_be_evicted: bool
 
 
@@ -96,8 +97,10 @@ def evict(item: str, state: State, folder: str) -> Told:
     found = [one for one in map(_told, brief.items) if item and one.id.startswith(item)]
     if len(found) != 1:
         raise NoSuchPin(f"{'no item begins' if not found else 'several items begin'} with {item}")
+    if found[0].is_pinned:
+        raise NoSuchPin(f"{found[0].id} is a pin: holdfast budget unpin {found[0].id}")
     if not found[0].can_be_evicted:
-        raise NoSuchPin(f"{found[0].id} is the request or a pin: those stay")
+        raise NoSuchPin(f"{found[0].id} is the request: that stays")
     desk.evict(found[0].id, session_id=state.session_id)
     return found[0]
 
@@ -125,13 +128,15 @@ def _parts(brief: Brief, known: Ledger) -> list[Part]:
 
 
 def _told(item: Item) -> Told:
+    pin = uncut.pin_id(item)
     return Told(
-        id=item_id(item),
+        id=pin or item_id(item),
         section=item.section,
         text=item.text,
         reason=item.reason,
         tokens=tokens_of(units(item.text) + 3),
-        is_pinned=item.pinned,
+        is_pinned=bool(pin),
+        is_never_cut=item.pinned,
         can_be_evicted=item.section not in KEPT,
     )
 
