@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -10,6 +11,7 @@ import pytest
 
 import holdfast
 from holdfast.cli.main import COMMANDS, holdfast_command
+from holdfast.client.install.scopes import SKILLS
 from holdfast.settings.table import TABLE
 
 ROOT = Path(__file__).parents[2]
@@ -44,9 +46,26 @@ def test_every_option_is_documented_with_its_command() -> None:
         row = next(line for line in page if f"`holdfast {name}`" in line.partition(" | ")[0])
         command = holdfast_command.get_command(click.Context(holdfast_command), name)
         assert command is not None
-        for option in (one for one in command.params if isinstance(one, click.Option)):
+        for below, option in _options(command):
+            assert all(word in row for word in below), f"{name} {below}"
             for spelled in option.opts:
-                assert spelled in row, f"{name} {spelled}"
+                assert f"`{spelled}" in row, f"{name} {' '.join(below)} {spelled}"
+
+
+def _options(command: click.Command, *words: str) -> Iterator[tuple[tuple[str, ...], click.Option]]:
+    """Its own, and those of the commands below it with the words that lead there."""
+    for one in command.params:
+        if isinstance(one, click.Option):
+            yield words, one
+    for name, below in getattr(command, "commands", {}).items():
+        yield from _options(below, *words, name)
+
+
+def test_every_slash_command_is_named_where_the_install_is_told() -> None:
+    page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    for name in SKILLS:
+        assert f"/holdfast:{name}`" in page
+        assert f"{name}.md`" in README
 
 
 @pytest.mark.requirement("U3")

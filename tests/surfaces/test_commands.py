@@ -232,6 +232,12 @@ def test_the_log_is_filtered_by_level_and_session_and_rotated() -> None:
     [line] = _ok("log", "--level", "WARN").splitlines()
     assert line.endswith("two?lines ?[31m")
     assert _ok("log", "--session", "aaaaaaaa-1234").endswith("one\n")
+    told = [json.loads(line) for line in _ok("log", "--json").splitlines()]
+    assert [(one["level"], one["place"]) for one in told] == [
+        ("INFO", "aaaaaaaa"),
+        ("ALERT", "bbbbbbbb"),
+    ]
+    assert told[0]["message"] == "one"
     for _ in range(1_200):
         log.add("INFO", "cccccccc", "x" * 1_000)
     assert Path(log.path() + ".1").stat().st_size <= log.ROTATE_BYTES + 2_000

@@ -23,7 +23,10 @@ LOOK_EVERY_SECONDS = 0.5
 @click.option("--level", type=click.Choice(guard_log.LEVELS), help="this level and graver")
 @click.option("--audit", "as_audit", is_flag=True, help="audit events as JSON lines")
 @click.option("--session", default="", help="only this session")
-def log(follow: bool, lines: int, level: str | None, as_audit: bool, session: str) -> None:
+@click.option("--json", "as_json", is_flag=True, help="each line as a JSON object")
+def log(
+    follow: bool, lines: int, level: str | None, as_audit: bool, session: str, as_json: bool
+) -> None:
     """What the guard did, one line per event."""
     if as_audit:
         for event in audit.events():
@@ -33,11 +36,11 @@ def log(follow: bool, lines: int, level: str | None, as_audit: bool, session: st
     path = Path(guard_log.path())
     wanted = [line for line in _kept(path) if _fits(line, level, session)]
     for line in wanted[-lines:] if lines else []:
-        click.echo(line)
+        click.echo(_plain(line) if as_json else line)
     if follow:
         for line in _following(path):
             if _fits(line, level, session):
-                click.echo(line)
+                click.echo(_plain(line) if as_json else line)
 
 
 def _kept(path: Path) -> list[str]:
@@ -54,6 +57,11 @@ def _fits(line: str, level: str | None, session: str) -> bool:
         return False
     graver = guard_log.LEVELS[guard_log.LEVELS.index(level) :] if level else guard_log.LEVELS
     return words[1] in graver and words[2].startswith(session[:8])
+
+
+def _plain(line: str) -> str:
+    at, level, place, message = line.split(" ", 3)
+    return json.dumps({"at": at, "level": level, "place": place, "message": message})
 
 
 def _following(path: Path) -> Iterator[str]:
