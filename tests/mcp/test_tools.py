@@ -265,4 +265,4 @@ def test_an_item_of_the_brief_is_evicted_by_its_id(project: Path, talk: Near) ->
     assert ran["id"] in talk.good("context_budget", op="status")["evicted"]
     assert "`ls`" not in talk.good("resume", which="now")["text"]
     [asked] = [row for row in rows if "harbour" in row.get("text", "")]
-    assert "those stay" in talk.bad("context_budget", op="evict", id=asked["id"])
+    assert "that stays" in talk.bad("context_budget", op="evict", id=asked["id"])

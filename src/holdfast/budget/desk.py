@@ -113,7 +113,7 @@ def share_set(compartment: str, *, scope: str = "project", project: str = "") ->
     """What this scope gives a compartment; None where that is left to the role."""
     rows = ledger.load(ledger.path_of(scope, project)).get("shares")
     value = rows.get(compartment) if isinstance(rows, dict) else None
-    return float(value) if type(value) in (int, float) else None
+    return float(value) if isinstance(value, int | float) else None
 
 
 def _change(
