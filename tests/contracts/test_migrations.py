@@ -46,7 +46,7 @@ INSERT INTO counts (noun, n) VALUES ('actions', 3), ('messages', 1), ('sessions'
 
 
 def _make_old(connection: Connection) -> None:
-    restoring._clear(connection)
+    restoring.clear(connection)
     schema.bring_up(connection, "0001")
     for statement in ROWS.split(";"):
         connection.exec_driver_sql(statement)
