@@ -22,7 +22,12 @@ from tests.hot.hooks import window
 NOW = 1
 
 
-@pytest.fixture(params=[False, True], ids=["in time", "late"])
+@pytest.fixture(
+    params=[
+        pytest.param(False, id="in time"),
+        pytest.param(True, id="late", marks=pytest.mark.slow),
+    ]
+)
 def client(request: pytest.FixtureRequest, tmp_path: Path) -> Client:
     made = Client(tmp_path, late=request.param)
     hook("PostToolUse", made.path, tool_use_id="t0")
@@ -86,6 +91,7 @@ def test_two_hooks_at_once_do_not_both_say_it(client: Client) -> None:
     assert [an_entry(1).tag in text for text in said] == [True, False]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A3")
 def test_words_no_client_writes_down_are_not_said_for_ever(tmp_path: Path) -> None:
     client = Client(tmp_path, late=False)

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 
 from holdfast.memory.embed import asking
 from holdfast.memory.index import engines
+
+if TYPE_CHECKING:
+    from holdfast.memory.embed.onnx import Onnx
 
 
 @pytest.fixture(autouse=True)
@@ -15,3 +19,16 @@ def nothing_held() -> Iterator[None]:
     yield
     engines.release()
     asking.forget()
+
+
+@pytest.fixture(scope="session")
+def model() -> Onnx:
+    """The shipped one, loaded once: that takes a third of a second."""
+    from holdfast.memory.embed import minilm
+
+    return minilm.minilm()
+
+
+@pytest.fixture
+def one_model(model: Onnx, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("holdfast.memory.embed.minilm.minilm", lambda: model)

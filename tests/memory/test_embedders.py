@@ -28,11 +28,6 @@ Answering = Callable[[list[str]], Any]
 KEY = "sk-" + "q7Zk" * 8
 
 
-@pytest.fixture(scope="module")
-def model() -> onnx.Onnx:
-    return minilm.minilm()
-
-
 @pytest.fixture
 def endpoint() -> Iterator[Callable[[Answering], Endpoint]]:
     """An endpoint that answers as it is told; `seen` holds the headers it got."""
@@ -200,6 +195,7 @@ def test_an_embedder_that_hangs_costs_patience_not_the_answer(
     assert any("no answer within" in note for note in answer.notes)
 
 
+@pytest.mark.usefixtures("one_model")
 @pytest.mark.requirement("M2")
 def test_search_by_meaning_finds_what_no_word_tells(tmp_path: Path) -> None:
     talk = ("can we speed up the nightly job?", "The overnight export takes eleven minutes now.")
@@ -219,6 +215,7 @@ def test_search_by_meaning_finds_what_no_word_tells(tmp_path: Path) -> None:
     assert recall("logo", project=str(tmp_path), by_keyword=True).mode == "keyword"
 
 
+@pytest.mark.usefixtures("one_model")
 @pytest.mark.requirement("M2")
 def test_another_embedder_than_the_vectors_are_of_is_said(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -94,6 +94,16 @@ def test_what_is_written_later_is_found_and_nothing_twice(project: Path) -> None
 
 
 @pytest.mark.requirement("M2")
+def test_what_was_said_twice_is_given_once_and_in_the_place_of_the_better(project: Path) -> None:
+    a_session(project, "s7", "the quokka eats leaves", "Yes.", "and then", "Quokka quokka quokka.")
+    a_session(project, "s8", "the quokka eats leaves", "It is a quokka, I think, or was it not?")
+    found = recall("quokka eats leaves", project=str(project), limit=3).found
+    assert found[0].text == "the quokka eats leaves"
+    assert len({one.text for one in found}) == len(found)
+    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+
+
+@pytest.mark.requirement("M2")
 def test_what_is_deleted_at_its_source_is_not_found_any_more(project: Path) -> None:
     path = a_session(project, "s1", *TALK)
     memory = a_memory(project, "deploys", "The freeze begins on Thursday.")

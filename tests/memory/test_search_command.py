@@ -52,6 +52,7 @@ def test_people_see_ids_words_and_the_way_to_more() -> None:
     assert "nothing found" in run("zzzz").output
 
 
+@pytest.mark.usefixtures("one_model")
 @pytest.mark.requirement("U3", "M2")
 def test_status_says_how_far_the_index_is() -> None:
     assert "2 turns" in run("--status").output

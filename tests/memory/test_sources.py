@@ -283,6 +283,7 @@ def test_rebuild_makes_every_index_again_and_keeps_vectors(project: Path) -> Non
     assert engines.opened(str(project)).counts() == (2, 2, "m")
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X6")
 def test_a_kill_while_taking_in_loses_nothing_and_doubles_nothing(project: Path) -> None:
     a_session(project, "s1", *[f"word{n} is said" for n in range(4_000)])
@@ -303,6 +304,7 @@ def test_a_kill_while_taking_in_loses_nothing_and_doubles_nothing(project: Path)
     assert engines.opened(str(project)).counts().items == 4_000
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("M2", "X6")
 def test_two_processes_that_take_in_at_once_do_it_once(project: Path) -> None:
     a_session(project, "s1", *[f"word{n} is said" for n in range(600)])

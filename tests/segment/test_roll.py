@@ -203,6 +203,7 @@ def test_a_disk_that_takes_nothing_is_said_and_the_next_roll_does_it(
     assert not list((own_home / ".holdfast/segments").rglob("*.draft"))
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A4", "R4")
 def test_two_processes_at_once_compress_each_segment_once(transcript: Path) -> None:
     code = (

@@ -266,6 +266,7 @@ def test_a_full_disk_leaves_what_was_there(own_home: Path, monkeypatch: pytest.M
     assert len(list(_warm_file(own_home).parent.iterdir())) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("R4", "A4")
 def test_readers_in_many_processes_lose_no_count(own_home: Path) -> None:
     kept(a_segment())

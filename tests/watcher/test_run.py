@@ -33,6 +33,7 @@ def alone() -> Iterator[subprocess.Popen[str]]:
             process.kill()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A5", "X3")
 @pytest.mark.parametrize("signal_", [signal.SIGTERM, signal.SIGINT])
 def test_alone_it_ends_well_when_told(alone: subprocess.Popen[str], signal_: int) -> None:
@@ -44,6 +45,7 @@ def test_alone_it_ends_well_when_told(alone: subprocess.Popen[str], signal_: int
     assert seat.holder() is None
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A5")
 def test_the_lock_tells_who_watches(alone: subprocess.Popen[str]) -> None:
     held = seat.holder()

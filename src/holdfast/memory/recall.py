@@ -149,8 +149,11 @@ def _fits(item: Item, wanted: Wanted) -> bool:
 
 
 def _distinct(found: list[tuple[Rank, Item, Index]]) -> list[tuple[Rank, Item, Index]]:
-    """Of those that say the same words, the best."""
-    return list({item.hash: (told, item, of) for told, item, of in reversed(found)}.values())[::-1]
+    """Of those that say the same words, the best, and in its place."""
+    kept: dict[str, tuple[Rank, Item, Index]] = {}
+    for one in found:
+        kept.setdefault(one[1].hash, one)
+    return list(kept.values())
 
 
 def _fresh(project: str, notes: list[str]) -> Index:

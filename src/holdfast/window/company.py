@@ -18,7 +18,7 @@ def of(state: State, settings: Settings, now_ms: int) -> list[dict[str, Any]]:
     zones = Thresholds.of(settings).zones
     beside = [
         other
-        for folder, other in all_windows()
+        for folder, other in all_windows(now_ms - LIVE_MS)
         if _is_company(other, state) and _is_live(folder, other, now_ms)
     ]
     beside.sort(key=_used_ratio, reverse=True)

@@ -12,9 +12,12 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.wire import log, places
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 VERSION = 1
 PATIENCE_SECONDS = 2.0
@@ -200,10 +203,19 @@ def _acquire(fd: int) -> None:
             time.sleep(0.01)
 
 
-def all_windows() -> list[tuple[str, State]]:
-    """Every window with a state, newest first."""
+def all_windows(since_ms: int = 0) -> list[tuple[str, State]]:
+    """Every window with a state, newest first; of those that were not written since then, none is
+    read: a machine has hundreds of old ones."""
     from pathlib import Path
 
-    found = [str(path.parent) for path in Path(places.windows()).glob("*/*/state.json")]
-    states = [(folder, load(folder)) for folder in found]
+    found = Path(places.windows()).glob("*/*/state.json")
+    new = [str(path.parent) for path in found if not since_ms or _changed_ms(path) >= since_ms]
+    states = [(folder, load(folder)) for folder in new]
     return sorted(states, key=lambda pair: pair[1].at_ms, reverse=True)
+
+
+def _changed_ms(path: Path) -> int:
+    try:
+        return path.stat().st_mtime_ns // 1_000_000
+    except OSError:
+        return 0  # gone meanwhile
