@@ -6,7 +6,7 @@ What was found carries where it came from, and `expand` leads back to the turns 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from holdfast.memory import places, rank, words
 from holdfast.memory import sync as syncing
@@ -25,6 +25,7 @@ AT_ONCE = 4
 SYNC_SECONDS = 5.0
 MOST = 200
 HYBRID, KEYWORD = "hybrid", "keyword"
+T = TypeVar("T")
 
 __all__ = ["Answer", "Found", "expand", "recall"]
 
@@ -82,7 +83,7 @@ def found_by(
     """In one order over all indexes; `vectors` are the query's, by embedder."""
     limit = max(1, min(limit, MOST))
     many = Many(*(max(LEAST, side // len(indexes)) for side in (BY_WORDS, BY_MEANING)))
-    scored = _each(lambda one: _Scored(one, *one.scores(asked, vectors, many, wanted)), indexes)
+    scored = each(lambda one: _Scored(one, *one.scores(asked, vectors, many, wanted)), indexes)
     best = rank.Best.of([one.keyword for one in scored], [one.vector for one in scored])
     most = limit * LOOKED_AT
     order = [
@@ -95,7 +96,7 @@ def found_by(
     return [found_as(item, index.project, told, asked) for told, item, index in first]
 
 
-def _each(ask: Callable[[Index], _Scored], indexes: Sequence[Index]) -> list[_Scored]:
+def each(ask: Callable[[Index], T], indexes: Sequence[Index]) -> list[T]:
     """Several at once: the engines do their work beside the interpreter."""
     if len(indexes) == 1:
         return [ask(indexes[0])]
@@ -107,7 +108,7 @@ def _each(ask: Callable[[Index], _Scored], indexes: Sequence[Index]) -> list[_Sc
 
 def _vectors(indexes: Sequence[Index], asked: words.Query, notes: list[str]) -> dict[str, Any]:
     """The query's vector for each embedder the indexes were made with; why not, where not."""
-    made_with = [counts for index in indexes if (counts := index.counts()).vectors]
+    made_with = [told for told in each(lambda one: one.counts(), indexes) if told.vectors]
     if not made_with:
         notes.append("keyword only: no vectors have been made yet")
         return {}
