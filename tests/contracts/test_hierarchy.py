@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
+from holdfast.store import notes
 from holdfast.store.store import Store
 from holdfast.store.tables import subtasks as subtask_rows
 from holdfast.store.tables import tasks as task_rows
@@ -104,7 +105,7 @@ def test_the_tree_is_paged_by_request_newest_first(store: Store) -> None:
     assert [row["id"] for row in whole.requests.rows] == newest
     page = store.read(lambda c: hierarchy.of_project(c, project_id, 1, 1)).requests
     assert ([row["id"] for row in page.rows], page.total) == ([newest[1]], 3)
-    assert [whole.figures[f"total_{noun}"] for noun in projects.COUNTED] == [3, 2, 1]
+    assert [whole.figures[f"total_{noun}"] for noun in notes.BY_PROJECT] == [3, 2, 1]
     past = store.read(lambda c: hierarchy.of_project(c, project_id, 1, 9)).requests
     assert (past.rows, past.total) == ([], 3)
     with pytest.raises(NotThere, match="Project not found"):

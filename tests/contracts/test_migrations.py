@@ -41,7 +41,8 @@ INSERT INTO messages (id, from_agent, topic, content, priority, created_ms, expi
 INSERT INTO agent_contexts (id, project_id, agent_id, agent_type, updated_ms)
   VALUES ('c', 'p', 'a', 'backend', 10);
 INSERT INTO counts (noun, n) VALUES ('actions', 3), ('messages', 1), ('sessions', 1),
-  ('projects', 1), ('requests', 1), ('tasks', 1), ('subtasks', 1)
+  ('projects', 1), ('requests', 1), ('tasks', 1), ('subtasks', 1),
+  ('requests of p', 1), ('tasks of p', 1), ('subtasks of p', 1)
 """
 
 

@@ -128,7 +128,7 @@ def test_a_branch_goes_with_all_below_it_and_counts_stay_right(store: Store, wha
     a_task(store, a_request(store, "other"))
     _counts_are_right(store)
     _project, before = store.read(lambda c: projects.measured(c, request["project_id"]))
-    assert [before[f"total_{noun}"] for noun in projects.COUNTED] == [2, 2, 1]
+    assert [before[f"total_{noun}"] for noun in notes.BY_PROJECT] == [2, 2, 1]
     store.write(projects.recount)
     assert store.read(lambda c: projects.measured(c, request["project_id"])) == (_project, before)
     if what == "request":
@@ -140,7 +140,7 @@ def test_a_branch_goes_with_all_below_it_and_counts_stay_right(store: Store, wha
         a_request(store)
     _project, after = store.read(lambda c: projects.measured(c, request["project_id"]))
     left = {"request": [1, 1, 0], "task": [2, 1, 0], "project": [1, 0, 0]}[what]
-    assert [after[f"total_{noun}"] for noun in projects.COUNTED] == left
+    assert [after[f"total_{noun}"] for noun in notes.BY_PROJECT] == left
     _counts_are_right(store)
     assert store.read(lambda c: notes.counted(c, "actions")) == 0
     assert store.read(lambda c: c.scalar(sa.text("SELECT count(*) FROM agent_contexts"))) == 0

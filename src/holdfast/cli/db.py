@@ -30,17 +30,13 @@ def db() -> None:
 @JSON
 def migrate(database: str, as_json: bool) -> None:
     """Make the database, or bring an older one up; then count its rows again."""
-    from holdfast.store import notes, schema
+    from holdfast.store import schema
     from holdfast.store.store import Store
-    from holdfast.store.tables import counts
-    from holdfast.work import tool_counts
+    from holdfast.work import projects
 
     with _engine(database) as engine:
         before = schema.ensure(engine, migrate=True)
-        nouns = _nouns(engine, counts)
-        store = Store(engine)
-        store.write(lambda c: notes.recount(c, nouns))
-        store.write(tool_counts.recount)
+        Store(engine).write(projects.recount)
     found = {"database": _shown(database), "from": before or None, "to": schema.HEAD}
     made = f"brought up from {before}" if before else "made"
     words = "is there already" if before == schema.HEAD else made
@@ -130,13 +126,6 @@ def _engine(database: str) -> Iterator[Engine]:
         yield engine
     finally:
         engine.dispose()
-
-
-def _nouns(engine: Engine, counts: Any) -> list[str]:
-    import sqlalchemy as sa
-
-    with engine.connect() as connection:
-        return [str(noun) for (noun,) in connection.execute(sa.select(counts.c.noun))]
 
 
 def _backup_file() -> Path:

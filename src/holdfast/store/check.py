@@ -8,11 +8,11 @@ from dataclasses import dataclass
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
-from holdfast.store import schema
+from holdfast.store import notes, schema
 from holdfast.store.engine import is_sqlite, snapshot
 from holdfast.store.errors import Corrupt, StoreError
 from holdfast.store.slips import in_words
-from holdfast.store.tables import actions, counts, metadata, tool_counts
+from holdfast.store.tables import counts, metadata, tool_counts
 
 OLDEST_POSTGRES = 16
 MOST_SHOWN = 5
@@ -92,18 +92,27 @@ def _tables(connection: Connection) -> Finding:
 
 
 def _counts(connection: Connection) -> Finding:
-    """The kept counts beside the real ones, of the same instant."""
-    wrong = []
-    for noun, kept in connection.execute(sa.select(counts.c.noun, counts.c.n)):
-        if noun in metadata.tables:
-            counted = sa.select(sa.func.count()).select_from(metadata.tables[noun])
-            real = connection.execute(counted).scalar_one()
-            wrong += [f"{noun}: {kept} kept, {real} there"] if kept != real else []
+    """The kept counts beside the real ones, of the same instant; none kept is none there."""
+    kept = {row.noun: int(row.n) for row in connection.execute(sa.select(counts))}
     by_tool = connection.scalar(sa.select(sa.func.coalesce(sa.func.sum(tool_counts.c.n), 0)))
-    there = connection.scalar(sa.select(sa.func.count()).select_from(actions))
-    wrong += [f"tool_counts: {by_tool} kept, {there} there"] if by_tool != there else []
-    words = "; ".join(wrong) + "; holdfast db migrate counts again" if wrong else "as kept"
-    return Finding("counts", not wrong, words)
+    kept["tool_counts"] = int(by_tool or 0)
+    real = _real_counts(connection)
+    wrong = [
+        f"{noun}: {kept.get(noun, 0)} kept, {real.get(noun, 0)} there"
+        for noun in sorted(kept.keys() | real.keys())
+        if kept.get(noun, 0) != real.get(noun, 0)
+    ]
+    words = "; ".join(wrong[:MOST_SHOWN]) + "; holdfast db migrate counts again"
+    return Finding("counts", not wrong, words if wrong else "as kept")
+
+
+def _real_counts(connection: Connection) -> dict[str, int]:
+    def there(noun: str) -> int:
+        counted = sa.select(sa.func.count()).select_from(metadata.tables[noun])
+        return int(connection.execute(counted).scalar_one())
+
+    in_all = {noun: there(noun) for noun in notes.KEPT}
+    return {**in_all, "tool_counts": in_all["actions"], **notes.real_by_project(connection)}
 
 
 def _pragma(connection: Connection, pragma: str) -> list[str]:

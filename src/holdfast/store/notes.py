@@ -18,11 +18,13 @@ from sqlalchemy.engine import Connection, Engine
 
 from holdfast.store import at_once, one_by_one
 from holdfast.store.batch import Batch, Growth, Row, Tally
-from holdfast.store.tables import counts, events, metadata
+from holdfast.store.tables import counts, events, metadata, requests, subtasks, tasks
 from holdfast.store.upsert import upsert
 
 CHANNEL = at_once.CHANNEL
 COUNTS = Tally(counts, ("noun",))
+BY_PROJECT = ("requests", "tasks", "subtasks")  # kept in all, and of each project
+KEPT = ("projects", "sessions", *BY_PROJECT, "actions", "messages")
 MOST_KNOWN = 10_000
 Kind: TypeAlias = sa.Table | Growth | Tally
 _NOTES, _KNOWN = "holdfast_notes", "holdfast_known"
@@ -62,6 +64,11 @@ def count(connection: Connection, noun: str, by: int = 1) -> None:
     tally(connection, COUNTS, (noun,), by)
 
 
+def of_project(noun: str, project_id: str) -> str:
+    """The name under which the count of one project is kept."""
+    return f"{noun} of {project_id}"
+
+
 def tally(connection: Connection, what: Tally, key: tuple[str, ...], by: int = 1) -> None:
     _notes(connection).append((what, (key, by)))
 
@@ -73,6 +80,27 @@ def recount(connection: Connection, nouns: Iterable[str]) -> None:
         n = connection.scalar(sa.select(sa.func.count()).select_from(table)) or 0
         drop(connection, COUNTS, (noun,))
         connection.execute(upsert(connection, counts, ["noun"], {"noun": noun, "n": n}))
+
+
+def recount_all(connection: Connection) -> None:
+    """Every kept count made again from the rows."""
+    recount(connection, KEPT)
+    connection.execute(sa.delete(counts).where(counts.c.noun.like(of_project("%", "%"))))
+    told = [{"noun": noun, "n": n} for noun, n in real_by_project(connection).items()]
+    if told:
+        connection.execute(sa.insert(counts), told)
+
+
+def real_by_project(connection: Connection) -> dict[str, int]:
+    """What the counts of projects should be, by the name they are kept under."""
+    of = [sa.func.count(table.c.id.distinct()) for table in (requests, tasks, subtasks)]
+    joined = requests.outerjoin(tasks).outerjoin(subtasks)
+    query = sa.select(requests.c.project_id, *of).select_from(joined)
+    return {
+        of_project(noun, project_id): n
+        for project_id, *numbers in connection.execute(query.group_by(requests.c.project_id))
+        for noun, n in zip(BY_PROJECT, numbers, strict=True)
+    }
 
 
 def forget(connection: Connection, nouns: Iterable[str]) -> None:

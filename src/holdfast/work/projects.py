@@ -9,13 +9,10 @@ from sqlalchemy.engine import Connection
 
 from holdfast.store import ids, notes
 from holdfast.store.page import Page, Row, first, paged
-from holdfast.store.tables import counts, projects, requests, sessions, subtasks, tasks, waves
+from holdfast.store.tables import counts, projects, requests, sessions, waves
 from holdfast.store.upsert import put_new, upsert
 from holdfast.work import tool_counts
 from holdfast.work.errors import NotThere
-
-COUNTED = ("requests", "tasks", "subtasks")
-GONE_WITH_IT = ("projects", "sessions", "requests", "tasks", "subtasks", "actions", "messages")
 
 
 def id_of(path: str) -> str:
@@ -109,32 +106,22 @@ def remove(connection: Connection, project_id: str) -> None:
     spoken_in = sa.select(requests.c.session_id).where(requests.c.project_id == project_id)
     connection.execute(sa.delete(waves).where(waves.c.session_id.in_(spoken_in)))
     connection.execute(sa.delete(projects).where(projects.c.id == project_id))
-    notes.recount(connection, GONE_WITH_IT)
+    notes.recount(connection, notes.KEPT)
     tool_counts.recount(connection)
-    notes.forget(connection, [_noun(project_id, noun) for noun in COUNTED])
+    notes.forget(connection, [notes.of_project(noun, project_id) for noun in notes.BY_PROJECT])
     notes.announce(connection, "project.removed", project_id=project_id)
 
 
 def count(connection: Connection, project_id: str, noun: str, by: int = 1) -> None:
     """Requests, tasks or subtasks more or less: in all, and in this project."""
     notes.count(connection, noun, by)
-    notes.count(connection, _noun(project_id, noun), by)
+    notes.count(connection, notes.of_project(noun, project_id), by)
 
 
 def recount(connection: Connection) -> None:
-    """Count requests, tasks and subtasks again, in all and by project."""
-    notes.recount(connection, COUNTED)
+    """Count all rows again, in all, by project and by tool."""
+    notes.recount_all(connection)
     tool_counts.recount(connection)
-    connection.execute(sa.delete(counts).where(counts.c.noun.like("% of %")))
-    found = requests.outerjoin(tasks).outerjoin(subtasks)
-    of = [sa.func.count(table.c.id.distinct()) for table in (requests, tasks, subtasks)]
-    query = sa.select(requests.c.project_id, *of).select_from(found)
-    for project_id, *numbers in connection.execute(query.group_by(requests.c.project_id)).all():
-        told = [
-            {"noun": _noun(project_id, noun), "n": n}
-            for noun, n in zip(COUNTED, numbers, strict=True)
-        ]
-        connection.execute(sa.insert(counts), told)
 
 
 def measured(connection: Connection, project_id: str) -> tuple[Row, Row]:
@@ -150,7 +137,7 @@ def measured(connection: Connection, project_id: str) -> tuple[Row, Row]:
         .where(sessions.c.project_id == project_id)
         .subquery()
     )
-    kept = [_kept(project_id, noun).label(noun) for noun in COUNTED]
+    kept = [_kept(project_id, noun).label(noun) for noun in notes.BY_PROJECT]
     query = sa.select(projects, *worked.c, *kept).select_from(projects.join(worked, sa.true()))
     found = first(connection, query.where(projects.c.id == project_id))
     if found is None:
@@ -172,9 +159,5 @@ def measured(connection: Connection, project_id: str) -> tuple[Row, Row]:
 
 
 def _kept(project_id: str, noun: str) -> sa.ColumnElement[int]:
-    known = sa.select(counts.c.n).where(counts.c.noun == _noun(project_id, noun))
+    known = sa.select(counts.c.n).where(counts.c.noun == notes.of_project(noun, project_id))
     return sa.func.coalesce(known.scalar_subquery(), 0)
-
-
-def _noun(project_id: str, noun: str) -> str:
-    return f"{noun} of {project_id}"

@@ -33,7 +33,6 @@ from holdfast.work import gather, projects, salvage
 from holdfast.work.sync import Synced, sync
 from holdfast.work.taking.contexts import SNAPSHOT
 
-COUNTED = ("projects", "sessions", "actions", "messages")
 TOLD = 5  # the version of an id that was made from what it names
 
 
@@ -66,16 +65,11 @@ def _filled(address: str, old: Path | None) -> Rebuilt:
             forget(store, gather.sources())
         synced = sync(store, tell=False)
         saved = salvage.save(store, old) if old else {}
-        store.write(_count_again)
+        store.write(projects.recount)
         store.write(lambda c: notes.announce(c, "store.rebuilt", {"damaged": old is not None}))
     finally:
         store.close()
     return Rebuilt(_shown(store), str(old or ""), saved, synced)
-
-
-def _count_again(connection: Connection) -> None:
-    notes.recount(connection, COUNTED)
-    projects.recount(connection)
 
 
 def _shown(store: Store) -> str:
