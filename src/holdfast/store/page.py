@@ -39,8 +39,16 @@ def paged(
     total: int | None = None,
 ) -> Page:
     """`total` where it is known already: counting a large table costs more than reading a page.
-    Else it is counted as far as `MOST_COUNTED`: a total of that many means at least so many."""
+    Else it is counted, with a filter as far as `MOST_COUNTED`: a total of that many means at
+    least so many."""
     if total is None:
-        some = query.order_by(None).with_only_columns(sa.literal(1)).limit(MOST_COUNTED)
-        total = connection.scalar(sa.select(sa.func.count()).select_from(some.subquery())) or 0
+        total = _counted(connection, query)
     return Page(rows(connection, query.limit(limit).offset(offset)), total, limit, offset)
+
+
+def _counted(connection: Connection, query: sa.Select[Any]) -> int:
+    # A query without a filter would lose its table together with its columns.
+    some = query.order_by(None).with_only_columns(sa.literal(1), maintain_column_froms=True)
+    if query.whereclause is not None:
+        some = some.limit(MOST_COUNTED)
+    return connection.scalar(sa.select(sa.func.count()).select_from(some.subquery())) or 0
