@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -80,3 +82,16 @@ def test_lines_are_found_by_words_with_those_around_them() -> None:
         "53: row 52 calm",
     ]
     assert piece.with_words(text, "storm", 0, 1_000).text == ""
+
+
+@pytest.mark.requirement("R7")
+def test_the_lines_not_shown_are_counted_to_the_last_of_them() -> None:
+    lines = [f"line {number}" for number in range(1, 2_001)]
+    lines[899] = "E   AssertionError: boom"
+    lines[950] = "AssertionError: boom"
+    shown = preview("\n".join(lines) + "\n", ID).splitlines()
+    [said] = [line for line in shown if "are not shown" in line]
+    first, last = map(int, re.findall(r"lines (\d+)-(\d+) are", said)[0])
+    assert [lines[first - 1] in shown, lines[last - 1] in shown] == [False, False]
+    assert [lines[first - 2] in shown, lines[last] in shown] == [True, True]
+    assert "951: AssertionError: boom" in shown

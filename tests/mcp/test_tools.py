@@ -214,6 +214,8 @@ def test_a_segment_is_listed_read_and_saved_in_better_words(project: Path, talk:
     segments.keep(one, 1)
     [row] = talk.good("segments", op="compressed")["segments"]
     assert (row["id"], row["tier"], row["by"]) == ("seg-1", "warm", "holdfast")
+    assert row["session"] == "s1"
+    assert talk.good("expand", id="seg")["id"] == "seg-1"
     assert "we chose cubits" in talk.good("expand", id="seg-1")["text"]
     saved = talk.good("segments", op="save", id="seg-1", text="cubits it is", decisions=["cubits"])
     assert saved["by"] == "model"

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 HEAD_CHARS, TAIL_CHARS, WRONG_CHARS = 1_200, 1_000, 700
 LONGEST_LINE = 240
 _WRONG = re.compile(
-    r"(?i)\b(?:error|exception|traceback|fail(?:ed|ure|s)?|fatal|panic(?:ked)?|denied|refused|"
+    r"(?i)\b(?:\w*error|\w*exception|traceback|fail(?:ed|ure|s)?|fatal|panic(?:ked)?|denied|refused|"
     r"undefined|unresolved|segfault|assert(?:ion)?|cannot|could not|not found)\b|^E\s{2,}"
 )
 
@@ -20,8 +20,9 @@ def preview(text: str, output_id: str) -> str:
     """Some 3,000 characters that stand for the whole, and say how to get the rest."""
     end, start = _head(text), _tail(text)
     hidden, before = text[end:start], text.count("\n", 0, end)
+    last = before + hidden.removesuffix("\n").count("\n") + 1
     said = (
-        f"[holdfast: lines {before + 1}-{before + hidden.count(chr(10)) + 1} are not shown here, "
+        f"[holdfast: lines {before + 1}-{last} are not shown here, "
         f"{len(hidden):,} of {len(text):,} characters; all are kept as {output_id}. To read on: "
         f'tool expand with id "{output_id}" and find (words) or offset; or '
         f"`holdfast expand {output_id}`]\n"

@@ -1,6 +1,6 @@
 """The outputs on disk: one owner-only file each, its first line says what it is.
 
-keep(text, tool=…, …) -> id      expand(id, offset=…, find=…) -> Piece      prune(…)
+keep(id, text, about)      load(id) -> Output      beginning(start) -> ids      prune(…)
 """
 
 from __future__ import annotations
@@ -11,13 +11,10 @@ import re
 from contextlib import suppress
 from typing import Any, NamedTuple
 
-from holdfast.archive import piece
 from holdfast.archive.errors import NoOutput, NotArchived
-from holdfast.archive.piece import Piece
 from holdfast.wire import places
 
 VERSION = 1
-USUAL_CHARS = 5_000
 MOST_BYTES = 64 << 20
 PRUNE_SECONDS = 600
 DAY_SECONDS = 86_400
@@ -72,14 +69,10 @@ def load(output_id: str) -> Output:
     return Output(output_id, about, text.decode("utf-8", "replace"))
 
 
-def expand(
-    output_id: str, *, offset: int = 0, most_chars: int = USUAL_CHARS, find: str = ""
-) -> Piece:
-    """The text from a character on, or only its lines that hold some words."""
-    text = load(output_id).text
-    if find.strip():
-        return piece.with_words(text, find, offset, most_chars)
-    return piece.from_offset(text, offset, most_chars)
+def beginning(start: str) -> list[str]:
+    """The ids that begin so."""
+    names = (path.rpartition("/")[2].removesuffix(".txt") for _, _, path in _known())
+    return sorted(name for name in names if name.startswith(start))
 
 
 def prune(days: float, most_bytes: int, now: float) -> int:

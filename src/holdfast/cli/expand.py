@@ -26,20 +26,22 @@ from holdfast.wire.inert import inert
 @click.option("--find", default="", metavar="WORDS", help="only lines that hold all of them")
 @click.option("--json", "as_json", is_flag=True, help="plain values for programs")
 def expand(word: str, offset: int, max_chars: int, find: str, as_json: bool) -> None:
-    """Print what is behind ID: the name of a shortened tool output, or of what a search found."""
+    """Print what is behind ID: the name of a shortened tool output, of a segment (the start is
+    enough for these), or of what a search found."""
     now_ms = int(time.time() * 1000)
     found = whole(word, now_ms=now_ms, offset=offset, most_chars=max_chars, find=find)
     if as_json:
         click.echo(json.dumps(found._asdict()))
         return
-    click.echo(found.text if found.kind == "output" else _fenced(found))
+    if found.text:
+        click.echo(found.text if found.kind == "output" else _fenced(found))
     for note in found.notes:
         click.echo(f"note: {inert(note)}", err=True)
     if found.next_offset:
         going_on = f"--offset {found.next_offset}" + (
             f" --find {shlex.quote(find)}" if find else ""
         )
-        click.echo(f"more: holdfast expand {word} {going_on}", err=True)
+        click.echo(f"more: holdfast expand {found.id} {going_on}", err=True)
 
 
 def _fenced(found: Whole) -> str:

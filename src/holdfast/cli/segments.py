@@ -149,8 +149,7 @@ def _named(segment_id: str) -> Compressed:
     exact = shelf.find(segment_id)
     if exact is not None:
         return exact
-    known = [*shelf.warm(), *shelf.cold()] if segment_id else []
-    found = [one for one in known if one.segment_id.startswith(segment_id)]
+    found = shelf.beginning(segment_id) if segment_id else []
     if len(found) != 1:
         how = f"{len(found)} segments begin with" if found else "there is no segment"
         raise NoSegment(f"{how} {shown(segment_id)}")

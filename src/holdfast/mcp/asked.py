@@ -99,7 +99,7 @@ class ContextBudget(Asked, frozen=True):
 
 
 class Segments(Asked, frozen=True):
-    """Topics of this conversation that were compressed, or wait for it. save: your better words for one, at most a fifth of its tokens."""  # noqa: E501
+    """Topics of this project's sessions that were compressed, or of this session that wait for it. save: your better words for one, at most a fifth of its tokens."""  # noqa: E501
 
     op: Literal["pending", "compressed", "save"]
     id: Id = ""

@@ -57,6 +57,7 @@ def _row(one: Compressed, tier: str) -> dict[str, Any]:
         "id": one.segment_id,
         "topic": one.topic,
         "tier": tier,
+        "session": one.session_id[:8] or None,
         "turns": [one.start_turn, one.end_turn],
         "original_tokens": one.original_tokens,
         "compressed_tokens": one.compressed_tokens,

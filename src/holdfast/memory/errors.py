@@ -12,6 +12,13 @@ class NotFound(HoldfastError):
     hint = "holdfast search QUERY lists ids; what was deleted at its source is gone here too"
 
 
+class FitsSeveral(HoldfastError):
+    """The start of more than one id."""
+
+    exit_code = 2
+    hint = "say more of it"
+
+
 class Damaged(HoldfastError):
     """The index is not one of ours, or cannot be read any more."""
 

@@ -3,11 +3,13 @@ that recall found."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from holdfast.archive import piece
 from holdfast.archive import shelf as outputs
 from holdfast.brief import fence
+from holdfast.memory.errors import FitsSeveral, NotFound
 from holdfast.memory.expand import expand
 from holdfast.segment import shelf as segments
 
@@ -38,27 +40,58 @@ def whole(
     find: str = "",
 ) -> Whole:
     """From a character on; with `find`, only the lines that hold these words."""
+    text = _text(word, now_ms, project)
+    found = _part(text.whole, offset, most_chars, find)
+    notes = (*text.notes, *_nothing(found, offset, find))
+    origin = fence.flat(f"{text.kind} {text.id}{text.source}", MOST_ORIGIN)
+    return Whole(text.id, text.kind, fence.clean(found.text), origin, found.next_offset, notes)
+
+
+class _Text(NamedTuple):
+    id: str
+    kind: str
+    whole: str
+    source: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def _text(word: str, now_ms: int, project: str) -> _Text:
+    """Of what has this id; else of the one output or segment whose id begins so."""
     if outputs.is_output(word):
-        found = outputs.expand(word, offset=offset, most_chars=most_chars, find=find)
-        return _told(word, "output", found)
+        return _Text(word, "output", outputs.load(word).text)
     segment = segments.find(word)
     if segment is not None:
         segments.note_access(word, now_ms)
-        return _told(word, "segment", _part(segment.compressed_content, offset, most_chars, find))
-    item = expand(word, project=project, most_chars=MOST_SEARCHED)
-    source = item.item.file or "kept by Holdfast"
-    part = _part(fence.inside(item.text), offset, most_chars, find)
-    told = _told(word, item.item.kind, part, source)
-    return told._replace(notes=tuple(item.notes))
+        return _Text(word, "segment", segment.compressed_content)
+    try:
+        item = expand(word, project=project, most_chars=MOST_SEARCHED)
+    except NotFound:
+        if full := _beginning(word):
+            return _text(full, now_ms, project)
+        raise
+    source = f", {item.item.file or 'kept by Holdfast'}"
+    return _Text(word, item.item.kind, fence.inside(item.text), source, tuple(item.notes))
+
+
+def _beginning(start: str) -> str:
+    named = (one.segment_id for one in segments.beginning(start))
+    found = list(dict.fromkeys([*outputs.beginning(start), *named])) if start else []
+    if len(found) > 1:
+        raise FitsSeveral(f"{len(found)} ids begin with {fence.flat(start, 80)}")
+    return found[0] if found else ""
+
+
+def _nothing(found: piece.Piece, offset: int, find: str) -> Iterator[str]:
+    """Why there is nothing to show, where there is not."""
+    if found.text:
+        return
+    if find.strip() and not found.chars:
+        yield f"no line holds {fence.flat(find, 80)!r}"
+    elif offset >= found.chars:
+        yield f"it ends at character {found.chars:,}: there is nothing from {offset:,} on"
 
 
 def _part(text: str, offset: int, most_chars: int, find: str) -> piece.Piece:
     if find.strip():
         return piece.with_words(text, find, offset, most_chars)
     return piece.from_offset(text, offset, most_chars)
-
-
-def _told(word: str, kind: str, found: piece.Piece, source: str = "") -> Whole:
-    origin = f"{kind} {word}, {source}" if source else f"{kind} {word}"
-    text = fence.clean(found.text)
-    return Whole(word, kind, text, fence.flat(origin, MOST_ORIGIN), found.next_offset)

@@ -66,6 +66,11 @@ def find(segment_id: str) -> Compressed | None:
     return next((one for one in theirs if one.segment_id == segment_id), None)
 
 
+def beginning(start: str) -> list[Compressed]:
+    """Those of both tiers whose id begins so."""
+    return [one for one in [*warm(), *cold()] if one.segment_id.startswith(start)]
+
+
 def tier(segment_id: str) -> str:
     lies = _lies(segment_id)
     return "" if lies is None else WARM if lies.inside.endswith(WARM) else COLD
