@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.client.memory_folder import memory_folder
@@ -355,6 +355,7 @@ def test_what_is_rendered_is_read_back_and_known_as_ours(description: str, body:
 
 @pytest.mark.requirement("M1")
 @given(st.binary(max_size=300), st.sampled_from(["a.md", "b c.md"]))
+@example(b"\r", "a.md")
 def test_putting_a_line_in_and_taking_it_out_changes_no_byte(theirs: bytes, file: str) -> None:
     index = Index.of(theirs)
     assert index.data() == theirs

@@ -54,7 +54,8 @@ class Index:
             return self
         lines = [*self.lines[:at], *self.lines[at + 1 :]]
         if lines and at == len(lines) and not self.lines[at].endswith("\n"):
-            lines[-1] = lines[-1].removesuffix(self._end())  # as it was before our line came
+            end = self._end() if at > 1 else "\n"  # a lone line had no end to go by
+            lines[-1] = lines[-1].removesuffix(end)  # as it was before our line came
         return Index(tuple(lines))
 
     def _at(self, file: str) -> int | None:
