@@ -8,7 +8,8 @@ import select
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -61,17 +62,19 @@ class Theatre:
         found: dict[str, Any] = json.loads(self.run(*arguments, "--json").stdout)
         return found
 
-    def start(
-        self, *arguments: str, environ: Mapping[str, str] | None = None
-    ) -> subprocess.Popen[bytes]:
-        """As a process of its own, that can be killed."""
-        return subprocess.Popen(
+    @contextmanager
+    def start(self, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
+        """As a process of its own, that can be killed; a test that fails leaves none behind."""
+        with subprocess.Popen(
             [sys.executable, "-m", "holdfast.cli", *self.words(*arguments)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**os.environ, **(environ or {})},
             start_new_session=True,
-        )
+        ) as run:
+            try:
+                yield run
+            finally:
+                run.kill()
 
     def here(self) -> list[int]:
         """Waits until a client is; its process, and those it started."""
