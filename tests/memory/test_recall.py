@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from holdfast.memory import places
+from holdfast.memory import recall as recalling
 from holdfast.memory.errors import NotFound
 from holdfast.memory.expand import expand
 from holdfast.memory.index import engines
+from holdfast.memory.item import Item
+from holdfast.memory.rank import Rank
 from holdfast.memory.recall import recall
 from holdfast.memory.sync import sync
 from tests.memory.told import a_memory, a_session, said
@@ -95,12 +99,11 @@ def test_what_is_written_later_is_found_and_nothing_twice(project: Path) -> None
 
 @pytest.mark.requirement("M2")
 def test_what_was_said_twice_is_given_once_and_in_the_place_of_the_better(project: Path) -> None:
-    a_session(project, "s7", "the quokka eats leaves", "Yes.", "and then", "Quokka quokka quokka.")
-    a_session(project, "s8", "the quokka eats leaves", "It is a quokka, I think, or was it not?")
-    found = recall("quokka eats leaves", project=str(project), limit=3).found
-    assert found[0].text == "the quokka eats leaves"
-    assert len({one.text for one in found}) == len(found)
-    assert [one.score for one in found] == sorted((one.score for one in found), reverse=True)
+    index: Any = None
+    told = [(0.9, "again"), (0.5, "other"), (0.1, "again")]
+    order = [(Rank(score, 0, 0, 0), Item(str(score), "turn", text), index) for score, text in told]
+    found = recalling._distinct(order)
+    assert [(one.text, rank.score) for rank, one, _ in found] == [("again", 0.9), ("other", 0.5)]
 
 
 @pytest.mark.requirement("M2")
