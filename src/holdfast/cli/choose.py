@@ -1,16 +1,19 @@
 """Which window a command speaks of: a file, a session named, or the one at work here.
 
-Only windows a hook has heard of count: one that a command made for a file never ends.
+Only windows that a hook has heard of or the watcher looks after count: one that a command made
+for a file never ends.
 """
 
 from __future__ import annotations
 
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast.transcript import Unreadable, read, stated
 from holdfast.window import state as window_state
+from holdfast.window.company import LIVE_MS
 from holdfast.window.met import met
 from holdfast.window.state import State
 from holdfast.wire import places
@@ -69,9 +72,9 @@ def must_be_transcript(path: Path) -> None:
 
 
 def windows(session: str = "", agent: str = "", everything: bool = False) -> list[Chosen]:
-    """Windows hooks have noted, newest first; those that ended are left out unless asked for."""
+    """Windows hooks or the watcher noted, newest first; without those that ended, unless asked."""
     known = window_state.all_windows()
-    found = [Chosen(state, folder) for folder, state in known if state.started_ms]
+    found = [Chosen(state, folder) for folder, state in known if _is_noted(state)]
     if session:
         found = [one for one in found if one.state.session_id.startswith(session)]
     if agent:
@@ -128,7 +131,15 @@ def _is_here(one: Chosen, folder: Path | None = None) -> bool:
 
 
 def has_ended(one: Chosen) -> bool:
-    return bool(one.state.ended_ms) or places.is_closed(one.folder)
+    """Where no hook says so, a session that fell silent has ended for the watcher."""
+    state = one.state
+    if not state.started_ms:
+        return int(time.time() * 1000) - state.watched_ms >= LIVE_MS
+    return bool(state.ended_ms) or places.is_closed(one.folder)
+
+
+def _is_noted(state: State) -> bool:
+    return bool(state.started_ms or state.watched_ms)
 
 
 def _names(path: Path) -> tuple[str, str]:

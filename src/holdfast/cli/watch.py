@@ -36,7 +36,7 @@ def watch(every: float, once: bool) -> None:
 
 def _rows() -> list[dict[str, Any]]:
     now_ms = int(time.time() * 1000)
-    recent = [one for one in choose.windows() if now_ms - one.state.at_ms < QUIET_MS]
+    recent = [one for one in choose.windows() if now_ms - one.state.known_ms < QUIET_MS]
     return [report(one) for one in recent]
 
 

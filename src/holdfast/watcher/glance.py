@@ -35,6 +35,7 @@ class Glance:
     checkpoint_path: str
     active_ms: int  # work since the last checkpoint, as far as the hooks' lines tell
     settings: Settings
+    is_hooked: bool = True  # a hook of its own has been heard
 
     @property
     def used_ratio(self) -> float:
@@ -64,6 +65,7 @@ def glance(found: Found, now_ms: int) -> Glance | None:
         state.checkpoint_path,
         _active_ms(state, folder, now_ms, settings),
         settings,
+        bool(state.started_ms),
     )
 
 

@@ -29,9 +29,7 @@ def take(due: Due, active_ms: int, now_ms: int) -> Kept | None:
         fill(state, Path(seen.found.path), seen.found.session_id, seen.found.agent_id)
         if not reason(_as_it_is(seen, state), active_ms, now_ms):
             return None
-        heard_ms = state.at_ms
-        view.of_transcript(state, seen.settings, now_ms, seen.folder)
-        state.at_ms = heard_ms  # that a hook was here is not ours to say
+        _measure(state, seen, now_ms)
         kept = keeping.take(state, seen.folder, TRIGGER, now_ms)
     if kept is not None:
         words = f"checkpoint {kept.id} {'stands' if kept.reused else 'kept'} (watcher)"
@@ -39,6 +37,22 @@ def take(due: Due, active_ms: int, now_ms: int) -> Kept | None:
             "INFO", seen.found.session_id[:8], f"{seen.used_ratio:.1%} used, {due.reason}, {words}"
         )
     return kept
+
+
+def note(seen: Glance, now_ms: int) -> None:
+    """Of a window no hook has heard of: there for everybody who asks which are live."""
+    os.makedirs(seen.folder, mode=0o700, exist_ok=True)  # noqa: PTH103
+    with held(seen.folder) as state:
+        if not state.started_ms:
+            fill(state, Path(seen.found.path), seen.found.session_id, seen.found.agent_id)
+            _measure(state, seen, now_ms)
+            state.watched_ms = seen.found.changed_ms
+
+
+def _measure(state: State, seen: Glance, now_ms: int) -> None:
+    heard_ms = state.at_ms
+    view.of_transcript(state, seen.settings, now_ms, seen.folder)
+    state.at_ms = heard_ms  # that a hook was here is not ours to say
 
 
 def _read_ahead(seen: Glance) -> None:

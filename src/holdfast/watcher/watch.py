@@ -77,10 +77,21 @@ class Watch:
         if seen is None:
             return
         seen = self._glances[found.path] = _since(before, seen)
+        self._note(seen, now_ms)
         active = self._active.note(found.path, seen.checkpoint_ms, found.changed_ms)
         self._work[found.path] = max(active, seen.active_ms)
         if before is None and seen.checkpoint_trigger == taking.TRIGGER:
             self._say_again(seen, now_ms)
+
+    def _note(self, seen: Glance, now_ms: int) -> None:
+        if seen.is_hooked:
+            return
+        try:
+            taking.note(seen, now_ms)
+        except WindowBusy:
+            return  # a hook is at it, and notes more than we would
+        except (OSError, ValueError) as slip:
+            self._troubles.say(seen.found.path, f"could not be noted: {slip}")
 
     def _say_again(self, seen: Glance, now_ms: int) -> None:
         """A watcher that was killed may have kept it and not said so."""

@@ -14,7 +14,7 @@ MOST = 50
 
 
 def of(state: State, settings: Settings, now_ms: int) -> list[dict[str, Any]]:
-    """Live windows beside this one, fullest first, each as its own hooks last noted it."""
+    """Live windows beside this one, fullest first, each as it was last noted."""
     zones = Thresholds.of(settings).zones
     beside = [
         other
@@ -35,7 +35,7 @@ def _is_company(other: State, state: State) -> bool:
 
 def _is_live(folder: str, other: State, now_ms: int) -> bool:
     over = bool(other.ended_ms) or places.is_closed(folder)
-    return not over and now_ms - other.at_ms < LIVE_MS
+    return not over and now_ms - other.known_ms < LIVE_MS
 
 
 def _told(one: State, zones: tuple[float, float, float]) -> dict[str, Any]:
@@ -49,7 +49,7 @@ def _told(one: State, zones: tuple[float, float, float]) -> dict[str, Any]:
         "zone": place(ratio, zones).name.lower(),
         "velocity_tokens_per_op": round(one.velocity, 1) or None,
         "checkpoint_ms": one.checkpoint_ms or None,
-        "at_ms": one.at_ms,
+        "at_ms": one.known_ms,
     }
 
 

@@ -69,6 +69,7 @@ class State:
     compactions: int = 0
     started_ms: int = 0
     ended_ms: int = 0
+    watched_ms: int = 0  # last written to as the watcher saw it; only where no hook was heard
 
     def __init__(self, **given: Any) -> None:
         unknown = given.keys() - FIELDS
@@ -84,6 +85,11 @@ class State:
 
     def __repr__(self) -> str:
         return f"State({self.as_dict()})"
+
+    @property
+    def known_ms(self) -> int:
+        """When it was last heard of: by a hook, or seen by the watcher."""
+        return max(self.at_ms, self.watched_ms)
 
     def as_dict(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in FIELDS}
@@ -211,7 +217,7 @@ def all_windows(since_ms: int = 0) -> list[tuple[str, State]]:
     found = Path(places.windows()).glob("*/*/state.json")
     new = [str(path.parent) for path in found if not since_ms or _changed_ms(path) >= since_ms]
     states = [(folder, load(folder)) for folder in new]
-    return sorted(states, key=lambda pair: pair[1].at_ms, reverse=True)
+    return sorted(states, key=lambda pair: pair[1].known_ms, reverse=True)
 
 
 def _changed_ms(path: Path) -> int:

@@ -91,11 +91,11 @@ def _seen(window: Window, held: Reached) -> list[Deed]:
     """The window's health, when its notes or its readings changed."""
     state = window.state
     noted = f"{crc32(repr(state).encode('utf-8', 'replace')):08x}-{held.newest_ms}"
-    at_ms = max(state.at_ms, held.newest_ms)
+    at_ms = max(state.known_ms, held.newest_ms)
     if noted == held.state or not at_ms or not state.edge_tokens:
         return []
     held.state = noted
-    newer = held.newest_ms > state.at_ms
+    newer = held.newest_ms > state.known_ms
     told = health.of(state, held.newest_used if newer else state.used_tokens, at_ms)
     return [
         WindowSeen(

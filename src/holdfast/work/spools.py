@@ -33,7 +33,7 @@ class Spools:
         sessions_ns = _written_ns(places.windows())
         if sessions_ns != self._sessions_ns or now - self._all_at >= ALL_SECONDS:
             self._sessions_ns, self._all_at = sessions_ns, now
-            return [str(one) for one in Path(places.windows()).glob("*/*/spool")]
+            return _all()
         recent = (time.time() - RECENT_SECONDS) * 1e9
         return [path for path, written in self._seen.items() if written > recent]
 
@@ -42,6 +42,14 @@ class Spools:
         moved = any(self._seen.get(path) != written for path, written in now.items())
         self._seen |= now
         return moved
+
+
+def _all() -> list[str]:
+    """The spool of every window; where no hook writes one, the notes of the watcher."""
+    windows = Path(places.windows())
+    spools = {one.parent: one for one in windows.glob("*/*/spool")}
+    noted = {one.parent: one for one in windows.glob("*/*/state.json")}
+    return [str(one) for one in (noted | spools).values()]
 
 
 def _written_ns(path: str) -> int:
