@@ -42,7 +42,7 @@ def test_it_shows_a_diff_asks_and_says_how_to_undo(desk: Desk) -> None:
     assert f"wrote {desk.settings}" in said.stdout
     assert installed_commands(desk.settings)
     [backup] = desk.ours.rglob("*.bak")
-    assert str(backup) in said.stdout
+    assert f"kept {desk.settings} as it was in {backup}" in said.stdout
 
 
 @pytest.mark.parametrize(("answer", "hint"), [("n\n", False), ("", True)])
@@ -222,3 +222,19 @@ def test_the_installed_command_is_one_the_shell_can_run(
     run = subprocess.run(command, shell=True, input=payload, text=True, capture_output=True)
     assert run.returncode == 0
     assert shlex.split(command)[0] == str(odd / "python")
+
+
+def test_a_copy_that_is_not_kept_is_not_told_of(desk: Desk) -> None:
+    state = desk.home / ".claude.json"
+    state.write_text('{"numStartups": 3}')
+    said = call("install --yes")
+    assert f"wrote {state}" in said.stdout
+    assert "kept " not in said.stdout, "of that file there is no copy"
+
+
+def test_local_scope_says_what_git_would_see(desk: Desk, tmp_path: Path) -> None:
+    project = tmp_path / "repository"
+    (project / ".git" / "info").mkdir(parents=True)
+    said = call(f"install --scope local --project {shlex.quote(str(project))} --yes")
+    assert "'/.claude/commands/holdfast/' >>" in said.stderr
+    assert not (project / ".git" / "info" / "exclude").exists()

@@ -212,8 +212,8 @@ def _say_done(plan: Plan, done: str, undo: str) -> None:
     for change in plan.shown:
         verb = "wrote" if change.after is not None else "removed"
         click.echo(f"{verb} {change.path}")
-    for change in plan.backups:
-        click.echo(f"kept what was there before in {change.path}")
+    for path, copy in plan.backups:
+        click.echo(f"kept {path} as it was in {copy}")
     click.echo(f"{done} {undo}")
 
 

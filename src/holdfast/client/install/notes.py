@@ -80,6 +80,19 @@ def known_elsewhere(ours: Path, *, but: Path) -> Iterator[str]:
 def _shared_file(target: Target) -> Iterator[str]:
     if target.scope == "project":
         yield f"{target.anchor} names paths of this machine; if it is shared, use --scope local"
+    if target.scope == "local" and target.project is not None and _has_git(target.project):
+        # Said, not done: what git leaves out is theirs to say, and we leave no line behind.
+        folder = target.anchor.parent / "commands" / "holdfast"
+        inside = folder.relative_to(target.project).as_posix()
+        yield (
+            f"{folder} names paths of this machine, and git sees it; to keep it out of commits: "
+            f"echo '/{inside}/' >> {target.project}/.git/info/exclude"
+        )
+
+
+def _has_git(project: Path) -> bool:
+    """A folder of its own: of a worktree or a part of a repository others know the file."""
+    return (project / ".git" / "info").is_dir()
 
 
 def _hidden_status_line(target: Target, home: Path, project: Path) -> Iterator[str]:

@@ -50,9 +50,16 @@ class Plan:
         return [change for change in self.changes if not change.private]
 
     @property
-    def backups(self) -> list[Change]:
-        """Copies of other people's files, newly kept."""
-        return [change for change in self.changes if change.after and change.path.suffix == ".bak"]
+    def backups(self) -> list[tuple[Path, Path]]:
+        """Whole copies of other people's files, newly kept: whose, and where. Of a file that the
+        client rewrites all the time only our own entry's place is kept, which is no copy."""
+        kept = [one for one in self.changes if one.after and one.path.suffix == ".bak"]
+        return [
+            (edit.path, copy.path)
+            for copy in kept
+            for edit in self.shown
+            if edit.before == copy.after
+        ]
 
 
 @dataclass(frozen=True, slots=True)
