@@ -66,9 +66,11 @@ def _demo(console: Console, folder: Path) -> None:
     transcript.write_bytes(source)
     replay, _ = play(transcript)
     [hit] = replay.compactions
+    first = next(one for one in replay.raised if one.heard)
     console.print(
         f"\n[bold]{count} hooks, {seconds:.1f} s together[/], each ended by itself. "
-        f"First told {hit.ops_ahead['advisory']} operations ahead of the compaction at advisory, "
+        f"First told {hit.index - first.index} operations ahead of the compaction, at "
+        f"{first.alert or first.zone}; {hit.ops_ahead['advisory']} ahead at advisory, "
         f"{hit.ops_ahead['urgent']} at urgent.\nRead {hit.read_tokens:,} tokens there; the client "
         f"itself counted {hit.pre_tokens or 0:,} ({hit.error_ratio or 0:.2%} apart).\n"
     )

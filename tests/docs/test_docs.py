@@ -31,7 +31,8 @@ def test_every_setting_is_documented_with_its_default() -> None:
             else True
         )
         assert same, row
-        assert (setting.also or setting.variable) in row
+        assert f"`{setting.variable}`" in row
+        assert not setting.also or f"`{setting.also}`" in row
 
 
 def test_every_command_is_documented() -> None:

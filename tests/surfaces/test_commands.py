@@ -305,6 +305,8 @@ def test_settings_say_where_each_value_came_from() -> None:
     found = json.loads(_ok("settings", "zone_red", "--json"))
     assert found["settings"] == {"zone_red": {"value": 0.9, "from": "default"}}
     assert _invoke("settings", "zone_purple").exit_code != 0
+    both = _invoke("settings", "check_interval").stderr
+    assert "$HOLDFAST_CHECK_INTERVAL, $CHECK_INTERVAL" in both
 
 
 @pytest.mark.requirement("U3")

@@ -152,3 +152,11 @@ def test_a_plan_that_is_done_says_so(project: Path) -> None:
 def test_a_home_that_takes_nothing_is_no_reason_to_fail(project: Path) -> None:
     Path(os.environ["HOLDFAST_HOME"]).write_text("a file where a folder should be")
     assert _invoke("plan.md", "--json").exit_code == 0
+
+
+@pytest.mark.requirement("P4", "U3")
+def test_tokens_are_said_as_a_plan_says_them(project: Path) -> None:
+    assert _json("plan.md", "--room", "10k")["room"] == _json("plan.md", "--room", "10,000")["room"]
+    assert _json("plan.md", "--window", "120k")["room"]["window_tokens"] == 120_000
+    for wrong in ("0", "many", "-1", "1.5k"):
+        assert _invoke("plan.md", f"--room={wrong}").exit_code == 2

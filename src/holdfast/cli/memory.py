@@ -67,7 +67,8 @@ def list_(project: Path | None, as_json: bool) -> None:
     for one in found:
         click.echo(_row(one))
     read = "" if folder.is_read else f"; the client does not read it: {folder.why}"
-    click.echo(f"{len(found)} topics in {shown(folder.path)}{read}", err=True)
+    count = "1 topic" if len(found) == 1 else f"{len(found)} topics"
+    click.echo(f"{count} in {shown(folder.path)}{read}", err=True)
 
 
 @memory.command()
@@ -101,6 +102,8 @@ def add(
     given = _given(source)
     text = _body(body) if body is not None else given.body
     told = description or given.description or text.strip().partition("\n")[0][:300]
+    if not told:
+        raise Unfit("a topic needs --description, one line, and its text: --body or --from")
     done = topics.change(_path(project), name, told, kind or given.type or "project", text, _now())
     _say(done, as_json, f"holdfast memory retire {shown(done.topic.file)}")
 
@@ -161,7 +164,8 @@ def _say(done: Change, as_json: bool, undo: str) -> None:
     if as_json:
         click.echo(json.dumps({**asdict(done), "undo": undo}, indent=2, ensure_ascii=False))
         return
-    click.echo(f"{done.did}: {shown(done.path)}")
+    did = "it says that already, nothing was changed" if done.did == "nothing" else done.did
+    click.echo(f"{did}: {shown(done.path)}")
     for name in done.shelved:
         click.echo(f"  MEMORY.md is full: {shown(name)} is now listed in holdfast-more.md")
     if done.did != "nothing":

@@ -11,6 +11,7 @@ import click
 from holdfast.cli import choose
 from holdfast.cli.choose import NoSession
 from holdfast.cli.replay import write_drawing
+from holdfast.cli.token_count import TokenCount
 from holdfast.client.install.scopes import claude_folder
 from holdfast.plan import draw, past, read, room, session_room
 from holdfast.plan.make import make
@@ -28,8 +29,8 @@ MOST_SHOWN = 200  # batches; the rest is a number
 @click.option("--json", "as_plain", is_flag=True, help="plain values for programs")
 @click.option("--mermaid", is_flag=True, help="the workflow as mermaid text")
 @click.option("--svg", type=click.Path(path_type=Path), help="draw into this file as well")
-@click.option("--room", "told", type=click.IntRange(min=1), help="tokens a batch may take")
-@click.option("--window", type=click.IntRange(min=1), help="plan for a fresh window of this size")
+@click.option("--room", "told", type=TokenCount(), help="tokens a batch may take")
+@click.option("--window", type=TokenCount(), help="plan for a fresh window of this size")
 @click.option(
     "--project",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
@@ -95,7 +96,7 @@ def show(found: Workflow) -> None:
         console.print(f"  nothing left to do: all {len(found.done):,} tasks are done")
         return
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("", "task", "tokens", "80 % range", "known by"):
+    for name in ("", "task", "tokens", "80 % range", "room, known by"):
         table.add_column(name, justify="right" if name in ("tokens", "80 % range") else "left")
     for at, batch in enumerate(found.batches[:MOST_SHOWN]):
         _rows(table, at, batch)
@@ -115,7 +116,7 @@ def _rows(table: object, at: int, batch: Batch) -> None:
         table.add_row("", Text("checkpoint", style="cyan"), "", "", "")
     where = "a fresh window" if batch.fresh else "this session"
     side = ", side by side" if batch.parallel else ""
-    used = f"{batch.tokens / max(1, batch.room_tokens):.0%} of {batch.room_tokens:,}"
+    used = f"{batch.tokens / max(1, batch.room_tokens):.0%} of the room, {batch.room_tokens:,}"
     table.add_row(
         Text(str(at + 1), style="bold"),
         Text(f"batch in {where}{side}", style="bold"),

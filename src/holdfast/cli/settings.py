@@ -10,7 +10,7 @@ import click
 
 from holdfast.lifecycle import breadcrumb
 from holdfast.settings import load as settings_load
-from holdfast.settings.table import TABLE
+from holdfast.settings.table import TABLE, Setting
 
 
 @click.command()
@@ -37,5 +37,9 @@ def settings(name: str | None, project: Path | None, as_json: bool) -> None:
         click.echo(f"    {one.meaning}")
     for slip in slips:
         click.echo(f"not used: {slip}", err=True)
-    names = "variables named HOLDFAST_ and the setting" if name is None else f"${rows[0].variable}"
+    names = "variables named HOLDFAST_ and the setting" if name is None else _variables(rows[0])
     click.echo(f"change: {settings_load.user_file()}, or {names}", err=True)
+
+
+def _variables(one: Setting) -> str:
+    return f"${one.variable}, ${one.also}" if one.also else f"${one.variable}"

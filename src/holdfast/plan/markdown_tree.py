@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from holdfast.plan.errors import BadPlan, Place
+from holdfast.plan.tokens import tokens
 from holdfast.plan.tree import Node
 
 _BOX = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\][ \t]+(.*\S)[ \t]*")
@@ -140,13 +141,10 @@ def _list(given: str, place: Place) -> Node:
 
 
 def _tokens(given: str, name: str, place: Place) -> int:
-    """`12000`, `12,000`, `12k`, `12k tokens`."""
-    plain = given.lower().removesuffix("tokens").strip().replace(",", "").replace("_", "")
-    factor = 1000 if plain.endswith("k") else 1
-    digits = plain.removesuffix("k").strip()
-    if not digits.isdecimal() or len(digits) > 12:
+    found = tokens(given)
+    if found is None:
         raise BadPlan(f"{name}: {given!r} is no number of tokens", place)
-    return int(digits) * factor
+    return found
 
 
 def _indent(blanks: str) -> int:

@@ -72,3 +72,12 @@ def test_with_the_database_gone_hot_memory_is_as_it_was(here: Path, own_home: Pa
     assert "Still here." in run("show", "prefer-ruff").output
     assert not store.exists()
     assert run("retire", "prefer-ruff").exit_code == 0
+
+
+@pytest.mark.requirement("M1", "U3")
+def test_what_is_missing_or_there_already_is_said_in_words(here: Path) -> None:
+    refused = run("add", "Prefer ruff")
+    assert "--description" in str(refused.exception)
+    run("add", "Prefer ruff", "--body", "Ruff.")
+    assert "nothing was changed" in run("add", "Prefer ruff", "--body", "Ruff.").output
+    assert "1 topic in" in run("list").stderr

@@ -1,0 +1,21 @@
+"""An option that takes a number of tokens, as a plan may write it."""
+
+from __future__ import annotations
+
+import click
+
+from holdfast.plan.tokens import tokens
+
+
+class TokenCount(click.ParamType[int]):
+    """1 or more: `12000`, `12,000`, `12k`."""
+
+    name = "tokens"
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        found = tokens(str(value))
+        if not found:
+            self.fail(f"{value!r} is no number of tokens: 12000 or 12k", param, ctx)
+        return found
