@@ -15,7 +15,7 @@ from holdfast.checkpoint.keep import Kept, keep
 from holdfast.cli.diff import diff
 from holdfast.cli.rebuild import rebuild
 from holdfast.cli.resume import resume
-from holdfast.cli.verify import verify
+from holdfast.cli.verify import NoSuchFile, verify
 from holdfast.wire import places
 from tests.checkpoint.documents import a_document
 
@@ -50,7 +50,9 @@ def test_verify_says_yes_or_no_and_why(two: tuple[Kept, Kept]) -> None:
     assert everything.exit_code == 1
     answer = json.loads(everything.stdout)
     assert [one["ok"] for one in answer["checkpoints"]] == [False, True]
-    assert _run(verify, "gone.md").exit_code == 1
+    Path(good.path).unlink()
+    assert _run(verify, good.path).exit_code == 1, "one we kept is missed"
+    assert isinstance(_run(verify, "never.md").exception, NoSuchFile)
 
 
 @pytest.mark.requirement("C6", "X6")

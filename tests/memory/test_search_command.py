@@ -49,7 +49,11 @@ def test_people_see_ids_words_and_the_way_to_more() -> None:
     expanded = run("--expand", item_id)
     assert "model: Port 5544, behind the bastion." in expanded.output
     assert json.loads(run("--expand", item_id, "--json").output)["gone"] is False
-    assert "nothing found" in run("zzzz").output
+    nothing = run("zzzz")
+    assert (nothing.exit_code, nothing.stdout) == (1, "")
+    assert "nothing found" in nothing.output
+    told = run("zzzz", "--json")
+    assert (told.exit_code, json.loads(told.stdout)["results"]) == (1, [])
 
 
 @pytest.mark.usefixtures("one_model")

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 from holdfast.cli import status
 from holdfast.cli.db import db
 from holdfast.store import notes, schema
-from holdfast.store.errors import Corrupt, NotEmpty
+from holdfast.store.errors import Corrupt, NoSuchBackup, NotEmpty
 from holdfast.store.store import Store
 from holdfast.store.tables import counts
 from holdfast.wire.errors import HoldfastError
@@ -122,6 +122,33 @@ def test_an_empty_place_is_said_and_made(tmp_path: Path) -> None:
     assert _db("check", *at).exit_code == 0
 
 
+@pytest.mark.requirement("S1")
+def test_check_of_a_file_that_is_not_there_makes_none(tmp_path: Path) -> None:
+    found = _db("check", "--database", f"sqlite:///{tmp_path / 'no' / 'such.db'}")
+    assert (found.exit_code, "is not there; holdfast db migrate" in found.output) == (1, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.requirement("X6")
+def test_check_of_a_damaged_file_says_what_to_try(sqlite_url: str, tmp_path: Path) -> None:
+    path = tmp_path / "holdfast.db"
+    whole = bytearray(path.read_bytes())
+    whole[8192:40960] = b"\xff" * 32768
+    path.write_bytes(whole)
+    found = _db("check", "--database", sqlite_url)
+    assert (found.exit_code, "holdfast rebuild" in found.output) == (1, True), found.output
+
+
+@pytest.mark.requirement("X6")
+def test_no_backup_sets_nothing_aside(sqlite_url: str, tmp_path: Path) -> None:
+    (tmp_path / "holdfast.db").write_bytes(b"no database\n" * 99)
+    missing = str(tmp_path / "none.gz")
+    slip = _db("restore", missing, "--yes", "--database", sqlite_url).exception
+    assert isinstance(slip, NoSuchBackup)
+    assert (slip.exit_code, "changed since" in slip.hint) == (2, False)
+    assert list(tmp_path.glob("*.damaged-*")) == []
+
+
 @pytest.mark.requirement("X6")
 def test_a_backup_takes_the_place_of_a_damaged_file(sqlite_url: str, tmp_path: Path) -> None:
     at = ("--database", sqlite_url)
@@ -152,6 +179,7 @@ def test_errors_come_in_words_with_an_exit_code(tmp_path: Path) -> None:
     assert "secret" not in gone.stderr + gone.stdout
     checked = run("db", "check", "--database", "postgresql://u:secret@127.0.0.1:1/none")
     assert (checked.returncode, "secret" in checked.stdout) == (1, False)
+    assert "holdfast db check" not in checked.stdout, "that is what was just asked"
 
 
 @pytest.mark.requirement("S4")
@@ -189,7 +217,7 @@ def test_places_that_cannot_be_are_said_with_the_next_thing_to_try(
     assert (tmp_path / "there.gz").read_bytes() == b"mine"
     taken = _db("backup", str(tmp_path / "there.gz"), *at).exception
     assert isinstance(taken, HoldfastError)
-    assert "another name" in taken.hint
+    assert (taken.exit_code, "another name" in taken.hint) == (3, True)
     for file in ("/proc/none/x.db", "/dev/null/x.db", "/" + "a/" * 2_000 + "x.db"):
         slip = _db("migrate", "--database", f"sqlite:///{file}").exception
         assert isinstance(slip, HoldfastError), (file, slip)

@@ -11,7 +11,7 @@ from click.testing import CliRunner, Result
 
 from holdfast.cli.main import holdfast_command
 from holdfast.segment import queue, shelf
-from holdfast.segment.errors import NoSegment, NotASave, NotRolled
+from holdfast.segment.errors import NoSegment, NotASave, NotRolled, SeveralSegments
 from holdfast.segment.formats import Queue
 from tests.segment.shelves import a_segment, kept
 from tests.segment.topics import COLOUR, MAIL, TABLE, a_session
@@ -152,12 +152,23 @@ def test_words_of_another_shape_are_refused(given: str) -> None:
     assert found.metadata.written_by == "holdfast"
 
 
+@pytest.mark.requirement("U3")
+def test_the_start_of_several_ids_is_a_wrong_word() -> None:
+    kept(a_segment(), a_segment("s1_seg_20_1"))
+    slip = _invoke("segments", "show", "s1_seg").exception
+    assert isinstance(slip, SeveralSegments)
+    assert slip.exit_code == 2
+    assert getattr(_invoke("segments", "show", "s3").exception, "exit_code", 0) == 1
+
+
 @pytest.mark.requirement("R4", "U3")
 def test_clear_asks_first_and_takes_no_for_an_answer() -> None:
     kept(a_segment(), a_segment("s1_seg_20_1"), a_segment("s2_seg_1_0", session_id="s2"))
     no = _invoke("segments", "clear", "s1_seg_1_0", given="n\n")
     assert no.exit_code == 1
     assert len(shelf.warm()) == 3
+    nobody = _invoke("segments", "clear", "s1_seg_1_0", given="")
+    assert (nobody.exit_code, "Say --yes" in nobody.stderr, len(shelf.warm())) == (1, True, 3)
     _ok("segments", "clear", "s1_seg_1_0", given="y\n")
     assert "1 removed" in _ok("segments", "clear", "--session", "s1", "--yes")
     assert [one.segment_id for one in shelf.warm()] == ["s2_seg_1_0"]

@@ -50,8 +50,7 @@ def check(database: str, as_json: bool) -> None:
     """Is it what it should be? Exit 0 or 1."""
     from holdfast.store import check as checking
 
-    with _engine(database) as engine:
-        found = checking.check(engine)
+    found = checking.check_at(database)
     ok = all(one.ok for one in found)
     report = [{"name": one.name, "ok": one.ok, "words": one.words} for one in found]
     lines = [f"{'ok ' if one.ok else 'NOT'} {one.name}: {one.words}" for one in found]
@@ -84,9 +83,11 @@ def backup(file: Path | None, database: str, as_json: bool) -> None:
 @JSON
 def restore(file: Path, database: str, yes: bool, as_json: bool) -> None:
     """Put a backup in place, whole or not at all."""
+    from holdfast.store import backup as backups
     from holdfast.store import damage
     from holdfast.store.restore import restore as put_back
 
+    backups.head_of(backups.lines_of(file))  # nothing is set aside for what is no backup
     aside = damage.set_aside_if_damaged(database) if yes else None
     if aside is not None:
         click.echo(f"the database was damaged: it is kept as {aside}", err=True)

@@ -69,6 +69,8 @@ def search(
         by_keyword=by_keyword,
     )
     _show(found, as_json)
+    if not found.found:
+        raise click.exceptions.Exit(1)
 
 
 def _fill(project: str) -> None:

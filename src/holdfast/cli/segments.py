@@ -16,7 +16,7 @@ from holdfast.cli import choose
 from holdfast.cli.choose import NoSession
 from holdfast.redact import redact
 from holdfast.segment import disk, formats, shelf
-from holdfast.segment.errors import NoSegment, NotASave
+from holdfast.segment.errors import NoSegment, NotASave, SeveralSegments
 from holdfast.segment.formats import Compressed
 
 MOST_INPUT = 4 << 20
@@ -118,7 +118,8 @@ def clear(segment_ids: tuple[str, ...], session: str, yes: bool) -> None:
         raise NoSegment("there is nothing to clear: name segments, or --session ID")
     for one in found:
         click.echo(line(one), err=True)
-    if not yes and not click.confirm(f"Remove {len(found)} for good?", err=True):
+    if not yes and not _asked(f"Remove {len(found)} for good?"):
+        click.echo("Nothing was removed.", err=True)
         sys.exit(1)
     with disk.held():
         gone = [one for one in found if shelf.clear(one)]
@@ -150,10 +151,21 @@ def _named(segment_id: str) -> Compressed:
     if exact is not None:
         return exact
     found = shelf.beginning(segment_id) if segment_id else []
-    if len(found) != 1:
-        how = f"{len(found)} segments begin with" if found else "there is no segment"
-        raise NoSegment(f"{how} {shown(segment_id)}")
+    if len(found) > 1:
+        raise SeveralSegments(f"{len(found)} segments begin with {shown(segment_id)}")
+    if not found:
+        raise NoSegment(f"there is no segment {shown(segment_id)}")
     return found[0]
+
+
+def _asked(question: str) -> bool:
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort:  # the end of the input, or Ctrl-C
+        if sys.stdin.isatty():
+            raise
+        click.echo("\nSay --yes to go on without a question.", err=True)
+        return False
 
 
 def _of_session(found: list[Compressed], session: str) -> list[Compressed]:

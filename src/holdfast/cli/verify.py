@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import click
@@ -10,6 +11,12 @@ import click
 from holdfast.checkpoint import find, index
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.escape import shown
+from holdfast.wire.errors import HoldfastError
+
+
+class NoSuchFile(HoldfastError):
+    exit_code = 2
+    hint = "`holdfast resume --all` lists the checkpoints there are, with their ids"
 
 
 @click.command()
@@ -21,13 +28,21 @@ def verify(ctx: click.Context, file: str | None, as_json: bool) -> None:
     if file is None:
         reports = checks.everything([str(Path.cwd())])
     else:
-        reports = [checks.verify(find.full_path(file), index.known())]
+        reports = [_of_file(find.full_path(file))]
     good = all(report.ok for report in reports)
     if as_json:
         click.echo(json.dumps({"ok": good, "checkpoints": [plain(one) for one in reports]}))
     else:
         show(reports)
     ctx.exit(0 if good else 1)
+
+
+def _of_file(path: str) -> checks.Report:
+    """One we kept and cannot find is damage; one nobody kept is a wrong word."""
+    known = index.known()
+    if not os.path.lexists(path) and path not in {one.path for one in known}:
+        raise NoSuchFile(f"{shown(path)} is not there")
+    return checks.verify(path, known)
 
 
 def plain(report: checks.Report) -> dict[str, object]:

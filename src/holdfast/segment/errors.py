@@ -11,6 +11,13 @@ class NoSegment(HoldfastError):
     hint = "`holdfast segments` lists what there is"
 
 
+class SeveralSegments(NoSegment):
+    """The start of an id that fits more than one."""
+
+    exit_code = 2
+    hint = "say more of the id: `holdfast segments` lists them"
+
+
 class NotASave(HoldfastError):
     """What was given cannot stand for the segment: empty, too long, or not of this shape."""
 

@@ -23,7 +23,7 @@ from sqlalchemy.engine import Connection, Engine
 
 from holdfast.store import schema
 from holdfast.store.engine import snapshot
-from holdfast.store.errors import NameTaken, NoBackup, NoRoom
+from holdfast.store.errors import NameTaken, NoBackup, NoRoom, NoSuchBackup
 from holdfast.store.slips import in_words
 from holdfast.store.tables import metadata
 
@@ -120,7 +120,7 @@ def lines_of(path: Path) -> Iterator[Any]:
                 digest.update(line)
                 yield content
     except FileNotFoundError:
-        raise NoBackup(f"{path} is not there") from None
+        raise NoSuchBackup(f"{path} is not there") from None
     except (OSError, EOFError, zlib.error, msgspec.DecodeError, RecursionError) as slip:
         raise NoBackup(f"{path} is no backup, or not a whole one: {slip}") from slip
     raise NoBackup(f"{path} ends too early")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -9,7 +10,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection, Engine
 
 from holdfast.store import notes, schema
-from holdfast.store.engine import is_sqlite, snapshot
+from holdfast.store.engine import default_url, is_sqlite, open_engine, snapshot, sqlite_file
 from holdfast.store.errors import Corrupt, StoreError
 from holdfast.store.slips import in_words
 from holdfast.store.tables import counts, metadata, tool_counts
@@ -23,6 +24,18 @@ class Finding:
     name: str
     ok: bool
     words: str
+
+
+def check_at(address: str) -> list[Finding]:
+    """A file that is not there is not made by asking: whoever opens it would."""
+    file = sqlite_file(address)
+    if file is not None and not os.path.lexists(file):
+        return [Finding("version", False, f"none, {file} is not there; holdfast db migrate")]
+    engine = open_engine(address or default_url())
+    try:
+        return check(engine)
+    finally:
+        engine.dispose()
 
 
 def check(engine: Engine) -> list[Finding]:
@@ -65,8 +78,9 @@ def _version(found: str) -> Finding:
 
 def _integrity(connection: Connection) -> Iterator[Finding]:
     slips = _pragma(connection, f"integrity_check({MOST_SHOWN})")
-    words = "every page is sound" if slips == ["ok"] else "; ".join(slips)
-    yield Finding("integrity", slips == ["ok"], words)
+    sound = slips == ["ok"]
+    words = "every page is sound" if sound else "; ".join([*slips, Corrupt.hint])
+    yield Finding("integrity", sound, words)
     torn = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchmany(MOST_SHOWN)
     lost = ", ".join(sorted({f"{row[0]} without its {row[2]}" for row in torn}))
     yield Finding("references", not torn, lost or "every row has what it belongs to")

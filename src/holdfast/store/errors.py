@@ -62,9 +62,17 @@ class NoBackup(StoreError):
     hint = "take another one: a backup is verified when it is made, so this file changed since"
 
 
+class NoSuchBackup(NoBackup):
+    """There is no file of this name."""
+
+    exit_code = 2
+    hint = "name a file that holdfast db backup made: without a name, in ~/.holdfast/backups"
+
+
 class NameTaken(NoBackup):
     """A backup never replaces a file."""
 
+    exit_code = 3
     hint = "give it another name"
 
 
@@ -72,4 +80,4 @@ class Unreachable(StoreError):
     """The database did not answer."""
 
     exit_code = 5
-    hint = "is it running? holdfast db check"
+    hint = "is it running, and is the address right?"
