@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+from datetime import UTC, datetime
 from pathlib import Path
 
 import click
@@ -120,6 +121,27 @@ def test_lines_fit_the_terminal_and_tell_one_from_the_other(
     assert "#1  Bash pytest -q" in older
     keep(a_document(tmp_path, "a", session_id="other-session"))
     assert " other-se " in _run(resume).stdout, "of several sessions, which"
+
+
+@pytest.mark.requirement("B7", "U3")
+def test_those_of_several_projects_are_named_and_newest_first(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "200")
+    made = []
+    for minute, place in enumerate(("tide", "tide", "moon", "x/moon", "tide")):
+        folder = tmp_path / place
+        folder.mkdir(parents=True, exist_ok=True)
+        created = datetime(2026, 1, 1, 12, minute, tzinfo=UTC)
+        made.append(keep(a_document(folder, f"step {minute}", created=created)))
+    lines = _run(resume, "--all").stdout.splitlines()
+    assert [line.split()[0] for line in lines] == [one.id for one in reversed(made)]
+    assert [" tide " in line for line in lines] == [True, False, False, True, True]
+    assert [f" {tmp_path}/x/moon " in line for line in lines] == [
+        False, True, False, False, False
+    ]  # fmt: skip
+    monkeypatch.chdir(tmp_path / "tide")
+    assert " tide " not in _run(resume).stdout
 
 
 @pytest.mark.requirement("B7", "U10")

@@ -44,9 +44,9 @@ def newest_of_window(project: str, session_id: str, agent_id: str = "") -> Repor
 
 def ordered(entries: Iterable[Entry]) -> list[Entry]:
     """Newest first: windows by their last checkpoint's time, within a window by its own count."""
-    windows: dict[tuple[str, str], list[Entry]] = {}
-    for one in entries:
-        windows.setdefault((one.session_id, one.agent_id), []).append(one)
+    windows: dict[tuple[str, str, str], list[Entry]] = {}
+    for one in entries:  # each project counts for itself
+        windows.setdefault((one.project, one.session_id, one.agent_id), []).append(one)
     for line in windows.values():
         line.sort(key=lambda one: (one.iteration, *one.rank))
     found: list[Entry] = []

@@ -15,15 +15,26 @@ LAST = ("step: ", "last said: ")  # of the section In Progress: where the work s
 
 
 def lines(rows: list[Row], now: datetime) -> list[str]:
-    """The session is named only where there is more than one."""
+    """The session is named only where there is more than one, and so is the project."""
     width = shutil.get_terminal_size((120, 24)).columns
     several = len({(entry.session_id, entry.agent_id) for entry, _ in rows}) > 1
     ids = max((len(entry.id) for entry, _ in rows), default=0)
+    named = _projects([entry.project for entry, _ in rows])
     told = [
-        f"{one.id:<{ids}} {_head(one, now, several)} {shown(_words(one, document))}"
+        f"{one.id:<{ids}} {_head(one, now, several)}{named[one.project]} "
+        f"{shown(_words(one, document))}"
         for one, document in rows
     ]
     return [_cut(text, width) for text in told]
+
+
+def _projects(paths: list[str]) -> dict[str, str]:
+    """How each is told in a line: by the name of its folder, or whole where two share that."""
+    folders = {path: path.rstrip("/").rpartition("/")[2] for path in paths}
+    if len(folders) < 2:
+        return dict.fromkeys(folders, "")
+    shared = list(folders.values())
+    return {p: f" {shown(name if shared.count(name) == 1 else p)}" for p, name in folders.items()}
 
 
 def age(entry: Entry, now: datetime) -> str:

@@ -70,7 +70,8 @@ def take(
     except (NotKept, OSError) as slip:
         log.add("ERROR", state.session_id[:8], f"no checkpoint could be kept: {slip}")
         return None
-    state.checkpoint_ms, state.checkpoint_trigger = now_ms, trigger
+    # Where the same state was kept before, that file stands: with the trigger it tells of itself.
+    state.checkpoint_ms, state.checkpoint_trigger = now_ms, kept.document.trigger
     state.checkpoint_path, state.checkpoint_tokens = kept.path, state.used_tokens
     for note in kept.notes:
         log.add("WARN", state.session_id[:8], note)
