@@ -139,7 +139,7 @@ def test_when_a_step_fails_the_steps_before_it_are_undone(
     desk.write(SAMPLES["hooked"])
     before = desk.tree()
     plan = plan_install(desk.target(), desk.home, desk.ours)
-    assert len(plan.changes) == 9
+    assert len(plan.changes) == 10
     real, calls = os.fsync, iter(range(99))
 
     def full_disk(descriptor: int) -> None:
