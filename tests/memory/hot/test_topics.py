@@ -363,3 +363,59 @@ def test_putting_a_line_in_and_taking_it_out_changes_no_byte(theirs: bytes, file
         text = f"- [t]({file}) — d"
         assert index.put(file, text).line_of(file) == text
         assert index.put(file, text).without(file).data() == theirs
+
+
+@pytest.mark.requirement("M1")
+def test_a_topic_among_more_than_are_read_is_never_written_over(
+    project: str, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(on_disk, "MOST_FILES", 3)
+    for name in ("a.md", "b.md", "c.md"):
+        (memory / name).write_text("theirs")
+    (memory / "prefer-ruff.md").write_text("---\nname: My ruff\n---\n\nmine")
+    assert add(project).file == "prefer-ruff-2.md"
+    assert (memory / "prefer-ruff.md").read_text() == "---\nname: My ruff\n---\n\nmine"
+    assert (memory / "MEMORY.md").read_text().count("prefer-ruff-2.md") == 1
+
+
+@pytest.mark.requirement("M1")
+def test_a_topic_of_ours_beyond_what_is_read_is_still_changed_in_place(
+    project: str, memory: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(on_disk, "MOST_FILES", 1)
+    (memory / "a.md").write_text("theirs")
+    assert add(project).file == "prefer-ruff.md"
+    assert add(project, body="Or flake8.").file == "prefer-ruff.md"
+    assert "Or flake8." in (memory / "prefer-ruff.md").read_text()
+
+
+@pytest.mark.requirement("M1")
+@pytest.mark.parametrize("kind", ["unreadable", "a link", "a folder", "another case"])
+def test_a_name_is_taken_by_whatever_has_it(project: str, memory: Path, kind: str) -> None:
+    there = memory / ("Prefer-RUFF.md" if kind == "another case" else "prefer-ruff.md")
+    if kind == "a link":
+        there.symlink_to(memory / "nowhere")
+    elif kind == "a folder":
+        there.mkdir()
+    else:
+        there.write_text("theirs")
+        there.chmod(0o000 if kind == "unreadable" else 0o600)
+    about = there.lstat()
+    assert add(project).file == "prefer-ruff-2.md"
+    assert (there.lstat().st_ino, there.lstat().st_size) == (about.st_ino, about.st_size)
+
+
+@pytest.mark.requirement("M1")
+def test_a_topic_named_as_the_index_in_another_case_gets_a_number(
+    project: str, memory: Path
+) -> None:
+    assert add(project, "memory").file == "memory-2.md"
+    assert not (memory / "memory.md").exists()
+
+
+@pytest.mark.requirement("M1")
+def test_what_comes_in_at_the_last_moment_is_not_written_over(memory: Path) -> None:
+    (memory / "new.md").write_text("theirs")
+    with pytest.raises(NotWritten):
+        on_disk.create(memory, "new.md", b"ours")
+    assert (memory / "new.md").read_text() == "theirs"

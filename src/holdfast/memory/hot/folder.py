@@ -25,6 +25,7 @@ MOST_INDEX_BYTES = 4 << 20
 PATIENCE_SECONDS = 5.0
 TRIES = 20
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,20 @@ def names(folder: Path) -> list[str]:
         return []
     wanted = (name for name in found if name.endswith(".md") and not name.startswith("."))
     return sorted(name for name in wanted if name != "MEMORY.md")[:MOST_FILES]
+
+
+def is_free(folder: Path, name: str, taken: frozenset[str]) -> bool:
+    """Nothing of that name is there, read or not: neither as the disk sees it, nor in another
+    case, for some disks hold `Memory.md` and `memory.md` to be one."""
+    return name.casefold() not in taken and not os.path.lexists(folder / name)
+
+
+def taken(folder: Path) -> frozenset[str]:
+    """All that lies there, however much it is and whoever may read it, in one case."""
+    try:
+        return frozenset(name.casefold() for name in os.listdir(folder)) | {"memory.md"}  # noqa: PTH208
+    except OSError:
+        return frozenset({"memory.md"})
 
 
 def read(folder: Path, name: str, most: int = MOST_TOPIC_BYTES) -> Found | None:
@@ -78,6 +93,23 @@ def replace(folder: Path, name: str, data: bytes) -> None:
             path.chmod(stat.S_IMODE(about.st_mode))
     except OSError as slip:
         raise NotWritten(f"{folder} takes nothing: {slip.strerror or slip}") from slip
+
+
+def create(folder: Path, name: str, data: bytes) -> None:
+    """A new file, or none: what somebody put there meanwhile is never written over."""
+    path = folder / name
+    try:
+        make(folder)
+        fd = os.open(path, _CREATE, 0o600)
+    except OSError as slip:
+        raise NotWritten(f"{path} cannot be made: {slip.strerror or slip}") from slip
+    try:
+        _put_all(fd, data)
+    except OSError as slip:
+        path.unlink()
+        raise NotWritten(f"{folder} takes nothing: {slip.strerror or slip}") from slip
+    finally:
+        os.close(fd)
 
 
 def swap(folder: Path, name: str, change: Callable[[bytes], bytes]) -> bytes:
@@ -184,3 +216,10 @@ def _all(fd: int, most: int) -> bytes:
         parts.append(part)
         most -= len(part)
     return b"".join(parts)
+
+
+def _put_all(fd: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+    os.fsync(fd)

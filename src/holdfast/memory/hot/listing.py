@@ -12,12 +12,15 @@ from holdfast.memory.hot.index import NAME, Index
 from holdfast.memory.hot.topic import Topic
 
 
-def in_folder(path: Path) -> list[Topic]:
-    """In the order of the index, then by file."""
+def in_folder(path: Path, also: str = "") -> list[Topic]:
+    """In the order of the index, then by file; of a folder with more than is read, `also` too."""
     found = folder.read(path, NAME, folder.MOST_INDEX_BYTES)
     index = Index.of(found.data if found else b"")
     order = {file: n for n, file in reversed(list(enumerate(index.files())))}
-    read = [one for name in folder.names(path) if (one := _topic(path, name, index))]
+    names = folder.names(path)
+    if also and also.casefold() not in {NAME.casefold(), *(name.casefold() for name in names)}:
+        names.append(also)
+    read = [one for name in names if (one := _topic(path, name, index))]
     return sorted(read, key=lambda one: (order.get(one.file, len(order)), one.file))
 
 

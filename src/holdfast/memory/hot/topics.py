@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 
 from holdfast.client.memory_folder import memory_folder
@@ -59,19 +60,21 @@ def change(project: str, name: str, description: str, kind: str, body: str, now_
     """As `remember`, with all that was done for it."""
     name, description = _fit(name, description, kind, body)
     text = topic.render(name, description, kind, redact(body))
-    path = _folder(project)
+    path, wanted = _folder(project), topic.file_name(name)
     with folder.locked(path):
-        known = [one for one in in_folder(path) if one.file != shelf.FILE]
-        file = _file_for(known, name)
+        known = [one for one in in_folder(path, wanted) if one.file != shelf.FILE]
+        file = _file_for(path, known, name)
         new = topic.parse(text, file)
         old = next((one for one in known if one.file == file), None)
         before = kept.copy(path, file, now_ms) if old else ""
         did = "edited" if old else "added"
-        was = folder.read(path, file)
+        was = folder.read(path, file) if old else None
         if was is not None and was.data == text.encode():
             did, before = "nothing", ""
-        else:
+        elif old:
             folder.replace(path, file, text.encode())
+        else:
+            folder.create(path, file, text.encode())
         try:
             gone = _point(path, new, old, known)
         except BaseException:
@@ -111,7 +114,7 @@ def _fit(name: str, description: str, kind: str, body: str) -> tuple[str, str]:
     return name, description
 
 
-def _file_for(known: Sequence[Topic], name: str) -> str:
+def _file_for(path: Path, known: Sequence[Topic], name: str) -> str:
     """Where it is, if it is ours; a free name, if it is new."""
     same = [one for one in known if one.name == name]
     ours = [one for one in same if one.is_ours]
@@ -119,10 +122,9 @@ def _file_for(known: Sequence[Topic], name: str) -> str:
         raise NotOurs(f"{same[0].file} has that name, and is not ours or was edited since")
     if ours:
         return ours[0].file
-    taken = {one.file for one in known} | {shelf.FILE, NAME}
-    wanted = topic.file_name(name)
-    stem = wanted.removesuffix(".md")
-    return next(one for n in range(len(taken) + 2) if (one := _numbered(stem, n)) not in taken)
+    taken = folder.taken(path) | {shelf.FILE}
+    stem = topic.file_name(name).removesuffix(".md")
+    return next(one for n in count() if folder.is_free(path, one := _numbered(stem, n), taken))
 
 
 def _numbered(stem: str, n: int) -> str:
