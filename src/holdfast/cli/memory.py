@@ -167,7 +167,9 @@ def _say(done: Change, as_json: bool, undo: str) -> None:
     did = "it says that already, nothing was changed" if done.did == "nothing" else done.did
     click.echo(f"{did}: {shown(done.path)}")
     for name in done.shelved:
-        click.echo(f"  MEMORY.md is full: {shown(name)} is now listed in holdfast-more.md")
+        click.echo(
+            f"  MEMORY.md is full: {shown(name)} left it for a page it names (holdfast-more)"
+        )
     if done.did != "nothing":
         click.echo(f"  undo: {undo}")
 

@@ -419,3 +419,29 @@ def test_what_comes_in_at_the_last_moment_is_not_written_over(memory: Path) -> N
     with pytest.raises(NotWritten):
         on_disk.create(memory, "new.md", b"ours")
     assert (memory / "new.md").read_text() == "theirs"
+
+
+@pytest.mark.requirement("M1")
+def test_a_shelf_somebody_edited_is_theirs_and_ours_goes_on_in_the_next(
+    project: str, memory: Path
+) -> None:
+    (memory / "MEMORY.md").write_text("x\n" * 197)
+    for name in ("First", "Second", "Third"):
+        add(project, name)
+    add(project, "Fourth")  # two leave for the page
+    page = memory / "holdfast-more.md"
+    page.write_text(edited := page.read_text() + "my own words\n")
+    add(project, "Fifth")
+    assert page.read_text() == edited
+    index, second = (memory / "MEMORY.md").read_text(), memory / "holdfast-more-2.md"
+    assert "(holdfast-more.md)" in index
+    assert "(holdfast-more-2.md)" in index
+    everywhere = index + edited + second.read_text()
+    for name in ("first", "second", "third", "fourth", "fifth"):
+        assert f"({name}.md)" in everywhere
+    for name in ("Third", "Fourth", "Fifth"):
+        forget(project, name, NOW)
+    assert not second.exists()
+    assert page.read_text() == edited
+    with pytest.raises(NotOurs):
+        forget(project, "holdfast-more.md", NOW)

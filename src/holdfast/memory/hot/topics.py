@@ -62,7 +62,7 @@ def change(project: str, name: str, description: str, kind: str, body: str, now_
     text = topic.render(name, description, kind, redact(body))
     path, wanted = _folder(project), topic.file_name(name)
     with folder.locked(path):
-        known = [one for one in in_folder(path, wanted) if one.file != shelf.FILE]
+        known = [one for one in in_folder(path, wanted) if not shelf.is_page(one)]
         file = _file_for(path, known, name)
         new = topic.parse(text, file)
         old = next((one for one in known if one.file == file), None)
@@ -90,13 +90,15 @@ def forget(project: str, name: str, now_ms: int = 0) -> Change:
         old = find(in_folder(path), name)
         if not old.is_ours:
             raise NotOurs(f"{old.file} was not written by Holdfast, or edited since")
-        if old.file == shelf.FILE:
+        if shelf.is_page(old):
             raise NotOurs(f"{old.file} is the list of what left {NAME} for want of room")
         before = kept.copy(path, old.file, now_ms)
-        shelved = shelf.listed(path, back=old.file)
-        shelf.write(path, shelved)
-        folder.swap(path, NAME, lambda data: _unpointed(data, old, bool(shelved)))
-        shelf.remove_if_empty(path, shelved)
+        page = shelf.page(path)
+        shelved = shelf.listed(path, page, back=old.file)
+        shelf.write(path, page, shelved)
+        gone = "" if shelved else page
+        folder.swap(path, NAME, lambda data: _unpointed(data, old, gone))
+        shelf.remove_if_empty(path, page, shelved)
         folder.remove(path, old.file)
     return Change(old, "retired", str(path / old.file), before)
 
@@ -122,7 +124,7 @@ def _file_for(path: Path, known: Sequence[Topic], name: str) -> str:
         raise NotOurs(f"{same[0].file} has that name, and is not ours or was edited since")
     if ours:
         return ours[0].file
-    taken = folder.taken(path) | {shelf.FILE}
+    taken = folder.taken(path) | frozenset(shelf.FILES)
     stem = topic.file_name(name).removesuffix(".md")
     return next(one for n in count() if folder.is_free(path, one := _numbered(stem, n), taken))
 
@@ -136,6 +138,7 @@ def _point(path: Path, new: Topic, old: Topic | None, known: Sequence[Topic]) ->
     comes back, for it was asked for again. The names of those that had to make room."""
     others = {one.file: one for one in known if one.is_ours and one.file != new.file}
     ours = {**others, new.file: new}
+    page = shelf.page(path)
     gone: list[str] = []
     shelved: list[str] = []
 
@@ -146,13 +149,13 @@ def _point(path: Path, new: Topic, old: Topic | None, known: Sequence[Topic]) ->
             return data
         wanted = index.put(new.file, topic.pointer(new))
         may_go = [*_least(others, index), new.file]
-        fitted, gone[:] = made_to_fit(wanted, may_go, shelf.FILE, shelf.POINTER)
-        shelved[:] = shelf.listed(path, [ours[file] for file in gone], back=new.file)
-        shelf.write(path, shelved)
-        return (fitted if shelved else fitted.without(shelf.FILE)).data()
+        fitted, gone[:] = made_to_fit(wanted, may_go, page, shelf.pointer(page))
+        shelved[:] = shelf.listed(path, page, [ours[file] for file in gone], back=new.file)
+        shelf.write(path, page, shelved)
+        return (fitted if shelved else fitted.without(page)).data()
 
     folder.swap(path, NAME, changed)
-    shelf.remove_if_empty(path, shelved)
+    shelf.remove_if_empty(path, page, shelved)
     return tuple(ours[file].name for file in gone)
 
 
@@ -164,12 +167,12 @@ def _least(others: Mapping[str, Topic], index: Index) -> list[str]:
     return [one.file for one in ours]
 
 
-def _unpointed(data: bytes, old: Topic, has_shelf: bool) -> bytes:
+def _unpointed(data: bytes, old: Topic, page: str) -> bytes:
     index = Index.of(data)
     if index.line_of(old.file) == topic.pointer(old):
         index = index.without(old.file)
-    if not has_shelf and index.line_of(shelf.FILE) == shelf.POINTER:
-        index = index.without(shelf.FILE)
+    if page and index.line_of(page) == shelf.pointer(page):
+        index = index.without(page)
     return index.data()
 
 
