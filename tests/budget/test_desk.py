@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import stat
@@ -9,12 +10,22 @@ import threading
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.budget import desk, ledger
 from holdfast.budget.compartment import NAMES, SAFETY
-from holdfast.budget.errors import NoSuchPin, NotKept, TooManyPins, UnfitPin, UnfitShare
+from holdfast.budget.errors import (
+    Busy,
+    NewerLedger,
+    NoSuchPin,
+    NotKept,
+    TooManyPins,
+    UnfitPin,
+    UnfitShare,
+)
+from holdfast.cli.budget import budget as command
 
 NOW = 1_800_000_000_000
 
@@ -159,3 +170,70 @@ def test_an_estimate_counts_as_the_budget_does_and_as_the_model_would() -> None:
     assert desk.estimate("x" * 351).tokens == 101
     assert desk.estimate("x" * 350).model_tokens is None
     assert desk.estimate("x" * 350, density=2.5).model_tokens == 140
+
+
+@pytest.mark.requirement("K1")
+def test_a_ledger_of_a_newer_version_is_left_alone() -> None:
+    path = Path(ledger.path_of("project", "/p"))
+    path.parent.mkdir(parents=True)
+    path.write_text(newer := '{"version": 2, "pins": [], "more": "of tomorrow"}')
+    with pytest.raises(NewerLedger) as refused:
+        pin()
+    assert refused.value.exit_code == 3
+    assert path.read_text() == newer
+
+
+@pytest.mark.requirement("K1")
+def test_a_torn_ledger_is_set_aside_and_said() -> None:
+    path = Path(ledger.path_of("user"))
+    path.parent.mkdir(parents=True)
+    for torn, kept in (('{"version": 1, "pi', ".damaged"), ("[1]", ".damaged-1")):
+        path.write_text(torn)
+        run = CliRunner().invoke(command, ["pin", "Never touch data/raw.", "--user"])
+        assert run.exit_code == 0
+        aside = Path(f"{path}{kept}")
+        assert aside.read_text() == torn
+        assert str(aside) in run.stderr
+        assert [one.text for one in ledger.read("", "").pins] == ["Never touch data/raw."]
+
+
+@pytest.mark.requirement("K1")
+def test_a_tool_that_pins_keeps_a_torn_ledger_too() -> None:
+    path = Path(ledger.path_of("project", "/p"))
+    path.parent.mkdir(parents=True)
+    path.write_text("{")
+    pin()
+    assert Path(f"{path}.damaged").read_text() == "{"
+
+
+@pytest.mark.requirement("K1")
+def test_projects_whose_paths_differ_by_a_dash_share_no_pin() -> None:
+    desk.pin("of one", now_ms=NOW, project="/x/y")
+    assert ledger.read("/x-y", "").pins == ()
+    assert [one.text for one in ledger.read("/x/y", "").pins] == ["of one"]
+
+
+@pytest.mark.requirement("K1")
+def test_a_file_of_the_former_name_is_read_by_the_project_it_names_alone() -> None:
+    former = Path(ledger.former_path("/x/y"))
+    assert str(former) == ledger.former_path("/x-y")
+    ledger.save(str(former), {"project": "/x/y", "pins": [{"id": "1", "text": "of before"}]})
+    assert [one.text for one in ledger.read("/x/y", "").pins] == ["of before"]
+    assert ledger.read("/x-y", "").pins == ()
+    desk.pin("of now", now_ms=NOW, project="/x/y")
+    assert [one.text for one in ledger.read("/x/y", "").pins] == ["of before", "of now"]
+    desk.unpin("1", project="/x/y")
+    assert [one.text for one in ledger.read("/x/y", "").pins] == ["of now"]
+
+
+@pytest.mark.requirement("K1")
+def test_a_lock_held_by_another_is_waited_for_with_bounded_patience(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(desk, "PATIENCE_SECONDS", 0.0)
+    pin()
+    with Path(f"{ledger.path_of('project', '/p')}.lock").open() as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        with pytest.raises(Busy):
+            pin("another")
+    pin("another")

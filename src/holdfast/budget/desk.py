@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -12,12 +13,25 @@ from zlib import crc32
 
 from holdfast.budget import ledger
 from holdfast.budget.compartment import NAMES, PREFERENCES
-from holdfast.budget.errors import NoSuchPin, NotKept, TooManyPins, UnfitPin, UnfitShare
+from holdfast.budget.damage import set_aside_if_damaged
+from holdfast.budget.errors import Busy, NoSuchPin, NotKept, TooManyPins, UnfitPin, UnfitShare
 from holdfast.budget.estimate import Estimate, estimate
 from holdfast.budget.ledger import MOST_CHARS, MOST_EVICTED, MOST_PIN, MOST_PINS, Pin
 from holdfast.redact import redact
 
-__all__ = ["Estimate", "Pin", "allot", "estimate", "evict", "pin", "readmit", "share_set", "unpin"]
+__all__ = [
+    "Estimate",
+    "Pin",
+    "allot",
+    "estimate",
+    "evict",
+    "mended",
+    "pin",
+    "readmit",
+    "share_set",
+    "unpin",
+]
+PATIENCE_SECONDS = 5.0
 LEFT_OVER = 0.05  # what set shares leave to each compartment nobody has set
 
 
@@ -111,9 +125,21 @@ def allot(
 
 def share_set(compartment: str, *, scope: str = "project", project: str = "") -> float | None:
     """What this scope gives a compartment; None where that is left to the role."""
-    rows = ledger.load(ledger.path_of(scope, project)).get("shares")
+    rows = ledger.of_scope(scope, project).get("shares")
     value = rows.get(compartment) if isinstance(rows, dict) else None
     return float(value) if isinstance(value, int | float) else None
+
+
+def mended(scope: str, project: str = "", session_id: str = "") -> str:
+    """A damaged file of this scope is set aside; where it went, for whoever asked to be told."""
+    path = ledger.path_of(scope, project, session_id)
+    if not path or not os.path.lexists(path):
+        return ""
+    try:
+        with _locked(path):
+            return set_aside_if_damaged(path)
+    except OSError as slip:
+        raise NotKept(f"{path} cannot be written: {slip.strerror}") from slip
 
 
 def _change(
@@ -124,7 +150,8 @@ def _change(
         raise UnfitPin(f"no {scope} to keep it for")
     try:
         with _locked(path):
-            found = ledger.load(path)
+            set_aside_if_damaged(path)
+            found = ledger.of_scope(scope, project, session_id)
             change(found)
             ledger.save(path, {**found, **({"project": project} if scope == "project" else {})})
     except OSError as slip:
@@ -137,10 +164,20 @@ def _locked(path: str) -> Iterator[None]:
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
     fd = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
+        _wait_for(fd, time.monotonic() + PATIENCE_SECONDS)
         yield
     finally:
         os.close(fd)
+
+
+def _wait_for(fd: int, until: float) -> None:
+    while True:
+        try:
+            return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise Busy("another Holdfast is writing the budget") from None
+            time.sleep(0.01)
 
 
 def _must_be_compartment(name: str) -> None:

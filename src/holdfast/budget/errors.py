@@ -26,3 +26,15 @@ class UnfitShare(HoldfastError):
 class NotKept(HoldfastError):
     exit_code = 5
     hint = "nothing was changed; make the folder writable"
+
+
+class NewerLedger(HoldfastError):
+    """What this Holdfast cannot read it does not write over."""
+
+    exit_code = 3
+    hint = "upgrade this Holdfast; nothing was changed"
+
+
+class Busy(HoldfastError):
+    exit_code = 5
+    hint = "nothing was changed; try again, and if it stays so, end whoever holds the lock"

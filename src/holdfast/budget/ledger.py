@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from holdfast.budget.compartment import NAMES, PREFERENCES
+from holdfast.checkpoint import folders
 from holdfast.wire import log, places
 
 VERSION = 1
@@ -41,9 +42,26 @@ def path_of(scope: str, project: str = "", session_id: str = "") -> str:
     if scope == "user":
         return f"{places.home()}/budget/user.json"
     if scope == "project":
-        key = places.plain(os.path.realpath(project).strip("/").replace("/", "-"))
-        return f"{places.home()}/budget/project-{key}.json" if project else ""
+        name = folders.key(folders.resolved(project))
+        return f"{places.home()}/budget/project-{name}.json" if project else ""
     return f"{places.window(session_id)}/budget.json" if session_id else ""
+
+
+def former_path(project: str) -> str:
+    """How a project's file was named before: `/x-y` and `/x/y` had one name."""
+    name = places.plain(folders.resolved(project).strip("/").replace("/", "-"))
+    return f"{places.home()}/budget/project-{name}.json"
+
+
+def of_scope(scope: str, project: str = "", session_id: str = "") -> dict[str, Any]:
+    """What a scope's file holds; of a project also under its former name, if it is this one's."""
+    path = path_of(scope, project, session_id)
+    if scope != "project" or not project or os.path.lexists(path):
+        return load(path)
+    found = load(former_path(project))
+    named = found.get("project")
+    is_ours = isinstance(named, str) and folders.resolved(named) == folders.resolved(project)
+    return found if is_ours else {}
 
 
 def read(project: str, session_id: str) -> Ledger:
@@ -53,7 +71,7 @@ def read(project: str, session_id: str) -> Ledger:
     shares: dict[str, float] = {}
     set_by: dict[str, str] = {}
     for scope in reversed(SCOPES):
-        found = load(path_of(scope, project, session_id))
+        found = of_scope(scope, project, session_id)
         pins += _pins(found, scope)
         evicted |= _evicted(found)
         given = _shares(found)
@@ -63,17 +81,30 @@ def read(project: str, session_id: str) -> Ledger:
 
 
 def load(path: str) -> dict[str, Any]:
+    found, slip = checked(path)
+    if slip:
+        log.add("WARN", "budget", f"{path} was not read: {slip}")
+    return {} if slip else found
+
+
+def checked(path: str) -> tuple[dict[str, Any], str]:
+    """What the file holds, and why that cannot be used; of another version it is given too."""
     data = places.read_small(path, MOST_BYTES + 1) if path else b""
     if not data:
-        return {}
+        return {}, ""
     try:
         found = json.loads(data) if len(data) <= MOST_BYTES else None
-        if isinstance(found, dict) and found.get("version") == VERSION:
-            return found
-        raise ValueError(f"not a ledger of version {VERSION}")
     except (ValueError, RecursionError) as slip:
-        log.add("WARN", "budget", f"{path} was not read: {slip}")
-        return {}
+        return {}, str(slip)
+    if not isinstance(found, dict):
+        return {}, f"not a ledger of version {VERSION}"
+    is_known = found.get("version") == VERSION
+    return found, "" if is_known else f"not a ledger of version {VERSION}"
+
+
+def is_newer(found: Mapping[str, Any]) -> bool:
+    version = found.get("version")
+    return type(version) is int and version > VERSION
 
 
 def save(path: str, found: Mapping[str, Any]) -> None:

@@ -82,6 +82,7 @@ def pin(
     """Put TEXT into every brief until it is unpinned."""
     scope = "session" if session else "user" if is_user else "project"
     session_id = _of_session(session) if session else ""
+    _say_if_mended(scope, _path(project), session_id)
     one = desk.pin(
         text,
         now_ms=_now(),
@@ -120,6 +121,7 @@ def evict(item_id: str, undo: bool, session: str, as_json: bool) -> None:
     chosen = choose.newest(session)
     session_id = chosen.state.session_id
     where = _where("session", session_id, None) if session else ""
+    _say_if_mended("session", "", session_id)
     if undo:
         desk.readmit(item_id, session_id=session_id)
         _say({"id": item_id}, as_json, f"{item_id} may be told again", f"evict {item_id}{where}")
@@ -153,12 +155,19 @@ def estimate(text_or_file: str, session: str, as_json: bool) -> None:
 def allot(compartment: str, share: str, is_user: bool, project: Path | None, as_json: bool) -> None:
     """Give a compartment a share of the brief: 0.4, 40%, or `role` for what its role gives."""
     scope = "user" if is_user else "project"
+    _say_if_mended(scope, _path(project))
     before = desk.share_set(compartment, scope=scope, project=_path(project))
     kept = desk.allot(compartment, _share(share), scope=scope, project=_path(project))
     told = ", ".join(f"{name} {value:.0%}" for name, value in kept.items()) or "none"
     flag = " --user" if is_user else _where(scope, "", project)
     undo = "" if before == kept.get(compartment) else f"allot {compartment} {_spelled(before)}"
     _say(kept, as_json, f"shares set for the {scope}: {told}", undo and undo + flag)
+
+
+def _say_if_mended(scope: str, project: str, session_id: str = "") -> None:
+    aside = desk.mended(scope, project, session_id)
+    if aside:
+        click.echo(f"the {scope}'s file was damaged: it is kept as {shown(aside)}", err=True)
 
 
 def _say(values: dict[str, Any], as_json: bool, words: str, undo: str) -> None:
