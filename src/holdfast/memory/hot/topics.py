@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
+from holdfast.brief import fence
 from holdfast.client.memory_folder import memory_folder
 from holdfast.memory.hot import folder, kept, shelf, topic
 from holdfast.memory.hot.errors import NotOurs, Unfit
@@ -58,8 +59,9 @@ def remember(
 
 def change(project: str, name: str, description: str, kind: str, body: str, now_ms: int) -> Change:
     """As `remember`, with all that was done for it."""
+    body = redact(fence.clean(body.replace("\r\n", "\n")))
     name, description = _fit(name, description, kind, body)
-    text = topic.render(name, description, kind, redact(body))
+    text = topic.render(name, description, kind, body)
     path, wanted = _folder(project), topic.file_name(name)
     with folder.locked(path):
         known = [one for one in in_folder(path, wanted) if not shelf.is_page(one)]
@@ -104,7 +106,7 @@ def forget(project: str, name: str, now_ms: int = 0) -> Change:
 
 
 def _fit(name: str, description: str, kind: str, body: str) -> tuple[str, str]:
-    name, description = " ".join(redact(name).split()), " ".join(redact(description).split())
+    name, description = redact(_line(name)), redact(_line(description))
     if kind not in TYPES:
         raise Unfit(f"{kind!r} is no type: one of {', '.join(TYPES)}")
     if not topic.file_name(name) or len(name) > topic.MOST_NAME:
@@ -116,9 +118,14 @@ def _fit(name: str, description: str, kind: str, body: str) -> tuple[str, str]:
     return name, description
 
 
+def _line(text: str) -> str:
+    """The client puts the folder before the model as it is: nothing in it acts, or is a tag."""
+    return " ".join(fence.clean(text).split())
+
+
 def _file_for(path: Path, known: Sequence[Topic], name: str) -> str:
     """Where it is, if it is ours; a free name, if it is new."""
-    same = [one for one in known if one.name == name]
+    same = [one for one in known if name in (one.name, _line(one.name))]
     ours = [one for one in same if one.is_ours]
     if same and not ours:
         raise NotOurs(f"{same[0].file} has that name, and is not ours or was edited since")
