@@ -344,3 +344,46 @@ def test_pieces_are_short_and_lose_no_word(text: str) -> None:
     parts = pieces(text)
     assert all(0 < len(one) <= MOST_CHARS for one in parts)
     assert "".join("".join(parts).split()) == "".join(text.split())
+
+
+SECRET = "Tr0ub4dorXY99longsecret99"
+
+
+def a_result(text: str, number: int) -> dict[str, object]:
+    block = {"type": "tool_result", "tool_use_id": "t1", "content": text}
+    return a_line("user", [block], number, "s1")
+
+
+@pytest.mark.requirement("X4", "M2")
+@pytest.mark.parametrize("name_chars", [0, 40, 130, 200])
+@pytest.mark.parametrize("filler", ["heron " * 100, "heron\n" * 20_000])
+def test_a_result_is_cut_once_its_secrets_are_gone(
+    project: Path, name_chars: int, filler: str
+) -> None:
+    text = f"{filler}{'x' * name_chars}_DB_PASSWORD={SECRET * 6}"
+    path = written(project, "s1", [*said("s1", "show it", "Here."), a_result(text, 3)])
+    told = turns.read(str(path), "").items
+    assert any("heron" in one.more for one in told)
+    assert not any("longsecret" in one.more for one in told)
+
+
+@pytest.mark.requirement("X4", "M2")
+def test_a_secret_told_with_its_name_is_gone_where_it_is_quoted_without_it(project: Path) -> None:
+    lines = said("s1", f"is {SECRET} fine?", "Yes.", f"set DB_PASSWORD={SECRET} please")
+    lines += said("s1", "go on", f"I will log in with {SECRET}", first=4)
+    path = written(project, "s1", lines)
+    told = turns.read(str(path), "")
+    assert "log in with [redacted" in "\n".join(one.text for one in told.items)
+    assert SECRET not in f"{told}"
+
+
+@pytest.mark.requirement("X4", "M2", "M5")
+def test_a_secret_is_known_in_later_readings_and_not_stored_for_it(project: Path) -> None:
+    lines = said("s1", f"set DB_PASSWORD={SECRET} please", "Done.", "go on", "Well.")
+    first = turns.read(str(written(project, "s1", lines)), "")
+    for number in (4, 6, 8):
+        lines += said("s1", "and?", f"I log in with {SECRET}", first=number)
+        first = turns.read(str(written(project, "s1", lines)), first.state)
+        assert first.start > 0, "it was read on"
+        assert "log in with [redacted" in first.items[-1].text
+        assert SECRET not in f"{first}"

@@ -13,9 +13,10 @@ from holdfast.checkpoint.extract import typed
 from holdfast.checkpoint.extract.prompts import own_words
 from holdfast.checkpoint.same_file import sign
 from holdfast.memory.item import TURN, Item, id_of
+from holdfast.memory.sources import calls
 from holdfast.memory.sources.pieces import clean, pieces
 from holdfast.memory.sources.source import Read
-from holdfast.redact import redact
+from holdfast.memory.sources.told import Told
 from holdfast.transcript.blocks import Text, ToolResult, ToolUse
 from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Result
 from holdfast.transcript.reader import Reader
@@ -24,11 +25,9 @@ from holdfast.transcript.source import Unreadable
 
 USER, MODEL = "user", "model"
 MORE_CHARS = 1_200
-CALL_CHARS, HEAD_CHARS, TAIL_CHARS = 200, 240, 120
 MOST_UUIDS = 40
 MOST_ITEMS = 5_000  # in one reading: a transaction stays short
 LONGEST_TEXT = 200_000
-_TOLD = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description")
 
 
 class Reached(NamedTuple):
@@ -39,6 +38,7 @@ class Reached(NamedTuple):
     position: int = 0
     message: str = ""  # the answer being told
     sign: str = ""
+    told: tuple[int, ...] = ()  # lines that told a secret with its name
 
 
 class _Unit:
@@ -68,9 +68,9 @@ class _Unit:
     def is_empty(self) -> bool:
         return not self.texts and not self.more
 
-    def items(self, path: str, key: str) -> list[Item]:
-        text = redact(clean("\n".join(self.texts)[:LONGEST_TEXT]))
-        more = redact(clean("\n".join(self.more)[: MORE_CHARS * 2]))[:MORE_CHARS]
+    def items(self, path: str, key: str, told: Told) -> list[Item]:
+        text = told.without(clean("\n".join(self.texts)[:LONGEST_TEXT]))
+        more = told.without(clean("\n".join(self.more)))[:MORE_CHARS]
         parts = pieces(text) or [""]
         return [
             Item(
@@ -97,6 +97,7 @@ class _Unit:
 class _Fold:
     def __init__(self, path: str, reached: Reached, is_agent: bool) -> None:
         self._path, self._is_agent = path, is_agent
+        self.told = Told()
         self.items: list[Item] = []
         self.began = reached  # where the last unit began
         self._turn, self._message = reached.turn, reached.message
@@ -106,6 +107,7 @@ class _Fold:
     def feed(self, entry: Entry) -> None:
         if entry.is_sidechain and not self._is_agent:
             return
+        self.told.hear(entry)
         if isinstance(entry, Answer):
             self._answer(entry)
         elif isinstance(entry, Prompt) and not entry.is_meta:
@@ -125,9 +127,14 @@ class _Fold:
         unit, self._unit = self._unit, None
         if unit is None or unit.is_empty:
             return
-        made = unit.items(self._path, self._path)
+        made = unit.items(self._path, self._path, self.told)
         self.items += made
         self._position += len(made)
+
+    def clean_items(self) -> list[Item]:
+        """What was named later was quoted before, too."""
+        without = self.told.without_told
+        return [one._replace(text=without(one.text), more=without(one.more)) for one in self.items]
 
     def _prompt(self, entry: Entry, text: str) -> None:
         words = own_words(text[:LONGEST_TEXT])
@@ -152,7 +159,7 @@ class _Fold:
         unit.hold(entry)
         for block in entry.blocks:
             if isinstance(block, ToolUse):
-                unit.add_more(_call(block))
+                unit.add_more(calls.call(block))
 
     def _begins_anew(self, unit: _Unit, texts: list[str]) -> bool:
         if texts:
@@ -165,46 +172,37 @@ class _Fold:
         self._unit.hold(entry)
         for block in entry.results:
             if isinstance(block, ToolResult) and self._unit.more_chars < MORE_CHARS:
-                self._unit.add_more(_ends(block.text))
+                self._unit.add_more(calls.ends(block.text))
 
 
 def read(path: str, state: str, *, is_agent: bool = False) -> Read:
     """What is new in a transcript since a state; a file that is another one is read anew."""
     reached = _reached(path, state)
     fold = _Fold(path, reached, is_agent)
-    reader = Reader(path, start=reached.offset)
+    done = True
     try:
-        for entry in reader:
+        fold.told.hear_again(path, reached.told)
+        for entry in Reader(path, start=reached.offset):
             fold.feed(entry)
             if len(fold.items) >= MOST_ITEMS:
-                return Read(fold.items, _state(path, fold.began), reached.position, done=False)
+                done = False
+                break
     except Unreadable:
         return Read([], "", 0)
-    fold.close()
-    return Read(fold.items, _state(path, fold.began), reached.position)
+    if done:
+        fold.close()
+    return Read(fold.clean_items(), _state(path, fold), reached.position, done=done)
 
 
 def _reached(path: str, state: str) -> Reached:
     try:
         found = Reached(*json.loads(state)) if state else Reached()
+        lines = tuple(int(offset) for offset in found.told)
     except (ValueError, TypeError):
         return Reached()
-    return found if found.sign == sign(path, found.offset) else Reached()
+    return found._replace(told=lines) if found.sign == sign(path, found.offset) else Reached()
 
 
-def _state(path: str, began: Reached) -> str:
-    return json.dumps(began._replace(sign=sign(path, began.offset)))
-
-
-def _call(block: ToolUse) -> str:
-    given = block.input
-    told = (given.get(name) for name in _TOLD)
-    what = next((one for one in told if isinstance(one, str) and one), "")
-    return f"{block.name} {what[:CALL_CHARS]}".strip()
-
-
-def _ends(text: str) -> str:
-    """How a result begins and ends: enough to find it again."""
-    if len(text) <= HEAD_CHARS + TAIL_CHARS:
-        return text
-    return f"{text[:HEAD_CHARS]} … {text[-TAIL_CHARS:]}"
+def _state(path: str, fold: _Fold) -> str:
+    began, lines = fold.began, tuple(fold.told.lines)
+    return json.dumps(began._replace(sign=sign(path, began.offset), told=lines))

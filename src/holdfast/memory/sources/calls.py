@@ -1,0 +1,47 @@
+"""What a call and its result leave in an item: enough to find them again, cut once it is clean.
+
+A value whose name was cut away is no longer known for a secret, so nothing is cut before.
+"""
+
+from __future__ import annotations
+
+from holdfast.redact import redact
+from holdfast.transcript.blocks import ToolUse
+
+CALL_CHARS, HEAD_CHARS, TAIL_CHARS = 200, 240, 120
+SEEN_CHARS = 32 << 10  # at each end of a result: more is not gone through for a few words
+_TOLD = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description")
+
+
+def call(block: ToolUse) -> str:
+    given = block.input
+    told = (given.get(name) for name in _TOLD)
+    what = next((one for one in told if isinstance(one, str) and one), "")
+    return f"{block.name} {redact(head(what))[:CALL_CHARS]}".strip()
+
+
+def ends(text: str) -> str:
+    """How a result begins and ends."""
+    if len(text) <= 2 * SEEN_CHARS:
+        first = last = redact(text)
+        if len(first) <= HEAD_CHARS + TAIL_CHARS:
+            return first
+    else:
+        first, last = redact(head(text)), redact(tail(text))
+    return f"{first[:HEAD_CHARS]} … {last[-TAIL_CHARS:]}"
+
+
+def head(text: str) -> str:
+    """Its first lines, whole ones."""
+    if len(text) <= SEEN_CHARS:
+        return text
+    end = text.rfind("\n", HEAD_CHARS, SEEN_CHARS)
+    return text[: end if end > 0 else SEEN_CHARS]
+
+
+def tail(text: str) -> str:
+    """Its last lines, whole ones; of a line that is longer, as much."""
+    if len(text) <= SEEN_CHARS:
+        return text
+    start = text.find("\n", len(text) - SEEN_CHARS, len(text) - TAIL_CHARS)
+    return text[start + 1 if start > 0 else -SEEN_CHARS :]

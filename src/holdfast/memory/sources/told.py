@@ -1,0 +1,75 @@
+"""Secrets a transcript told with their names: known again where they are quoted without them.
+
+A later reading must know them too, and none may be stored. So the lines that told one are noted by
+where they begin, and read again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from holdfast.checkpoint.extract import typed
+from holdfast.checkpoint.extract.secrets import MOST_BARE, READ_CHARS, SHORTEST_BARE, texts
+from holdfast.redact import find, redact
+from holdfast.redact.value import random_looking
+from holdfast.transcript.blocks import Text, ToolResult, ToolUse
+from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Result
+from holdfast.transcript.reader import Reader
+from holdfast.transcript.repair import decoded
+
+MOST_LINES = 64
+
+
+class Told:
+    """`lines`: where those begin that told something new."""
+
+    def __init__(self) -> None:
+        self.lines: list[int] = []
+        self._values: dict[str, str] = {}
+
+    def hear(self, entry: Entry) -> None:
+        if len(self._values) >= MOST_BARE:
+            return
+        before = len(self._values)
+        text = "\n".join(_heard(entry))
+        for one in find(text):
+            for value in text[one.start : one.end].split("\n"):
+                if len(value) >= SHORTEST_BARE and random_looking(value):
+                    self._values.setdefault(value, one.placeholder)
+        if len(self._values) > before and len(self.lines) < MOST_LINES:
+            self.lines.append(entry.offset)
+
+    def hear_again(self, path: str, lines: Iterable[int]) -> None:
+        for offset in list(lines)[:MOST_LINES]:
+            for entry in Reader(path, start=offset):
+                self.hear(entry)
+                break
+
+    def without(self, text: str) -> str:
+        """The text less every secret in it, named or told before."""
+        return self.without_told(redact(text))
+
+    def without_told(self, text: str) -> str:
+        for value, placeholder in self._values.items():
+            text = text.replace(value, placeholder)
+        return text
+
+
+def _heard(entry: Entry) -> Iterator[str]:
+    if isinstance(entry, Prompt):
+        yield entry.text
+    elif isinstance(entry, Attachment):
+        if entry.kind == "queued_command":
+            yield typed.noted(decoded(entry.raw))
+    elif isinstance(entry, Answer):
+        for block in entry.blocks:
+            if isinstance(block, Text):
+                yield block.text
+            elif isinstance(block, ToolUse):
+                yield from texts(block.input)
+    elif isinstance(entry, Result):
+        for result in entry.results:
+            if isinstance(result, ToolResult):
+                text = result.text
+                yield text[:READ_CHARS]
+                yield text[max(READ_CHARS, len(text) - READ_CHARS) :]
