@@ -12,6 +12,7 @@ from holdfast.window.state import held
 from holdfast.wire import places
 from holdfast.work import board, deliveries, message_states, messages, moment, projects
 from holdfast.work.deliveries import Ask
+from holdfast.work.errors import Refused
 from tests.board.model import Client, hook
 
 PLACE = "/p"
@@ -132,3 +133,14 @@ def test_a_window_that_cannot_be_written_does_not_hold_up_the_post(store: Store)
     _post(store, "still posted", to="s1")
     assert not board.hand_out(store, moment.now_ms())
     assert store.read(lambda c: messages.listed(c, 9, 0)).total == 1
+
+
+@pytest.mark.requirement("X4", "A2")
+def test_whoever_posts_or_reads_under_a_secret_is_refused(store: Store) -> None:
+    _post(store, "for all")
+    with pytest.raises(Refused, match="to_agent must not hold a secret"):
+        _post(store, "for you", to=TOKEN)
+    ask = Ask(TOKEN, moment.now_ms(), 10, projects.id_of(PLACE))
+    found = store.read(lambda c: deliveries.look(c, ask))
+    with pytest.raises(Refused, match="agent_id must not hold a secret"):
+        store.write(lambda c: deliveries.mark(c, ask, found))

@@ -54,7 +54,7 @@ def _answered(pages: Pages, name: str, arguments: dict[str, Any]) -> Said:
     if isinstance(handle, str) and pages.knows(handle):
         return Said("more", pages.more(handle))
     answer = tool.answer(arguments)
-    return Said(answer.words, pages.first(answer))
+    return Said(harmless(answer.words), pages.first(answer))
 
 
 def _refused(words: str) -> Said:

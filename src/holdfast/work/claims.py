@@ -11,7 +11,7 @@ from holdfast.store import notes
 from holdfast.store.page import Page, Row, first, paged
 from holdfast.store.tables import claims
 from holdfast.store.upsert import upsert
-from holdfast.work import moment, projects
+from holdfast.work import moment, projects, public
 from holdfast.work.errors import NotThere, Taken
 
 USUAL_TTL_SECONDS = 3_600
@@ -27,6 +27,7 @@ def take(
     ttl_seconds: int = USUAL_TTL_SECONDS,
 ) -> Row:
     """Take it, or renew what one has; `Taken` while another has it."""
+    public.check(work=work, agent_id=agent_id)
     projects.get(connection, project_id)
     row = {
         "project_id": project_id,

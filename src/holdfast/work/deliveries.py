@@ -18,7 +18,7 @@ from holdfast.store import notes
 from holdfast.store.engine import is_sqlite
 from holdfast.store.page import Row, rows
 from holdfast.store.tables import deliveries, messages
-from holdfast.work import hearing
+from holdfast.work import hearing, public
 
 CLAIMED, READ = "claimed", "read"
 MOST_PENDING = 20
@@ -72,6 +72,7 @@ def look(connection: Connection, ask: Ask) -> Inbox:
 
 def mark(connection: Connection, ask: Ask, inbox: Inbox) -> Inbox:
     """Mark what was looked at as read; what another one got first is not unread to us."""
+    public.check(agent_id=ask.agent_id)
     mine = set(_hand_over(connection, inbox.unread_ids, ask.agent_id, READ, ask.now_ms))
     if mine:
         _tell(connection, "message.read", ask.agent_id, sorted(mine))

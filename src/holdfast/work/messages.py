@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 from holdfast.store import ids, notes
 from holdfast.store.page import Page, Row, paged
 from holdfast.store.tables import deliveries, messages
-from holdfast.work import projects
+from holdfast.work import projects, public
 
 USUAL_TTL_SECONDS = 3_600
 MOST_TTL_SECONDS = 86_400
@@ -44,6 +44,7 @@ def draft(
 
 def post(connection: Connection, row: Row) -> None:
     """Its project, if it has one, must be there; that is asked once."""
+    public.check(from_agent=row["from_agent"], to_agent=row["to_agent"], topic=row["topic"])
     if row["project_id"] is not None:
         projects.must_know(connection, row["project_id"])
     notes.put(connection, messages, row)
