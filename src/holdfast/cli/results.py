@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from holdfast.brief import fence
 from holdfast.wire.inert import inert
 
 if TYPE_CHECKING:
@@ -12,9 +13,14 @@ if TYPE_CHECKING:
 
 def lines(answer: Answer) -> tuple[list[str], list[str]]:
     """What goes to stdout, and what to stderr."""
-    found = [f"{one.id}  {inert(_where(one))}\n  {inert(one.snippet)}" for one in answer.found]
+    found = [f"{one.id}  {_said(_where(one))}\n  {_said(one.snippet)}" for one in answer.found]
     notes = [] if found else ["nothing found"]
     return found, notes + [f"note: {inert(note)}" for note in answer.notes]
+
+
+def _said(text: str) -> str:
+    """Anyone's words: a model may read them too, so no tag in them is live."""
+    return inert(fence.clean(text))
 
 
 def _where(one: Found) -> str:

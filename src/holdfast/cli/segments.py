@@ -49,7 +49,7 @@ def segments(
         click.echo(json.dumps({name: formats.plain(value) for name, value in told.items()}))
         return
     for one in pending:
-        click.echo(f"pending {shown(one.segment_id)}  {shown(one.topic)}")
+        click.echo(f"pending {shown(one.segment_id)}  {_said(one.topic)}")
     for tier, found in (("warm", warm), ("cold", cold)):
         for segment in found:
             click.echo(f"{tier:<7} {line(segment)}")
@@ -75,9 +75,9 @@ def show(segment_id: str, as_text: bool, as_json: bool) -> None:
         click.echo(fence.closing())
     else:
         for label, text in _rows(one):
-            click.echo(f"{label:<11} {shown(text)}")
+            click.echo(f"{label:<11} {_said(text)}")
         for row in one.compressed_content.splitlines():
-            click.echo(shown(row))
+            click.echo(_said(row))
 
 
 @segments.command()
@@ -129,8 +129,13 @@ def clear(segment_ids: tuple[str, ...], session: str, yes: bool) -> None:
 def line(one: Compressed) -> str:
     size = f"{one.original_tokens:,} → {one.compressed_tokens:,} tokens"
     when = f"turns {one.start_turn}-{one.end_turn}"
-    said = f"{shown(one.segment_id)}  {shown(one.topic)} ({when}, {size}"
+    said = f"{shown(one.segment_id)}  {_said(one.topic)} ({when}, {size}"
     return f"{said}, relevance {one.relevance_score:.2f}, read {one.access_count}x)"
+
+
+def _said(text: str) -> str:
+    """Anyone's words: a model may read them too, so no tag in them is live."""
+    return shown(fence.clean(text))
 
 
 def _rows(one: Compressed) -> list[tuple[str, str]]:
