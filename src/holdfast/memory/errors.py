@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 from holdfast.wire.errors import HoldfastError
 
 
@@ -19,22 +22,49 @@ class FitsSeveral(HoldfastError):
     hint = "say more of it"
 
 
-class Damaged(HoldfastError):
+class OfIndex(HoldfastError):
+    """One index cannot be asked: `path` tells which."""
+
+    def __init__(self, words: str, path: str = "") -> None:
+        super().__init__(words)
+        self.path = path
+
+
+class Damaged(OfIndex):
     """The index is not one of ours, or cannot be read any more."""
 
     exit_code = 4
     hint = "holdfast rebuild makes it again"
 
 
-class Busy(HoldfastError):
+class Busy(OfIndex):
     """Another process holds the index for longer than we wait."""
 
     exit_code = 5
     hint = "try again; nothing was lost"
 
 
-class NewerIndex(HoldfastError):
+class Unusable(OfIndex):
+    """The machine does not give us the file: no right to it, no room, no such disk."""
+
+    exit_code = 5
+    hint = "HOLDFAST_HOME names another folder; holdfast doctor looks at this one"
+
+
+class NewerIndex(OfIndex):
     """Written by a newer Holdfast."""
 
     exit_code = 3
     hint = "update this Holdfast, or holdfast rebuild to make the index again with this one"
+
+
+@contextmanager
+def in_words() -> Iterator[None]:
+    """What the machine refuses on the way to an index, as one of our errors."""
+    try:
+        yield
+    except UnicodeEncodeError as slip:
+        raise Unusable("a name that is not UTF-8 cannot be searched") from slip
+    except OSError as slip:
+        where = f"{slip.filename}: " if slip.filename else ""
+        raise Unusable(f"{where}{slip.strerror or slip}") from slip

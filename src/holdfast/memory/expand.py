@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import suppress
 
 from holdfast.brief import fence
 from holdfast.memory import places
 from holdfast.memory.answer import Expanded
-from holdfast.memory.errors import Damaged, NotFound
+from holdfast.memory.errors import NotFound, OfIndex
 from holdfast.memory.index import engines
 from holdfast.memory.index.shape import Index
 from holdfast.memory.item import SEGMENT, Item
@@ -24,8 +23,9 @@ def expand(
     item_id: str, *, project: str = "", most_chars: int = USUAL_CHARS, offset: int = 0
 ) -> Expanded:
     """The original turns from character `offset` on; what was kept, where they are gone."""
-    item = _find(item_id, places.resolved(project))
-    text, notes = _original(item)
+    item, notes = _find(item_id, places.resolved(project))
+    text, more = _original(item)
+    notes += more
     if item.kind == SEGMENT:
         _was_read(item)
     gone = bool(not text and (item.uuids or item.first_turn))
@@ -37,19 +37,28 @@ def expand(
     return Expanded(item, whole, gone, end if end < len(text) else 0, notes)
 
 
-def _find(item_id: str, project: str) -> Item:
-    for index in _indexes(project):
-        if found := index.find(item_id):
-            return found
-    raise NotFound(f"there is no {fence.flat(item_id, 80)!r}")
+def _find(item_id: str, project: str) -> tuple[Item, list[str]]:
+    """With what could not be asked: one index holds up no other."""
+    notes: list[str] = []
+    for index in _indexes(project, notes):
+        try:
+            if found := index.find(item_id):
+                return found, notes
+        except OfIndex as slip:
+            notes.append(f"left out: {slip}")
+    raise NotFound("; ".join([f"there is no {fence.flat(item_id, 80)!r}", *notes]))
 
 
-def _indexes(project: str) -> Iterator[Index]:
+def _indexes(project: str, notes: list[str]) -> Iterator[Index]:
     """The project's own first."""
     if places.stamp(places.index_file(project)):
-        with suppress(Damaged):  # the next search makes it again, and says so
-            yield engines.opened(project)
-    yield from engines.others(project, [])
+        try:
+            own = engines.opened(project)
+        except OfIndex as slip:  # the next search makes it again, and says so
+            notes.append(f"left out: {slip}")
+        else:
+            yield own
+    yield from engines.others(project, notes)
 
 
 def _original(item: Item) -> tuple[str, list[str]]:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from holdfast.memory import places
-from holdfast.memory.errors import Damaged, NewerIndex
+from holdfast.memory.errors import Damaged, NewerIndex, OfIndex
 from holdfast.memory.index import engines, opening
 from holdfast.memory.sources import windows
 from holdfast.memory.sync import Synced, bring_up
@@ -23,8 +23,8 @@ def _indexed() -> set[str]:
     for path in places.index_files():
         try:
             found.add(opening.project_of(path))
-        except Damaged:
-            continue  # nobody's: left alone
+        except OfIndex:
+            continue  # nobody's, or not to be had: left alone
     return found
 
 

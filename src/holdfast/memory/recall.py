@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, TypeVar
 from holdfast.memory import places, rank, words
 from holdfast.memory import sync as syncing
 from holdfast.memory.answer import Answer, Found, found_as
-from holdfast.memory.errors import Busy, Damaged
+from holdfast.memory.errors import Busy, Damaged, OfIndex, in_words
 from holdfast.memory.expand import expand
 from holdfast.memory.index import engines
 from holdfast.memory.index.shape import Index, Many, Scores, Wanted
@@ -24,6 +24,7 @@ LOOKED_AT = 5  # times what is wanted: some say the same words, or are not there
 AT_ONCE = 4
 SYNC_SECONDS = 5.0
 MOST = 200
+MADE_AGAIN = "the index was made again"
 HYBRID, KEYWORD = "hybrid", "keyword"
 NO_VECTORS = "keyword only: no vectors have been made yet; holdfast search --fill makes them"
 # Said, not left out: how near the best is does not tell an answer from none. Of 345 questions of
@@ -56,11 +57,31 @@ def recall(
     """The best of a project, or of all projects there is an index of; `by_keyword`: words only."""
     asked = words.asked(query)
     notes = list(asked.notes)
-    project = places.resolved(project)
-    indexes = [_fresh(project, notes)]
-    if everywhere:
-        indexes += engines.others(project, notes)
-    return answered(indexes, asked, limit, Wanted(tuple(kinds), cold), by_keyword, notes)
+    wanted = Wanted(tuple(kinds), cold)
+    with in_words():
+        project = places.resolved(project)
+        indexes = [_fresh(project, notes)]
+        if everywhere:
+            indexes += engines.others(project, notes)
+        while True:
+            try:
+                return answered(indexes, asked, limit, wanted, by_keyword, list(notes))
+            except OfIndex as slip:
+                indexes = _without(indexes, slip, notes)
+
+
+def _without(indexes: list[Index], slip: OfIndex, notes: list[str]) -> list[Index]:
+    """One that turned out damaged: the project's own is made again once, another is left out."""
+    own, *others = indexes
+    if getattr(own, "path", "") == slip.path:
+        if not isinstance(slip, Damaged) or any(note.startswith(MADE_AGAIN) for note in notes):
+            raise slip
+        return [_again(own.project, slip, notes), *others]
+    left = [one for one in others if getattr(one, "path", "") != slip.path]
+    if len(left) == len(others):
+        raise slip
+    notes.append(f"left out: {slip}")
+    return [own, *left]
 
 
 def answered(
@@ -176,9 +197,13 @@ def _fresh(project: str, notes: list[str]) -> Index:
     try:
         return _synced(engines.local(project), notes)
     except Damaged as slip:
-        aside = engines.set_aside(project)
-        notes.append(f"the index was made again: {slip}; the old one is {aside}")
-        return _synced(engines.local(project), notes)
+        return _again(project, slip, notes)
+
+
+def _again(project: str, slip: Damaged, notes: list[str]) -> Index:
+    aside = engines.set_aside(project)
+    notes.append(f"{MADE_AGAIN}: {slip}; the old one is {aside}")
+    return _synced(engines.local(project), notes)
 
 
 def _synced(index: Index, notes: list[str]) -> Index:

@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy import event
@@ -35,8 +36,9 @@ _ALIVE = {
 
 
 def default_url() -> str:
-    """`HOLDFAST_DATABASE`, else a file of ours."""
-    return os.environ.get(VARIABLE) or f"sqlite:///{Path(places.home()) / 'holdfast.db'}"
+    """`HOLDFAST_DATABASE`, else a file of ours; a `?` or `%` in its path is part of the path."""
+    ours = quote(os.fsencode(Path(places.home()) / "holdfast.db"))
+    return os.environ.get(VARIABLE) or f"sqlite:///{ours}"
 
 
 def shown(address: str) -> str:

@@ -41,6 +41,10 @@ class Embedded:
     def close(self) -> None:
         self.connection.close()
 
+    def __del__(self) -> None:
+        if connection := getattr(self, "connection", None):
+            connection.close()
+
     def ask(self, query: str, values: Sequence[Any] = ()) -> list[Any]:
         with self.lock, opening.in_words(self.path):
             return self.connection.execute(query, values).fetchall()
@@ -53,7 +57,8 @@ class Embedded:
             try:
                 yield self.connection
             except BaseException:
-                self.connection.execute("ROLLBACK")
+                if self.connection.in_transaction:  # SQLite may have rolled it back itself
+                    self.connection.execute("ROLLBACK")
                 raise
             self.connection.execute("COMMIT")
 
@@ -114,7 +119,7 @@ class Embedded:
             connection.execute("INSERT INTO words (words) VALUES ('integrity-check')")
             [(said,)] = connection.execute("PRAGMA quick_check(1)")
             if said != "ok":
-                raise Damaged(f"{self.path} is damaged: {said}")
+                raise Damaged(f"{self.path} is damaged: {said}", self.path)
             connection.execute("UPDATE sources SET state = ''")
 
     def forget(self, source: str) -> int:
@@ -169,8 +174,14 @@ class Embedded:
                 f"SELECT i.place, title, text, more, {_COLUMNS} FROM items i "
                 f"JOIN words w ON w.rowid = i.place WHERE i.place IN ({_marks(some)})"
             )
-            found |= {row[0]: _item(row) for row in self.ask(query, some)}
+            found |= self._items(self.ask(query, some))
         return found
+
+    def _items(self, rows: Sequence[Any]) -> dict[int, Item]:
+        try:
+            return {row[0]: _item(row) for row in rows}
+        except (TypeError, ValueError) as slip:  # pages that are whole, and not what was written
+            raise Damaged(f"{self.path} is damaged: {slip}", self.path) from slip
 
     def find(self, item_id: str) -> Item | None:
         rows = self.ask("SELECT place FROM items WHERE id = ?", (item_id,))

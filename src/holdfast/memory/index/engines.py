@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from holdfast.memory import places
-from holdfast.memory.errors import Damaged
+from holdfast.memory.errors import OfIndex
 from holdfast.memory.index import opening
 from holdfast.memory.index.embedded import Embedded
 from holdfast.memory.index.shape import Index
@@ -50,8 +50,8 @@ def local(project: str) -> Embedded:
         if held is None:
             held = Embedded(project, path)
         _open[path] = _number(path), held
-        while len(_open) > MOST_OPEN:  # the one that was used longest ago
-            _open.pop(next(iter(_open)))[1].close()
+        while len(_open) > MOST_OPEN:  # the one used longest ago; closed by the last who holds it
+            _open.pop(next(iter(_open)))
     return held
 
 
@@ -90,14 +90,18 @@ def others(project: str, notes: list[str]) -> Iterator[Index]:
             told = opening.project_of(path)
             if told != project and places.index_file(told) == path:
                 yield local(told)
-        except Damaged as slip:
+        except OfIndex as slip:
             notes.append(f"left out: {slip}")
 
 
 def set_aside(project: str) -> str:
     """The damaged index of a project; where it is now."""
-    release()
-    return opening.set_aside(places.index_file(project))
+    path = places.index_file(project)
+    with _lock:
+        _, held = _open.pop(path, (0, None))
+    if held is not None:  # alone: others of this process are being asked
+        held.close()
+    return opening.set_aside(path)
 
 
 def release() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sqlite3
 import time
@@ -9,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from holdfast.memory import places
-from holdfast.memory.errors import Busy, Damaged, NewerIndex
+from holdfast.memory.errors import Busy, Damaged, NewerIndex, Unusable
 from holdfast.wire import log
 
 MARK = 0x401DFA5C
@@ -36,6 +37,7 @@ CREATE TABLE vectors (
 CREATE INDEX vectors_by_number ON vectors (number);
 """
 _GONE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_NO_FILE = (errno.ELOOP, errno.EISDIR, errno.ENXIO)  # something else has its name
 
 
 def opened(project: str, path: str = "") -> sqlite3.Connection:
@@ -66,11 +68,11 @@ def _is_ours(connection: sqlite3.Connection, path: str) -> bool:
     if mark == 0 and not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
         return False
     if mark != MARK:
-        raise Damaged(f"{path} is not an index of ours")
+        raise Damaged(f"{path} is not an index of ours", path)
     if version > VERSION:
         raise NewerIndex(f"{path} has version {version}; this Holdfast knows {VERSION}")
     if version < VERSION:
-        raise Damaged(f"{path} is of an older Holdfast")
+        raise Damaged(f"{path} is of an older Holdfast", path)
     return True
 
 
@@ -94,13 +96,21 @@ def _make(connection: sqlite3.Connection, project: str) -> None:
         raise
 
 
+def to_read(path: str, seconds: float) -> sqlite3.Connection:
+    """To read only; a space or a `?` in the path is part of it, not of the address."""
+    from urllib.parse import quote
+
+    whole = quote(os.fsencode(os.path.abspath(path)))  # noqa: PTH100
+    return sqlite3.connect(f"file://{whole}?mode=ro", uri=True, timeout=seconds)
+
+
 def project_of(path: str) -> str:
     """Whose index a file is; Damaged where it is nobody's."""
     with in_words(path):
-        connection = sqlite3.connect(f"file:{path}?mode=ro", uri=True, timeout=BUSY_SECONDS)
+        connection = to_read(path, BUSY_SECONDS)
         try:
             if _stated(connection)[0] != MARK:
-                raise Damaged(f"{path} is not an index of ours")
+                raise Damaged(f"{path} is not an index of ours", path)
             row = connection.execute("SELECT value FROM about WHERE name = 'project'").fetchone()
             return str(row[0])
         finally:
@@ -110,7 +120,8 @@ def project_of(path: str) -> str:
 def set_aside(path: str) -> str:
     """A damaged index gets another name, for whoever wants to look; what it is called now."""
     aside = f"{path}.damaged-{time.time_ns()}"
-    os.replace(path, aside)  # noqa: PTH105
+    with in_words(path):
+        os.replace(path, aside)  # noqa: PTH105
     for tail in ("-wal", "-shm"):
         with suppress(FileNotFoundError):
             os.unlink(path + tail)  # noqa: PTH108
@@ -120,15 +131,20 @@ def set_aside(path: str) -> str:
 
 @contextmanager
 def in_words(path: str) -> Iterator[None]:
-    """What SQLite says, as one of our errors."""
+    """What SQLite and the machine say, as one of our errors."""
     try:
         yield
     except sqlite3.DatabaseError as slip:
         code = (getattr(slip, "sqlite_errorcode", 0) or 0) & 0xFF
-        if code in _GONE or "malformed" in str(slip):
-            raise Damaged(f"{path} is damaged: {slip}") from slip
+        if code in _GONE or any(word in str(slip) for word in ("malformed", "not decode")):
+            raise Damaged(f"{path} is damaged: {slip}", path) from slip
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
             raise Busy(f"{path} is in use: {slip}") from slip
-        raise
+        if isinstance(slip, sqlite3.ProgrammingError):
+            raise  # a slip of ours
+        raise Unusable(f"{path} cannot be used: {slip}", path) from slip
+    except UnicodeEncodeError as slip:
+        raise Unusable(f"{path} cannot be used: a name that is not UTF-8", path) from slip
     except OSError as slip:
-        raise Damaged(f"{path} cannot be used: {slip.strerror or slip}") from slip
+        kind = Damaged if slip.errno in _NO_FILE else Unusable
+        raise kind(f"{path} cannot be used: {slip.strerror or slip}", path) from slip

@@ -6,6 +6,7 @@ best are read from the file. A vector dropped meanwhile is found in the signs, a
 
 from __future__ import annotations
 
+import weakref
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -24,7 +25,7 @@ STALE = 0.1  # share of dropped vectors from which the signs are loaded anew
 
 class Vectors:
     def __init__(self, index: Embedded) -> None:
-        self._index = index
+        self._index: Embedded = weakref.proxy(index)  # held both ways, neither would ever be closed
         self._reached = 0
         self._loaded: object = None  # the index's version then
         self._places: np.ndarray[Any, Any] | None = None
