@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import socketserver
 import subprocess
 import sys
 import threading
@@ -16,6 +17,7 @@ import pytest
 
 from holdfast.memory import fill
 from holdfast.memory.embed import asking, embedder, minilm, onnx
+from holdfast.memory.embed import endpoint as talking
 from holdfast.memory.embed.embedder import NoEmbedder
 from holdfast.memory.embed.endpoint import Endpoint
 from holdfast.memory.index import engines
@@ -153,6 +155,90 @@ def test_vectors_of_another_size_than_before_are_refused(
     asked.embed(["a"])
     with pytest.raises(NoEmbedder, match="1 x 4, not of 1 x 3"):
         asked.embed(["b"])
+
+
+@pytest.mark.requirement("M2")
+@pytest.mark.parametrize(
+    ("vector", "words"),
+    [
+        ([float("nan"), 1.0], "not numbers"),
+        ([], "empty"),
+        ([10**400, 1], "not answer as it should"),
+    ],
+)
+def test_vectors_that_are_none_are_said_in_words(
+    endpoint: Callable[..., Endpoint], vector: list[float], words: str
+) -> None:
+    with pytest.raises(NoEmbedder, match=words):
+        endpoint(lambda texts: rows([vector])).embed(["a"])
+
+
+def raw(answer: bytes, endless: bytes = b"") -> tuple[Endpoint, socketserver.TCPServer]:
+    """An endpoint that does not speak HTTP as it should."""
+
+    class Handler(socketserver.BaseRequestHandler):
+        def handle(self) -> None:
+            self.request.recv(1 << 16)
+            self.request.sendall(answer)
+            while endless:
+                self.request.sendall(endless)
+
+    class Server(socketserver.ThreadingTCPServer):
+        daemon_threads = True
+
+        def handle_error(self, *given: Any) -> None: ...
+
+    server = Server(("127.0.0.1", 0), Handler)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    return Endpoint(f"http://127.0.0.1:{server.server_address[1]}/v1", "m", ""), server
+
+
+@pytest.mark.requirement("M2", "X4")
+@pytest.mark.parametrize(
+    "answer",
+    [
+        b"SSH-2.0-OpenSSH\r\n",
+        b"",
+        b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{",
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n",
+        b"HTTP/1.1 200 OK\r\n" + b"a: b\r\n" * 200 + b"\r\n",
+    ],
+)
+def test_what_is_no_answer_of_a_server_is_said_in_words(answer: bytes) -> None:
+    asked, server = raw(answer)
+    with server:
+        with pytest.raises(NoEmbedder, match=r"does not answer: .+"):
+            asked.embed(["a"])
+        server.shutdown()
+
+
+@pytest.mark.requirement("M2", "X4")
+def test_an_answer_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(talking, "SECONDS", 0.5)
+    asked, server = raw(b"HTTP/1.1 200 OK\r\n\r\n", endless=b" ")
+    with server:
+        with pytest.raises(NoEmbedder, match=r"more than 0\.5 seconds"):
+            asked.embed(["a"])
+        server.shutdown()
+
+
+@pytest.mark.requirement("M2")
+def test_an_endpoint_with_vectors_of_another_size_is_another_embedder(
+    tmp_path: Path, endpoint: Callable[..., Endpoint], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_session(tmp_path, "s1", "the harbour light", "It stands on the rock.")
+    sync(str(tmp_path))
+    index, size = engines.opened(str(tmp_path)), [3]
+    first = endpoint(lambda texts: rows([[1.0] * size[0] for _ in texts]))
+    assert fill.fill(index, first) == (2, 0)
+    size[0] = 5
+    again = Endpoint(first._url, "m", "")
+    monkeypatch.setattr(asking, "by_settings", lambda: again)
+    answer = recall("harbour", project=str(tmp_path))
+    assert answer.found and answer.mode == "keyword"
+    assert any("3 numbers, not of" in note for note in answer.notes)
+    assert fill.fill(index, again) == (2, 0)
+    assert recall("harbour", project=str(tmp_path)).mode == "hybrid"
 
 
 @pytest.mark.requirement("X3")

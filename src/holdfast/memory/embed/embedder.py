@@ -24,7 +24,9 @@ class NoEmbedder(HoldfastError):
 class Embedder(Protocol):
     """Vectors of one `name` can be compared with each other, and with no others."""
 
-    name: str
+    @property
+    def name(self) -> str:
+        """NoEmbedder where it must be asked for, and does not answer."""
 
     def embed(self, texts: Sequence[str]) -> Array:
         """A row of length one for each text; NoEmbedder where that cannot be had."""

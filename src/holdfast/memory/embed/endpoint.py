@@ -6,8 +6,10 @@ comes from a variable or a file the user names, and is in no message and no log.
 
 from __future__ import annotations
 
+import http.client
 import json
 import os
+import time
 import urllib.error
 import urllib.request
 from collections.abc import Sequence
@@ -24,6 +26,7 @@ SECONDS = 10.0
 MOST_BYTES = 64 << 20
 MOST_CHARS = 8_000
 TOGETHER = 32
+PIECE = 1 << 16
 
 
 class _Stay(urllib.request.HTTPRedirectHandler):
@@ -36,9 +39,16 @@ class Endpoint:
         self._url = url.rstrip("/")
         self._url += "" if self._url.endswith("/embeddings") else "/embeddings"
         self._model, self._key = model, key
-        self.name = f"{model or 'default'} at {_without_user(self._url)}"
+        self._called = f"{model or 'default'} at {_without_user(self._url)}"
         self._size = 0
         self._opener = urllib.request.build_opener(_Stay)
+
+    @property
+    def name(self) -> str:
+        """With the size of its vectors: what gives others under the same name is another one."""
+        if not self._size:
+            self.embed([" "])
+        return f"{self._called}, {self._size} numbers"
 
     def embed(self, texts: Sequence[str]) -> Array:
         found = [
@@ -52,12 +62,18 @@ class Endpoint:
         try:
             rows = sorted(answer["data"], key=lambda one: one["index"])
             vectors = np.array([one["embedding"] for one in rows], np.float32)
-        except (KeyError, TypeError, ValueError) as slip:
-            raise NoEmbedder(f"{self.name} does not answer as it should") from slip
+        except (KeyError, TypeError, ValueError, OverflowError) as slip:
+            raise NoEmbedder(f"{self._called} does not answer as it should") from slip
         size = self._size or (vectors.shape[1] if vectors.ndim == 2 else 0)
-        if vectors.shape != (len(texts), size) or not size or not np.isfinite(vectors).all():
+        if vectors.ndim == 2 and not vectors.shape[1]:
+            raise NoEmbedder(f"{self._called} gave vectors that are empty")
+        if vectors.shape != (len(texts), size) or not size:
             shape = " x ".join(map(str, vectors.shape))
-            raise NoEmbedder(f"{self.name} gave vectors of {shape}, not of {len(texts)} x {size}")
+            raise NoEmbedder(
+                f"{self._called} gave vectors of {shape}, not of {len(texts)} x {size}"
+            )
+        if not np.isfinite(vectors).all():
+            raise NoEmbedder(f"{self._called} gave vectors that are not numbers")
         self._size = size
         return vectors
 
@@ -68,19 +84,30 @@ class Endpoint:
         request = urllib.request.Request(self._url, json.dumps(body).encode(), headers)
         try:
             with self._opener.open(request, timeout=SECONDS) as response:
-                return json.loads(response.read(MOST_BYTES))
+                return json.loads(_read(response))
         except urllib.error.HTTPError as slip:
             slip.close()
-            raise NoEmbedder(f"{self.name} answered {slip.code}") from None
-        except (OSError, ValueError, RecursionError) as slip:
-            why = getattr(slip, "reason", slip)
-            raise NoEmbedder(f"{self.name} does not answer: {str(why)[:200]}") from None
+            raise NoEmbedder(f"{self._called} answered {slip.code}") from None
+        except (OSError, ValueError, RecursionError, http.client.HTTPException) as slip:
+            why = getattr(slip, "reason", slip) or type(slip).__name__
+            raise NoEmbedder(f"{self._called} does not answer: {str(why)[:200]}") from None
 
     def _secret(self) -> str:
         """From a file that is the user's alone, or from a variable."""
         if "/" in self._key:
             return secret.read(Path(self._key).expanduser())
         return os.environ.get(self._key, "") if self._key else ""
+
+
+def _read(response: http.client.HTTPResponse) -> bytes:
+    """All of it, within a time for the whole: one byte a second is no answer."""
+    give_up = time.monotonic() + SECONDS
+    data = bytearray()
+    while len(data) < MOST_BYTES and (piece := response.read1(PIECE)):
+        data += piece
+        if time.monotonic() > give_up:
+            raise TimeoutError(f"it took more than {SECONDS:g} seconds")
+    return bytes(data)
 
 
 def _without_user(url: str) -> str:
