@@ -18,7 +18,7 @@ from sqlalchemy.engine import Connection
 from holdfast.memory.index.shared_scores import FITS, About, Part
 from holdfast.memory.words import Query
 
-MOST_RANKED = 4_000
+RANKED_FOR_ONE = 8  # so many times what is wanted can be ranked
 MOST_STEMS = 10_000  # kept in memory
 FRESH_SECONDS = 300.0
 WEIGHTS = "{0.5, 1, 1, 1}"  # of what came with a turn, and of its own words
@@ -49,7 +49,7 @@ class Words:
         """What ranks the best by words; nothing where no word of the query is in any item."""
         lexemes = self._stems(c, query.terms) if about.items else set()
         rarity = self._frequencies(c, sorted(lexemes), about.items) if lexemes else {}
-        chosen = _rarest(rarity)
+        chosen = _rarest(rarity, most * RANKED_FOR_ONE)
         return _ranking(rarity, chosen, about, most) if chosen and most else None
 
     def _stems(self, c: Connection, terms: Sequence[str]) -> set[str]:
@@ -79,12 +79,12 @@ class Words:
         return {word: n for word, n in found.items() if n}
 
 
-def _rarest(rarity: dict[str, int]) -> list[str]:
+def _rarest(rarity: dict[str, int], ranked: int) -> list[str]:
     """The rarest words, until they bring as many items as can be ranked."""
     chosen: list[str] = []
     total = 0
     for word, count in sorted(rarity.items(), key=lambda pair: pair[1]):
-        if chosen and total + count > MOST_RANKED:
+        if chosen and total + count > ranked:
             break
         chosen.append(word)
         total += count
@@ -103,7 +103,7 @@ def _ranking(rarity: dict[str, int], chosen: Sequence[str], about: About, most: 
         f"SELECT place, ({' + '.join(parts)}) / ({1 - LENGTH} + {LENGTH} * length / :mean) "
         "AS score FROM (SELECT place, words, length FROM recall_items i "
         f"WHERE project = :project AND words @@ cast(:any AS tsquery) {FITS} "
-        f"LIMIT {MOST_RANKED}) AS few ORDER BY score DESC LIMIT :said"
+        f"LIMIT {most * RANKED_FOR_ONE}) AS few ORDER BY score DESC LIMIT :said"
     )
     return Part(query, given)
 
