@@ -8,6 +8,7 @@ import signal
 import sys
 import threading
 import time
+from http.client import HTTPException
 from pathlib import Path
 
 import pytest
@@ -50,7 +51,7 @@ class Writers:
             path = f"/w/{name}/{number}"
             try:
                 answer = live.ask("POST", "/api/projects", {"path": path, "name": "x" * 2000})
-            except (OSError, ValueError):
+            except (OSError, ValueError, HTTPException):
                 self._over.wait(0.02)
                 continue
             self.statuses.add(answer.status)

@@ -69,6 +69,7 @@ def _bar() -> Iterator[Tell]:
                     completed=event.used_tokens,
                     total=total,
                     words=event.words,
+                    refresh=True,  # a short session is over before the next turn of the bar
                 )
                 return
             if event.kind == "session" and event.session_id in bars:

@@ -16,10 +16,10 @@ MOST_FILES = 8
 
 
 class _Followed:
-    __slots__ = ("entries", "inode", "offset")
+    __slots__ = ("entries", "inode", "offset", "start")
 
-    def __init__(self, inode: int, offset: int) -> None:
-        self.inode, self.offset = inode, offset
+    def __init__(self, inode: int, start: int) -> None:
+        self.inode, self.start, self.offset = inode, start, start
         self.entries: list[Entry] = []
 
 
@@ -36,12 +36,18 @@ class Following:
             known.entries += reader
             known.offset = reader.offset
             known.entries = [one for one in known.entries if one.offset >= start]
+            known.start = start
             return iter(tuple(known.entries))
 
     def _of(self, path: str, start: int) -> _Followed:
-        """What is known of the very same file; a transcript only grows, so a shorter one is new."""
+        """What is known of the very same file; a transcript only grows, so a shorter one is new,
+        and so is one that is asked for from further ahead."""
         found, now = self._known.pop(path, None), os.stat(path)  # noqa: PTH116
-        if found is None or found.inode != now.st_ino or not start <= found.offset <= now.st_size:
+        if (
+            found is None
+            or found.inode != now.st_ino
+            or not (found.start <= start <= found.offset <= now.st_size)
+        ):
             found = _Followed(now.st_ino, start)
         self._known[path] = found
         while len(self._known) > MOST_FILES:
