@@ -1,15 +1,20 @@
 """Words for the client's summariser: what to keep exactly, and what is safe elsewhere. Plain text,
 at most 2,000 characters."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from holdfast.brief import fence
 from holdfast.brief.fence import code, flat
-from holdfast.brief.item import Archived
 from holdfast.brief.size import units
 from holdfast.checkpoint.facts import Facts
 from holdfast.checkpoint.request import request
 from holdfast.redact import redact
+
+if TYPE_CHECKING:
+    from holdfast.brief.item import Archived  # a compaction waits for whatever is loaded here
 
 MOST_UNITS = 2000
 

@@ -5,13 +5,13 @@ From the projection where it is fresh; else from what the transcript and the spo
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Any
 
-from holdfast.budget import ledger
 from holdfast.window.state import State
-from holdfast.wire import spool
+from holdfast.wire import places, spool
 from holdfast.work.projection import is_fresh, listed, read_projection
 
 MOST_ACTIONS = 100
@@ -22,12 +22,21 @@ PLACES = ("hierarchy", "waves", "agent_states", "recent_messages", "recent_actio
 def added(snapshot: Mapping[str, Any], state: State, folder: str, now_ms: int) -> dict[str, Any]:
     """The snapshot with it, and with what is pinned; what nobody knows is left as it was."""
     work = read_projection(folder)
-    pins = [one._asdict() for one in ledger.read(state.project, state.session_id).pins]
-    more = {"recent_messages": listed(work, "recent_messages")[-50:], "pins": pins}
+    more = {"recent_messages": listed(work, "recent_messages")[-50:], "pins": _pins(state)}
     if not is_fresh(work, now_ms):
         return {**snapshot, **_known(snapshot, folder), **more}
     told = {name: work[name] for name in PLACES if work.get(name)}
     return {**snapshot, **told, **more}
+
+
+def _pins(state: State) -> list[dict[str, Any]]:
+    """Who never pinned anything pays for two looks: a compaction waits for us."""
+    of_session = f"{places.window(state.session_id)}/budget.json"
+    if not any(map(os.path.exists, (f"{places.home()}/budget", of_session))):
+        return []
+    from holdfast.budget import ledger
+
+    return [one._asdict() for one in ledger.read(state.project, state.session_id).pins]
 
 
 def _known(snapshot: Mapping[str, Any], folder: str) -> dict[str, Any]:
