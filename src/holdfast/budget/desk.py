@@ -3,7 +3,6 @@ allot. What it looks like then is told by `lifecycle.budgeting.status`."""
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -17,6 +16,7 @@ from holdfast.budget.damage import set_aside_if_damaged
 from holdfast.budget.errors import Busy, NoSuchPin, NotKept, TooManyPins, UnfitPin, UnfitShare
 from holdfast.budget.estimate import Estimate, estimate
 from holdfast.budget.ledger import MOST_CHARS, MOST_EVICTED, MOST_PIN, MOST_PINS, Pin
+from holdfast.checkpoint.lock import acquired
 from holdfast.redact import redact
 
 __all__ = [
@@ -164,20 +164,11 @@ def _locked(path: str) -> Iterator[None]:
     os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
     fd = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
-        _wait_for(fd, time.monotonic() + PATIENCE_SECONDS)
+        if not acquired(fd, time.monotonic() + PATIENCE_SECONDS):
+            raise Busy("another Holdfast is writing the budget")
         yield
     finally:
         os.close(fd)
-
-
-def _wait_for(fd: int, until: float) -> None:
-    while True:
-        try:
-            return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > until:
-                raise Busy("another Holdfast is writing the budget") from None
-            time.sleep(0.01)
 
 
 def _must_be_compartment(name: str) -> None:

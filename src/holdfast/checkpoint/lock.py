@@ -18,7 +18,7 @@ def held(place: Place, patience: float = PATIENCE_SECONDS) -> Iterator[bool]:
     """Hold the folder's lock; False when it could not be had. The system frees it if we die."""
     fd = _opened(place)
     try:
-        yield fd >= 0 and _acquired(fd, time.monotonic() + patience)
+        yield fd >= 0 and acquired(fd, time.monotonic() + patience)
     finally:
         if fd >= 0:
             os.close(fd)
@@ -33,7 +33,8 @@ def _opened(place: Place) -> int:
         return -1
 
 
-def _acquired(fd: int, until: float) -> bool:
+def acquired(fd: int, until: float) -> bool:
+    """Whether the lock of this file was had in time."""
     while True:
         try:
             fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

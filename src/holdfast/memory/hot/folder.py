@@ -6,7 +6,6 @@ was read, and if its old file was written into at that very moment, all is done 
 
 from __future__ import annotations
 
-import fcntl
 import os
 import stat
 import time
@@ -16,6 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from zlib import crc32
 
+from holdfast.checkpoint.lock import acquired
 from holdfast.memory.hot.errors import NotWritten
 from holdfast.wire import places
 
@@ -157,20 +157,11 @@ def locked(folder: Path) -> Iterator[None]:
     except OSError as slip:
         raise NotWritten(f"{ours} takes no lock: {slip.strerror}") from slip
     try:
-        _wait_for(fd, time.monotonic() + PATIENCE_SECONDS)
+        if not acquired(fd, time.monotonic() + PATIENCE_SECONDS):
+            raise NotWritten("another Holdfast is writing this memory")
         yield
     finally:
         os.close(fd)
-
-
-def _wait_for(fd: int, until: float) -> None:
-    while True:
-        try:
-            return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > until:
-                raise NotWritten("another Holdfast is writing this memory") from None
-            time.sleep(0.01)
 
 
 def _opened(folder: Path, name: str) -> int | None:
