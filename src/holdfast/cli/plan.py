@@ -47,7 +47,7 @@ def plan(
 ) -> None:
     """A list of tasks as batches that fit the room left."""
     root = (project or Path.cwd()).resolve()
-    given = read.load(file)
+    given = read.load(file, root)
     settings = settings_load.load(str(root))
     known = past.learn(root, claude_folder(Path.home()) / "projects")
     found = make(given, room_for(settings, project and root, told, window), known, root)

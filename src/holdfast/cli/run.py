@@ -79,7 +79,7 @@ def run(
     if claude.is_conducted(os.environ):
         raise Conducted("this session was itself started by `holdfast run`")
     root = (project or Path.cwd()).resolve()
-    plan = read.load(file)
+    plan = read.load(file, root)
     if not plan.tasks:
         raise NoPlan("the plan has no tasks").named(str(file))
     client = claude.find(client_binary)

@@ -20,9 +20,11 @@ class Share:
     id: str
     hash: str
     files: tuple[str, ...] | None = None  # None: all there is to it
+    of_files: tuple[str, ...] = ()  # what its folders held when it was cut
 
     def as_json(self) -> dict[str, Any]:
-        return {"id": self.id, "hash": self.hash, "files": self.files and list(self.files)}
+        known = {"id": self.id, "hash": self.hash, "files": self.files and list(self.files)}
+        return {**known, "of_files": list(self.of_files)} if self.of_files else known
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +106,13 @@ class Account:
             found[key] = None if whole else (before or frozenset()) | set(share.files or ())
         return found
 
+    def spread(self) -> dict[tuple[str, str], tuple[str, ...]]:
+        """By task and hash: the files of its folders, settled when its first part was begun."""
+        found: dict[tuple[str, str], tuple[str, ...]] = {}
+        for share in (share for one in self.sessions for share in one.shares if share.of_files):
+            found.setdefault((share.id, share.hash), share.of_files)
+        return found
+
     def half_done(self, shares: Sequence[Share]) -> Try | None:
         """The last session that had some of this work and did not end it."""
         wanted = {(one.id, one.hash) for one in shares}
@@ -133,6 +142,11 @@ def of(records: Iterable[Mapping[str, Any]]) -> Account:
 def _shares(value: object) -> Iterable[Share]:
     for one in value if isinstance(value, list) else ():
         if isinstance(one, dict) and isinstance(one.get("id"), str):
-            files = one.get("files")
-            known = tuple(map(str, files)) if isinstance(files, list) else None
-            yield Share(one["id"], str(one.get("hash", "")), known)
+            hash_ = str(one.get("hash", ""))
+            yield Share(
+                one["id"], hash_, _names(one.get("files")), _names(one.get("of_files")) or ()
+            )
+
+
+def _names(value: object) -> tuple[str, ...] | None:
+    return tuple(map(str, value)) if isinstance(value, list) else None

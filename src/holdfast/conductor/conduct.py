@@ -15,7 +15,7 @@ from holdfast.conductor import account, child, handing, prompt
 from holdfast.conductor.account import Share, Try
 from holdfast.conductor.errors import BatchFailed, Interrupted
 from holdfast.conductor.events import Event, Played, Report
-from holdfast.conductor.left import by_id, left, share_of
+from holdfast.conductor.left import by_id, left, settled, share_of
 from holdfast.conductor.prompt import Told
 from holdfast.conductor.session import Floor, Job, drop_note, note_of, play
 from holdfast.plan.split import Piece
@@ -33,7 +33,8 @@ class Conductor:
     """`make` plans what is left; `share_tokens` is what of a window a batch may take."""
 
     def __init__(self, floor: Floor, plan: Plan, make: Make, share_tokens: int, name: str) -> None:
-        self.floor, self._plan, self._make = floor, plan, make
+        self.floor, self._make = floor, make
+        self._plan = plan = settled(plan, floor.account.spread())
         self._share_tokens = share_tokens
         self._known = by_id(plan)
         self.report = Report(plan=name, folder=floor.folder)

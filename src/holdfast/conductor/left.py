@@ -46,9 +46,21 @@ def _with_files(task: Task, files: tuple[str, ...]) -> Task:
     return replace(
         task,
         files=files,
+        written=None,
         estimate_tokens=share,
         groups=tuple(group for group in groups if group),
     )
+
+
+def settled(plan: Plan, spread: Mapping[tuple[str, str], tuple[str, ...]]) -> Plan:
+    """Folders as they were when the first part of their task was begun: files that its parts
+    make are none of its work."""
+
+    def one(task: Task) -> Task:
+        files = spread.get((task.id, task.hash), task.files)
+        return replace(task, files=files, subtasks=tuple(map(one, task.subtasks)))
+
+    return replace(plan, tasks=tuple(map(one, plan.tasks))) if spread else plan
 
 
 def by_id(plan: Plan) -> dict[str, Task]:
@@ -60,4 +72,7 @@ def share_of(piece: Piece, known: Mapping[str, Task]) -> Share:
     name = piece.task.id
     task = known.get(name) or known[name.rpartition("/")[0]]
     whole = name == task.id and piece.task.files == task.files
-    return Share(task.id, task.hash, None if whole else piece.task.files)
+    if whole:
+        return Share(task.id, task.hash)
+    of_files = task.files if task.written is not None else ()
+    return Share(task.id, task.hash, piece.task.files, of_files)

@@ -62,14 +62,16 @@ def _tasks(pieces: Sequence[Piece]) -> Iterator[str]:
         yield f"\n## {at}. {task.shown}  [{task.id}]"
         if task.description:
             yield f"\n{task.description}"
-        if task.files:
-            more = len(task.files) - MOST_LISTED
-            listed = ", ".join(task.files[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+        files = (task.written or task).files
+        if files:
+            more = len(files) - MOST_LISTED
+            listed = ", ".join(files[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
             only = " (the other files of this task are another session's)" if task.part else ""
             yield f"\nFiles: {listed}{only}"
         steps = [step for step in task.subtasks if not step.done]
         for step in steps:
-            yield f"- {step.words}" + (f" (files: {', '.join(step.files)})" if step.files else "")
+            files = (step.written or step).files
+            yield f"- {step.words}" + (f" (files: {', '.join(files)})" if files else "")
 
 
 def _end(pieces: Sequence[Piece], told: Told) -> Iterator[str]:

@@ -39,16 +39,16 @@ def _given(asked: Plan, root: Path) -> task.Plan:
     if bool(asked.text) == bool(asked.path):
         raise NoPlan("give either the plan's text or its path")
     if asked.text:
-        return _read(asked.text)
+        return _read(asked.text, root)
     path = project_files.inside(root, asked.path)
     if path is None:
         raise NoPlan(f"{asked.path}: {project_files.OUTSIDE}")
-    return read.load(path)
+    return read.load(path, root)
 
 
-def _read(text: str) -> task.Plan:
+def _read(text: str, root: Path) -> task.Plan:
     try:
-        return read.read(text)
+        return read.read(text, root=root)
     except BadPlan as slip:
         raise slip.named("line") if slip.place.line else slip from None
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from holdfast.plan import json_tree, markdown_tree, schema, yaml_tree
 from holdfast.plan.errors import BadPlan, NoPlan, Place
 from holdfast.plan.order import check
+from holdfast.plan.spread import spread
 from holdfast.plan.task import Plan
 from holdfast.wire import places
 
@@ -23,20 +24,23 @@ _PARSERS = {"json": json_tree.parse, "yaml": yaml_tree.parse, "markdown": markdo
 _BOX = re.compile(r"^[ \t]*[-*+][ \t]+\[[ xX]\][ \t]", re.MULTILINE)
 
 
-def load(path: Path) -> Plan:
-    """The plan, its ids and dependencies proven; what is wrong names the file and the line."""
+def load(path: Path, root: Path | None = None) -> Plan:
+    """The plan, its ids and dependencies proven; what is wrong names the file and the line.
+
+    `root`: where its files lie, so that folders stand for what is in them.
+    """
     try:
-        return read(_text(path), KINDS.get(path.suffix.lower(), ""))
+        return read(_text(path), KINDS.get(path.suffix.lower(), ""), root)
     except BadPlan as slip:
         raise slip.named(str(path)) from None
 
 
-def read(text: str, kind: str = "") -> Plan:
+def read(text: str, kind: str = "", root: Path | None = None) -> Plan:
     if not text.strip():
         raise NoPlan("the plan is empty")
     found = schema.plan(_PARSERS[kind or _kind(text)](text))
     check(found.tasks)
-    return found
+    return found if root is None else spread(found, root)
 
 
 def _kind(text: str) -> str:

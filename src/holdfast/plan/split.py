@@ -110,6 +110,7 @@ def _part(task: Task, files: tuple[str, ...], at: int, count: int) -> Task:
         subtasks=(),
         groups=(),
         spec=task.spec,
+        written=None,
     )
 
 

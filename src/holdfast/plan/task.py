@@ -27,6 +27,7 @@ class Task:
     keep_together: bool = False
     done: bool = False
     spec: str = ""
+    written: Task | None = field(default=None, compare=False)  # before its folders were spread
     part: str = field(default="", compare=False)  # "2 of 3", of a task that was cut
     place: Place = field(default=Place(), compare=False)
 
@@ -46,6 +47,8 @@ class Task:
     @property
     def hash(self) -> str:
         """Of all that tells what is to be done: it changes when the work does, not the list."""
+        if self.written is not None:
+            return self.written.hash
         return digest(
             [
                 self.id,

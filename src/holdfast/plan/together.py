@@ -1,43 +1,18 @@
-"""Which files of a project changed together, as its git tells.
-
-A repository is anyone's: its own settings could name programs to run. None of those git would run
-for this question is left on, nothing is fetched, and it is given ten seconds.
-"""
+"""Which files of a project changed together, as its git tells."""
 
 from __future__ import annotations
 
-import os
-import subprocess
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from pathlib import Path
+
+from holdfast.plan import git
 
 MOST_COMMITS = 400
 MOST_FILES = 500  # asked about in one go
 WIDE = 30  # a commit of more files tells nothing about two of them
-SECONDS = 10
 LEAST_TIMES = 2
-_SAFE = (
-    "core.fsmonitor=false",
-    "core.hooksPath=/dev/null",
-    "log.showSignature=false",
-    "gpg.program=false",
-    "gpg.ssh.program=false",
-    "gpg.x509.program=false",
-    "core.sshCommand=false",
-    "protocol.allow=never",
-    "diff.external=",
-    "core.attributesFile=/dev/null",
-)
-_ENVIRONMENT = {
-    "GIT_CONFIG_NOSYSTEM": "1",
-    "GIT_CONFIG_GLOBAL": "/dev/null",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_OPTIONAL_LOCKS": "0",
-    "GIT_TERMINAL_PROMPT": "0",
-    "LC_ALL": "C",
-}
 
 
 def pairs(root: Path, files: Sequence[str]) -> dict[tuple[str, str], float]:
@@ -59,27 +34,10 @@ def pairs(root: Path, files: Sequence[str]) -> dict[tuple[str, str], float]:
 
 def _commits(root: Path, files: Sequence[str]) -> list[set[str]]:
     """The files each commit changed, of those asked about; none where there is no history."""
-    switches = [word for setting in _SAFE for word in ("-c", setting)]
-    command = ["git", "--no-pager", "--literal-pathspecs", *switches, "-C", str(root)]
-    command += ["log", f"-n{MOST_COMMITS}", "--no-merges", "--no-renames", "--no-ext-diff"]
-    command += ["--no-textconv", "--no-show-signature", "--relative", "--name-only", "-z"]
-    try:
-        run = subprocess.run(
-            [*command, "--format=%x01", "--", *files],
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            check=False,
-            timeout=SECONDS,
-            env=_environment(os.environ),
-        )
-    except (OSError, ValueError, subprocess.TimeoutExpired):
-        return []
+    words = ["log", f"-n{MOST_COMMITS}", "--no-merges", "--no-renames", "--no-ext-diff"]
+    words += ["--no-textconv", "--no-show-signature", "--relative", "--name-only", "-z"]
+    said = git.ask(root, *words, "--format=%x01", "--", *files) or b""
     wanted = set(files)
-    said = run.stdout.decode("utf-8", "replace").split("\x01") if run.returncode == 0 else []
-    found = ({name.strip("\n") for name in one.split("\0")} & wanted for one in said)
+    commits = said.decode("utf-8", "replace").split("\x01")
+    found = ({name.strip("\n") for name in one.split("\0")} & wanted for one in commits)
     return [commit for commit in found if commit]
-
-
-def _environment(given: Mapping[str, str]) -> dict[str, str]:
-    """Nothing but the path and what keeps git from running or fetching anything."""
-    return {"PATH": given.get("PATH", os.defpath), **_ENVIRONMENT}

@@ -1,0 +1,98 @@
+"""Folders and patterns among the files of a task, as the files they stand for.
+
+A plan says `tests/api` or `src/**/*.ts`; estimates, cuts, and what may run side by side go by
+files. The task stays the one the plan wrote: a file more in the folder is no other work.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from posixpath import isdir, isfile, join, realpath, relpath
+
+from holdfast.plan import git
+from holdfast.plan.errors import BadPlan
+from holdfast.plan.fields import MOST_FILES
+from holdfast.plan.pattern import MARKS, Pattern
+from holdfast.plan.project_files import inside
+from holdfast.plan.task import Plan, Task
+
+MOST_NAMES = 200_000  # of a project without git; what is beyond is not seen
+NOT_WALKED = (b"node_modules", b"__pycache__")
+
+
+def spread(plan: Plan, root: Path) -> Plan:
+    """The same plan with files alone; BadPlan where a folder holds more than a task may have."""
+    names = _Names(root)
+    return replace(plan, tasks=tuple(_task(task, names) for task in plan.tasks))
+
+
+def _task(task: Task, names: _Names) -> Task:
+    found = replace(
+        task,
+        files=names.of(task.files),
+        groups=tuple(names.of(group) for group in task.groups),
+        subtasks=tuple(_task(step, names) for step in task.subtasks),
+    )
+    if len(found.files) > MOST_FILES:
+        words = f"its folders hold {len(found.files):,} files: at most {MOST_FILES:,} are read"
+        raise BadPlan(f"task {task.id!r}: {words}", task.place)
+    return found if found == task else replace(found, written=task)
+
+
+class _Names:
+    """The project's files, asked for once, and only where a plan needs them."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = realpath(root)
+        self._known: dict[str, tuple[str, ...]] = {}
+
+    def of(self, files: Sequence[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for file in files for name in self._of(file)))
+
+    def _of(self, file: str) -> tuple[str, ...]:
+        """What stands for nothing stays as it is: it may be there later."""
+        if file not in self._known:
+            self._known[file] = tuple(self._held(file)) or (file,)
+        return self._known[file]
+
+    def _held(self, file: str) -> Iterable[str]:
+        path = inside(Path(self._root), file)
+        if path is None or isfile(path):
+            return ()
+        if isdir(path):
+            folder = relpath(path, self._root)
+            return (one for one in self._all if folder == "." or one.startswith(f"{folder}/"))
+        pattern = Pattern(file) if MARKS.intersection(file) else None
+        return (one for one in self._all if pattern.fits(one)) if pattern else ()
+
+    @cached_property
+    def _all(self) -> list[str]:
+        """What git keeps or would keep; without git, what is not hidden."""
+        words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        said = git.ask(Path(self._root), *words)
+        names = _walked(os.fsencode(self._root)) if said is None else said.split(b"\0")
+        known = set(_decoded(names))
+        return sorted(one for one in known if one and isfile(join(self._root, one)))
+
+
+def _decoded(names: Iterable[bytes]) -> Iterator[str]:
+    for name in names:
+        try:
+            yield name.decode()
+        except UnicodeDecodeError:  # no plan could name it
+            continue
+
+
+def _walked(root: bytes) -> Iterator[bytes]:
+    left = MOST_NAMES
+    for folder, folders, files in os.walk(root):
+        folders[:] = [n for n in folders if not n.startswith(b".") and n not in NOT_WALKED]
+        for name in files[:left]:
+            yield relpath(join(folder, name), root)
+        left -= len(files)
+        if left <= 0:
+            return

@@ -1,0 +1,143 @@
+"""Folders and patterns of a plan stand for the files in them, and the task stays what it was."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.conductor import prompt
+from holdfast.conductor.account import Account
+from holdfast.conductor.left import by_id, left, settled, share_of
+from holdfast.plan import estimate, room
+from holdfast.plan.errors import BadPlan
+from holdfast.plan.make import make
+from holdfast.plan.pattern import Pattern
+from holdfast.plan.read import load, read
+from holdfast.plan.spread import spread
+from tests.plan.builders import a_plan, a_task
+
+NAMES = ("api/a.py", "api/deep/b.py", "api/notes.md", "web/c.ts", "top.py")
+
+
+@pytest.fixture(params=["git", "no git"])
+def project(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
+    for name in (*NAMES, "node_modules/x/y.py", ".hidden/z.py"):
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text("x = 1\n", encoding="utf-8")
+    if request.param == "git":
+        (tmp_path / ".gitignore").write_text("node_modules\n.*\n", encoding="utf-8")
+        subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
+    return tmp_path
+
+
+@pytest.mark.requirement("P2")
+@pytest.mark.parametrize(
+    ("written", "stands_for"),
+    [
+        ("api", ["api/a.py", "api/deep/b.py", "api/notes.md"]),
+        ("./api/", ["api/a.py", "api/deep/b.py", "api/notes.md"]),
+        (".", sorted(NAMES)),
+        ("api/*.py", ["api/a.py"]),
+        ("**/*.py", ["api/a.py", "api/deep/b.py", "top.py"]),
+        ("api/**", ["api/a.py", "api/deep/b.py", "api/notes.md"]),
+        ("web/[a-c].ts", ["web/c.ts"]),
+        ("api/a.py", ["api/a.py"]),
+        ("api/new.py", ["api/new.py"]),
+        ("web/*.py", ["web/*.py"]),
+        ("../elsewhere", ["../elsewhere"]),
+    ],
+)
+def test_a_folder_or_a_pattern_stands_for_the_files_there(
+    project: Path, written: str, stands_for: list[str]
+) -> None:
+    [task] = spread(a_plan(a_task(files=(written,))), project).tasks
+    assert list(task.files) == stands_for
+
+
+@pytest.mark.requirement("P2")
+def test_a_folder_by_its_whole_path_is_the_same_folder(project: Path) -> None:
+    [task] = spread(a_plan(a_task(files=(str(project / "web"),))), project).tasks
+    assert task.files == ("web/c.ts",)
+
+
+@pytest.mark.requirement("P1")
+def test_a_folder_takes_more_than_one_of_its_files(project: Path) -> None:
+    both = a_plan(a_task("all", files=("api",)), a_task("one", files=("api/a.py",)))
+    flow = make(spread(both, project), room.stated(10**6, 3), estimate.Past(), project)
+    sizes = {p.task.id: p.estimate.tokens for batch in flow.batches for p in batch.pieces}
+    assert sizes["all"] > sizes["one"]
+    assert not flow.batches[0].parallel  # they share a file
+
+
+@pytest.mark.requirement("P5")
+def test_a_file_more_in_the_folder_is_no_other_task(project: Path) -> None:
+    plan = a_plan(a_task(files=("api",)))
+    before = spread(plan, project).tasks[0]
+    (project / "api/new.py").write_text("", encoding="utf-8")
+    after = spread(plan, project).tasks[0]
+    assert after.files != before.files
+    assert before.hash == after.hash == plan.tasks[0].hash
+
+
+@pytest.mark.requirement("P5")
+def test_files_that_a_cut_task_makes_in_its_folder_are_no_work_left(project: Path) -> None:
+    plan = a_plan(a_task(files=("api",), estimate_tokens=300))
+    known, spread_out = Account(), spread(plan, project)
+    flow = make(spread_out, room.stated(100, 3), estimate.Past(), project)
+    for number, piece in enumerate(p for batch in flow.batches for p in batch.pieces):
+        share = share_of(piece, by_id(spread_out)).as_json()
+        started = {"kind": "started", "session": str(number), "tasks": [share]}
+        known.take(started)
+        known.take({"kind": "ended", "session": str(number), "result": "done"})
+        (project / f"api/made{number}.py").write_text("", encoding="utf-8")
+    assert len(known.done) == 3
+    again = settled(spread(plan, project), known.spread())
+    assert [task.done for task in left(again, known.coverage()).tasks] == [True]
+
+
+@pytest.mark.requirement("P5")
+def test_a_session_is_told_the_folder_and_a_part_its_files(project: Path) -> None:
+    plan = spread(a_plan(a_task(files=("api",), estimate_tokens=300)), project)
+
+    def told(tokens: int) -> str:
+        flow = make(plan, room.stated(tokens, 3), estimate.Past(), project)
+        return prompt.words(flow.batches[0].pieces, prompt.Told())
+
+    assert "Files: api\n" in told(1000)
+    assert "Files: api/a.py (the other files" in told(100)
+
+
+@pytest.mark.requirement("P2")
+def test_a_folder_of_too_many_files_is_named_with_its_line(tmp_path: Path) -> None:
+    (tmp_path / "many").mkdir()
+    for number in range(2_001):
+        (tmp_path / f"many/{number}").touch()
+    (tmp_path / "plan.md").write_text("- [ ] a\n- [ ] all of it\n  - files: many\n", "utf-8")
+    with pytest.raises(BadPlan, match=r"plan\.md:2: task 'all-of-it': .* 2,001 files"):
+        load(tmp_path / "plan.md", tmp_path)
+
+
+@pytest.mark.requirement("P2")
+def test_names_that_are_not_text_and_links_out_of_the_project_are_left_out(
+    project: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    away = tmp_path_factory.mktemp("away")
+    (away / "theirs.py").touch()
+    (project / "web/out").symlink_to(away)
+    os.close(os.open(os.fsencode(project) + b"/web/\xff.ts", os.O_CREAT | os.O_WRONLY))
+    [task] = read("- [ ] a\n  - files: web\n", root=project).tasks
+    assert task.files == ("web/c.ts",)
+    [task] = read("- [ ] a\n  - files: web/out\n", root=project).tasks
+    assert task.files == ("web/out",)
+
+
+@pytest.mark.requirement("P2")
+@given(st.text("ab*?/[]!", min_size=1, max_size=200), st.text("ab/", min_size=1, max_size=200))
+def test_no_pattern_keeps_anybody_waiting(pattern: str, name: str) -> None:
+    assert Pattern(pattern).fits(name) in (True, False)
+    assert Pattern("/".join(["**"] * 60) + "/x").fits("/".join("a" * 200)) is False
