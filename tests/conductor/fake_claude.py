@@ -88,7 +88,8 @@ def _act(deed: str, task: str) -> int:
     if deed in ("hang", "deaf", "brood", "linger"):
         return _stay(deed)
     if deed.startswith("grow:"):
-        _say_usage(int(deed.partition(":")[2]))
+        for tokens in deed.partition(":")[2].split(","):
+            _say_usage(int(tokens))
     if deed == "exit":
         print("the disk is on fire, token=ghp_" + "a1B2c3D4e5" * 4, file=sys.stderr)
         return 3

@@ -70,11 +70,14 @@ def test_a_signal_ends_the_clients_first_and_keeps_what_is_done(
         out, errors = run.communicate(timeout=PATIENCE_SECONDS)
     assert all(wait_for_end(one, 0) for one in clients), "they end before it does"
     assert run.returncode == 128 + number
-    assert b"interrupted: 1 sessions done, 2 tasks left" in out
+    assert b"interrupted: 1 session done, 2 tasks left" in out
     assert b"say the same again" in errors
     assert [one["result"] for one in theatre.records("ended")] == ["done", "stopped"]
     theatre.run()
     assert theatre.tasks == ["cart", "price", "price", "docs"]
+    told = theatre.log[2]["prompt"]
+    assert "A session before you began this same work" in told
+    assert "error" not in told.partition("Do this task")[0]  # it was us who ended it
 
 
 @pytest.mark.requirement("P5", "X3")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pty
+import re
 import subprocess
 import sys
 
@@ -24,7 +25,8 @@ def test_on_a_terminal_there_is_a_bar_and_stdout_stays_clean(theatre: Theatre) -
     assert run.returncode == 0
     assert out == b"done: 3 sessions, nothing left\n"
     assert "2 of 3 batches" in shown
-    assert "tokens in its window" in shown
+    assert "of about 80,000 tokens; 20,000 in its window" in shown
+    assert re.search(r"\x1b\[2Kjournal: \S+/journal\.jsonl\r\n$", shown)  # the bar is gone by then
     assert "\x1b[" in shown
 
 
@@ -32,7 +34,7 @@ def test_on_a_terminal_there_is_a_bar_and_stdout_stays_clean(theatre: Theatre) -
 def test_elsewhere_there_are_lines_and_no_escapes(theatre: Theatre) -> None:
     found = theatre.run()
     assert "\x1b" not in found.stderr
-    assert "batch 2 of 3: price" in found.stderr
+    assert "batch 2 of 3: Price" in found.stderr
     assert found.stderr.count("kept and read back") == 3
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.checkpoint.verify import verify
 from holdfast.conductor.errors import BatchFailed, Conducted, NoClient
+from holdfast.conductor.supervise import not_done
 from holdfast.plan.errors import BadPlan
 from tests.conductor.theatre import Theatre
 
@@ -46,7 +47,7 @@ def test_said_again_nothing_is_done_again(theatre: Theatre) -> None:
     found = theatre.answer()
     assert (found["state"], found["done_before"]) == ("nothing", 3)
     assert theatre.tasks == IN_ORDER
-    assert "nothing left to do: all 3 tasks" in theatre.run().stdout
+    assert "nothing left to do: 3 tasks done" in theatre.run().stdout
 
 
 @pytest.mark.requirement("P5")
@@ -72,14 +73,15 @@ def test_no_session_gets_more_than_three_tasks_or_its_share_of_the_window(theatr
 @pytest.mark.requirement("P4", "P5")
 @pytest.mark.parametrize(
     ("grown", "words"),
-    [(110_000, "more than planned: 90,"), (130_000, "past its share of the window: 130,000")],
+    [(110_000, "more than planned: 89,"), (131_000, "past its share of the window: 130,000")],
 )
 def test_a_session_that_passes_what_was_planned_is_named_and_goes_on(
     theatre: Theatre, grown: int, words: str
 ) -> None:
-    theatre.play(cart=[f"grow:{grown}"])
+    theatre.play(cart=[f"grow:{grown - 1000},{grown}"])
     found = theatre.run()
     assert found.stderr.count(words) == 1
+    assert found.stderr.count(words.partition(":")[0]) == 1  # though the number grew
     assert found.exit_code == 0
 
 
@@ -114,9 +116,32 @@ def test_a_batch_that_fails_twice_stops_the_run_and_the_next_goes_on_there(
     assert isinstance(stopped.exception, BatchFailed)
     assert stopped.exception.exit_code == 1
     assert "batch 2 failed 2 times" in str(stopped.exception)
-    assert "failed: 1 sessions done, 2 tasks left" in stopped.stdout
+    assert "failed: 1 session done, 2 tasks left" in stopped.stdout
     assert theatre.answer()["left"] == []
     assert theatre.tasks == ["cart", "price", "price", "price", "docs"]
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("NOT DONE price: no compiler", ["price"]),
+        ("Well.\nNOT DONE: Draw the chart", ["Draw the chart"]),
+        ("- NOT DONE `price`", ["price"]),
+        ("**NOT DONE** price - why", ["price - why"]),
+        ("> * NOT DONE: **price**: why", ["price"]),
+        ("NOT DONE: none", []),
+        ("NOT DONE:", []),
+        ("**NOT DONE:** Nothing.", []),
+        ("NOT DONENESS", []),
+        ("What is NOT DONE is done by others.", []),
+        ("Not done yet: nothing to say", []),
+    ],
+)
+def test_what_a_session_names_as_not_done_is_heard_however_it_is_written(
+    words: str, named: list[str]
+) -> None:
+    assert not_done(words) == named
 
 
 @pytest.mark.requirement("P5", "X4")
@@ -228,6 +253,15 @@ def test_a_client_that_is_not_there_is_named_and_nothing_starts(
     assert isinstance(found.exception, NoClient)
     assert found.exception.exit_code == 5
     assert not theatre.folder.exists()
+
+
+@pytest.mark.requirement("P5")
+def test_a_dry_run_needs_no_client_and_says_that_there_is_none(theatre: Theatre) -> None:
+    theatre.client.unlink()
+    found = theatre.run("--dry-run", "--window", "1m")
+    assert found.exit_code == 0
+    assert "room: 600,000 tokens a batch" in found.stdout
+    assert f"{theatre.client} is not a program" in found.stderr
 
 
 @pytest.mark.requirement("P5")

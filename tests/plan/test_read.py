@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from holdfast.plan.errors import BadPlan, Cycle
 from holdfast.plan.read import load, read
 from holdfast.plan.task import Plan
+from holdfast.plan.tokens import tokens
 
 MARKDOWN = """# Ship it
 
@@ -211,3 +212,25 @@ def test_a_field_of_several_words_may_be_joined_in_any_way() -> None:
     for name in ("depends on", "depends_on", "depends-on", "Depends On"):
         one, two = read(f"- [ ] one\n- [ ] two\n  - {name}: one\n").tasks
         assert two.depends == (one.id,)
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("12000", 12_000),
+        ("12,000 tokens", 12_000),
+        ("12k", 12_000),
+        ("1M", 1_000_000),
+        ("1.5m", 1_500_000),
+        ("2.05 k", 2_050),
+        ("0", 0),
+        ("k", None),
+        ("1e5", None),
+        ("-3", None),
+        ("1.k", None),
+        ("9" * 13, None),
+    ],
+)
+def test_tokens_are_read_as_people_write_them(written: str, meant: int | None) -> None:
+    assert tokens(written) == meant

@@ -16,12 +16,14 @@ from holdfast.cli import choose
 from holdfast.cli.choose import NoSession
 from holdfast.cli.run_dry import show
 from holdfast.cli.run_progress import shown
+from holdfast.cli.token_count import TokenCount
 from holdfast.client import models
 from holdfast.client.install.scopes import claude_folder
 from holdfast.conductor import account, claude, seat
+from holdfast.conductor.claude import Client
 from holdfast.conductor.conduct import Conductor
-from holdfast.conductor.errors import Conducted
-from holdfast.conductor.events import Event, Report
+from holdfast.conductor.errors import Conducted, NoClient
+from holdfast.conductor.events import Event, Report, Tell
 from holdfast.conductor.journal import Journal
 from holdfast.conductor.plan_folder import folder_of
 from holdfast.conductor.session import Floor, Wishes
@@ -43,19 +45,23 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 @click.argument("client_args", nargs=-1, type=click.UNPROCESSED, metavar="[-- CLIENT_ARGS]")
 @click.option("--dry-run", is_flag=True, help="show what would run; start nothing")
 @click.option("--json", "as_plain", is_flag=True, help="plain values for programs, at the end")
-@click.option("--model", default="", help="passed on to the client")
-@click.option("--permission-mode", default="", help="passed on to the client")
+@click.option("--model", default="", metavar="M", help="passed on to the client")
+@click.option("--permission-mode", default="", metavar="MODE", help="passed on to the client")
 @click.option(
     "--max-parallel",
     type=click.IntRange(1, 16),
     default=2,
+    metavar="N",
     show_default=True,
     help="sessions at once, where a batch's tasks may run side by side; 1: never",
 )
 @click.option(
-    "--timeout", type=click.FloatRange(min=0, min_open=True), help="minutes a session has"
+    "--timeout",
+    type=click.FloatRange(min=0, min_open=True),
+    metavar="MINUTES",
+    help="what a session has; then it is ended, and tried once more",
 )
-@click.option("--window", type=click.IntRange(min=1), help="plan for windows of this many tokens")
+@click.option("--window", type=TokenCount(), help="plan for windows of this size")
 @click.option("--client-binary", type=click.Path(path_type=Path), help="which `claude` to run")
 @click.option(
     "--project",
@@ -82,7 +88,7 @@ def run(
     plan = read.load(file, root)
     if not plan.tasks:
         raise NoPlan("the plan has no tasks").named(str(file))
-    client = claude.find(client_binary)
+    client = _client(client_binary, dry_run)
     settings = settings_load.load(str(root))
     wishes = Wishes(
         root=root,
@@ -93,22 +99,45 @@ def run(
         max_parallel=max_parallel,
         timeout_seconds=timeout and timeout * 60,
     )
-    with shown(quiet=as_plain) as tell:
+    planner = _Planner(root, room_for(settings, root, model, window))
+    folder = folder_of(file, root)
+    if dry_run:
+        floor = _floor(wishes, folder, Journal(folder, only_read=True))
+        conductor = _conductor(floor, plan, planner, settings, file)
+        show(conductor, planner.room, client.warning, as_plain)
+        return
+    with (
+        _told_after(as_plain) as reports,
+        shown(quiet=as_plain) as tell,
+        seat.held(folder) as lock,
+    ):
         if client.warning:
             tell(Event("note", client.warning))
-        planner = _Planner(root, room_for(settings, root, model, window))
-        folder = folder_of(file, root)
-        if dry_run:
-            journal = Journal(folder, only_read=True)
-            known = account.of(journal.records)
-            floor = Floor(wishes, folder, journal, known, -1, lambda event: None, _now_ms)
-            show(_conductor(floor, plan, planner, settings, file), planner.room, as_plain)
-            return
-        with seat.held(folder) as lock:
-            journal = Journal(folder)
-            floor = Floor(wishes, folder, journal, account.of(journal.records), lock, tell, _now_ms)
-            conductor = _conductor(floor, plan, planner, settings, file)
-            _run(conductor, as_plain)
+        floor = _floor(wishes, folder, Journal(folder), lock, tell)
+        conductor = _conductor(floor, plan, planner, settings, file)
+        reports.append(conductor.report)
+        with _ended_by_signals(floor):
+            conductor.run()
+
+
+def _floor(
+    wishes: Wishes,
+    folder: str,
+    journal: Journal,
+    lock: int = -1,
+    tell: Tell = lambda event: None,
+) -> Floor:
+    return Floor(wishes, folder, journal, account.of(journal.records), lock, tell, _now_ms)
+
+
+def _client(named: Path | None, dry_run: bool) -> Client:
+    """A dry run starts nothing, and may do without."""
+    try:
+        return claude.find(named)
+    except NoClient as slip:
+        if not dry_run:
+            raise
+        return Client(str(named or "claude"), "", f"{slip}: nothing could run")
 
 
 class _Planner:
@@ -129,15 +158,18 @@ def _conductor(
     return Conductor(floor, plan, planner, share, str(file))
 
 
-def _run(conductor: Conductor, as_plain: bool) -> None:
+@contextmanager
+def _told_after(as_plain: bool) -> Iterator[list[Report]]:
+    """What it came to, however it ended: said once the bar is gone."""
+    reports: list[Report] = []
     try:
-        with _ended_by_signals(conductor.floor):
-            conductor.run()
+        yield reports
     finally:
-        if as_plain:
-            click.echo(json.dumps(conductor.report.as_json(), indent=2))
-        else:
-            _tell_end(conductor.report)
+        for report in reports:
+            if as_plain:
+                click.echo(json.dumps(report.as_json(), indent=2))
+            else:
+                _tell_end(report)
 
 
 @contextmanager
@@ -176,14 +208,18 @@ def room_for(settings: Settings, root: Path, model: str, window: int | None) -> 
 
 
 def _tell_end(report: Report) -> None:
-    done = sum(one.result == account.DONE for one in report.sessions)
+    done = _many(sum(one.result == account.DONE for one in report.sessions), "session")
     if report.state == "nothing":
-        click.echo(f"nothing left to do: all {report.done_before:,} tasks are done")
+        click.echo(f"nothing left to do: {_many(report.done_before, 'task')} done")
     elif report.state == "done":
-        click.echo(f"done: {done:,} session{'' if done == 1 else 's'}, nothing left")
+        click.echo(f"done: {done}, nothing left")
     else:
-        click.echo(f"{report.state}: {done:,} sessions done, {len(report.left):,} tasks left")
+        click.echo(f"{report.state}: {done} done, {_many(len(report.left), 'task')} left")
     click.echo(f"journal: {report.folder}/journal.jsonl", err=True)
+
+
+def _many(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _now_ms() -> int:

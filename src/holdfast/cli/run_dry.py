@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+from textwrap import shorten
 
 import click
 
@@ -14,12 +15,15 @@ from holdfast.plan.room import Room
 from holdfast.wire.inert import inert
 
 SHOWN_LINES = 6
+SHOWN_CHARS = 160
 
 
-def show(conductor: Conductor, room: Room, as_plain: bool) -> None:
+def show(conductor: Conductor, room: Room, warning: str, as_plain: bool) -> None:
     flow = conductor.flow()
     batches = list(conductor.jobs(flow))
     if as_plain:
+        if warning:
+            click.echo(f"  note: {inert(warning)}", err=True)
         listed = [_plain(conductor, job, batch) for batch in batches for job in batch]
         click.echo(json.dumps(listed, indent=2))
         return
@@ -28,8 +32,8 @@ def show(conductor: Conductor, room: Room, as_plain: bool) -> None:
         for job in batch:
             _show(conductor, job, batch)
     if not batches:
-        click.echo(f"nothing left to do: all {len(flow.done):,} tasks are done")
-    for words in conductor.report.notes:
+        click.echo("nothing left to do")
+    for words in filter(None, (warning, *conductor.report.notes)):
         click.echo(f"  note: {inert(words)}", err=True)
 
 
@@ -48,12 +52,12 @@ def _plain(conductor: Conductor, job: Job, batch: list[Job]) -> dict[str, object
 
 def _show(conductor: Conductor, job: Job, batch: list[Job]) -> None:
     beside = f", one of {len(batch)} side by side" if len(batch) > 1 else ""
-    size = f"about {job.tokens:,} tokens, at most {job.high_tokens:,}"
+    size = f"about {job.tokens:,} tokens, up to {job.high_tokens:,} expected"
     click.echo(f"\nbatch {job.number} of {job.count}{beside}: {size}")
     click.echo(f"  $ {inert(shlex.join(_command(conductor)))}")
     lines = [line for line in _prompt(conductor, job, batch).splitlines() if line.strip()]
     for line in lines[:SHOWN_LINES]:
-        click.echo(f"  > {inert(line, 160)}")
+        click.echo(f"  > {inert(shorten(line, SHOWN_CHARS, placeholder=' …'))}")
     if len(lines) > SHOWN_LINES:
         click.echo(f"  > … {len(lines) - SHOWN_LINES} more lines")
 

@@ -8,7 +8,7 @@ from holdfast.plan.tokens import tokens
 
 
 class TokenCount(click.ParamType[int]):
-    """1 or more: `12000`, `12,000`, `12k`."""
+    """1 or more: `12000`, `12,000`, `12k`, `1m`."""
 
     name = "tokens"
 
@@ -17,5 +17,5 @@ class TokenCount(click.ParamType[int]):
     ) -> int:
         found = tokens(str(value))
         if not found:
-            self.fail(f"{value!r} is no number of tokens: 12000 or 12k", param, ctx)
+            self.fail(f"{value!r} is no number of tokens: 12000, 12k or 1m", param, ctx)
         return found

@@ -26,7 +26,7 @@ class Note:
     exit_code: int | None = None
     result: str = ""  # the client's own word: success, error_max_turns, …; empty: it gave none
     is_error: bool = True
-    not_done: tuple[str, ...] = ()
+    not_done: int = 0  # lines on which it names a task so
 
     @property
     def done(self) -> bool:
@@ -52,12 +52,12 @@ def lay_out(path: str) -> None:
 def read_note(path: str) -> Note:
     try:
         value = json.loads(places.read_small(path, supervise.NOTE_BYTES))
-        code, named = value.get("exit"), value.get("not_done", [])
+        code, named = value.get("exit"), value.get("not_done", 0)
         return Note(
             code if isinstance(code, int) else None,
             str(value.get("result", "")),
             bool(value.get("is_error", True)),
-            tuple(str(one) for one in named) if isinstance(named, list) else (),
+            named if isinstance(named, int) else 0,
         )
     except (ValueError, AttributeError, RecursionError):
         return Note()  # blank: the machine went down, or the supervisor was killed

@@ -129,8 +129,8 @@ class Conductor:
 
     def _batch(self, jobs: Sequence[Job]) -> None:
         floor, first = self.floor, jobs[0]
-        names = ", ".join(name for job in jobs for name in job.names)
-        head = f"batch {first.number} of {first.count}: {names}"
+        titles = ", ".join(job.titles for job in jobs)
+        head = f"batch {first.number} of {first.count}: {titles}"
         floor.tell(Event("batch", head, first.number, first.count))
         workers = min(len(jobs), floor.wishes.max_parallel)
         with ThreadPoolExecutor(workers, "session") as pool:
@@ -186,7 +186,7 @@ class Conductor:
         return kept.path
 
     def _say_ended(self, job: Job, ended: Played) -> None:
-        words = f"{', '.join(job.names)}: {ended.result}"
+        words = f"{job.titles}: {ended.result}"
         words += f", {ended.grown_tokens:,} tokens (about {ended.estimated_tokens:,} expected)"
         words += f"; {ended.error}" if ended.error else ""
         self.floor.tell(Event("session", words, job.number, job.count, ended.session_id))

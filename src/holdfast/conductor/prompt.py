@@ -75,7 +75,7 @@ def _tasks(pieces: Sequence[Piece]) -> Iterator[str]:
 
 
 def _end(pieces: Sequence[Piece], told: Told) -> Iterator[str]:
-    yield f"{TERMS}{NOT_DONE}{pieces[0].task.id}: why."
+    yield f"{TERMS}{NOT_DONE} {pieces[0].task.id}: why."
     if told.briefs:
         yield "\nFrom the sessions before:"
         yield from told.briefs

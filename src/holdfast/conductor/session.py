@@ -48,6 +48,11 @@ class Job:
         return tuple(piece.task.id for piece in self.pieces)
 
     @property
+    def titles(self) -> str:
+        """For people."""
+        return ", ".join(piece.task.shown for piece in self.pieces)
+
+    @property
     def tokens(self) -> int:
         return sum(piece.estimate.tokens for piece in self.pieces)
 
@@ -85,7 +90,7 @@ def play(floor: Floor, job: Job, attempt: int, prompt: str) -> Played:
     note = child.read_note(note_of(floor.folder, session_id))
     errors = running.last_errors()
     result = _result(floor, note)
-    error = "" if result == account.DONE else _error(running, note, heard, errors)
+    error = _error(running, note, heard, errors) if result == account.FAILED else ""
     floor.note(
         "ended",
         session=session_id,
@@ -151,34 +156,36 @@ def _listen(floor: Floor, job: Job, session_id: str, running: Child) -> Heard:
     for line in running.lines():
         if heard.hear(line):
             floor.tell(_reading(job, session_id, heard))
-            for words in _passed(job, heard):
-                if words[:20] not in said:  # once each, with the number it was first passed by
-                    said.add(words[:20])
-                    floor.tell(Event("note", words, session_id=session_id))
+            for what, words in _passed(job, heard).items():
+                if what not in said:  # once each, with the number it was first passed by
+                    said.add(what)
+                    floor.tell(Event("note", f"{what}: {words}", session_id=session_id))
     floor.running.remove(running)
     return heard
 
 
 def _reading(job: Job, session_id: str, heard: Heard) -> Event:
-    words = f"{heard.now_tokens:,} tokens in its window"
+    words = (
+        f"{heard.grown_tokens:,} of about {job.tokens:,} tokens; {heard.now_tokens:,} in its window"
+    )
     return Event(
         "reading", words, job.number, job.count, session_id, heard.grown_tokens, job.tokens
     )
 
 
-def _passed(job: Job, heard: Heard) -> list[str]:
+def _passed(job: Job, heard: Heard) -> dict[str, str]:
     """A plan is an estimate, and a session that works is worth more than a plan kept: it is said
     and goes on; should its window fill, it compacts, and its hooks save before."""
-    found = []
+    found = {}
     if heard.grown_tokens > job.high_tokens:
-        found.append(
-            f"more than planned: {heard.grown_tokens:,} tokens so far, "
-            f"at most {job.high_tokens:,} were expected; it goes on"
+        so_far = f"{heard.grown_tokens:,} tokens so far"
+        found["more than planned"] = (
+            f"{so_far}, up to {job.high_tokens:,} were expected; it goes on"
         )
     if heard.most_tokens > job.limit_tokens:
-        found.append(
-            f"past its share of the window: {heard.most_tokens:,} tokens used, "
-            f"a batch may take {job.limit_tokens:,}; it goes on"
+        used = f"{heard.most_tokens:,} tokens used"
+        found["past its share of the window"] = (
+            f"{used}, a batch may take {job.limit_tokens:,}; it goes on"
         )
     return found
 
@@ -194,7 +201,7 @@ def _error(running: Child, note: Note, heard: Heard, errors: str) -> str:
         return "it took longer than --timeout allows and was ended"
     ended = "nobody knows how it ended" if note.exit_code is None else f"exit {note.exit_code}"
     if note.not_done:
-        ended = f"not done, by its own word: {', '.join(note.not_done)}"
+        ended = f"not done, by its own word: {', '.join(heard.not_done)}"
     words = heard.words or quoted(errors) or "it gave no result"
     named = f" ({quoted(note.result)})" if note.result not in ("", "success") else ""
     return f"{quoted(ended)}{named}: {words}"

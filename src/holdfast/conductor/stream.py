@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.brief import fence
+from holdfast.conductor.supervise import not_done
 from holdfast.redact import redact
 
 USAGE = (
@@ -19,6 +20,7 @@ USAGE = (
     "output_tokens",
 )
 MOST_WORDS = 500
+MOST_NAMED = 20
 
 
 @dataclass(slots=True)
@@ -31,6 +33,7 @@ class Heard:
     compactions: int = 0
     result: str = ""
     words: str = ""  # of the result, clean and short
+    not_done: tuple[str, ...] = ()  # what it names so, clean and short
 
     @property
     def grown_tokens(self) -> int:
@@ -44,7 +47,9 @@ class Heard:
             self.compactions += 1
         if kind == "result":
             self.result = str(event.get("subtype", ""))
-            self.words = quoted(str(event.get("result") or event.get("error") or ""))
+            words = str(event.get("result") or event.get("error") or "")
+            self.words = quoted(words)
+            self.not_done = tuple(map(quoted, not_done(words)[:MOST_NAMED]))
         if kind != "assistant" or event.get("parent_tool_use_id"):
             return False  # a subagent's window is its own
         return self._take(_tokens(event))

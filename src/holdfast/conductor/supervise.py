@@ -25,8 +25,9 @@ LINGER_SECONDS = 5.0  # for what a client left behind: asynchronous hooks end by
 INSIST_SECONDS = 2.0
 NOTE_BYTES = 4096
 MOST_LINE = 16 << 20
-MOST_NAMED = 20
-NOT_DONE = "NOT DONE "
+NOT_DONE = "NOT DONE"
+MARKS = " \t#>-*_`•"  # a model may well make a list of it, or set it in bold
+NOTHING = ("", "none", "nothing", "n/a")
 LINUX = os.uname().sysname == "Linux"
 _PDEATHSIG, _SUBREAPER = 1, 36
 
@@ -182,20 +183,29 @@ class _Watch:
 
 
 def _result_in(line: bytes) -> dict[str, object]:
-    """How the client says it ended: no words of the conversation, only names of tasks."""
+    """How the client says it ended; of its words only how much it names as not done."""
     try:
         event = json.loads(line)
     except (ValueError, RecursionError):
         return {}
     if not isinstance(event, dict) or event.get("type") != "result":
         return {}
-    said = [one for one in str(event.get("result", "")).splitlines() if one.startswith(NOT_DONE)]
-    named = [one[len(NOT_DONE) :].split()[:1] for one in said[:MOST_NAMED]]
     return {
         "result": str(event.get("subtype", ""))[:80],
         "is_error": bool(event.get("is_error")),
-        "not_done": [name[0].strip("`:,.")[:120] for name in named if name],
+        "not_done": len(not_done(str(event.get("result", "")))),
     }
+
+
+def not_done(words: str) -> list[str]:
+    """What is named so, at the start of a line, by its id, its title or any other words."""
+    found = []
+    for line in words.splitlines():
+        mark, _, rest = line.lstrip(MARKS).partition(NOT_DONE)
+        if not mark and rest != line.lstrip(MARKS) and not rest[:1].isalnum():
+            name = rest.strip(f"{MARKS}:").partition(":")[0].strip(MARKS)
+            found += [name[:120]] if name.rstrip(".").lower() not in NOTHING else []
+    return found
 
 
 def _children() -> list[int]:
