@@ -151,7 +151,21 @@ def test_ids_of_two_sessions_never_meet(tmp_path: Path) -> None:
         for name in ("s-1", "s-2", "12345678-a", "12345678-b", "../../x", "é" * 300, "")
     }
     assert len(names) == 7
-    assert all("/" not in name and name.endswith("_seg_1_0") for name in names)
+    assert all("/" not in name and "_seg_" in name for name in names)
+
+
+@pytest.mark.requirement("R1", "R4")
+def test_an_id_stands_for_its_words_wherever_they_lie(tmp_path: Path) -> None:
+    both = [one.segment_id for one in cut(a_session(TABLE, MAIL, COLOUR), tmp_path).segments]
+    assert both == [one.segment_id for one in cut(a_session(), tmp_path).segments]
+    [other] = cut(a_session(MAIL, COLOUR), tmp_path).segments  # the same turn, other words
+    assert other.segment_id not in both
+    session = a_session(TABLE, MAIL, COLOUR)
+    table = works_on(Session(), TABLE)
+    session.lines = session.lines[len(table.lines) :]
+    [moved] = cut(session, tmp_path).segments
+    assert moved.start_turn == 1
+    assert moved.segment_id == both[1]
 
 
 @st.composite

@@ -133,6 +133,37 @@ def test_a_lost_cut_is_made_again_and_nothing_is_compressed_twice(
     assert _rolled(transcript, force=True).compressed == []
 
 
+@pytest.mark.requirement("R1", "R4", "X6")
+def test_other_words_under_the_same_session_are_compressed_too(tmp_path: Path) -> None:
+    """Rewound, restored from a backup or written anew: the same turns, nothing of them known."""
+    _rolled(a_session(TABLE, MAIL, COLOUR, steps=16).written(tmp_path))
+    report = _rolled(a_session(MAIL, COLOUR, TABLE, steps=16).written(tmp_path), force=True)
+    assert [one.topic for one in report.compressed] == [MAIL[:100], COLOUR[:100]]
+    assert len(shelf.warm()) == 4
+    assert "dark palette" in " ".join(one.compressed_content for one in shelf.warm())
+
+
+@pytest.mark.requirement("R1", "R4", "X6")
+def test_what_stayed_of_a_rewound_session_is_not_compressed_again(tmp_path: Path) -> None:
+    _rolled(a_session(TABLE, MAIL, COLOUR, steps=16).written(tmp_path))
+    report = _rolled(a_session(TABLE, COLOUR, MAIL, steps=16).written(tmp_path), force=True)
+    assert [one.topic for one in report.compressed] == [COLOUR[:100]]
+
+
+@pytest.mark.requirement("R4", "X6")
+def test_what_waited_of_a_transcript_that_was_replaced_waits_no_more(tmp_path: Path) -> None:
+    """Its bytes hold other words now: they would be kept under its topic."""
+    _rolled(a_session(TABLE, MAIL, COLOUR, steps=16).written(tmp_path))
+    done = queue.load("s-1").compressed
+    waiting = [Pending(one.segment_id, one.topic, end_byte=9_000) for one in done]
+    for one in shelf.warm():
+        shelf.clear(one)
+    queue.save("s-1", Queue(pending=waiting))
+    _rolled(a_session(COLOUR, steps=60).written(tmp_path), 0.0, force=True)
+    assert shelf.pending("s-1") == []
+    assert shelf.warm() == []
+
+
 @pytest.mark.requirement("R4", "X6")
 def test_what_was_pending_when_a_roll_died_is_compressed_by_the_next(transcript: Path) -> None:
     _rolled(transcript)

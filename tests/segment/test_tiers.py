@@ -15,7 +15,7 @@ from tests.segment.shelves import DAY_MS, NOW_MS, a_segment
 
 def _segment(**fields: object) -> Segment:
     given = {"message_count": 5, "completed": "passed", "last_mention": 30, **fields}
-    return Segment("x_seg_1_0", 1, 30, 0, 100, **given)  # type: ignore[arg-type]
+    return Segment(1, 30, 0, 100, "x_seg_1_0", **given)  # type: ignore[arg-type]
 
 
 @pytest.mark.requirement("R2")

@@ -8,6 +8,8 @@ except ImportError:
     except ImportError:
         from hashlib import sha256
 
+__all__ = ["digest", "sha256"]
+
 
 def digest(data: bytes) -> str:
     return str(sha256(data).hexdigest())

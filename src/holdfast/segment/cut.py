@@ -11,12 +11,11 @@ import os
 import msgspec
 
 from holdfast.checkpoint import same_file
-from holdfast.checkpoint.digest import digest
-from holdfast.segment import boundary, turns
+from holdfast.segment import boundary, identity, turns
 from holdfast.segment.segment import HOT, Segment, mention, moves_on, segment_of
 from holdfast.segment.turn import Turn
 from holdfast.transcript import Entry, Reader
-from holdfast.wire import log, places
+from holdfast.wire import log
 
 VERSION = 1
 MOST_SEGMENTS = 400
@@ -29,7 +28,6 @@ class Cut(msgspec.Struct):
     offset: int = 0
     read_from: str = ""  # see `same_file`
     lost: int = 0
-    made: int = 0  # segments so far, those no longer listed too
     request: str = ""  # the user's last one before what is open
     window_from: int = 0  # the first turn since the last compaction
     reading: turns.Reading = msgspec.field(default_factory=turns.Reading)
@@ -52,22 +50,23 @@ def read(cut: Cut, path: str | os.PathLike[str], *, sidechain: bool = False) -> 
     for entry in reader:
         if sidechain or not entry.is_sidechain:
             _take(cut, entry)
+    _name(cut, path)
     cut.offset = reader.offset
     cut.read_from = same_file.sign(os.fspath(path), cut.offset)
     return cut
+
+
+def _name(cut: Cut, path: str | os.PathLike[str]) -> None:
+    new = [one for one in cut.segments if not one.segment_id]
+    spans = [(one.start_byte, one.end_byte) for one in new]
+    for one, name in zip(new, identity.names(cut.session_id, path, spans), strict=True):
+        one.segment_id = name
 
 
 def goes_on(cut: Cut, path: str) -> bool:
     """True when reading may go on from here: the file only grew since."""
     sane = 0 <= cut.offset < same_file.MOST and 0 <= cut.reading.count < same_file.MOST
     return sane and cut.read_from == same_file.sign(path, cut.offset) != ""
-
-
-def segment_id(session_id: str, start_turn: int, number: int) -> str:
-    """Unlike in 004 no two sessions share one: it begins with the session's own name."""
-    data = session_id.encode("utf-8", "surrogatepass")
-    head = places.plain(session_id)[:8].strip("%-_.") or "x"
-    return f"{head}-{digest(data)[:8]}_seg_{start_turn}_{number}"
 
 
 def _take(cut: Cut, entry: Entry) -> None:
@@ -105,9 +104,7 @@ def add(cut: Cut, turn: Turn) -> None:
 
 def _close(cut: Cut, at: int) -> None:
     done, cut.open = cut.open[:at], cut.open[at:]
-    name = segment_id(cut.session_id, done[0].number, cut.made)
-    cut.segments.append(segment_of(name, done, cut.open, cut.seen, cut.request))
-    cut.made += 1
+    cut.segments.append(segment_of(done, cut.open, cut.seen, cut.request))
     asked = [turn.asked for turn in done if turn.kind == "request"]
     cut.request = asked[-1] if asked else cut.request
     for word in {word: 0 for turn in done for word in turn.words}:

@@ -11,7 +11,7 @@ import time
 
 from holdfast.checkpoint import drafts, folders, lock
 from holdfast.checkpoint.folders import Place
-from holdfast.segment import compress, cut, disk, queue, relevance, shelf, tiers
+from holdfast.segment import compress, cut, disk, identity, queue, relevance, shelf, tiers
 from holdfast.segment.cut import Cut
 from holdfast.segment.errors import NewerSegments, NotStored, ShelfBusy
 from holdfast.segment.formats import Compressed, Pending, Queue
@@ -80,6 +80,7 @@ def _look(
             return
         report.looked = True
         _settle_tiers(known, mine)
+        _forget_strangers(known, mine, transcript)
         if force or used_ratio >= limits.queue_from:
             _queue(known, mine, limits, now_ms)
         mine.last_check_turn = known.turn
@@ -100,6 +101,17 @@ def _settle_tiers(known: Cut, mine: Queue) -> None:
     for one in known.segments:
         if one.segment_id in done:
             one.tier = shelf.tier(one.segment_id) or one.tier
+
+
+def _forget_strangers(known: Cut, mine: Queue, transcript: str) -> None:
+    """What waits of a transcript that was replaced can be read no more: other words are there."""
+    cut_now = {one.segment_id for one in known.segments}
+    for one in list(mine.pending):
+        if one.segment_id not in cut_now and one.segment_id != identity.name(
+            known.session_id, transcript, one.start_byte, one.end_byte
+        ):
+            mine.pending.remove(one)
+            log.add("INFO", "segments", f"{one.segment_id} is not in the transcript any more")
 
 
 def _queue(known: Cut, mine: Queue, limits: Limits, now_ms: int) -> None:

@@ -26,11 +26,11 @@ _ASKS = frozenset({"request", "question"})
 
 
 class Segment(msgspec.Struct):
-    segment_id: str
     start_turn: int
     end_turn: int
     start_byte: int
     end_byte: int
+    segment_id: str = ""  # see `identity`; none until its bytes were looked at
     first_uuid: str = ""
     last_uuid: str = ""
     started_at: str = ""
@@ -52,7 +52,6 @@ class Segment(msgspec.Struct):
 
 
 def segment_of(
-    segment_id: str,
     turns: Sequence[Turn],
     after: Sequence[Turn],
     seen: Mapping[str, int],
@@ -62,7 +61,6 @@ def segment_of(
     each word stood before, `request` what was being worked on when it began."""
     first, last = turns[0], turns[-1]
     found = Segment(
-        segment_id=segment_id,
         start_turn=first.number,
         end_turn=last.number,
         start_byte=first.start,
