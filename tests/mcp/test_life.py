@@ -176,6 +176,22 @@ def test_lines_that_are_no_protocol_harm_nothing(tmp_path: Path) -> None:
         assert talk.good("status")["zone"] == "green"
 
 
+@pytest.mark.requirement("X7", "U6")
+def test_a_question_that_is_no_protocol_is_answered(tmp_path: Path) -> None:
+    params = {"name": "recall", "arguments": {"query": "a\ud800"}}
+    with talking(tmp_path) as talk:
+        assert talk.ask("tools/call", params)["error"]["code"] == -32700
+        assert talk.ask("tools/list")["tools"]
+
+
+@pytest.mark.requirement("U6", "X3")
+def test_a_server_nobody_can_hear_ends_though_its_input_is_open(tmp_path: Path) -> None:
+    with talking(tmp_path) as talk:
+        assert talk.process.stdout is not None
+        talk.process.stdout.close()
+        assert ended(talk.process.pid)
+
+
 @pytest.mark.requirement("U6", "A1")
 def test_what_hooks_left_is_taken_in_while_it_lives(tmp_path: Path) -> None:
     a_session(tmp_path)

@@ -6,32 +6,33 @@ import os
 import select
 import threading
 
-LOOK_SECONDS = 1.0
+LOOK_MS = 1000
 
 
-def hold() -> None:
-    """End this process with the one that started it, at once, from now on.
+def hold(parent: int, answers: int) -> None:
+    """End this process at once, from now on, when `parent` does or nobody can read `answers`.
 
     stdin ends with the client too, but not where another of its children has inherited the pipe.
+    `parent` is who was there at our very first step: a client that dies before this leaves us with
+    another one, which may live for ever.
     """
-    parent = os.getppid()
-    threading.Thread(target=_watch, args=(parent,), name="lifeline", daemon=True).start()
+    wire = os.dup(answers)  # the SDK puts something else in its place
+    threading.Thread(target=_watch, args=(parent, wire), name="lifeline", daemon=True).start()
 
 
-def _watch(parent: int) -> None:
-    _wait_for_end(parent)
+def _watch(parent: int, wire: int) -> None:
+    wait_for_end(parent, wire)
     os._exit(0)
 
 
-def _wait_for_end(parent: int) -> None:
+def wait_for_end(parent: int, wire: int) -> None:
     """By the kernel's word where it gives one, else by looking every second."""
+    waiting = select.poll()
+    waiting.register(wire, 0)  # asked for nothing, it still tells that its reader is gone
     try:
-        fd = os.pidfd_open(parent)
+        waiting.register(os.pidfd_open(parent), select.POLLIN)
+        pause = None
     except (AttributeError, OSError):
-        fd = -1
-    if fd >= 0 and os.getppid() == parent:
-        select.select([fd], [], [])
-        return
-    pause = threading.Event()
-    while os.getppid() == parent:
-        pause.wait(LOOK_SECONDS)
+        pause = LOOK_MS
+    while os.getppid() == parent and not waiting.poll(pause):
+        pass

@@ -11,10 +11,11 @@ from holdfast.mcp import lifeline
 from holdfast.wire import log
 
 
-def serve() -> None:
-    """Answer on stdin and stdout until either the input ends or the client does."""
+def serve(parent: int = 0) -> None:
+    """Answer on stdin and stdout until the input ends, nobody reads us, or the client (`parent`)
+    is gone."""
     os.umask(0o077)
-    lifeline.hold()
+    lifeline.hold(parent or os.getppid(), 1)
     signal.signal(signal.SIGINT, signal.SIG_DFL)  # all we write is whole or not there
     # The SDK builds a thousand models: with the collector at work it takes 1.15 times as long.
     gc.disable()
@@ -40,11 +41,18 @@ def serve() -> None:
 
 
 async def _answer(server: object) -> None:
+    from typing import Any, cast
+
     from mcp.server.lowlevel import Server
     from mcp.server.stdio import stdio_server
+    from mcp.shared.message import SessionMessage
+
+    from holdfast.mcp.lines import Lines, taken
 
     assert isinstance(server, Server)
-    async with stdio_server() as (reading, writing):
+    lines = Lines(taken())
+    async with stdio_server(stdin=cast(Any, lines)) as (reading, writing):
+        lines.answer = lambda refusal: writing.send(SessionMessage(refusal))
         await server.run(reading, writing, server.create_initialization_options())
 
 
