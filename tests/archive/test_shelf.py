@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import fcntl
 import os
+import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -85,6 +88,24 @@ def test_old_ones_go_and_then_the_oldest_until_the_rest_fits() -> None:
     assert shelf.prune(3.5, 3_500, 1_000_000.0) == 2
     assert {path.stem for path in Path(shelf.folder()).glob("*.txt")} == set(ids[:3])
     assert shelf.prune(3.5, 1_200, 1_000_000.0) == 2
+
+
+@pytest.mark.requirement("R7", "X6")
+def test_what_a_killed_hook_had_begun_is_swept_and_never_what_is_being_written() -> None:
+    killed = os.fork()
+    if not killed:
+        os.link = lambda *_, **__: os.kill(os.getpid(), signal.SIGKILL)
+        _kept("words")
+        os._exit(0)
+    os.waitpid(killed, 0)
+    [left] = Path(shelf.folder()).iterdir()
+    with Path(shelf.folder(), f".{os.getpid()}-1.draft").open("wb") as writing:
+        fcntl.flock(writing, fcntl.LOCK_EX)
+        output_id = _kept("more")
+        shelf.prune(1, 1 << 20, time.time())
+        names = {path.name for path in Path(shelf.folder()).iterdir()}
+        assert names == {f"{output_id}.txt", Path(writing.name).name}
+    assert left.name not in names
 
 
 @pytest.mark.requirement("R7")

@@ -8,10 +8,13 @@ from __future__ import annotations
 import json
 import os
 import re
-from contextlib import suppress
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from typing import Any, NamedTuple
 
 from holdfast.archive.errors import NoOutput, NotArchived
+from holdfast.checkpoint import drafts
+from holdfast.checkpoint.errors import PhantomCheckpoint
 from holdfast.wire import places
 
 VERSION = 1
@@ -44,15 +47,12 @@ def keep(output_id: str, text: str, about: dict[str, Any]) -> None:
     head = json.dumps({"version": VERSION, **about}).encode()
     data = head + b"\n" + text.encode("utf-8", "replace")
     path = _path(output_id)
-    draft = f"{path}.{os.getpid()}.draft"
     try:
         os.makedirs(folder(), 0o700, exist_ok=True)  # noqa: PTH103 (hooks come here: no pathlib)
-        _write(draft, data)
-        os.link(draft, path)  # refuses to take the place of another
-    except OSError as slip:
+        with _entered() as fd:
+            drafts.put_new(fd, data, [f"{output_id}.txt"])  # refuses to take another's place
+    except (OSError, PhantomCheckpoint) as slip:
         raise NotArchived(f"{path} was not written: {slip}") from slip
-    finally:
-        _remove(draft)
 
 
 def load(output_id: str) -> Output:
@@ -76,7 +76,8 @@ def beginning(start: str) -> list[str]:
 
 
 def prune(days: float, most_bytes: int, now: float) -> int:
-    """Drop those that are too old, then the oldest until the rest is small enough. How many."""
+    """Drop those that are too old, then the oldest until the rest is small enough. How many. What
+    a killed hook had begun goes too."""
     known = sorted(_known(), reverse=True)
     kept = dropped = 0
     for at, size, path in known:
@@ -84,6 +85,8 @@ def prune(days: float, most_bytes: int, now: float) -> int:
         if now - at > days * DAY_SECONDS or kept > most_bytes:
             _remove(path)
             dropped += 1
+    with suppress(OSError), _entered() as fd:
+        drafts.clear_left(fd)
     return dropped
 
 
@@ -119,14 +122,11 @@ def _path(output_id: str) -> str:
     return f"{folder()}/{output_id}.txt"
 
 
-def _write(path: str, data: bytes) -> None:
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
-    fd = os.open(path, flags, 0o600)
+@contextmanager
+def _entered() -> Iterator[int]:
+    fd = os.open(folder(), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(fd, rest) :]
-        os.fsync(fd)
+        yield fd
     finally:
         os.close(fd)
 
