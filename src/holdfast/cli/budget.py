@@ -132,7 +132,7 @@ def evict(item_id: str, undo: bool, session: str, as_json: bool) -> None:
 
 
 @budget.command()
-@click.argument("text_or_file")
+@click.argument("text_or_file", type=click.Path())
 @_session
 @_json
 def estimate(text_or_file: str, session: str, as_json: bool) -> None:

@@ -14,8 +14,8 @@ from holdfast.checkpoint.escape import escape
 
 
 @click.command()
-@click.argument("older", default=find.PREVIOUS)
-@click.argument("newer", default=find.LATEST)
+@click.argument("older", type=click.Path(), default=find.PREVIOUS)
+@click.argument("newer", type=click.Path(), default=find.LATEST)
 @click.option("--project", type=click.Path(path_type=Path), help="of this project")
 @click.option("--json", "as_json", is_flag=True, help="plain values for programs")
 def diff(older: str, newer: str, project: Path | None, as_json: bool) -> None:

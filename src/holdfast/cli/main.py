@@ -10,6 +10,7 @@ import sys
 import click
 
 import holdfast
+from holdfast.cli import words
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.inert import inert
 
@@ -54,8 +55,7 @@ class _Commands(click.Group):
             return None
         module = "install" if cmd_name == "uninstall" else cmd_name
         found = importlib.import_module(f"holdfast.cli.{module}")
-        command: click.Command = getattr(found, cmd_name)
-        return command
+        return words.taken(getattr(found, cmd_name))
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):

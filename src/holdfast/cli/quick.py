@@ -66,6 +66,8 @@ def _given(words: list[str]) -> dict[str, object] | None:
         else:
             given["query"] = word
     limit = str(given.get("limit", "10"))
-    if not limit.isdecimal() or not 1 <= int(limit[:4]) <= MOST or not given.get("query"):
+    if not limit.isdecimal() or not 1 <= int(limit[:4]) <= MOST:
         return None
-    return given | {"limit": int(limit)} if str(given["query"]).strip() else None
+    query = str(given.get("query", ""))
+    is_plain = bool(query.strip()) and query.encode(errors="replace").decode() == query
+    return given | {"limit": int(limit)} if is_plain else None

@@ -19,7 +19,7 @@ from holdfast.redact import redact
 
 
 @click.command()
-@click.argument("which", required=False)
+@click.argument("which", type=click.Path(), required=False)
 @click.option(
     "--load", "as_text", is_flag=True, help="only its sections, fenced, to hand to the model"
 )

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("query", default="")
 @click.option("--limit", "-n", default=10, show_default=True, type=click.IntRange(1, 200))
-@click.option("--project", default="", metavar="DIR", help="of this project (default: here)")
+@click.option(
+    "--project",
+    default="",
+    type=click.Path(),
+    metavar="DIR",
+    help="of this project (default: here)",
+)
 @click.option("--all-projects", is_flag=True, help="in every project there is an index of")
 @click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="only this kind")
 @click.option("--cold", is_flag=True, help="archived segments too")

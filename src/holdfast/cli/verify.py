@@ -20,7 +20,7 @@ class NoSuchFile(HoldfastError):
 
 
 @click.command()
-@click.argument("file", required=False)
+@click.argument("file", type=click.Path(), required=False)
 @click.option("--json", "as_json", is_flag=True, help="plain values for programs")
 @click.pass_context
 def verify(ctx: click.Context, file: str | None, as_json: bool) -> None:

@@ -1,0 +1,83 @@
+"""Words on the command line that are not UTF-8: refused at the border, by every command."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from holdfast.cli import quick
+from holdfast.cli.main import COMMANDS, holdfast_command
+
+NOT_UTF8 = os.fsdecode(b"gr\xf6sse")
+
+
+def _commands(command: click.Command, *way: str) -> Iterator[tuple[click.Command, tuple[str, ...]]]:
+    yield command, way
+    for name, below in command.commands.items() if isinstance(command, click.Group) else ():
+        yield from _commands(below, *way, name)
+
+
+def _all() -> Iterator[tuple[click.Command, tuple[str, ...]]]:
+    context = click.Context(holdfast_command)
+    for name in COMMANDS:
+        command = holdfast_command.get_command(context, name)
+        assert command is not None
+        yield from _commands(command, name)
+
+
+@pytest.mark.requirement("U3", "X7")
+def test_no_command_takes_words_that_cannot_be_written_down() -> None:
+    asked = [
+        (way, param)
+        for command, way in _all()
+        for param in command.params
+        if param.type.name == "text" and param.type is not click.UNPROCESSED  # for another program
+    ]
+    assert len(asked) > 40
+    for way, param in asked:
+        with pytest.raises(click.BadParameter) as slip:
+            param.type_cast_value(click.Context(holdfast_command), _given(param))
+        assert "is not UTF-8" in str(slip.value), way
+        assert slip.value.exit_code == 2
+
+
+def _given(param: click.Parameter) -> str | list[str]:
+    return [NOT_UTF8] if param.multiple or param.nargs != 1 else NOT_UTF8
+
+
+@pytest.mark.requirement("U3", "X7")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["budget", "pin", NOT_UTF8],
+        ["memory", "add", NOT_UTF8, "--description", "d", "--body", "b"],
+        ["memory", "add", "x", "--description", "d", "--body", NOT_UTF8],
+        ["search", NOT_UTF8],
+        ["board", "post", "task.created", NOT_UTF8],
+    ],
+)
+def test_it_says_which_and_keeps_nothing(words: list[str], own_home: Path) -> None:
+    run = CliRunner().invoke(holdfast_command, words)
+    assert run.exit_code == 2
+    assert "'gr\\udcf6sse' is not UTF-8" in run.output
+    assert not (own_home / ".holdfast/budget").exists()
+    assert not list(own_home.rglob("*.md"))
+
+
+@pytest.mark.requirement("U3", "X7")
+def test_the_short_way_of_search_leaves_them_to_the_long_one() -> None:
+    assert not quick.answered([NOT_UTF8])
+
+
+@pytest.mark.requirement("U3", "X7")
+def test_the_name_of_a_file_may_be_any_bytes(tmp_path: Path) -> None:
+    path = os.fsencode(tmp_path) + b"/gr\xf6sse"
+    Path(os.fsdecode(path)).write_text("four words of text")
+    run = CliRunner().invoke(holdfast_command, ["budget", "estimate", os.fsdecode(path)])
+    assert run.exit_code == 0, run.output
+    assert "18 characters" in run.output
