@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import signal
 import sqlite3
@@ -336,6 +337,29 @@ def test_reading_on_gives_what_reading_at_once_gives(
     whole = turns.read(str(path), "")
     kept = [one for one in first.items if one.position < second.start]
     assert [*kept, *second.items] == list(whole.items)
+
+
+@pytest.mark.requirement("M2", "M4")
+@pytest.mark.parametrize("is_zipped", [False, True])
+def test_a_reading_that_is_late_ends_with_what_it_has_and_the_next_goes_on(
+    tmp_path: Path, is_zipped: bool
+) -> None:
+    """However much there is: what lets the next one begin further on is all that is read."""
+    talk = said("s1", *[f"sentence {n} about birds" for n in range(8)])
+    strays = [a_result("nobody asked", number) for number in range(3)]
+    data = b"".join(map(jsonl, [*strays, *talk]))
+    path = tmp_path / "s1.jsonl"
+    path.write_bytes(gzip.compress(data) if is_zipped else data)
+    taken: list[Item] = []
+    late = turns.read(str(path), "", give_up=0.0)
+    reached: list[str] = []
+    while not late.done:
+        assert len(late.items) <= 1
+        taken += late.items
+        reached.append(late.state)
+        late = turns.read(str(path), late.state, give_up=0.0)
+    assert [*taken, *late.items] == list(turns.read(str(path), "").items)
+    assert len(set(reached)) == len(reached) > 8, "each came on"
 
 
 @pytest.mark.requirement("M2")

@@ -171,3 +171,15 @@ def test_a_forbidden_file_is_unreadable(tmp_path: Path) -> None:
     path.chmod(0)
     with pytest.raises(Unreadable, match="Permission denied"):
         list(read(path))
+
+
+@pytest.mark.parametrize("is_zipped", [False, True])
+def test_single_lines_are_read_in_one_going_through(tmp_path: Path, is_zipped: bool) -> None:
+    """Of a gzip too: going back to its beginning for each would take as often as long."""
+    lines = [jsonl(answer(f"m{number}")) for number in range(4)]
+    starts = [sum(map(len, lines[:number])) for number in range(4)]
+    data = b"".join(lines)
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(gzip.compress(data) if is_zipped else data)
+    assert ids(reader.read_at(path, [starts[3], starts[1]])) == ["m1", "m3"]
+    assert ids(reader.read_at(path, [5, starts[2], len(data), 1 << 40])) == ["m2"]

@@ -63,7 +63,7 @@ def _source(index: Index, source: Source, since: str, done: Synced, give_up: flo
     """Read on until the end, or until time is up; the stamp is noted only with the end."""
     for _ in range(MOST_STEPS):
         try:
-            read = source.read(parted(since)[1])
+            read = source.read(parted(since)[1], give_up)
         except OSError as slip:  # one that cannot be read holds up no other
             log.add("WARN", "recall", f"{source.key} was not read: {slip}")
             return done._replace(left=done.left + 1)

@@ -1,7 +1,8 @@
 """Reading a transcript from a byte offset to its end, in memory that does not grow with it."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import suppress
 
 from holdfast.transcript.entries import Entry
 from holdfast.transcript.parse import parse
@@ -102,3 +103,14 @@ def read(
     told now and then how many bytes of the file have been taken in, for a progress bar.
     """
     return iter(Reader(path, start=start, tally=tally, on_bytes=on_bytes))
+
+
+def read_at(path: str | os.PathLike[str], offsets: Iterable[int]) -> Iterator[Entry]:
+    """The entries that begin at these bytes, first to last, in one going through."""
+    with Source(path) as source:
+        for offset in sorted(offsets):
+            data = next(source.lines(offset, LONGEST_LINE_BYTES), b"")
+            with suppress(Malformed):
+                entry = parse(data, offset, Tally())
+                if entry is not None:
+                    yield entry

@@ -26,6 +26,7 @@ class Source:
         self.path = path
         self.is_damaged = False
         self._file = _regular_file(path)
+        self._stream: io.BufferedReader | None = None
         self._damage: tuple[type[Exception], ...] = ()  # what a broken gzip raises
 
     def __enter__(self) -> Self:
@@ -37,9 +38,10 @@ class Source:
         self._file.close()
 
     def lines(self, start: int, longest: int) -> Iterator[bytes]:
-        """Lines from byte `start` of the text; what is longer than `longest` comes in pieces."""
+        """Lines from byte `start` of the text; what is longer than `longest` comes in pieces. Asked
+        again, a gzip is not begun anew for what lies further on."""
         try:
-            stream = self._unzipped()
+            stream = self._stream = self._stream or self._unzipped()
             stream.seek(start)  # past the end there is simply nothing to read
             limit = longest
             while data := stream.readline(limit):

@@ -48,7 +48,7 @@ def _shared(project: str) -> Iterator[Source]:
         yield Source(KEY, f"{count}-{newest}", partial(_read_shared, project))
 
 
-def _read_shared(project: str, _state: str) -> Read:
+def _read_shared(project: str, _state: str, _give_up: float) -> Read:
     import sqlalchemy as sa
 
     query = sa.text(_QUERY.format(mark=":project", most=MOST))
@@ -63,7 +63,7 @@ def _file() -> str:
     return given.removeprefix("sqlite:///") if given.startswith("sqlite:///") else ""
 
 
-def _read(path: str, project: str, _state: str) -> Read:
+def _read(path: str, project: str, _state: str, _give_up: float) -> Read:
     rows: list[Any] = []
     connection = opening.to_read(path, 1.0)
     try:

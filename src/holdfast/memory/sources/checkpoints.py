@@ -40,7 +40,7 @@ def _files(project: str) -> list[str]:
     return [path for _, path in sorted(found)[-MOST_FILES:]]
 
 
-def _read(files: list[str], _state: str) -> Read:
+def _read(files: list[str], _state: str, _give_up: float) -> Read:
     from holdfast.checkpoint import moment, parse
     from holdfast.checkpoint.errors import Damaged
 

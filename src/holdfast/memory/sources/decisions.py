@@ -32,7 +32,7 @@ def sources(project: str) -> Iterator[Source]:
                 yield Source(f"{KEY}{session}/{leaf}", stamp, partial(_read, path, own, agent))
 
 
-def _read(path: str, transcript: str, agent: str, _state: str) -> Read:
+def _read(path: str, transcript: str, agent: str, _state: str, _give_up: float) -> Read:
     from holdfast.checkpoint import facts as kept
     from holdfast.redact import redact
 

@@ -28,7 +28,7 @@ def sources(project: str) -> Iterator[Source]:
             yield Source(f"{KEY}{path}", stamp, partial(_read, folder, name))
 
 
-def _read(folder: str, name: str, _state: str) -> Read:
+def _read(folder: str, name: str, _state: str, _give_up: float) -> Read:
     from pathlib import Path
 
     from holdfast.memory.hot import folder as hot

@@ -45,7 +45,7 @@ def _below(folder: str, depth: int = 3) -> Iterator[str]:
             yield from _below(f"{folder}/{name}", depth - 1)
 
 
-def _read(project: str, _state: str) -> Read:
+def _read(project: str, _state: str, _give_up: float) -> Read:
     from holdfast.segment import shelf
 
     shelved = [(one, False) for one in shelf.warm(project)]

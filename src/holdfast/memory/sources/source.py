@@ -26,11 +26,12 @@ class Read(NamedTuple):
 
 
 class Source(NamedTuple):
-    """`read` goes on from a state of its own making; empty: from the beginning."""
+    """`read` goes on from a state of its own making (empty: from the beginning), and past a moment
+    of the monotonic clock no further than it must to have come on."""
 
     key: str
     stamp: str
-    read: Callable[[str], Read]
+    read: Callable[[str, float], Read]
 
 
 def stamped(stamp: str, state: str = "") -> str:

@@ -14,7 +14,7 @@ from holdfast.redact import find, redact
 from holdfast.redact.value import random_looking
 from holdfast.transcript.blocks import Text, ToolResult, ToolUse
 from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Result
-from holdfast.transcript.reader import Reader
+from holdfast.transcript.reader import read_at
 from holdfast.transcript.repair import decoded
 
 MOST_LINES = 64
@@ -40,10 +40,8 @@ class Told:
             self.lines.append(entry.offset)
 
     def hear_again(self, path: str, lines: Iterable[int]) -> None:
-        for offset in list(lines)[:MOST_LINES]:
-            for entry in Reader(path, start=offset):
-                self.hear(entry)
-                break
+        for entry in read_at(path, list(lines)[:MOST_LINES]):
+            self.hear(entry)
 
     def without(self, text: str) -> str:
         """The text less every secret in it, named or told before."""

@@ -27,7 +27,7 @@ def _agents(path: str) -> list[str]:
     return [f"{folder}/{name}" for name in places.names_in(folder) if name.endswith(".jsonl")]
 
 
-def _read(path: str, is_agent: bool, state: str) -> Read:
+def _read(path: str, is_agent: bool, state: str, give_up: float) -> Read:
     from holdfast.memory.sources import turns  # decoding lines costs what a quick search lacks
 
-    return turns.read(path, state, is_agent=is_agent)
+    return turns.read(path, state, is_agent=is_agent, give_up=give_up)

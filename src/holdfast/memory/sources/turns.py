@@ -7,6 +7,7 @@ whole yet: reading begins again with it, at the same position.
 from __future__ import annotations
 
 import json
+import time
 from typing import NamedTuple
 
 from holdfast.checkpoint.extract import typed
@@ -96,7 +97,7 @@ class _Unit:
 
 class _Fold:
     def __init__(self, path: str, reached: Reached, is_agent: bool) -> None:
-        self._path, self._is_agent = path, is_agent
+        self._path, self._is_agent, self._from = path, is_agent, reached.offset
         self.told = Told()
         self.items: list[Item] = []
         self.began = reached  # where the last unit began
@@ -130,6 +131,13 @@ class _Fold:
         made = unit.items(self._path, self._path, self.told)
         self.items += made
         self._position += len(made)
+
+    def came_on(self, entry: Entry) -> bool:
+        """True when the next reading would begin after where this one did: at what is being told,
+        or, where nothing is, at this entry."""
+        if self._unit is None:
+            self.began = Reached(entry.offset, self._turn, self._position, self._message)
+        return self.began.offset > self._from
 
     def clean_items(self) -> list[Item]:
         """What was named later was quoted before, too."""
@@ -175,8 +183,9 @@ class _Fold:
                 self._unit.add_more(calls.ends(block.text))
 
 
-def read(path: str, state: str, *, is_agent: bool = False) -> Read:
-    """What is new in a transcript since a state; a file that is another one is read anew."""
+def read(path: str, state: str, *, is_agent: bool = False, give_up: float = float("inf")) -> Read:
+    """What is new in a transcript since a state; a file that is another one is read anew. Once it
+    is too late, no more than what lets the next reading begin further on."""
     reached = _reached(path, state)
     fold = _Fold(path, reached, is_agent)
     done = True
@@ -184,7 +193,8 @@ def read(path: str, state: str, *, is_agent: bool = False) -> Read:
         fold.told.hear_again(path, reached.told)
         for entry in Reader(path, start=reached.offset):
             fold.feed(entry)
-            if len(fold.items) >= MOST_ITEMS:
+            is_late = time.monotonic() > give_up and fold.came_on(entry)
+            if is_late or len(fold.items) >= MOST_ITEMS:
                 done = False
                 break
     except Unreadable:
