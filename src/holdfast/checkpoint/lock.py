@@ -24,13 +24,26 @@ def held(place: Place, patience: float = PATIENCE_SECONDS) -> Iterator[bool]:
             os.close(fd)
 
 
+def refused(place: Place) -> str:
+    """Why the folder takes no lock at all; nothing where somebody else has it."""
+    try:
+        os.close(_open(place))
+    except (OSError, ValueError) as slip:
+        return f"{place.path} cannot be written: {getattr(slip, 'strerror', '') or slip}"
+    return ""
+
+
 def _opened(place: Place) -> int:
     try:
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-        with entered(place) as folder:
-            return os.open("lock", flags, 0o600, dir_fd=folder)
+        return _open(place)
     except (OSError, ValueError):
         return -1
+
+
+def _open(place: Place) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    with entered(place) as folder:
+        return os.open("lock", flags, 0o600, dir_fd=folder)
 
 
 def acquired(fd: int, until: float) -> bool:

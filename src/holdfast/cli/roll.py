@@ -34,7 +34,7 @@ def roll(now: bool, session: str, transcript: Path | None, as_json: bool) -> Non
         for text in lines(report):
             click.echo(text)
     if report.slips:
-        raise NotRolled("; ".join(report.slips))
+        raise NotRolled("; ".join(report.slips), report.exit_code)
 
 
 def _rolled(chosen: Chosen, *, force: bool) -> Report:

@@ -12,8 +12,6 @@ from holdfast.memory.errors import NotFound, OfIndex
 from holdfast.memory.index import engines
 from holdfast.memory.index.shape import Index
 from holdfast.memory.item import SEGMENT, Item
-from holdfast.wire import log
-from holdfast.wire.errors import HoldfastError
 
 USUAL_CHARS = 8_000
 FENCE_CHARS = 400
@@ -79,10 +77,7 @@ def _was_read(item: Item) -> None:
     from holdfast.memory.sources.segments import segment_id
     from holdfast.segment import shelf
 
-    try:
-        shelf.note_access(segment_id(item.id), int(time.time() * 1000))
-    except (HoldfastError, OSError) as slip:
-        log.add("WARN", "recall", f"{item.id} was read, and that was not noted: {slip}")
+    shelf.note_access(segment_id(item.id), int(time.time() * 1000))
 
 
 def _kept(item: Item) -> str:

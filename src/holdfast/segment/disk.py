@@ -24,8 +24,8 @@ def held() -> Iterator[None]:
     """Nobody else changes a segment meanwhile; ShelfBusy where that could not be had."""
     with lock.held(place()) as ours:
         if not ours:
-            if not os.access(places.home(), os.W_OK):
-                raise NotStored(f"{places.home()} cannot be written")
+            if why := lock.refused(place()):
+                raise NotStored(why)
             raise ShelfBusy("another session or command is writing segments")
         yield
 
@@ -55,10 +55,14 @@ def names(where: Place) -> list[str]:
 
 
 def remove(where: Place, name: str) -> bool:
+    """Whether it was there; NotStored where it still is."""
+    path = f"{where.path}/{name}"
     try:
-        os.unlink(f"{where.path}/{name}")  # noqa: PTH108
-    except OSError:
+        os.unlink(path)  # noqa: PTH108
+    except (FileNotFoundError, NotADirectoryError):
         return False
+    except OSError as slip:
+        raise NotStored(f"{path} was not removed: {slip.strerror}") from None
     return True
 
 

@@ -60,3 +60,7 @@ class NotRolled(HoldfastError):
     """Some of it could not be done; what was done is done."""
 
     hint = "`holdfast log` has the rest; what was not compressed stays pending"
+
+    def __init__(self, words: str, exit_code: int = 1) -> None:
+        super().__init__(words)
+        self.exit_code = exit_code

@@ -20,6 +20,7 @@ class Report(msgspec.Struct):
     archived: int = 0
     pruned: int = 0
     slips: list[str] = []
+    exit_code: int = 1  # of the worst of them, for a command
 
     @property
     def line(self) -> str:

@@ -37,12 +37,14 @@ def roll(
     force: bool = False,
 ) -> Report:
     """Look at one session; `force` looks now, however full the window is. Unreadable where there
-    is no transcript to read."""
+    is no transcript to read, NotStored where nothing can be written."""
     now_ms = now_ms or int(time.time() * 1000)
     report = Report(session_id)
     with lock.held(_place(session_id), patience=0.5) as ours:
         if not ours:
-            report.why_not = "another process rolls this session, or its folder takes nothing"
+            if why := lock.refused(_place(session_id)):
+                raise NotStored(why)
+            report.why_not = "another process rolls this session"
             return report
         known = cut_of(transcript, session_id)
         report.turn = known.turn
@@ -50,6 +52,7 @@ def roll(
             _look(known, transcript, project, used_ratio, now_ms, force, report)
         except (NewerSegments, NotStored, ShelfBusy) as slip:
             report.slips.append(str(slip))
+            report.exit_code = slip.exit_code
         _remember(known)
     return report
 

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from holdfast.checkpoint import folders
 from holdfast.checkpoint.folders import Place
 from holdfast.segment import disk, elsewhere, formats, queue, relevance, saved
-from holdfast.segment.errors import Damaged, NewerSegments, NoSegment
+from holdfast.segment.errors import Damaged, NewerSegments, NoSegment, NotStored, ShelfBusy
 from holdfast.segment.formats import Compressed, Done, Pending
 from holdfast.wire import log, places
 
@@ -83,7 +83,15 @@ def location(segment_id: str) -> str:
 
 
 def note_access(segment_id: str, now_ms: int) -> None:
-    """It was read: counted, and more relevant for it. One that is not ours stays as it is."""
+    """It was read: counted, and more relevant for it. One that is not ours stays as it is, and one
+    that can be read and not written is read all the same."""
+    try:
+        _note_access(segment_id, now_ms)
+    except (NotStored, ShelfBusy) as slip:
+        log.add("WARN", "segments", f"{segment_id} was read, and that was not noted: {slip}")
+
+
+def _note_access(segment_id: str, now_ms: int) -> None:
     with disk.held():
         lies = _lies(segment_id)
         one = _loaded(lies, segment_id) if lies else None

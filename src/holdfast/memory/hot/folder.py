@@ -155,7 +155,7 @@ def locked(folder: Path) -> Iterator[None]:
         make(ours)
         fd = os.open(ours / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     except OSError as slip:
-        raise NotWritten(f"{ours} takes no lock: {slip.strerror}") from slip
+        raise NotWritten(f"{ours} cannot be written: {slip.strerror}") from slip
     try:
         if not acquired(fd, time.monotonic() + PATIENCE_SECONDS):
             raise NotWritten("another Holdfast is writing this memory")

@@ -1,0 +1,87 @@
+"""A home that takes nothing: which folder, why, what to try, and the right exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from holdfast.cli.main import holdfast_command
+from holdfast.wire.errors import HoldfastError
+from tests.segment.shelves import a_segment, kept
+from tests.segment.topics import a_session
+
+SAVED = '{"segment_id": "s1_seg_1_0", "compressed_content": "better words"}'
+
+
+def _refused(*words: str, given: str = "") -> HoldfastError:
+    run = CliRunner().invoke(holdfast_command, words, input=given)
+    assert isinstance(run.exception, HoldfastError), (run.exception, run.output)
+    assert run.stdout == ""
+    return run.exception
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No home can be made here, whoever we are: root may write anywhere else."""
+    (tmp_path / "file").write_text("")
+    home = tmp_path / "file/home"
+    monkeypatch.setenv("HOLDFAST_HOME", str(home))
+    return home
+
+
+@pytest.mark.requirement("U3", "X6")
+def test_roll_says_that_nothing_can_be_kept(tmp_path: Path, nowhere: Path) -> None:
+    path = a_session(steps=16).written(tmp_path)
+    slip = _refused("roll", "--now", "--transcript", str(path))
+    assert slip.exit_code == 4
+    assert f"{nowhere}/segments" in str(slip)
+    assert "cannot be written: Not a directory" in str(slip)
+    assert "HOLDFAST_HOME writable" in slip.hint
+
+
+@pytest.mark.requirement("U3", "X6")
+def test_so_it_does_where_the_shelf_alone_takes_nothing(tmp_path: Path, own_home: Path) -> None:
+    (own_home / ".holdfast/segments/lock").mkdir(parents=True)
+    path = a_session(steps=16).written(tmp_path)
+    run = CliRunner().invoke(holdfast_command, ["roll", "--now", "--transcript", str(path)])
+    assert isinstance(run.exception, HoldfastError)
+    assert run.exception.exit_code == 4
+    assert "segments cannot be written: Is a directory" in str(run.exception)
+
+
+@pytest.mark.requirement("U3", "X6")
+def test_words_for_a_segment_that_cannot_be_kept_are_refused(nowhere: Path) -> None:
+    slip = _refused("segments", "save", given=SAVED)
+    assert (slip.exit_code, f"{nowhere}/segments cannot be written" in str(slip)) == (4, True)
+
+
+@pytest.mark.requirement("U3", "X6")
+def test_what_can_be_read_is_shown_though_nothing_can_be_noted(own_home: Path) -> None:
+    kept(a_segment())
+    lock = own_home / ".holdfast/segments/lock"
+    lock.unlink()
+    lock.mkdir()
+    for words in (["segments", "show", "s1_seg_1_0"], ["expand", "s1_seg_1_0"]):
+        run = CliRunner().invoke(holdfast_command, words)
+        assert run.exit_code == 0, run.exception
+        assert "byte order mark" in run.stdout
+    assert _refused("segments", "clear", "s1_seg_1_0", "--yes").exit_code == 4
+
+
+@pytest.mark.requirement("U3", "X6")
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["memory", "add", "x", "--description", "d", "--body", "b"],
+        ["memory", "retire", "x"],
+        ["budget", "pin", "words"],
+    ],
+)
+def test_memory_and_pins_say_so_too(words: list[str], nowhere: Path) -> None:
+    slip = _refused(*words)
+    assert slip.exit_code == 5
+    assert f"{nowhere}/" in str(slip)
+    assert "cannot be written: Not a directory" in str(slip)
+    assert "writable" in slip.hint
