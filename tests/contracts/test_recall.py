@@ -63,6 +63,16 @@ def direction(number: int) -> vector.Array:
     return vector.unit(made)
 
 
+@pytest.mark.requirement("M6")
+def test_ids_are_found_by_how_they_begin(index: Index) -> None:
+    index.take("a", "", "1", some(*"abcdefghijkl"))
+    index.take("b", "", "1", some("warm", kind=SEGMENT))
+    assert index.beginning("turn-1", 9) == ["turn-1", "turn-10", "turn-11"]
+    assert index.beginning("turn-1", 2) == ["turn-1", "turn-10"]
+    assert index.beginning("segment", 9) == ["segment-0"]
+    assert index.beginning("turn-%", 9) == index.beginning("turn_1", 9) == []
+
+
 @pytest.mark.requirement("M2")
 def test_words_are_found_in_any_form_and_the_best_comes_first(index: Index) -> None:
     index.take("s", "", "1", some("migrating the table", "the table", "bananas are yellow"))

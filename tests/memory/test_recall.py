@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,14 +11,16 @@ import pytest
 
 from holdfast.memory import places
 from holdfast.memory import recall as recalling
-from holdfast.memory.errors import NotFound
+from holdfast.memory.errors import FitsSeveral, NotFound
 from holdfast.memory.expand import expand
 from holdfast.memory.index import engines
 from holdfast.memory.item import Item
 from holdfast.memory.rank import Rank
 from holdfast.memory.recall import recall
 from holdfast.memory.sync import sync
+from holdfast.memory.whole import whole as whole_of
 from tests.memory.told import a_memory, a_session, said
+from tests.segment.shelves import a_segment, kept
 
 TALK = (
     "which port does the staging database use?",
@@ -63,6 +66,58 @@ def test_a_transcript_that_is_gone_is_said_and_what_was_kept_is_given(project: P
     whole = expand(first.id, project=str(project))
     assert whole.gone and "blue pipeline" in whole.text
     assert "is gone" in whole.notes[0]
+
+
+@pytest.mark.requirement("M6")
+def test_turns_go_with_their_transcript_and_what_was_made_of_them_stays(project: Path) -> None:
+    """What is deleted there is deleted here, and said so; our own words for it are ours."""
+    path = a_session(project, "s1", *TALK)
+    made = a_segment("s1_seg_7", compressed_content="blue pipeline: Tuesdays", start_turn=1)
+    made.metadata.project, made.metadata.transcript = str(project), str(path)
+    kept(made)
+    found = {one.item.kind: one.id for one in recall("blue pipeline", project=str(project)).found}
+    path.unlink()
+    left = recall("blue pipeline", project=str(project)).found
+    assert [one.id for one in left] == [found["segment"]]
+    whole = expand(found["segment"], project=str(project))
+    assert whole.gone and "blue pipeline: Tuesdays" in whole.text
+    assert "is gone" in whole.notes[0]
+    with pytest.raises(NotFound) as slip:
+        expand(found["turn"], project=str(project))
+    assert "forgotten with their transcript" in slip.value.hint
+    assert "segments, decisions and checkpoints" in slip.value.hint
+
+
+@pytest.mark.requirement("M6", "U3")
+def test_the_start_of_an_id_is_enough_where_it_fits_one(project: Path) -> None:
+    a_session(project, "s1", *TALK)
+    ids = sorted(one.id for one in recall("staging pipeline", project=str(project)).found)
+    first = ids[0]
+    assert expand(first[:-2], project=str(project)).item.id == first
+    assert whole_of(first[:-2], now_ms=1, project=str(project)).id == first
+    for ask in (expand, partial(whole_of, now_ms=1)):
+        with pytest.raises(FitsSeveral) as slip:
+            ask("turn-", project=str(project))
+        assert slip.value.exit_code == 2
+        with pytest.raises(NotFound):
+            ask("zzz", project=str(project))
+        with pytest.raises(NotFound):
+            ask("", project=str(project))
+
+
+@pytest.mark.requirement("M6", "U3")
+def test_a_start_that_fits_a_segment_and_a_result_fits_several(project: Path) -> None:
+    long = "\n\n".join(f"the tide turns at {hour} " * 40 for hour in range(9))
+    made = a_segment("turn_seg_7", compressed_content=long)
+    made.metadata.project = str(project)
+    kept(made)
+    a_session(project, "s1", *TALK)
+    recall("tide", project=str(project))
+    assert expand("segment-turn", project=str(project)).item.id == "segment-turn_seg_7"
+    assert whole_of("segment-t", now_ms=1, project=str(project)).id == "segment-turn_seg_7"
+    assert whole_of("turn_", now_ms=1, project=str(project)).id == "turn_seg_7"
+    with pytest.raises(FitsSeveral):
+        whole_of("turn", now_ms=1, project=str(project))
 
 
 @pytest.mark.requirement("M6")

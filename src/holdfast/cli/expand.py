@@ -26,8 +26,8 @@ from holdfast.wire.inert import inert
 @click.option("--find", default="", metavar="WORDS", help="only lines that hold all of them")
 @click.option("--json", "as_json", is_flag=True, help="plain values for programs")
 def expand(word: str, offset: int, max_chars: int, find: str, as_json: bool) -> None:
-    """Print what is behind ID: the name of a shortened tool output, of a segment (the start is
-    enough for these), or of what a search found."""
+    """Print what is behind ID, or the start of one: the name of a shortened tool output, of a
+    segment, or of what a search found."""
     now_ms = int(time.time() * 1000)
     found = whole(word, now_ms=now_ms, offset=offset, most_chars=max_chars, find=find)
     if as_json:

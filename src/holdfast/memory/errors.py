@@ -15,6 +15,15 @@ class NotFound(HoldfastError):
     hint = "holdfast search QUERY lists ids; what was deleted at its source is gone here too"
 
 
+class Forgotten(NotFound):
+    """A turn that is not known, or not any more."""
+
+    hint = (
+        "turns are forgotten with their transcript, once it is deleted; segments, decisions and "
+        "checkpoints made of them stay: holdfast search finds those"
+    )
+
+
 class FitsSeveral(HoldfastError):
     """The start of more than one id."""
 

@@ -3,24 +3,28 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import TypeVar
 
 from holdfast.brief import fence
 from holdfast.memory import places
 from holdfast.memory.answer import Expanded
-from holdfast.memory.errors import NotFound, OfIndex
+from holdfast.memory.errors import FitsSeveral, Forgotten, NotFound, OfIndex
 from holdfast.memory.index import engines
 from holdfast.memory.index.shape import Index
-from holdfast.memory.item import SEGMENT, Item
+from holdfast.memory.item import SEGMENT, TURN, Item
+from holdfast.memory.sources.pieces import MOST_PIECES
 
 USUAL_CHARS = 8_000
 FENCE_CHARS = 400
+T = TypeVar("T")
 
 
 def expand(
     item_id: str, *, project: str = "", most_chars: int = USUAL_CHARS, offset: int = 0
 ) -> Expanded:
-    """The original turns from character `offset` on; what was kept, where they are gone."""
+    """The original turns from character `offset` on; what was kept, where they are gone. The start
+    of an id is enough where it fits one."""
     item, notes = _find(item_id, places.resolved(project))
     text, more = _original(item)
     notes += more
@@ -35,16 +39,46 @@ def expand(
     return Expanded(item, whole, gone, end if end < len(text) else 0, notes)
 
 
+def beginning(start: str, project: str = "") -> list[str]:
+    """The ids of items that begin so: enough of them to tell whether it is one."""
+    found, _ = _asked(lambda one: one.beginning(start, 2 + MOST_PIECES), places.resolved(project))
+    return sorted({item_id for some in found for item_id in some}) if start else []
+
+
+def only(start: str, ids: Sequence[str]) -> str:
+    """The one that is meant by its start: of a long thing's pieces the first; FitsSeveral."""
+    found = sorted(set(ids))
+    if not all(one.startswith(f"{found[0]}.") for one in found[1:]):
+        raise FitsSeveral(f"several ids begin with {fence.flat(start, 80)}")
+    return found[0] if found else ""
+
+
 def _find(item_id: str, project: str) -> tuple[Item, list[str]]:
-    """With what could not be asked: one index holds up no other."""
+    found, notes = _asked(lambda one: one.find(item_id), project)
+    if item := next(found, None):
+        return item, notes
+    if meant := only(item_id, beginning(item_id, project)):
+        return _find(meant, project)
+    error = Forgotten if item_id.startswith(f"{TURN}-") else NotFound
+    raise error("; ".join([f"there is no {fence.flat(item_id, 80)!r}", *notes]))
+
+
+def _asked(ask: Callable[[Index], T | None], project: str) -> tuple[Iterator[T], list[str]]:
+    """What each index says, one after the other, and what could not be asked: one holds up no
+    other. A note is there once its index was."""
     notes: list[str] = []
-    for index in _indexes(project, notes):
-        try:
-            if found := index.find(item_id):
-                return found, notes
-        except OfIndex as slip:
-            notes.append(f"left out: {slip}")
-    raise NotFound("; ".join([f"there is no {fence.flat(item_id, 80)!r}", *notes]))
+
+    def said() -> Iterator[T]:
+        for index in _indexes(project, notes):
+            try:
+                found = ask(index)
+            except OfIndex as slip:
+                notes.append(f"left out: {slip}")
+                continue
+            if found:
+                yield found
+
+    return said(), notes
 
 
 def _indexes(project: str, notes: list[str]) -> Iterator[Index]:

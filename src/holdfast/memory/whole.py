@@ -9,8 +9,7 @@ from typing import NamedTuple
 from holdfast.archive import piece
 from holdfast.archive import shelf as outputs
 from holdfast.brief import fence
-from holdfast.memory.errors import FitsSeveral, NotFound
-from holdfast.memory.expand import expand
+from holdfast.memory.expand import beginning, expand, only
 from holdfast.segment import shelf as segments
 
 USUAL_CHARS = 5_000
@@ -56,29 +55,27 @@ class _Text(NamedTuple):
 
 
 def _text(word: str, now_ms: int, project: str) -> _Text:
-    """Of what has this id; else of the one output or segment whose id begins so."""
+    """Of what has this id, or else alone begins so."""
     if outputs.is_output(word):
         return _Text(word, "output", outputs.load(word).text)
     segment = segments.find(word)
     if segment is not None:
         segments.note_access(word, now_ms)
         return _Text(word, "segment", segment.compressed_content)
-    try:
-        item = expand(word, project=project, most_chars=MOST_SEARCHED)
-    except NotFound:
-        if full := _beginning(word):
-            return _text(full, now_ms, project)
-        raise
+    if (meant := _meant(word, project)) != word:
+        return _text(meant, now_ms, project)
+    item = expand(word, project=project, most_chars=MOST_SEARCHED)
     source = f", {item.item.file or 'kept by Holdfast'}"
     return _Text(word, item.item.kind, fence.inside(item.text), source, tuple(item.notes))
 
 
-def _beginning(start: str) -> str:
+def _meant(start: str, project: str) -> str:
+    """The one id that begins so, of whatever it is; the word itself where none does."""
+    items = beginning(start, project)
+    if start in items or not start:
+        return start
     named = (one.segment_id for one in segments.beginning(start))
-    found = list(dict.fromkeys([*outputs.beginning(start), *named])) if start else []
-    if len(found) > 1:
-        raise FitsSeveral(f"{len(found)} ids begin with {fence.flat(start, 80)}")
-    return found[0] if found else ""
+    return only(start, [*outputs.beginning(start), *named, *items]) or start
 
 
 def _nothing(found: piece.Piece, offset: int, find: str) -> Iterator[str]:

@@ -187,6 +187,10 @@ class Embedded:
         rows = self.ask("SELECT place FROM items WHERE id = ?", (item_id,))
         return self.at([rows[0][0]]).get(rows[0][0]) if rows else None
 
+    def beginning(self, start: str, most: int) -> list[str]:
+        query = "SELECT id FROM items WHERE id >= ? AND id < ? ORDER BY id LIMIT ?"
+        return [row[0] for row in self.ask(query, (start, f"{start}\U0010ffff", most))]
+
     def version(self) -> object:
         """Another after every change, whoever made it."""
         return self.ask("PRAGMA data_version")[0][0], self.connection.total_changes

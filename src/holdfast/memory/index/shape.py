@@ -73,6 +73,9 @@ class Index(Protocol):
 
     def find(self, item_id: str) -> Item | None: ...
 
+    def beginning(self, start: str, most: int) -> list[str]:
+        """So many of the ids that begin so, at most, in order."""
+
     def counts(self) -> Counts: ...
 
     def kinds(self) -> dict[str, int]:

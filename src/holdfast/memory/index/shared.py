@@ -210,6 +210,13 @@ class Shared:
         rows = self.ask(query, id=item_id)
         return _item(rows[0]) if rows else None
 
+    def beginning(self, start: str, most: int) -> list[str]:
+        query = (
+            "SELECT id FROM recall_items WHERE project = :project AND starts_with(id, :start) "
+            'ORDER BY id COLLATE "C" LIMIT :most'
+        )
+        return [row[0] for row in self.ask(query, start=start, most=most)]
+
     def counts(self) -> Counts:
         query = "SELECT items, vectors, embedder FROM recall_projects WHERE project = :project"
         rows = self.ask(query)
