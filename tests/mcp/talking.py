@@ -22,6 +22,12 @@ HELLO = {
     "capabilities": {},
     "clientInfo": {"name": "test", "version": "1"},
 }
+# Of a client that greets nobody and says with each question which protocol it speaks.
+MODERN = {
+    "io.modelcontextprotocol/protocolVersion": "2026-07-28",
+    "io.modelcontextprotocol/clientInfo": HELLO["clientInfo"],
+    "io.modelcontextprotocol/clientCapabilities": {},
+}
 END_SECONDS = 30
 
 
@@ -67,8 +73,8 @@ class Talk(Asking):
 
 
 @contextmanager
-def talking(project: Path, session: str = "s1") -> Iterator[Talk]:
-    """A server as the client starts it, greeted."""
+def talking(project: Path, session: str = "s1", *, modern: bool = False) -> Iterator[Talk]:
+    """A server as the client starts it, greeted; or asked for its tools at once, as of 2.1.325."""
     environ = {name: os.environ[name] for name in ("PATH", "HOME", "HOLDFAST_HOME")}
     environ |= {"CLAUDE_PROJECT_DIR": str(project), "CLAUDE_CODE_SESSION_ID": session}
     environ |= {n: v for n, v in os.environ.items() if n.startswith("HOLDFAST_")}
@@ -76,7 +82,10 @@ def talking(project: Path, session: str = "s1") -> Iterator[Talk]:
     with subprocess.Popen(COMMAND, stdin=pipe, stdout=pipe, cwd=project, env=environ) as process:
         talk = Talk(process)
         try:
-            talk.greet()
+            if modern:
+                assert talk.ask("tools/list", {"_meta": MODERN})["tools"]
+            else:
+                talk.greet()
             yield talk
         finally:
             process.kill()

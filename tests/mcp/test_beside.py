@@ -39,7 +39,7 @@ def a_full_session(own_home: Path) -> None:
 @pytest.mark.usefixtures("quick_looks")
 def test_with_a_server_alone_a_full_session_is_saved(own_home: Path, tmp_path: Path) -> None:
     a_full_session(own_home)
-    with talking(tmp_path) as talk:
+    with talking(tmp_path, modern=True) as talk:
         until(lambda: kept() == ["s1 watcher"], LONG)
         held = seat.holder()
         assert held is not None

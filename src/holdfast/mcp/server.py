@@ -27,14 +27,17 @@ INSTRUCTIONS = (
 
 def create(calls: Calls, begun: Callable[[], None] = lambda: None) -> Server[Any]:
     """Answers in threads: a slow call holds up no other, and none holds up the end. `begun` is
-    called when the client has said that the session begins."""
+    called when the session begins, and again: a client of protocol 2026-07-28 greets nobody (seen
+    with Claude Code 2.1.325), so its first question is the beginning."""
     pages, threads = Pages(), anyio.CapacityLimiter(MOST_AT_ONCE)
 
     async def listed(_ctx: Any, _params: Any) -> types.ListToolsResult:
+        begun()
         tools = [types.Tool.model_validate(tool.listed) for tool in TOOLS.values()]
         return types.ListToolsResult(tools=tools)
 
     async def called(_ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
+        begun()
         ask = partial(call, pages, params.name, params.arguments or {})
         with calls.one():
             said = await anyio.to_thread.run_sync(ask, abandon_on_cancel=True, limiter=threads)
