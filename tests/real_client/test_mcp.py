@@ -6,83 +6,25 @@ import json
 import os
 import re
 import signal
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from holdfast.client.install.plan import apply, plan_install
-from holdfast.client.install.scopes import settings_target
 from holdfast.client.install.wiring import SERVER_ENTRY
 from holdfast.client.trial.cycle import MODEL
-from holdfast.client.trial.home import notes_folder, prepare_home, trial_environment
+from holdfast.client.trial.home import notes_folder, trial_environment
 from holdfast.client.trial.namespace import confined
-from holdfast.client.trial.run import Trial, run_trial
-from holdfast.client.trial.script import Acts, Answer, Received, Step, ToolCall, bash, usage_of
+from holdfast.client.trial.script import Acts, Answer, Received, Step, bash, usage_of
 from holdfast.client.trial.scripted_api import ScriptedApi
 from tests.mcp.talking import ended
 
+from .installed import Waiting, ask_through, call, install, results
 from .stage import LOUD, Stage
 
 pytestmark = pytest.mark.real_client
 
 USAGE = (30_000, 70_000, 110_000, 150_000, 169_000)
 FACT = "The keeper of the lighthouse goes by the name of quahog-77."
-MOST_WAITS = 200
-
-
-class Waiting:
-    """A script that begins once the client has told the model of our tools: it does not wait for
-    servers itself."""
-
-    def __init__(self, then: Callable[[Received], Step]) -> None:
-        self._then = then
-        self._waits = 0
-        self._begun = False
-
-    def __call__(self, request: Received) -> Step:
-        if request.kind == "main" and not self._begun and self._waits < MOST_WAITS:
-            self._begun = "mcp__holdfast__recall" in json.dumps(request.body)
-            if not self._begun:
-                self._waits += 1
-                return Answer("Waiting.", (bash("sleep 0.1"),), usage_of(20_000))
-        return self._then(request)
-
-
-def _install(stage: Stage, *, archive_chars: int | None = None) -> None:
-    """As `holdfast install` does; the tools are allowed as the docs tell to."""
-    prepare_home(stage.home, stage.project, None)
-    target = settings_target("user", stage.home, stage.project, archive_chars=archive_chars)
-    apply(plan_install(target, stage.home, stage.holdfast_home))
-    path = stage.home / ".claude" / "settings.json"
-    settings = json.loads(path.read_text())
-    path.write_text(json.dumps(settings | {"permissions": {"allow": ["mcp__holdfast"]}}))
-
-
-def _perform(binary: Path, stage: Stage, then: Callable[[Received], Step]) -> Trial:
-    return run_trial(
-        *(binary, stage.project, stage.home, Waiting(then)),
-        model=MODEL,
-        env=LOUD,
-        timeout=110,
-        patient=True,
-    )
-
-
-def _results(request: Received) -> list[str]:
-    """What tools gave back, as the model saw it, in order."""
-    blocks = [
-        block
-        for message in request.body["messages"]
-        if isinstance(message["content"], list)
-        for block in message["content"]
-    ]
-    return [json.dumps(block) for block in blocks if block.get("type") == "tool_result"]
-
-
-def _call(tool: str, **arguments: Any) -> ToolCall:
-    return ToolCall(f"mcp__holdfast__{tool}", arguments)
 
 
 def _round(used: int) -> Answer:
@@ -91,49 +33,49 @@ def _round(used: int) -> Answer:
 
 @pytest.mark.requirement("U6", "M2", "M6")
 def test_a_fact_from_before_two_compactions_is_recalled(binary: Path, stage: Stage) -> None:
-    _install(stage)
+    install(stage)
     said = Answer(FACT, (bash("sleep 0.15; echo noted"),), usage_of(25_000))
-    after = Answer("?", (_call("recall", query="keeper lighthouse name"),), usage_of(15_000))
-    full = Answer("How full?", (_call("status", task_tokens=90_000),), usage_of(16_000))
+    after = Answer("?", (call("recall", query="keeper lighthouse name"),), usage_of(15_000))
+    full = Answer("How full?", (call("status", task_tokens=90_000),), usage_of(16_000))
     main = [said, *map(_round, USAGE), *map(_round, USAGE), after, full]
     told = usage_of(3_000, output_tokens=200)
     lost = [Answer("<summary>Work went on.</summary>", usage=told) for _ in range(2)]
-    trial = _perform(binary, stage, Acts(main, summary=lost))
+    trial = ask_through(binary, stage, Acts(main, summary=lost))
     assert trial.exit_code == 0, trial.stderr
     assert len(trial.asked("summary")) == 2
     status, recalled = trial.asked("main")[-1], trial.asked("main")[-2]
     before = trial.asked("main")[-3]
     assert "quahog-77" not in json.dumps(before.body), "else there was nothing to recall"
-    assert "quahog-77" in _results(recalled)[-1]
-    assert '\\"fits\\":true' in _results(status)[-1]
+    assert "quahog-77" in results(recalled)[-1]
+    assert '\\"fits\\":true' in results(status)[-1]
     assert "hook" not in trial.stderr
 
 
 @pytest.mark.requirement("R7", "U6")
 def test_an_archived_output_is_expanded(binary: Path, stage: Stage) -> None:
-    _install(stage, archive_chars=8_000)
+    install(stage, archive_chars=8_000)
     long = "seq -f 'row %g of the tide' 1 900"
 
     def then(request: Received) -> Step:
-        results = _results(request)
-        found = re.search(r"kept as (out-[0-9a-f]{8})", results[-1]) if results else None
+        seen = results(request)
+        found = re.search(r"kept as (out-[0-9a-f]{8})", seen[-1]) if seen else None
         if found:
-            return Answer("!", (_call("expand", id=found[1], find="row 777"),), usage_of(30_000))
-        over = any("777: row 777" in result for result in results)
+            return Answer("!", (call("expand", id=found[1], find="row 777"),), usage_of(30_000))
+        over = any("777: row 777" in result for result in seen)
         return Answer("Done.") if over else Answer("?", (bash(long),), usage_of(25_000))
 
-    trial = _perform(binary, stage, then)
+    trial = ask_through(binary, stage, then)
     assert trial.exit_code == 0, trial.stderr
-    shown = next(one for one in _results(trial.asked("main")[-1]) if "kept as out-" in one)
+    shown = next(one for one in results(trial.asked("main")[-1]) if "kept as out-" in one)
     assert "row 1 of the tide" in shown
     assert "row 900 of the tide" in shown
     assert "row 777 of" not in shown
-    assert "777: row 777 of the tide" in _results(trial.asked("main")[-1])[-1]
+    assert "777: row 777 of the tide" in results(trial.asked("main")[-1])[-1]
 
 
 @pytest.mark.requirement("U6", "X3")
 def test_a_killed_client_leaves_no_server_behind(binary: Path, stage: Stage) -> None:
-    _install(stage)
+    install(stage)
     servers: list[int] = []
 
     def then(request: Received) -> Step:
