@@ -44,7 +44,9 @@ def install(stage: Stage, *, archive_chars: int | None = None) -> None:
     apply(plan_install(target, stage.home, stage.holdfast_home))
     path = stage.home / ".claude" / "settings.json"
     settings = json.loads(path.read_text())
-    path.write_text(json.dumps(settings | {"permissions": {"allow": ["mcp__holdfast"]}}))
+    # What is not allowed is refused: in a terminal, too, nobody is there to answer a question.
+    quiet = {"defaultMode": "dontAsk", "disableAutoMode": "disable"}
+    path.write_text(json.dumps(settings | {"permissions": {**quiet, "allow": ["mcp__holdfast"]}}))
 
 
 def ask_through(binary: Path, stage: Stage, then: Callable[[Received], Step]) -> Trial:

@@ -74,9 +74,10 @@ class Terminal:
 
 @contextlib.contextmanager
 def in_a_terminal(
-    binary: Path, stage: Stage, script: Script, settings: Mapping[str, Any]
+    binary: Path, stage: Stage, script: Script, settings: Mapping[str, Any] | None
 ) -> Iterator[Terminal]:
-    """The client, started without a prompt; it and all it started end with the block."""
+    """The client, started without a prompt; it and all it started end with the block. Without
+    `settings`, those that are there stay."""
     prepare_home(stage.home, stage.project, settings)
     debug = notes_folder(stage.home) / "debug"
     keys, screen = pty.openpty()

@@ -135,6 +135,27 @@ def test_better_words_are_saved_from_stdin() -> None:
     assert told["metadata"]["own_content"].startswith("Asked:")
 
 
+@pytest.mark.requirement("R3")
+def test_better_words_are_saved_from_the_command_line_too() -> None:
+    """A client asks its user before it runs a here-document; an argument it may run."""
+    kept(a_segment())
+    given = {"segment_id": "s1_seg_1_0", "compressed_content": "The reader skips the mark."}
+    assert "saved s1_seg_1_0" in _ok("segments", "save", json.dumps(given))
+    assert isinstance(_invoke("segments", "save", "no JSON").exception, NotASave)
+
+
+@pytest.mark.requirement("R4", "U7")
+def test_segments_here_are_those_of_the_session_that_asks(
+    here: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    about = {"project": str(here)}
+    kept(a_segment(metadata=about), a_segment("s2_seg_1_0", session_id="s2", metadata=about))
+    for session_id in ("s1", "s2"):
+        monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", session_id)
+        [mine] = _json("segments", "--here")["warm"]
+        assert mine["session_id"] == session_id
+
+
 @pytest.mark.requirement("R3", "X7")
 @pytest.mark.parametrize(
     "given",

@@ -84,10 +84,15 @@ def windows(session: str = "", agent: str = "", everything: bool = False) -> lis
     return found
 
 
+def asking() -> str:
+    """The session whose shell this is; empty: a user's own."""
+    return os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+
+
 def newest(session: str = "", agent: str = "") -> Chosen:
     """The window at work in this folder's project, else the one last heard of; ended ones come
     last. A main one unless an agent was named; run from inside a session, its own."""
-    session = session or os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+    session = session or asking()
     found = windows(session, agent, everything=True)
     mains = [one for one in found if agent or not one.state.agent_id]
     if mains or found:
@@ -100,7 +105,7 @@ def newest(session: str = "", agent: str = "") -> Chosen:
 
 def of_this_folder(session: str = "") -> Chosen:
     """As `newest`, but never of another project unless the session was named."""
-    if session or os.environ.get("CLAUDE_CODE_SESSION_ID"):
+    if session or asking():
         return newest(session)
     return of_folder(Path.cwd())
 

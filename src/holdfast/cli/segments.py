@@ -24,6 +24,7 @@ MOST_INPUT = 4 << 20
 
 @click.group(invoke_without_command=True)
 @click.option("--session", default="", help="of this session: id, or the start of one")
+@click.option("--here", is_flag=True, help="of the session this is said in, else the one here")
 @click.option("--project", type=click.Path(path_type=Path), help="of this project (default: here)")
 @click.option("--all", "everywhere", is_flag=True, help="of every project")
 @click.option("--cold", "with_cold", is_flag=True, help="the archive too")
@@ -32,6 +33,7 @@ MOST_INPUT = 4 << 20
 def segments(
     context: click.Context,
     session: str,
+    here: bool,
     project: Path | None,
     everywhere: bool,
     with_cold: bool,
@@ -40,6 +42,8 @@ def segments(
     """List what was compressed; `show`, `save` and `clear` one."""
     if context.invoked_subcommand is not None:
         return
+    if here and not session:
+        session = choose.asking() or choose.of_this_folder().state.session_id
     where = "" if everywhere else str((project or Path.cwd()).absolute())
     warm = _of_session(shelf.warm(where), session)
     cold = _of_session(shelf.cold(where), session) if with_cold else []
@@ -81,11 +85,12 @@ def show(segment_id: str, as_text: bool, as_json: bool) -> None:
 
 
 @segments.command()
+@click.argument("words", default="-")
 @click.option("--json", "as_json", is_flag=True, help="plain values for programs")
-def save(as_json: bool) -> None:
-    """Better words for a segment, as JSON on stdin, one object or a list of them:
+def save(words: str, as_json: bool) -> None:
+    """Better words for a segment, as JSON, here or on stdin, one object or a list of them:
     {"segment_id": …, "compressed_content": …, "key_decisions": […], "key_files": […]}"""
-    given = _given(sys.stdin.buffer.read(MOST_INPUT + 1))
+    given = _given(sys.stdin.buffer.read(MOST_INPUT + 1) if words == "-" else words.encode())
     now_ms = int(time.time() * 1000)
     saved = [
         shelf.save(

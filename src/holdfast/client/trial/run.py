@@ -73,15 +73,17 @@ def run_trial(
     env: Mapping[str, str] | None = None,
     timeout: float = 90.0,
     args: Sequence[str] = (),
+    tools: str = _TOOLS,
     patient: bool = False,
 ) -> Trial:
     """Run the client once, headless, in a namespace with only loopback; raises NamespaceImpossible.
 
-    A `patient` API answers only once the hooks of the last round have ended, as real ones do.
+    `tools` are allowed. A `patient` API answers only once the hooks of the last round have ended,
+    as real ones do.
     """
     prepare_home(home, project_dir, settings)
     out, err, debug = (notes_folder(home) / name for name in ("stdout", "stderr", "debug"))
-    command = [str(binary.resolve()), "-p", prompt, *_flags(model, debug), *args]
+    command = [str(binary.resolve()), "-p", prompt, *_flags(model, debug, tools), *args]
     environment = trial_environment(home, env or {})
     started = time.monotonic()
     with (
@@ -111,10 +113,10 @@ def run_trial(
     )
 
 
-def _flags(model: str, debug: Path) -> list[str]:
+def _flags(model: str, debug: Path, tools: str) -> list[str]:
     return [
         *("--output-format", "stream-json", "--verbose", "--include-hook-events"),
-        *("--model", model, "--debug-file", str(debug), "--allowedTools", _TOOLS),
+        *("--model", model, "--debug-file", str(debug), "--allowedTools", tools),
     ]
 
 
