@@ -10,6 +10,8 @@ from holdfast.archive import shelf
 from holdfast.checkpoint.verify import verify
 from holdfast.segment import shelf as segments
 from holdfast.segment.formats import Compressed, Metadata
+from holdfast.window import outbox, saying
+from holdfast.window.state import held
 from holdfast.wire import places
 from tests.builders import a_prompt, a_result, a_transcript, an_answer
 from tests.hot.hooks import fire
@@ -114,6 +116,23 @@ def test_agents_write_to_each_other_and_claim_work(project: Path, talk: Near) ->
     assert (claim["work"], claim["agent"]) == ("the tide tables", "a")
     talk.good("board", op="settle", work="the tide tables", agent="a")
     talk.good("board", op="claim", work="the tide tables", agent="b")
+
+
+@pytest.mark.store
+@pytest.mark.requirement("A3", "U6")
+def test_a_message_is_on_its_way_at_once_and_who_reads_it_is_not_told_again(
+    project: Path, talk: Near
+) -> None:
+    a_session(project)
+    folder = places.window("s1")
+    talk.good("board", op="post", topic="workflow.progress", text="first", agent="a", to="s1")
+    assert len(outbox.load(folder).entries) == 1
+    assert len(talk.good("board", op="read")["messages"]) == 1
+    assert outbox.load(folder).entries == [], "no hook says it any more"
+    talk.good("board", op="post", topic="workflow.progress", text="then", agent="a", to="s1")
+    with held(folder) as state:
+        assert saying.turn(folder, state.transcript, state.at_ms)
+    assert talk.good("board", op="read")["messages"] == [], "a hook has said it"
 
 
 @pytest.mark.store

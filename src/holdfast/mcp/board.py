@@ -11,7 +11,7 @@ from holdfast.mcp.asked import Board
 from holdfast.redact import redact
 from holdfast.settings import load as settings_load
 from holdfast.store.page import Row
-from holdfast.work import claims, deliveries, messages, moment, projects, shape, topics
+from holdfast.work import board, claims, deliveries, messages, moment, projects, shape, topics
 from holdfast.work.errors import Refused
 
 MOST = 100
@@ -31,7 +31,7 @@ def _post(asked: Board) -> Answer:
         to_agent=asked.to or None,
         project_id=_project(),
     )
-    database.store().write(lambda c: messages.post(c, row))
+    board.post(database.store(), row)
     return Answer("posted", {"id": row["id"], "expires_at": moment.written(row["expires_ms"])})
 
 
@@ -41,7 +41,7 @@ def _read(asked: Board) -> Answer:
     store = database.store()
     found = store.read(lambda c: deliveries.look(c, ask))
     if found.unread_ids:
-        looked = found
+        looked = board.about_to_read(found, ask)
         found = store.write(lambda c: deliveries.mark(c, ask, looked))
     unread = [_message(row) for row in found.rows if not row["already_read"]]
     left = {"unread_remaining": found.unread_remaining}
