@@ -8,6 +8,10 @@ from dataclasses import dataclass
 from holdfast.watcher.glance import Glance
 from holdfast.window import room
 
+# A checkpoint just ahead is a hook's, taken since this look began; one from further ahead is of a
+# clock that was set back since, and nobody waits for that time to come again.
+SET_BACK_MS = 10 * 60_000
+
 
 @dataclass(frozen=True, slots=True)
 class Due:
@@ -18,7 +22,7 @@ class Due:
 def reason(seen: Glance, active_ms: int, now_ms: int) -> str:
     """Why a checkpoint is due now; empty while none is. Never soon after one."""
     settings = seen.settings
-    if now_ms - seen.checkpoint_ms < settings.whole("cooldown_seconds") * 1000:
+    if -SET_BACK_MS < now_ms - seen.checkpoint_ms < settings.whole("cooldown_seconds") * 1000:
         return ""
     watch_at = settings.share("watch_at")
     wanted = room.action(seen.used_tokens, seen.edge_tokens, seen.checkpoint_tokens, watch_at)

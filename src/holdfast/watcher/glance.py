@@ -59,7 +59,7 @@ def glance(found: Found, now_ms: int) -> Glance | None:
         state.project or state.cwd,
         used,
         _edge_tokens(state, end, used),
-        min(state.checkpoint_ms, now_ms),  # a clock set back makes nothing wait
+        state.checkpoint_ms,
         min(state.checkpoint_tokens, used),
         state.checkpoint_trigger,
         state.checkpoint_path,
