@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -106,3 +107,32 @@ def test_a_place_that_cannot_be_locked_is_an_error_in_words(own_home: Path) -> N
     watcher.start()
     watcher.stop()
     assert "not watching" in (own_home / ".holdfast" / "guard.log").read_text()
+
+
+@pytest.mark.requirement("A5", "X6")
+def test_on_a_full_disk_it_watches_and_nobody_knows_who(
+    own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "pwrite", full)
+    mine = Seat()
+    assert mine.take("mcp", 1)
+    assert seat.holder() == {}
+    mine.leave()
+    assert seat.holder() is None
+
+
+@pytest.mark.requirement("A5", "X6")
+def test_a_place_that_can_be_locked_later_is_taken_then(
+    store: Store, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.watcher.run.WAIT_SECONDS", 0.05)
+    Path(seat.path()).mkdir(parents=True)
+    watcher = Watcher(store, inside="mcp")
+    watcher.start()
+    until(lambda: (own_home / ".holdfast" / "guard.log").exists())
+    Path(seat.path()).rmdir()
+    assert watcher.seated.wait(LONG)
+    watcher.stop()

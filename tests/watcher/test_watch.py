@@ -287,3 +287,35 @@ def test_a_window_that_was_busy_is_handed_its_messages_later(
     assert outbox.load(folder).entries == []
     looked(watch, machine)
     assert len(outbox.load(folder).entries) == 1
+
+
+@pytest.mark.requirement("A5", "X6")
+def test_a_name_that_is_no_text_keeps_no_other_waiting(
+    watch: Watch, machine: Machine, store: Store
+) -> None:
+    odd = machine.session("odd", int(EDGE * 0.9), project="odd")
+    odd.rename(odd.parent / os.fsdecode(b"\xff\xfe.jsonl"))
+    machine.session("s1", FULL)
+    looked(watch, machine)
+    assert _posted(store) == [("s1", "context_60_percent")]
+    machine.session("s2", FULL, project="q")
+    again = Watch(store)
+    looked(again, machine, 1)
+    assert ("s2", "context_60_percent") in _posted(store), "the next watcher, too"
+    assert _logged("nobody can be told by such a name") == 2
+
+
+@pytest.mark.requirement("A5", "G6")
+def test_a_clock_set_back_keeps_no_window_from_its_checkpoint(
+    watch: Watch, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_WATCH_APART_SECONDS", "0")
+    path = machine.session("s1", FULL)
+    looked(watch, machine)
+    machine.answer(path, FULL // 2)
+    looked(watch, machine)
+    machine.now_ms -= 86_400_000
+    machine.prompt(path, "and now the lighthouse")
+    machine.answer(path, FULL)
+    looked(watch, machine)
+    assert kept() == ["s1 watcher"] * 2

@@ -54,7 +54,7 @@ def _watch(database: str) -> None:
         signal.signal(one, lambda *_: stop.set())
     other = seat.holder()
     if other is not None:
-        who = f"process {other.get('pid')}, inside {other.get('inside')}"
+        who = f"process {other.get('pid', 'unknown')}, inside {other.get('inside', 'unknown')}"
         click.echo(f"{who} watches already; waiting for its end", err=True)
     seated = threading.Event()
     threading.Thread(target=_say_once, args=(seated,), daemon=True).start()

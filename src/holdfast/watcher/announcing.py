@@ -39,6 +39,9 @@ class Board:
     def trigger(self, seen: Glance, why: str, checkpoint: str, now_ms: int) -> None:
         """Once for each checkpoint, also where the one who took it was killed before he said so,
         or no board could be reached just then: it is said when one can."""
+        if not _is_text(f"{seen.found.session_id}{seen.found.agent_id}{seen.project}"):
+            log.add("WARN", "watcher", f"{seen.found.path}: nobody can be told by such a name")
+            return
         row = _row(seen, why, checkpoint, now_ms)
         self._unsaid[row["id"]] = seen.project, row
         if len(self._unsaid) > MOST_UNSAID:
@@ -87,6 +90,11 @@ class Board:
         if self._store is not None and self._is_ours:
             self._store.close()
             self._store = None
+
+
+def _is_text(name: str) -> bool:
+    """A file's name may hold bytes that are no UTF-8; the board holds text."""
+    return name.isascii() or name == name.encode("utf-8", "replace").decode()
 
 
 def _put(project: str, row: Row, now_ms: int, connection: Connection) -> bool:

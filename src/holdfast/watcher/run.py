@@ -112,8 +112,18 @@ class Watcher:
             self._thread.join(seconds)
 
     def _run(self) -> None:
+        """A place that cannot be had now (no room, no permission) may be had later."""
+        said = ""
+        while True:
+            try:
+                return self._watch()
+            except (HoldfastError, OSError) as slip:
+                if str(slip) != said:
+                    log.add("ERROR", "watcher", f"not watching: {slip}")
+                said = str(slip)
+            if self._stop.wait(WAIT_SECONDS):
+                return
+
+    def _watch(self) -> None:
         store, inside, database = self._given
-        try:
-            run(self._stop, store, inside=inside, database=database, seated=self.seated)
-        except HoldfastError as slip:
-            log.add("ERROR", "watcher", f"not watching: {slip}")
+        run(self._stop, store, inside=inside, database=database, seated=self.seated)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+from contextlib import suppress
 from typing import Any
 
 from holdfast.wire import places
@@ -31,15 +32,17 @@ class Seat:
         except BlockingIOError:
             os.close(fd)
             return False
-        note = {"pid": os.getpid(), "inside": inside, "since_ms": now_ms}
-        os.ftruncate(fd, 0)
-        os.pwrite(fd, json.dumps(note).encode(), 0)
         self._fd = fd
+        note = {"pid": os.getpid(), "inside": inside, "since_ms": now_ms}
+        with suppress(OSError):  # on a full disk it watches all the same, and nobody knows who
+            os.ftruncate(fd, 0)
+            os.pwrite(fd, json.dumps(note).encode(), 0)
         return True
 
     def leave(self) -> None:
         if self._fd >= 0:
-            os.ftruncate(self._fd, 0)
+            with suppress(OSError):
+                os.ftruncate(self._fd, 0)
             os.close(self._fd)
             self._fd = -1
 

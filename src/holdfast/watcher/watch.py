@@ -38,7 +38,7 @@ class Watch:
             self._transcripts.add(states.load(folder).transcript, now_ms)
         changed = self._transcripts.look(now_ms)
         for found in changed:
-            self._see(found, now_ms)
+            self._try_to_see(found, now_ms)
         self._forget(now_ms)
         self.save(now_ms)
         self._board.follow(now_ms, anew=bool(opened))
@@ -67,13 +67,16 @@ class Watch:
     def close(self) -> None:
         self._board.close()
 
+    def _try_to_see(self, found: Found, now_ms: int) -> None:
+        """One that changed is told of once: those after it must be seen, whatever one holds."""
+        try:
+            self._see(found, now_ms)
+        except Exception as slip:
+            self._troubles.say(found.path, f"cannot be read: {slip}")
+
     def _see(self, found: Found, now_ms: int) -> None:
         before = self._glances.pop(found.path, None)
-        try:
-            seen = glance(found, now_ms)
-        except (OSError, ValueError) as slip:
-            self._troubles.say(found.path, f"cannot be read: {slip}")
-            return
+        seen = glance(found, now_ms)
         if seen is None:
             return
         seen = self._glances[found.path] = _since(before, seen)
@@ -118,7 +121,7 @@ class Watch:
             self._glances.pop(seen.found.path, None)
             return
         self._last_s[seen.project] = time.monotonic()
-        self._see(seen.found, now_ms)
+        self._try_to_see(seen.found, now_ms)
         if kept is not None:
             self._board.trigger(seen, one.reason, kept.path, now_ms)
 
