@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from holdfast.lifecycle.agent_stop import MOST_AT_END
 from holdfast.window import outbox, saying
 from holdfast.window.handing import hand, take_back
 from holdfast.window.outbox import Entry
@@ -131,6 +133,21 @@ def test_a_subagent_hears_it_as_it_ends_goes_on_once_and_then_ends(tmp_path: Pat
     assert not places.is_closed(folder)
     assert hook("SubagentStop", client.path, **(own | {"stop_hook_active": True})) == ""
     assert places.is_closed(folder)
+
+
+@pytest.mark.requirement("A3")
+def test_a_subagent_that_can_be_told_once_hears_all_of_it(tmp_path: Path) -> None:
+    client = Client(tmp_path, late=False)
+    own: dict[str, Any] = {"agent_id": "a1", "agent_type": "x", "stop_hook_active": False}
+    hook("PostToolUse", client.path, tool_use_id="t0", **own)
+    wide = [replace(an_entry(n, created_ms=n), text=f"{an_entry(n).text} ") for n in range(1, 31)]
+    for one in wide:
+        one.text += "\U0001f9ed" * (outbox.MOST_CHARS - len(one.text))
+    hand(str(window(agent="a1")), wide, NOW)
+    said = json.loads(hook("SubagentStop", client.path, **own))
+    told = said["hookSpecificOutput"]["additionalContext"]
+    assert [told.count(one.tag) for one in wide] == [1] * MOST_AT_END + [0] * 10
+    assert len(told.encode("utf-16-le")) // 2 <= 10_000, "the client cuts what is longer"
 
 
 @pytest.mark.requirement("A3")

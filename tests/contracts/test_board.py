@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
 
+from holdfast.store.page import Row
 from holdfast.store.store import Store
 from holdfast.window import outbox
 from holdfast.window.state import held
@@ -34,6 +36,16 @@ def _post(store: Store, words: str, *, to: str | None = None, topic: str = "task
     row = messages.draft("user", topic, words, now, to_agent=to, project_id=where)
     board.post(store, row)
     return str(row["id"])
+
+
+def _draft(words: str, *, to: str | None = None) -> Row:
+    return messages.draft("user", "task.failed", words, moment.now_ms(), to_agent=to)
+
+
+def _put(store: Store, rows: list[Row]) -> None:
+    """On the board, and handed to nobody yet: as another machine does."""
+    for row in rows:
+        store.write(partial(messages.post, row=row))
 
 
 def _waiting(folder: str) -> list[str]:
@@ -144,3 +156,31 @@ def test_whoever_posts_or_reads_under_a_secret_is_refused(store: Store) -> None:
     found = store.read(lambda c: deliveries.look(c, ask))
     with pytest.raises(Refused, match="agent_id must not hold a secret"):
         store.write(lambda c: deliveries.mark(c, ask, found))
+
+
+@pytest.mark.requirement("A3")
+def test_more_messages_than_an_outbox_holds_all_have_their_turn(
+    store: Store, tmp_path: Path
+) -> None:
+    client = Client(tmp_path, late=False)
+    hook("PostToolUse", client.path, tool_use_id="t0")
+    sent = [_draft(f"word {n}", to="s1") for n in range(outbox.MOST_ENTRIES + 5)]
+    _put(store, sent)
+    assert not board.hand_out(store, moment.now_ms()), "whoever hands out has to come again"
+    for _ in range(3 * len(sent)):
+        client.step()
+        if not places.has_outbox(client.folder):
+            board.hand_out(store, moment.now_ms())
+    heard = [sum(text.count(board.entry_of(row).tag) for text in client.seen) for row in sent]
+    assert heard == [1] * len(sent)
+    assert board.hand_out(store, moment.now_ms())
+
+
+@pytest.mark.requirement("A3")
+def test_what_is_for_everybody_does_not_keep_a_subagent_from_its_own(store: Store) -> None:
+    _window("s1")
+    agent = _window("s1", "a1")
+    noise = [_draft(f"for all {n}") for n in range(outbox.MOST_ENTRIES)]
+    _put(store, noise)
+    sent = _post(store, "for the agent", to="a1")
+    assert _waiting(agent) == [sent]

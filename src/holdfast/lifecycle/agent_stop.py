@@ -13,6 +13,9 @@ from holdfast.lifecycle import messages
 from holdfast.window.state import WindowBusy, held
 from holdfast.wire import places, scan
 
+# It is told this once: as many as the client takes from a hook, 10,000 UTF-16 units, for certain.
+MOST_AT_END = 20
+
 
 def tell(payload: dict[str, Any], folder: str, now_ms: int) -> str:
     if payload.get("stop_hook_active") is not False:
@@ -21,7 +24,7 @@ def tell(payload: dict[str, Any], folder: str, now_ms: int) -> str:
     path = places.transcript(scan.text_of(payload, "transcript_path"), agent_id)
     try:
         with held(folder) as state:
-            said = messages.turn(folder, state.transcript or path, now_ms)
+            said = messages.turn(folder, state.transcript or path, now_ms, MOST_AT_END)
     except WindowBusy:
         return ""
     return outputs.answer("SubagentStop", to_model=said)

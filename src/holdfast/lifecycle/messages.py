@@ -9,10 +9,10 @@ from holdfast.wire import log
 ORIGIN = "other agents, by the board"
 
 
-def turn(folder: str, transcript: str, now_ms: int) -> str:
+def turn(folder: str, transcript: str, now_ms: int, most: int = saying.AT_ONCE) -> str:
     """Under the window's lock. A word that cannot be noted as said is not said."""
     try:
-        lines = saying.turn(folder, transcript, now_ms)
+        lines = saying.turn(folder, transcript, now_ms, most)
     except OSError as slip:
         log.add("WARN", "outbox", f"{folder}: nothing said: {slip}")
         return ""

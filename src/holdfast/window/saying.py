@@ -22,7 +22,7 @@ MOST_SAYINGS = 3  # of a client that writes down nothing we know, nobody hears a
 READ_BYTES = 4 << 20
 
 
-def turn(folder: str, transcript: str, now_ms: int) -> list[str]:
+def turn(folder: str, transcript: str, now_ms: int, most: int = AT_ONCE) -> list[str]:
     """What is to be printed now, oldest first; the window's lock is held."""
     box = outbox.load(folder)
     if not box.entries:
@@ -30,7 +30,7 @@ def turn(folder: str, transcript: str, now_ms: int) -> list[str]:
     over = _look(box, folder, transcript, now_ms)
     ended = {one.id for one in over}
     waiting = [one for one in box.entries if one.state == WAITING and one.id not in ended]
-    chosen = waiting[:AT_ONCE]
+    chosen = waiting[:most]
     if chosen and not _speaks(folder):
         chosen = []  # what could not be told apart from an earlier word is not said
     for one in chosen:

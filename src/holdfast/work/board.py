@@ -45,7 +45,8 @@ def handed(store: Store, row: Row) -> None:
 
 
 def hand_out(store: Store, now_ms: int, row: Row | None = None) -> bool:
-    """What is pending, or this one message; whether every window could be reached."""
+    """What is pending, or this one message; whether all of it is on its way: every window could
+    be reached, and none has more waiting than an outbox holds."""
     named = row["to_agent"] if row is not None else None
     everybody = listeners(now_ms, named or "")
     everybody = [one for one in everybody if row is None or _may_hear(one, row)]
@@ -62,8 +63,15 @@ def _may_hear(one: Listener, row: Row) -> bool:
 def _hand(store: Store, one: Listener, now_ms: int) -> bool:
     _settle(store, one, now_ms)  # what was said makes room for what waits
     project_id = one.project_id
-    ask = partial(deliveries.pending, agent_id=one.name, project_id=project_id, now_ms=now_ms)
-    rows = [row for row in store.read(ask) if _is_told(one, row)]
+    ask = partial(
+        deliveries.pending,
+        agent_id=one.name,
+        project_id=project_id,
+        now_ms=now_ms,
+        broadcasts=not one.is_agent,  # by its parent's ear a subagent hears what is for everybody
+    )
+    found = store.read(ask)
+    rows = [row for row in found if not (one.is_agent and row["topic"] in NOT_TO_AGENTS)]
     if not rows:
         return True
     try:
@@ -71,14 +79,7 @@ def _hand(store: Store, one: Listener, now_ms: int) -> bool:
     except (WindowBusy, OSError) as slip:
         log.add("WARN", "board", f"{one.folder}: to be handed out later: {slip}")
         return False
-    return True
-
-
-def _is_told(one: Listener, row: Row) -> bool:
-    """By its parent's ear a subagent hears what is for everybody; itself only what names it."""
-    if not one.is_agent:
-        return True
-    return row["to_agent"] is not None and row["topic"] not in NOT_TO_AGENTS
+    return len(found) < deliveries.MOST_PENDING
 
 
 def entry_of(row: Row) -> Entry:

@@ -21,7 +21,7 @@ from holdfast.store.tables import deliveries, messages
 from holdfast.work import hearing, public
 
 CLAIMED, READ = "claimed", "read"
-MOST_PENDING = 20
+MOST_PENDING = 50  # as many as an outbox holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,10 +86,15 @@ def pending(
     project_id: str | None,
     now_ms: int,
     limit: int = MOST_PENDING,
+    *,
+    broadcasts: bool = True,
 ) -> list[Row]:
-    """What a hook has to say to this agent: neither claimed nor read yet, oldest first."""
+    """What a hook has to say to this agent: neither claimed nor read yet, oldest first. Without
+    `broadcasts` only what names it: nothing that is not for it takes up the room."""
     heard = hearing.hears(agent_id, project_id, now_ms)
     query = sa.select(messages).where(heard, _untouched(agent_id))
+    if not broadcasts:
+        query = query.where(messages.c.to_agent.is_not(None))
     return rows(connection, query.order_by(messages.c.created_ms, messages.c.id).limit(limit))
 
 
