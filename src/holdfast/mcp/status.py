@@ -44,5 +44,5 @@ def answer(asked: Status) -> Answer:
         words=f"{found['used_ratio']:.0%} of {found['edge_tokens']:,} tokens used, {found['zone']}",
         fields=fields,
         under="agents",
-        rows=company.of(state, settings, now_ms),
+        rows=company.of(state, settings, now_ms, asked.task_tokens),
     )

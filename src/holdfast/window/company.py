@@ -5,24 +5,40 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.settings.load import Settings
+from holdfast.window import anew, room
 from holdfast.window.guard import Thresholds, place
 from holdfast.window.state import State, all_windows
 from holdfast.wire import places
 
 LIVE_MS = 30 * 60_000  # unheard of for longer, it was killed or left open
 MOST = 50
+READ = (
+    "used_tokens",
+    "used_ratio",
+    "room_tokens",
+    "zone",
+    "alert",
+    "velocity_tokens_per_op",
+    "ops_left",
+    "minutes_left",
+)
 
 
-def of(state: State, settings: Settings, now_ms: int) -> list[dict[str, Any]]:
-    """Live windows beside this one, fullest first, each as it was last noted."""
+def of(state: State, settings: Settings, now_ms: int, task_tokens: int = 0) -> list[dict[str, Any]]:
+    """Live windows beside this one, fullest first, each as it is now; with `task_tokens`, whether
+    a task of so many still fits."""
     zones = Thresholds.of(settings).zones
     beside = [
-        other
+        (folder, other)
         for folder, other in all_windows(now_ms - LIVE_MS)
         if _is_company(other, state) and _is_live(folder, other, now_ms)
     ]
-    beside.sort(key=_used_ratio, reverse=True)
-    return [_told(one, zones) for one in beside[:MOST]]
+    beside.sort(key=lambda pair: _used_ratio(pair[1]), reverse=True)
+    looked = anew.look(beside[:MOST], now_ms)
+    told = [_told(one, looked.get(folder) or _noted(one, zones)) for folder, one in beside[:MOST]]
+    if task_tokens:
+        told = [one | {"fits": room.fits(one["room_tokens"], task_tokens)} for one in told]
+    return sorted(told, key=lambda one: float(one["used_ratio"]), reverse=True)
 
 
 def _is_company(other: State, state: State) -> bool:
@@ -38,18 +54,26 @@ def _is_live(folder: str, other: State, now_ms: int) -> bool:
     return not over and now_ms - other.known_ms < LIVE_MS
 
 
-def _told(one: State, zones: tuple[float, float, float]) -> dict[str, Any]:
-    ratio = _used_ratio(one)
+def _told(one: State, health: dict[str, Any]) -> dict[str, Any]:
     return {
         "session_id": one.session_id,
         "agent_id": one.agent_id or None,
         "agent_type": one.agent_type or None,
-        "used_tokens": one.used_tokens,
-        "used_ratio": round(ratio, 4),
-        "zone": place(ratio, zones).name.lower(),
-        "velocity_tokens_per_op": round(one.velocity, 1) or None,
+        **{name: health[name] for name in READ},
         "checkpoint_ms": one.checkpoint_ms or None,
         "at_ms": one.known_ms,
+    }
+
+
+def _noted(one: State, zones: tuple[float, float, float]) -> dict[str, Any]:
+    """As it was last noted, where its transcript does not lie here; a forecast was not."""
+    ratio = _used_ratio(one)
+    return dict.fromkeys(READ) | {
+        "used_tokens": one.used_tokens,
+        "used_ratio": round(ratio, 4),
+        "room_tokens": max(0, one.edge_tokens - one.used_tokens) if one.edge_tokens else None,
+        "zone": place(ratio, zones).name.lower(),
+        "velocity_tokens_per_op": round(one.velocity, 1) or None,
     }
 
 

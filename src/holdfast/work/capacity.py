@@ -12,14 +12,17 @@ from holdfast.client import edge as edges
 from holdfast.settings.table import BY_NAME
 from holdfast.store import notes
 from holdfast.store.page import Row, first, rows
-from holdfast.store.tables import windows
+from holdfast.store.tables import sessions, subtasks, windows
 from holdfast.store.upsert import upsert
 from holdfast.window import room as rooms
 from holdfast.window.guard import Thresholds, place
+from holdfast.work import moment
+from holdfast.work.windows_here import read_anew
 
 CHARS_PER_TOKEN = 3.5
 MOST_TRACKED = 50_000
 LIVE_MS = 30 * 60_000
+LATE_MS = 2_000  # a last call may be told of a moment after the end
 
 
 def find(connection: Connection, agent_id: str) -> Row | None:
@@ -27,13 +30,24 @@ def find(connection: Connection, agent_id: str) -> Row | None:
     table = windows.c
     main = (table.session_id == agent_id) & (table.agent_id == "")
     query = sa.select(windows).where((table.agent_id == agent_id) | main)
-    return first(connection, query.order_by(table.updated_ms.desc()).limit(1))
+    found = rows(connection, query.order_by(table.updated_ms.desc()).limit(1))
+    return next(iter(read_anew(found, moment.now_ms())), None)
 
 
 def live(connection: Connection, now_ms: int) -> list[Row]:
-    """Windows heard of in the last half hour, fullest first."""
-    query = sa.select(windows).where(windows.c.updated_ms > now_ms - LIVE_MS)
-    return sorted(rows(connection, query.limit(10_000)), key=used_ratio, reverse=True)
+    """Those heard of in the last half hour that have not ended, as they are now, fullest first."""
+    query = sa.select(windows).where(windows.c.updated_ms > now_ms - LIVE_MS, ~_is_over())
+    found = read_anew(rows(connection, query.limit(10_000)), now_ms)
+    return sorted(found, key=used_ratio, reverse=True)
+
+
+def _is_over() -> sa.ColumnElement[bool]:
+    """The session ended, or the agent did, and nothing was heard of it since."""
+    heard = windows.c.updated_ms - LATE_MS
+    session = (sessions.c.id == windows.c.session_id) & (sessions.c.ended_ms >= heard)
+    agent = (subtasks.c.agent_id == windows.c.agent_id) & (subtasks.c.completed_ms >= heard)
+    mine = (windows.c.agent_id != "") & (subtasks.c.session_id == windows.c.session_id)
+    return sa.exists().where(session) | sa.exists().where(mine & agent)
 
 
 def room(row: Row | None, tokens: int | None = None) -> dict[str, Any]:
