@@ -9,6 +9,9 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.cli.main import holdfast_command
+from holdfast.window.state import held
+from holdfast.wire import places
+from holdfast.work import moment
 from holdfast.work.errors import Refused
 
 pytestmark = pytest.mark.store
@@ -75,3 +78,50 @@ def test_an_unknown_topic_is_refused_with_those_there_are(monkeypatch: pytest.Mo
     assert "workflow.progress" in str(found.exception)
     monkeypatch.setenv("HOLDFAST_TOPICS", "deploy_done")
     assert json.loads(_ok("post", "deploy_done", "x", "--json"))["topic"] == "deploy_done"
+
+
+@pytest.mark.requirement("A3", "U3")
+def test_whoever_posts_is_told_at_once_who_hears_it(tmp_path: Path) -> None:
+    session = "0f3c2b1a-0000-4000-8000-000000000001"
+    _window(session, project=tmp_path)
+    _window(session, "a1", "frontend", project=tmp_path)
+    post = ("post", "workflow.progress", "half done", "--to")
+    assert "told by the session's next hook" in _ok(*post, session)
+    assert f"posted to {session};" in _ok(*post, session[:8]), "the start of an id will do"
+    assert "told as the subagent ends" in _ok(*post, "a1")
+    assert "told to one of 1 at work as frontend" in _ok(*post, "frontend")
+    assert "nobody at work on this machine" in _ok(*post, "backend")
+    assert "nobody at work" in _ok(*post, "frontend", "--project", str(tmp_path / "other"))
+    _window(session[:-1] + "2", project=tmp_path)
+    refused = _invoke(*post, session[:8])
+    assert isinstance(refused.exception, Refused)
+    assert "the start of 2 ids" in str(refused.exception)
+
+
+@pytest.mark.requirement("U3", "X6")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("post", "workflow.progress", "\udcff"),
+        ("post", "workflow.progress", " "),
+        ("post", "workflow.progress", "x" * 200_001),
+        ("post", "workflow.progress", "x", "--to", ""),
+        ("post", "workflow.progress", "x", "--to", "\udcff"),
+        ("post", "workflow.progress", "x", "--to", "n" * 257),
+        ("post", "workflow.progress", "x", "--from", ""),
+        ("post", "workflow.progress", "x", "--project", "/\udcff"),
+        ("list", "--project", "/\udcff"),
+        ("read", "\udcff"),
+    ],
+)
+def test_words_and_names_that_are_none_are_refused_in_words(arguments: tuple[str, ...]) -> None:
+    refused = _invoke(*arguments)
+    assert isinstance(refused.exception, Refused), refused.output
+    assert "must " in str(refused.exception)
+
+
+def _window(session: str, agent: str = "", kind: str = "", *, project: Path) -> None:
+    with held(places.window(session, agent)) as state:
+        state.session_id, state.agent_id, state.agent_type = session, agent, kind
+        state.project, state.at_ms = str(project), moment.now_ms()
+        state.started_ms = state.at_ms

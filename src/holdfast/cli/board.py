@@ -16,10 +16,12 @@ from holdfast.settings import load
 from holdfast.store.page import Row
 from holdfast.store.store import Store
 from holdfast.work import board as on_board
-from holdfast.work import deliveries, message_states, messages, moment, projects, topics
+from holdfast.work import deliveries, message_states, messages, moment, projects, public, topics
+from holdfast.work.heard_by import Listener, addressed
 
 Command = Callable[..., Any]
 MOST_SHOWN_CHARS = 300
+MOST_PATH_CHARS = 4_096
 
 
 def _place(command: Command) -> Command:
@@ -93,10 +95,13 @@ def post(
     """Say WORDS about TOPIC to one agent, or to all of a project."""
     topics.check(topic, topics.known(load.load().word("topics")))
     where, now = _project_id(project, everywhere), moment.now_ms()
+    whom: list[Listener] = []
+    if to_agent is not None:
+        to_agent, whom = addressed(now, public.agent(to_agent, "--to"), where)
     row = messages.draft(
-        from_agent,
+        public.agent(from_agent, "--from"),
         topic,
-        redact(words),
+        redact(public.text(words, "WORDS")),
         now,
         to_agent=to_agent,
         priority=priority,
@@ -107,11 +112,13 @@ def post(
         if where is not None:
             store.write(lambda c: projects.put(c, _path(project), now))
         on_board.post(store, row)
+        heard = on_board.heard_words(row, whom, store.is_sqlite)
     if as_json:
-        click.echo(json.dumps(plain(row)))
+        click.echo(json.dumps(plain(row) | {"heard": heard}))
         return
-    whom = to_agent or ("every agent" if everywhere else "every agent of this project")
-    click.echo(f"posted to {shown(whom)}; gone at {moment.written(row['expires_ms'])}")
+    name = to_agent or ("every agent" if everywhere else "every agent of this project")
+    click.echo(f"posted to {shown(name)}; gone at {moment.written(row['expires_ms'])}")
+    click.echo(f"  {heard}")
 
 
 @board.command()
@@ -129,7 +136,8 @@ def read(
     as_json: bool,
 ) -> None:
     """What AGENT has not read yet; it is marked as read."""
-    ask = deliveries.Ask(agent, moment.now_ms(), limit, _project_id(project, everywhere))
+    name = public.agent(agent, "AGENT")
+    ask = deliveries.Ask(name, moment.now_ms(), limit, _project_id(project, everywhere))
     with _opened(database) as store:
         found = store.read(lambda c: deliveries.look(c, ask))
         if not peek and found.unread_ids:
@@ -166,7 +174,8 @@ def line(row: Row) -> str:
 
 
 def _path(project: Path | None) -> str:
-    return str((project or Path.cwd()).absolute())
+    path = str((project or Path.cwd()).absolute())
+    return public.text(path, "the project's path", MOST_PATH_CHARS)
 
 
 def _project_id(project: Path | None, everywhere: bool) -> str | None:

@@ -11,8 +11,19 @@ from holdfast.mcp.asked import Board
 from holdfast.redact import redact
 from holdfast.settings import load as settings_load
 from holdfast.store.page import Row
-from holdfast.work import board, claims, deliveries, messages, moment, projects, shape, topics
+from holdfast.work import (
+    board,
+    claims,
+    deliveries,
+    messages,
+    moment,
+    projects,
+    public,
+    shape,
+    topics,
+)
 from holdfast.work.errors import Refused
+from holdfast.work.heard_by import addressed
 
 MOST = 100
 
@@ -23,16 +34,15 @@ def answer(asked: Board) -> Answer:
 
 def _post(asked: Board) -> Answer:
     topics.check(asked.topic, topics.known(settings_load.load(here.project()).word("topics")))
-    row = messages.draft(
-        _me(asked),
-        asked.topic,
-        redact(_needed(asked.text, "text")),
-        moment.now_ms(),
-        to_agent=asked.to or None,
-        project_id=_project(),
-    )
-    board.post(database.store(), row)
-    return Answer("posted", {"id": row["id"], "expires_at": moment.written(row["expires_ms"])})
+    words, now = public.text(_needed(asked.text, "text"), "text"), moment.now_ms()
+    where = _project()
+    to, whom = addressed(now, asked.to, where) if asked.to else (None, [])
+    row = messages.draft(_me(asked), asked.topic, redact(words), now, to_agent=to, project_id=where)
+    store = database.store()
+    board.post(store, row)
+    heard = board.heard_words(row, whom, store.is_sqlite)
+    until = moment.written(row["expires_ms"])
+    return Answer("posted", {"id": row["id"], "heard": heard, "expires_at": until})
 
 
 def _read(asked: Board) -> Answer:

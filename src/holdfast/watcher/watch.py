@@ -30,6 +30,7 @@ class Watch:
         self._work: dict[str, int] = {}
         self._last_s: dict[str, float] = {}
         self._waiting: list[Due] = []
+        self._agents: set[str] = set()
 
     def look(self, now_ms: int) -> list[Found]:
         """See what changed, save what is due, hand out what waits; what was seen to change."""
@@ -41,8 +42,15 @@ class Watch:
             self._try_to_see(found, now_ms)
         self._forget(now_ms)
         self.save(now_ms)
-        self._board.follow(now_ms, anew=bool(opened))
+        self._board.follow(now_ms, anew=self._has_come() or bool(opened))
         return changed
+
+    def _has_come(self) -> bool:
+        """A subagent whose hooks told what it is: a message may wait for its kind."""
+        before = self._agents
+        heard = [one for one in self._glances.values() if one.is_hooked and one.found.agent_id]
+        self._agents = {one.found.path for one in heard}
+        return not self._agents <= before
 
     def save(self, now_ms: int) -> None:
         """One checkpoint of each project whose turn it is; the others wait for theirs."""

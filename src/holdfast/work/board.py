@@ -22,18 +22,34 @@ from holdfast.window.outbox import CONFIRMED, Done, Entry
 from holdfast.window.state import WindowBusy, held
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
-from holdfast.work import deliveries, messages
+from holdfast.work import by_kind, deliveries, messages
 from holdfast.work.deliveries import Ask, Inbox
-from holdfast.work.heard_by import Listener, listeners, with_outbox
+from holdfast.work.heard_by import Listener, listeners, of_kind, with_outbox
 
 # Said to a subagent only as it ends, and not worth making it go on: it is about its window.
 NOT_TO_AGENTS = frozenset(("checkpoint_trigger",))
+MOST_NAME = 40  # characters of who says it: the words are what matters
 
 
 def post(store: Store, row: Row) -> None:
     """On the board, and on its way; what cannot be handed out now, the watcher does later."""
     store.write(lambda c: messages.post(c, row))
     handed(store, row)
+
+
+def heard_words(row: Row, whom: Sequence[Listener], is_ours_alone: bool) -> str:
+    """How a message that was posted will be heard, as far as this machine can tell; `whom`: those
+    it is for. On a database that machines share, what is for a kind waits for who reads it."""
+    if row["to_agent"] is None:
+        return "told by each session's next hook"
+    if not whom:
+        return "nobody at work on this machine goes by that name: it waits for who reads it"
+    if not any(one.name == row["to_agent"] for one in whom):
+        if not is_ours_alone:
+            return "machines share this board: it waits for who reads it; an id is told by hooks"
+        return f"told to one of {len(whom)} at work as {row['to_agent']}"
+    is_agent = whom[0].is_agent
+    return "told as the subagent ends" if is_agent else "told by the session's next hook"
 
 
 def handed(store: Store, row: Row) -> None:
@@ -49,9 +65,29 @@ def hand_out(store: Store, now_ms: int, row: Row | None = None) -> bool:
     be reached, and none has more waiting than an outbox holds."""
     named = row["to_agent"] if row is not None else None
     everybody = listeners(now_ms, named or "")
+    kinds = {one.kind for one in everybody} if row is None else {"" if everybody else named}
     everybody = [one for one in everybody if row is None or _may_hear(one, row)]
     missed = [one for one in everybody if not _hand(store, one, now_ms)]
-    return not missed
+    left = [kind for kind in kinds if kind and not _hand_kind(store, kind, now_ms)]
+    return not missed and not left
+
+
+def _hand_kind(store: Store, kind: str, now_ms: int) -> bool:
+    """What is for whoever was started as this. On a database that machines share nobody can tell
+    whether one there has it: it waits for who reads it."""
+    ask = partial(
+        deliveries.pending, agent_id=kind, project_id=None, now_ms=now_ms, broadcasts=False
+    )
+    rows = store.read(ask) if store.is_sqlite else []
+    whom = of_kind(now_ms, kind) if rows else []
+    return by_kind.give([(entry_of(row), _able(row, whom)) for row in rows], now_ms)
+
+
+def _able(row: Row, whom: Sequence[Listener]) -> list[Listener]:
+    """A kind is not one of its kind everywhere: only who works on the message's project."""
+    place, topic = row["project_id"], row["topic"]
+    near = [one for one in whom if place in (None, one.project_id)]
+    return [one for one in near if not (one.is_agent and topic in NOT_TO_AGENTS)]
 
 
 def _may_hear(one: Listener, row: Row) -> bool:
@@ -89,7 +125,8 @@ def entry_of(row: Row) -> Entry:
     words = content.get("message")
     words = words if isinstance(words, str) else json.dumps(content, ensure_ascii=False)
     whom = "you" if row["to_agent"] is not None else "all agents"
-    line = f"- [{tag}] {row['from_agent']} to {whom}, {row['topic']}: {redact(words)}"
+    who = fence.flat(row["from_agent"], MOST_NAME)
+    line = f"- [{tag}] {who} to {whom}, {row['topic']}: {redact(words)}"
     text = fence.flat(line, outbox.MOST_CHARS)
     return Entry(row["id"], tag, text, row["created_ms"], row["expires_ms"])
 
@@ -121,9 +158,14 @@ def _settle(store: Store, one: Listener, now_ms: int) -> None:
 def _note(
     connection: Connection, one: Listener, said: Sequence[str], over: Sequence[Done], now_ms: int
 ) -> None:
+    """By the name each was sent to: that of the window, or of its kind."""
     confirmed = [done.id for done in over if done.state == CONFIRMED]
     deliveries.claim(connection, said, one.name, now_ms)
     deliveries.confirm(connection, confirmed, one.name, now_ms)
+    if one.kind:
+        named = deliveries.sent_to(connection, one.kind, [*said, *confirmed])
+        deliveries.claim(connection, [i for i in said if i in named], one.kind, now_ms)
+        deliveries.confirm(connection, [i for i in confirmed if i in named], one.kind, now_ms)
 
 
 def about_to_read(found: Inbox, ask: Ask) -> Inbox:
@@ -134,13 +176,18 @@ def about_to_read(found: Inbox, ask: Ask) -> Inbox:
         log.add("WARN", "board", f"{ask.agent_id}: a hook may say what was read: {slip}")
         return found
     rows = [{**row, "already_read": row["already_read"] or row["id"] in said} for row in found.rows]
-    return Inbox(rows, found.unread_remaining)
+    return Inbox(rows, max(0, found.unread_remaining - len(said)))
 
 
 def withdraw(agent_id: str, message_ids: Iterable[str], now_ms: int) -> set[str]:
     """The agent is about to read these itself: they are not said any more. Those that were said
     already are named: it has seen them, or is about to."""
     wanted, said = set(message_ids), set[str]()
-    for one in listeners(now_ms, agent_id) if wanted else ():
+    for one in (listeners(now_ms, agent_id) or _holders(agent_id)) if wanted else ():
         said |= handing.take_back(one.folder, wanted)
     return said
+
+
+def _holders(kind: str) -> list[Listener]:
+    """Who may have been given what is for a kind of agent."""
+    return [one for one in with_outbox() if one.kind == kind]

@@ -98,6 +98,14 @@ def pending(
     return rows(connection, query.order_by(messages.c.created_ms, messages.c.id).limit(limit))
 
 
+def sent_to(connection: Connection, name: str, message_ids: Sequence[str]) -> set[str]:
+    """Those of the messages that were sent to this very name."""
+    mine = sa.select(messages.c.id).where(
+        messages.c.id.in_(message_ids), messages.c.to_agent == name
+    )
+    return set(connection.scalars(mine))
+
+
 def claim(
     connection: Connection, message_ids: Sequence[str], agent_id: str, now_ms: int
 ) -> list[str]:

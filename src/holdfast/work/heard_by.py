@@ -1,6 +1,7 @@
 """The windows of this machine whose agents can be told something, and by which name each is called.
 
-A main window is called by its session, a subagent's by its own id.
+A main window is called by its session, a subagent's by its own id. Either may be of a kind: what
+the client says it was started as (`agent_type`).
 """
 
 from __future__ import annotations
@@ -15,8 +16,11 @@ from holdfast.window import state as states
 from holdfast.window.state import State
 from holdfast.wire import places
 from holdfast.work import projects
+from holdfast.work.errors import Refused
 
 LIVE_MS = 24 * 3_600_000
+AT_WORK_MS = 30 * 60_000  # of a kind, another one may be asked: who was not heard of so long is not
+LEAST_START = 8  # of an id that stands for the whole: as much as the log shows
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,8 @@ class Listener:
     project_id: str
     is_agent: bool
     transcript: str
+    kind: str
+    heard_ms: int
 
 
 def listeners(now_ms: int, name: str = "") -> list[Listener]:
@@ -35,6 +41,39 @@ def listeners(now_ms: int, name: str = "") -> list[Listener]:
         for folder, state in (_called(name) if name else states.all_windows())
         if state.session_id and _is_live(folder, state, now_ms)
     ]
+
+
+def of_kind(now_ms: int, kind: str) -> list[Listener]:
+    """Those at work that were started as this; sessions first, as they hear at once, then the
+    newest, as it has the longest to go."""
+    found = [one for one in listeners(now_ms) if one.kind == kind and _is_at_work(one, now_ms)]
+    return sorted(found, key=lambda one: (one.is_agent, -one.heard_ms))
+
+
+def meant(now_ms: int, name: str) -> list[Listener]:
+    """By this name: the one with this id, else those of this kind, else by the start of an id."""
+    exact = listeners(now_ms, name)
+    if exact or len(name) < LEAST_START:
+        return exact or of_kind(now_ms, name)
+    return of_kind(now_ms, name) or [one for one in listeners(now_ms) if one.name.startswith(name)]
+
+
+def addressed(now_ms: int, name: str, project_id: str | None = None) -> tuple[str, list[Listener]]:
+    """The name to send to, and who of this machine is going to hear it: one of them, where it is
+    a kind. The start of an id is made whole."""
+    found = meant(now_ms, name)
+    names = sorted({one.name for one in found})
+    if name in names:
+        return name, found
+    if any(one.kind == name for one in found):
+        return name, [one for one in found if project_id in (None, one.project_id)]
+    if len(names) > 1:
+        raise Refused(f"{name} is the start of {len(names)} ids: {', '.join(names[:3])}", "to")
+    return (names[0] if names else name), found
+
+
+def _is_at_work(one: Listener, now_ms: int) -> bool:
+    return now_ms - one.heard_ms < AT_WORK_MS
 
 
 def _called(name: str) -> list[tuple[str, State]]:
@@ -60,13 +99,18 @@ def _of(folder: str, state: State) -> Listener:
         projects.id_of(state.project or state.cwd),
         bool(state.agent_id),
         state.transcript,
+        state.agent_type,
+        _heard_ms(folder, state),
     )
 
 
 def _is_live(folder: str, state: State, now_ms: int) -> bool:
-    heard_ms = max(state.at_ms, _touched_ms(f"{folder}/spool"))
     ended = bool(state.ended_ms) or places.is_closed(folder)
-    return not ended and now_ms - heard_ms < LIVE_MS
+    return not ended and now_ms - _heard_ms(folder, state) < LIVE_MS
+
+
+def _heard_ms(folder: str, state: State) -> int:
+    return max(state.at_ms, _touched_ms(f"{folder}/spool"))
 
 
 def _touched_ms(path: str) -> int:

@@ -1,4 +1,5 @@
-"""Names others look something up by: a secret cannot be taken out of one, so it is refused."""
+"""Names others look something up by: a secret cannot be taken out of one, so it is refused; and
+words as a database can hold them."""
 
 from __future__ import annotations
 
@@ -8,13 +9,36 @@ from holdfast.redact import are_clean
 from holdfast.work.errors import Refused
 
 MOST_NAMES = 4_096
+MOST_NAME_CHARS = 512
+MOST_AGENT_CHARS = 256  # two of them are in one index
+MOST_TEXT_CHARS = 200_000
 
 
 def check(**names: str | None) -> None:
     """By the field each is given in."""
     for field, name in names.items():
-        if name and not _is_clean(name):
+        if name is None:
+            continue
+        text(name, field, MOST_NAME_CHARS)
+        if not _is_clean(name):
             raise Refused(f"{field} must not hold a secret", field)
+
+
+def agent(name: str, field: str) -> str:
+    """Who says or hears something."""
+    return text(name, field, MOST_AGENT_CHARS)
+
+
+def text(words: str, field: str, most: int = MOST_TEXT_CHARS) -> str:
+    """The same words, if they are some. Arguments and file names may hold bytes that are no
+    UTF-8; neither engine keeps NUL."""
+    if not words.strip():
+        raise Refused(f"{field} must not be empty", field)
+    if len(words) > most:
+        raise Refused(f"{field} must hold at most {most:,} characters", field)
+    if "\0" in words or words != words.encode("utf-8", "replace").decode():
+        raise Refused(f"{field} must be text in UTF-8, without NUL", field)
+    return words
 
 
 @lru_cache(MOST_NAMES)  # the same few come with every call

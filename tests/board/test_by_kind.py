@@ -1,0 +1,95 @@
+"""A message to a kind of agent: one of those at work has it, and hears it once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.store.page import Row
+from holdfast.store.store import Store
+from holdfast.window import outbox
+from holdfast.window.state import held
+from holdfast.wire import places
+from holdfast.work import board, messages, moment, projects
+from tests.board.model import Client, hook
+
+PLACE = "/p"
+
+
+@pytest.fixture
+def store(sqlite_url: str) -> Iterator[Store]:
+    opened = Store.open(sqlite_url)
+    yield opened
+    opened.close()
+
+
+def _post(store: Store, words: str, to: str) -> str:
+    now = moment.now_ms()
+    store.write(lambda c: projects.put(c, PLACE, now))
+    where = projects.id_of(PLACE)
+    row = messages.draft("user", "task.failed", words, now, to_agent=to, project_id=where)
+    board.post(store, row)
+    return str(row["id"])
+
+
+def _waiting(folder: str) -> list[str]:
+    return [one.id for one in outbox.load(folder).entries]
+
+
+def _agent(session: str, agent: str, kind: str, project: str = PLACE) -> str:
+    folder = places.window(session, agent)
+    with held(folder) as state:
+        state.session_id, state.agent_id, state.project = session, agent, project
+        state.at_ms = state.started_ms = moment.now_ms()
+        state.agent_type = kind
+    return folder
+
+
+@pytest.mark.requirement("A3")
+def test_a_message_to_a_kind_of_agent_is_given_to_one_at_work(store: Store) -> None:
+    _agent("s1", "", "")
+    elsewhere = _agent("s9", "a9", "frontend", "/q")
+    agents = [_agent("s1", f"a{n}", kind) for n, kind in enumerate(("frontend", "x", "frontend"))]
+    sent = _post(store, "the schema has changed", "frontend")
+    for _ in range(3):
+        board.hand_out(store, moment.now_ms())
+    assert sorted(map(_waiting, agents)) == [[], [], [sent]]
+    assert _waiting(elsewhere) == [], "it works on another project"
+    [holder] = [one for one in agents if _waiting(one)]
+    places.close_window(holder)
+    assert not board.hand_out(store, moment.now_ms())
+    [heir] = [one for one in agents if _waiting(one)]
+    assert heir != holder, "he who had it has ended"
+
+
+@pytest.mark.requirement("A3")
+def test_what_a_kind_of_agent_heard_nobody_of_its_kind_is_told_again(
+    store: Store, tmp_path: Path
+) -> None:
+    client = Client(tmp_path, late=False)
+    own: dict[str, Any] = {"agent_id": "a1", "agent_type": "frontend", "stop_hook_active": False}
+    hook("PostToolUse", client.path, tool_use_id="t0", **own)
+    sent = _post(store, "the schema has changed", "frontend")
+    assert board.entry_of(_row(store, sent)).tag in hook("SubagentStop", client.path, **own)
+    other = _agent("s1", "a2", "frontend")
+    board.hand_out(store, moment.now_ms())
+    assert _waiting(other) == []
+    listed = store.read(lambda c: messages.listed(c, 9, 0)).rows
+    assert [row["said_to"] for row in listed] == [["frontend"]]
+
+
+@pytest.mark.requirement("A3")
+def test_who_reads_for_its_kind_is_not_told_again(store: Store) -> None:
+    agent = _agent("s1", "a1", "frontend")
+    sent = _post(store, "the schema has changed", "frontend")
+    assert _waiting(agent) == [sent]
+    assert board.withdraw("frontend", [sent], moment.now_ms()) == set()
+    assert _waiting(agent) == []
+
+
+def _row(store: Store, message_id: str) -> Row:
+    found = store.read(lambda c: messages.listed(c, 50, 0)).rows
+    return next(row for row in found if row["id"] == message_id)
