@@ -15,7 +15,12 @@ from click.testing import CliRunner, Result
 
 from holdfast.cli.install import install, uninstall
 from holdfast.client.install import wiring
-from holdfast.client.install.errors import ChangedMeanwhile, HomeUnusable, SettingsBroken
+from holdfast.client.install.errors import (
+    ChangedMeanwhile,
+    HomeUnusable,
+    LeftBehind,
+    SettingsBroken,
+)
 from holdfast.client.install.plan import installed_commands
 from holdfast.client.install.scopes import SKILLS
 
@@ -161,6 +166,26 @@ def test_leaving_where_we_are_not_says_where_we_are(desk: Desk) -> None:
     where = f"--scope local --project '{desk.project}'"
     assert f"Undo: {wiring.typed_command()} install {where}" in said.stdout
     assert desk.tree() == {}
+
+
+def test_what_could_not_be_left_is_named_with_its_own_exit_code(desk: Desk) -> None:
+    call("install --yes")
+    state = desk.home / ".claude.json"
+    whole = state.read_bytes()
+    state.write_bytes(whole[:-3])
+    tried = call("uninstall --dry-run")
+    assert (tried.exit_code, str(state) in tried.stderr) == (0, True)
+    said = call("uninstall --yes")
+    assert isinstance(said.exception, LeftBehind)
+    assert said.exception.exit_code == 5
+    assert str(state) in str(said.exception)
+    assert "Uninstalled, but for what is named below." in said.stdout
+    again = call("uninstall --yes")
+    assert isinstance(again.exception, LeftBehind)
+    assert "Not installed" not in again.stdout
+    state.write_bytes(whole)
+    assert call("uninstall --yes").exit_code == 0
+    assert b"holdfast" not in (state.read_bytes() if state.exists() else b"")
 
 
 def test_a_project_is_named_by_its_folder(desk: Desk, tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -52,13 +53,58 @@ def test_broken_settings_are_refused(desk: Desk, data: bytes, said: str) -> None
     assert not desk.ours.exists()
 
 
-def test_settings_broken_since_the_install_are_not_touched_by_leaving(desk: Desk) -> None:
-    desk.install()
-    desk.settings.write_bytes(desk.settings.read_bytes()[:-3])
+def _torn(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-3])
+
+
+def _read_only(path: Path) -> None:
+    path.chmod(0o444)
+
+
+def _a_link(path: Path) -> None:
+    path.rename(path.with_name("elsewhere.json"))
+    path.symlink_to(path.with_name("elsewhere.json"))
+
+
+@pytest.mark.parametrize("name", [".claude.json", ".claude/settings.json"])
+@pytest.mark.parametrize("break_it", [_torn, _read_only, _a_link])
+def test_a_file_that_cannot_be_left_holds_up_no_other(
+    desk: Desk, name: str, break_it: Callable[[Path], None]
+) -> None:
+    desk.write(b'{"model": "x"}')
+    (desk.home / ".claude.json").write_bytes(b'{"theme": "dark"}')
     before = desk.tree()
-    with pytest.raises(SettingsBroken):
-        desk.uninstall()
+    desk.install()
+    path = desk.home / name
+    whole = path.read_bytes()
+    break_it(path)
+    broken = path.read_bytes()
+    plan = desk.uninstall()
+    assert [name in slip for slip in plan.left] == [True]
+    assert path.read_bytes() == broken
+    other = {".claude.json", ".claude/settings.json"} - {name}
+    for left in map(desk.home.joinpath, other):
+        assert left.read_bytes() == before[str(left)]
+    assert not desk.skill.exists()
+    assert desk.uninstall().left == plan.left, "and again, for as long as it is so"
+    path.unlink()
+    path.with_name("elsewhere.json").unlink(missing_ok=True)
+    path.write_bytes(whole)
+    assert desk.uninstall().left == ()
     assert desk.tree() == before
+    assert not list((desk.ours / "installs").glob("*.bak"))
+
+
+def test_a_broken_file_we_never_wrote_in_is_not_our_business(desk: Desk) -> None:
+    desk.install()
+    state = desk.home / ".claude.json"
+    state.write_bytes(b"{")
+    desk.uninstall()
+    for receipt in (desk.ours / "installs").glob("*"):
+        receipt.unlink()
+    plan = desk.uninstall()
+    assert (plan.left, plan.is_nothing) == ((), True)
+    assert state.read_bytes() == b"{"
 
 
 @pytest.mark.parametrize("there", [True, False])

@@ -13,7 +13,7 @@ import click
 from holdfast.cli.leave_checkpoints import leave_checkpoints
 from holdfast.client.install import diff, lock
 from holdfast.client.install import plan as installing
-from holdfast.client.install.errors import ChangedMeanwhile
+from holdfast.client.install.errors import ChangedMeanwhile, LeftBehind
 from holdfast.client.install.notes import installed_elsewhere
 from holdfast.client.install.plan import Plan
 from holdfast.client.install.plugin import plugin_target
@@ -126,11 +126,14 @@ def uninstall(
     if _agreed(target, plan, yes, dry_run):
         plan = _make(plan, look, ours)
         if not plan.is_nothing:
-            _say_done(plan, "Uninstalled.", f"Undo: {typed_command()} install{target.words}")
-    if plan.is_nothing:
+            done = "Uninstalled, but for what is named below." if plan.left else "Uninstalled."
+            _say_done(plan, done, f"Undo: {typed_command()} install{target.words}")
+    if plan.is_nothing and not plan.left:
         click.echo(f"Not installed in {target.anchor}; nothing to change.")
         notes = tuple(installed_elsewhere(target, Path.home(), project.resolve()))
-    _say_notes(plan.notes + notes)
+    _say_notes(plan.notes + notes + (plan.left if dry_run else ()))
+    if plan.left and not dry_run:
+        raise LeftBehind("; ".join(plan.left))
 
 
 def _target(

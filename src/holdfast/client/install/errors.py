@@ -21,6 +21,12 @@ class SettingsBroken(InstallError):
     hint = "mend the file first; nothing was changed"
 
 
+class LeftBehind(InstallError):
+    """Files we could not take our lines out of; all else of ours is out."""
+
+    hint = "mend it, then uninstall again: it was not touched, and all else of ours is out"
+
+
 class SettingsIsALink(InstallError):
     """Replacing a link by a file would cut it from whatever manages it."""
 

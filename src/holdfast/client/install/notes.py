@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from holdfast.client.install import receipt as receipts
 from holdfast.client.install.changes import Change
 from holdfast.client.install.found import find_installs, plugin_in
 from holdfast.client.install.json_places import read
-from holdfast.client.install.parts import OwnFile
+from holdfast.client.install.parts import OwnFile, Part
 from holdfast.client.install.scopes import Target, settings_file
 from holdfast.client.install.server_part import ServerPart
 from holdfast.client.install.settings_seen import installed_commands, settings_in
@@ -39,9 +39,9 @@ def wrapping_notes(target: Target, edits: Sequence[Change]) -> Iterator[str]:
                 yield "your own status line still runs; ours is put after it"
 
 
-def uninstall_notes(target: Target, left: Sequence[bytes | None]) -> tuple[str, ...]:
+def uninstall_notes(left: Iterable[tuple[Part, bytes | None]]) -> tuple[str, ...]:
     notes = list[str]()
-    for part, data in zip(target.parts, left, strict=True):
+    for part, data in left:
         if data is None:
             continue
         if isinstance(part, OwnFile):

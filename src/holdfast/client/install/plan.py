@@ -6,14 +6,13 @@ left it, that is the backup; else our share is taken out by position, and what o
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from holdfast.client.install import changes
+from holdfast.client.install import changes, wiring
 from holdfast.client.install import receipt as receipts
 from holdfast.client.install.changes import Change
-from holdfast.client.install.errors import AlreadyInstalledElsewhere, SettingsReadOnly
+from holdfast.client.install.errors import AlreadyInstalledElsewhere, InstallError, SettingsReadOnly
 from holdfast.client.install.found import Install, find_installs
 from holdfast.client.install.notes import install_notes, uninstall_notes, wrapping_notes
 from holdfast.client.install.parts import UNKNOWN, Before, Part
@@ -34,11 +33,13 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Changes in the order they are made, folders to drop after, and what else to say."""
+    """Changes in the order they are made, folders to drop after, and what else to say. `left` says
+    which files could not be left, and why: what else is ours goes all the same."""
 
     changes: tuple[Change, ...]
     folders: tuple[Path, ...]
     notes: tuple[str, ...]
+    left: tuple[str, ...] = ()
 
     @property
     def is_nothing(self) -> bool:
@@ -79,7 +80,7 @@ class _Share:
 def plan_install(target: Target, home: Path, ours: Path, *, force: bool = False) -> Plan:
     """What installing here would change; refuses what it could not do or should not."""
     old = receipts.load(ours, target.anchor)
-    shares = [_joined(share) for share in _look(target, old)]
+    shares = [_joined(_look(part, old)) for part in target.parts]
     edits = [share.change for share in shares if not share.change.is_none]
     notes = install_notes(target, home, ours, [share.now for share in shares])
     if not edits:
@@ -96,13 +97,18 @@ def plan_install(target: Target, home: Path, ours: Path, *, force: bool = False)
 def plan_uninstall(target: Target, home: Path, ours: Path) -> Plan:
     """What leaving this place would change; nothing where we are not."""
     old = receipts.load(ours, target.anchor)
-    shares = [replace(share, wanted=share.without) for share in _look(target, old)]
+    shares, stuck = list[_Share](), dict[Path, str]()
+    for part in target.parts:
+        try:
+            shares.append(_leaving(part, old))
+        except InstallError as slip:
+            if _may_hold_us(part, old):
+                stuck[part.path] = str(slip)
     edits = [share.change for share in shares if not share.change.is_none]
-    for edit in edits:
-        changes.check_writable(edit.path)
-    forgotten = receipts.drop(ours, target.anchor)
-    notes = uninstall_notes(target, [share.wanted for share in shares])
-    return _plan([*edits, *forgotten], _our_folders(target, old, edits), notes)
+    forgotten = receipts.drop(ours, target.anchor, but=stuck)
+    notes = uninstall_notes((share.part, share.wanted) for share in shares)
+    plan = _plan([*edits, *forgotten], _our_folders(target, old, edits), notes)
+    return replace(plan, left=tuple(stuck.values()))
 
 
 def apply(plan: Plan) -> None:
@@ -115,13 +121,30 @@ def _plan(every: list[Change], folders: tuple[Path, ...], notes: tuple[str, ...]
     return Plan(tuple(change for change in every if not change.is_none), folders, notes)
 
 
-def _look(target: Target, old: Receipt | None) -> Iterator[_Share]:
-    for part in target.parts:
-        try:
-            now = part.read()
-        except OSError as slip:
-            raise SettingsReadOnly(f"{part.path} cannot be read: {slip.strerror}") from slip
-        yield _Share(part, now, _without_us(part, now, old), now)
+def _look(part: Part, old: Receipt | None) -> _Share:
+    try:
+        now = part.read()
+    except OSError as slip:
+        raise SettingsReadOnly(f"{part.path} cannot be read: {slip.strerror}") from slip
+    return _Share(part, now, _without_us(part, now, old), now)
+
+
+def _leaving(part: Part, old: Receipt | None) -> _Share:
+    share = _look(part, old)
+    share = replace(share, wanted=share.without)
+    if not share.change.is_none:
+        changes.check_writable(part.path)
+    return share
+
+
+def _may_hold_us(part: Part, old: Receipt | None) -> bool:
+    """Of a file that cannot be understood: we wrote in it, or it names us, or nobody can say."""
+    if old is not None and old.record_of(part.path):
+        return True
+    try:
+        return wiring.OUR_FILES in (changes.bytes_of(part.path) or b"")
+    except OSError:
+        return True
 
 
 def _without_us(part: Part, now: bytes | None, old: Receipt | None) -> bytes | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -72,11 +72,17 @@ def keep(home: Path, receipt: Receipt) -> list[Change]:
     return [*backups, _private(path_for(home, Path(receipt.anchor)), _dump(receipt))]
 
 
-def drop(home: Path, anchor: Path) -> list[Change]:
-    """Forget the receipt first, then the backups it named."""
+def drop(home: Path, anchor: Path, *, but: Collection[Path] = ()) -> list[Change]:
+    """Forget the receipt first, then the backups it named; `but` what it says of these files."""
     path = path_for(home, anchor)
+    old = _read(path)
+    files = [file for file in old.files if Path(file.path) in but] if old else []
+    named = {file.backup for file in files}
     backups = sorted(path.parent.glob(f"{_key(anchor)}.*.bak"))
-    return [_private(gone, None) for gone in (path, *backups) if gone.exists()]
+    gone = [_private(backup, None) for backup in backups if backup.name not in named]
+    if old is not None and files:
+        return [_private(path, _dump(replace(old, files=tuple(files)))), *gone]
+    return [_private(path, None), *gone] if path.exists() else gone
 
 
 def _private(path: Path, after: bytes | None) -> Change:

@@ -14,6 +14,7 @@ import holdfast
 from holdfast.client.tool_outputs import MATCHER
 
 ENTRY = "holdfast/hook/__main__.py"
+OUR_FILES = b"holdfast/"  # in every line of ours
 SERVER, SERVER_ENTRY = "holdfast", "holdfast/mcp/__main__.py"
 STATUS_WORD, WRAPS = "statusline", "--wraps"
 ARCHIVE_WORD, ARCHIVE_EVENT, ARCHIVE_TIMEOUT = "archive", "PostToolUse", 10
