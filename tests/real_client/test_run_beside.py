@@ -1,0 +1,155 @@
+"""A run with the real client in which things happen: two sessions at once, one of them compacts in
+the middle of its task, and the session after them fails once."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.client.trial.cycle import SUMMARY
+from holdfast.client.trial.script import Answer, Received, Refusal, Step, bash, usage_of
+
+from .briefs import briefs
+from .running import Ran, run_plan, text_of, told_of
+from .stage import Stage, a_stage
+
+pytestmark = pytest.mark.real_client
+
+RULE = "Always write depths in metres."
+TIDE, CRANE, LOG = "Measure the tide", "Paint the crane", "Write the log"
+PLAN = f"""# Harbour
+- [ ] {TIDE}
+  {RULE}
+  - files: tide.txt
+  - estimate: 50k
+- [ ] {CRANE}
+  - files: crane.txt
+  - estimate: 50k
+- [ ] {LOG}
+  - depends: {TIDE}, {CRANE}
+  - estimate: 60k
+"""
+FAILURE = "the harbour is closed for today"
+MOST_WAITS = 100
+# Each before the next; the fourth is over the edge, so the rest is after the compaction.
+TIDE_USAGE = (60_000, 100_000, 140_000, 169_000, 20_000, 22_000)
+
+
+def _session(request: Received) -> str:
+    """Also of a request whose prompt has been summarised away."""
+    return str(request.body["metadata"]["user_id"])
+
+
+class Model:
+    """Each session's own script. The two of batch 1 begin their work only once both are there."""
+
+    def __init__(self) -> None:
+        self.tasks: dict[str, str] = {}
+        self._steps: dict[str, int] = defaultdict(int)
+        self.waits = 0
+
+    def __call__(self, request: Received) -> Step:
+        if request.kind == "summary":
+            return Answer(SUMMARY, usage=usage_of(3_000, output_tokens=200))
+        if request.kind != "main":
+            return Answer("Fine.")
+        session = _session(request)
+        if session not in self.tasks:
+            self.tasks[session] = _task(request)
+        task = self.tasks[session]
+        if task != LOG and len(self.tasks) < 2 and self.waits < MOST_WAITS:
+            self.waits += 1
+            return Answer("Waiting.", (bash("sleep 0.1"),), usage_of(20_000))
+        self._steps[session] += 1
+        return self._step(task, self._steps[session])
+
+    def _step(self, task: str, number: int) -> Step:
+        if task == LOG and list(self.tasks.values()).count(LOG) == 1:
+            return Refusal(message=FAILURE)
+        usage = TIDE_USAGE if task == TIDE else (30_000,)
+        if number > len(usage):
+            return Answer(f"{task}: done.", usage=usage_of(usage[-1] + 1_000))
+        word = task.split()[-1]
+        command = f"sleep 0.15; echo {word}-{number} >> {word}.txt"
+        return Answer(f"{word} {number}.", (bash(command),), usage_of(usage[number - 1]))
+
+
+def _task(request: Received) -> str:
+    return next(task for task in (TIDE, CRANE, LOG) if f"## 1. {task}  [" in text_of(request))
+
+
+@pytest.fixture(scope="module")
+def ran(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Stage, Ran, Model]:
+    stage = a_stage(tmp_path_factory.mktemp("beside"))
+    (stage.project / "plan.md").write_text(PLAN)
+    model = Model()
+    return stage, run_plan(binary, stage, model), model
+
+
+Run = tuple[Stage, Ran, Model]
+
+
+def _asked(run: Run, task: str) -> list[list[Received]]:
+    """The requests of each session that was given this task, in order."""
+    _, done, model = run
+    mine = [session for session, given in model.tasks.items() if given == task]
+    return [
+        [one for one in done.requests if one.kind == "main" and _session(one) == session]
+        for session in mine
+    ]
+
+
+def _sessions(run: Run, task: str) -> list[dict[str, Any]]:
+    slug = task.lower().replace(" ", "-")
+    return [one for one in run[1].answer["sessions"] if one["tasks"] == [slug]]
+
+
+@pytest.mark.requirement("P5")
+def test_tasks_of_a_batch_that_may_are_done_by_two_sessions_at_once(ran: Run) -> None:
+    [tide], [crane] = _asked(ran, TIDE), _asked(ran, CRANE)
+    assert ran[2].waits < MOST_WAITS, "neither worked before both had begun"
+    assert tide[0].number < crane[-1].number and crane[0].number < tide[-1].number
+    for first in (tide[0], crane[0]):
+        assert "Other sessions work on other tasks of this batch now" in text_of(first)
+    assert TIDE not in text_of(crane[0]) and CRANE not in text_of(tide[0])
+    assert ran[1].code == 0, ran[1].errors
+    assert ran[1].answer["left"] == []
+
+
+@pytest.mark.requirement("P5", "B2")
+def test_a_session_that_compacts_in_the_middle_goes_on_with_its_task(ran: Run) -> None:
+    [session] = _sessions(ran, TIDE)
+    assert (session["compactions"], session["result"]) == (1, "done")
+    assert ran[1].errors.count("more than planned") == 1, "said once, however far it goes"
+    [tide] = _asked(ran, TIDE)
+    given_back = [brief for request in tide for brief in briefs(request)]
+    assert given_back
+    assert RULE in given_back[0]
+    assert TIDE in given_back[0]
+    assert (ran[0].project / "tide.txt").read_text().split() == [
+        f"tide-{n}" for n in range(1, len(TIDE_USAGE) + 1)
+    ]
+
+
+@pytest.mark.requirement("P5", "B4", "B8")
+def test_the_next_batch_hears_what_the_compacted_session_did_before_and_after(ran: Run) -> None:
+    told = told_of(_asked(ran, LOG)[0][0])
+    assert told.count("<holdfast-brief") == 2
+    assert RULE in told
+    assert "tide.txt" in told
+    assert f"echo tide-{len(TIDE_USAGE)} >>" in told
+    assert "echo crane-1 >>" in told
+
+
+@pytest.mark.requirement("P5")
+def test_a_session_that_failed_is_tried_once_more_and_told_the_error(ran: Run) -> None:
+    first, second = _asked(ran, LOG)
+    assert FAILURE not in text_of(first[0])
+    assert "It ended with an error, quoted:" in text_of(second[0])
+    assert FAILURE in text_of(second[0])
+    tries = [(one["attempt"], one["result"]) for one in _sessions(ran, LOG)]
+    assert tries == [(1, "failed"), (2, "done")]
+    assert FAILURE in _sessions(ran, LOG)[0]["error"]
