@@ -11,7 +11,16 @@ import pytest
 
 from holdfast.client.trial.heard import hook_faults, texts
 from holdfast.client.trial.run import Trial
-from holdfast.client.trial.script import Acts, Answer, Received, Step, ToolCall, bash, usage_of
+from holdfast.client.trial.script import (
+    Acts,
+    Answer,
+    Kind,
+    Received,
+    Step,
+    ToolCall,
+    bash,
+    usage_of,
+)
 from tests.builders import EDGE
 
 from .briefs import checkpoints
@@ -63,6 +72,9 @@ class Model:
         self._left -= 1
         if self._left and len(list(self._kept.glob("*.md"))) < 2:
             return Answer("Looking.", (bash("sleep 0.2; echo look"),), usage_of(FULLER))
+        if "task_tokens" not in json.dumps(request.body["messages"]):
+            ask = call("status", task_tokens=EDGE - FULLER + 3_000)
+            return Answer("And I?", (ask,), usage_of(FULLER))
         return Answer("All is well.", usage=usage_of(FULLER))
 
 
@@ -75,9 +87,9 @@ def run(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Trial, 
     return ask_through(binary, stage, Model(stage.project)), stage
 
 
-def _answers(trial: Trial) -> list[dict[str, Any]]:
+def _answers(trial: Trial, kind: Kind = "main") -> list[dict[str, Any]]:
     """Of our tools, in the order they were asked; an error is its words."""
-    last = trial.asked("main")[-1]
+    last = trial.asked(kind)[-1]
     asked = [
         block["id"]
         for message in last.body["messages"]
@@ -127,6 +139,16 @@ def test_the_model_is_told_whether_a_task_still_fits(run: tuple[Trial, Stage]) -
         assert one["room_tokens"] == pytest.approx(EDGE - CALM, abs=2_500)
     assert small["task"]["fits"] is True
     assert large["task"]["fits"] is False
+
+
+@pytest.mark.requirement("G10", "W5")
+def test_the_same_is_told_of_each_agent(run: tuple[Trial, Stage]) -> None:
+    [told] = _answers(run[0], "agent")
+    [agent] = told["agents"]
+    assert agent["agent_id"] == run[0].asked("agent")[0].agent_id
+    assert agent["room_tokens"] == pytest.approx(EDGE - FULLER, abs=2_500)
+    assert (agent["zone"], agent["fits"]) == ("yellow", False)
+    assert told["task"]["fits"] is True, "its parent is less full"
 
 
 @pytest.mark.requirement("A5", "W5", "C4")

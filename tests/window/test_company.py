@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,16 +14,25 @@ from holdfast.window import company
 from holdfast.window import state as states
 from holdfast.window.state import State
 from holdfast.wire import places
+from tests.builders import a_prompt, a_transcript, an_answer
 
 NOW_MS = int(time.time() * 1000)
 
 
-def _window(session: str, at_ms: int = NOW_MS) -> Path:
+ME = State(session_id="me", project="/p")
+
+
+def _window(session: str, at_ms: int = NOW_MS, **more: Any) -> Path:
     folder = places.window(session)
     Path(folder).mkdir(parents=True)
     given = {"session_id": session, "project": "/p", "used_tokens": 10, "edge_tokens": 100}
-    states.save(folder, State(**given, at_ms=at_ms))
+    states.save(folder, State(**{**given, **more}, at_ms=at_ms))
     return Path(folder, "state.json")
+
+
+def _aged(path: Path) -> None:
+    aged = (NOW_MS - company.LIVE_MS - 60_000) * 1_000_000
+    os.utime(path, ns=(aged, aged))
 
 
 @pytest.mark.requirement("G10")
@@ -30,9 +40,8 @@ def test_states_that_were_not_written_for_long_are_not_even_read() -> None:
     _window("near")
     old = _window("old")
     old.write_bytes(b"were it read, the log would say so")
-    aged = (NOW_MS - company.LIVE_MS - 60_000) * 1_000_000
-    os.utime(old, ns=(aged, aged))
-    found = company.of(State(session_id="me", project="/p"), load(), NOW_MS)
+    _aged(old)
+    found = company.of(ME, load(), NOW_MS)
     assert [one["session_id"] for one in found] == ["near"]
     assert not Path(places.home(), "guard.log").exists()
 
@@ -40,4 +49,34 @@ def test_states_that_were_not_written_for_long_are_not_even_read() -> None:
 @pytest.mark.requirement("G10")
 def test_one_that_says_itself_that_it_is_silent_is_no_company() -> None:
     _window("silent", at_ms=NOW_MS - company.LIVE_MS)
-    assert company.of(State(session_id="me", project="/p"), load(), NOW_MS) == []
+    assert company.of(ME, load(), NOW_MS) == []
+
+
+@pytest.mark.requirement("G10", "P4")
+def test_how_full_another_is_comes_from_its_transcript_while_its_hooks_sleep(
+    tmp_path: Path,
+) -> None:
+    """They note nothing before a mark is crossed, which on a large window takes hours."""
+    told = a_transcript(tmp_path / "t.jsonl", a_prompt(), an_answer(100_000))
+    long_ago = NOW_MS - company.LIVE_MS - 60_000
+    asleep = _window(
+        *("asleep", long_ago), transcript=str(told), used_tokens=5_000, edge_tokens=100_000
+    )
+    _aged(asleep)
+    told.touch()
+    asleep.with_name("spool").touch()
+    [one] = company.of(ME, load(), NOW_MS)
+    assert one["used_tokens"] == pytest.approx(100_000, abs=500)
+    assert one["room_tokens"] == 167_000 - one["used_tokens"]
+    assert one["zone"] == "yellow"
+
+
+@pytest.mark.requirement("G10")
+def test_each_says_whether_a_task_fits_as_far_as_anything_is_known() -> None:
+    _window("a", used_tokens=90_000, edge_tokens=100_000, velocity=2_500.0)
+    _window("b", used_tokens=20_000, edge_tokens=100_000)
+    _window("c", used_tokens=10, edge_tokens=0)
+    found = {one["session_id"]: one for one in company.of(ME, load(), NOW_MS, 50_000)}
+    assert [found[name]["fits"] for name in "abc"] == [False, True, None]
+    assert [found[name]["room_tokens"] for name in "abc"] == [10_000, 80_000, None]
+    assert "fits" not in company.of(ME, load(), NOW_MS)[0]

@@ -1,7 +1,12 @@
-"""Who else is at work: the agents of a session, and other sessions of its project."""
+"""Who else is at work: the agents of a session, and other sessions of its project.
+
+Hooks that sleep note nothing: how full a window is, and whether anybody works in it, is asked of
+its transcript.
+"""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from holdfast.settings.load import Settings
@@ -51,7 +56,17 @@ def _is_company(other: State, state: State) -> bool:
 
 def _is_live(folder: str, other: State, now_ms: int) -> bool:
     over = bool(other.ended_ms) or places.is_closed(folder)
-    return not over and now_ms - other.known_ms < LIVE_MS
+    return not over and now_ms - _heard_ms(other) < LIVE_MS
+
+
+def _heard_ms(other: State) -> int:
+    """By a hook that woke, by the watcher, or by a line in its transcript."""
+    if not other.transcript:
+        return other.known_ms
+    try:
+        return max(other.known_ms, Path(other.transcript).stat().st_mtime_ns // 1_000_000)
+    except (OSError, ValueError):
+        return other.known_ms
 
 
 def _told(one: State, health: dict[str, Any]) -> dict[str, Any]:
@@ -61,7 +76,7 @@ def _told(one: State, health: dict[str, Any]) -> dict[str, Any]:
         "agent_type": one.agent_type or None,
         **{name: health[name] for name in READ},
         "checkpoint_ms": one.checkpoint_ms or None,
-        "at_ms": one.known_ms,
+        "at_ms": _heard_ms(one),
     }
 
 
