@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,6 +70,34 @@ def test_equal_plans_give_equal_batches(loads: list[Load]) -> None:
     assert pack(loads, 70, 100, 3) == pack(list(loads), 70, 100, 3)
 
 
+@pytest.mark.requirement("P3")
+@given(some_loads(), st.integers(0, 150))
+def test_a_batch_stands_before_another_only_if_the_list_or_a_need_says_so(
+    loads: list[Load], now: int
+) -> None:
+    batches = pack(loads, now, 100, 3)
+    for before, after in pairwise(batches[1:] if now != 100 else batches):
+        needed = {need for at in after for need in loads[at].needs}
+        assert min(before) < min(after) or needed.intersection(before)
+    for batch in batches:
+        for one, other in pairwise(batch):
+            assert one < other or one in loads[other].needs
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize("now", [100, 60])
+def test_a_list_that_fits_as_it_stands_is_done_as_it_stands(now: int) -> None:
+    loads = [Load(size, (), str(at)) for at, size in enumerate([10, 30, 20, 5, 40, 25, 30, 7, 9])]
+    order = [at for batch in pack(loads, now, 100, 3) for at in batch]
+    assert order == list(range(9))
+
+
+@pytest.mark.requirement("P3")
+def test_a_task_too_large_keeps_its_place_in_the_list() -> None:
+    loads = [Load(size, (), str(at)) for at, size in enumerate([90, 500, 90, 600, 90])]
+    assert pack(loads, 100, 100, 3) == [[0], [1], [2], [3], [4]]
+
+
 @pytest.mark.requirement("P4")
 def test_at_most_so_many_specs_share_a_session() -> None:
     loads = [Load(1, (), f"s{n}") for n in range(7)]
@@ -80,7 +110,7 @@ def test_at_most_so_many_specs_share_a_session() -> None:
 def test_the_first_batch_takes_the_room_that_is_left() -> None:
     loads = [Load(60, (), "a"), Load(30, (), "b"), Load(40, (), "c")]
     assert pack(loads, 35, 100, 3) == [[1], [0, 2]]
-    assert pack(loads, 0, 100, 3) == [[0, 2], [1]]
+    assert pack(loads, 0, 100, 3) == [[0, 1], [2]]
 
 
 @pytest.mark.requirement("P3")

@@ -4,8 +4,8 @@ This is the balancing of an assembly line: as few stations as can be, no task be
 no station over its time. The largest task that is ready and still fits goes in, until none does.
 Where only so many specs may go into one batch, its last two places are better filled by the best
 pair: largest first would leave the small ones for batches of their own. Both ways are tried, from
-both ends, and the fewest batches are taken; a short plan is searched for one less. Equal input
-gives equal batches.
+both ends, and the fewest batches are taken; a short plan is searched for one less. Where filling in
+the order of the list takes no more, it is done so. Equal input gives equal batches.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections.abc import Sequence
 from dataclasses import replace
 
-from holdfast.plan import fewest
+from holdfast.plan import fewest, sequence
 from holdfast.plan.load import Load
 
 
@@ -26,19 +26,32 @@ def pack(loads: Sequence[Load], now: int, fresh: int, most_specs: int) -> list[l
     """
     if now != fresh:
         return _after_first(loads, now, fresh, most_specs)
-    needs, ahead = [list(load.needs) for load in loads], _followers(loads)
+    needs = [list(load.needs) for load in loads]
+    ahead = sequence.followers_of(needs)
     ways = [(way, pairs) for way in ((needs, ahead), (ahead, needs)) for pairs in (False, True)]
     found = [_fill(_Open(loads, *way, most_specs), fresh, pairs) for way, pairs in ways]
     back = [[batch[::-1] for batch in reversed(one)] for one in found[2:]]
-    quick = min([*found[:2], *back], key=len)
-    return fewest.fewer(loads, fresh, most_specs, len(quick)) or quick
+    listed = sequence.fill(loads, fresh, most_specs)
+    quick = min([listed, *found[:2], *back], key=len)
+    best = fewest.fewer(loads, fresh, most_specs, len(quick)) or quick
+    return sequence.arrange(best, loads)
 
 
 def _after_first(loads: Sequence[Load], now: int, fresh: int, most_specs: int) -> list[list[int]]:
     """The first batch into the room that is left, the others as if nothing had been before."""
     needs = [list(load.needs) for load in loads]
-    head = _Open(loads, needs, _followers(loads), most_specs).batch(now, pairs=True)
+    open_ = _Open(loads, needs, sequence.followers_of(needs), most_specs)
+    largest = open_.batch(now, pairs=True)
+    listed = sequence.Listed(loads, most_specs).batch(now)
+    heads = [listed, largest] if listed and set(listed) != set(largest) else [largest]
+    return min((_with_head(loads, one, fresh, most_specs) for one in heads), key=len)
+
+
+def _with_head(
+    loads: Sequence[Load], head: list[int], fresh: int, most_specs: int
+) -> list[list[int]]:
     placed = set(head)
+    first = sequence.arrange([head], loads) if head else []
     rest = [at for at in range(len(loads)) if at not in placed]
     new = {at: index for index, at in enumerate(rest)}
     left = [
@@ -46,15 +59,7 @@ def _after_first(loads: Sequence[Load], now: int, fresh: int, most_specs: int) -
         for at in rest
     ]
     batches = [[rest[index] for index in batch] for batch in pack(left, fresh, fresh, most_specs)]
-    return [head, *batches] if head else batches
-
-
-def _followers(loads: Sequence[Load]) -> list[list[int]]:
-    found: list[list[int]] = [[] for _ in loads]
-    for at, load in enumerate(loads):
-        for need in load.needs:
-            found[need].append(at)
-    return found
+    return [*first, *batches]
 
 
 def _fill(open_: _Open, room: int, pairs: bool) -> list[list[int]]:

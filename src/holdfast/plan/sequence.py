@@ -1,0 +1,107 @@
+"""The order of the list, wherever nothing speaks against it.
+
+A list of tasks is mostly written in the order its author would work in, also where it does not say
+who waits for whom. So batches are filled in that order where this takes no more of them, and
+batches made in any other way are at least arranged by it.
+"""
+
+from __future__ import annotations
+
+from bisect import insort
+from collections.abc import Collection, Sequence
+from heapq import heapify, heappop, heappush
+
+from holdfast.plan.load import Load
+
+LOOK_AHEAD = 50  # ready tasks; what is farther down the list would tear it apart
+
+
+def fill(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
+    """Into each batch the next tasks of the list that fit; one too large stands alone."""
+    listed = Listed(loads, most_specs)
+    batches: list[list[int]] = []
+    while listed.ready:
+        too_large = loads[listed.ready[0]].size > room
+        batches.append([listed.take(0)] if too_large else listed.batch(room))
+    return batches
+
+
+class Listed:
+    """What is ready, by its place in the list."""
+
+    def __init__(self, loads: Sequence[Load], most_specs: int) -> None:
+        self._loads, self._most = loads, most_specs
+        self._followers = followers_of([load.needs for load in loads])
+        self._waits = [len(load.needs) for load in loads]
+        self.ready = [at for at, count in enumerate(self._waits) if not count]
+
+    def batch(self, room: int) -> list[int]:
+        """The next ones that fit together."""
+        found: list[int] = []
+        specs: set[str] = set()
+        while (index := self._next(room, specs)) is not None:
+            at = self.take(index)
+            room -= self._loads[at].size
+            specs.add(self._loads[at].spec)
+            found.append(at)
+        return found
+
+    def take(self, index: int) -> int:
+        at = self.ready.pop(index)
+        for follower in self._followers[at]:
+            self._waits[follower] -= 1
+            if not self._waits[follower]:
+                insort(self.ready, follower)
+        return at
+
+    def _next(self, room: int, specs: set[str]) -> int | None:
+        for index, at in enumerate(self.ready[:LOOK_AHEAD]):
+            load = self._loads[at]
+            if load.size <= room and (load.spec in specs or len(specs) < self._most):
+                return index
+        return None
+
+
+def arrange(batches: Sequence[Sequence[int]], loads: Sequence[Load]) -> list[list[int]]:
+    """The same batches, and in each the same tasks, in the order of the list."""
+    home = {at: index for index, batch in enumerate(batches) for at in batch}
+    needs = [
+        {home[need] for at in batch for need in loads[at].needs if need in home} - {index}
+        for index, batch in enumerate(batches)
+    ]
+    order = _sorted(needs, [min(batch) for batch in batches])
+    return [_within(batches[index], loads) for index in order]
+
+
+def _within(batch: Sequence[int], loads: Sequence[Load]) -> list[int]:
+    if len(batch) < 2:
+        return list(batch)
+    listed = sorted(batch)
+    place = {at: index for index, at in enumerate(listed)}
+    needs = [{place[need] for need in loads[at].needs if need in place} for at in listed]
+    return [listed[index] for index in _sorted(needs, range(len(listed)))]
+
+
+def _sorted(needs: Sequence[Collection[int]], rank: Sequence[int]) -> list[int]:
+    """Each after what it needs; of those that could come next, the one of the lowest rank."""
+    followers, waits = followers_of(needs), [len(some) for some in needs]
+    ready = [(rank[at], at) for at, count in enumerate(waits) if not count]
+    heapify(ready)
+    found: list[int] = []
+    while ready:
+        at = heappop(ready)[1]
+        found.append(at)
+        for follower in followers[at]:
+            waits[follower] -= 1
+            if not waits[follower]:
+                heappush(ready, (rank[follower], follower))
+    return found
+
+
+def followers_of(needs: Sequence[Collection[int]]) -> list[list[int]]:
+    """Who waits for each."""
+    found: list[list[int]] = [[] for _ in needs]
+    for at, some in enumerate(needs):
+        for need in some:
+            found[need].append(at)
+    return found
