@@ -30,6 +30,20 @@ def test_on_a_terminal_there_is_a_bar_and_stdout_stays_clean(theatre: Theatre) -
     assert "\x1b[" in shown
 
 
+@pytest.mark.requirement("P5", "U3")
+def test_on_a_terminal_the_end_stands_after_the_bar_is_gone(theatre: Theatre) -> None:
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "holdfast.cli", *theatre.words()]
+    environ = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    with subprocess.Popen(words, stdout=theirs, stderr=theirs, env=environ) as run:
+        os.close(theirs)
+        shown = _all(ours)
+    assert run.returncode == 0
+    lines = shown.replace("\r\n", "\n").splitlines()
+    assert lines[-1] == f"journal: {theatre.journal}"
+    assert lines[-2].rpartition("\x1b[2K")[2] == "done: 3 sessions, nothing left"
+
+
 @pytest.mark.requirement("P5")
 def test_elsewhere_there_are_lines_and_no_escapes(theatre: Theatre) -> None:
     found = theatre.run()

@@ -47,7 +47,7 @@ def test_said_again_nothing_is_done_again(theatre: Theatre) -> None:
     found = theatre.answer()
     assert (found["state"], found["done_before"]) == ("nothing", 3)
     assert theatre.tasks == IN_ORDER
-    assert "nothing left to do: 3 tasks done" in theatre.run().stdout
+    assert "nothing left to do: all 3 tasks are done" in theatre.run().stdout
 
 
 @pytest.mark.requirement("P5")
@@ -235,6 +235,32 @@ def test_tasks_that_may_run_beside_each_other_do_so_up_to_the_limit(theatre: The
     assert sorted(theatre.tasks) == ["one", "three", "two"]
 
 
+@pytest.mark.requirement("P5", "U3")
+def test_a_dry_run_needs_no_client_and_says_that_a_run_will(theatre: Theatre) -> None:
+    theatre.client.chmod(0o600)
+    found = theatre.run("--dry-run")
+    assert found.exit_code == 0
+    assert "batch 3 of 3: about 80,000 tokens\n" in found.stdout
+    assert f"{theatre.client} is not a program; `holdfast run` needs it" in found.stderr
+    assert not theatre.folder.exists()
+
+
+@pytest.mark.requirement("P4", "U3")
+def test_a_window_is_said_as_a_plan_says_tokens(theatre: Theatre) -> None:
+    given = ("1m", "1000k", "1,000,000", "1000000")
+    assert {theatre.run("--dry-run", "--window", one).stdout.split("\n")[0] for one in given} == {
+        "room: 600,000 tokens a batch (windows of 1,000,000 tokens, as told)"
+    }
+    assert theatre.run("--window", "0").exit_code == 2
+
+
+@pytest.mark.requirement("U3")
+def test_a_long_line_of_a_prompt_is_cut_between_words(theatre: Theatre) -> None:
+    theatre.plan.write_text(f"- [ ] {'word ' * 60}\n")
+    [line] = [one for one in theatre.run("--dry-run").stdout.splitlines() if "word" in one]
+    assert line.endswith("word …") and len(line) < 170
+
+
 @pytest.mark.requirement("P5")
 @pytest.mark.parametrize("named", [True, False])
 def test_a_client_that_is_not_there_is_named_and_nothing_starts(
@@ -253,15 +279,6 @@ def test_a_client_that_is_not_there_is_named_and_nothing_starts(
     assert isinstance(found.exception, NoClient)
     assert found.exception.exit_code == 5
     assert not theatre.folder.exists()
-
-
-@pytest.mark.requirement("P5")
-def test_a_dry_run_needs_no_client_and_says_that_there_is_none(theatre: Theatre) -> None:
-    theatre.client.unlink()
-    found = theatre.run("--dry-run", "--window", "1m")
-    assert found.exit_code == 0
-    assert "room: 600,000 tokens a batch" in found.stdout
-    assert f"{theatre.client} is not a program" in found.stderr
 
 
 @pytest.mark.requirement("P5")

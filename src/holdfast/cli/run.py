@@ -31,6 +31,7 @@ from holdfast.plan import past, read, room
 from holdfast.plan.errors import NoPlan
 from holdfast.plan.make import make
 from holdfast.plan.room import Room
+from holdfast.plan.said import counted, nothing_left
 from holdfast.plan.task import Plan
 from holdfast.plan.workflow import Workflow
 from holdfast.settings import load as settings_load
@@ -45,13 +46,13 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 @click.argument("client_args", nargs=-1, type=click.UNPROCESSED, metavar="[-- CLIENT_ARGS]")
 @click.option("--dry-run", is_flag=True, help="show what would run; start nothing")
 @click.option("--json", "as_plain", is_flag=True, help="plain values for programs, at the end")
-@click.option("--model", default="", metavar="M", help="passed on to the client")
+@click.option("--model", default="", metavar="MODEL", help="passed on to the client")
 @click.option("--permission-mode", default="", metavar="MODE", help="passed on to the client")
 @click.option(
     "--max-parallel",
+    metavar="N",
     type=click.IntRange(1, 16),
     default=2,
-    metavar="N",
     show_default=True,
     help="sessions at once, where a batch's tasks may run side by side; 1: never",
 )
@@ -137,7 +138,7 @@ def _client(named: Path | None, dry_run: bool) -> Client:
     except NoClient as slip:
         if not dry_run:
             raise
-        return Client(str(named or "claude"), "", f"{slip}: nothing could run")
+        return Client(str(named or "claude"), "", f"{slip}; `holdfast run` needs it")
 
 
 class _Planner:
@@ -208,18 +209,14 @@ def room_for(settings: Settings, root: Path, model: str, window: int | None) -> 
 
 
 def _tell_end(report: Report) -> None:
-    done = _many(sum(one.result == account.DONE for one in report.sessions), "session")
+    done = counted(sum(one.result == account.DONE for one in report.sessions), "session")
     if report.state == "nothing":
-        click.echo(f"nothing left to do: {_many(report.done_before, 'task')} done")
+        click.echo(nothing_left(report.done_before))
     elif report.state == "done":
         click.echo(f"done: {done}, nothing left")
     else:
-        click.echo(f"{report.state}: {done} done, {_many(len(report.left), 'task')} left")
+        click.echo(f"{report.state}: {done} done, {counted(len(report.left), 'task')} left")
     click.echo(f"journal: {report.folder}/journal.jsonl", err=True)
-
-
-def _many(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _now_ms() -> int:

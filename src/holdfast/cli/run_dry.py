@@ -12,6 +12,7 @@ from holdfast.conductor import claude, prompt
 from holdfast.conductor.conduct import Conductor
 from holdfast.conductor.session import Job
 from holdfast.plan.room import Room
+from holdfast.plan.said import about, nothing_left
 from holdfast.wire.inert import inert
 
 SHOWN_LINES = 6
@@ -32,7 +33,7 @@ def show(conductor: Conductor, room: Room, warning: str, as_plain: bool) -> None
         for job in batch:
             _show(conductor, job, batch)
     if not batches:
-        click.echo("nothing left to do")
+        click.echo(nothing_left(len(flow.done)))
     for words in filter(None, (warning, *conductor.report.notes)):
         click.echo(f"  note: {inert(words)}", err=True)
 
@@ -52,14 +53,21 @@ def _plain(conductor: Conductor, job: Job, batch: list[Job]) -> dict[str, object
 
 def _show(conductor: Conductor, job: Job, batch: list[Job]) -> None:
     beside = f", one of {len(batch)} side by side" if len(batch) > 1 else ""
-    size = f"about {job.tokens:,} tokens, up to {job.high_tokens:,} expected"
+    wide = job.high_tokens > job.tokens
+    upper = f", one in ten takes more than {about(job.high_tokens)}" if wide else ""
+    size = f"about {about(job.tokens)} tokens{upper}"
     click.echo(f"\nbatch {job.number} of {job.count}{beside}: {size}")
     click.echo(f"  $ {inert(shlex.join(_command(conductor)))}")
     lines = [line for line in _prompt(conductor, job, batch).splitlines() if line.strip()]
     for line in lines[:SHOWN_LINES]:
-        click.echo(f"  > {inert(shorten(line, SHOWN_CHARS, placeholder=' …'))}")
+        click.echo(f"  > {_short(inert(line))}")
     if len(lines) > SHOWN_LINES:
         click.echo(f"  > … {len(lines) - SHOWN_LINES} more lines")
+
+
+def _short(line: str) -> str:
+    """Cut where a word ends, and seen to be cut."""
+    return shorten(line, SHOWN_CHARS, placeholder=" …") if len(line) > SHOWN_CHARS else line
 
 
 def _prompt(conductor: Conductor, job: Job, batch: list[Job]) -> str:

@@ -1,0 +1,32 @@
+"""Counts and sizes as a person is told them.
+
+An estimate whose range spans a factor of eight or more has no more than two digits that mean
+something; programs get them all.
+"""
+
+from __future__ import annotations
+
+DIGITS = 2
+
+
+def about(tokens: int) -> str:
+    """`17,386` is `17,000`."""
+    step = max(1, 10 ** (len(str(abs(tokens))) - DIGITS))
+    return f"{(tokens + step // 2) // step * step:,}"
+
+
+def span(low: int, high: int) -> str:
+    """Empty where there is none."""
+    return f"{about(low)} to {about(high)}" if low != high else ""
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 batch`, `2 batches`."""
+    many = "es" if noun.endswith(("s", "x", "ch", "sh")) else "s"
+    return f"{count:,} {noun}{'' if count == 1 else many}"
+
+
+def nothing_left(count: int) -> str:
+    if count == 1:
+        return "nothing left to do: the one task is done"
+    return f"nothing left to do: all {count:,} tasks are done"
