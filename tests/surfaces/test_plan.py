@@ -94,9 +94,32 @@ def test_share_and_specs_are_settings(project: Path, monkeypatch: pytest.MonkeyP
 def test_the_table_shows_estimates_with_range_and_basis(project: Path) -> None:
     found = _invoke("plan.md", "--room", "90000")
     assert found.exit_code == 0
-    for words in ("Write the cart", "90,000", "given in the plan", "checkpoint", "done already: 1"):
+    for words in ("Write the cart", "90,000", "as given", "checkpoint", "done already: 1"):
         assert words in found.stdout
+    assert "known by  the prior: no past requests to learn from" in found.stdout
     assert "cart.py, price.py: not there yet" in found.stderr
+
+
+@pytest.mark.requirement("P2", "U3")
+def test_the_table_shows_what_is_in_a_part_and_why(project: Path) -> None:
+    listed = "a/1.py, a/2.py, a/3.py, a/4.py, b/5.py, b/6.py, b/7.py, b/8.py"
+    (project / "plan.md").write_text(f"- [ ] Port\n  - files: {listed}\n  - estimate: 80k\n")
+    found = _invoke("plan.md", "--room", "40k")
+    assert "Port (part 1 of 2)" in found.stdout
+    words = "a/1.py, a/2.py, a/3.py and 1 more: files that belong together by folder"
+    assert words in " ".join(found.stdout.split())
+    tight = _invoke("plan.md", "--room", "4k")
+    assert "port (part 8 of 8): about 10,000 tokens do not fit into 4,000" in tight.stderr
+    assert "larger than the room" in tight.stdout
+
+
+@pytest.mark.requirement("U3")
+def test_the_room_says_what_it_is_of(project: Path) -> None:
+    words = "120,000 tokens a batch (no session seen here: at most 60% of a fresh window of 200,000"
+    assert words in " ".join(_invoke("plan.md").stdout.split())
+    _session(project, 130_000)
+    words = "room 37,000 tokens in this session, 120,000 in a fresh window (session live-ses: 130,0"
+    assert words in " ".join(_invoke("plan.md").stdout.split())
 
 
 @pytest.mark.requirement("P1")

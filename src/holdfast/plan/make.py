@@ -91,7 +91,12 @@ def _warnings(tasks: Sequence[Task], pieces: Sequence[Piece], root: Path) -> Ite
         if piece.warning:
             beyond = piece.estimate.tokens > models.LARGE
             largest = f"; no window holds more than {models.LARGE:,}" if beyond else ""
-            yield f"{piece.task.id}: {piece.warning}{largest}"
+            yield f"{_name(piece.task)}: {piece.warning}{largest}"
+
+
+def _name(task: Task) -> str:
+    """A part's id is made of its files: nobody has seen it in the plan."""
+    return f"{task.spec} (part {task.part})" if task.part else task.id
 
 
 def _about_files(task: Task, odd: dict[str, str]) -> Iterable[str]:

@@ -52,7 +52,11 @@ def _fresh(edge_tokens: int, limit: int) -> int:
 
 def stated(tokens: int, specs: int) -> Room:
     """As somebody said it, for every batch alike."""
-    return Room(tokens, tokens, tokens, specs, f"{tokens:,} tokens, as told")
+    return Room(tokens, tokens, tokens, specs, "as told")
+
+
+def share_of(window_tokens: int, share: float) -> str:
+    return f"at most {share:.0%} of a fresh window of {window_tokens:,} tokens"
 
 
 UNKNOWN_WINDOW = models.SMALL  # nothing is known: what fits there fits everywhere

@@ -26,6 +26,11 @@ def counted(count: int, noun: str) -> str:
     return f"{count:,} {noun}{'' if count == 1 else many}"
 
 
+def short(text: str, most: int) -> str:
+    """Seen to be cut, where it is."""
+    return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
 def nothing_left(count: int) -> str:
     if count == 1:
         return "nothing left to do: the one task is done"

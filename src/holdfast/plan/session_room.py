@@ -18,7 +18,7 @@ def of_window(state: State, folder: str, settings: Settings, now_ms: int) -> Roo
     window, edge = seen.edge.window_tokens, seen.edge.edge_tokens
     session = inert(state.session_id[:8])
     if state.ended_ms or places.is_closed(folder):
-        words = f"session {session} has ended: a fresh window like its own, {window:,} tokens"
+        words = f"session {session} has ended: {room.share_of(window, share)} like its own"
         return room.fresh(window, share, specs, words, edge)
     used = seen.reading.used_tokens
     words = f"session {session}: {used:,} of {edge:,} tokens used"
@@ -26,6 +26,6 @@ def of_window(state: State, folder: str, settings: Settings, now_ms: int) -> Roo
 
 
 def unknown(settings: Settings) -> Room:
-    words = f"no session seen here: a fresh window of {room.UNKNOWN_WINDOW:,} tokens"
     share, specs = settings.share("batch_share"), settings.whole("batch_specs")
+    words = f"no session seen here: {room.share_of(room.UNKNOWN_WINDOW, share)}"
     return room.fresh(room.UNKNOWN_WINDOW, share, specs, words)

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from holdfast.plan.estimate import Estimate
 from holdfast.plan.groups import Grouped, group
+from holdfast.plan.said import about
 from holdfast.plan.task import Task, digest
 
 Estimator = Callable[[Task], Estimate]
@@ -119,4 +120,4 @@ def _too_large(task: Task, size: Estimate, room_tokens: int, why: str) -> Piece:
 
 
 def _words(size: Estimate, room_tokens: int, why: str) -> str:
-    return f"about {size.tokens:,} tokens do not fit into {room_tokens:,}, and {why}"
+    return f"about {about(size.tokens)} tokens do not fit into {room_tokens:,}, and {why}"

@@ -1,0 +1,108 @@
+"""A workflow for a person: what room there is, and one table of batches and their tasks."""
+
+from __future__ import annotations
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from holdfast.plan.room import Room
+from holdfast.plan.said import about, counted, nothing_left, short, span
+from holdfast.plan.split import Piece
+from holdfast.plan.workflow import Batch, Workflow
+from holdfast.wire.inert import inert
+
+MOST_SHOWN = 200  # batches; the rest is a number
+MOST_CHARS = 160  # of a title
+MOST_FILES = 3  # of a part; the rest is a number
+RIGHT = ("tokens", "80% range")
+
+
+def show(found: Workflow) -> None:
+    console = Console(highlight=False)
+    title = Text(inert(found.title) or "plan", style="bold")
+    size = f"{counted(len(found.batches), 'batch')}, about {about(found.tokens)} tokens"
+    console.print(title + Text(f": {size}", style="not bold"))
+    bases = _bases(found)
+    console.print(_facts(found.room, bases))
+    if not found.batches:
+        console.print(f"  {nothing_left(len(found.done))}")
+        return
+    console.print(_table(found, differ=len(bases) > 1))
+    if len(found.batches) > MOST_SHOWN:
+        console.print(f"  and {len(found.batches) - MOST_SHOWN:,} more batches: --json has all")
+    if found.done:
+        console.print(Text(f"  done already: {len(found.done):,}", style="dim"))
+
+
+def _bases(found: Workflow) -> list[str]:
+    """What the estimates rest on, those with a range: the others are the plan's own word."""
+    pieces = [piece for batch in found.batches for piece in batch.pieces]
+    return list(dict.fromkeys(one.estimate.basis for one in pieces if _is_range(one)))
+
+
+def _facts(room: Room, bases: list[str]) -> Table:
+    facts = Table.grid(padding=(0, 2, 0, 0))
+    facts.add_row("  room", f"{_room(room)} ({inert(room.basis)})", style="dim")
+    if len(bases) == 1:
+        facts.add_row("  known by", inert(bases[0]), style="dim")
+    return facts
+
+
+def _room(room: Room) -> str:
+    if room.here:
+        now = f"{room.now_tokens:,} tokens in this session"
+        return f"{now}, {room.fresh_tokens:,} in a fresh window"
+    return f"{counted(room.fresh_tokens, 'token')} a batch"
+
+
+def _table(found: Workflow, differ: bool) -> Table:
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    for name in ("", "task", *RIGHT, *(("known by",) if differ else ())):
+        table.add_column(name, justify="right" if name in RIGHT else "left")
+    for at, batch in enumerate(found.batches[:MOST_SHOWN]):
+        if at:
+            table.add_row("", Text("checkpoint", style="cyan"))
+        _batch(table, at, batch)
+        for piece in batch.pieces:
+            _task(table, piece, differ)
+    return table
+
+
+def _batch(table: Table, at: int, batch: Batch) -> None:
+    where = "" if batch.fresh else " in this session"
+    share = batch.tokens / max(1, batch.room_tokens)
+    used = f"{share:.0%} of the room" if share <= 1 else "larger than the room"
+    side = ", side by side" if batch.parallel else ""
+    colour = "yellow" if batch.high_tokens > batch.room_tokens else "green"
+    table.add_row(
+        Text(str(at + 1), style="bold"),
+        Text(f"batch{where}, {used}{side}", style="bold"),
+        Text(about(batch.tokens), style="bold red" if share > 1 else "bold"),
+        Text(span(batch.low_tokens, batch.high_tokens), style=colour),
+    )
+
+
+def _task(table: Table, piece: Piece, differ: bool) -> None:
+    size = piece.estimate
+    words = Text(short(inert(piece.task.shown), MOST_CHARS))
+    if piece.cut:
+        words.append(f"\n{_cut(piece)}", style="dim")
+    wide = span(size.low_tokens, size.high_tokens) if _is_range(piece) else "as given"
+    tokens = about(size.tokens) if _is_range(piece) else f"{size.tokens:,}"
+    basis = (Text(inert(size.basis), style="dim"),) if differ else ()
+    table.add_row("", words, tokens, Text(wide, style="dim"), *basis)
+
+
+def _cut(piece: Piece) -> str:
+    """What is in a part, and why it is one: who cannot see it cannot overrule it."""
+    files = piece.task.files
+    if len(files) == 1 and piece.task.part:
+        return inert(files[0], 300)
+    more = f" and {len(files) - MOST_FILES:,} more" if len(files) > MOST_FILES else ""
+    named = f"{', '.join(files[:MOST_FILES])}{more}: " if piece.task.part else ""
+    return inert(f"{named}{piece.cut}", 300)
+
+
+def _is_range(piece: Piece) -> bool:
+    return piece.estimate.low_tokens != piece.estimate.high_tokens
