@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
-from holdfast.plan import draw, room
+from holdfast.plan import room
 from holdfast.plan.estimate import Past
 from holdfast.plan.make import make
 from holdfast.plan.room import Room
 from holdfast.plan.task import Plan, Task
 from holdfast.plan.workflow import Workflow, as_json
-from tests.plan.builders import a_plan, a_room, a_task
+from tests.plan.builders import a_room, a_task
 
 
 def _made(*tasks: Task, at: Room | None = None, root: Path = Path("/nonexistent")) -> Workflow:
@@ -120,23 +117,3 @@ def test_a_range_of_a_batch_is_narrower_than_the_sum_of_its_ranges() -> None:
     [batch] = _made(a_task("a"), a_task("b")).batches
     highs = sum(piece.estimate.high_tokens for piece in batch.pieces)
     assert batch.low_tokens < batch.tokens < batch.high_tokens < highs
-
-
-TITLES = st.text(min_size=1, max_size=40)
-
-
-@pytest.mark.requirement("P3")
-@given(st.lists(TITLES, min_size=1, max_size=8))
-def test_any_titles_make_a_picture_that_can_be_read(titles: list[str]) -> None:
-    tasks = [_sized(f"t{n}", title=title) for n, title in enumerate(titles)]
-    found = make(a_plan(*tasks), a_room(), Past(), Path("/nonexistent"))
-    ElementTree.fromstring(draw.svg(found))
-    for line in draw.mermaid(found).splitlines()[1:]:
-        label = line.partition('["')[2].rpartition('"]')[0]
-        assert '"' not in label and "\x1b" not in line
-
-
-def test_a_picture_of_very_many_batches_is_bounded() -> None:
-    found = _made(*(_sized(f"t{n}") for n in range(1000)))
-    assert len(found.batches) == 1000
-    assert "600 more batches" in draw.svg(found) and "600 more batches" in draw.mermaid(found)

@@ -13,8 +13,10 @@ from holdfast.cli.choose import NoSession
 from holdfast.cli.replay import write_drawing
 from holdfast.cli.token_count import TokenCount
 from holdfast.client.install.scopes import claude_folder
-from holdfast.plan import draw, past, read, room, session_room
+from holdfast.plan import past, read, room, session_room
 from holdfast.plan.make import make
+from holdfast.plan.mermaid import mermaid as mermaid_text
+from holdfast.plan.picture import svg as picture
 from holdfast.plan.room import Room
 from holdfast.plan.workflow import Workflow, as_json
 from holdfast.settings import load as settings_load
@@ -50,11 +52,11 @@ def plan(
     known = past.learn(root, claude_folder(Path.home()) / "projects")
     found = make(given, room_for(settings, project and root, told, window), known, root)
     if svg is not None:
-        write_drawing(draw.svg(found), svg)
+        write_drawing(picture(found), svg)
     if as_plain:
         click.echo(json.dumps(as_json(found), indent=2))
     elif mermaid:
-        click.echo(draw.mermaid(found), nl=False)
+        click.echo(mermaid_text(found), nl=False)
     else:
         _show(found)
     for words in found.warnings if not as_plain else ():
