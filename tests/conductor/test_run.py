@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -259,6 +260,13 @@ def test_a_long_line_of_a_prompt_is_cut_between_words(theatre: Theatre) -> None:
     theatre.plan.write_text(f"- [ ] {'word ' * 60}\n")
     [line] = [one for one in theatre.run("--dry-run").stdout.splitlines() if "word" in one]
     assert line.endswith("word …") and len(line) < 170
+
+
+@pytest.mark.requirement("P1", "P5", "U3")
+def test_a_dry_run_says_estimates_as_a_plan_does(theatre: Theatre) -> None:
+    theatre.plan.write_text("- [ ] A\n- [ ] B\n  - estimate: 90k\n  - depends: A\n")
+    size = r"about \d{2,3},000 tokens, one in ten takes more than \d{2,3},000"
+    assert re.search(f"^batch 1 of 1: {size}$", theatre.run("--dry-run").stdout, re.MULTILINE)
 
 
 @pytest.mark.requirement("P5")

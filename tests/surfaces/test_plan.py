@@ -168,7 +168,7 @@ def test_a_bad_plan_ends_with_two_and_says_where(
 
 def test_a_plan_that_is_done_says_so(project: Path) -> None:
     (project / "plan.md").write_text("- [x] a\n- [x] b\n", encoding="utf-8")
-    assert "all 2 tasks are done" in _invoke("plan.md").stdout
+    assert "nothing left to do: 2 tasks done" in _invoke("plan.md").stdout
     assert _json("plan.md")["nodes"] == {}
 
 
@@ -181,5 +181,6 @@ def test_a_home_that_takes_nothing_is_no_reason_to_fail(project: Path) -> None:
 def test_tokens_are_said_as_a_plan_says_them(project: Path) -> None:
     assert _json("plan.md", "--room", "10k")["room"] == _json("plan.md", "--room", "10,000")["room"]
     assert _json("plan.md", "--window", "120k")["room"]["window_tokens"] == 120_000
-    for wrong in ("0", "many", "-1", "1.5k"):
+    assert _json("plan.md", "--room", "1.5k")["room"]["now_tokens"] == 1_500
+    for wrong in ("0", "many", "-1", "1.5.5k", "k"):
         assert _invoke("plan.md", f"--room={wrong}").exit_code == 2

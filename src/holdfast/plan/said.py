@@ -31,7 +31,5 @@ def short(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
-def nothing_left(count: int) -> str:
-    if count == 1:
-        return "nothing left to do: the one task is done"
-    return f"nothing left to do: all {count:,} tasks are done"
+def nothing_left(done: int) -> str:
+    return f"nothing left to do: {counted(done, 'task')} done"
