@@ -5,8 +5,6 @@ BIN := $(VENV)/bin
 CORPUS ?=
 EVALUATE ?=
 CLIENT_VERSION := 2.1.325
-# What imports the store or the API; the inner loop does without.
-STORE_TESTS := tests/api tests/contracts tests/team tests/surfaces/test_board.py tests/surfaces/test_db.py tests/stories/test_filled.py
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an environment forbids bytecode, every test run compiles every module anew: 20 of 67 seconds of CPU.
 export PYTHONDONTWRITEBYTECODE :=
@@ -38,10 +36,10 @@ check: $(VENV)/.ready ## format, lint, types, import contracts
 	$(BIN)/lint-imports
 
 quick: $(VENV)/.ready ## the inner loop: no real client, no database, nothing slow
-	$(BIN)/pytest -q -n auto --dist worksteal -p no:schemathesis $(STORE_TESTS:%=--ignore %) -m "not real_client and not slow and not store"
+	$(BIN)/pytest -q -n auto --dist worksteal -p no:schemathesis -m "not real_client and not slow and not store"
 
 store: $(VENV)/.ready ## the inner loop of the store and the API, on SQLite
-	$(BIN)/pytest -q -n auto --dist worksteal -m "store and not slow"
+	$(BIN)/pytest -q -n auto --dist worksteal -m "store and not slow and not real_client"
 
 test: check client ## everything
 	HYPOTHESIS_PROFILE=full HOLDFAST_TEST_HOOKS=started $(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term:skip-covered

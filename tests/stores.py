@@ -27,17 +27,43 @@ ENGINES = (
     pytest.param("postgres", id="postgres", marks=pytest.mark.slow),
 )
 DATABASES = frozenset(("sqlite_template", "sqlite_url", "store_url", "store", "api"))
-FOLDERS = ("tests/api/", "tests/contracts/", "tests/team/")
+ABOUT_STORES = tuple(
+    str(Path(__file__).parent / name)
+    for name in (
+        "api",
+        "contracts",
+        "docs/test_limits.py",
+        "mcp/test_beside.py",
+        "mcp/test_life.py",
+        "real_client/test_board.py",
+        "stories/test_filled.py",
+        "surfaces/test_board.py",
+        "surfaces/test_db.py",
+        "team",
+        "watcher",
+        "work/test_status.py",
+    )
+)
 GIVEN = "HOLDFAST_TEST_DATABASE_URL"
 _given_url = os.environ.get(GIVEN, "")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """`make quick` does not even import these: SQLAlchemy and FastAPI take a second per worker."""
+    left_out = "not store" in config.option.markexpr and _is_about_stores(collection_path)
+    return left_out or None
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Whatever opens a database, or is about one: `make quick` leaves it to `make store`."""
     for item in items:
         opens = DATABASES.intersection(getattr(item, "fixturenames", ()))
-        if opens or item.nodeid.startswith(FOLDERS):
+        if opens or _is_about_stores(item.path):
             item.add_marker(pytest.mark.store)
+
+
+def _is_about_stores(path: Path) -> bool:
+    return str(path).startswith(ABOUT_STORES)
 
 
 @pytest.fixture(scope="session")

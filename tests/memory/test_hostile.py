@@ -43,6 +43,7 @@ def test_a_project_of_any_name_is_found_expanded_and_rebuilt(tmp_path: Path, nam
     assert str(tmp_path / name) in [one.project for one in rebuild()]
 
 
+@pytest.mark.store
 @pytest.mark.requirement("M2")
 @pytest.mark.parametrize("name", ["a b", "what?mode=rwc", "a#b", "100%41"])
 def test_a_home_of_any_name_holds_all_that_is_made(

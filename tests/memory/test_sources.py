@@ -30,10 +30,8 @@ from holdfast.memory.sources.pieces import MOST_CHARS, pieces
 from holdfast.memory.sync import sync
 from holdfast.segment import shelf
 from holdfast.segment.formats import Compressed, Metadata
-from holdfast.store.store import Store
 from holdfast.window import state
 from holdfast.wire import places
-from holdfast.work import messages, projects
 from tests.memory.told import a_line, a_session, said, written
 from tests.transcript.builders import jsonl
 
@@ -213,6 +211,9 @@ def test_a_segment_expands_to_its_turns_and_is_noted_as_read(project: Path) -> N
 @pytest.mark.store
 @pytest.mark.requirement("M2")
 def test_messages_of_a_project_are_found_and_others_are_not(project: Path) -> None:
+    from holdfast.store.store import Store
+    from holdfast.work import messages, projects
+
     store = Store.open()
     for path, words in ((project, "the anchor is stuck"), (project / "other", "anchor away")):
         store.write(partial(projects.put, path=str(path), now_ms=NOW_MS))
