@@ -10,13 +10,12 @@ import threading
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
 import pytest
 
 from holdfast.memory import fill
-from holdfast.memory.embed import asking, embedder, minilm, onnx
+from holdfast.memory.embed import asking, embedder
 from holdfast.memory.embed import endpoint as talking
 from holdfast.memory.embed.embedder import NoEmbedder
 from holdfast.memory.embed.endpoint import Endpoint
@@ -26,8 +25,13 @@ from holdfast.memory.sync import sync
 from holdfast.settings import load
 from tests.memory.told import a_session
 
+if TYPE_CHECKING:
+    from holdfast.memory.embed.onnx import Onnx
+
 Answering = Callable[[list[str]], Any]
 KEY = "sk-" + "q7Zk" * 8
+POLL = 0.01  # seconds until a server sees that it is to end; half a one, by itself
+loads_the_model = pytest.mark.slow  # 22 MB: half a second of CPU, in each worker and process
 
 
 @pytest.fixture
@@ -50,7 +54,7 @@ def endpoint() -> Iterator[Callable[[Answering], Endpoint]]:
 
         server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         server.daemon_threads = True
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        threading.Thread(target=server.serve_forever, args=(POLL,), daemon=True).start()
         servers.append(server)
         return Endpoint(f"http://127.0.0.1:{server.server_port}/v1", "m", key)
 
@@ -69,19 +73,22 @@ def rows(vectors: list[list[float]]) -> dict[str, Any]:
     return {"data": listed[::-1]}  # any order will do
 
 
+@loads_the_model
 @pytest.mark.requirement("M2", "X3")
-def test_the_shipped_model_knows_what_words_mean(model: onnx.Onnx) -> None:
+def test_the_shipped_model_knows_what_words_mean(model: Onnx) -> None:
     found = model.embed(["the payment was charged twice", "duplicate billing", "yellow bananas"])
     near = found @ found.T
     assert found.shape == (3, 384)
     assert near[0, 1] > near[0, 2] + 0.2
-    assert np.allclose(np.diag(near), 1, atol=1e-3)
+    assert near.diagonal() == pytest.approx([1, 1, 1], abs=1e-3)
 
 
 @pytest.mark.requirement("M2", "X4")
 def test_a_model_that_is_not_the_measured_one_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from holdfast.memory.embed import minilm
+
     package = tmp_path / "odd_model"
     package.mkdir()
     (package / "__init__.py").write_text("raise RuntimeError('never imported')")
@@ -91,8 +98,11 @@ def test_a_model_that_is_not_the_measured_one_is_not_used(
         minilm.verified("odd_model", "model.onnx", minilm.MODEL[2])
 
 
+@loads_the_model
 @pytest.mark.requirement("M2")
 def test_a_folder_of_the_users_is_an_embedder_too(tmp_path: Path) -> None:
+    from holdfast.memory.embed import minilm, onnx
+
     (tmp_path / onnx.MODEL).write_bytes(minilm.verified(*minilm.MODEL))
     (tmp_path / onnx.TOKENIZER).write_bytes(minilm.verified(*minilm.TOKENIZER))
     found = embedder.chosen(str(tmp_path))
@@ -103,6 +113,8 @@ def test_a_folder_of_the_users_is_an_embedder_too(tmp_path: Path) -> None:
 @pytest.mark.requirement("M2")
 @pytest.mark.parametrize("content", [None, b"", b"not a model"])
 def test_a_folder_without_a_model_says_so(tmp_path: Path, content: bytes | None) -> None:
+    from holdfast.memory.embed import onnx
+
     if content is not None:
         for name in (onnx.MODEL, onnx.TOKENIZER):
             (tmp_path / name).write_bytes(content)
@@ -189,7 +201,7 @@ def raw(answer: bytes, endless: bytes = b"") -> tuple[Endpoint, socketserver.TCP
         def handle_error(self, *given: Any) -> None: ...
 
     server = Server(("127.0.0.1", 0), Handler)
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=(POLL,), daemon=True).start()
     return Endpoint(f"http://127.0.0.1:{server.server_address[1]}/v1", "m", ""), server
 
 
@@ -261,6 +273,8 @@ class Hanging:
     def embed(self, texts: list[str]) -> Any:
         if len(texts) == 1 and texts[0] == "blue whale":
             self.over.wait(60)
+        import numpy as np
+
         return np.ones((len(texts), 8), np.float32) / np.sqrt(8)
 
 
@@ -281,6 +295,7 @@ def test_an_embedder_that_hangs_costs_patience_not_the_answer(
     assert any("no answer within" in note for note in answer.notes)
 
 
+@loads_the_model
 @pytest.mark.usefixtures("one_model")
 @pytest.mark.requirement("M2")
 def test_search_by_meaning_finds_what_no_word_tells(tmp_path: Path) -> None:
@@ -304,6 +319,7 @@ def test_search_by_meaning_finds_what_no_word_tells(tmp_path: Path) -> None:
     assert recall("logo", project=str(tmp_path), by_keyword=True).mode == "keyword"
 
 
+@loads_the_model
 @pytest.mark.usefixtures("one_model")
 @pytest.mark.requirement("M2")
 def test_another_embedder_than_the_vectors_are_of_is_said(
@@ -334,11 +350,12 @@ def test_turned_off_or_not_installed_search_goes_on_by_words(
     answer = recall("red fox", project=str(tmp_path))
     assert answer.found[0].item.text == "tell me of the red fox"
     assert any("turned off" in note for note in answer.notes)
-    monkeypatch.setattr(minilm, "find_spec", lambda name: None)
+    monkeypatch.setattr("holdfast.memory.embed.minilm.find_spec", lambda name: None)
     with pytest.raises(NoEmbedder, match=r"pip install '\.\[semantic\]'"):
         embedder.chosen("auto")
 
 
+@loads_the_model
 @pytest.mark.requirement("X3", "M2")
 def test_the_model_leaves_nothing_behind_and_tells_nobody(tmp_path: Path) -> None:
     """The runtime under it would: a device id, and events to be sent."""

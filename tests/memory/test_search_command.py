@@ -58,6 +58,7 @@ def test_people_see_ids_words_and_the_way_to_more() -> None:
     assert (told.exit_code, json.loads(told.stdout)["results"]) == (1, [])
 
 
+@pytest.mark.slow  # it loads the model
 @pytest.mark.usefixtures("one_model")
 @pytest.mark.requirement("U3", "M2")
 def test_status_says_how_far_the_index_is() -> None:

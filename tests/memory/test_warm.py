@@ -15,6 +15,7 @@ from holdfast.wire import places
 from tests.memory.told import a_session
 
 
+@pytest.mark.slow  # it loads the model
 @pytest.mark.usefixtures("one_model")
 @pytest.mark.requirement("M2")
 def test_a_look_takes_in_what_is_new_and_makes_its_vectors(tmp_path: Path) -> None:
