@@ -2,6 +2,7 @@
 
 Started as a program. What it does is in `$FAKE/play.json`: by task, one word for each session in
 which the task comes first; without a word, `ok`. What it was told is in `$FAKE/log`.
+A hundred are started by these tests: it imports little (`pathlib`, `subprocess`: 25 of 50 ms).
 """
 
 from __future__ import annotations
@@ -10,19 +11,14 @@ import json
 import os
 import re
 import signal
-import subprocess
 import sys
-from pathlib import Path
 
-FOLDER = Path(os.environ.get("FAKE", "."))
+FOLDER = os.environ.get("FAKE", ".")
 SEEN = ("HOLDFAST_CONDUCTED", "HOLDFAST_STOP_GUARD", "FAKE_OWN")
 TASK = re.compile(r"^## 1\. .*\[(\S+)\]$", re.MULTILINE)
 
 
 def main(words: list[str]) -> int:
-    if "--version" in words:
-        print(os.environ.get("FAKE_VERSION", "2.1.325 (Claude Code)"))
-        return int(os.environ.get("FAKE_VERSION_EXIT", "0"))
     prompt = sys.stdin.read()
     session = words[words.index("--session-id") + 1]
     found = TASK.search(prompt)
@@ -34,29 +30,32 @@ def main(words: list[str]) -> int:
 
 
 def _deed(task: str) -> str:
-    play = json.loads((FOLDER / "play.json").read_text()).get(task, [])
+    with open(f"{FOLDER}/play.json") as file:
+        play = json.load(file).get(task, [])
     before = sum(one["task"] == task for one in logged(FOLDER))
     return str(play[before]) if before < len(play) else "ok"
 
 
-def logged(folder: Path) -> list[dict[str, str]]:
-    path = folder / "log"
-    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+def logged(folder: str) -> list[dict[str, str]]:
+    if not os.path.exists(f"{folder}/log"):
+        return []
+    with open(f"{folder}/log") as file:
+        return [json.loads(line) for line in file]
 
 
 def _log(record: dict[str, object]) -> None:
     environ = {name: os.environ.get(name) for name in SEEN}
-    line = json.dumps({**record, "pid": os.getpid(), "environ": environ, "cwd": str(Path.cwd())})
-    with (FOLDER / "log").open("a") as file:
+    line = json.dumps({**record, "pid": os.getpid(), "environ": environ, "cwd": os.getcwd()})
+    with open(f"{FOLDER}/log", "a") as file:
         file.write(line + "\n")
 
 
 def _transcript(session: str, prompt: str, task: str) -> None:
-    folder = Path.home() / ".claude" / "projects" / "-fake"
-    folder.mkdir(parents=True, exist_ok=True)
+    folder = os.path.expanduser("~/.claude/projects/-fake")
+    os.makedirs(folder, exist_ok=True)
     shared = {
         "isSidechain": False,
-        "cwd": str(Path.cwd()),
+        "cwd": os.getcwd(),
         "sessionId": session,
         "version": "2.1.325",
     }
@@ -80,7 +79,8 @@ def _transcript(session: str, prompt: str, task: str) -> None:
     text = "".join(
         json.dumps({**line, "timestamp": "2026-01-01T00:00:00Z"}) + "\n" for line in lines
     )
-    (folder / f"{session}.jsonl").write_text(text)
+    with open(f"{folder}/{session}.jsonl", "w") as file:
+        file.write(text)
 
 
 def _act(deed: str, task: str) -> int:
@@ -111,11 +111,10 @@ def _stay(deed: str) -> int:
     signal.signal(signal.SIGTERM, signal.SIG_IGN if deed == "deaf" else signal.SIG_DFL)
     others = ""
     if deed == "brood":
-        child = subprocess.Popen(["sleep", "600"], start_new_session=True)
-        others = f" {child.pid}"
+        others = f" {os.posix_spawnp('sleep', ['sleep', '600'], os.environ, setsid=True)}"
     if deed == "linger":
         _say_result("All built.", is_error=False)
-    with (FOLDER / "here").open("w") as pipe:
+    with open(f"{FOLDER}/here", "w") as pipe:
         pipe.write(f"{os.getpid()}{others}\n")
     while True:
         signal.pause()
@@ -123,9 +122,9 @@ def _stay(deed: str) -> int:
 
 def _meet() -> None:
     """Says that it is here, and ends when it is let go."""
-    with (FOLDER / "here").open("w") as pipe:
+    with open(f"{FOLDER}/here", "w") as pipe:
         pipe.write(f"{os.getpid()}\n")
-    fd = os.open(FOLDER / "go", os.O_RDONLY)
+    fd = os.open(f"{FOLDER}/go", os.O_RDONLY)
     os.read(fd, 1)  # one each: a buffer would take what is another's
     os.close(fd)
 
@@ -140,7 +139,7 @@ def _say_result(words: str, is_error: bool) -> None:
     subtype = "error_during_execution" if is_error else "success"
     signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGTERM])
     _say({"type": "result", "subtype": subtype, "is_error": is_error, "result": words})
-    with (FOLDER / "results").open("a") as file:
+    with open(f"{FOLDER}/results", "a") as file:
         file.write("one\n")
     signal.pthread_sigmask(signal.SIG_UNBLOCK, [signal.SIGTERM])
 

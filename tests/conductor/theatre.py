@@ -29,6 +29,13 @@ PLAN = """# Shop
   - estimate: 80k
   - depends: Price
 """
+CLIENT = """#!/bin/sh
+if [ "$1" = --version ]; then
+    echo "${{FAKE_VERSION-2.1.325 (Claude Code)}}"
+    exit ${{FAKE_VERSION_EXIT-0}}
+fi
+FAKE={fake} exec {words} "$@"
+"""
 PATIENCE_SECONDS = 60
 
 
@@ -41,8 +48,8 @@ class Theatre:
         self.plan.write_text(PLAN)
         self.client = folder / "claude"
         program = Path(fake_claude.__file__).resolve()
-        words = shlex.join([sys.executable, "-S", str(program)])
-        self.client.write_text(f'#!/bin/sh\nFAKE={shlex.quote(str(self.fake))} exec {words} "$@"\n')
+        words = shlex.join([sys.executable, "-I", "-S", str(program)])
+        self.client.write_text(CLIENT.format(fake=shlex.quote(str(self.fake)), words=words))
         self.client.chmod(0o700)
         self._here, self._go, self._heard = self._pipe("here"), self._pipe("go"), b""
         self.play()
@@ -98,7 +105,7 @@ class Theatre:
 
     @property
     def log(self) -> list[dict[str, Any]]:
-        return [dict(one) for one in fake_claude.logged(self.fake)]
+        return [dict(one) for one in fake_claude.logged(str(self.fake))]
 
     @property
     def tasks(self) -> list[str]:
