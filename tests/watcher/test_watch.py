@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 import os
+import time
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from holdfast.checkpoint.keep import Kept
+from holdfast.lifecycle import keeping
 from holdfast.store.store import Store
-from holdfast.watcher.watch import Watch
+from holdfast.watcher.watch import AGAIN_SECONDS, Watch
 from holdfast.window import outbox
 from holdfast.window import state as states
-from holdfast.window.state import held
+from holdfast.window.state import State, held
 from holdfast.wire import log, places
 from holdfast.work import messages
 from tests.builders import EDGE
@@ -319,3 +323,26 @@ def test_a_clock_set_back_keeps_no_window_from_its_checkpoint(
     machine.answer(path, FULL)
     looked(watch, machine)
     assert kept() == ["s1 watcher"] * 2
+
+
+@pytest.mark.requirement("A5", "X6")
+def test_one_that_cannot_be_kept_does_not_take_every_turn_of_its_project(
+    watch: Watch, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried: list[str] = []
+    real = keeping.take
+
+    def refuses(state: State, *given: Any) -> Kept | None:
+        tried.append(state.session_id)
+        return None if state.session_id == "bad" else real(state, *given)
+
+    monkeypatch.setattr(keeping, "take", refuses)
+    machine.session("bad", int(EDGE * 0.9))
+    machine.session("s1", FULL)
+    for _ in range(4):
+        looked(watch, machine)
+    assert (tried, kept()) == (["bad", "s1"], ["s1 watcher"])
+    later = time.monotonic() + AGAIN_SECONDS
+    monkeypatch.setattr("holdfast.watcher.watch.time.monotonic", lambda: later)
+    looked(watch, machine)
+    assert tried[2:] == ["bad"], "it is tried again"

@@ -18,6 +18,8 @@ from holdfast.window import state as states
 from holdfast.window.state import WindowBusy
 from holdfast.wire import log
 
+AGAIN_SECONDS = 120.0
+
 
 class Watch:
     def __init__(self, store: Store | announcing.Found | None = None, database: str = "") -> None:
@@ -31,6 +33,7 @@ class Watch:
         self._last_s: dict[str, float] = {}
         self._waiting: list[Due] = []
         self._agents: set[str] = set()
+        self._failed_s: dict[str, float] = {}
 
     def look(self, now_ms: int) -> list[Found]:
         """See what changed, save what is due, hand out what waits; what was seen to change."""
@@ -115,6 +118,10 @@ class Watch:
         self._board.trigger(seen, why, seen.checkpoint_path, now_ms)
 
     def _why(self, seen: Glance, now_ms: int) -> str:
+        """One that could not be saved has its turn again later: it must not take all of them."""
+        failed_s = self._failed_s.get(seen.found.path)
+        if failed_s is not None and time.monotonic() - failed_s < AGAIN_SECONDS:
+            return ""
         return due.reason(seen, self._work.get(seen.found.path, 0), now_ms)
 
     def _take(self, one: Due, now_ms: int) -> None:
@@ -128,10 +135,13 @@ class Watch:
             self._troubles.say(seen.found.path, f"could not be saved: {slip!r}")
             self._glances.pop(seen.found.path, None)
             return
-        self._last_s[seen.project] = time.monotonic()
         self._try_to_see(seen.found, now_ms)
-        if kept is not None:
-            self._board.trigger(seen, one.reason, kept.path, now_ms)
+        if kept is None:
+            self._failed_s[seen.found.path] = time.monotonic()
+            return
+        self._last_s[seen.project] = time.monotonic()
+        self._failed_s.pop(seen.found.path, None)
+        self._board.trigger(seen, one.reason, kept.path, now_ms)
 
     def _forget(self, now_ms: int) -> None:
         """Sessions that fell silent; they are seen again when they go on."""
@@ -140,6 +150,7 @@ class Watch:
                 del self._glances[path]
                 log.add("INFO", seen.found.session_id[:8], "silent for half an hour, not watched")
         self._active.forget(set(self._glances))
+        self._failed_s = {path: s for path, s in self._failed_s.items() if path in self._glances}
         self._work = {path: n for path, n in self._work.items() if path in self._glances}
 
 
