@@ -67,9 +67,9 @@ def test_what_did_not_change_is_not_read_again(tmp_path: Path) -> None:
         b"{",
         b"[]",
         b'{"version": 9}',
-        b'{"version": 1, "transcripts": []}',
+        b'{"version": 2, "transcripts": []}',
         b"[" * 50_000,
-        json.dumps({"version": 1, "transcripts": {"x": {"rows": [[1], "a", None]}}}).encode(),
+        json.dumps({"version": 2, "transcripts": {"x": {"rows": [[1], "a", None]}}}).encode(),
     ],
 )
 def test_a_broken_file_is_made_anew(tmp_path: Path, data: bytes) -> None:
@@ -77,7 +77,7 @@ def test_a_broken_file_is_made_anew(tmp_path: Path, data: bytes) -> None:
     _file().parent.mkdir(parents=True)
     _file().write_bytes(data)
     assert len(past.learn(Path("/p"), tmp_path).seen) == 2
-    assert json.loads(_file().read_bytes())["version"] == 1
+    assert json.loads(_file().read_bytes())["version"] == past.VERSION
 
 
 def test_rows_that_do_not_fit_are_left_out(tmp_path: Path) -> None:
@@ -85,7 +85,7 @@ def test_rows_that_do_not_fit_are_left_out(tmp_path: Path) -> None:
     past.learn(Path("/p"), tmp_path)
     kept = json.loads(_file().read_bytes())
     [entry] = kept["transcripts"].values()
-    entry["rows"] += [[1, 2], None, ["x"] * 15, [-1] * 15]
+    entry["rows"] += [[1, 2], None, ["x"] * past.FIELDS, [-1] * past.FIELDS]
     _file().write_text(json.dumps(kept))
     assert len(past.learn(Path("/p"), tmp_path).seen) == 2
 

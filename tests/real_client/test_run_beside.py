@@ -11,6 +11,7 @@ import pytest
 
 from holdfast.client.trial.cycle import SUMMARY
 from holdfast.client.trial.script import Answer, Received, Refusal, Step, bash, usage_of
+from holdfast.plan import past
 
 from .briefs import briefs
 from .running import Ran, run_plan, text_of, told_of
@@ -132,6 +133,21 @@ def test_a_session_that_compacts_in_the_middle_goes_on_with_its_task(ran: Run) -
     assert (ran[0].project / "tide.txt").read_text().split() == [
         f"tide-{n}" for n in range(1, len(TIDE_USAGE) + 1)
     ]
+
+
+@pytest.mark.requirement("P1", "P5")
+def test_plans_learn_what_its_tasks_took_and_nothing_from_the_two_tries_of_one(
+    ran: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stage = ran[0]
+    monkeypatch.setenv("HOLDFAST_HOME", str(stage.holdfast_home))
+    known = past.learn(stage.project, stage.home / ".claude" / "projects")
+    took = {one.words.chars: one for one in known.ran}
+    assert set(took) == {len(f"{TIDE}\n{RULE}"), len(CRANE)}
+    assert [one.files for one in known.ran] == [1, 1]
+    tide = took[len(f"{TIDE}\n{RULE}")]
+    assert tide.growth_tokens > max(TIDE_USAGE) - TIDE_USAGE[0], "both sides of the compaction"
+    assert not known.seen
 
 
 @pytest.mark.requirement("P5", "B4", "B8")

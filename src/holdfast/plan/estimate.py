@@ -2,7 +2,7 @@
 
 The past requests most like it say it: half of them took less than the point, and eight of ten lay
 within the range (the fourth smallest of 39 to the fourth largest). With little past the prior
-counts for more, with none it stands alone.
+counts for more, with none it stands alone. Tasks that were run say how far off such estimates are.
 """
 
 from __future__ import annotations
@@ -12,9 +12,10 @@ from dataclasses import dataclass, field
 from heapq import nsmallest
 from math import exp
 
-from holdfast.plan import likeness, prior
+from holdfast.plan import likeness, prior, ran
 from holdfast.plan.likeness import Asked
 from holdfast.plan.prior import Line
+from holdfast.plan.ran import Missed, Ran
 from holdfast.plan.used import Used
 
 NEIGHBOURS = (39, 29, 19, 9)  # of 10 k - 1 the k-th from either end bound eight in ten
@@ -48,6 +49,8 @@ class Past:
     seen: Sequence[Seen] = ()
     words: Line = prior.WORDS
     files: Line = prior.FILES
+    ran: Sequence[Ran] = ()  # tasks of plans, in this project
+    _missed: list[Missed] = field(default_factory=list, init=False, compare=False, repr=False)
     _rows: dict[tuple[str, ...], list[tuple[float, ...]]] = field(
         default_factory=dict, compare=False, repr=False
     )
@@ -57,6 +60,17 @@ class Past:
         if names not in self._rows:
             self._rows[names] = [likeness.weighted(one.known, names) for one in self.seen]
         return self._rows[names]
+
+    def missed(self) -> list[Missed]:
+        """How far off each task that was run would have been estimated: once for a whole plan."""
+        if not self._missed:
+            self._missed[:] = [
+                ran.missed(
+                    one, _told_by(Asked(one.words, one.files), self).tokens, likeness.LEAST_GROWTH
+                )
+                for one in self.ran
+            ]
+        return self._missed
 
 
 def seen(used: Used, here: bool) -> Seen:
@@ -68,6 +82,21 @@ def given(tokens: int) -> Estimate:
 
 
 def estimate(asked: Asked, past: Past) -> Estimate:
+    """By requests like it, put right by what tasks took that were run; a prompt that is typed into
+    a session is no such task."""
+    found = _told_by(asked, past)
+    if not past.ran or asked.position is not None:
+        return found
+    missed = past.missed()
+    factor = exp(ran.correction(asked.words, asked.files, missed))
+    bounds = (found.tokens, found.low_tokens, found.high_tokens)
+    point, low, high = (min(MOST_TOKENS, max(1, round(one * factor))) for one in bounds)
+    return Estimate(
+        point, low, high, f"{found.basis}; {ran.told(asked.words, asked.files, missed)}"
+    )
+
+
+def _told_by(asked: Asked, past: Past) -> Estimate:
     known = likeness.of_asked(asked)
     line = past.files if "touched" in known else past.words
     middle = line.at(known)

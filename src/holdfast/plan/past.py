@@ -17,18 +17,21 @@ from typing import Any
 
 from holdfast.client import switches
 from holdfast.plan.estimate import Past, Seen, seen
+from holdfast.plan.ran import Ran
 from holdfast.plan.used import Used, requests
 from holdfast.plan.words import Words
 from holdfast.transcript import Unreadable, operations, read
 from holdfast.wire import places
 
-VERSION = 1
+VERSION = 2
 MOST_TRANSCRIPTS = 300  # the newest: 909 requests of 161 sessions were past enough
 MOST_NEW_BYTES = 512 << 20  # read in one go; what is left is read the next time
 MOST_BYTES = 16 << 20
 MOST_REQUESTS = 2000
 MOST_ROWS = 400  # of one session
+MOST_RAN = 200  # tasks of runs, the newest
 WORDS_FIELDS = 9
+FIELDS = WORDS_FIELDS + 8
 
 
 def learn(project: Path, projects: Path, most_new_bytes: int = MOST_NEW_BYTES) -> Past:
@@ -47,7 +50,11 @@ def learn(project: Path, projects: Path, most_new_bytes: int = MOST_NEW_BYTES) -
             found[str(path)] = kept  # what it told before is better than nothing
     if found != known:
         _save(found)
-    return Past(_nearest([one for kept in found.values() for one in _seen(kept, project)]))
+    known_here = [(used, here) for kept in found.values() for used, here in _rows(kept, project)]
+    return Past(
+        _nearest([seen(used, here) for used, here in known_here if not used.ran]),
+        ran=[_ran(used) for used, here in known_here if used.ran and here][:MOST_RAN],
+    )
 
 
 def _nearest(every: list[Seen]) -> list[Seen]:
@@ -55,13 +62,17 @@ def _nearest(every: list[Seen]) -> list[Seen]:
     return sorted(every, key=lambda one: not one.here)[:MOST_REQUESTS]
 
 
-def _seen(kept: dict[str, Any], project: Path) -> Iterator[Seen]:
+def _rows(kept: dict[str, Any], project: Path) -> Iterator[tuple[Used, bool]]:
     here = _is_here(str(kept.get("project") or ""), project)
     rows = kept.get("rows")
     for row in rows if isinstance(rows, list) else []:
         used = _used(row)
         if used is not None:
-            yield seen(used, here)
+            yield used, here
+
+
+def _ran(used: Used) -> Ran:
+    return Ran(used.words, used.listed or None, used.growth_tokens)
 
 
 def _newest(projects: Path) -> list[tuple[Path, int, int]]:
@@ -92,7 +103,7 @@ def _row(used: Used) -> list[Any]:
 
 def _used(row: object) -> Used | None:
     """As it was kept; a row of another shape is none."""
-    if not isinstance(row, list) or len(row) != WORDS_FIELDS + 6:
+    if not isinstance(row, list) or len(row) != FIELDS:
         return None
     if not all(isinstance(value, int | float) and 0 <= value < 1 << 53 for value in row):
         return None

@@ -8,11 +8,13 @@ thinned, thoughts of earlier turns dropped) a new piece begins, and the pieces a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from holdfast.checkpoint.extract.prompts import own_words
+from holdfast.plan import run_prompt
 from holdfast.plan.words import Words, heard
 from holdfast.transcript import Attachment, Boundary, Operation, Prompt, Summary, ToolUse
+from holdfast.transcript.blocks import Text
 from holdfast.transcript.operation import Follower
 from holdfast.window import history
 from holdfast.wire import mark
@@ -35,6 +37,8 @@ class Used:
     earlier_tokens: int  # median growth of the requests before it; 0: there were none
     touched: int  # files read or changed
     growth_tokens: int
+    ran: bool = False  # a task that `holdfast run` gave to a session of its own, done
+    listed: int = 0  # files its plan listed
 
 
 @dataclass(slots=True)
@@ -42,8 +46,10 @@ class _Open:
     words: Words
     planning: bool
     fill_tokens: int
+    tasks: list[run_prompt.Given] | None = None  # of a prompt that is of a run
     growth_tokens: int = 0
     answers: int = 0
+    came_to_rest: bool = False
     files: set[str] = field(default_factory=set)
 
 
@@ -57,21 +63,22 @@ class _Fold:
     open: _Open | None = None
     grown: list[int] = field(default_factory=list)
 
-    def prompt(self, prompt: Prompt) -> Used | None:
+    def prompt(self, prompt: Prompt) -> list[Used]:
         words = "" if prompt.is_meta else own_words(prompt.text)
         if not words:
-            return None
+            return []
         done = self.close()
         if prompt.line.permission_mode:
             self.planning = prompt.line.permission_mode == "plan"
-        self.open = _Open(heard(words), self.planning, self.last or 0)
+        tasks = run_prompt.tasks(words) if run_prompt.is_of_a_run(words) else None
+        self.open = _Open(heard(words), self.planning, self.last or 0, tasks)
         return done
 
-    def close(self) -> Used | None:
+    def close(self) -> list[Used]:
         """The request as it ended; one that nobody answered used nothing anybody can tell."""
         found, self.open = self.open, None
         if found is None or not found.answers:
-            return None
+            return []
         self._piece(found)
         self.start = self.last
         used = Used(
@@ -84,7 +91,7 @@ class _Fold:
             found.growth_tokens,
         )
         self.grown.append(used.growth_tokens)
-        return used
+        return [used] if found.tasks is None else list(_tasks(found, used))
 
     def freed(self) -> None:
         """A compaction: what was added so far is one piece."""
@@ -93,6 +100,8 @@ class _Fold:
         self.start = self.last = None
 
     def answer(self, operation: Operation) -> None:
+        if self.open is not None:
+            self.open.came_to_rest = _is_rest(operation)
         if not operation.usage.total_tokens:
             return
         sent, total = operation.usage.input_side_tokens, history.total_tokens(operation, DENSITY)
@@ -137,19 +146,43 @@ def requests(told: Iterable[Operation | Boundary | Summary]) -> Iterator[Used]:
             fold.answer(item)
             fold.calls(item)
             yield from _followers(fold, item.after)
-    done = fold.close()
-    if done is not None:
-        yield done
+    yield from fold.close()
 
 
 def _followers(fold: _Fold, followers: Iterable[Follower]) -> Iterator[Used]:
     for entry in followers:
         if isinstance(entry, Attachment):
             fold.planning = _NOTES.get(entry.kind, fold.planning)
-        done = fold.prompt(entry) if isinstance(entry, Prompt) else None
-        if done is not None:
-            yield done
+        if isinstance(entry, Prompt):
+            yield from fold.prompt(entry)
 
 
 def _typed_chars(followers: Iterable[Follower]) -> int:
     return sum(len(entry.text) for entry in followers if isinstance(entry, Prompt))
+
+
+def _is_rest(operation: Operation) -> bool:
+    """It ended by itself, and names no task as not done; an error of the API has no usage."""
+    said = (block.text for block in operation.blocks if isinstance(block, Text))
+    lines = (line for text in said for line in text.splitlines())
+    rest = operation.lines[-1].stop_reason == "end_turn" and operation.usage.total_tokens > 0
+    return rest and not any(line.startswith(run_prompt.NOT_DONE) for line in lines)
+
+
+def _tasks(found: _Open, used: Used) -> Iterator[Used]:
+    """A session of a run may have done several: each took as much of it as it was expected to take
+    of all. One that did not end well tells nothing of a whole task."""
+    if not found.tasks or not found.came_to_rest:
+        return
+    words = [heard(task.words) for task in found.tasks]
+    sizes = [one.formula_tokens(task.files) for one, task in zip(words, found.tasks, strict=True)]
+    for one, task, size in zip(words, found.tasks, sizes, strict=True):
+        share = size / (sum(sizes) or 1)
+        yield replace(
+            used,
+            words=one,
+            touched=round(used.touched * share),
+            growth_tokens=round(used.growth_tokens * share),
+            ran=True,
+            listed=task.files or 0,
+        )

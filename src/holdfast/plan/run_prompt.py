@@ -1,0 +1,59 @@
+"""The prompt of a session that `holdfast run` started, read back: what each task was called by.
+
+`conductor.prompt` writes it; here is only as much as estimates need. Whoever types such a prompt
+himself is taken at his word: nothing but numbers come of it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+NOT_DONE = "NOT DONE "
+_HEAD = re.compile(r"This is batch \d+ of \d+ of (?:a plan|the plan \")")
+_AGAIN = "A session before you began this same work"
+_TASK = re.compile(r"^## \d+\. (.+?)  \[[^\]\n]+\]$", re.MULTILINE)
+_TERMS = '\n## What "done" means\n'
+_PART = re.compile(r" \(part \d+ of \d+\)$")
+_FILES = re.compile(r"^Files: (.+?)(?: and ([\d,]+) more)?(?: \(the other files of .*)?$", re.M)
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """One task as a plan has it: its words, and how many files it lists; None: it lists none."""
+
+    words: str
+    files: int | None
+
+
+def is_of_a_run(prompt: str) -> bool:
+    return bool(_HEAD.match(prompt)) and _TERMS in prompt
+
+
+def tasks(prompt: str) -> list[Given]:
+    """Of a prompt that is of a run; none where another session had begun the same work, for what
+    was left of it tells nothing of the whole."""
+    head, *rest = _TASK.split(prompt.partition(_TERMS)[0])
+    if _AGAIN in head:
+        return []
+    return [_given(title, body) for title, body in zip(rest[::2], rest[1::2], strict=True)]
+
+
+def _given(title: str, body: str) -> Given:
+    listed = _FILES.search(body)
+    words = _PART.sub("", title)
+    described = _without_steps(body[: listed.start()] if listed else body)
+    return Given(f"{words}\n{described}" if described else words, _count(listed))
+
+
+def _without_steps(body: str) -> str:
+    lines = body.strip("\n").split("\n")
+    while lines and lines[-1].startswith("- "):
+        lines.pop()
+    return "\n".join(lines).strip("\n")
+
+
+def _count(listed: re.Match[str] | None) -> int | None:
+    if listed is None:
+        return None
+    return listed[1].count(", ") + 1 + int((listed[2] or "0").replace(",", ""))

@@ -1,0 +1,163 @@
+"""Tasks that were run are the best evidence: read back from their sessions, they put estimates
+right."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.conductor import prompt, supervise
+from holdfast.conductor.prompt import Told
+from holdfast.plan import past, run_prompt
+from holdfast.plan.estimate import Past, estimate
+from holdfast.plan.likeness import Asked
+from holdfast.plan.make import estimate_task
+from holdfast.plan.ran import SAME, WORTH, Ran
+from holdfast.plan.split import Piece
+from holdfast.plan.task import Task
+from holdfast.plan.words import heard
+from tests.builders import a_prompt, a_transcript, an_answer
+from tests.plan.builders import a_past, a_piece, a_request, a_task
+
+CHART = a_task(
+    "chart",
+    title="Draw the chart of the harbour",
+    description="In metres.\n\nWith a legend.",
+    files=("chart.py", "legend.py"),
+)
+WALL = a_task("wall", title="Paint the wall")
+
+
+def _said(*tasks: Task, **told: Any) -> str:
+    pieces = [a_piece(), *(Piece(task, a_piece().estimate) for task in tasks)][1:]
+    return prompt.words(pieces, Told(**{"title": "Harbour", **told}))
+
+
+def _session(folder: Path, words: str, *, grown: int = 30_000, last: dict[str, Any] | None) -> None:
+    """One of a run: 20,000 tokens before it began."""
+    first = an_answer(20_000 + len(words) // 4, id="m1")
+    rest = an_answer(20_000 + grown, id="m2", **(last or {"stop_reason": "end_turn"}))
+    lines = [{**a_prompt(words), "cwd": "/p"}, first, rest]
+    a_transcript(folder / "-p" / f"{abs(hash((words, grown)))}.jsonl", *lines)
+
+
+def _ran(folder: Path, project: str = "/p") -> list[Ran]:
+    found = past.learn(Path(project), folder)
+    assert not found.seen, "what a run is told is no request like a user's"
+    return list(found.ran)
+
+
+@pytest.mark.requirement("P1", "P5")
+def test_what_the_conductor_tells_a_session_is_read_back() -> None:
+    steps = (a_task("s1", title="first"), a_task("s2", title="second", files=("x.py",)))
+    stepped = a_task("ship", title="Repair the ship", description="All of it.", subtasks=steps)
+    part = a_task("cut", title="Sweep", files=("a.py", "b.py"), part="2 of 3")
+    said = _said(CHART, WALL, stepped, part, error="", beside=True, briefs=("<b>\n## 9. x  [y]",))
+    assert run_prompt.is_of_a_run(said)
+    assert run_prompt.NOT_DONE == supervise.NOT_DONE
+    assert run_prompt.tasks(said) == [
+        run_prompt.Given(CHART.words, 2),
+        run_prompt.Given("Paint the wall", None),
+        run_prompt.Given("Repair the ship\nAll of it.", None),
+        run_prompt.Given("Sweep", 2),
+    ]
+
+
+@given(st.text(max_size=300))
+def test_any_words_at_all_are_read_without_a_slip(text: str) -> None:
+    for words in (text, f"This is batch 1 of 2 of a plan.\n{text}", _said(WALL) + text):
+        if run_prompt.is_of_a_run(words):
+            run_prompt.tasks(words)
+
+
+@pytest.mark.requirement("P1")
+def test_many_files_are_counted_though_few_are_listed() -> None:
+    many = a_task("many", files=tuple(f"f{n}.py" for n in range(prompt.MOST_LISTED + 1_234)))
+    assert run_prompt.tasks(_said(many))[0].files == len(many.files)
+
+
+@pytest.mark.requirement("P1")
+def test_a_task_of_a_run_is_learnt_by_its_own_words_and_what_its_session_took(
+    tmp_path: Path,
+) -> None:
+    _session(tmp_path, _said(CHART), last=None)
+    [one] = _ran(tmp_path)
+    assert (one.words, one.files) == (heard(CHART.words), 2)
+    assert one.growth_tokens == pytest.approx(30_000, abs=100)
+    assert _ran(tmp_path, "/elsewhere") == []
+
+
+@pytest.mark.requirement("P1")
+def test_tasks_of_one_session_share_what_it_took(tmp_path: Path) -> None:
+    _session(tmp_path, _said(CHART, WALL), last=None)
+    chart, wall = _ran(tmp_path)
+    assert chart.growth_tokens + wall.growth_tokens == pytest.approx(30_000, abs=100)
+    assert wall.growth_tokens > chart.growth_tokens, "three files are taken where none is listed"
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.parametrize(
+    "last",
+    [
+        {"stop_reason": "tool_use"},
+        {"stop_reason": "end_turn", "text": "I tried.\nNOT DONE chart: no pen."},
+    ],
+)
+def test_one_that_did_not_end_well_tells_nothing(tmp_path: Path, last: dict[str, Any]) -> None:
+    _session(tmp_path, _said(CHART), last=last)
+    assert _ran(tmp_path) == []
+
+
+@pytest.mark.requirement("P1")
+def test_one_that_finished_what_another_began_tells_nothing(tmp_path: Path) -> None:
+    _session(tmp_path, _said(CHART, again=True), last=None)
+    assert _ran(tmp_path) == []
+
+
+@pytest.mark.requirement("X4")
+def test_no_word_of_a_task_is_kept(tmp_path: Path) -> None:
+    _session(tmp_path, _said(CHART), last=None)
+    past.learn(Path("/p"), tmp_path)
+    kept = (Path(past._file())).read_text()
+    assert "harbour" not in kept and "legend" not in kept
+    [entry] = json.loads(kept)["transcripts"].values()
+    assert len(entry["rows"]) == 1
+
+
+def _put_right(by: float, *names: Task) -> Past:
+    """A past in which each of these took `by` times what was expected."""
+    known = a_past(*(a_request("fix it", 4_000 + 100 * n, 1) for n in range(39)))
+    took = [round(estimate_task(task, known).tokens * by) for task in names]
+    tried = [
+        Ran(heard(task.words), task.file_count, tokens)
+        for task, tokens in zip(names, took, strict=True)
+    ]
+    return Past(known.seen, ran=tried)
+
+
+@pytest.mark.requirement("P1")
+def test_a_task_that_was_run_before_is_put_right_by_half(tmp_path: Path) -> None:
+    before = estimate_task(CHART, _put_right(1.0)).tokens
+    after = estimate_task(CHART, _put_right(4.0, CHART))
+    assert after.tokens == pytest.approx(before * 4 ** (SAME / (SAME + WORTH)), rel=0.01)
+    assert after.low_tokens < after.tokens < after.high_tokens
+    assert after.basis.endswith("1 task run here, 1 of them like this one in every number")
+
+
+@pytest.mark.requirement("P1")
+def test_tasks_that_took_more_than_expected_raise_the_others_a_little_each() -> None:
+    ran = [a_task(f"t{n}", title=f"task {n} of {'x' * n}", files=("a.py",)) for n in range(12)]
+    sizes = [estimate_task(CHART, _put_right(4.0, *ran[:n])).tokens for n in (0, 1, 4, 12)]
+    assert sizes == sorted(sizes)
+    assert sizes[-1] == pytest.approx(sizes[0] * 2, rel=0.02), "a dozen go half the way"
+
+
+@pytest.mark.requirement("P1")
+def test_a_prompt_typed_into_a_session_is_no_task_of_a_plan() -> None:
+    typed = Asked(heard("fix it"), position=3, planning=False, earlier_tokens=5_000)
+    assert estimate(typed, _put_right(4.0, CHART)) == estimate(typed, _put_right(1.0))
