@@ -59,7 +59,7 @@ def test_what_the_conductor_tells_a_session_is_read_back() -> None:
     part = a_task("cut", title="Sweep", files=("a.py", "b.py"), part="2 of 3")
     said = _said(CHART, WALL, stepped, part, error="", beside=True, briefs=("<b>\n## 9. x  [y]",))
     assert run_prompt.is_of_a_run(said)
-    assert run_prompt.NOT_DONE == supervise.NOT_DONE
+    assert run_prompt.NOT_DONE.match(f"- **{supervise.NOT_DONE}**: x")
     assert run_prompt.tasks(said) == [
         run_prompt.Given(CHART.words, 2),
         run_prompt.Given("Paint the wall", None),
@@ -77,8 +77,11 @@ def test_any_words_at_all_are_read_without_a_slip(text: str) -> None:
 
 @pytest.mark.requirement("P1")
 def test_many_files_are_counted_though_few_are_listed() -> None:
-    many = a_task("many", files=tuple(f"f{n}.py" for n in range(prompt.MOST_LISTED + 1_234)))
-    assert run_prompt.tasks(_said(many))[0].files == len(many.files)
+    names = tuple(f"f{n}.py" for n in range(prompt.MOST_LISTED + 1_234))
+    many = a_task("many", files=names)
+    spread = a_task("many", files=names, written=a_task("many", files=("a", "src/**")))
+    for task in (many, spread):
+        assert run_prompt.tasks(_said(task))[0].files == len(names)
 
 
 @pytest.mark.requirement("P1")

@@ -108,7 +108,7 @@ def test_a_session_is_told_the_folder_and_a_part_its_files(project: Path) -> Non
         flow = make(plan, room.stated(tokens, 3), estimate.Past(), project)
         return prompt.words(flow.batches[0].pieces, prompt.Told())
 
-    assert "Files: api\n" in told(1000)
+    assert "Files: api (3 in all)\n" in told(1000)
     assert "Files: api/a.py (the other files" in told(100)
 
 

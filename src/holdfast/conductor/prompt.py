@@ -66,6 +66,7 @@ def _tasks(pieces: Sequence[Piece]) -> Iterator[str]:
         if files:
             more = len(files) - MOST_LISTED
             listed = ", ".join(files[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
+            listed += f" ({len(task.files):,} in all)" if task.written else ""
             only = " (the other files of this task are another session's)" if task.part else ""
             yield f"\nFiles: {listed}{only}"
         steps = [step for step in task.subtasks if not step.done]

@@ -9,13 +9,16 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-NOT_DONE = "NOT DONE "
+NOT_DONE = re.compile(r"[^\w\n]*NOT DONE\b")
 _HEAD = re.compile(r"This is batch \d+ of \d+ of (?:a plan|the plan \")")
 _AGAIN = "A session before you began this same work"
 _TASK = re.compile(r"^## \d+\. (.+?)  \[[^\]\n]+\]$", re.MULTILINE)
 _TERMS = '\n## What "done" means\n'
 _PART = re.compile(r" \(part \d+ of \d+\)$")
-_FILES = re.compile(r"^Files: (.+?)(?: and ([\d,]+) more)?(?: \(the other files of .*)?$", re.M)
+_FILES = re.compile(
+    r"^Files: (.+?)(?: and ([\d,]+) more)?(?: \(([\d,]+) in all\))?(?: \(the other files of .*)?$",
+    re.MULTILINE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,4 +59,10 @@ def _without_steps(body: str) -> str:
 def _count(listed: re.Match[str] | None) -> int | None:
     if listed is None:
         return None
-    return listed[1].count(", ") + 1 + int((listed[2] or "0").replace(",", ""))
+    if listed[3]:
+        return _number(listed[3])
+    return listed[1].count(", ") + 1 + _number(listed[2] or "0")
+
+
+def _number(digits: str) -> int:
+    return int(digits.replace(",", "") or "0")

@@ -166,7 +166,7 @@ def _is_rest(operation: Operation) -> bool:
     said = (block.text for block in operation.blocks if isinstance(block, Text))
     lines = (line for text in said for line in text.splitlines())
     rest = operation.lines[-1].stop_reason == "end_turn" and operation.usage.total_tokens > 0
-    return rest and not any(line.startswith(run_prompt.NOT_DONE) for line in lines)
+    return rest and not any(map(run_prompt.NOT_DONE.match, lines))
 
 
 def _tasks(found: _Open, used: Used) -> Iterator[Used]:
