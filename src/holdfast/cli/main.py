@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import io
 import os
@@ -75,11 +76,31 @@ def main() -> None:
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")
     try:
+        _whole()
+    finally:
+        _let_go()
+
+
+def _let_go() -> None:
+    """What cannot be written is dropped: at its own end the interpreter would try once more, and
+    make another exit code of it."""
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            stream.flush()
+        except OSError:
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+        except ValueError:  # closed already
+            pass
+
+
+def _whole() -> None:
+    try:
         sys.exit(holdfast_command(standalone_mode=False) or 0)
     except HoldfastError as slip:
-        click.echo(f"holdfast: {slip}", err=True)
-        if slip.hint:
-            click.echo(f"  try: {slip.hint}", err=True)
+        with contextlib.suppress(OSError):
+            click.echo(f"holdfast: {slip}", err=True)
+            if slip.hint:
+                click.echo(f"  try: {slip.hint}", err=True)
         sys.exit(slip.exit_code)
     except click.ClickException as slip:
         slip.show()
@@ -92,5 +113,6 @@ def main() -> None:
     except Exception as slip:
         if "HOLDFAST_RAISE" in os.environ:  # as in the hook: our bugs stay loud to us
             raise
-        click.echo(f"holdfast: {type(slip).__name__}: {inert(str(slip), 300)}", err=True)
+        with contextlib.suppress(OSError):
+            click.echo(f"holdfast: {type(slip).__name__}: {inert(str(slip), 300)}", err=True)
         sys.exit(1)

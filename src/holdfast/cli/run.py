@@ -7,7 +7,8 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from math import isnan
 from pathlib import Path
 
 import click
@@ -37,8 +38,18 @@ from holdfast.plan.workflow import Workflow
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.window import view
+from holdfast.wire.errors import HoldfastError
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+MOST_MINUTES = 525_600  # a year; what is larger, no clock of the system's can wait for
+
+
+def _no_nan(
+    context: click.Context, parameter: click.Parameter, value: float | None
+) -> float | None:
+    if value is not None and isnan(value):
+        raise click.BadParameter("nan is no number of minutes", context, parameter)
+    return value
 
 
 @click.command()
@@ -58,7 +69,8 @@ SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 )
 @click.option(
     "--timeout",
-    type=click.FloatRange(min=0, min_open=True),
+    type=click.FloatRange(min=0, min_open=True, max=MOST_MINUTES),
+    callback=_no_nan,
     metavar="MINUTES",
     help="what a session has; then it is ended, and tried once more",
 )
@@ -85,6 +97,7 @@ def run(
     """Run the batches of a plan with headless Claude; said again, it goes on where it was."""
     if claude.is_conducted(os.environ):
         raise Conducted("this session was itself started by `holdfast run`")
+    claude.check(client_args)
     root = (project or Path.cwd()).resolve()
     plan = read.load(file, root)
     if not plan.tasks:
@@ -165,22 +178,24 @@ def _told_after(as_plain: bool) -> Iterator[list[Report]]:
     reports: list[Report] = []
     try:
         yield reports
-    finally:
-        for report in reports:
-            if as_plain:
-                click.echo(json.dumps(report.as_json(), indent=2))
-            else:
-                _tell_end(report)
+    except HoldfastError:
+        with suppress(OSError):  # who cannot hear of it hears the exit code at least
+            _tell_end(reports, as_plain)
+        raise
+    with suppress(BrokenPipeError):  # nobody wants to hear that it is done
+        _tell_end(reports, as_plain)
 
 
 @contextmanager
 def _ended_by_signals(floor: Floor) -> Iterator[None]:
-    """Ctrl-C and its kin end the children first; the run then ends by itself."""
+    """Ctrl-C and its kin end the children first; the run then ends by itself. What we were told to
+    ignore (`nohup`, a job in the background of a script) stays ignored."""
 
     def hear(number: int, frame: object) -> None:
         floor.stop(number)
 
-    before = {number: signal.signal(number, hear) for number in SIGNALS}
+    heard = [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
+    before = {number: signal.signal(number, hear) for number in heard}
     try:
         yield
     finally:
@@ -208,7 +223,15 @@ def room_for(settings: Settings, root: Path, model: str, window: int | None) -> 
     return room.fresh(tokens, share, specs, words, seen.edge.edge_tokens)
 
 
-def _tell_end(report: Report) -> None:
+def _tell_end(reports: list[Report], as_plain: bool) -> None:
+    for report in reports:
+        if as_plain:
+            click.echo(json.dumps(report.as_json(), indent=2))
+        else:
+            _tell(report)
+
+
+def _tell(report: Report) -> None:
     done = counted(sum(one.result == account.DONE for one in report.sessions), "session")
     if report.state == "nothing":
         click.echo(nothing_left(report.done_before))
@@ -216,7 +239,8 @@ def _tell_end(report: Report) -> None:
         click.echo(f"done: {done}, nothing left")
     else:
         click.echo(f"{report.state}: {done} done, {counted(len(report.left), 'task')} left")
-    click.echo(f"journal: {report.folder}/journal.jsonl", err=True)
+    with suppress(OSError):
+        click.echo(f"journal: {report.folder}/journal.jsonl", err=True)
 
 
 def _now_ms() -> int:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING
 
 import click
 
 from holdfast.conductor.events import Event, Tell
 from holdfast.wire.inert import inert
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 SESSION_CHARS = 8
 
@@ -19,9 +23,25 @@ def shown(quiet: bool) -> Iterator[Tell]:
     """`quiet`: notes alone."""
     if sys.stderr.isatty() and not quiet:
         with _bar() as tell:
-            yield tell
+            yield _while_it_can(tell)
     else:
-        yield _notes if quiet else _lines
+        yield _while_it_can(_notes if quiet else _lines)
+
+
+def _while_it_can(tell: Tell) -> Tell:
+    """A run is worth more than the words on it: when they cannot be written any more (a pipe or a
+    terminal that was closed, a full disk), it goes on without."""
+    lost = False
+
+    def safely(event: Event) -> None:
+        nonlocal lost
+        if not lost:
+            try:
+                tell(event)
+            except OSError:
+                lost = True
+
+    return safely
 
 
 def _lines(event: Event) -> None:
@@ -51,7 +71,8 @@ def _bar() -> Iterator[Tell]:
     console = Console(stderr=True, highlight=False, markup=False)
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[words]}"))
     bars: dict[str, TaskID] = {}
-    with Progress(*columns, TimeElapsedColumn(), console=console, transient=True) as progress:
+    progress = Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
+    with _started(progress):
 
         def tell(event: Event) -> None:
             if event.kind == "batch":
@@ -77,3 +98,14 @@ def _bar() -> Iterator[Tell]:
             console.print(_words(event))
 
         yield tell
+
+
+@contextmanager
+def _started(progress: Progress) -> Iterator[None]:
+    """It ends quietly where its terminal is gone."""
+    progress.start()
+    try:
+        yield
+    finally:
+        with suppress(OSError):
+            progress.stop()

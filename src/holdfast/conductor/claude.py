@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import os
 import re
+import select
 import shutil
+import signal
 import subprocess
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.conductor.errors import NoClient
+from holdfast.conductor.errors import NoClient, NotOurs
 from holdfast.wire.inert import inert
 
 CONDUCTED = "HOLDFAST_CONDUCTED"
 STOP_GUARD = "HOLDFAST_STOP_GUARD"
-SEEN = ((2, 1, 197), (2, 1, 325))  # run by our tests; between them nothing is known to differ
-VERSION_SECONDS = 60.0
+# Our tests run the newest of them. The oldest is what the formats were first written down from; of
+# those between, nothing is known to differ, and none is run.
+SEEN = ((2, 1, 197), (2, 1, 325))
+VERSION_SECONDS = 30.0
+VERSION_BYTES = 4096
+# What we say ourselves, and what would take a session other than the fresh one of that name.
+OURS = ("--output-format", "--input-format", "--session-id", "--resume", "-r", "--continue", "-c")
 _VERSION = re.compile(r"\b(\d{1,4})\.(\d{1,4})\.(\d{1,6})\b")
 
 
@@ -41,22 +51,50 @@ def find(named: Path | None) -> Client:
 
 
 def _said(path: str) -> str:
+    """In a group of its own, which ends with the question: whatever it starts and prints, nobody
+    waits for it, and no more is read than a version takes."""
     try:
-        done = subprocess.run(
+        asked = subprocess.Popen(
             [path, "--version"],
-            capture_output=True,
             stdin=subprocess.DEVNULL,
-            timeout=VERSION_SECONDS,
-            check=False,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
         )
     except OSError as slip:
         raise NoClient(f"{path} cannot be started: {slip.strerror}") from slip
+    until = time.monotonic() + VERSION_SECONDS
+    try:
+        words, errors = _heard(asked, until)
+        code = asked.wait(max(0.0, until - time.monotonic()))
     except subprocess.TimeoutExpired:
         raise NoClient(f"{path} --version did not end") from None
-    if done.returncode:
-        words = inert(done.stderr.decode("utf-8", "replace").strip(), 200)
-        raise NoClient(f"{path} --version ended with {done.returncode}: {words}")
-    return done.stdout.decode("utf-8", "replace").strip()
+    finally:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(asked.pid, signal.SIGKILL)
+        asked.wait()
+    if code:
+        raise NoClient(f"{path} --version ended with {code}: {inert(errors, 200)}")
+    return words
+
+
+def _heard(asked: subprocess.Popen[bytes], until: float) -> tuple[str, str]:
+    """What it prints, and its errors, until it ends, closes both, or prints far too much."""
+    assert asked.stdout is not None
+    assert asked.stderr is not None
+    with asked.stdout as out, asked.stderr as errors:
+        heard = {out.fileno(): b"", errors.fileno(): b""}
+        open_ = set(heard)
+        while open_ and all(len(data) < VERSION_BYTES for data in heard.values()):
+            ready = select.select(open_, [], [], 0.1)[0]
+            if not ready and (asked.poll() is not None or time.monotonic() > until):
+                break
+            for source in ready:
+                data = os.read(source, VERSION_BYTES)
+                heard[source] += data
+                open_ -= set() if data else {source}
+    said, slips = (data.decode("utf-8", "replace").strip() for data in heard.values())
+    return said, slips
 
 
 def _warning(version: str, numbers: tuple[int, ...]) -> str:
@@ -75,6 +113,14 @@ def command(
     words += ["--model", model] if model else []
     words += ["--permission-mode", permission_mode] if permission_mode else []
     return [*words, *extra]
+
+
+def check(extra: Sequence[str]) -> None:
+    """Refused before anything is paid for: with these no session could be told from another, or be
+    heard at all."""
+    wrong = [word for word in extra if word.partition("=")[0] in OURS]
+    if wrong:
+        raise NotOurs(f"{', '.join(wrong)}: `holdfast run` says that to the client itself")
 
 
 def environment(environ: Mapping[str, str]) -> dict[str, str]:

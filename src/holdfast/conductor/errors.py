@@ -33,12 +33,26 @@ class NotNoted(HoldfastError):
     """Work that could not be noted is not begun: it would be done again the next time."""
 
     exit_code = 4
-    hint = "make room on the disk, then say the same again: what is done stays done"
+    hint = "make room on the disk, or clear what stands in its place; what is done stays done"
 
 
 class NoClient(HoldfastError):
     exit_code = 5
     hint = "install Claude Code, or name the program: --client-binary FILE"
+
+
+class NotOurs(HoldfastError):
+    """Words for the client that contradict those a run needs."""
+
+    exit_code = 2
+    hint = "leave it out: every session is a fresh one, with a name of its own"
+
+
+class NotStarted(HoldfastError):
+    """The system would not start a session: its folder is gone, no room, no more processes."""
+
+    exit_code = 5
+    hint = "mend what is named, then say the same again: what is done stays done"
 
 
 class Interrupted(HoldfastError):
