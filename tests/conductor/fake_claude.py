@@ -85,8 +85,17 @@ def _transcript(session: str, prompt: str, task: str) -> None:
 
 def _act(deed: str, task: str) -> int:
     _say_usage(20_000)
-    if deed in ("hang", "deaf", "brood", "linger"):
+    if deed in ("hang", "deaf", "brood", "linger", "stray"):
         return _stay(deed)
+    if deed.startswith("remove:"):
+        _remove(deed.partition(":")[2])
+    if deed == "chatter":
+        _leave_a_talker()
+    if deed == "flood":
+        sys.stderr.write("the flood\n" * 1_000_000 + "and its end\n")
+        return 3
+    if deed == "long":
+        print("x" * (17 << 20))
     if deed.startswith("grow:"):
         for tokens in deed.partition(":")[2].split(","):
             _say_usage(int(tokens))
@@ -101,14 +110,41 @@ def _act(deed: str, task: str) -> int:
     if deed == "meet":
         _meet()
     words = f"Nearly.\nNOT DONE {task}: no compiler here" if deed == "not-done" else "All built."
+    words = deed.partition(":")[2] if deed.startswith("say:") else words
+    if deed == "turns":
+        errors = ["Reached maximum number of turns (1)"]
+        subtype = "error_max_turns"
+        _say({"type": "result", "subtype": subtype, "is_error": False, "errors": errors})
+        return 0
     _say_result(words, is_error=deed == "error")
     return 1 if deed == "error" else 0
 
 
+def _remove(what: str) -> None:
+    """The project, or what our folder holds of that name."""
+    import glob
+    import shutil
+
+    if what == "project":
+        shutil.rmtree(os.getcwd())
+    for path in glob.glob(os.path.expanduser(f"~/.holdfast/{what}")):
+        shutil.rmtree(path) if os.path.isdir(path) else os.unlink(path)
+
+
+def _leave_a_talker() -> None:
+    """Somebody who holds our stdout and writes without end."""
+    talker = os.posix_spawnp("yes", ["yes"], os.environ, setsid=True)
+    with open(f"{FOLDER}/talker", "w") as file:
+        file.write(str(talker))
+
+
 def _stay(deed: str) -> int:
-    """`deaf` hears no request to end; `brood` has a child in a session of its own; `linger` has
-    said its result and stays."""
-    signal.signal(signal.SIGTERM, signal.SIG_IGN if deed == "deaf" else signal.SIG_DFL)
+    """`deaf` hears no request to end, and `stray` has left its group as well; `brood` has a child
+    in a session of its own; `linger` has said its result and stays."""
+    hears = deed not in ("deaf", "stray")
+    signal.signal(signal.SIGTERM, signal.SIG_DFL if hears else signal.SIG_IGN)
+    if deed == "stray":
+        os.setpgid(0, os.getpgid(os.getppid()))
     others = ""
     if deed == "brood":
         others = f" {os.posix_spawnp('sleep', ['sleep', '600'], os.environ, setsid=True)}"

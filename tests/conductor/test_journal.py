@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import resource
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -38,7 +39,7 @@ def test_on_a_full_disk_a_record_is_there_whole_or_not_at_all(tmp_path: Path, si
     with _full_at(size), pytest.raises(NotNoted):
         journal.add("ended", session="s1", error="x" * 200)
     assert (tmp_path / "journal.jsonl").read_bytes() == before
-    assert journal.records == Journal(str(tmp_path)).records[1:]
+    assert journal.records == Journal(str(tmp_path)).records
 
 
 @pytest.mark.requirement("P5", "X6")
@@ -77,6 +78,54 @@ def test_a_journal_of_a_newer_holdfast_is_left_alone(tmp_path: Path) -> None:
     with pytest.raises(NewerJournal):
         Journal(str(tmp_path))
     assert path.read_text() == '{"kind": "run", "version": 2}\n'
+
+
+@pytest.mark.requirement("P5", "X6")
+@pytest.mark.parametrize("what", ["runs/*/journal.jsonl", "runs", "runs/*/*.end"])
+def test_what_a_client_takes_away_of_the_run_is_written_anew(theatre: Theatre, what: str) -> None:
+    theatre.play(price=[f"remove:{what}"])
+    found = theatre.answer()
+    assert found["state"] == "done"
+    assert any("written anew" in words for words in found["notes"]) == ("end" not in what)
+    assert [one["kind"] for one in Journal(str(theatre.folder)).records][:2] == ["run", "started"]
+    assert theatre.answer()["state"] == "nothing"
+    assert theatre.tasks == ["cart", "price", "docs"]
+
+
+@pytest.mark.requirement("P5", "X6", "X7")
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link", "large"])
+def test_a_journal_that_cannot_be_read_is_not_taken_for_an_empty_one(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    theatre.run()
+    before = theatre.journal.read_bytes()
+    aside = theatre.journal.rename(theatre.folder / "aside")
+    if kind == "pipe":
+        os.mkfifo(theatre.journal)
+    elif kind == "folder":
+        theatre.journal.mkdir()
+    elif kind == "link":
+        theatre.journal.symlink_to(aside)
+    else:
+        theatre.journal.write_bytes(before)
+        monkeypatch.setattr("holdfast.conductor.journal.MOST_BYTES", len(before) - 1)
+    found = theatre.run()
+    assert isinstance(found.exception, NotNoted)
+    assert len(theatre.log) == 3
+    assert kind != "large" or theatre.journal.read_bytes() == before
+
+
+@pytest.mark.requirement("P5", "X6", "X7")
+def test_a_session_that_names_a_path_touches_no_file_but_its_own(theatre: Theatre) -> None:
+    theatre.run()
+    other = theatre.folder / "../../other.end"
+    other.write_text("precious")
+    with theatre.journal.open("a") as file:
+        file.write(json.dumps({"kind": "started", "session": "../../other", "tasks": []}) + "\n")
+    (theatre.folder / "unnoted.end").write_text(" " * 4096)
+    theatre.run()
+    assert other.read_text() == "precious"
+    assert not list(theatre.folder.glob("*.end"))
 
 
 @pytest.mark.requirement("X7")

@@ -17,7 +17,7 @@ from tests.conductor.theatre import PATIENCE_SECONDS, Theatre
 pytestmark = pytest.mark.slow
 LEAST_POINTS = 200  # there are that many touches, or the harness is blind
 STEP = 9  # of them all, every ninth: the others are tried by hand
-STAYING = ("hang", "deaf", "brood")
+STAYING = ("hang", "deaf", "brood", "stray")
 
 
 def _gone(processes: list[int]) -> bool:
@@ -81,8 +81,9 @@ def test_a_signal_ends_the_clients_first_and_keeps_what_is_done(
 
 
 @pytest.mark.requirement("P5", "X3")
-def test_a_supervisor_that_is_killed_takes_its_client_along(theatre: Theatre) -> None:
-    theatre.play(cart=["deaf"])
+@pytest.mark.parametrize("deed", ["deaf", "brood"])
+def test_a_supervisor_that_is_killed_takes_its_client_along(theatre: Theatre, deed: str) -> None:
+    theatre.play(cart=[deed])
     with theatre.start("--json") as run:
         clients = theatre.here()
         for one in children_of(run.pid):
@@ -91,6 +92,48 @@ def test_a_supervisor_that_is_killed_takes_its_client_along(theatre: Theatre) ->
     assert _gone(clients)
     assert run.returncode == 0
     assert "nobody knows how it ended" in theatre.records("ended")[0]["error"]
+
+
+@pytest.mark.requirement("P5", "X3")
+def test_whoever_goes_on_talking_when_the_client_has_ended_is_ended(theatre: Theatre) -> None:
+    theatre.play(cart=["chatter"])
+    found = theatre.answer()
+    assert found["state"] == "done"
+    assert _gone([int((theatre.fake / "talker").read_text())])
+
+
+@pytest.mark.requirement("P5")
+def test_a_run_that_is_to_ignore_the_end_of_its_terminal_goes_on(theatre: Theatre) -> None:
+    theatre.play(cart=["meet"])
+    with theatre.start(shell='trap "" HUP; exec "$@"') as run:
+        theatre.here()
+        run.send_signal(signal.SIGHUP)
+        theatre.let_go()
+        run.communicate(timeout=PATIENCE_SECONDS)
+    assert run.returncode == 0
+    assert theatre.tasks == ["cart", "price", "docs"]
+
+
+@pytest.mark.requirement("P5", "X6")
+def test_a_run_nobody_listens_to_any_more_goes_on(theatre: Theatre) -> None:
+    theatre.play(cart=["meet"])
+    with theatre.start() as run:
+        theatre.here()
+        for stream in (run.stdout, run.stderr):
+            assert stream is not None
+            stream.close()
+        theatre.let_go()
+        assert run.wait(timeout=PATIENCE_SECONDS) == 0
+    assert theatre.tasks == ["cart", "price", "docs"]
+
+
+@pytest.mark.requirement("P5", "X7")
+@pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_run_may_be_started_with_nothing_to_write_to(theatre: Theatre, closed: str) -> None:
+    with theatre.start(shell=f'exec "$@" {closed}') as run:
+        run.communicate(timeout=PATIENCE_SECONDS)
+    assert run.returncode == 0
+    assert theatre.tasks == ["cart", "price", "docs"]
 
 
 @pytest.mark.requirement("P5")

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint.verify import verify
-from holdfast.conductor.errors import BatchFailed, Conducted, NoClient
+from holdfast.client.trial.patience import wait_for_end
+from holdfast.conductor import session
+from holdfast.conductor.errors import BatchFailed, Conducted, NoClient, NotOurs, NotStarted
 from holdfast.conductor.supervise import not_done
 from holdfast.plan.errors import BadPlan
-from tests.conductor.theatre import Theatre
+from tests.conductor.theatre import PATIENCE_SECONDS, PLAN, Theatre
 
 IN_ORDER = ["cart", "price", "docs"]
 
@@ -94,6 +96,12 @@ def test_a_session_that_passes_what_was_planned_is_named_and_goes_on(
         ("error", "exit 1 (error_during_execution): All built."),
         ("silent", "exit 0: it gave no result"),
         ("not-done", "not done, by its own word: price: Nearly."),
+        ("say:- **NOT DONE** `price`: why", "not done, by its own word: price: - **NOT DONE**"),
+        ("say:NOT DONE: price", "not done, by its own word: price"),
+        ("say:## NOT DONE\n- price, no compiler", "not done, by its own word: price"),
+        ("say:  NOT DONE", "not done, by its own word: ?"),
+        ("turns", "exit 0 (error_max_turns): Reached maximum number of turns (1)"),
+        ("flood", "the flood the flood and its end"),
     ],
 )
 def test_a_batch_that_fails_is_tried_once_more_with_the_error(
@@ -132,7 +140,7 @@ def test_a_batch_that_fails_twice_stops_the_run_and_the_next_goes_on_there(
         ("**NOT DONE** price - why", ["price - why"]),
         ("> * NOT DONE: **price**: why", ["price"]),
         ("NOT DONE: none", []),
-        ("NOT DONE:", []),
+        ("NOT DONE:", ["?"]),
         ("**NOT DONE:** Nothing.", []),
         ("NOT DONENESS", []),
         ("What is NOT DONE is done by others.", []),
@@ -145,6 +153,96 @@ def test_what_a_session_names_as_not_done_is_heard_however_it_is_written(
     assert not_done(words) == named
 
 
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    "words", ["NOT DONE: none.", "NOT DONE\n\nNothing.", "It was NOT DONE yet"]
+)
+def test_a_session_that_names_nothing_as_not_done_is_done(theatre: Theatre, words: str) -> None:
+    theatre.play(cart=[f"say:{words}"])
+    assert theatre.answer()["state"] == "done"
+    assert theatre.tasks == IN_ORDER
+
+
+@pytest.mark.requirement("P5")
+def test_a_session_that_is_silent_for_long_is_named_and_goes_on(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = session._quiet
+
+    def and_let_go(seconds: float) -> str:
+        theatre.let_go()
+        return told(seconds)
+
+    monkeypatch.setattr("holdfast.conductor.child.QUIET_SECONDS", 0.01)
+    monkeypatch.setattr(session, "_quiet", and_let_go)
+    theatre.play(cart=["meet"])
+    found = theatre.run()
+    assert "has said nothing for 0 minutes; it goes on" in found.stderr
+    assert found.exit_code == 0
+
+
+@pytest.mark.requirement("P5", "X6")
+def test_a_session_that_cannot_be_started_is_named_and_noted(theatre: Theatre) -> None:
+    theatre.play(cart=["remove:project"])
+    stopped = theatre.run()
+    assert isinstance(stopped.exception, NotStarted)
+    assert stopped.exception.exit_code == 5
+    assert [one["result"] for one in theatre.records("ended")] == ["done", "stopped"]
+    theatre.project.mkdir(exist_ok=True)
+    theatre.plan.write_text(PLAN)
+    assert theatre.answer()["left"] == []
+    assert theatre.tasks == IN_ORDER
+
+
+@pytest.mark.requirement("P5", "X7")
+@pytest.mark.parametrize(
+    "words",
+    [("--output-format", "text"), ("--session-id=x",), ("--resume",), ("-c",), ("--continue",)],
+)
+def test_words_that_contradict_ours_are_refused_before_anything_starts(
+    theatre: Theatre, words: tuple[str, ...]
+) -> None:
+    found = theatre.run("--", *words)
+    assert isinstance(found.exception, NotOurs)
+    assert found.exception.exit_code == 2
+    assert not theatre.log
+
+
+@pytest.mark.requirement("P5", "X7")
+@pytest.mark.parametrize("minutes", ["nan", "inf", "1e300", "0", "-1"])
+def test_a_timeout_no_clock_can_wait_for_is_refused(theatre: Theatre, minutes: str) -> None:
+    found = theatre.run("--timeout", minutes)
+    assert isinstance(found.exception, SystemExit)
+    assert found.exit_code == 2
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize("size", ["400000", "400,000", "400k"])
+def test_a_window_is_told_as_a_plan_writes_tokens(theatre: Theatre, size: str) -> None:
+    found = theatre.run("--window", size, "--dry-run")
+    assert "windows of 400,000 tokens, as told" in found.stdout
+
+
+@pytest.mark.requirement("P5", "X3")
+def test_a_client_that_never_tells_its_version_is_ended_with_all_it_started(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.conductor.claude.VERSION_SECONDS", 0.1)
+    here = theatre.fake / "here"
+    theatre.client.write_text(f"#!/bin/sh\nsleep 600 & echo $$ $! > {here}\nexec sleep 600\n")
+    found = theatre.run()
+    assert isinstance(found.exception, NoClient)
+    assert all(wait_for_end(one, PATIENCE_SECONDS) for one in theatre.here())
+
+
+@pytest.mark.requirement("P5", "X7")
+def test_a_client_that_prints_without_end_instead_of_its_version_is_not_used(
+    theatre: Theatre,
+) -> None:
+    theatre.client.write_text("#!/bin/sh\nexec yes\n")
+    assert isinstance(theatre.run().exception, NoClient)
+
+
 @pytest.mark.requirement("P5", "X4")
 def test_no_secret_of_an_error_is_noted_or_said(theatre: Theatre) -> None:
     theatre.play(cart=["exit", "exit"])
@@ -155,8 +253,9 @@ def test_no_secret_of_an_error_is_noted_or_said(theatre: Theatre) -> None:
 
 
 @pytest.mark.requirement("P5", "X7")
-def test_a_client_that_says_anything_at_all_is_listened_to(theatre: Theatre) -> None:
-    theatre.play(cart=["garbage"])
+@pytest.mark.parametrize("deed", ["garbage", "long"])
+def test_a_client_that_says_anything_at_all_is_listened_to(theatre: Theatre, deed: str) -> None:
+    theatre.play(cart=[deed])
     assert theatre.answer()["state"] == "done"
 
 
@@ -369,5 +468,5 @@ def test_a_clock_that_jumps_back_changes_nothing(
 def test_what_a_run_leaves_is_the_owners_alone(theatre: Theatre) -> None:
     theatre.run()
     left = [theatre.folder, *theatre.folder.iterdir()]
-    assert {one.name for one in left[1:]} == {"journal.jsonl", "lock"}
+    assert {one.name for one in left[1:]} == {"conductor", "journal.jsonl", "lock"}
     assert all(Path(one).stat().st_mode & 0o077 == 0 for one in left)

@@ -70,10 +70,12 @@ class Theatre:
         return found
 
     @contextmanager
-    def start(self, *arguments: str) -> Iterator[subprocess.Popen[bytes]]:
-        """As a process of its own, that can be killed; a test that fails leaves none behind."""
+    def start(self, *arguments: str, shell: str = "") -> Iterator[subprocess.Popen[bytes]]:
+        """As a process of its own, that can be killed; a test that fails leaves none behind. What
+        a shell says may come before: it ends with `exec "$@"`."""
+        before = ["sh", "-c", shell, "sh"] if shell else []
         with subprocess.Popen(
-            [sys.executable, "-m", "holdfast.cli", *self.words(*arguments)],
+            [*before, sys.executable, "-m", "holdfast.cli", *self.words(*arguments)],
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             start_new_session=True,

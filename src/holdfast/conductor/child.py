@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import select
 import subprocess
 import sys
 import tempfile
@@ -15,8 +16,8 @@ from pathlib import Path
 from holdfast.conductor import supervise
 from holdfast.wire import places
 
-MOST_LINE = 64 << 20
-ERROR_BYTES = 4096
+SUCCESS = "success"
+QUIET_SECONDS = 600.0  # then somebody wants to know
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,27 +32,34 @@ class Note:
     @property
     def done(self) -> bool:
         """A client that gave its result and was ended before it went has done its work."""
-        return bool(self.result) and not self.is_error and not self.not_done and not self.failed
+        well = self.result == SUCCESS and not self.is_error
+        return well and not self.not_done and not self.failed
 
     @property
     def failed(self) -> bool:
         return (self.exit_code or 0) > 0
 
 
-def lay_out(path: str) -> None:
-    """The note's room on the disk, before there is anything to note."""
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+def lay_out(path: str) -> int:
+    """The note's room on the disk, before there is anything to note; open, to be handed on."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
     try:
         if os.pwrite(fd, b" " * supervise.NOTE_BYTES, 0) != supervise.NOTE_BYTES:
             raise OSError(f"{path} was cut short")
         os.fsync(fd)
-    finally:
+    except OSError:
         os.close(fd)
+        raise
+    return fd
 
 
 def read_note(path: str) -> Note:
+    return _noted(places.read_small(path, supervise.NOTE_BYTES))
+
+
+def _noted(data: bytes) -> Note:
     try:
-        value = json.loads(places.read_small(path, supervise.NOTE_BYTES))
+        value = json.loads(data)
         code, named = value.get("exit"), value.get("not_done", 0)
         return Note(
             code if isinstance(code, int) else None,
@@ -64,36 +72,54 @@ def read_note(path: str) -> Note:
 
 
 class Child:
+    """`note` is laid out; it is ours from here on, whoever removes the file meanwhile."""
+
     def __init__(
         self,
         command: Sequence[str],
         prompt: str,
         folder: Path,
         environment: Mapping[str, str],
-        note: str,
+        note: int,
         lock: int,
     ) -> None:
         life, held = os.pipe()
-        with tempfile.TemporaryFile() as told:  # not a pipe: a client that never reads blocks none
-            told.write(prompt.encode("utf-8", "replace"))
-            told.seek(0)
-            self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the child)
-            program = str(Path(supervise.__file__).resolve())
-            words = [sys.executable, "-I", "-S", program, str(life), str(lock), note, *command]
-            self._process = subprocess.Popen(
-                words,
-                cwd=folder,
-                env=dict(environment),
-                stdin=told,
-                stdout=subprocess.PIPE,
-                stderr=self._errors,
-                pass_fds=(life, lock),
-                start_new_session=True,  # Ctrl-C is ours to pass on
-            )
-        os.close(life)
         self._held = open(held, "wb", buffering=0)  # noqa: SIM115, PTH123 (closing it is the signal)
+        self._note = note
+        program = str(Path(supervise.__file__).resolve())
+        kept = (life, lock, note)
+        words = [sys.executable, "-I", "-S", program, *map(str, kept), *command]
+        try:
+            with tempfile.TemporaryFile() as told:  # not a pipe: who never reads blocks nobody
+                told.write(prompt.encode("utf-8", "replace"))
+                told.seek(0)
+                self._process = subprocess.Popen(
+                    words,
+                    cwd=folder,
+                    env=dict(environment),
+                    stdin=told,
+                    stdout=subprocess.PIPE,
+                    stderr=subprocess.PIPE,
+                    pass_fds=kept,
+                    start_new_session=True,  # Ctrl-C is ours to pass on
+                )
+        except OSError:
+            self._held.close()
+            os.close(note)
+            raise
+        finally:
+            os.close(life)
         self._timer: threading.Timer | None = None
         self.timed_out = False
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    @property
+    def supervisor_died(self) -> bool:
+        """Once it has ended: killed, so that nobody has ended what its client left behind."""
+        return (self._process.returncode or 0) < 0
 
     def end_after(self, seconds: float) -> None:
         self._timer = threading.Timer(seconds, self._late)
@@ -109,19 +135,33 @@ class Child:
         self._held.close()
 
     def lines(self) -> Iterator[bytes]:
-        """Until the client, and all it left behind, has ended."""
+        """Until the client, and all it left behind, has ended; an empty one for each long silence,
+        the next after twice as long."""
         assert self._process.stdout is not None
+        parts, quiet_seconds = supervise.Lines(), QUIET_SECONDS
         with self._process.stdout as out:
-            while line := out.readline(MOST_LINE):
-                yield line
+            while True:
+                if not select.select([out], [], [], quiet_seconds)[0]:
+                    quiet_seconds *= 2
+                    yield b""
+                    continue
+                data = os.read(out.fileno(), 1 << 16)
+                yield from filter(None, parts.feed(data or b"\n"))
+                if not data:
+                    break
         self._process.wait()
         self.end()
         if self._timer is not None:
             self._timer.cancel()
 
+    def noted(self) -> Note:
+        """How it ended, once it has."""
+        data = os.pread(self._note, supervise.NOTE_BYTES, 0)
+        os.close(self._note)
+        return _noted(data)
+
     def last_errors(self) -> str:
         """The end of what it wrote to stderr."""
-        with self._errors as file:
-            size = file.seek(0, os.SEEK_END)
-            file.seek(max(0, size - ERROR_BYTES))
-            return file.read().decode("utf-8", "replace").strip()
+        assert self._process.stderr is not None
+        with self._process.stderr as file:
+            return file.read(2 * supervise.ERROR_BYTES).decode("utf-8", "replace").strip()

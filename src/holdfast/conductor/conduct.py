@@ -11,13 +11,13 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 
 from holdfast.brief.compose import DEFAULT_TOKENS
-from holdfast.conductor import account, child, handing, prompt
+from holdfast.conductor import account, child, handing, orphans, prompt
 from holdfast.conductor.account import Share, Try
 from holdfast.conductor.errors import BatchFailed, Interrupted
 from holdfast.conductor.events import Event, Played, Report
 from holdfast.conductor.left import by_id, left, settled, share_of
 from holdfast.conductor.prompt import Told
-from holdfast.conductor.session import Floor, Job, drop_note, note_of, play
+from holdfast.conductor.session import Floor, Job, drop_notes, note_of, play
 from holdfast.plan.split import Piece
 from holdfast.plan.task import Plan
 from holdfast.plan.workflow import Batch, Workflow
@@ -41,6 +41,7 @@ class Conductor:
 
     def run(self) -> Report:
         """All that is left, or as far as it goes; what is reported holds also when this raises."""
+        orphans.adopt()
         try:
             self._settle()
             flow = self.flow()
@@ -54,6 +55,7 @@ class Conductor:
             self.report.error = str(slip)
             raise
         finally:
+            self._say_of_journal()
             self.report.left = [task.id for task in self._left().tasks if not task.done]
         return self.report
 
@@ -113,19 +115,23 @@ class Conductor:
         The lock is ours, so no supervisor lives: what is not noted now, nobody will.
         """
         floor = self.floor
-        for words in floor.journal.notes:
-            self._say("note", words)
+        self._say_of_journal()
         for one in floor.account.unsettled:
             note = child.read_note(note_of(floor.folder, one.session_id))
             result = account.DONE if note.done else account.STOPPED
             floor.note("ended", session=one.session_id, result=result, exit=note.exit_code)
-            drop_note(floor.folder, one.session_id)
             ended = (
                 "had ended well" if note.done else "was interrupted, and its work is begun again"
             )
             self._say("note", f"session {one.session_id[:8]} of the last run {ended}")
+        drop_notes(floor.folder)
         for one in floor.account.unsaved:
             self._save(one)
+
+    def _say_of_journal(self) -> None:
+        notes = self.floor.journal.notes
+        while notes:
+            self._say("note", notes.pop(0))
 
     def _batch(self, jobs: Sequence[Job]) -> None:
         floor, first = self.floor, jobs[0]

@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 import os
+import time
 import uuid
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from holdfast.conductor import account, child, claude
+from holdfast.conductor import account, child, claude, orphans
 from holdfast.conductor.account import Account, Share
 from holdfast.conductor.child import Child, Note
-from holdfast.conductor.errors import NotNoted
+from holdfast.conductor.errors import NotNoted, NotStarted
 from holdfast.conductor.events import Event, Played, Tell
 from holdfast.conductor.journal import Journal
-from holdfast.conductor.stream import Heard, quoted
+from holdfast.conductor.stream import Heard, quoted, quoted_end
 from holdfast.plan.split import Piece
+from holdfast.wire import places
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,7 +90,7 @@ def play(floor: Floor, job: Job, attempt: int, prompt: str) -> Played:
     session_id = str(uuid.uuid4())
     running = _start(floor, job, session_id, attempt, prompt)
     heard = _listen(floor, job, session_id, running)
-    note = child.read_note(note_of(floor.folder, session_id))
+    note = running.noted()
     errors = running.last_errors()
     result = _result(floor, note)
     error = _error(running, note, heard, errors) if result == account.FAILED else ""
@@ -116,33 +119,47 @@ def play(floor: Floor, job: Job, attempt: int, prompt: str) -> Played:
 
 
 def note_of(folder: str, session_id: str) -> str:
-    return f"{folder}/{session_id}.end"
+    return f"{folder}/{places.plain(session_id)}.end"
 
 
 def drop_note(folder: str, session_id: str) -> None:
     """Once the journal has it."""
-    Path(note_of(folder, session_id)).unlink(missing_ok=True)
+    with suppress(OSError):
+        os.unlink(note_of(folder, session_id))  # noqa: PTH108 (as `places` has it)
+
+
+def drop_notes(folder: str) -> None:
+    """All there are, once no session runs and the journal has what they told."""
+    for path in Path(folder).glob("*.end"):
+        with suppress(OSError):
+            path.unlink()
 
 
 def _start(floor: Floor, job: Job, session_id: str, attempt: int, prompt: str) -> Child:
-    wishes, note = floor.wishes, note_of(floor.folder, session_id)
+    wishes, note = floor.wishes, _laid_out(floor, session_id)
     try:
-        child.lay_out(note)
-    except OSError as slip:
-        Path(note).unlink(missing_ok=True)
-        raise NotNoted(f"{note}: {slip.strerror or slip}") from slip
-    floor.note(
-        "started",
-        session=session_id,
-        batch=job.batch,
-        attempt=attempt,
-        tasks=[share.as_json() for share in job.shares],
-    )
+        floor.note(
+            "started",
+            session=session_id,
+            batch=job.batch,
+            attempt=attempt,
+            tasks=[share.as_json() for share in job.shares],
+        )
+    except NotNoted:
+        os.close(note)
+        drop_note(floor.folder, session_id)
+        raise
     words = claude.command(
         wishes.client, session_id, wishes.model, wishes.permission_mode, wishes.extra
     )
     environ = claude.environment(os.environ)
-    found = Child(words, prompt, wishes.root, environ, note, floor.lock)
+    try:
+        found = Child(words, prompt, wishes.root, environ, note, floor.lock)
+    except OSError as slip:
+        error = f"it could not be started: {slip.strerror or slip}"
+        floor.note("ended", session=session_id, result=account.STOPPED, exit=None, error=error)
+        drop_note(floor.folder, session_id)
+        raise NotStarted(f"no session can be started in {wishes.root}: {slip}") from slip
     floor.running.append(found)
     if wishes.timeout_seconds is not None:
         found.end_after(wishes.timeout_seconds)
@@ -151,9 +168,23 @@ def _start(floor: Floor, job: Job, session_id: str, attempt: int, prompt: str) -
     return found
 
 
+def _laid_out(floor: Floor, session_id: str) -> int:
+    path = note_of(floor.folder, session_id)
+    try:
+        return child.lay_out(path)
+    except OSError as slip:
+        drop_note(floor.folder, session_id)
+        raise NotNoted(f"{path}: {slip.strerror or slip}") from slip
+
+
 def _listen(floor: Floor, job: Job, session_id: str, running: Child) -> Heard:
     heard, said = Heard(), set[str]()
+    since = time.monotonic()
     for line in running.lines():
+        if not line:
+            floor.tell(Event("note", _quiet(time.monotonic() - since), session_id=session_id))
+            continue
+        since = time.monotonic()
         if heard.hear(line):
             floor.tell(_reading(job, session_id, heard))
             for what, words in _passed(job, heard).items():
@@ -161,7 +192,14 @@ def _listen(floor: Floor, job: Job, session_id: str, running: Child) -> Heard:
                     said.add(what)
                     floor.tell(Event("note", f"{what}: {words}", session_id=session_id))
     floor.running.remove(running)
+    if running.supervisor_died:
+        orphans.end(but={one.pid for one in floor.running})
     return heard
+
+
+def _quiet(seconds: float) -> str:
+    minutes = round(seconds / 60)
+    return f"has said nothing for {minutes:,} minutes; it goes on (--timeout would end it)"
 
 
 def _reading(job: Job, session_id: str, heard: Heard) -> Event:
@@ -202,6 +240,6 @@ def _error(running: Child, note: Note, heard: Heard, errors: str) -> str:
     ended = "nobody knows how it ended" if note.exit_code is None else f"exit {note.exit_code}"
     if note.not_done:
         ended = f"not done, by its own word: {', '.join(heard.not_done)}"
-    words = heard.words or quoted(errors) or "it gave no result"
+    words = heard.words or quoted_end(errors) or "it gave no result"
     named = f" ({quoted(note.result)})" if note.result not in ("", "success") else ""
     return f"{quoted(ended)}{named}: {words}"

@@ -47,7 +47,7 @@ class Heard:
             self.compactions += 1
         if kind == "result":
             self.result = str(event.get("subtype", ""))
-            words = str(event.get("result") or event.get("error") or "")
+            words = _words(event)
             self.words = quoted(words)
             self.not_done = tuple(map(quoted, not_done(words)[:MOST_NAMED]))
         if kind != "assistant" or event.get("parent_tool_use_id"):
@@ -67,6 +67,19 @@ class Heard:
 def quoted(text: str) -> str:
     """Anyone's words, on one line, without secrets, and nothing in them that acts."""
     return fence.flat(redact(text[: MOST_WORDS * 8]), MOST_WORDS)
+
+
+def quoted_end(text: str) -> str:
+    """The same of errors, of which the last words tell most."""
+    words = fence.flat(redact(text), len(text) + 1)
+    return words if len(words) <= MOST_WORDS else f"… {words[-MOST_WORDS:].lstrip()}"
+
+
+def _words(event: dict[str, Any]) -> str:
+    """The answer; where there is none, what the client says of why."""
+    errors = event.get("errors")
+    listed = "; ".join(map(str, errors)) if isinstance(errors, list) else ""
+    return str(event.get("result") or event.get("error") or listed)
 
 
 def _event(line: bytes) -> dict[str, Any]:

@@ -2,8 +2,9 @@
 
 Started as a plain file with `python -I -S`, one per session. It holds the reading end of a pipe of
 the conductor's (the lifeline): the system closes the other end whatever the conductor dies of. It
-passes the client's lines on, and notes how the client ended, in a file that has its size already:
-so the end can be noted on a full disk, and when nobody listens any more.
+passes the client's lines on, and the end of its errors, and notes how the client ended, in a file
+that is open and has its size already: so the end can be noted on a full disk, when nobody listens
+any more, and when the client has removed the file.
 
 On Linux everything the client leaves behind becomes a child of ours and is ended too; elsewhere,
 what is left of the client's process group.
@@ -13,48 +14,60 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import fcntl
 import json
 import os
+import re
 import select
 import signal
 import sys
+import termios
 import time
+from collections.abc import Callable
 
 GRACE_SECONDS = 5.0  # for a client asked to end: its own hooks save meanwhile
 LINGER_SECONDS = 5.0  # for what a client left behind: asynchronous hooks end by themselves
 INSIST_SECONDS = 2.0
 NOTE_BYTES = 4096
+ERROR_BYTES = 4096
 MOST_LINE = 16 << 20
 NOT_DONE = "NOT DONE"
-MARKS = " \t#>-*_`•"  # a model may well make a list of it, or set it in bold
-NOTHING = ("", "none", "nothing", "n/a")
+# However it is set: a list item, bold, a heading, with a colon. "NOT DONE: none" names nothing.
+_NOT_DONE = re.compile(rf"^(?:[^\w\n]|_)*{NOT_DONE}\b[\W_]{{0,20}}([^\n:]*)", re.MULTILINE)
+_NAMES_NOTHING = frozenset(("none", "nothing", "n/a"))
 LINUX = os.uname().sysname == "Linux"
 _PDEATHSIG, _SUBREAPER = 1, 36
 
 
 def main(arguments: list[str]) -> int:
-    """Arguments: the lifeline, descriptors the client must not have, the note, the command."""
-    lifeline, kept, note = int(arguments[0]), arguments[1], arguments[2]
-    for descriptor in (lifeline, *map(int, filter(None, kept.split(",")))):
-        os.set_inheritable(descriptor, False)
-    system = _system()
-    if system is not None:
-        system.prctl(_SUBREAPER, 1, 0, 0, 0)
+    """Arguments: descriptors (the lifeline, the plan's lock, the note), then the command."""
+    lifeline, lock, note = map(int, arguments[:3])
+    for descriptor in (lifeline, lock, note):
+        os.set_inheritable(descriptor, False)  # the client must not have them
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, as we may be started, nobody is told
+    system = adopt()
     return _Watch(lifeline, note, *_started(arguments[3:], system)).until_over()
 
 
-def _system() -> ctypes.CDLL | None:
-    return ctypes.CDLL(None) if LINUX else None
+def adopt() -> ctypes.CDLL | None:
+    """From now on, whoever below us loses their parent is a child of ours."""
+    if not LINUX:
+        return None
+    system = ctypes.CDLL(None)
+    system.prctl(_SUBREAPER, 1, 0, 0, 0)
+    return system
 
 
-def _started(command: list[str], system: ctypes.CDLL | None) -> tuple[int, int]:
-    """The client in a group of its own, its stdout ours to read; it dies if we are killed."""
+def _started(command: list[str], system: ctypes.CDLL | None) -> tuple[int, int, int]:
+    """The client in a group of its own, what it writes ours to read; it dies if we are killed."""
     out, its_out = os.pipe()
+    errors, its_errors = os.pipe()
     parent = os.getpid()
     pid = os.fork()
     if pid:
         os.close(its_out)
-        return pid, out
+        os.close(its_errors)
+        return pid, out, errors
     try:
         os.setpgid(0, 0)
         if system is not None:
@@ -62,17 +75,43 @@ def _started(command: list[str], system: ctypes.CDLL | None) -> tuple[int, int]:
             if os.getppid() != parent:  # killed before we could say so
                 os._exit(127)
         os.dup2(its_out, 1)
+        os.dup2(its_errors, 2)
         os.execvp(command[0], command)
     except OSError as slip:
         os.write(2, f"{command[0]}: {slip.strerror}\n".encode())
     os._exit(127)
 
 
+class Lines:
+    """Whole lines out of pieces as they come; of one that is far too long, nothing."""
+
+    def __init__(self, most: int = MOST_LINE) -> None:
+        self._most, self._parts, self._size = most, list[bytes](), 0
+
+    def feed(self, data: bytes) -> list[bytes]:
+        *ends, rest = data.split(b"\n")
+        found = [self._whole(end) for end in ends]
+        self._add(rest)
+        return found
+
+    def _add(self, piece: bytes) -> None:
+        self._size += len(piece)
+        self._parts = [*self._parts, piece] if self._size <= self._most else []
+
+    def _whole(self, end: bytes) -> bytes:
+        self._add(end)
+        line = b"".join(self._parts)
+        self._parts, self._size = [], 0
+        return line
+
+
 class _Watch:
-    def __init__(self, lifeline: int, note: str, pid: int, out: int) -> None:
-        self._lifeline, self._note, self._pid, self._out = lifeline, note, pid, out
-        self._line, self._result = b"", dict[str, object]()
-        self._out_open, self._asked_to_end = True, False
+    def __init__(self, lifeline: int, note: int, pid: int, out: int, errors: int) -> None:
+        self._lifeline, self._note, self._pid = lifeline, note, pid
+        self._out, self._errors = out, errors
+        self._open = {out, errors}
+        self._lines, self._result, self._last_errors = Lines(), dict[str, object](), b""
+        self._asked_to_end = False
         self._code: int | None = None
         self._kill_at = float("inf")
         self._woken, wake = os.pipe()
@@ -84,15 +123,21 @@ class _Watch:
         signal.signal(signal.SIGPIPE, signal.SIG_IGN)
 
     def until_over(self) -> int:
+        self._reap()  # it may have ended before we listened for that
         while self._code is None:
             self._wait(max(0.0, self._kill_at - time.monotonic()))
             if time.monotonic() >= self._kill_at:
                 _signal(-self._pid, signal.SIGKILL)
+                _signal(self._pid, signal.SIGKILL)  # it may have left its group
                 self._kill_at = time.monotonic() + INSIST_SECONDS
             self._reap()
         self._drain()
-        self._write_note()
-        self._end_the_rest()
+        with contextlib.suppress(OSError):  # nothing keeps us from ending what is left
+            self._write_note()
+        linger = INSIST_SECONDS if self._asked_to_end else LINGER_SECONDS
+        end_all(self._left, linger, self._pause)
+        with contextlib.suppress(OSError):
+            os.write(2, self._last_errors)
         return self._code if 0 <= self._code < 128 else 1
 
     def _hear(self, number: int, frame: object) -> None:
@@ -100,13 +145,12 @@ class _Watch:
             self._ask_to_end()
 
     def _wait(self, seconds: float) -> None:
-        watched = [self._woken, *([self._out] if self._out_open else [])]
-        watched += [] if self._asked_to_end else [self._lifeline]
+        watched = [self._woken, *self._open, *([] if self._asked_to_end else [self._lifeline])]
         ready = select.select(watched, [], [], min(seconds, 3600.0))[0]
         if self._woken in ready:
             os.read(self._woken, 4096)
-        if self._out in ready:
-            self._pass_on()
+        for source in self._open.intersection(ready):
+            self._take(source)
         if self._lifeline in ready and not os.read(self._lifeline, 64):
             self._ask_to_end()
 
@@ -119,10 +163,19 @@ class _Watch:
         if not self._result and self._code is None:
             os.kill(self._pid, signal.SIGTERM)  # ours to reap, so the id is still its own
 
-    def _pass_on(self) -> None:
-        data = os.read(self._out, 1 << 16)
-        self._out_open = bool(data)
-        self._look_for_result(data)
+    def _take(self, source: int, most: int = 1 << 16) -> int:
+        """What there is to read; how much it was."""
+        data = os.read(source, most)
+        if not data:
+            self._open.discard(source)
+        elif source == self._errors:
+            self._last_errors = (self._last_errors + data)[-ERROR_BYTES:]
+        else:
+            self._look_for_result(data)
+            self._pass_on(data)
+        return len(data)
+
+    def _pass_on(self, data: bytes) -> None:
         rest = memoryview(data)
         try:
             while rest:
@@ -131,16 +184,17 @@ class _Watch:
             pass
 
     def _look_for_result(self, data: bytes) -> None:
-        *lines, rest = (self._line + data).split(b"\n")
-        self._line = rest if len(rest) <= MOST_LINE else b""
-        for line in lines:
+        for line in self._lines.feed(data):
             if b'"result"' in line:
                 self._result = _result_in(line) or self._result
 
     def _drain(self) -> None:
-        """What the client wrote before its end; others may hold its stdout open, silently."""
-        while self._out_open and select.select([self._out], [], [], 0)[0]:
-            self._pass_on()
+        """What the client wrote before its end, and no more: others may hold its stdout open, and
+        write without end."""
+        for source in tuple(self._open):
+            left = _waiting_bytes(source)
+            while left > 0 and source in self._open:
+                left -= self._take(source, min(left, 1 << 16))
         self._look_for_result(b"\n")
 
     def _reap(self) -> None:
@@ -156,30 +210,37 @@ class _Watch:
 
     def _write_note(self) -> None:
         data = json.dumps({"exit": self._code, **self._result}).encode()
-        fd = os.open(self._note, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        os.pwrite(fd, data[:NOTE_BYTES].ljust(NOTE_BYTES), 0)
-        os.fsync(fd)
-        os.close(fd)
+        os.pwrite(self._note, data.ljust(NOTE_BYTES), 0)
+        os.fsync(self._note)
 
-    def _end_the_rest(self) -> None:
-        """Whatever the client left behind gets its time, then is asked, then made to end."""
-        linger = INSIST_SECONDS if self._asked_to_end else LINGER_SECONDS
-        for number, seconds in ((0, linger), (signal.SIGTERM, INSIST_SECONDS), (signal.SIGKILL, 9)):
-            until = time.monotonic() + seconds
-            left = self._left()
-            while left and time.monotonic() < until:
-                for pid in left if number else ():
-                    _signal(pid, number)
-                select.select([self._woken], [], [], 0.05)
-                _emptied(self._woken)
-                self._reap()
-                left = self._left()
+    def _pause(self) -> None:
+        select.select([self._woken], [], [], 0.05)
+        with contextlib.suppress(BlockingIOError):
+            os.read(self._woken, 4096)
+        self._reap()
 
     def _left(self) -> list[int]:
         """Where nobody tells whose children they were: the group, as long as it has anyone."""
         if LINUX:
-            return _children()
+            return [pid for pid, _ in children()]
         return [-self._pid] if _signal(-self._pid, 0) else []
+
+
+def end_all(left: Callable[[], list[int]], linger: float, pause: Callable[[], None]) -> None:
+    """Whoever is left gets its time, then is asked, then made to end."""
+    for number, seconds in ((0, linger), (signal.SIGTERM, INSIST_SECONDS), (signal.SIGKILL, 9)):
+        until = time.monotonic() + seconds
+        found = left()
+        while found and time.monotonic() < until:
+            for pid in found if number else ():
+                _signal(pid, number)
+            pause()
+            found = left()
+
+
+def _waiting_bytes(source: int) -> int:
+    """What lies in a pipe now."""
+    return int.from_bytes(fcntl.ioctl(source, termios.FIONREAD, b"\0" * 4), sys.byteorder)
 
 
 def _result_in(line: bytes) -> dict[str, object]:
@@ -198,18 +259,13 @@ def _result_in(line: bytes) -> dict[str, object]:
 
 
 def not_done(words: str) -> list[str]:
-    """What is named so, at the start of a line, by its id, its title or any other words."""
-    found = []
-    for line in words.splitlines():
-        mark, _, rest = line.lstrip(MARKS).partition(NOT_DONE)
-        if not mark and rest != line.lstrip(MARKS) and not rest[:1].isalnum():
-            name = rest.strip(f"{MARKS}:").partition(":")[0].strip(MARKS)
-            found += [name[:120]] if name.rstrip(".").lower() not in NOTHING else []
-    return found
+    """What is named so, by its id, its title or any other words; "?" where nothing is named."""
+    named = [name.strip(" \t`*_,.")[:120] for name in _NOT_DONE.findall(words)]
+    return [one or "?" for one in named if one.lower() not in _NAMES_NOTHING]
 
 
-def _children() -> list[int]:
-    """Processes whose parent we are, or have become."""
+def children() -> list[tuple[int, int]]:
+    """Processes whose parent we are, or have become, each with the session it is in."""
     me, found = os.getpid(), []
     for name in os.listdir("/proc"):  # noqa: PTH208 (no pathlib: this is started per session)
         if name.isdigit():
@@ -219,7 +275,7 @@ def _children() -> list[int]:
             except OSError:  # it ended while we looked
                 continue
             if int(fields[1]) == me and fields[0] != b"Z":
-                found.append(int(name))
+                found.append((int(name), int(fields[3])))
     return found
 
 
@@ -230,11 +286,6 @@ def _signal(pid: int, number: int) -> bool:
     except (ProcessLookupError, PermissionError):
         return False
     return True
-
-
-def _emptied(fd: int) -> None:
-    with contextlib.suppress(BlockingIOError):
-        os.read(fd, 4096)
 
 
 if __name__ == "__main__":
