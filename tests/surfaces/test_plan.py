@@ -184,3 +184,12 @@ def test_tokens_are_said_as_a_plan_says_them(project: Path) -> None:
     assert _json("plan.md", "--room", "1.5k")["room"]["now_tokens"] == 1_500
     for wrong in ("0", "many", "-1", "1.5.5k", "k"):
         assert _invoke("plan.md", f"--room={wrong}").exit_code == 2
+
+
+@pytest.mark.requirement("P4", "X7")
+def test_the_notes_on_a_very_long_plan_are_bounded(project: Path) -> None:
+    (project / "plan.md").write_text("".join(f"- [ ] t{n}\n  - files: {n}.py\n" for n in range(99)))
+    found = _invoke("plan.md")
+    assert found.stderr.count("not there yet") == 30
+    assert "and 69 more notes: --json has all" in found.stderr
+    assert len(_json("plan.md")["warnings"]) == 99

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import click
@@ -22,6 +23,8 @@ from holdfast.plan.workflow import Workflow, as_json
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.wire.inert import inert
+
+MOST_NOTES = 30
 
 
 @click.command()
@@ -59,8 +62,15 @@ def plan(
         click.echo(mermaid_text(found), nl=False)
     else:
         _show(found)
-    for words in found.warnings if not as_plain else ():
+    if not as_plain:
+        show_notes(found.warnings)
+
+
+def show_notes(notes: Sequence[str]) -> None:
+    for words in notes[:MOST_NOTES]:
         click.echo(f"  note: {inert(words)}", err=True)
+    if len(notes) > MOST_NOTES:
+        click.echo(f"  and {len(notes) - MOST_NOTES:,} more notes: --json has all", err=True)
 
 
 def room_for(

@@ -62,8 +62,13 @@ class Conductor:
     def flow(self) -> Workflow:
         """The workflow of what is left."""
         flow = self._make(self._left())
-        for words in flow.warnings:
+        for words in flow.warnings[:MOST_LISTED]:
             self._say("note", words)
+        more = len(flow.warnings) - MOST_LISTED
+        if more > 0:
+            self._say(
+                "note", f"and {more:,} more notes on the plan: `holdfast plan --json` has all"
+            )
         return flow
 
     def jobs(self, flow: Workflow) -> Iterator[list[Job]]:

@@ -11,6 +11,7 @@ the order of the list takes no more, it is done so. Equal input gives equal batc
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -84,6 +85,9 @@ class _Open:
         self.ready = sorted(
             (loads[at].size, -at) for at, count in enumerate(self._waits) if not count
         )
+        self._of_spec: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        for one in self.ready:
+            self._of_spec[self._spec(one)].append(one)
 
     def batch(self, room: int, pairs: bool) -> list[int]:
         found: list[int] = []
@@ -99,18 +103,19 @@ class _Open:
             found += some
 
     def _pair(self, room: int) -> list[int]:
-        """The two that fill the room best, if they do so better than the largest alone."""
+        """The two that fill the room best, if they do so better than the largest alone.
+
+        For each as the larger of two, the best smaller one is looked up; no pair of smaller ones
+        than half of the best so far can be better.
+        """
         ready = self.ready
-        low, high = 0, bisect_right(ready, (room, 1)) - 1
+        high = bisect_right(ready, (room, 1)) - 1
         best, pair = ready[high][0] if high >= 0 else 0, None
-        while low < high:
-            both = ready[low][0] + ready[high][0]
-            if both > room:
-                high -= 1
-                continue
-            if both > best:
-                best, pair = both, (high, low)
-            low += 1
+        while high > 0 and best < room and 2 * ready[high][0] > best:
+            low = min(high, bisect_right(ready, (room - ready[high][0], 1))) - 1
+            if low >= 0 and ready[low][0] + ready[high][0] > best:
+                best, pair = ready[low][0] + ready[high][0], (high, low)
+            high -= 1
         if pair is None:
             return []
         other = ready[pair[1]]
@@ -121,16 +126,30 @@ class _Open:
         return self._take(0)
 
     def _largest(self, room: int, specs: set[str]) -> list[int]:
-        at = bisect_right(self.ready, (room, 1)) - 1
-        if len(specs) >= self._most:  # only more of what is in it already
-            while at >= 0 and self._loads[-self.ready[at][1]].spec not in specs:
-                at -= 1
-        return [self._take(at)] if at >= 0 else []
+        if len(specs) < self._most:
+            found = _fitting(self.ready, room)
+        else:  # only more of what is in it already
+            more = [one for spec in specs for one in _fitting(self._of_spec[spec], room)]
+            found = [max(more)] if more else []
+        return [self._take(bisect_left(self.ready, one)) for one in found]
 
     def _take(self, index: int) -> int:
-        at = -self.ready.pop(index)[1]
-        for follower in self._followers[at]:
+        one = self.ready.pop(index)
+        kin = self._of_spec[self._spec(one)]
+        del kin[bisect_left(kin, one)]
+        for follower in self._followers[-one[1]]:
             self._waits[follower] -= 1
             if not self._waits[follower]:
-                insort(self.ready, (self._loads[follower].size, -follower))
-        return at
+                new = (self._loads[follower].size, -follower)
+                insort(self.ready, new)
+                insort(self._of_spec[self._spec(new)], new)
+        return -one[1]
+
+    def _spec(self, one: tuple[int, int]) -> str:
+        return self._loads[-one[1]].spec
+
+
+def _fitting(ready: list[tuple[int, int]], room: int) -> list[tuple[int, int]]:
+    """The largest of these that fits, if any does."""
+    at = bisect_right(ready, (room, 1)) - 1
+    return [ready[at]] if at >= 0 else []

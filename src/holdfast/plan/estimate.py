@@ -9,11 +9,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from heapq import nsmallest
 from math import exp
 
 from holdfast.plan import likeness, prior, ran
 from holdfast.plan.likeness import Asked
+from holdfast.plan.nearest import Nearest
 from holdfast.plan.prior import Line
 from holdfast.plan.ran import Missed, Ran
 from holdfast.plan.used import Used
@@ -51,15 +51,19 @@ class Past:
     files: Line = prior.FILES
     ran: Sequence[Ran] = ()  # tasks of plans, in this project
     _missed: list[Missed] = field(default_factory=list, init=False, compare=False, repr=False)
-    _rows: dict[tuple[str, ...], list[tuple[float, ...]]] = field(
+    _nearest: dict[tuple[str, ...], Nearest] = field(
         default_factory=dict, compare=False, repr=False
     )
 
-    def rows(self, names: tuple[str, ...]) -> list[tuple[float, ...]]:
-        """These features of every past request, weighted: laid out once for a whole plan."""
-        if names not in self._rows:
-            self._rows[names] = [likeness.weighted(one.known, names) for one in self.seen]
-        return self._rows[names]
+    def nearest(self, known: dict[str, float], count: int) -> list[Seen]:
+        """By what is known; laid out once for a whole plan."""
+        names = tuple(known)
+        if names not in self._nearest:
+            rows = [likeness.weighted(one.known, names) for one in self.seen]
+            far = [0.0 if one.here else likeness.OTHER_PROJECT for one in self.seen]
+            self._nearest[names] = Nearest(rows, far, names)
+        asked = likeness.weighted(known, names)
+        return [self.seen[at] for at in self._nearest[names].to(asked, count)]
 
     def missed(self) -> list[Missed]:
         """How far off each task that was run would have been estimated: once for a whole plan."""
@@ -104,22 +108,12 @@ def _told_by(asked: Asked, past: Past) -> Estimate:
     count = next((k for k in NEIGHBOURS if k <= len(past.seen)), 0)
     if count == 0:
         return _stated(bounds, _no_past(len(past.seen)))
-    near = _nearest(known, past, count)
+    near = past.nearest(known, count)
     share = PRIOR_WORTH / (PRIOR_WORTH + len(past.seen))
     told = _told(sorted(_carried(known, one, line) for one in near), count)
     mixed = tuple(a * share + b * (1 - share) for a, b in zip(bounds, told, strict=True))
     here = sum(one.here for one in near)
     return _stated(mixed, f"{count} past requests like it, {here} in this project")
-
-
-def _nearest(known: dict[str, float], past: Past, count: int) -> list[Seen]:
-    names = tuple(known)
-    asked = likeness.weighted(known, names)
-    far = [
-        likeness.distance(asked, row) + (0.0 if one.here else likeness.OTHER_PROJECT)
-        for row, one in zip(past.rows(names), past.seen, strict=True)
-    ]
-    return [past.seen[at] for at in nsmallest(count, range(len(far)), key=far.__getitem__)]
 
 
 def _carried(known: dict[str, float], one: Seen, line: Line) -> float:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from math import log
-from operator import sub
 from typing import Final
 
 from holdfast.plan.used import Used
@@ -36,6 +35,8 @@ WEIGHTS: Final = {
     "planning": 17.52,
     "earlier": 0.93,
 }
+
+YES_NO = frozenset(("question", "asks", "saves", "builds", "checks", "planning"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,11 +90,6 @@ def of_asked(asked: Asked) -> dict[str, float]:
 def weighted(known: dict[str, float], names: tuple[str, ...]) -> tuple[float, ...]:
     """These features, each as much as it tells."""
     return tuple(known[name] * WEIGHTS.get(name, TOUCHED) for name in names)
-
-
-def distance(one: tuple[float, ...], other: tuple[float, ...]) -> float:
-    apart: float = sum(map(abs, map(sub, one, other)))  # C all the way: 900 of these a task
-    return apart
 
 
 def growth(tokens: int) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from pathlib import Path
-from posixpath import exists, join, realpath  # unlike Path they take any name, too long or odd
+from posixpath import exists, islink, join, realpath, split  # they take any name, unlike Path
 
 from holdfast.wire import places
 
@@ -16,12 +16,25 @@ MISSING = "not there yet"
 
 def inside(root: Path, file: str) -> Path | None:
     """Where it lies; None for what is not in the project, by its name or by a link."""
-    top = realpath(root)
+    found = _inside(realpath(root), file, {})
+    return Path(found) if found is not None else None
+
+
+def _inside(top: str, file: str, folders: dict[str, str]) -> str | None:
+    """`folders` are those resolved before: a plan names few, and many files in each."""
     try:
-        path = realpath(join(top, file))
+        path = _resolved(join(top, file), folders)
     except (OSError, ValueError):  # a name that cannot be
         return None
-    return Path(path) if path == top or path.startswith(top.rstrip("/") + "/") else None
+    return path if path == top or path.startswith(top.rstrip("/") + "/") else None
+
+
+def _resolved(path: str, folders: dict[str, str]) -> str:
+    folder, name = split(path)
+    if folder not in folders:
+        folders[folder] = realpath(folder)
+    found = join(folders[folder], name)
+    return realpath(found) if name in ("", ".", "..") or islink(found) else found
 
 
 def sources(root: Path, files: Iterable[str]) -> dict[str, bytes]:
@@ -40,8 +53,9 @@ def sources(root: Path, files: Iterable[str]) -> dict[str, bytes]:
 def standing(root: Path, files: Iterable[str]) -> dict[str, str]:
     """Of each file that is not there, or not ours to look at, which of the two."""
     found: dict[str, str] = {}
+    top, folders = realpath(root), dict[str, str]()
     for file in dict.fromkeys(files):
-        path = inside(root, file)
+        path = _inside(top, file, folders)
         if path is None:
             found[file] = OUTSIDE
         elif not exists(path):
