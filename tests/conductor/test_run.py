@@ -451,6 +451,24 @@ def test_of_a_task_that_was_cut_only_what_is_left_is_done(theatre: Theatre) -> N
     assert theatre.answer()["state"] == "nothing"
 
 
+@pytest.mark.requirement("P5")
+def test_a_task_that_is_cut_by_its_groups_alone_is_done_once(theatre: Theatre) -> None:
+    theatre.plan.write_text("- [ ] Move\n  - estimate: 200k\n  - group: a.py\n  - group: b.py\n")
+    found = theatre.answer()
+    assert len(found["sessions"]) == 2
+    assert found["left"] == []
+    assert theatre.answer()["state"] == "nothing"
+
+
+@pytest.mark.requirement("P5", "X4")
+def test_no_secret_of_a_plan_is_noted_or_shown(theatre: Theatre) -> None:
+    secret = "ghp_" + "a1b2c3d4e5" * 3 + "a1b2c3"
+    theatre.plan.write_text(f"- [ ] Use {secret}\n")
+    shown = theatre.run("--dry-run").output + theatre.run().output
+    assert secret in theatre.log[0]["prompt"]
+    assert "a1b2" not in shown + theatre.journal.read_text()
+
+
 @pytest.mark.requirement("P5", "X6")
 def test_a_clock_that_jumps_back_changes_nothing(
     theatre: Theatre, monkeypatch: pytest.MonkeyPatch

@@ -108,6 +108,8 @@ def test_the_three_ways_to_write_a_plan_say_the_same() -> None:
         ("- [ ] a\n  - estimate: much\n", "markdown", "2", "no number"),
         ("- [ ] a\n  - files: a\n  - files: b\n", "markdown", "3", "said twice"),
         ("- [ ] a\n  - [ ] b\n    - [ ] c\n", "markdown", "2", "no subtasks of its own"),
+        ("- [ ] a\n\n```\nsay\n- [ ] b\n", "markdown", "3", "does not end"),
+        ("- [ ] a\n  ````\n  ```\n", "markdown", "2", "does not end"),
     ],
 )
 @pytest.mark.requirement("P3")
@@ -148,7 +150,8 @@ def test_the_file_stands_before_the_line(tmp_path: Path) -> None:
 
 
 def test_a_file_without_a_known_suffix_is_recognised_by_what_it_holds(tmp_path: Path) -> None:
-    for text in (MARKDOWN, YAML, json.dumps(SAME_AS_JSON)):
+    numbered = MARKDOWN.replace("- [", "1. [")
+    for text in (MARKDOWN, numbered, YAML, json.dumps(SAME_AS_JSON)):
         path = tmp_path / "PLAN"
         path.write_text(text, encoding="utf-8")
         assert len(load(path).tasks) == 3
@@ -234,3 +237,45 @@ def test_a_field_of_several_words_may_be_joined_in_any_way() -> None:
 )
 def test_tokens_are_read_as_people_write_them(written: str, meant: int | None) -> None:
     assert tokens(written) == meant
+
+
+@pytest.mark.requirement("P3")
+def test_a_code_block_beneath_a_task_is_part_of_what_it_asks() -> None:
+    block = "  ```python\n  - [ ] no task\n    files: x\n  # no title\n\n  ```\n"
+    task, other = read(f"- [ ] a\n  Write:\n{block}  and stop\n- [ ] b\n").tasks
+    lines = ["Write:", "```python", "- [ ] no task", "  files: x", "# no title", "", "```"]
+    assert task.description.split("\n") == [*lines, "and stop"]
+    assert task.files == other.files == ()
+    assert task.hash != read("- [ ] a\n  Write:\n  and stop\n").tasks[0].hash
+
+
+@pytest.mark.requirement("P3")
+def test_a_code_block_at_the_left_is_prose() -> None:
+    [task] = read("- [ ] a\n\n```\n- [ ] an example\n```\n\nUse ``` as you like.\n").tasks
+    assert task.description == ""
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize("more", ["", "with a description"])
+def test_a_title_too_long_for_one_is_kept_whole_in_the_description(more: str) -> None:
+    title = "all that is to be done " * 100 + "and the end"
+    [task] = read(json.dumps([{"title": title, "description": more}])).tasks
+    assert len(task.title) <= 1000
+    assert task.description == f"{title}\n{more}".rstrip()
+    [same] = read(json.dumps([{"description": title}])).tasks
+    assert same.description == title
+
+
+@pytest.mark.requirement("P2")
+def test_a_file_has_one_name_and_those_of_a_group_are_the_tasks() -> None:
+    [task] = read("- [ ] a\n  - files: ./x.py, y//z.py\n  - group: y/../x.py, w.py\n").tasks
+    assert task.files == ("x.py", "y/z.py", "w.py")
+    assert task.groups == (("x.py", "w.py"),)
+
+
+@pytest.mark.requirement("X4")
+def test_no_secret_of_a_title_is_in_an_id() -> None:
+    secret = "ghp_" + "a1b2c3d4e5" * 3 + "a1b2c3"
+    [task] = read(f"- [ ] Use {secret} there\n").tasks
+    assert "a1b2" not in task.id
+    assert secret in task.title

@@ -75,6 +75,18 @@ def test_a_given_size_is_shared_by_the_files() -> None:
 
 
 @pytest.mark.requirement("P2")
+def test_a_given_size_is_shared_by_the_groups_and_every_part_has_the_steps() -> None:
+    steps = (a_task("one/read"), a_task("one/write"))
+    drawn = a_task(
+        estimate_tokens=8000, files=tuple("abcd"), groups=(("a",), ("b", "c", "d")), subtasks=steps
+    )
+    found = _split(drawn, room=6000)
+    assert [piece.estimate.tokens for piece in found] == [2000, 6000]
+    assert not any(piece.warning for piece in found)
+    assert all(piece.task.subtasks == steps for piece in found)
+
+
+@pytest.mark.requirement("P2")
 def test_a_single_file_too_large_is_warned_of() -> None:
     found = _split(a_task(files=("a", "b")), room=500)
     assert len(found) == 2 and all("cannot be cut further" in piece.warning for piece in found)

@@ -11,6 +11,8 @@ import pytest
 from holdfast.plan import room
 from holdfast.plan.estimate import Past
 from holdfast.plan.make import make
+from holdfast.plan.mermaid import mermaid
+from holdfast.plan.picture import svg
 from holdfast.plan.room import Room
 from holdfast.plan.task import Plan, Task
 from holdfast.plan.workflow import Workflow, as_json
@@ -46,6 +48,21 @@ def test_a_batch_is_parallel_only_where_nothing_waits_and_no_file_is_shared() ->
     alone = _made(_sized("a", 10))
     kinds = [as_json(one)["nodes"]["batch_0"]["type"] for one in (free, tied, shared, alone)]
     assert kinds == ["parallel", "single", "single", "single"]
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize("other", ["src", "src/a", ".", "src/a/b.py"])
+def test_a_folder_and_a_file_in_it_are_no_two_sessions_at_once(other: str) -> None:
+    tasks = [_sized("a", 10, files=("src/a/b.py",)), _sized("b", 10, files=(other,))]
+    for order in (tasks, tasks[::-1]):
+        assert as_json(_made(*order))["nodes"]["batch_0"]["type"] == "single"
+
+
+@pytest.mark.requirement("X4")
+def test_no_secret_of_a_title_is_in_a_picture() -> None:
+    secret = "ghp_" + "a1b2c3d4e5" * 3 + "a1b2c3"
+    found = _made(a_task(title=f"Use {secret}"))
+    assert "a1b2" not in svg(found) + mermaid(found)
 
 
 @pytest.mark.requirement("P3")

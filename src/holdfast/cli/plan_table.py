@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.plan.room import Room
-from holdfast.plan.said import about, counted, nothing_left, short, span
+from holdfast.plan.said import about, counted, named, nothing_left, short, span
 from holdfast.plan.split import Piece
 from holdfast.plan.workflow import Batch, Workflow
 from holdfast.wire.inert import inert
@@ -20,7 +20,7 @@ RIGHT = ("tokens", "80% range")
 
 def show(found: Workflow) -> None:
     console = Console(highlight=False)
-    title = Text(inert(found.title) or "plan", style="bold")
+    title = Text(named(found.title) or "plan", style="bold")
     size = f"{counted(len(found.batches), 'batch')}, about {about(found.tokens)} tokens"
     console.print(title + Text(f": {size}", style="not bold"))
     bases = _bases(found)
@@ -85,7 +85,7 @@ def _batch(table: Table, at: int, batch: Batch) -> None:
 
 def _task(table: Table, piece: Piece, differ: bool) -> None:
     size = piece.estimate
-    words = Text(short(inert(piece.task.shown), MOST_CHARS))
+    words = Text(short(named(piece.task.shown), MOST_CHARS))
     if piece.cut:
         words.append(f"\n{_cut(piece)}", style="dim")
     wide = span(size.low_tokens, size.high_tokens) if _is_range(piece) else "as given"
@@ -100,8 +100,8 @@ def _cut(piece: Piece) -> str:
     if len(files) == 1 and piece.task.part:
         return inert(files[0], 300)
     more = f" and {len(files) - MOST_FILES:,} more" if len(files) > MOST_FILES else ""
-    named = f"{', '.join(files[:MOST_FILES])}{more}: " if piece.task.part else ""
-    return inert(f"{named}{piece.cut}", 300)
+    listed = f"{', '.join(files[:MOST_FILES])}{more}: " if piece.task.part else ""
+    return inert(f"{listed}{piece.cut}", 300)
 
 
 def _is_range(piece: Piece) -> bool:

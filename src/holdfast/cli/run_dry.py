@@ -12,7 +12,7 @@ from holdfast.conductor import claude, prompt
 from holdfast.conductor.conduct import Conductor
 from holdfast.conductor.session import Job
 from holdfast.plan.room import Room
-from holdfast.plan.said import about, nothing_left
+from holdfast.plan.said import about, named, nothing_left
 from holdfast.wire.inert import inert
 
 SHOWN_LINES = 6
@@ -60,7 +60,7 @@ def _show(conductor: Conductor, job: Job, batch: list[Job]) -> None:
     click.echo(f"  $ {inert(shlex.join(_command(conductor)))}")
     lines = [line for line in _prompt(conductor, job, batch).splitlines() if line.strip()]
     for line in lines[:SHOWN_LINES]:
-        click.echo(f"  > {_short(inert(line))}")
+        click.echo(f"  > {_short(named(line))}")
     if len(lines) > SHOWN_LINES:
         click.echo(f"  > … {len(lines) - SHOWN_LINES} more lines")
 

@@ -17,6 +17,7 @@ from holdfast.conductor.errors import NotNoted, NotStarted
 from holdfast.conductor.events import Event, Played, Tell
 from holdfast.conductor.journal import Journal
 from holdfast.conductor.stream import Heard, quoted, quoted_end
+from holdfast.plan.said import named
 from holdfast.plan.split import Piece
 from holdfast.wire import places
 
@@ -53,7 +54,7 @@ class Job:
     @property
     def titles(self) -> str:
         """For people."""
-        return ", ".join(piece.task.shown for piece in self.pieces)
+        return ", ".join(named(piece.task.shown) for piece in self.pieces)
 
     @property
     def tokens(self) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from posixpath import normpath
 
 from holdfast.plan.errors import BadPlan
 from holdfast.plan.tree import Node
@@ -56,7 +57,7 @@ def files(node: Node | None) -> tuple[str, ...]:
     if node is not None and len(found) > MOST_FILES:
         words = f"{len(found):,} files of one task: at most {MOST_FILES:,} are read"
         raise BadPlan(words, node.place)
-    return tuple(dict.fromkeys(one.removeprefix("./") for one in found))
+    return tuple(dict.fromkeys(map(normpath, found)))  # one file has one name
 
 
 def groups(node: Node | None) -> tuple[tuple[str, ...], ...]:

@@ -1,8 +1,8 @@
 """A markdown task list as the same kind of tree that JSON and YAML give.
 
 `- [ ] title` at the left is a task, `- [x]` one that is done; what is indented beneath belongs to
-it: `files: a.py, b.py`, `depends: …`, a `- [ ]` of its own (a subtask), or plain words (its
-description). Everything else in the file is prose.
+it: `files: a.py, b.py`, `depends: …`, a `- [ ]` of its own (a subtask), or plain words and code
+blocks (its description). Everything else in the file is prose.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from holdfast.plan.tree import Node
 _BOX = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\][ \t]+(.*\S)[ \t]*")
 _BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(.*\S)[ \t]*")
 _FIELD = re.compile(r"([A-Za-z][A-Za-z_ -]{0,24}):[ \t]*(.*)")
-_FENCE = re.compile(r"[ \t]*(```+|~~~+)")
+_FENCE = re.compile(r"([ \t]*)(```+(?=[^`]*$)|~~~+)")
 _COMMA = re.compile(r"[ \t]*,[ \t]*")
 _BLANK = re.compile(r"[_ -]+")
 TAB = 4
@@ -53,15 +53,21 @@ class _Item:
         return Node(found, self.place)
 
 
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A code block being read, and the task it stands beneath; None: it is prose."""
+
+    fence: str
+    indent: int
+    place: Place
+    item: _Item | None
+
+
 def parse(text: str) -> Node:
     reading = _Reading()
-    fenced = ""
     for number, line in enumerate(text.split("\n"), 1):
-        fence = _FENCE.match(line)
-        if fence and (not fenced or fence.group(1).startswith(fenced)):
-            fenced = "" if fenced else fence.group(1)
-        elif not fenced:
-            reading.line(line.rstrip("\r"), Place(number))
+        reading.line(line.rstrip("\r"), Place(number))
+    reading.end()
     tasks = Node([one.node() for one in reading.tasks], Place(1))
     title = Node(reading.title, Place(1))
     return Node({"title": title, "tasks": tasks} if reading.title else {"tasks": tasks}, Place(1))
@@ -72,8 +78,36 @@ class _Reading:
         self.title = ""
         self.tasks: list[_Item] = []
         self._open: list[_Item] = []  # the task, then its subtask
+        self._block: _Block | None = None
 
     def line(self, line: str, place: Place) -> None:
+        if self._block is not None:
+            self._in_block(self._block, line)
+        elif fence := _FENCE.match(line):
+            indent = _indent(fence.group(1))
+            item = self._above(indent)
+            self._block = _Block(fence.group(2), indent, place, item)
+            self._quote(self._block, line)
+        else:
+            self._outside(line, place)
+
+    def end(self) -> None:
+        if self._block is not None:  # what follows would be lost in it without a word
+            raise BadPlan("a code block begins here and does not end", self._block.place)
+
+    def _in_block(self, block: _Block, line: str) -> None:
+        self._quote(block, line)
+        mark = line.strip()
+        if mark.startswith(block.fence) and not mark.strip(block.fence[0]):
+            self._block = None
+
+    def _quote(self, block: _Block, line: str) -> None:
+        """A block beneath a task is part of its description, as it stands."""
+        if block.item is not None:
+            blanks = len(line) - len(line.lstrip(" \t"))
+            block.item.words.append(line[min(blanks, block.indent) :])
+
+    def _outside(self, line: str, place: Place) -> None:
         if box := _BOX.fullmatch(line):
             self._task(_indent(box.group(1)), box.group(2) != " ", box.group(3), place)
         elif line.startswith("#"):
@@ -83,21 +117,24 @@ class _Reading:
             self._beneath(line, place)
 
     def _task(self, indent: int, done: bool, title: str, place: Place) -> None:
-        while self._open and self._open[-1].indent >= indent:
-            self._open.pop()
+        above = self._above(indent)
         item = _Item(indent, place, {"title": Node(title, place), "done": Node(done, place)})
-        (self._open[-1].below if self._open else self.tasks).append(item)
+        (above.below if above else self.tasks).append(item)
         self._open.append(item)
 
     def _beneath(self, line: str, place: Place) -> None:
         """A line of the innermost task it is indented under; prose if there is none."""
-        indent = _indent(line[: len(line) - len(line.lstrip())])
-        while self._open and self._open[-1].indent >= indent:
-            self._open.pop()
-        if not self._open:
+        item = self._above(_indent(line[: len(line) - len(line.lstrip())]))
+        if item is None:
             return
         bullet = _BULLET.fullmatch(line)
-        self._said(self._open[-1], bullet.group(2) if bullet else line.strip(), place)
+        self._said(item, bullet.group(2) if bullet else line.strip(), place)
+
+    def _above(self, indent: int) -> _Item | None:
+        """The innermost task that something so far to the right belongs to."""
+        while self._open and self._open[-1].indent >= indent:
+            self._open.pop()
+        return self._open[-1] if self._open else None
 
     def _said(self, item: _Item, words: str, place: Place) -> None:
         named = _FIELD.fullmatch(words)

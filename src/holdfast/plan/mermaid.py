@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.plan.said import about, short
+from holdfast.plan.said import about, named, short
 from holdfast.plan.workflow import Batch, Workflow
-from holdfast.wire.inert import inert
 
 MOST_BATCHES = 400  # a picture of more shows nothing
 LONGEST_LABEL = 60
@@ -30,7 +29,7 @@ def _quoted(title: str) -> str:
     """Mermaid reads entities, so no mark of a title can end its label."""
     return "".join(
         mark if mark.isalnum() or mark in " .,-_/…" else f"#{ord(mark)};"
-        for mark in short(inert(title), LONGEST_LABEL)
+        for mark in short(named(title), LONGEST_LABEL)
     )
 
 

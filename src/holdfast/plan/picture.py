@@ -12,7 +12,7 @@ from html import escape
 
 from holdfast.plan.lettering import width, wrapped
 from holdfast.plan.mermaid import MOST_BATCHES, head
-from holdfast.plan.said import about, counted, span
+from holdfast.plan.said import about, counted, named, span
 from holdfast.plan.split import Piece
 from holdfast.plan.workflow import Batch, Workflow
 from holdfast.wire.inert import inert
@@ -44,7 +44,7 @@ FONT = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif"
 def svg(workflow: Workflow) -> str:
     shown = workflow.batches[:MOST_BATCHES]
     sheet = _Sheet()
-    sheet.text(MARGIN, MARGIN, inert(workflow.title or "plan"), size=14, bold=True, most=1)
+    sheet.text(MARGIN, MARGIN, named(workflow.title or "plan"), size=14, bold=True, most=1)
     size = f"{counted(len(workflow.batches), 'batch')}, about {about(workflow.tokens)} tokens"
     sheet.text(MARGIN, MARGIN + LINE, size if shown else "nothing left to do", colour="dim")
     sheet.top = MARGIN + 2 * LINE
@@ -62,7 +62,7 @@ def svg(workflow: Workflow) -> str:
         sheet.text(MARGIN, sheet.top + LINE, f"{more:,} more batches")
         sheet.top += LINE
     _legend(sheet, [_colour(batch) for batch in shown])
-    return _whole(sheet, inert(workflow.title or "plan"))
+    return _whole(sheet, named(workflow.title or "plan"))
 
 
 @dataclass
@@ -128,7 +128,7 @@ def _task(sheet: _Sheet, piece: Piece, top: int, numbers: dict[str, str]) -> int
     sheet.text(LEFT, top, numbers[piece.task.id], colour="dim")
     sheet.text(RIGHT, top, size, colour="dim", end=True)
     room = RIGHT - title - width(size) - INSET
-    top += LINE * sheet.text(title, top, inert(piece.task.shown), room=room, most=TITLE_LINES)
+    top += LINE * sheet.text(title, top, named(piece.task.shown), room=room, most=TITLE_LINES)
     for words in _beneath(piece, numbers):
         top += LINE * sheet.text(title, top, words, colour="dim", room=RIGHT - title)
     return top

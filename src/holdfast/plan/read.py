@@ -21,7 +21,7 @@ KINDS = {
     ".markdown": "markdown",
 }
 _PARSERS = {"json": json_tree.parse, "yaml": yaml_tree.parse, "markdown": markdown_tree.parse}
-_BOX = re.compile(r"^[ \t]*[-*+][ \t]+\[[ xX]\][ \t]", re.MULTILINE)
+_BOX = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\][ \t]", re.MULTILINE)
 
 
 def load(path: Path, root: Path | None = None) -> Plan:

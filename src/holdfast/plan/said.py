@@ -6,6 +6,9 @@ something; programs get them all.
 
 from __future__ import annotations
 
+from holdfast.redact import redact
+from holdfast.wire.inert import inert
+
 DIGITS = 2
 
 
@@ -29,6 +32,11 @@ def counted(count: int, noun: str) -> str:
 def short(text: str, most: int) -> str:
     """Seen to be cut, where it is."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
+
+
+def named(text: str) -> str:
+    """Anyone's words, on one line, without secrets."""
+    return inert(redact(text))
 
 
 def nothing_left(done: int) -> str:

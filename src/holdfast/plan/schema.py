@@ -12,6 +12,7 @@ from holdfast.plan.errors import BadPlan, Place
 from holdfast.plan.fields import LONGEST_ID
 from holdfast.plan.task import Plan, Task
 from holdfast.plan.tree import Node
+from holdfast.redact import redact
 
 MOST_TASKS = 20_000
 LONGEST_TITLE = 1_000
@@ -74,13 +75,15 @@ def _task(item: Node, taken: dict[str, Place], parent: str) -> Task:
     if not title.strip():
         raise BadPlan("a task needs a title or a description", item.place)
     name = fields.given_id(known.get("id")) or _made_id(title, taken)
+    groups = fields.groups(known.get("groups"))
+    files = [*fields.files(known.get("files")), *(file for group in groups for file in group)]
     found = Task(
         id=name,
         title=title[:LONGEST_TITLE].strip(),
-        description="" if description == title else description,
-        files=fields.files(known.get("files")),
+        description=_described(title, description),
+        files=tuple(dict.fromkeys(files)),  # a file of a group is a file of the task
         depends=fields.ids(known.get("depends")),
-        groups=fields.groups(known.get("groups")),
+        groups=groups,
         estimate_tokens=fields.count(known.get("estimate_tokens"), "estimate_tokens"),
         estimated_files=fields.count(known.get("estimated_files"), "estimated_files"),
         keep_together=fields.flag(known.get("keep_together"), "keep_together"),
@@ -89,6 +92,13 @@ def _task(item: Node, taken: dict[str, Place], parent: str) -> Task:
         place=item.place,
     )
     return replace(found, subtasks=_subtasks(known.get("subtasks"), found, parent))
+
+
+def _described(title: str, description: str) -> str:
+    """Of a title that is too long for one, all is kept here: it may be all there is to know."""
+    if len(title) > LONGEST_TITLE and not description.startswith(title):
+        return f"{title}\n{description}".rstrip()
+    return "" if description == title and len(title) <= LONGEST_TITLE else description
 
 
 def _subtasks(given: Node | None, task: Task, parent: str) -> tuple[Task, ...]:
@@ -105,8 +115,9 @@ def _subtasks(given: Node | None, task: Task, parent: str) -> tuple[Task, ...]:
 
 
 def _made_id(title: str, taken: dict[str, Place]) -> str:
-    """The title's words; a second task of the same title gets a number."""
-    stem = _SLUG.sub("-", title.lower()).strip("-")[:LONGEST_ID] or "task"
+    """The title's words; a second task of the same title gets a number. An id is written down and
+    shown: no secret of a title is in it."""
+    stem = _SLUG.sub("-", redact(title[:LONGEST_TITLE]).lower()).strip("-")[:LONGEST_ID] or "task"
     name, count = stem, 1
     while name in taken:
         count += 1

@@ -36,7 +36,8 @@ def split(task: Task, room_tokens: int, estimate: Estimator, root: Path) -> list
     if task.keep_together:
         return [_too_large(task, whole, room_tokens, "the plan keeps it together")]
     if task.groups:
-        return _pieces(task, room_tokens, estimate, _drawn(task))
+        given = estimate if task.estimate_tokens is None else _shared(task)
+        return _pieces(task, room_tokens, given, _drawn(task))
     steps = [step for step in task.subtasks if not step.done]
     if steps:
         return [piece for step in steps for piece in _step(step, room_tokens, estimate, root)]
@@ -78,15 +79,19 @@ def _most_files(task: Task, room_tokens: int, estimate: Estimator) -> int:
 
 
 def _by_share(task: Task, room_tokens: int, root: Path) -> list[Piece]:
+    most = max(1, len(task.files) * room_tokens // (task.estimate_tokens or 1))
+    return _pieces(task, room_tokens, _shared(task), group(root, task.files, most))
+
+
+def _shared(task: Task) -> Estimator:
     """The plan says what it takes in all: each file has its share of that."""
     total = task.estimate_tokens or 0
-    most = max(1, len(task.files) * room_tokens // total)
 
     def share(part: Task) -> Estimate:
         tokens = -(-total * len(part.files) // len(task.files))
         return Estimate(tokens, tokens, tokens, "its share of what the plan gives")
 
-    return _pieces(task, room_tokens, share, group(root, task.files, most))
+    return share
 
 
 def _pieces(task: Task, room_tokens: int, estimate: Estimator, grouped: Grouped) -> list[Piece]:
@@ -102,13 +107,13 @@ def _pieces(task: Task, room_tokens: int, estimate: Estimator, grouped: Grouped)
 
 
 def _part(task: Task, files: tuple[str, ...], at: int, count: int) -> Task:
-    """Named by its files, so that it keeps its name while other tasks change."""
+    """Named by its files, so that it keeps its name while other tasks change; its steps are those
+    of the task, for these files."""
     return replace(
         task,
         id=f"{task.id}/{digest(list(files))[:10]}",
         part=f"{at + 1} of {count}" if count > 1 else "",
         files=files,
-        subtasks=(),
         groups=(),
         spec=task.spec,
         written=None,

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import sqrt
+from pathlib import PurePosixPath
 from typing import Any
 
 from holdfast.plan.room import Room
@@ -62,11 +63,21 @@ class Workflow:
 
 
 def is_parallel(pieces: Sequence[Piece]) -> bool:
-    """They may run side by side: none waits for another, and no two share a file."""
+    """They may run side by side: none waits for another, and no two share a file, or one a folder
+    the other has a file in."""
     ids = {piece.task.id for piece in pieces}
-    files = [file for piece in pieces for file in piece.task.files]
-    free = not any(ids.intersection(piece.task.depends) for piece in pieces)
-    return len(pieces) > 1 and free and len(files) == len(set(files))
+    if len(pieces) < 2 or any(ids.intersection(piece.task.depends) for piece in pieces):
+        return False
+    files: set[str] = set()
+    folders: set[str] = set()
+    for piece in pieces:
+        own = set(piece.task.files)
+        above = {str(folder) for file in own for folder in PurePosixPath(file).parents}
+        if own & files or own & folders or above & files:
+            return False
+        files |= own
+        folders |= above
+    return True
 
 
 def as_json(workflow: Workflow) -> dict[str, Any]:
