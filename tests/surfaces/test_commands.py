@@ -285,6 +285,27 @@ def test_the_audit_is_exported_as_json_lines(tmp_path: Path) -> None:
     assert "told the model" in event["done"]
 
 
+@pytest.mark.requirement("U3")
+def test_status_of_all_says_when_there_is_none() -> None:
+    found = _invoke("status", "--all")
+    assert (found.exit_code, found.stdout) == (0, "")
+    assert "no live session" in found.stderr
+    assert json.loads(_ok("status", "--all", "--json")) == []
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize("columns", ["40", "80", "120"])
+def test_watch_cuts_the_folder_before_anything_else(tmp_path: Path, columns: str) -> None:
+    deep = tmp_path / "a-folder-with-a-long-name" / "and-another-one-beneath-it-too"
+    deep.mkdir(parents=True)
+    path = a_transcript(tmp_path / "s.jsonl", a_prompt(), an_answer(140_000))
+    fire("PostToolUse", path, session="abcdefgh-1", cwd=str(deep))
+    line = _ok("watch", "--once", COLUMNS=columns).splitlines()[1]
+    assert len(line) <= int(columns)
+    assert [one for one in ("abcdefgh", "84%", "?") if one not in line] == []
+    assert line.rstrip().endswith("…")
+
+
 @pytest.mark.slow
 @pytest.mark.requirement("U3", "W5")
 def test_watch_shows_every_live_window(tmp_path: Path) -> None:

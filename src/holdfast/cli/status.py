@@ -39,6 +39,8 @@ def status(
         return
     for one in reports:
         show(one)
+    if not reports:
+        click.echo("no live session; without --all the last one is shown", err=True)
 
 
 def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:

@@ -15,7 +15,8 @@ from holdfast.cli import choose, colours
 from holdfast.cli.status import report
 from holdfast.wire.inert import inert
 
-BAR = 10
+BAR, SHORT_BAR = 10, 4
+NARROW = 60  # columns of a terminal; below, the bar is short: the number beside it says the same
 QUIET_MS = 12 * 3_600_000  # a session that ended without saying so is shown this long
 
 
@@ -26,12 +27,14 @@ def watch(every: float, once: bool) -> None:
     """All sessions and subagents on this machine, live."""
     console = Console()
     if once:
-        console.print(_table(_rows()))
+        console.print(_table(_rows(), console.width))
         return
-    with Live(_table(_rows()), console=console, auto_refresh=False, screen=False) as live:
+    with Live(
+        _table(_rows(), console.width), console=console, auto_refresh=False, screen=False
+    ) as live:
         while True:
             time.sleep(every)
-            live.update(_table(_rows()), refresh=True)
+            live.update(_table(_rows(), console.width), refresh=True)
 
 
 def _rows() -> list[dict[str, Any]]:
@@ -40,22 +43,26 @@ def _rows() -> list[dict[str, Any]]:
     return [report(one) for one in recent]
 
 
-def _table(rows: list[dict[str, Any]]) -> Table:
+def _table(rows: list[dict[str, Any]], width: int) -> Table:
+    """Where there is little room, the folder is cut first: what is asked here is how full it is."""
     table = Table(box=None, pad_edge=False, caption=None if rows else "no live session")
-    for heading in ("session", "agent", "context", "", "left", "alert"):
+    agents = any(row["agent_type"] or row["agent_id"] for row in rows) or width >= NARROW
+    for heading in ("session", *(("agent",) if agents else ()), "context", "", "left", "alert"):
         table.add_column(heading, no_wrap=True)
-    table.add_column("folder", no_wrap=True, overflow="ellipsis")
+    table.add_column("folder")
     for row in rows:
         zone = str(row["zone"])
         about = "~" if row["estimated"] else ""
+        folder = _cell(row["cwd"], 200)
+        folder.no_wrap, folder.overflow = True, "ellipsis"
         table.add_row(
             _cell(row["session_id"], 8),
-            _cell(row["agent_type"] or row["agent_id"], 16),
-            colours.bar(row["used_ratio"], zone, BAR),
+            *((_cell(row["agent_type"] or row["agent_id"], 16),) if agents else ()),
+            colours.bar(row["used_ratio"], zone, BAR if width >= NARROW else SHORT_BAR),
             "compacting" if row["compacting"] else f"{about}{row['used_ratio']:.0%}",
             "?" if row["ops_left"] is None else f"{row['ops_left']:,} ops",
             str(row["alert"] or ""),
-            _cell(row["cwd"], 200),
+            folder,
         )
     return table
 
