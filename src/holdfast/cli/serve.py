@@ -47,6 +47,7 @@ def _watch(database: str) -> None:
     import signal
     import threading
 
+    from holdfast.cli.watched_by import who
     from holdfast.watcher import run, seat
 
     stop = threading.Event()
@@ -54,8 +55,7 @@ def _watch(database: str) -> None:
         signal.signal(one, lambda *_: stop.set())
     other = seat.holder()
     if other is not None:
-        who = f"process {other.get('pid', 'unknown')}, inside {other.get('inside', 'unknown')}"
-        click.echo(f"{who} watches already; waiting for its end", err=True)
+        click.echo(f"{who(other)} watches already; waiting for its end", err=True)
     seated = threading.Event()
     threading.Thread(target=_say_once, args=(seated,), daemon=True).start()
     run.run(stop, inside="alone", database=database, seated=seated)

@@ -11,6 +11,7 @@ import click
 
 from holdfast.cli import choose, colours
 from holdfast.cli.choose import Chosen
+from holdfast.cli.watched_by import who
 from holdfast.settings import load as settings_load
 from holdfast.transcript import stated
 from holdfast.watcher import seat
@@ -145,16 +146,12 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         kept = f"{_ago(found['checkpoint_ms'])} ({found['checkpoint_trigger']})"
         rows.append(("checkpoint", f"{kept}: {found['checkpoint_path'] or 'its path is unknown'}"))
     if found["watcher"]:
-        rows.append(("watcher", _watcher(found["watcher"])))
+        rows.append(("watcher", who(found["watcher"])))
     if found.get("server"):
         rows.append(("server", _told(found["server"])))
     if "stop_guard" in found:
         rows.append(("stop guard", _stop_guard(found["stop_guard"])))
     return rows + [("settings", slip) for slip in found["settings_slips"]]
-
-
-def _watcher(holder: dict[str, Any]) -> str:
-    return f"process {holder.get('pid', 'unknown')}, inside {holder.get('inside', 'unknown')}"
 
 
 def _told(server: dict[str, Any]) -> str:
