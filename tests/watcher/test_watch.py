@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 import time
 from functools import partial
 from pathlib import Path
@@ -20,6 +21,7 @@ from holdfast.window.state import State, held
 from holdfast.wire import log, places
 from holdfast.work import messages
 from tests.builders import EDGE
+from tests.waiting import until
 from tests.watcher.machine import FULL, Machine, kept, looked
 
 
@@ -346,3 +348,32 @@ def test_one_that_cannot_be_kept_does_not_take_every_turn_of_its_project(
     monkeypatch.setattr("holdfast.watcher.watch.time.monotonic", lambda: later)
     looked(watch, machine)
     assert tried[2:] == ["bad"], "it is tried again"
+
+
+@pytest.mark.requirement("A5", "X6", "S4")
+def test_a_board_that_hangs_holds_up_no_checkpoint(
+    machine: Machine, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.watcher.aside.PATIENCE_SECONDS", 0.0)
+    answers = threading.Event()
+
+    def hangs() -> Store:
+        answers.wait()
+        return store
+
+    watch = Watch(hangs)
+    machine.session("s1", FULL)
+    looked(watch, machine)
+    machine.session("s2", FULL, project="q")
+    looked(watch, machine)
+    assert sorted(kept()) == ["s1 watcher", "s2 watcher"]
+    assert _logged("ERROR watcher the board: it does not answer") == 1
+    watch.close()
+    answers.set()
+    until(lambda: _said_at_a_look(watch, machine, store))
+
+
+def _said_at_a_look(watch: Watch, machine: Machine, store: Store) -> bool:
+    looked(watch, machine, 1)
+    said = [("s1", "context_60_percent"), ("s2", "context_60_percent")]
+    return sorted(_posted(store)) == said

@@ -11,6 +11,7 @@ from sqlalchemy.engine import Connection
 from holdfast.store import ids
 from holdfast.store.page import Row
 from holdfast.store.store import Store
+from holdfast.watcher.aside import Aside
 from holdfast.watcher.glance import Glance
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
@@ -35,6 +36,7 @@ class Board:
         self._after = 0
         self._complete = False
         self._said = ""
+        self._aside = Aside()
 
     def trigger(self, seen: Glance, why: str, checkpoint: str, now_ms: int) -> None:
         """Once for each checkpoint, also where the one who took it was killed before he said so,
@@ -52,7 +54,7 @@ class Board:
         for name, (project, row) in list(self._unsaid.items()):
             if row["expires_ms"] > now_ms and store.write(partial(_put, project, row, now_ms)):
                 board.handed(store, row)
-            del self._unsaid[name]
+            self._unsaid.pop(name, None)  # a look that went on may have had to let go of it
 
     def follow(self, now_ms: int, *, anew: bool = False) -> None:
         """Settle what hooks said; hand out what was posted since the last look, from anywhere."""
@@ -74,20 +76,28 @@ class Board:
         return bool(since.rows) or since.missed
 
     def _try(self, chore: Callable[[Store], object]) -> None:
-        """A board that cannot be reached holds up no checkpoint; the same words are logged once."""
+        """A board that cannot be reached, or that hangs, holds up no checkpoint; the same words are
+        logged once."""
+        if not self._aside.do(partial(self._reach, chore)):
+            self._complain("it does not answer; what there is to say waits")
+
+    def _reach(self, chore: Callable[[Store], object]) -> None:
         try:
             if self._store is None:
                 self._store = self._found()
             if self._store is not None:
                 chore(self._store)
             self._said = ""
-        except (HoldfastError, OSError) as slip:
-            if str(slip) != self._said:
-                log.add("ERROR", "watcher", f"the board: {slip}")
-            self._said = str(slip)
+        except Exception as slip:
+            self._complain(str(slip) if isinstance(slip, HoldfastError | OSError) else repr(slip))
+
+    def _complain(self, words: str) -> None:
+        if words != self._said:
+            log.add("ERROR", "watcher", f"the board: {words}")
+        self._said = words
 
     def close(self) -> None:
-        if self._store is not None and self._is_ours:
+        if self._store is not None and self._is_ours and not self._aside.is_busy:
             self._store.close()
             self._store = None
 
