@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from typing import Any
 
@@ -92,3 +93,12 @@ def test_what_a_hook_noted_is_left_to_hooks(watch: Watch, today: Machine) -> Non
     before = states.load(places.window("s1"))
     looked(watch, today)
     assert states.load(places.window("s1")) == before
+
+
+@pytest.mark.requirement("A5")
+def test_one_dated_in_the_future_falls_silent_as_others_do(watch: Watch, today: Machine) -> None:
+    path = today.session("s1")
+    ahead = (today.now_ms + 365 * 86_400_000) * 1_000_000
+    os.utime(path, ns=(ahead, ahead))
+    looked(watch, today)
+    assert states.load(places.window("s1")).watched_ms == today.now_ms

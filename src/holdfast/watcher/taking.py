@@ -46,7 +46,7 @@ def note(seen: Glance, now_ms: int) -> None:
         if not state.started_ms:
             fill(state, Path(seen.found.path), seen.found.session_id, seen.found.agent_id)
             _measure(state, seen, now_ms)
-            state.watched_ms = seen.found.changed_ms
+            state.watched_ms = min(seen.found.changed_ms, now_ms)  # else it would never fall silent
 
 
 def _measure(state: State, seen: Glance, now_ms: int) -> None:

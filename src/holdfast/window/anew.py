@@ -4,6 +4,7 @@ whoever asks about many. A look is kept until the transcript or the notes change
 from __future__ import annotations
 
 import os
+import threading
 import time
 from collections.abc import Iterable
 from typing import Any
@@ -17,6 +18,7 @@ MOST_SECONDS = 1.0  # the end of a long transcript takes 60 ms; a thousand of th
 MOST_KEPT = 2_000
 Signature = tuple[tuple[int, int], tuple[int, int]]
 _kept: dict[str, tuple[Signature, dict[str, Any]]] = {}
+_lock = threading.Lock()
 
 
 def look(windows: Iterable[tuple[str, State]], now_ms: int) -> dict[str, dict[str, Any]]:
@@ -39,9 +41,10 @@ def _looked(folder: str, state: State, now_ms: int, signed: Signature) -> dict[s
     seen = view.of_transcript(state, settings, now_ms, folder)
     health = describe(seen, state, settings.share("watch_at"))
     if not health["compacting"]:  # that ends by itself, too
-        while len(_kept) >= MOST_KEPT:
-            del _kept[next(iter(_kept))]
-        _kept[folder] = (signed, health)
+        with _lock:
+            while len(_kept) >= MOST_KEPT:
+                del _kept[next(iter(_kept))]
+            _kept[folder] = (signed, health)
     return health
 
 
