@@ -29,7 +29,7 @@ MOST = 100
 
 
 def answer(asked: Board) -> Answer:
-    return OPS[asked.op](asked)
+    return database.in_time(lambda: OPS[asked.op](asked))
 
 
 def _post(asked: Board) -> Answer:

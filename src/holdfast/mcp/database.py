@@ -3,12 +3,37 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import TypeVar
 
 from holdfast.store.engine import sqlite_file
+from holdfast.store.errors import Unreachable
 from holdfast.store.store import Store
 
+ANSWER_SECONDS = 15.0
+T = TypeVar("T")
 _lock = threading.Lock()
 _opened: list[Store] = []
+
+
+def in_time(ask: Callable[[], T]) -> T:
+    """Whoever asks is answered, also while the database hangs: that holds up a thread of its own,
+    and none of the few that answer for all tools."""
+    found: Future[T] = Future()
+
+    def run() -> None:
+        try:
+            found.set_result(ask())
+        except BaseException as slip:
+            found.set_exception(slip)
+
+    threading.Thread(target=run, name="holdfast-database", daemon=True).start()
+    try:
+        return found.result(ANSWER_SECONDS)
+    except TimeoutError:
+        words = f"the database did not answer in {ANSWER_SECONDS:g} seconds"
+        raise Unreachable(words) from None
 
 
 def store() -> Store:
