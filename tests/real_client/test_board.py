@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -24,7 +25,7 @@ from .stage import Stage, perform
 
 pytestmark = pytest.mark.real_client
 WORDS = "the schema of stations has changed"
-TASK = {
+TASK: dict[str, Any] = {
     "description": "Look around",
     "prompt": "Look around and report.",
     "subagent_type": "general-purpose",
@@ -90,8 +91,9 @@ def test_a_message_is_in_the_next_requests_exactly_once(
 
 
 @pytest.mark.requirement("A3", "W5")
+@pytest.mark.parametrize("by", ["its id", "its kind"])
 def test_a_subagent_hears_what_names_it_and_its_parent_does_not(
-    binary: Path, stage: Stage, store: Store
+    binary: Path, stage: Stage, store: Store, by: str
 ) -> None:
     main = [
         Answer("First.", (bash("echo first"),), usage_of(20_000)),
@@ -100,7 +102,8 @@ def test_a_subagent_hears_what_names_it_and_its_parent_does_not(
     ]
     report = [Answer("All is well.", usage=usage_of(24_000)), Answer("I saw it.")]
     acts = Acts(main, agent=[*rounds((21_000, 22_000, 23_000)), *report])
-    told = During(acts, {("agent", 3): lambda asked: _post(store, stage, asked.agent_id)})
+    kind = TASK["subagent_type"] if by == "its kind" else None
+    told = During(acts, {("agent", 3): lambda asked: _post(store, stage, kind or asked.agent_id)})
     trial = perform(binary, stage, told)
     counts = [_heard(request) for request in trial.asked("agent")]
     assert counts == [0, 0, 0, 0, 1]
