@@ -25,7 +25,7 @@ from holdfast.memory.index import engines
 from holdfast.memory.item import Item
 from holdfast.memory.rebuild import rebuild
 from holdfast.memory.recall import recall
-from holdfast.memory.sources import turns
+from holdfast.memory.sources import told, turns
 from holdfast.memory.sources.pieces import MOST_CHARS, pieces
 from holdfast.memory.sync import sync
 from holdfast.segment import shelf
@@ -33,6 +33,7 @@ from holdfast.segment.formats import Compressed, Metadata
 from holdfast.window import state
 from holdfast.wire import places
 from tests.memory.told import a_line, a_session, said, written
+from tests.redact.test_laws import joined, jumbles, planted
 from tests.transcript.builders import jsonl
 
 NOW_MS = 1_772_000_000_000
@@ -390,6 +391,42 @@ def test_a_result_is_cut_once_its_secrets_are_gone(
     told = turns.read(str(path), "").items
     assert any("heron" in one.more for one in told)
     assert not any("longsecret" in one.more for one in told)
+
+
+tellings = st.tuples(
+    st.sampled_from(["prompt", "answer", "call", "result"]),
+    jumbles | planted.map(joined),
+    st.sampled_from(["", "heron\n" * 60, "heron " * 8_000, "heron\n" * 12_000]),
+    jumbles | planted.map(joined),
+)
+
+
+def told_by(parts: tuple[str, str, str, str], number: int) -> dict[str, object]:
+    kind, first, filler, last = parts
+    text = f"{first}{filler}{last}"
+    if kind == "result":
+        return a_result(text, number)
+    if kind == "call":
+        given = {"command": text, "description": first}
+        use = {"type": "tool_use", "id": "t1", "name": "Bash", "input": given}
+        return a_line("assistant", [use], number, "s1")
+    return a_line("user" if kind == "prompt" else "assistant", text, number, "s1")
+
+
+@pytest.mark.requirement("X4", "M2")
+@given(st.lists(tellings, max_size=8))
+def test_looking_through_many_at_once_gives_what_redacting_each_gives(
+    tmp_path_factory: pytest.TempPathFactory, parts: list[tuple[str, str, str, str]]
+) -> None:
+    """Redact, then cut: whatever stands where, and whatever is told beside it."""
+    path = tmp_path_factory.mktemp("t") / "s1.jsonl"
+    path.write_bytes(b"".join(jsonl(told_by(one, n)) for n, one in enumerate(parts)))
+    at_once = turns.read(str(path), "")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(turns, "looked_through", lambda entries: ((one, False) for one in entries))
+        patch.setattr(told, "which_are_clean", lambda texts: [False] * len(texts))
+        one_by_one = turns.read(str(path), "")
+    assert at_once == one_by_one
 
 
 @pytest.mark.requirement("X4", "M2")

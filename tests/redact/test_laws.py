@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import holdfast
-from holdfast.redact import are_clean, find, redact
+from holdfast.redact import are_clean, find, redact, which_are_clean
 from tests.redact.samples import SECRETS
 
 pytestmark = pytest.mark.requirement("X4")
@@ -24,12 +24,12 @@ machine login mysql curl :// eyJ AKIA gh p_ sk- value is xox b- AI za [redacted 
 -----BEGIN~RSA~PRIVATE~KEY----- -----END~RSA~PRIVATE~KEY----- [redacted:~token]
 a1B2c3D4e5F6g7H8 hunter2 QWxhZGRpbjpvcGVu 0123456789abcdef
 """
-WORDS = [*" \n\t", *(word.replace("~", " ") for word in PIECES.split())]
+WORDS = [*" \n\t", "to\u212aen=", *(word.replace("~", " ") for word in PIECES.split())]
 jumbles = st.lists(st.sampled_from(WORDS), max_size=30).map("".join)
 planted = st.tuples(jumbles, st.sampled_from(sorted(SECRETS)), st.integers(), jumbles)
 
 
-def _joined(parts: tuple[str, str, int, str]) -> str:
+def joined(parts: tuple[str, str, int, str]) -> str:
     before, kind, seed, after = parts
     return before + SECRETS[kind](Random(seed))[0] + after
 
@@ -42,14 +42,19 @@ def test_twice_is_once(text: str) -> None:
 
 @given(planted)
 def test_twice_is_once_around_secrets(parts: tuple[str, str, int, str]) -> None:
-    once = redact(_joined(parts))
+    once = redact(joined(parts))
     assert redact(once) == once
 
 
-@given(st.lists(jumbles | planted.map(_joined), max_size=5))
+@given(st.lists(jumbles | planted.map(joined), max_size=5))
 def test_what_is_clean_together_is_clean_apart(texts: list[str]) -> None:
     apart = [redact(text) for text in texts]
     assert apart == texts or not are_clean(texts)
+
+
+@given(st.lists(jumbles | planted.map(joined), max_size=9))
+def test_those_with_a_secret_are_told_from_those_without(texts: list[str]) -> None:
+    assert which_are_clean(texts) == [redact(text) == text for text in texts]
 
 
 @given(st.text(alphabet="abcdefghij lmnoqruvxyz\n.,ABCDEFGHIJ0123456789äöü"))

@@ -4,8 +4,8 @@ A secret is known by its shape or by the name it is given, never by how random i
 commit ids, hashes and uuids stay. Importing this costs `re` and nothing else.
 """
 
-from holdfast.redact.find import are_clean, find, redact
+from holdfast.redact.find import are_clean, find, redact, which_are_clean
 from holdfast.redact.finding import Finding
 from holdfast.redact.named import without_named
 
-__all__ = ["Finding", "are_clean", "find", "redact", "without_named"]
+__all__ = ["Finding", "are_clean", "find", "redact", "which_are_clean", "without_named"]

@@ -10,7 +10,7 @@ INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 PASSES = 3  # a secret glued to another may show only once its neighbour is gone
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 _SURER_FIRST = (keys.scan, tokens.scan, shapes.scan, headers.scan, shell.scan, assignment.scan)
 
@@ -38,6 +38,16 @@ def _found_beneath(text: str) -> Iterator[Finding]:
 def are_clean(texts: Iterable[str]) -> bool:
     """None holds a secret: looked through as one text, in a tenth of the time."""
     return not find("\n".join(texts))
+
+
+def which_are_clean(texts: Sequence[str]) -> list[bool]:
+    """Of each whether it holds none: looked through together, and in halves where there is one."""
+    if not texts or are_clean(texts):
+        return [True] * len(texts)
+    if len(texts) == 1:
+        return [False]
+    half = len(texts) // 2
+    return which_are_clean(texts[:half]) + which_are_clean(texts[half:])
 
 
 def redact(text: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 LONG_CHARS = 12  # no token is shorter
 VERY_LONG_CHARS = 48
 _ASCII_LOWER = {upper: upper + 32 for upper in range(ord("A"), ord("Z") + 1)}
+_ASCII_LOWER[0x212A] = ord("k")  # of the others `lower` makes but the Kelvin sign a plain letter
 
 
 class Page:

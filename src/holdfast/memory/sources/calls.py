@@ -5,6 +5,8 @@ A value whose name was cut away is no longer known for a secret, so nothing is c
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from holdfast.redact import redact
 from holdfast.transcript.blocks import ToolUse
 
@@ -13,19 +15,27 @@ SEEN_CHARS = 32 << 10  # at each end of a result: more is not gone through for a
 _TOLD = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description")
 
 
-def call(block: ToolUse) -> str:
+def call(block: ToolUse, *, is_clean: bool = False) -> str:
+    """`is_clean`: it was looked through before, and holds no secret."""
+    first = head(what(block))
+    return f"{block.name} {(first if is_clean else redact(first))[:CALL_CHARS]}".strip()
+
+
+def what(block: ToolUse) -> str:
+    """What the call is about."""
     given = block.input
     told = (given.get(name) for name in _TOLD)
-    what = next((one for one in told if isinstance(one, str) and one), "")
-    return f"{block.name} {redact(head(what))[:CALL_CHARS]}".strip()
+    return next((one for one in told if isinstance(one, str) and one), "")
 
 
-def ends(text: str) -> str:
+def ends(text: str, *, is_clean: bool = False) -> str:
     """How a result begins and ends."""
     if len(text) <= 2 * SEEN_CHARS:
-        first = last = redact(text)
+        first = last = text if is_clean else redact(text)
         if len(first) <= HEAD_CHARS + TAIL_CHARS:
             return first
+    elif is_clean:
+        first = last = text
     else:
         first, last = redact(head(text)), redact(tail(text))
     return f"{first[:HEAD_CHARS]} … {last[-TAIL_CHARS:]}"
@@ -45,3 +55,12 @@ def tail(text: str) -> str:
         return text
     start = text.find("\n", len(text) - SEEN_CHARS, len(text) - TAIL_CHARS)
     return text[start + 1 if start > 0 else -SEEN_CHARS :]
+
+
+def seen(text: str) -> Iterator[str]:
+    """All that is gone through of a result."""
+    if len(text) <= 2 * SEEN_CHARS:
+        yield text
+    else:
+        yield text[:SEEN_CHARS]
+        yield text[-SEEN_CHARS:]

@@ -6,11 +6,11 @@ where they begin, and read again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
 from holdfast.checkpoint.extract import typed
 from holdfast.checkpoint.extract.secrets import MOST_BARE, READ_CHARS, SHORTEST_BARE, texts
-from holdfast.redact import find, redact
+from holdfast.redact import find, redact, which_are_clean
 from holdfast.redact.value import random_looking
 from holdfast.transcript.blocks import Text, ToolResult, ToolUse
 from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Result
@@ -43,9 +43,14 @@ class Told:
         for entry in read_at(path, list(lines)[:MOST_LINES]):
             self.hear(entry)
 
-    def without(self, text: str) -> str:
-        """The text less every secret in it, named or told before."""
-        return self.without_told(redact(text))
+    def without(self, told: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
+        """What was told, and what more, less every secret in it, named or told before."""
+        clean = which_are_clean(["\n".join(both) for both in told])
+        kept = [
+            both if is_clean else (redact(both[0]), redact(both[1]))
+            for both, is_clean in zip(told, clean, strict=True)
+        ]
+        return [(self.without_told(text), self.without_told(more)) for text, more in kept]
 
     def without_told(self, text: str) -> str:
         for value, placeholder in self._values.items():

@@ -15,6 +15,7 @@ from holdfast.checkpoint.extract.prompts import own_words
 from holdfast.checkpoint.same_file import sign
 from holdfast.memory.item import TURN, Item, id_of
 from holdfast.memory.sources import calls
+from holdfast.memory.sources.looked import looked_through
 from holdfast.memory.sources.pieces import clean, pieces
 from holdfast.memory.sources.source import Read
 from holdfast.memory.sources.told import Told
@@ -27,6 +28,7 @@ from holdfast.transcript.source import Unreadable
 USER, MODEL = "user", "model"
 MORE_CHARS = 1_200
 MOST_UUIDS = 40
+MOST_TOGETHER = 64
 MOST_ITEMS = 5_000  # in one reading: a transaction stays short
 LONGEST_TEXT = 200_000
 
@@ -53,6 +55,7 @@ class _Unit:
         self.more_chars = 0
         self.uuids: list[str] = []
         self.message = ""  # whose words these are
+        self._is_put = False
         self.at, self.session = entry.timestamp[:40], entry.session_id[:80]
         self.agent = (entry.agent_id or "")[:80]
 
@@ -69,10 +72,18 @@ class _Unit:
     def is_empty(self) -> bool:
         return not self.texts and not self.more
 
-    def items(self, path: str, key: str, told: Told) -> list[Item]:
-        text = told.without(clean("\n".join(self.texts)[:LONGEST_TEXT]))
-        more = told.without(clean("\n".join(self.more)))[:MORE_CHARS]
-        parts = pieces(text) or [""]
+    def put_at(self, position: int) -> None:
+        """Known once all before it were counted, and then for good."""
+        if not self._is_put:
+            self._is_put, self.began = True, self.began._replace(position=position)
+
+    @property
+    def words(self) -> tuple[str, str]:
+        return clean("\n".join(self.texts)[:LONGEST_TEXT]), clean("\n".join(self.more))
+
+    def items(self, path: str, key: str, text: str, more: str) -> list[Item]:
+        """Of its words, once they are without secrets."""
+        parts, more = pieces(text) or [""], more[:MORE_CHARS]
         return [
             Item(
                 id=id_of(TURN, key, self.uuids[0] if self.uuids else "", str(position)),
@@ -104,33 +115,53 @@ class _Fold:
         self._turn, self._message = reached.turn, reached.message
         self._position = reached.position
         self._unit: _Unit | None = None
+        self._last: _Unit | None = None  # the open one, or the one that was
+        self._closed: list[_Unit] = []
 
-    def feed(self, entry: Entry) -> None:
+    @property
+    def count(self) -> int:
+        """How many items there are, or will be at least."""
+        return len(self.items) + len(self._closed)
+
+    def feed(self, entry: Entry, is_clean: bool) -> None:
+        """`is_clean`: it holds no secret, and need not be looked through for one."""
         if entry.is_sidechain and not self._is_agent:
             return
-        self.told.hear(entry)
+        if not is_clean:
+            self.told.hear(entry)
         if isinstance(entry, Answer):
-            self._answer(entry)
+            self._answer(entry, is_clean)
         elif isinstance(entry, Prompt) and not entry.is_meta:
             self._prompt(entry, entry.text)
         elif isinstance(entry, Attachment) and entry.kind == "queued_command":
             self._prompt(entry, typed.noted(decoded(entry.raw)))
         elif isinstance(entry, Result):
-            self._result(entry)
+            self._result(entry, is_clean)
 
     def _open(self, by: str, entry: Entry) -> _Unit:
         self.close()
         self.began = Reached(entry.offset, self._turn, self._position, self._message)
-        self._unit = _Unit(self.began, by, entry)
+        self._unit = self._last = _Unit(self.began, by, entry)
         return self._unit
 
     def close(self) -> None:
         unit, self._unit = self._unit, None
-        if unit is None or unit.is_empty:
-            return
-        made = unit.items(self._path, self._path, self.told)
-        self.items += made
-        self._position += len(made)
+        if unit is not None and not unit.is_empty:
+            self._closed.append(unit)
+        if len(self._closed) == MOST_TOGETHER:
+            self.settle()
+
+    def settle(self) -> None:
+        """Items of what was told to its end: looked through for secrets together, then counted."""
+        closed, self._closed = self._closed, []
+        for unit, words in zip(closed, self.told.without([u.words for u in closed]), strict=True):
+            unit.put_at(self._position)
+            made = unit.items(self._path, self._path, *words)
+            self.items += made
+            self._position += len(made)
+        if self._last is not None:
+            self._last.put_at(self._position)
+            self.began = self._last.began
 
     def came_on(self, entry: Entry) -> bool:
         """True when the next reading would begin after where this one did: at what is being told,
@@ -141,6 +172,7 @@ class _Fold:
 
     def clean_items(self) -> list[Item]:
         """What was named later was quoted before, too."""
+        self.settle()
         without = self.told.without_told
         return [one._replace(text=without(one.text), more=without(one.more)) for one in self.items]
 
@@ -152,7 +184,7 @@ class _Fold:
             unit.texts.append(words)
             unit.hold(entry)
 
-    def _answer(self, entry: Answer) -> None:
+    def _answer(self, entry: Answer, is_clean: bool) -> None:
         texts = [block.text for block in entry.blocks if isinstance(block, Text) and block.text]
         if entry.message_id != self._message:
             self._turn += 1
@@ -167,20 +199,20 @@ class _Fold:
         unit.hold(entry)
         for block in entry.blocks:
             if isinstance(block, ToolUse):
-                unit.add_more(calls.call(block))
+                unit.add_more(calls.call(block, is_clean=is_clean))
 
     def _begins_anew(self, unit: _Unit, texts: list[str]) -> bool:
         if texts:
             return bool(unit.texts) and unit.message != self._message
         return unit.more_chars >= MORE_CHARS
 
-    def _result(self, entry: Result) -> None:
+    def _result(self, entry: Result, is_clean: bool) -> None:
         if self._unit is None:
             return
         self._unit.hold(entry)
         for block in entry.results:
             if isinstance(block, ToolResult) and self._unit.more_chars < MORE_CHARS:
-                self._unit.add_more(calls.ends(block.text))
+                self._unit.add_more(calls.ends(block.text, is_clean=is_clean))
 
 
 def read(path: str, state: str, *, is_agent: bool = False, give_up: float = float("inf")) -> Read:
@@ -191,10 +223,10 @@ def read(path: str, state: str, *, is_agent: bool = False, give_up: float = floa
     done = True
     try:
         fold.told.hear_again(path, reached.told)
-        for entry in Reader(path, start=reached.offset):
-            fold.feed(entry)
+        for entry, is_clean in looked_through(Reader(path, start=reached.offset)):
+            fold.feed(entry, is_clean)
             is_late = time.monotonic() > give_up and fold.came_on(entry)
-            if is_late or len(fold.items) >= MOST_ITEMS:
+            if is_late or fold.count >= MOST_ITEMS:
                 done = False
                 break
     except Unreadable:
