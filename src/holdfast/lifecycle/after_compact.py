@@ -9,7 +9,7 @@ from __future__ import annotations
 from holdfast.brief.claims import contradicted
 from holdfast.brief.compose import compose
 from holdfast.budget import ledger
-from holdfast.hook.entry import Moment
+from holdfast.hook.moment import Moment
 from holdfast.lifecycle import keeping, noting
 from holdfast.redact import redact
 from holdfast.window import arm

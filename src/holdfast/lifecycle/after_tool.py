@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.client import outputs
-from holdfast.hook.entry import Moment
+from holdfast.hook.moment import Moment
 from holdfast.lifecycle import judging
 from holdfast.settings import load as settings_load
 

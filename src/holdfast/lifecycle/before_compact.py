@@ -10,7 +10,7 @@ import json
 import os
 
 from holdfast.brief.steer import steer
-from holdfast.hook.entry import Moment
+from holdfast.hook.moment import Moment
 from holdfast.lifecycle import keeping, noting
 from holdfast.window import arm
 from holdfast.window.state import State, held_if_can_be

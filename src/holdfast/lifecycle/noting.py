@@ -6,7 +6,7 @@ import os
 from typing import Any
 
 from holdfast.client import switches
-from holdfast.hook.entry import Moment
+from holdfast.hook.moment import Moment
 from holdfast.window.state import State
 from holdfast.wire import scan
 from holdfast.wire.inert import inert

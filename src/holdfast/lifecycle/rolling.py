@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.hook.entry import Moment
+from holdfast.hook.moment import Moment
 from holdfast.lifecycle import judging, noting
 from holdfast.segment.roll import roll
 from holdfast.window import rolling

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-from holdfast.hook.entry import Moment
+from holdfast.hook.moment import Moment
 from holdfast.lifecycle import breadcrumb, keeping, noting
 from holdfast.redact import redact
 from holdfast.settings import load as settings_load

@@ -8,7 +8,7 @@ from contextlib import suppress
 from datetime import UTC, datetime
 
 from holdfast.client import outputs
-from holdfast.hook.entry import Moment
+from holdfast.hook.moment import Moment
 from holdfast.lifecycle import keeping, noting
 from holdfast.window import arm
 from holdfast.window.state import State, held_if_can_be

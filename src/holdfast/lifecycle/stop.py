@@ -7,7 +7,7 @@ Never another word to the model: any context here would start the turn again.
 from __future__ import annotations
 
 from holdfast.client import outputs
-from holdfast.hook.entry import Moment
+from holdfast.hook.moment import Moment
 from holdfast.lifecycle import judging
 from holdfast.wire import log
 

@@ -6,7 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from holdfast.hook.entry import Moment
+    from holdfast.hook.moment import Moment
 
 STORIES = {
     "SessionStart": "session_start",

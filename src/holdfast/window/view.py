@@ -9,7 +9,7 @@ from holdfast.client import edge as client_edge
 from holdfast.client import switches as client_switches
 from holdfast.client.edge import Edge
 from holdfast.client.switches import Switches
-from holdfast.hook.entry import Moment
+from holdfast.hook.moment import Moment
 from holdfast.settings.load import Settings
 from holdfast.window import fallback, guard, history, seen, velocity
 from holdfast.window.guard import Thresholds, Verdict

@@ -1,0 +1,130 @@
+"""One event as the hook saw it, with the reading taken from the end of the transcript."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from holdfast.wire import mark, places, scan, spool, tail, visible
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+TOOL_EVENTS = frozenset(("PostToolUse", "PostToolUseFailure"))
+COMPACTING = frozenset(("PreCompact", "PostCompact"))
+LATE_LOOKS, LATE_SECONDS, LIVE_SECONDS = 8, 0.02, 2.0
+PARALLEL_MS = 600_000  # a call left without a result this long has been given up
+
+
+class Moment:
+    """Handed to the warm side when it is woken."""
+
+    __slots__ = (
+        "folder",
+        "line",
+        "mark",
+        "now_ms",
+        "payload",
+        "pending_chars",
+        "spool_bytes",
+        "tail",
+        "transcript",
+    )
+
+    def __init__(self, payload: dict[str, Any], now_ms: int) -> None:
+        agent_id = scan.text_of(payload, "agent_id")
+        main_path = scan.text_of(payload, "transcript_path")
+        self.payload = payload
+        self.now_ms = now_ms
+        self.folder = places.window(scan.text_of(payload, "session_id") or "unknown", agent_id)
+        self.transcript = places.transcript(main_path, agent_id)
+        self.mark = mark.load(self.folder)
+        density = self.mark.density if self.mark else mark.DENSITY
+        self.tail = self._newest_tail(bool(agent_id), density)
+        self.spool_bytes = 0
+        self.pending_chars = 0.0  # on its way to the model, not in the transcript yet
+        self.line = self._reading(density)
+
+    def _newest_tail(self, sidechain: bool, density: float) -> tail.Tail:
+        """The end of the transcript, once it holds the answer whose call this is.
+
+        After a quick tool this hook starts before the client has written that answer (11 of 16
+        times; it came within 67 ms). Nobody waits for an asynchronous hook, so it waits a little.
+        """
+        call = scan.text_of(self.payload, "tool_use_id")
+        seen = tail.look(self.transcript, sidechain, density)
+        waits = LATE_LOOKS if _is_live(self.transcript) else 0
+        while call and call not in seen.call_ids and waits:
+            time.sleep(LATE_SECONDS)
+            waits -= 1
+            if _size(self.transcript) != seen.size:
+                seen = tail.look(self.transcript, sidechain, density)
+        return seen
+
+    def _reading(self, density: float) -> spool.Line:
+        payload, seen = self.payload, self.tail
+        event = scan.text_of(payload, "hook_event_name")
+        call = scan.text_of(payload, "tool_use_id") if event in TOOL_EVENTS else ""
+        chars = 0.0
+        if call and call not in seen.result_ids:
+            chars = self._result_chars(density)
+        pending = chars + self._left_by_parallel_calls(call)
+        if event == "UserPromptSubmit":
+            pending += len(scan.text_of(payload, "prompt"))
+        self.pending_chars = pending
+        overhead = self.mark.overhead if self.mark else 0
+        used = seen.used_tokens(density, overhead, pending)
+        flags = self._basis(event)
+        tool = scan.text_of(payload, "tool_name")
+        took = _milliseconds(payload.get("duration_ms"))
+        answer = seen.answer_id
+        return spool.Line(self.now_ms, event, used, flags, call, tool, int(chars), answer, took)
+
+    def _basis(self, event: str) -> str:
+        """How the number is known; while the client compacts, the file still shows the old one."""
+        source = scan.text_of(self.payload, "source")
+        if event in COMPACTING or (event == "SessionStart" and source == "compact"):
+            return "compacting.estimated"
+        basis = self.tail.basis
+        return basis if self.tail.states_tokens() else basis + ".estimated"
+
+    def _result_chars(self, density: float) -> float:
+        if "tool_response" in self.payload:
+            chars = visible.response_chars(self.payload["tool_response"], density)
+        else:
+            chars = len(scan.text_of(self.payload, "error"))
+        return chars + tail.FRAME_CHARS
+
+    def _left_by_parallel_calls(self, call: str) -> float:
+        """Results of the same answer that other hooks saw and the transcript does not hold yet."""
+        open_ids = self.tail.call_ids - self.tail.result_ids
+        if len(open_ids) < 2:
+            return 0
+        waiting = {spool.ident(one) for one in open_ids}
+        sizes = {
+            line.tool_use_id: line.chars
+            for line in spool.recent(self.folder)
+            if line.tool_use_id in waiting and self.now_ms - line.ms < PARALLEL_MS
+        }
+        sizes.pop(spool.ident(call), None)
+        return sum(sizes.values())
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except (OSError, ValueError):
+        return 0
+
+
+def _milliseconds(told: object) -> int:
+    return told if type(told) is int and 0 < told < 1 << 53 else 0
+
+
+def _is_live(path: str) -> bool:
+    """Written to just now: only then is there anything to wait for."""
+    try:
+        return abs(time.time() - os.stat(path).st_mtime) < LIVE_SECONDS
+    except (OSError, ValueError):
+        return False
