@@ -11,8 +11,9 @@ import pytest
 
 from holdfast.wire import log
 from holdfast.work import forward as forwarding
-from holdfast.work import gather, team
+from holdfast.work import gather, reached, team
 from holdfast.work.forward import forward
+from holdfast.work.here import Here
 from holdfast.work.team import NoServer, Server
 from tests.api.live import TOKEN
 from tests.builders import a_transcript, an_answer
@@ -44,9 +45,8 @@ def test_after_the_clock_was_set_back_a_refused_source_is_tried_again() -> None:
 
 def test_after_the_clock_was_set_back_a_window_is_not_quiet(own_home: Path) -> None:
     """Its note is of a year that has not come: nothing is known of it."""
-    server = Server("https://h", TOKEN)
     told = Touched({"a": [0]})
-    forwarding._note(server, "a", {"at": 1})
+    reached.note("https://h", "a", {"at": 1})
     noted = own_home / ".holdfast" / "forwarded"
     assert forwarding._is_quiet(told, "a"), "written to a day ago, sent now"
     [path] = noted.iterdir()
@@ -106,12 +106,12 @@ def test_two_machines_with_one_session_are_two_sources(
     named: list[set[str]] = []
     for machine in ("one", "two"):
         monkeypatch.setattr(gather, "machine", lambda name=machine: name)
-        named.append(_names(forwarding.Here()))
+        named.append(_names(Here()))
     assert not named[0] & named[1]
     assert any("s1" in name for name in named[0])
 
 
-def _names(here: forwarding.Here) -> set[str]:
+def _names(here: Here) -> set[str]:
     found: Sequence[str] = here.sources()
     batches = [here.gather(source, {}) for source in found]
     return {batch.source for batch in batches if batch is not None}

@@ -14,6 +14,7 @@ import pytest
 from holdfast.store.store import Store
 from holdfast.work import team
 from holdfast.work.forward import forward
+from holdfast.work.here import Here
 from holdfast.work.sync import sync
 from holdfast.work.team import Server
 from tests.api.live import TOKEN, as_process
@@ -183,9 +184,9 @@ def test_a_real_session_arrives_as_it_would_at_home(
     with as_process(store_url) as live:
         monkeypatch.setenv("HOLDFAST_SERVER", f"http://127.0.0.1:{live.port}")
         monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
-        done = forwarding.forward(team.server(), forwarding.Here())
+        done = forwarding.forward(team.server(), Here())
         assert done.whole, done.words
-        assert forwarding.forward(team.server(), forwarding.Here()).batches == 0
+        assert forwarding.forward(team.server(), Here()).batches == 0
     home = Store.open(f"sqlite:///{tmp_path / 'home.db'}")
     sync(home)
     for table in (sessions, requests, actions):

@@ -104,10 +104,11 @@ def forward(follow: bool, as_json: bool) -> None:
     """Send what happened here to the team's server, all of it. Exit 0 or 1."""
     from holdfast.work import forward as forwarding
     from holdfast.work import team
+    from holdfast.work.here import Here
 
     server = team.server()
     while True:
-        done = forwarding.forward(server, forwarding.Here())
+        done = forwarding.forward(server, Here())
         found = {"server": server.url, "batches": done.batches, "whole": done.whole}
         words = f"{server.url}: {done.batches} batches sent" + f"; {done.words}" * bool(done.words)
         _say({**found, "words": done.words}, as_json, words)

@@ -6,8 +6,6 @@ Run by the asynchronous hook and by `holdfast db forward`; never where a session
 
 from __future__ import annotations
 
-import fcntl
-import json
 import os
 import time
 from collections.abc import Iterator, Sequence
@@ -15,25 +13,24 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from holdfast.checkpoint.lock import acquired
 from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError
-from holdfast.work import deeds, team
-from holdfast.work import gather as gathering
+from holdfast.work import reached, team
+from holdfast.work.here import Here
+from holdfast.work.reached import Position
 from holdfast.work.team import Health, NoAnswer, Server
 
 REFUSED_MS = 3_600_000
 HOOK_SECONDS = 2.5  # no call is begun after so long, and all end within three seconds
-LOOK_SECONDS = 0.1
 LEAST_SECONDS = 0.5  # for a call that was begun late
 MOST_TURNED_AWAY = 5
 LATE_SECONDS = 60.0  # a transcript may still be written after the last line of a spool
 PATH = "/api/intake"
 
-Position = dict[str, Any]
-
 
 class Outbox(Protocol):
-    """What this machine has to tell; `Here` is one."""
+    """What this machine has to tell; `here.Here` is one."""
 
     def sources(self) -> Sequence[str]: ...
     def gather(self, source: str, position: Position) -> Any: ...
@@ -126,9 +123,9 @@ def _source(
     server: Server, told: Outbox, source: str, known: Health, done: Forwarded, end: float | None
 ) -> bool:
     """False where time ran out first."""
-    position = _reached(server, source)
+    position = reached.position(server.url, source)
     turned_away = 0
-    _note(server, source, position)
+    reached.note(server.url, source, position)
     while (batch := told.gather(source, position)) is not None:
         seconds = team.CALL_SECONDS
         if end is not None:
@@ -150,7 +147,7 @@ def _source(
             if turned_away > MOST_TURNED_AWAY:
                 raise _Refused("it stands elsewhere each time; do two machines share one home?")
         known.refused.pop(source, None)
-        _note(server, source, position)
+        reached.note(server.url, source, position)
     return True
 
 
@@ -174,11 +171,8 @@ def _rests(known: Health, source: str) -> bool:
 def _is_quiet(told: Outbox, source: str) -> bool:
     """Sent a good while after it was last written to: there is nothing to gather."""
     touched = told.touched(source)
-    try:
-        noted = os.stat(_place(source)).st_mtime  # noqa: PTH116
-    except OSError:
-        return False
-    if noted > time.time() + LATE_SECONDS:
+    noted = reached.noted_at(source)
+    if noted is None or noted > time.time() + LATE_SECONDS:
         return False  # the clock was set back since
     return touched is not None and touched + LATE_SECONDS < noted
 
@@ -189,69 +183,12 @@ def _from(first: str, sources: Sequence[str]) -> list[str]:
     return [*sources[at:], *sources[:at]]
 
 
-def _reached(server: Server, source: str) -> Position:
-    """Only spares the server a question: lost or wrong, it says where it stands."""
-    try:
-        found = json.loads(places.read_small(_place(source), 4 << 20) or b"{}")
-        position = found.get("position") if found.get("server") == server.url else None
-        return position if isinstance(position, dict) else {}
-    except (ValueError, AttributeError, RecursionError):
-        return {}
-
-
-def _note(server: Server, source: str, position: Position) -> None:
-    path = _place(source)
-    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
-    draft = f"{path}.{os.getpid()}.draft"
-    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(fd, "w", encoding="utf-8") as file:
-        json.dump({"server": server.url, "position": position}, file)
-    os.replace(draft, path)  # noqa: PTH105
-
-
-def _place(source: str) -> str:
-    return os.path.join(places.home(), "forwarded", places.plain(source))  # noqa: PTH118
-
-
 @contextmanager
 def _alone(patience: float = 0.0) -> Iterator[bool]:
     os.makedirs(places.home(), 0o700, exist_ok=True)  # noqa: PTH103
     path = os.path.join(places.home(), "forward.lock")  # noqa: PTH118
     fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
-        end = time.monotonic() + patience
-        while not (locked := _locked(fd)) and time.monotonic() < end:
-            time.sleep(LOOK_SECONDS)
-        yield locked
+        yield acquired(fd, time.monotonic() + patience)
     finally:
         os.close(fd)
-
-
-def _locked(fd: int) -> bool:
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        return True
-    except BlockingIOError:
-        return False
-
-
-class Here:
-    """What hooks and the client left on this machine."""
-
-    def sources(self) -> Sequence[str]:
-        return gathering.sources()
-
-    def gather(self, source: str, position: Position) -> deeds.Batch | None:
-        batch = gathering.gather(source, position)
-        return batch and deeds.renamed(batch, gathering.told_as(source))
-
-    def encode(self, batch: deeds.Batch) -> bytes:
-        return deeds.encode(batch)
-
-    def touched(self, source: str) -> float | None:
-        kind, _, name = source.partition(":")
-        spool = os.path.join(places.windows(), name, "spool")  # noqa: PTH118
-        try:
-            return os.stat(spool).st_mtime if kind == gathering.WINDOW else None  # noqa: PTH116
-        except OSError:
-            return None

@@ -6,7 +6,6 @@ One file per project: one scope of 1,000,000 items took 144 ms (p95 761 ms) to s
 
 from __future__ import annotations
 
-import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.memory import places, words
 from holdfast.memory.errors import Damaged
-from holdfast.memory.index import opening
+from holdfast.memory.index import opening, rows, shape
 from holdfast.memory.index.shape import ALL, POSITIONS, Counts, Many, Scores, Span, Wanted
 from holdfast.memory.item import Item
 
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
     from holdfast.memory.index.vectors import Vectors
 
 AT_ONCE = 500  # values in one statement; SQLite's own limit was 999 for long
-_COLUMNS = "id, kind, by, cold, session, agent, file, first_turn, last_turn, uuids, at, byte"
 
 
 class Embedded:
@@ -89,7 +87,7 @@ class Embedded:
         there = dict(self.connection.execute(query, (low, high)))
         once = {item.id: item for item in items}.values()
         new = {base + item.position: item for item in once}
-        stays = {p for p, item in new.items() if there.get(p) == _sameness(item)}
+        stays = {p for p, item in new.items() if there.get(p) == shape.sameness(item)}
         gone = [place for place in there if place not in stays]
         kept = self.vectors.of_hashes(gone) if gone else {}
         self._drop(gone)
@@ -106,12 +104,12 @@ class Embedded:
 
     def _add(self, added: Sequence[tuple[int, Item]]) -> None:
         self.connection.executemany(
-            f"INSERT INTO items (place, hash, {_COLUMNS}) VALUES ({'?,' * 13}?)",
-            [(place, item.hash, *_row(item)) for place, item in added],
+            f"INSERT INTO items (place, hash, {rows.COLUMNS}) VALUES ({'?,' * 13}?)",
+            [(place, item.hash, *rows.row(item)) for place, item in added],
         )
         self.connection.executemany(
             "INSERT INTO words (rowid, title, text, more, beside) VALUES (?, ?, ?, ?, ?)",
-            [(place, i.title, i.text, i.more, _beside(i)) for place, i in added],
+            [(place, i.title, i.text, i.more, rows.beside(i)) for place, i in added],
         )
 
     def begin_again(self) -> None:
@@ -171,21 +169,21 @@ class Embedded:
         found: dict[int, Item] = {}
         for some in _pieces(list(places)):
             query = (
-                f"SELECT i.place, title, text, more, {_COLUMNS} FROM items i "
+                f"SELECT i.place, title, text, more, {rows.COLUMNS} FROM items i "
                 f"JOIN words w ON w.rowid = i.place WHERE i.place IN ({_marks(some)})"
             )
             found |= self._items(self.ask(query, some))
         return found
 
-    def _items(self, rows: Sequence[Any]) -> dict[int, Item]:
+    def _items(self, found: Sequence[Any]) -> dict[int, Item]:
         try:
-            return {row[0]: _item(row) for row in rows}
+            return {row[0]: rows.item(row) for row in found}
         except (TypeError, ValueError) as slip:  # pages that are whole, and not what was written
             raise Damaged(f"{self.path} is damaged: {slip}", self.path) from slip
 
     def find(self, item_id: str) -> Item | None:
-        rows = self.ask("SELECT place FROM items WHERE id = ?", (item_id,))
-        return self.at([rows[0][0]]).get(rows[0][0]) if rows else None
+        found = self.ask("SELECT place FROM items WHERE id = ?", (item_id,))
+        return self.at([found[0][0]]).get(found[0][0]) if found else None
 
     def beginning(self, start: str, most: int) -> list[str]:
         query = "SELECT id FROM items WHERE id >= ? AND id < ? ORDER BY id LIMIT ?"
@@ -209,8 +207,8 @@ class Embedded:
         return dict(self.ask("SELECT kind, count(*) FROM items GROUP BY kind ORDER BY kind"))
 
     def about(self, name: str) -> str:
-        rows = self.ask("SELECT value FROM about WHERE name = ?", (name,))
-        return str(rows[0][0]) if rows else ""
+        found = self.ask("SELECT value FROM about WHERE name = ?", (name,))
+        return str(found[0][0]) if found else ""
 
     @property
     def vectors(self) -> Vectors:
@@ -237,43 +235,6 @@ class Embedded:
 
     def put_vectors(self, embedder: str, found: Mapping[tuple[int, str], Kept]) -> int:
         return self.vectors.put(embedder, found)
-
-
-def _row(item: Item) -> tuple[Any, ...]:
-    return (
-        *(item.id, item.kind, item.by, int(item.cold), item.session, item.agent, item.file),
-        *(item.first_turn, item.last_turn, json.dumps(item.uuids), item.at, item.offset),
-    )
-
-
-def _item(row: Sequence[Any]) -> Item:
-    place, title, text, more, item_id, kind, by, cold, session, agent, file, first, last, *rest = (
-        row
-    )
-    return Item(
-        *(
-            item_id,
-            kind,
-            text,
-            place % POSITIONS,
-            title,
-            more,
-            by,
-            bool(cold),
-            session,
-            agent,
-            file,
-        ),
-        *(first, last, tuple(json.loads(rest[0])), *rest[1:]),
-    )
-
-
-def _sameness(item: Item) -> str:
-    return f"{item.id}{item.hash}{int(item.cold)}{item.file}"
-
-
-def _beside(item: Item) -> str:
-    return " ".join(words.beside(f"{item.title}\n{item.text}\n{item.more}"))
 
 
 def _marks(values: Sequence[object]) -> str:

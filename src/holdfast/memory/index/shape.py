@@ -91,3 +91,8 @@ class Index(Protocol):
         """By place and hash: a text that changed meanwhile keeps none; how many were taken."""
 
     def close(self) -> None: ...
+
+
+def sameness(item: Item) -> str:
+    """The same where nothing of it changed that an index holds; as the engines say it in SQL."""
+    return f"{item.id}{item.hash}{int(item.cold)}{item.file}"

@@ -5,16 +5,14 @@ Each machine tells what lies on it, and forgets only that; everybody finds all o
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
-from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import Connection
 
 from holdfast.memory import words
-from holdfast.memory.index import shared_scores, shared_vectors, shared_words
+from holdfast.memory.index import shape, shared_rows, shared_scores, shared_vectors, shared_words
 from holdfast.memory.index.shape import ALL, POSITIONS, Counts, Many, Scores, Span, Wanted
 from holdfast.memory.item import Item
 from holdfast.store.store import Store
@@ -25,21 +23,6 @@ if TYPE_CHECKING:
 
 EVERYBODYS = ("messages",)  # sources that are the same wherever one looks
 _LOCK = 0x401DFA5B
-_COLUMNS = (
-    "id, kind, author, cold, session, agent, file, first_turn, last_turn, uuids, at, byte, "
-    "title, text, more"
-)
-# One way there and back for a whole batch.
-_INSERT = sa.text(
-    f"INSERT INTO recall_items (project, place, hash, {_COLUMNS}, length, words) "
-    f"SELECT :project, place, hash, {_COLUMNS}, length, "
-    "setweight(to_tsvector('holdfast', said), 'A') "
-    "|| setweight(to_tsvector('holdfast', beside), 'D') "
-    "FROM jsonb_to_recordset(:rows) AS new (place bigint, hash text, id text, kind text, "
-    "author text, cold boolean, session text, agent text, file text, first_turn integer, "
-    "last_turn integer, uuids text, at text, byte bigint, title text, text text, more text, "
-    "length integer, said text, beside text)"
-).bindparams(sa.bindparam("rows", type_=JSONB))
 
 
 class Shared:
@@ -120,13 +103,13 @@ class Shared:
         there: dict[int, str] = dict(connection.execute(query, given).all())
         once = {item.id: item for item in items}.values()
         new = {base + item.position: item for item in once}
-        stays = {p for p, item in new.items() if there.get(p) == _sameness(item)}
+        stays = {p for p, item in new.items() if there.get(p) == shape.sameness(item)}
         gone = [place for place in there if place not in stays]
         kept = self._vectors.of_hashes(connection, gone)
         self._drop(connection, gone)
-        added = [_row(p, item) for p, item in new.items() if p not in stays]
+        added = [shared_rows.row(p, item) for p, item in new.items() if p not in stays]
         if added:
-            connection.execute(_INSERT, {"project": self.project, "rows": added})
+            connection.execute(shared_rows.INSERT, {"project": self.project, "rows": added})
         self._vectors.put_again(
             connection, {one["place"]: kept[one["hash"]] for one in added if one["hash"] in kept}
         )
@@ -200,15 +183,18 @@ class Shared:
 
     def at(self, places: Iterable[int]) -> dict[int, Item]:
         query = (
-            f"SELECT place, {_COLUMNS} FROM recall_items "
+            f"SELECT place, {shared_rows.COLUMNS} FROM recall_items "
             "WHERE project = :project AND place = ANY(:places)"
         )
-        return {row[0]: _item(row) for row in self.ask(query, places=list(places))}
+        return {row[0]: shared_rows.item(row) for row in self.ask(query, places=list(places))}
 
     def find(self, item_id: str) -> Item | None:
-        query = f"SELECT place, {_COLUMNS} FROM recall_items WHERE project = :project AND id = :id"
+        query = (
+            f"SELECT place, {shared_rows.COLUMNS} FROM recall_items "
+            "WHERE project = :project AND id = :id"
+        )
         rows = self.ask(query, id=item_id)
-        return _item(rows[0]) if rows else None
+        return shared_rows.item(rows[0]) if rows else None
 
     def beginning(self, start: str, most: int) -> list[str]:
         query = (
@@ -237,45 +223,3 @@ class Shared:
 
     def put_vectors(self, embedder: str, found: Mapping[tuple[int, str], Kept]) -> int:
         return self._vectors.put(embedder, found)
-
-
-def _sameness(item: Item) -> str:
-    return f"{item.id}{item.hash}{int(item.cold)}{item.file}"
-
-
-def _row(place: int, item: Item) -> dict[str, Any]:
-    said = [*words.plain(f"{item.title}\n{item.text}"), *words.beside(f"{item.title}\n{item.text}")]
-    more = [*words.plain(item.more), *words.beside(item.more)]
-    return {
-        "place": place,
-        "hash": item.hash,
-        "id": item.id,
-        "kind": item.kind,
-        "author": item.by,
-        "cold": item.cold,
-        "session": item.session,
-        "agent": item.agent,
-        "file": item.file,
-        "first_turn": item.first_turn,
-        "last_turn": item.last_turn,
-        "uuids": json.dumps(item.uuids),
-        "at": item.at,
-        "byte": item.offset,
-        "title": item.title,
-        "text": item.text,
-        "more": item.more,
-        "length": len(said) + len(more),
-        "said": " ".join(said),
-        "beside": " ".join(more),
-    }
-
-
-def _item(row: Sequence[Any]) -> Item:
-    (place, item_id, kind, author, cold, session, agent, file, first, last, uuids, at, byte) = row[
-        :13
-    ]
-    title, text, more = row[13:]
-    return Item(
-        *(item_id, kind, text, place % POSITIONS, title, more, author, cold, session, agent, file),
-        *(first, last, tuple(json.loads(uuids)), at, byte),
-    )
