@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from holdfast.segment import disk, formats
-from holdfast.segment.errors import Damaged
-from holdfast.segment.formats import Done, Queue
-from holdfast.wire import places
+from holdfast.segment.errors import Damaged, NewerSegments
+from holdfast.segment.formats import Compressed, Done, Queue
+from holdfast.wire import log, places
 
 MOST_PENDING, MOST_DONE = 200, 500
 
@@ -42,3 +42,32 @@ def settle(queue: Queue, done: Done) -> None:
     queue.pending = [one for one in queue.pending if one.segment_id != done.segment_id]
     queue.compressed = [one for one in queue.compressed if one.segment_id != done.segment_id]
     queue.compressed.append(done)
+
+
+def done(one: Compressed, turn: int, location: str = "") -> Done:
+    """How the queue remembers it."""
+    return Done(
+        segment_id=one.segment_id,
+        topic=one.topic,
+        compressed_at_turn=turn,
+        original_tokens=one.original_tokens,
+        compressed_tokens=one.compressed_tokens,
+        compression_ratio=one.compression_ratio,
+        storage_location=location or f"{disk.place('warm').path}/{one.segment_id}.json",
+        timestamp=one.compressed_at,
+        key_files=one.key_files[:3],
+        start_turn=one.start_turn,
+    )
+
+
+def tell_again(one: Compressed, location: str) -> None:
+    """The queue says how long the words are now; one that is not ours to touch is left."""
+    try:
+        mine = load(one.session_id)
+    except NewerSegments as slip:
+        log.add("WARN", "segments", f"{path(one.session_id)}: {slip}")
+        return
+    known = [row for row in mine.compressed if row.segment_id == one.segment_id]
+    turn = known[-1].compressed_at_turn if known else mine.last_check_turn
+    settle(mine, done(one, turn, location))
+    save(one.session_id, mine)

@@ -186,7 +186,7 @@ def _shelve(known: Cut, made: Compressed, now_ms: int, report: Report) -> None:
     with disk.held():
         made = shelf.keep(made, now_ms)
         mine = queue.load(known.session_id)
-        done = shelf.done(made, known.turn)
+        done = queue.done(made, known.turn)
         queue.settle(mine, done)
         queue.save(known.session_id, mine)
     report.compressed.append(done)

@@ -17,7 +17,7 @@ from holdfast.checkpoint import folders
 from holdfast.checkpoint.folders import Place
 from holdfast.segment import disk, elsewhere, formats, queue, relevance, saved
 from holdfast.segment.errors import Damaged, NewerSegments, NoSegment, NotStored, ShelfBusy
-from holdfast.segment.formats import Compressed, Done, Pending
+from holdfast.segment.formats import Compressed, Pending
 from holdfast.wire import log, places
 
 WARM, COLD = "warm", "cold"
@@ -127,7 +127,7 @@ def save(
             raise NoSegment(f"there is no segment {places.plain(segment_id)} to save words for")
         saved.take(one, text, decisions, files, now_ms)
         _put(lies, one)
-        _requeue(one, f"{lies.path}/{segment_id}.json")
+        queue.tell_again(one, f"{lies.path}/{segment_id}.json")
     return one
 
 
@@ -163,35 +163,6 @@ def clear(one: Compressed) -> bool:
     name = f"{one.segment_id}.json"
     lay_warm = disk.remove(disk.place(WARM), name)
     return disk.remove(_cold_place(one.session_id), name) or lay_warm
-
-
-def done(one: Compressed, turn: int, location: str = "") -> Done:
-    """How the queue remembers it."""
-    return Done(
-        segment_id=one.segment_id,
-        topic=one.topic,
-        compressed_at_turn=turn,
-        original_tokens=one.original_tokens,
-        compressed_tokens=one.compressed_tokens,
-        compression_ratio=one.compression_ratio,
-        storage_location=location or f"{disk.place(WARM).path}/{one.segment_id}.json",
-        timestamp=one.compressed_at,
-        key_files=one.key_files[:3],
-        start_turn=one.start_turn,
-    )
-
-
-def _requeue(one: Compressed, location: str) -> None:
-    """The queue says how long the words are now; one that is not ours to touch is left."""
-    try:
-        mine = queue.load(one.session_id)
-    except NewerSegments as slip:
-        log.add("WARN", "segments", f"{queue.path(one.session_id)}: {slip}")
-        return
-    known = [row for row in mine.compressed if row.segment_id == one.segment_id]
-    turn = known[-1].compressed_at_turn if known else mine.last_check_turn
-    queue.settle(mine, done(one, turn, location))
-    queue.save(one.session_id, mine)
 
 
 def _lies(segment_id: str) -> Place | None:

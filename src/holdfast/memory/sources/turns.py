@@ -8,17 +8,16 @@ from __future__ import annotations
 
 import json
 import time
-from typing import NamedTuple
 
 from holdfast.checkpoint.extract import typed
 from holdfast.checkpoint.extract.prompts import own_words
 from holdfast.checkpoint.same_file import sign
-from holdfast.memory.item import TURN, Item, id_of
+from holdfast.memory.item import Item
 from holdfast.memory.sources import calls
 from holdfast.memory.sources.looked import looked_through
-from holdfast.memory.sources.pieces import clean, pieces
 from holdfast.memory.sources.source import Read
 from holdfast.memory.sources.told import Told
+from holdfast.memory.sources.unit import LONGEST_TEXT, MORE_CHARS, Reached, Unit
 from holdfast.transcript.blocks import Text, ToolResult, ToolUse
 from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Result
 from holdfast.transcript.reader import Reader
@@ -26,84 +25,8 @@ from holdfast.transcript.repair import decoded
 from holdfast.transcript.source import Unreadable
 
 USER, MODEL = "user", "model"
-MORE_CHARS = 1_200
-MOST_UUIDS = 40
 MOST_TOGETHER = 64
 MOST_ITEMS = 5_000  # in one reading: a transaction stays short
-LONGEST_TEXT = 200_000
-
-
-class Reached(NamedTuple):
-    """Where a unit begins: in bytes, turns and positions."""
-
-    offset: int = 0
-    turn: int = 0
-    position: int = 0
-    message: str = ""  # the answer being told
-    sign: str = ""
-    told: tuple[int, ...] = ()  # lines that told a secret with its name
-
-
-class _Unit:
-    """What becomes one item, or several when it is long."""
-
-    def __init__(self, began: Reached, by: str, entry: Entry) -> None:
-        self.began, self.by = began, by
-        self.first_turn = self.last_turn = began.turn
-        self.texts: list[str] = []
-        self.more: list[str] = []
-        self.more_chars = 0
-        self.uuids: list[str] = []
-        self.message = ""  # whose words these are
-        self._is_put = False
-        self.at, self.session = entry.timestamp[:40], entry.session_id[:80]
-        self.agent = (entry.agent_id or "")[:80]
-
-    def hold(self, entry: Entry) -> None:
-        if len(self.uuids) < MOST_UUIDS and entry.uuid not in self.uuids:
-            self.uuids.append(entry.uuid[:80])
-
-    def add_more(self, text: str) -> None:
-        if text and self.more_chars < MORE_CHARS:
-            self.more.append(text)
-            self.more_chars += len(text)
-
-    @property
-    def is_empty(self) -> bool:
-        return not self.texts and not self.more
-
-    def put_at(self, position: int) -> None:
-        """Known once all before it were counted, and then for good."""
-        if not self._is_put:
-            self._is_put, self.began = True, self.began._replace(position=position)
-
-    @property
-    def words(self) -> tuple[str, str]:
-        return clean("\n".join(self.texts)[:LONGEST_TEXT]), clean("\n".join(self.more))
-
-    def items(self, path: str, key: str, text: str, more: str) -> list[Item]:
-        """Of its words, once they are without secrets."""
-        parts, more = pieces(text) or [""], more[:MORE_CHARS]
-        return [
-            Item(
-                id=id_of(TURN, key, self.uuids[0] if self.uuids else "", str(position)),
-                kind=TURN,
-                text=part,
-                position=position,
-                more=more if number == 0 else "",
-                by=self.by,
-                session=self.session,
-                agent=self.agent,
-                file=path,
-                first_turn=max(1, self.first_turn),
-                last_turn=max(1, self.last_turn),
-                uuids=tuple(self.uuids),
-                at=self.at,
-                offset=self.began.offset,
-            )
-            for number, part in enumerate(parts)
-            for position in [self.began.position + number]
-        ]
 
 
 class _Fold:
@@ -114,9 +37,9 @@ class _Fold:
         self.began = reached  # where the last unit began
         self._turn, self._message = reached.turn, reached.message
         self._position = reached.position
-        self._unit: _Unit | None = None
-        self._last: _Unit | None = None  # the open one, or the one that was
-        self._closed: list[_Unit] = []
+        self._unit: Unit | None = None
+        self._last: Unit | None = None  # the open one, or the one that was
+        self._closed: list[Unit] = []
 
     @property
     def count(self) -> int:
@@ -138,10 +61,10 @@ class _Fold:
         elif isinstance(entry, Result):
             self._result(entry, is_clean)
 
-    def _open(self, by: str, entry: Entry) -> _Unit:
+    def _open(self, by: str, entry: Entry) -> Unit:
         self.close()
         self.began = Reached(entry.offset, self._turn, self._position, self._message)
-        self._unit = self._last = _Unit(self.began, by, entry)
+        self._unit = self._last = Unit(self.began, by, entry)
         return self._unit
 
     def close(self) -> None:
@@ -201,7 +124,7 @@ class _Fold:
             if isinstance(block, ToolUse):
                 unit.add_more(calls.call(block, is_clean=is_clean))
 
-    def _begins_anew(self, unit: _Unit, texts: list[str]) -> bool:
+    def _begins_anew(self, unit: Unit, texts: list[str]) -> bool:
         if texts:
             return bool(unit.texts) and unit.message != self._message
         return unit.more_chars >= MORE_CHARS
