@@ -149,7 +149,7 @@ def test_a_task_that_was_run_before_is_put_right_by_half(tmp_path: Path) -> None
     after = estimate_task(CHART, _put_right(4.0, CHART))
     assert after.tokens == pytest.approx(before * 4 ** (SAME / (SAME + WORTH)), rel=0.01)
     assert after.low_tokens < after.tokens < after.high_tokens
-    assert after.basis.endswith("1 task run here, 1 of them like this one in every number")
+    assert after.basis.endswith("1 task run here, 1 just like it")
 
 
 @pytest.mark.requirement("P1")

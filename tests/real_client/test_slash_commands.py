@@ -148,8 +148,8 @@ def _headless(binary: Path, stage: Stage, words: str, steps: Sequence[Say], *arg
 def test_a_typed_plan_is_shown_against_the_room_of_this_very_session(ran: Ran) -> None:
     for requests in (ran.terminal.asked("main"), ran.planned.asked("main")):
         shown = next(text for one in requests for text in map(_shown, results(one)))
-        assert "Harbour  1 batch" in shown
-        assert "batch in this session" in shown
+        assert "Harbour: 1 batch" in shown
+        assert "tokens in this session" in shown
         assert "of 167,000 tokens used" in " ".join(shown.split())
 
 

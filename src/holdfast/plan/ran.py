@@ -55,4 +55,4 @@ def told(words: Words, files: int | None, past: Sequence[Missed]) -> str:
     """For an estimate's basis."""
     same = sum(is_same(one.ran, words, files) for one in past)
     counted = f"{len(past)} task{'' if len(past) == 1 else 's'} run here"
-    return f"{counted}, {same} of them like this one in every number" if same else counted
+    return f"{counted}, {same} just like it" if same else counted
