@@ -25,7 +25,7 @@ def main(words: list[str]) -> int:
     task = found.group(1) if found else ""
     deed = _deed(task)
     _log({"session": session, "task": task, "deed": deed, "prompt": prompt, "words": words[1:]})
-    _transcript(session, prompt, task)
+    _transcript(session, prompt, task, deed)
     return _act(deed, task)
 
 
@@ -50,7 +50,7 @@ def _log(record: dict[str, object]) -> None:
         file.write(line + "\n")
 
 
-def _transcript(session: str, prompt: str, task: str) -> None:
+def _transcript(session: str, prompt: str, task: str, deed: str) -> None:
     folder = os.path.expanduser("~/.claude/projects/-fake")
     os.makedirs(folder, exist_ok=True)
     shared = {
@@ -76,6 +76,11 @@ def _transcript(session: str, prompt: str, task: str) -> None:
         {"type": "assistant", "message": answer, "uuid": "a", **shared},
         {"type": "user", "message": {"role": "user", "content": [result]}, "uuid": "r", **shared},
     ]
+    if deed.startswith("grow:"):
+        grown = {**usage, "cache_read_input_tokens": int(deed.rpartition(",")[2]) - 60}
+        rest = {**answer, "id": f"msg_{session}_2", "usage": grown, "stop_reason": "end_turn"}
+        rest["content"] = [{"type": "text", "text": "All built."}]
+        lines.append({"type": "assistant", "message": rest, "uuid": "e", **shared})
     text = "".join(
         json.dumps({**line, "timestamp": "2026-01-01T00:00:00Z"}) + "\n" for line in lines
     )

@@ -88,6 +88,32 @@ def test_a_session_that_passes_what_was_planned_is_named_and_goes_on(
     assert found.exit_code == 0
 
 
+SEVEN = "# Ship\n" + "".join(f"- [ ] Build part {n}\n" for n in range(1, 8))
+
+
+@pytest.mark.requirement("P5", "P1", "P4")
+def test_what_is_left_is_planned_anew_once_a_batch_took_more_than_its_range(
+    theatre: Theatre,
+) -> None:
+    theatre.plan.write_text(SEVEN)
+    theatre.play(**{"build-part-1": ["grow:100000,220000"]})
+    found = theatre.answer("--window", "100000", "--max-parallel", "1")
+    assert [len(one["tasks"]) for one in found["sessions"]] == [3, 1, 1, 1, 1]
+    assert "planned anew: 4 batches left, 2 were planned" in found["notes"]
+    first, second = found["sessions"][:2]
+    assert second["estimated_tokens"] > first["estimated_tokens"], "one is now more than three were"
+    assert (found["state"], found["left"]) == ("done", [])
+    assert "This is batch 2 of 5" in theatre.log[1]["prompt"]
+
+
+@pytest.mark.requirement("P5")
+def test_a_batch_that_took_what_was_expected_leaves_the_plan_as_it_is(theatre: Theatre) -> None:
+    theatre.plan.write_text(SEVEN)
+    found = theatre.answer("--window", "100000", "--max-parallel", "1")
+    assert [len(one["tasks"]) for one in found["sessions"]] == [3, 3, 1]
+    assert not any("planned anew" in words for words in found["notes"])
+
+
 @pytest.mark.requirement("P5")
 @pytest.mark.parametrize(
     ("deed", "words"),

@@ -155,14 +155,14 @@ def _client(named: Path | None, dry_run: bool) -> Client:
 
 
 class _Planner:
-    """Plans what is left; what past requests took is learnt once."""
+    """Plans what is left, by what past requests took, those of this run as well."""
 
     def __init__(self, root: Path, room: Room) -> None:
         self._root, self.room = root, room
-        self._past = past.learn(root, claude_folder(Path.home()) / "projects")
 
     def __call__(self, plan: Plan) -> Workflow:
-        return make(plan, self.room, self._past, self._root)
+        known = past.learn(self._root, claude_folder(Path.home()) / "projects")
+        return make(plan, self.room, known, self._root)
 
 
 def _conductor(

@@ -1,7 +1,7 @@
 """The run: settle what the last one left, then batch after batch, a checkpoint after each session.
 
-Batches are planned anew at every run, from what is left of the plan; so an edited plan, another
-model or better estimates are no special case.
+Batches are planned anew at every run, and after one that took more than expected, from what is left
+of the plan; so an edited plan, another model or better estimates are no special case.
 """
 
 from __future__ import annotations
@@ -48,8 +48,7 @@ class Conductor:
             self.report.done_before = len(flow.done)
             if not flow.batches:
                 self.report.state = "nothing"
-            for job_list in self.jobs(flow):
-                self._batch(job_list)
+            self._play(flow)
         except BaseException as slip:
             self.report.state = _state_of(slip)
             self.report.error = str(slip)
@@ -70,6 +69,27 @@ class Conductor:
                 "note", f"and {more:,} more notes on the plan: `holdfast plan --json` has all"
             )
         return flow
+
+    def _play(self, flow: Workflow) -> None:
+        """Batch after batch. One that took more than its range tells what such work takes: what is
+        left is planned anew, lest every session to come is too large."""
+        jobs = self.jobs(flow)
+        while (job_list := next(jobs, None)) is not None:
+            before = self._left()
+            played = self._batch(job_list)
+            over = any(one.grown_tokens > one.high_tokens for one in played)
+            if over and self._left() != before:
+                flow = self._anew(flow, job_list[0].batch)
+                jobs = self.jobs(flow)
+
+    def _anew(self, flow: Workflow, done: str) -> Workflow:
+        ids = [batch.id for batch in flow.batches]
+        expected = ids[ids.index(done) + 1 :]
+        found = self._make(self._left())
+        if [batch.id for batch in found.batches] != expected:
+            were = f"{len(expected):,} were planned"
+            self._say("note", f"planned anew: {len(found.batches):,} batches left, {were}")
+        return found
 
     def jobs(self, flow: Workflow) -> Iterator[list[Job]]:
         """The sessions of each batch: one, or one for each task that may run beside the others."""
@@ -138,7 +158,7 @@ class Conductor:
         while notes:
             self._say("note", notes.pop(0))
 
-    def _batch(self, jobs: Sequence[Job]) -> None:
+    def _batch(self, jobs: Sequence[Job]) -> list[Played]:
         floor, first = self.floor, jobs[0]
         titles = ", ".join(job.titles for job in jobs)
         head = f"batch {first.number} of {first.count}: {titles}"
@@ -155,6 +175,7 @@ class Conductor:
             raise BatchFailed(
                 f"batch {first.number} failed {ATTEMPTS} times, last with: {failed.error}"
             )
+        return [one for one in ended if one]
 
     def _tried(self, job: Job, beside: bool) -> Played | None:
         """Once, and once more with the error; None where the run was to end before it began."""
