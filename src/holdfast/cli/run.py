@@ -13,7 +13,7 @@ from pathlib import Path
 
 import click
 
-from holdfast.cli import choose
+from holdfast.cli import choose, run_status
 from holdfast.cli.choose import NoSession
 from holdfast.cli.run_dry import show
 from holdfast.cli.run_progress import shown
@@ -56,6 +56,7 @@ def _no_nan(
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("client_args", nargs=-1, type=click.UNPROCESSED, metavar="[-- CLIENT_ARGS]")
 @click.option("--dry-run", is_flag=True, help="show what would run; start nothing")
+@click.option("--status", is_flag=True, help="show how far it is, also while it runs")
 @click.option("--json", "as_plain", is_flag=True, help="plain values for programs, at the end")
 @click.option("--model", default="", metavar="MODEL", help="passed on to the client")
 @click.option("--permission-mode", default="", metavar="MODE", help="passed on to the client")
@@ -85,6 +86,7 @@ def run(
     file: Path,
     client_args: tuple[str, ...],
     dry_run: bool,
+    status: bool,
     as_plain: bool,
     model: str,
     permission_mode: str,
@@ -95,13 +97,15 @@ def run(
     project: Path | None,
 ) -> None:
     """Run the batches of a plan with headless Claude; said again, it goes on where it was."""
-    if claude.is_conducted(os.environ):
+    if claude.is_conducted(os.environ) and not status:
         raise Conducted("this session was itself started by `holdfast run`")
     claude.check(client_args)
     root = (project or Path.cwd()).resolve()
     plan = read.load(file, root)
     if not plan.tasks:
         raise NoPlan("the plan has no tasks").named(str(file))
+    if status:
+        return run_status.show(plan, file, folder_of(file, root), as_plain)
     client = _client(client_binary, dry_run)
     settings = settings_load.load(str(root))
     wishes = Wishes(

@@ -1,0 +1,101 @@
+"""How far a run is, by its journal: nothing is started, waited for or written."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import click
+
+from holdfast.conductor import account
+from holdfast.conductor.account import Account, Try
+from holdfast.conductor.journal import Journal
+from holdfast.conductor.left import left, settled
+from holdfast.plan.task import Plan
+from holdfast.wire.inert import inert
+
+VERSION = 1
+DONE, AT_WORK, BROKEN_OFF, FAILED, LEFT = "done", "at work", "broken off", "failed", "left"
+MOST_SHOWN = 200  # tasks; the rest is a number
+
+
+def show(plan: Plan, file: Path, folder: str, as_plain: bool) -> None:
+    known = account.of(Journal(folder, only_read=True).records)
+    found = _found(plan, known, is_at_work(folder)) | {"plan": str(file), "folder": folder}
+    if as_plain:
+        click.echo(json.dumps({"version": VERSION, **found}, indent=2))
+        return
+    states = [task["state"] for task in found["tasks"]]
+    head = f"{states.count(DONE):,} of {len(states):,} tasks done"
+    click.echo(f"{inert(plan.title) or file}: {head}, {_now(found)}")
+    for task in found["tasks"][:MOST_SHOWN]:
+        click.echo(f"  {task['state']:<10}  {_line(task, found['sessions'])}")
+    if len(states) > MOST_SHOWN:
+        click.echo(f"  and {len(states) - MOST_SHOWN:,} more: --json has all")
+
+
+def is_at_work(folder: str) -> bool:
+    """A conductor holds the lock, or a Claude of it that is still ending."""
+    try:
+        fd = os.open(f"{folder}/lock", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
+
+
+def _found(plan: Plan, known: Account, at_work: bool) -> dict[str, Any]:
+    now = left(settled(plan, known.spread()), known.coverage())
+    tasks = []
+    for task in now.tasks:
+        tries = [one for one in known.sessions if task.id in one.specs]
+        state = DONE if task.done else _state(tries, at_work)
+        ids = [one.session_id for one in tries]
+        tasks.append({"id": task.id, "title": task.title, "state": state, "sessions": ids})
+    sessions = [_session(one, at_work) for one in known.sessions]
+    return {"at_work": at_work, "tasks": tasks, "sessions": sessions}
+
+
+def _state(tries: list[Try], at_work: bool) -> str:
+    """Of a task that is not done, by the last session that had some of it."""
+    last = tries[-1].result if tries else account.DONE
+    if not last:
+        return AT_WORK if at_work else BROKEN_OFF
+    return {account.FAILED: FAILED, account.STOPPED: BROKEN_OFF}.get(last, LEFT)
+
+
+def _session(one: Try, at_work: bool) -> dict[str, Any]:
+    return {
+        "session_id": one.session_id,
+        "tasks": [share.id for share in one.shares],
+        "result": one.result or (AT_WORK if at_work else account.STOPPED),
+        "error": one.error,
+        "used_tokens": one.used_tokens or None,
+    }
+
+
+def _now(found: dict[str, Any]) -> str:
+    if found["at_work"]:
+        return "at work now"
+    if all(task["state"] == DONE for task in found["tasks"]):
+        return "nothing left"
+    return "not at work; said again, `holdfast run` goes on" if found["sessions"] else "not begun"
+
+
+def _line(task: dict[str, Any], sessions: list[dict[str, Any]]) -> str:
+    """Its title, and what its last session came to."""
+    mine = [one for one in sessions if one["session_id"] in task["sessions"][-1:]]
+    parts = [inert(task["title"], 100)]
+    for one in mine:
+        size = f", {one['used_tokens']:,} tokens at its fullest" if one["used_tokens"] else ""
+        slip = f": {inert(one['error'], 200)}" if one["error"] else ""
+        parts.append(f"(session {one['session_id'][:8]}{size}){slip}")
+    return " ".join(parts)

@@ -1,0 +1,76 @@
+"""How far a run is can be asked at any time, and asking starts, writes and holds up nothing."""
+
+from __future__ import annotations
+
+import json
+import signal
+from typing import Any
+
+import pytest
+
+from tests.conductor.theatre import PATIENCE_SECONDS, Theatre
+
+pytestmark = pytest.mark.requirement("P5", "U3")
+
+
+def _status(theatre: Theatre) -> dict[str, Any]:
+    found = theatre.run("--status", "--json")
+    assert found.exit_code == 0, found.output
+    told: dict[str, Any] = json.loads(found.stdout)
+    return told
+
+
+def _states(theatre: Theatre) -> list[str]:
+    return [task["state"] for task in _status(theatre)["tasks"]]
+
+
+def test_a_plan_that_was_never_run_is_left_and_no_folder_is_made(theatre: Theatre) -> None:
+    assert _states(theatre) == ["left"] * 3
+    assert "Shop: 0 of 3 tasks done, not begun" in theatre.run("--status").stdout
+    assert not theatre.folder.exists()
+
+
+def test_while_it_runs_it_says_what_is_done_and_what_is_at_work(theatre: Theatre) -> None:
+    theatre.play(price=["hang"])
+    with theatre.start() as run:
+        theatre.here()
+        assert _states(theatre) == ["done", "at work", "left"]
+        before = theatre.journal.read_bytes()
+        said = theatre.run("--status").stdout
+        assert "1 of 3 tasks done, at work now" in said
+        assert "tokens at its fullest" in said
+        assert theatre.journal.read_bytes() == before
+        run.send_signal(signal.SIGKILL)
+        run.wait(PATIENCE_SECONDS)
+
+
+def test_of_one_that_failed_it_names_the_error(theatre: Theatre) -> None:
+    theatre.play(price=["exit", "exit"])
+    theatre.run()
+    assert _states(theatre) == ["done", "failed", "left"]
+    said = theatre.run("--status").stdout
+    assert "exit 3: the disk is on fire" in said
+    assert "not at work; said again, `holdfast run` goes on" in said
+    tries = [one for one in _status(theatre)["sessions"] if one["tasks"] == ["price"]]
+    assert [one["result"] for one in tries] == ["failed", "failed"]
+
+
+def test_one_that_was_broken_off_goes_on_and_is_done(theatre: Theatre) -> None:
+    theatre.play(price=["hang"])
+    with theatre.start() as run:
+        theatre.here()
+        run.send_signal(signal.SIGTERM)
+        run.wait(PATIENCE_SECONDS)
+    assert _states(theatre) == ["done", "broken off", "left"]
+    theatre.run()
+    assert _states(theatre) == ["done"] * 3
+    assert "3 of 3 tasks done, nothing left" in theatre.run("--status").stdout
+
+
+def test_a_claude_of_a_run_may_ask_though_it_may_not_run(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_CONDUCTED", "1")
+    assert _states(theatre) == ["left"] * 3
+    assert theatre.run("--dry-run").exit_code != 0
+    assert theatre.log == []
