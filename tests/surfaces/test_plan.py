@@ -12,6 +12,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.cli.main import holdfast_command
+from holdfast.plan import read
 from holdfast.plan.errors import BadPlan
 from tests.builders import a_prompt, a_transcript, an_answer
 from tests.hot.hooks import fire
@@ -45,6 +46,28 @@ def _json(*arguments: str) -> dict[str, Any]:
     assert found.exit_code == 0, found.output
     answer: dict[str, Any] = json.loads(found.stdout)
     return answer
+
+
+@pytest.mark.requirement("P1", "U3")
+@pytest.mark.usefixtures("project")
+def test_one_task_is_estimated_without_a_file() -> None:
+    """And what is wrong with it names the line, as of a file."""
+
+    def piped(data: bytes) -> Result:
+        return CliRunner().invoke(holdfast_command, ["plan", "-", "--json"], input=data)
+
+    found = json.loads(piped(b"- [ ] Fix the parser\n  - files: cart.py").stdout)
+    [task] = found["nodes"]["batch_0"]["tasks"]
+    assert task["low_tokens"] < task["estimated_tokens"] < task["high_tokens"]
+    for data, words in (
+        (b"- [ ] a\n  - depends: b\n", "stdin:1"),
+        (b"", "the plan is empty"),
+        (b"- [ ] \xff", "not UTF-8"),
+        (b"#" * (read.MOST_BYTES + 1), "larger than"),
+    ):
+        slip = piped(data).exception
+        assert isinstance(slip, BadPlan)
+        assert words in str(slip)
 
 
 def _session(folder: Path, used: int, *events: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
@@ -48,9 +49,10 @@ def plan(
     window: int | None,
     project: Path | None,
 ) -> None:
-    """A list of tasks as batches that fit the room left."""
+    """A list of tasks as batches that fit the room left; FILE may be - for stdin."""
     root = (project or Path.cwd()).resolve()
-    given = read.load(file, root)
+    stdin = str(file) == "-"
+    given = read.taken(_stdin(), root) if stdin else read.load(file, root)
     settings = settings_load.load(str(root))
     known = past.learn(root, claude_folder(Path.home()) / "projects")
     found = make(given, room_for(settings, project and root, told, window), known, root)
@@ -71,6 +73,10 @@ def show_notes(notes: Sequence[str]) -> None:
         click.echo(f"  note: {inert(words)}", err=True)
     if len(notes) > MOST_NOTES:
         click.echo(f"  and {len(notes) - MOST_NOTES:,} more notes: --json has all", err=True)
+
+
+def _stdin() -> bytes:
+    return sys.stdin.buffer.read(read.MOST_BYTES + 1)
 
 
 def room_for(

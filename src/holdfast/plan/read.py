@@ -35,6 +35,14 @@ def load(path: Path, root: Path | None = None) -> Plan:
         raise slip.named(str(path)) from None
 
 
+def taken(data: bytes, root: Path | None = None) -> Plan:
+    """As `load`, of what came on stdin."""
+    try:
+        return read(_decoded(_bounded(data)), "", root)
+    except BadPlan as slip:
+        raise slip.named("stdin") from None
+
+
 def read(text: str, kind: str = "", root: Path | None = None) -> Plan:
     if not text.strip():
         raise NoPlan("the plan is empty")
@@ -56,11 +64,15 @@ def _text(path: Path) -> str:
         data = places.read_small(str(path), MOST_BYTES + 1)
     except (OSError, ValueError):
         raise NoPlan("cannot be read") from None
-    if len(data) > MOST_BYTES:
-        raise BadPlan(f"larger than {MOST_BYTES >> 20} MB")
     if not data and path.stat().st_size:
         raise NoPlan("cannot be read: check its permissions")
-    return _decoded(data)
+    return _decoded(_bounded(data))
+
+
+def _bounded(data: bytes) -> bytes:
+    if len(data) > MOST_BYTES:
+        raise BadPlan(f"larger than {MOST_BYTES >> 20} MB")
+    return data
 
 
 def _decoded(data: bytes) -> str:
