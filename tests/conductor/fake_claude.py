@@ -84,6 +84,8 @@ def _transcript(session: str, prompt: str, task: str, deed: str) -> None:
     text = "".join(
         json.dumps({**line, "timestamp": "2026-01-01T00:00:00Z"}) + "\n" for line in lines
     )
+    if deed == "untold":
+        return os.mkdir(f"{folder}/{session}.jsonl")
     with open(f"{folder}/{session}.jsonl", "w") as file:
         file.write(text)
 

@@ -221,6 +221,14 @@ def test_a_session_that_cannot_be_started_is_named_and_noted(theatre: Theatre) -
 
 
 @pytest.mark.requirement("P5", "X7")
+def test_what_is_no_transcript_makes_no_checkpoint(theatre: Theatre) -> None:
+    theatre.play(cart=["untold"])
+    found = theatre.answer()
+    assert [bool(one["checkpoint"]) for one in found["sessions"]] == [False, True, True]
+    assert any("left no transcript" in words for words in found["notes"])
+
+
+@pytest.mark.requirement("P5", "X7")
 @pytest.mark.parametrize(
     "words",
     [("--output-format", "text"), ("--session-id=x",), ("--resume",), ("-c",), ("--continue",)],

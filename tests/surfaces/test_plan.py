@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -216,3 +218,13 @@ def test_the_notes_on_a_very_long_plan_are_bounded(project: Path) -> None:
     assert found.stderr.count("not there yet") == 30
     assert "and 69 more notes: --json has all" in found.stderr
     assert len(_json("plan.md")["warnings"]) == 99
+
+
+@pytest.mark.requirement("X7")
+def test_an_answer_that_cannot_be_written_is_an_error_in_words(project: Path) -> None:
+    words = [sys.executable, "-m", "holdfast.cli", "plan", "plan.md"]
+    with Path("/dev/full").open("w") as full:
+        found = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert found.returncode == 1
+    assert b"No space left" in found.stderr
+    assert b"ignored" not in found.stderr

@@ -26,7 +26,8 @@ def transcript_of(session_id: str) -> Path | None:
     if noted and Path(noted).is_file():
         return Path(noted)
     folders = claude_folder(Path.home()) / "projects"
-    return next(folders.glob(f"*/{places.plain(session_id)}.jsonl"), None)
+    found = folders.glob(f"*/{places.plain(session_id)}.jsonl")
+    return next((path for path in found if path.is_file()), None)
 
 
 def checkpoint(session_id: str, root: Path, lines: Sequence[str], now_ms: int) -> Kept | None:
