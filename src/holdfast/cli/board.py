@@ -61,6 +61,8 @@ def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, 
         click.echo(f"{line(row)} ({message_states.state_of(row, now)}){shown(read)}")
     counted = ", ".join(f"{count} {state}" for state, count in states.items())
     click.echo(f"{len(page.rows)} of {page.total} messages: {counted}", err=True)
+    if not page.rows and not everywhere:
+        click.echo("  of this project; --everywhere has those of all, and of none", err=True)
 
 
 @board.command()

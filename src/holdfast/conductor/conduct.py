@@ -18,6 +18,7 @@ from holdfast.conductor.events import Event, Played, Report
 from holdfast.conductor.left import by_id, left, settled, share_of
 from holdfast.conductor.prompt import Told
 from holdfast.conductor.session import Floor, Job, drop_notes, note_of, play
+from holdfast.plan.said import about
 from holdfast.plan.split import Piece
 from holdfast.plan.task import Plan
 from holdfast.plan.workflow import Batch, Workflow
@@ -219,7 +220,7 @@ class Conductor:
 
     def _say_ended(self, job: Job, ended: Played) -> None:
         words = f"{job.titles}: {ended.result}"
-        words += f", {ended.grown_tokens:,} tokens (about {ended.estimated_tokens:,} expected)"
+        words += f", {ended.grown_tokens:,} tokens (about {about(ended.estimated_tokens)} expected)"
         words += f"; {ended.error}" if ended.error else ""
         self.floor.tell(Event("session", words, job.number, job.count, ended.session_id))
 

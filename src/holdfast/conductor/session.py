@@ -17,7 +17,7 @@ from holdfast.conductor.errors import NotNoted, NotStarted
 from holdfast.conductor.events import Event, Played, Tell
 from holdfast.conductor.journal import Journal
 from holdfast.conductor.stream import Heard, quoted, quoted_end
-from holdfast.plan.said import named
+from holdfast.plan.said import about, named
 from holdfast.plan.split import Piece
 from holdfast.wire import places
 
@@ -204,9 +204,8 @@ def _quiet(seconds: float) -> str:
 
 
 def _reading(job: Job, session_id: str, heard: Heard) -> Event:
-    words = (
-        f"{heard.grown_tokens:,} of about {job.tokens:,} tokens; {heard.now_tokens:,} in its window"
-    )
+    so_far = f"{heard.grown_tokens:,} of about {about(job.tokens)} tokens"
+    words = f"{so_far}; {heard.now_tokens:,} in its window"
     return Event(
         "reading", words, job.number, job.count, session_id, heard.grown_tokens, job.tokens
     )
@@ -219,7 +218,7 @@ def _passed(job: Job, heard: Heard) -> dict[str, str]:
     if heard.grown_tokens > job.high_tokens:
         so_far = f"{heard.grown_tokens:,} tokens so far"
         found["more than planned"] = (
-            f"{so_far}, up to {job.high_tokens:,} were expected; it goes on"
+            f"{so_far}, up to {about(job.high_tokens)} were expected; it goes on"
         )
     if heard.most_tokens > job.limit_tokens:
         used = f"{heard.most_tokens:,} tokens used"

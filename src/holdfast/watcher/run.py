@@ -50,7 +50,7 @@ def run(
         seated.set()
     from holdfast.watcher.watch import Watch
 
-    log.add("INFO", "watcher", f"watching, inside {inside}")
+    log.add("INFO", "watcher", f"watching ({inside})")
     watch = Watch(store, database)
     try:
         _until(stop, watch)
