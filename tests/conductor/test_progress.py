@@ -13,6 +13,7 @@ import pytest
 from tests.conductor.theatre import PATIENCE_SECONDS, Theatre
 
 
+@pytest.mark.slow  # the whole command, and all its clients
 @pytest.mark.requirement("P5", "U3")
 def test_on_a_terminal_there_is_a_bar_and_stdout_stays_clean(theatre: Theatre) -> None:
     ours, theirs = pty.openpty()

@@ -352,6 +352,7 @@ def test_a_dry_run_shows_everything_and_touches_nothing(theatre: Theatre) -> Non
     assert not theatre.folder.exists()
 
 
+@pytest.mark.slow  # the whole command, and its clients
 @pytest.mark.requirement("P5")
 def test_tasks_that_may_run_beside_each_other_do_so_up_to_the_limit(theatre: Theatre) -> None:
     theatre.plan.write_text("- [ ] One\n- [ ] Two\n- [ ] Three\n")
@@ -457,6 +458,7 @@ def test_a_plan_nobody_can_run_is_named(theatre: Theatre, text: str) -> None:
     assert not theatre.folder.exists()
 
 
+@pytest.mark.slow  # seven sessions
 @pytest.mark.requirement("P5")
 def test_a_plan_edited_between_runs_keeps_what_is_done_and_plans_the_rest_anew(
     theatre: Theatre,
