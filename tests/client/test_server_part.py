@@ -136,6 +136,7 @@ def test_a_link_is_refused(desk: Desk) -> None:
         desk.install()
 
 
+@pytest.mark.slow  # it loads the SDK: most of a second
 def test_the_installed_entry_starts_from_any_folder_and_imports_nothing_of_it(
     desk: Desk,
 ) -> None:

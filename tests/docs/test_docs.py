@@ -78,9 +78,10 @@ def test_every_exit_code_of_an_error_is_documented() -> None:
         assert f"\n| {code} | " in page, code
 
 
+@pytest.mark.store  # it loads the whole API
 @pytest.mark.requirement("S2")
 def test_every_route_is_documented() -> None:
-    from fastapi.routing import APIRoute  # here: a second, which every worker would pay
+    from fastapi.routing import APIRoute
 
     from holdfast.api.app import ROUTERS
 

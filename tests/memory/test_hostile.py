@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import sqlite3
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from holdfast.cli.start import main
 from holdfast.memory import places
 from holdfast.memory.errors import NotFound, Unusable
 from holdfast.memory.expand import expand
@@ -134,25 +134,26 @@ def nowhere(home: Path) -> None:
 @pytest.mark.parametrize("form", [["--json"], [], ["--all-projects"], ["--status"], ["--fill"]])
 @pytest.mark.parametrize("spoil", [a_file, nowhere, None])
 def test_a_home_that_cannot_be_used_is_said_in_words(
-    tmp_path: Path, spoil: object, form: list[str]
+    tmp_path: Path,
+    spoil: object,
+    form: list[str],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     home = tmp_path / "home" if spoil else Path("/proc/holdfast")
     if callable(spoil):
         spoil(home)
-    given = {**os.environ, "HOLDFAST_HOME": str(home)}
-    given.pop("HOLDFAST_RAISE", None)
-    code = "from holdfast.cli.start import main; main()"
-    done = subprocess.run(
-        [sys.executable, "-c", code, "search", "lighthouse", *form],
-        capture_output=True,
-        text=True,
-        check=False,
-        env=given,
-        cwd=tmp_path,
-    )
-    assert done.returncode == Unusable.exit_code, done.stderr
-    assert "Traceback" not in done.stderr and "Error" not in done.stderr
-    assert "recall" in done.stderr
+    monkeypatch.setenv("HOLDFAST_HOME", str(home))
+    monkeypatch.delenv("HOLDFAST_RAISE", raising=False)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["holdfast", "search", "lighthouse", *form])
+    monkeypatch.setattr(os, "umask", lambda mask: mask)  # of a command, not of all tests after it
+    with pytest.raises(SystemExit) as ended:
+        main()
+    told = capsys.readouterr().err
+    assert ended.value.code == Unusable.exit_code, told
+    assert "Traceback" not in told and "Error" not in told
+    assert "recall" in told
 
 
 @pytest.mark.requirement("U3")
