@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import itertools
 import os
 import tempfile
 from collections.abc import Iterator
@@ -14,16 +16,41 @@ pytest_plugins = ("tests.stores",)
 # No deadlines: no test asserts seconds. The inner loop tries fewer examples than `make test`.
 hypothesis.settings.register_profile("quick", deadline=None, max_examples=10)
 hypothesis.settings.register_profile("full", deadline=None, max_examples=150)
-hypothesis.settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "quick"))
+PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
+hypothesis.settings.load_profile(PROFILE)
+gc.disable()  # until all is collected: nothing of what is imported can be freed
 OURS = ("HOLDFAST_", "CLAUDE", "DISABLE_", "FORCE_", "CHECK_INTERVAL", "COOLDOWN_", "CAPACITY_")
+MEMORY, ROOM = "/dev/shm", 1 << 30
+
+
+def _in_memory() -> str | None:
+    """Where flushing costs nothing, if there is room and programs may be started there."""
+    try:
+        told = os.statvfs(MEMORY)
+    except OSError:
+        return None
+    fits = told.f_bavail * told.f_frsize > ROOM and not told.f_flag & os.ST_NOEXEC
+    return MEMORY if fits and os.access(MEMORY, os.W_OK) else None
+
+
+if PROFILE == "quick" and _in_memory():  # what is tested is the same: a test cannot pull the plug
+    tempfile.tempdir = os.environ["TMPDIR"] = MEMORY
+
+
+@pytest.fixture(scope="session")
+def homes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Places for homes: a folder of pytest's own for each would cost three times as much."""
+    folder = tmp_path_factory.mktemp("homes")
+    return (folder / str(number) for number in itertools.count())
 
 
 @pytest.fixture(autouse=True)
-def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """A HOME nobody else has; no switch of the machine's own leaks in."""
     for name in [name for name in os.environ if name.startswith(OURS)]:
         monkeypatch.delenv(name)
-    home = tmp_path_factory.mktemp("home")
+    home = next(homes)
+    home.mkdir(0o700)
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("HOLDFAST_HOME", str(home / ".holdfast"))
     return home
@@ -32,12 +59,17 @@ def own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monke
 @pytest.fixture
 def quick_disk(tmp_path: Path) -> Iterator[Path]:
     """In memory where there is such a place: a kill is a kill, and flushing costs nothing there."""
-    shared = Path("/dev/shm")
-    if not os.access(shared, os.W_OK):
+    if not (shared := _in_memory()):
         yield tmp_path
         return
     with tempfile.TemporaryDirectory(dir=shared) as made:
         yield Path(made)
+
+
+def pytest_collection_finish() -> None:
+    """What was imported stays: no search for garbage walks it again."""
+    gc.freeze()
+    gc.enable()
 
 
 def pytest_configure(config: pytest.Config) -> None:
