@@ -36,7 +36,7 @@ check: $(VENV)/.ready ## format, lint, types, import contracts
 	$(BIN)/lint-imports
 
 quick: $(VENV)/.ready ## the inner loop: no real client, no database, nothing slow
-	$(BIN)/pytest -q -n auto --dist worksteal -p no:schemathesis -m "not real_client and not slow and not store"
+	$(BIN)/pytest -q -n auto --dist worksteal -p no:schemathesis -p no:randomly -m "not real_client and not slow and not store"
 
 store: $(VENV)/.ready ## the inner loop of the store and the API, on SQLite
 	$(BIN)/pytest -q -n auto --dist worksteal -m "store and not slow and not real_client"

@@ -12,7 +12,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-pytest_plugins = ("tests.stores",)
+pytest_plugins = ("tests.cost", "tests.stores")
 # No deadlines: no test asserts seconds. The inner loop tries fewer examples than `make test`.
 hypothesis.settings.register_profile("quick", deadline=None, max_examples=10)
 hypothesis.settings.register_profile("full", deadline=None, max_examples=150)
