@@ -149,6 +149,8 @@ def test_the_same_is_told_of_each_agent(run: tuple[Trial, Stage]) -> None:
     assert agent["room_tokens"] == pytest.approx(EDGE - FULLER, abs=2_500)
     assert (agent["zone"], agent["fits"]) == ("yellow", False)
     assert told["task"]["fits"] is True, "its parent is less full"
+    assert told["status"] == "context_high"
+    assert told["recommended_action"] == "none", "the watcher has just done it"
 
 
 @pytest.mark.requirement("A5", "W5", "C4")

@@ -12,6 +12,8 @@ from holdfast.settings import load as settings_load
 from holdfast.window import company, health, view
 
 SAID = (
+    "status",
+    "recommended_action",
     "used_tokens",
     "edge_tokens",
     "used_ratio",
