@@ -27,6 +27,7 @@ from holdfast.memory.rebuild import rebuild
 from holdfast.memory.recall import recall
 from holdfast.memory.sources import told, turns
 from holdfast.memory.sources.pieces import MOST_CHARS, pieces
+from holdfast.memory.sources.source import Read
 from holdfast.memory.sync import sync
 from holdfast.segment import shelf
 from holdfast.segment.formats import Compressed, Metadata
@@ -362,6 +363,24 @@ def test_a_reading_that_is_late_ends_with_what_it_has_and_the_next_goes_on(
         late = turns.read(str(path), late.state, give_up=0.0)
     assert [*taken, *late.items] == list(turns.read(str(path), "").items)
     assert len(set(reached)) == len(reached) > 8, "each came on"
+
+
+@pytest.mark.requirement("M2")
+@pytest.mark.parametrize("words", [200, 20_000])
+def test_a_gzip_that_was_replaced_is_read_anew(tmp_path: Path, words: int) -> None:
+    """Its text is longer than the file is: where a reading ended tells nothing of its bytes."""
+    path = tmp_path / "s1.jsonl.gz"
+
+    def late(kind: str, state: str) -> Read:
+        talk = said("s1", *[f"{kind} {n} " * (words // 8) for n in range(8)])
+        path.write_bytes(gzip.compress(b"".join(map(jsonl, talk)), mtime=0))
+        return turns.read(str(path), state, give_up=0.0)
+
+    reached = late("herons", late("herons", "").state)
+    assert reached.start > 0, "read on where it is the same"
+    anew = late("otters", reached.state)
+    assert anew.start == 0
+    assert all("otters" in one.text for one in anew.items)
 
 
 @pytest.mark.requirement("M2")

@@ -10,6 +10,7 @@ import os
 from zlib import crc32
 
 from holdfast.checkpoint.facts import Facts
+from holdfast.transcript.source import GZIP_MAGIC
 from holdfast.wire import places
 
 HEAD_BYTES, BEFORE_BYTES = 4096, 1024
@@ -23,13 +24,17 @@ def goes_on(facts: Facts, path: str) -> bool:
 
 
 def sign(path: str, offset: int) -> str:
-    """The same for a file that only grew; empty where it cannot be read, or ends before that."""
+    """The same for a file that only grew; empty where it cannot be read, or ends before that. A
+    gzip is the same only as a whole: where its text is reached cannot be told from its bytes."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
         return ""
     try:
-        if not places.is_regular(fd) or os.fstat(fd).st_size < offset:
+        size = os.fstat(fd).st_size
+        if os.pread(fd, len(GZIP_MAGIC), 0) == GZIP_MAGIC:
+            offset = size
+        if not places.is_regular(fd) or size < offset:
             return ""
         head = os.pread(fd, min(HEAD_BYTES, offset), 0)
         start = max(0, offset - BEFORE_BYTES)

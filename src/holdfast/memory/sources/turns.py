@@ -165,7 +165,7 @@ def _reached(path: str, state: str) -> Reached:
         lines = tuple(int(offset) for offset in found.told)
     except (ValueError, TypeError):
         return Reached()
-    return found._replace(told=lines) if found.sign == sign(path, found.offset) else Reached()
+    return found._replace(told=lines) if found.sign == sign(path, found.offset) != "" else Reached()
 
 
 def _state(path: str, fold: _Fold) -> str:
