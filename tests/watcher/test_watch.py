@@ -377,3 +377,24 @@ def _said_at_a_look(watch: Watch, machine: Machine, store: Store) -> bool:
     looked(watch, machine, 1)
     said = [("s1", "context_60_percent"), ("s2", "context_60_percent")]
     return sorted(_posted(store)) == said
+
+
+@pytest.mark.requirement("A5", "X6")
+@pytest.mark.parametrize("part", ["glance", "taking.take"])
+def test_one_that_stopped_growing_is_saved_once_the_trouble_is_over(
+    watch: Watch, machine: Machine, monkeypatch: pytest.MonkeyPatch, part: str
+) -> None:
+    def full(*_: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    machine.session("s1", FULL)
+    with monkeypatch.context() as trouble:
+        trouble.setattr(f"holdfast.watcher.watch.{part}", full)
+        looked(watch, machine)
+        looked(watch, machine)
+    assert kept() == []
+    later = time.monotonic() + AGAIN_SECONDS
+    monkeypatch.setattr("holdfast.watcher.watch.time.monotonic", lambda: later)
+    looked(watch, machine)
+    assert kept() == ["s1 watcher"]
+    assert _logged("No space left on device") == 1

@@ -51,6 +51,11 @@ class Transcripts:
             self._files[path] = None
             self._expected[path] = now_ms
 
+    def tell_again(self, path: str) -> None:
+        """At the next look, as if it had changed: it may have stopped growing."""
+        if path in self._files:
+            self._files[path] = None
+
     def _miss(self, path: str, now_ms: int) -> None:
         if now_ms - self._expected.get(path, 0) < LIVE_MS:
             return

@@ -84,6 +84,7 @@ class Watch:
             self._see(found, now_ms)
         except Exception as slip:
             self._troubles.say(found.path, f"cannot be read: {slip}")
+            self._transcripts.tell_again(found.path)
 
     def _see(self, found: Found, now_ms: int) -> None:
         before = self._glances.pop(found.path, None)
@@ -133,7 +134,7 @@ class Watch:
             return  # a hook is at it: the next look sees what it did
         except Exception as slip:
             self._troubles.say(seen.found.path, f"could not be saved: {slip!r}")
-            self._glances.pop(seen.found.path, None)
+            self._failed_s[seen.found.path] = time.monotonic()
             return
         self._try_to_see(seen.found, now_ms)
         if kept is None:
