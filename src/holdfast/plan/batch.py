@@ -11,7 +11,7 @@ the order of the list takes no more, it is done so. Equal input gives equal batc
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
-from collections import defaultdict
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -85,9 +85,10 @@ class _Open:
         self.ready = sorted(
             (loads[at].size, -at) for at, count in enumerate(self._waits) if not count
         )
-        self._of_spec: defaultdict[str, list[tuple[int, int]]] = defaultdict(list)
+        self._parts = _of_several(loads)
         for one in self.ready:
-            self._of_spec[self._spec(one)].append(one)
+            if (parts := self._parts.get(loads[-one[1]].spec)) is not None:
+                parts.append(one)
 
     def batch(self, room: int, pairs: bool) -> list[int]:
         found: list[int] = []
@@ -105,22 +106,29 @@ class _Open:
     def _pair(self, room: int) -> list[int]:
         """The two that fill the room best, if they do so better than the largest alone.
 
-        For each as the larger of two, the best smaller one is looked up; no pair of smaller ones
-        than half of the best so far can be better.
+        With the largest, those that fit are not tried one by one: there may be thousands. From
+        there on the smaller of the two grows as the larger one shrinks.
         """
         ready = self.ready
         high = bisect_right(ready, (room, 1)) - 1
         best, pair = ready[high][0] if high >= 0 else 0, None
-        while high > 0 and best < room and 2 * ready[high][0] > best:
-            low = min(high, bisect_right(ready, (room - ready[high][0], 1))) - 1
-            if low >= 0 and ready[low][0] + ready[high][0] > best:
-                best, pair = ready[low][0] + ready[high][0], (high, low)
-            high -= 1
+        low = bisect_right(ready, (room - best, 1), 0, max(0, high))
+        if low:
+            first = bisect_left(ready, (ready[low - 1][0], -len(self._loads)))
+            best, pair = best + ready[first][0], (high, first)
+        while low < high and best < room:
+            both = ready[low][0] + ready[high][0]
+            if both > room:
+                high -= 1
+                continue
+            if both > best:
+                best, pair = both, (high, low)
+            low += 1
         if pair is None:
             return []
         other = ready[pair[1]]
-        first = self._take(pair[0])  # may make others ready, so the second is looked up anew
-        return [first, self._take(bisect_left(ready, other))]
+        larger = self._take(pair[0])  # may make others ready, so the other is looked up anew
+        return [larger, self._take(bisect_left(ready, other))]
 
     def alone(self) -> int:
         return self._take(0)
@@ -129,24 +137,32 @@ class _Open:
         if len(specs) < self._most:
             found = _fitting(self.ready, room)
         else:  # only more of what is in it already
-            more = [one for spec in specs for one in _fitting(self._of_spec[spec], room)]
-            found = [max(more)] if more else []
+            parts = [self._parts[spec] for spec in specs if spec in self._parts]
+            found = sorted(one for some in parts for one in _fitting(some, room))[-1:]
         return [self._take(bisect_left(self.ready, one)) for one in found]
 
     def _take(self, index: int) -> int:
         one = self.ready.pop(index)
-        kin = self._of_spec[self._spec(one)]
-        del kin[bisect_left(kin, one)]
+        parts = self._parts.get(self._loads[-one[1]].spec)
+        if parts is not None:
+            del parts[bisect_left(parts, one)]
         for follower in self._followers[-one[1]]:
             self._waits[follower] -= 1
             if not self._waits[follower]:
-                new = (self._loads[follower].size, -follower)
-                insort(self.ready, new)
-                insort(self._of_spec[self._spec(new)], new)
+                self._add((self._loads[follower].size, -follower))
         return -one[1]
 
-    def _spec(self, one: tuple[int, int]) -> str:
-        return self._loads[-one[1]].spec
+    def _add(self, one: tuple[int, int]) -> None:
+        insort(self.ready, one)
+        parts = self._parts.get(self._loads[-one[1]].spec)
+        if parts is not None:
+            insort(parts, one)
+
+
+def _of_several(loads: Sequence[Load]) -> dict[str, list[tuple[int, int]]]:
+    """Room for what is ready of each spec that was cut: most were not."""
+    counts = Counter(load.spec for load in loads)
+    return {spec: [] for spec, count in counts.items() if count > 1}
 
 
 def _fitting(ready: list[tuple[int, int]], room: int) -> list[tuple[int, int]]:
