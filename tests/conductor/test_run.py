@@ -297,7 +297,7 @@ def test_a_client_that_says_anything_at_all_is_listened_to(theatre: Theatre, dee
 @pytest.mark.requirement("P5")
 def test_a_session_that_takes_too_long_is_ended_and_tried_again(theatre: Theatre) -> None:
     theatre.play(cart=["deaf"])
-    found = theatre.answer("--timeout", "0.01")
+    found = theatre.answer("--timeout", "0.05")
     assert [one["result"] for one in found["sessions"]][:2] == ["failed", "done"]
     assert "longer than --timeout" in found["sessions"][0]["error"]
 
