@@ -29,6 +29,7 @@ PLAN = """# Shop
   - estimate: 80k
   - depends: Price
 """
+ALONE = "- [ ] Cart\n  - estimate: 80k\n"  # where one session tells all: each is three processes
 CLIENT = """#!/bin/sh
 if [ "$1" = --version ]; then
     echo "${{FAKE_VERSION-2.1.325 (Claude Code)}}"
