@@ -56,6 +56,7 @@ def test_verify_says_yes_or_no_and_why(two: tuple[Kept, Kept]) -> None:
     assert isinstance(_run(verify, "never.md").exception, NoSuchFile)
 
 
+@pytest.mark.store  # a rebuild makes the database anew
 @pytest.mark.requirement("C6", "X6")
 def test_after_a_lost_home_verify_speaks_of_the_files_in_this_project(
     two: tuple[Kept, Kept],
@@ -69,6 +70,7 @@ def test_after_a_lost_home_verify_speaks_of_the_files_in_this_project(
     assert _run(verify).exit_code == 0
 
 
+@pytest.mark.store  # a rebuild makes the database anew
 @pytest.mark.requirement("C7", "U3")
 def test_rebuild_says_what_it_found_and_what_is_damaged(two: tuple[Kept, Kept]) -> None:
     Path(index.path()).unlink()
@@ -201,6 +203,7 @@ def test_one_that_was_replaced_whole_is_changed_for_resume_as_for_verify(
     assert "is CHANGED" in _run(resume, two[1].id).stderr
 
 
+@pytest.mark.store  # a rebuild makes the database anew
 @pytest.mark.requirement("C6", "C7")
 def test_the_old_bytes_put_back_are_whole_for_verify_and_resume(two: tuple[Kept, Kept]) -> None:
     path = Path(two[1].path)
@@ -219,6 +222,7 @@ def test_resume_without_any_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert "no checkpoint of" in _run(resume).stderr
 
 
+@pytest.mark.store  # a rebuild makes the database anew
 @pytest.mark.requirement("C6", "C7")
 def test_after_one_was_deleted_by_hand_verify_says_how_to_go_on(two: tuple[Kept, Kept]) -> None:
     Path(two[0].path).unlink()
