@@ -32,12 +32,13 @@ _spent, _just_now = Counter[str](), _since()
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
     report = yield
-    vars(report)["cpu_seconds"] = next(_just_now)  # goes with it from a worker to who sums up
+    if report.when == "teardown":  # it goes with the report from a worker to who sums up
+        vars(report)["cpu_seconds"] = next(_just_now)
     return report
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    _spent[report.nodeid.partition("::")[0]] += report.cpu_seconds
+    _spent[report.nodeid.partition("::")[0]] += vars(report).get("cpu_seconds", 0)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
