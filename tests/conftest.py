@@ -14,7 +14,7 @@ import pytest
 
 pytest_plugins = ("tests.cost", "tests.stores")
 # No deadlines: no test asserts seconds. The inner loop tries fewer examples than `make test`.
-hypothesis.settings.register_profile("quick", deadline=None, max_examples=10)
+hypothesis.settings.register_profile("quick", deadline=None, max_examples=6)
 hypothesis.settings.register_profile("full", deadline=None, max_examples=150)
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
 hypothesis.settings.load_profile(PROFILE)

@@ -189,7 +189,7 @@ def _sessions(draw: st.DrawFn) -> Session:
 
 @pytest.mark.requirement("R1")
 @given(session=_sessions(), cuts=st.lists(st.floats(0, 1), max_size=4))
-@settings(max_examples=40)
+@settings(max_examples=min(40, settings().max_examples))
 def test_reading_on_gives_the_same_segments_as_reading_anew(
     tmp_path_factory: pytest.TempPathFactory, session: Session, cuts: list[float]
 ) -> None:
