@@ -38,6 +38,19 @@ def test_requests_of_this_machine_are_learnt_and_this_projects_marked(tmp_path: 
     assert (len(found.seen), sum(one.here for one in found.seen)) == (5, 2)
 
 
+@pytest.mark.requirement("P1")
+def test_a_request_that_is_still_under_way_is_no_past_yet(tmp_path: Path) -> None:
+    """What asks for the plan is such a one, in the very session that asks."""
+    asking = [a_prompt("/holdfast:plan plan.md"), an_answer(24_000, id="now", calls=("t1",))]
+    path = _session(tmp_path, "a", "/p")
+    with path.open("a") as file:
+        file.writelines(f"{json.dumps(line)}\n" for line in asking)
+    assert len(past.learn(Path("/p"), tmp_path).seen) == 2
+    with path.open("a") as file:
+        file.write(f"{json.dumps(an_answer(25_000, id='end'))}\n")
+    assert len(past.learn(Path("/p"), tmp_path).seen) == 3
+
+
 @pytest.mark.requirement("X4")
 def test_no_word_of_a_prompt_is_kept(tmp_path: Path) -> None:
     _session(tmp_path, "a", "/p")

@@ -107,7 +107,7 @@ def test_tasks_of_one_session_share_what_it_took(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "last",
     [
-        {"stop_reason": "tool_use"},
+        {"calls": ("t1",)},
         {"stop_reason": "end_turn", "text": "I tried.\nNOT DONE chart: no pen."},
     ],
 )

@@ -88,7 +88,7 @@ def _newest(projects: Path) -> list[tuple[Path, int, int]]:
 def _summed_up(path: Path, size: int, changed_ns: int) -> dict[str, Any]:
     rows: list[list[Any]] = []
     with suppress(Unreadable):  # gone since, or no transcript: it has nothing to tell
-        rows = [_row(used) for used in requests(operations(read(path)))]
+        rows = [_row(used) for used in requests(operations(read(path)), at_rest=True)]
     return {
         "at": [size, changed_ns],
         "project": switches.project_of(path),

@@ -50,6 +50,7 @@ class _Open:
     growth_tokens: int = 0
     answers: int = 0
     came_to_rest: bool = False
+    called: bool = False  # its last answer called a tool
     files: set[str] = field(default_factory=set)
 
 
@@ -102,6 +103,7 @@ class _Fold:
     def answer(self, operation: Operation) -> None:
         if self.open is not None:
             self.open.came_to_rest = _is_rest(operation)
+            self.open.called = _calls(operation)
         if not operation.usage.total_tokens:
             return
         sent, total = operation.usage.input_side_tokens, history.total_tokens(operation, DENSITY)
@@ -135,8 +137,11 @@ class _Fold:
             found.growth_tokens += max(0, self.last - self.start)
 
 
-def requests(told: Iterable[Operation | Boundary | Summary]) -> Iterator[Used]:
-    """Every request of a session that was answered, in order."""
+def requests(
+    told: Iterable[Operation | Boundary | Summary], *, at_rest: bool = False
+) -> Iterator[Used]:
+    """Every request of a session that was answered, in order; `at_rest`: but not the last, if it
+    called a tool last, for it is still under way, or was broken off."""
     fold = _Fold()
     for item in told:
         if isinstance(item, Boundary) and item.resets_window:
@@ -146,7 +151,8 @@ def requests(told: Iterable[Operation | Boundary | Summary]) -> Iterator[Used]:
             fold.answer(item)
             fold.calls(item)
             yield from _followers(fold, item.after)
-    yield from fold.close()
+    if not at_rest or (fold.open is not None and not fold.open.called):
+        yield from fold.close()
 
 
 def _followers(fold: _Fold, followers: Iterable[Follower]) -> Iterator[Used]:
@@ -161,12 +167,17 @@ def _typed_chars(followers: Iterable[Follower]) -> int:
     return sum(len(entry.text) for entry in followers if isinstance(entry, Prompt))
 
 
+def _calls(operation: Operation) -> bool:
+    return any(isinstance(block, ToolUse) for block in operation.blocks)
+
+
 def _is_rest(operation: Operation) -> bool:
-    """It ended by itself, and names no task as not done; an error of the API has no usage."""
+    """It called no tool, and names no task as not done; an error of the API has no usage."""
+    if _calls(operation):
+        return False
     said = (block.text for block in operation.blocks if isinstance(block, Text))
     lines = (line for text in said for line in text.splitlines())
-    rest = operation.lines[-1].stop_reason == "end_turn" and operation.usage.total_tokens > 0
-    return rest and not any(map(run_prompt.NOT_DONE.match, lines))
+    return operation.usage.total_tokens > 0 and not any(map(run_prompt.NOT_DONE.match, lines))
 
 
 def _tasks(found: _Open, used: Used) -> Iterator[Used]:
