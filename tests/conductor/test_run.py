@@ -65,7 +65,7 @@ def test_several_tasks_that_fit_one_window_are_one_session(theatre: Theatre) -> 
 def test_no_session_gets_more_than_three_tasks_or_its_share_of_the_window(theatre: Theatre) -> None:
     lines = [f"- [ ] T{n}\n  - estimate: {n % 3 * 20 + 20}k\n" for n in range(9)]
     theatre.plan.write_text("".join(lines))
-    found = theatre.answer("--max-parallel", "1")
+    found = theatre.answer()
     assert all(len(one["tasks"]) <= 3 for one in found["sessions"])
     assert all(one["estimated_tokens"] <= 120_000 for one in found["sessions"])
     assert sorted(t for one in found["sessions"] for t in one["tasks"]) == [
@@ -98,7 +98,7 @@ def test_what_is_left_is_planned_anew_once_a_batch_took_more_than_its_range(
 ) -> None:
     theatre.plan.write_text(SEVEN)
     theatre.play(**{"build-part-1": ["grow:100000,220000"]})
-    found = theatre.answer("--window", "100000", "--max-parallel", "1")
+    found = theatre.answer("--window", "100000")
     assert [len(one["tasks"]) for one in found["sessions"]] == [3, 1, 1, 1, 1]
     assert "planned anew: 4 batches left, 2 were planned" in found["notes"]
     first, second = found["sessions"][:2]
@@ -110,7 +110,7 @@ def test_what_is_left_is_planned_anew_once_a_batch_took_more_than_its_range(
 @pytest.mark.requirement("P5")
 def test_a_batch_that_took_what_was_expected_leaves_the_plan_as_it_is(theatre: Theatre) -> None:
     theatre.plan.write_text(SEVEN)
-    found = theatre.answer("--window", "100000", "--max-parallel", "1")
+    found = theatre.answer("--window", "100000")
     assert [len(one["tasks"]) for one in found["sessions"]] == [3, 3, 1]
     assert not any("planned anew" in words for words in found["notes"])
 
@@ -361,7 +361,7 @@ def test_a_dry_run_shows_everything_and_touches_nothing(theatre: Theatre) -> Non
 def test_tasks_that_may_run_beside_each_other_do_so_up_to_the_limit(theatre: Theatre) -> None:
     theatre.plan.write_text("- [ ] One\n- [ ] Two\n- [ ] Three\n")
     theatre.play(one=["meet"], two=["meet"], three=["meet"])
-    with theatre.start("--json") as run:
+    with theatre.start("--json", "--max-parallel", "2") as run:
         assert theatre.here() != theatre.here()  # two are here before any may go
         assert len(theatre.log) == 2
         assert all("Other sessions work on other tasks" in one["prompt"] for one in theatre.log)
@@ -481,12 +481,12 @@ def test_of_a_task_that_was_cut_only_what_is_left_is_done(theatre: Theatre) -> N
         "- [ ] Move\n  - estimate: 200k\n  - group: a.py\n  - group: b.py\n  - files: a.py, b.py\n"
     )
     theatre.play()
-    flow = json.loads(theatre.run("--dry-run", "--json", "--max-parallel", "1").stdout)
+    flow = json.loads(theatre.run("--dry-run", "--json").stdout)
     assert len(flow) == 2
     second = flow[1]["tasks"][0]
     theatre.play(**{second: ["exit", "exit"]})
-    theatre.run("--max-parallel", "1")
-    found = theatre.answer("--max-parallel", "1")
+    theatre.run()
+    found = theatre.answer()
     assert len(found["sessions"]) == 1
     assert "Files: b.py" in theatre.log[-1]["prompt"]
     assert theatre.answer()["state"] == "nothing"

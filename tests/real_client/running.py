@@ -67,7 +67,8 @@ def run_plan(
     """`holdfast run` as the user says it; `killer` receives what ends the conductor with -9."""
     prepare_home(stage.home, stage.project, dict(hook_settings()))
     out, err = (notes_folder(stage.home) / name for name in ("stdout", "stderr"))
-    words = ["run", "plan.md", "--json", "--model", MODEL, "--client-binary", str(binary)]
+    words = ["run", "plan.md", "--json", "--max-parallel", "2", "--model", MODEL]
+    words += ["--client-binary", str(binary)]
     command = [sys.executable, "-m", "holdfast.cli", *words, "--", "--allowedTools", "Bash"]
     watched: set[int] = set()
     with ExitStack() as stack:

@@ -64,9 +64,9 @@ def _no_nan(
     "--max-parallel",
     metavar="N",
     type=click.IntRange(1, 16),
-    default=2,
+    default=1,
     show_default=True,
-    help="sessions at once, where a batch's tasks may run side by side; 1: never",
+    help="sessions at once, where tasks of a batch may run side by side",
 )
 @click.option(
     "--timeout",

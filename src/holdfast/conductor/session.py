@@ -31,7 +31,7 @@ class Wishes:
     model: str = ""
     permission_mode: str = ""
     extra: tuple[str, ...] = ()
-    max_parallel: int = 2
+    max_parallel: int = 1
     timeout_seconds: float | None = None
 
 
