@@ -134,3 +134,15 @@ def test_a_range_of_a_batch_is_narrower_than_the_sum_of_its_ranges() -> None:
     [batch] = _made(a_task("a"), a_task("b")).batches
     highs = sum(piece.estimate.high_tokens for piece in batch.pieces)
     assert batch.low_tokens < batch.tokens < batch.high_tokens < highs
+
+
+GROUPS = (tuple(f"{n}.py" for n in range(5)), ("5.py",))
+
+
+@pytest.mark.requirement("P2", "P3")
+def test_parts_count_in_the_order_they_are_done_in() -> None:
+    """The last part is the small one, and fits beside the first task."""
+    big = _sized("big", 120_000, files=tuple(f"{n}.py" for n in range(6)), groups=GROUPS)
+    found = _made(_sized("small", 30_000), big)
+    parts = [p.task for batch in found.batches for p in batch.pieces if p.task.part]
+    assert [(len(one.files), one.part) for one in parts] == [(1, "1 of 2"), (5, "2 of 2")]

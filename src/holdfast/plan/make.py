@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -43,10 +44,12 @@ def make(plan: Plan, room: Room, past: Past, root: Path) -> Workflow:
     open_ = [task for task in plan.tasks if not task.done]
     parts = {task.id: split(task, room.fresh_tokens, sized, root) for task in open_}
     pieces = list(_waiting(open_, parts))
+    batches = list(_numbered(list(_batches(pieces, room))))
+    pieces = [piece for batch in batches for piece in batch.pieces]
     return Workflow(
         title=plan.title,
         room=room,
-        batches=tuple(_batches(pieces, room)),
+        batches=tuple(batches),
         done=tuple(task.id for task in plan.tasks if task.done),
         warnings=tuple(_warnings(open_, pieces, root)),
         past_requests=len(past.seen),
@@ -81,6 +84,25 @@ def _batches(pieces: list[Piece], room: Room) -> Iterable[Batch]:
         here = room.here and index == 0 and sum(loads[one].size for one in batch) <= room.now_tokens
         tokens = room.now_tokens if here else room.fresh_tokens
         yield Batch(chosen, tokens, not here, is_parallel(chosen))
+
+
+def _numbered(batches: Sequence[Batch]) -> Iterable[Batch]:
+    """Parts count in the order they are done in, wherever they were cut from."""
+    wholes = [_whole(piece) for batch in batches for piece in batch.pieces]
+    many, seen = Counter(wholes), Counter[str]()
+
+    def one(piece: Piece) -> Piece:
+        whole = _whole(piece)
+        seen[whole] += 1
+        part = f"{seen[whole]} of {many[whole]}" if piece.task.part else ""
+        return replace(piece, task=replace(piece.task, part=part))
+
+    for batch in batches:
+        yield replace(batch, pieces=tuple(map(one, batch.pieces)))
+
+
+def _whole(piece: Piece) -> str:
+    return piece.task.id.rpartition("/")[0] if piece.task.part else piece.task.id
 
 
 def _warnings(tasks: Sequence[Task], pieces: Sequence[Piece], root: Path) -> Iterable[str]:

@@ -37,6 +37,7 @@ WORDS = {
     "fits": "what it takes (paler: up to the end of its range)",
     "may": "the end of its range does not fit",
     "not": "does not fit",
+    "room": "the room",
 }
 FONT = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif"
 
@@ -180,15 +181,13 @@ def _checkpoint(sheet: _Sheet) -> None:
 def _legend(sheet: _Sheet, colours: Sequence[str]) -> None:
     """What a colour means, of those there are."""
     x, top = float(MARGIN), sheet.top + LINE + 4
-    for colour in ("fits", "may", "not"):
-        if colour not in colours:
-            continue
+    for colour in (name for name in WORDS if name in colours or (name == "room" and colours)):
+        wide = 20 + width(WORDS[colour], 11)
+        if x > MARGIN and x + wide > RIGHT:
+            x, top = float(MARGIN), top + LINE
         sheet.block(x, top - 9, 14, BAR, colour, 'rx="2"')
         sheet.text(x + 20, top, WORDS[colour], colour="dim", size=11)
-        x += 20 + width(WORDS[colour], 11) + 16
-    if colours:
-        sheet.block(x, top - 9, 14, BAR, "room", 'rx="2"')
-        sheet.text(x + 20, top, "the room", colour="dim", size=11)
+        x += wide + 16
         sheet.top = top
 
 
