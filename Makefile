@@ -9,7 +9,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an environment forbids bytecode, every test run compiles every module anew: 20 of 67 seconds of CPU.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test quick store check bench fuzz client lock clean
+.PHONY: help demo test cover quick store check bench fuzz client lock clean
 .DEFAULT_GOAL := help
 
 help: ## what can be made
@@ -42,6 +42,9 @@ store: $(VENV)/.ready ## the inner loop of the store and the API, on SQLite
 	$(BIN)/pytest -q -n auto --dist worksteal -m "store and not slow and not real_client"
 
 test: check client ## everything
+	HYPOTHESIS_PROFILE=full HOLDFAST_TEST_HOOKS=started $(BIN)/pytest -n auto --dist worksteal
+
+cover: check client ## which lines no test runs; takes twice as long
 	HYPOTHESIS_PROFILE=full HOLDFAST_TEST_HOOKS=started $(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term:skip-covered
 
 bench: $(VENV)/.ready ## print the figures: make bench CORPUS=DIR EVALUATE=FILE
