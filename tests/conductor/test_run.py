@@ -143,6 +143,37 @@ def test_a_batch_that_fails_is_tried_once_more_with_the_error(
     assert "make price" in again.partition("<holdfast-brief ")[2]
 
 
+THREE = "- [ ] One\n- [ ] Two\n- [ ] Three\n"
+
+
+@pytest.mark.requirement("P5")
+def test_what_a_session_did_stays_done_though_it_names_another_task_as_not_done(
+    theatre: Theatre,
+) -> None:
+    theatre.plan.write_text(THREE)
+    theatre.play(one=["say:Nearly.\n- **NOT DONE**: Two - no compiler"], two=["not-done"])
+    stopped = theatre.answer()
+    assert (stopped["state"], stopped["left"]) == ("failed", ["two"])
+    assert theatre.tasks == ["one", "two"]
+    again = theatre.log[1]["prompt"]
+    assert "## 1. Two" in again and "One  [" not in again
+    assert again.count("<holdfast-brief ") == 1, "the first session's, once"
+    assert bool(stopped["sessions"][0]["checkpoint"]), "what it did is saved"
+    assert theatre.answer()["state"] == "done"
+    assert theatre.tasks == ["one", "two", "two"]
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    "words", ["NOT DONE the rest", "NOT DONE two\nNOT DONE the rest", "NOT DONE", "NOT DONE t"]
+)
+def test_where_nobody_knows_what_is_not_done_nothing_is(theatre: Theatre, words: str) -> None:
+    theatre.plan.write_text(THREE)
+    theatre.play(one=[f"say:{words}"])
+    assert theatre.answer()["state"] == "done"
+    assert theatre.tasks == ["one", "one"]
+
+
 @pytest.mark.requirement("P5")
 def test_a_batch_that_fails_twice_stops_the_run_and_the_next_goes_on_there(
     theatre: Theatre,

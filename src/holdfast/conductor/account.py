@@ -38,6 +38,13 @@ class Try:
     error: str = ""
     used_tokens: int = 0
     saved: bool = False  # its checkpoint was taken, or cannot be
+    credited: tuple[int, ...] = ()  # of one that failed: which shares it did all the same
+
+    @property
+    def done_shares(self) -> tuple[Share, ...]:
+        if self.result == DONE:
+            return self.shares
+        return tuple(share for at, share in enumerate(self.shares) if at in self.credited)
 
     @property
     def names(self) -> frozenset[tuple[str, str]]:
@@ -70,6 +77,7 @@ class Account:
                 result=str(record.get("result", "")),
                 error=str(record.get("error", "")),
                 used_tokens=used if isinstance(used, int) else 0,
+                credited=_positions(record.get("credited")),
             )
         elif kind == "checkpoint" and known is not None:
             self.tries[session] = replace(known, saved=True)
@@ -90,16 +98,17 @@ class Account:
 
     @property
     def done(self) -> list[Try]:
-        return [one for one in self.sessions if one.result == DONE]
+        """Those that did something that is not to be done again."""
+        return [one for one in self.sessions if one.done_shares]
 
     @property
     def batches_done(self) -> int:
-        return len({one.batch for one in self.done})
+        return len({one.batch for one in self.sessions if one.result == DONE})
 
     def coverage(self) -> dict[tuple[str, str], frozenset[str] | None]:
         """By task and hash: None where all of it is done, else the files that are."""
         found: dict[tuple[str, str], frozenset[str] | None] = {}
-        for share in (share for one in self.done for share in one.shares):
+        for share in (share for one in self.done for share in one.done_shares):
             key = (share.id, share.hash)
             before = found.get(key, frozenset())
             whole = share.files is None or before is None
@@ -146,6 +155,10 @@ def _shares(value: object) -> Iterable[Share]:
             yield Share(
                 one["id"], hash_, _names(one.get("files")), _names(one.get("of_files")) or ()
             )
+
+
+def _positions(value: object) -> tuple[int, ...]:
+    return tuple(one for one in value if isinstance(one, int)) if isinstance(value, list) else ()
 
 
 def _names(value: object) -> tuple[str, ...] | None:

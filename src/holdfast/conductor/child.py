@@ -32,12 +32,12 @@ class Note:
     @property
     def done(self) -> bool:
         """A client that gave its result and was ended before it went has done its work."""
-        well = self.result == SUCCESS and not self.is_error
-        return well and not self.not_done and not self.failed
+        return self.is_success and not self.not_done
 
     @property
-    def failed(self) -> bool:
-        return (self.exit_code or 0) > 0
+    def is_success(self) -> bool:
+        """By the client's word and its exit code, whatever it says of its tasks."""
+        return self.result == SUCCESS and not self.is_error and (self.exit_code or 0) <= 0
 
 
 def lay_out(path: str) -> int:

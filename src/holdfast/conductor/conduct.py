@@ -105,7 +105,8 @@ class Conductor:
         known = self.floor.account
         earlier = known.half_done(job.shares)
         needs = {need for share in job.shares for need in self._needs(share)}
-        sources = [*([earlier] if earlier else []), *known.before(needs, MOST_BRIEFS)][:MOST_BRIEFS]
+        sources = [*([earlier] if earlier else []), *known.before(needs, MOST_BRIEFS)]
+        once = {one.session_id: one for one in sources}  # one that did a part is both
         return Told(
             title=self._plan.title,
             number=job.number,
@@ -113,7 +114,7 @@ class Conductor:
             beside=beside,
             again=earlier is not None,
             error=error or (earlier.error if earlier else ""),
-            briefs=tuple(_briefs(sources)),
+            briefs=tuple(_briefs(list(once.values())[:MOST_BRIEFS])),
         )
 
     def _job(self, batch: Batch, pieces: tuple[Piece, ...], number: int, count: int) -> Job:
@@ -179,7 +180,8 @@ class Conductor:
         return [one for one in ended if one]
 
     def _tried(self, job: Job, beside: bool) -> Played | None:
-        """Once, and once more with the error; None where the run was to end before it began."""
+        """Once, and once more with the error what was not done; None where the run was to end
+        before it began."""
         ended: Played | None = None
         for attempt in range(1, ATTEMPTS + 1):
             if self.floor.stopping or self.floor.halted:
@@ -189,15 +191,17 @@ class Conductor:
             ended = self._ended(job, ended)
             if ended.result == account.DONE:
                 return ended
+            job = job.without(self.floor.account.tries[ended.session_id].credited)
         self.floor.halted = True
         return ended
 
     def _ended(self, job: Job, ended: Played) -> Played:
-        """Saved if it is done; told of in any case."""
+        """Saved if it did anything; told of in any case."""
         self._say_ended(job, ended)
         try:
-            if ended.result == account.DONE:
-                kept = self._save(self.floor.account.tries[ended.session_id])
+            one = self.floor.account.tries[ended.session_id]
+            if one.done_shares:
+                kept = self._save(one)
                 ended = replace(ended, checkpoint=kept)
         finally:
             self.report.sessions.append(ended)
@@ -205,7 +209,7 @@ class Conductor:
 
     def _save(self, one: Try) -> str:
         """The checkpoint between two batches; where it stands in the plan is part of it."""
-        done = [share.id for share in one.shares]
+        done = [share.id for share in one.done_shares]
         open_ = [task.id for task in self._left().tasks if not task.done]
         lines = [f"done: {_listed(done)}", f"left: {_listed(open_) or 'nothing'}"]
         kept = handing.checkpoint(one.session_id, self.floor.wishes.root, lines, self.floor.clock())

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from holdfast.conductor import account, child, claude, orphans
@@ -19,6 +19,7 @@ from holdfast.conductor.journal import Journal
 from holdfast.conductor.stream import Heard, quoted, quoted_end
 from holdfast.plan.said import about, named
 from holdfast.plan.split import Piece
+from holdfast.plan.task import Task
 from holdfast.wire import places
 
 
@@ -55,6 +56,15 @@ class Job:
     def titles(self) -> str:
         """For people."""
         return ", ".join(named(piece.task.shown) for piece in self.pieces)
+
+    def without(self, positions: Collection[int]) -> Job:
+        kept = [at for at in range(len(self.pieces)) if at not in positions]
+        pieces, shares = self.pieces, self.shares
+        return replace(
+            self,
+            pieces=tuple(pieces[at] for at in kept),
+            shares=tuple(shares[at] for at in kept),
+        )
 
     @property
     def tokens(self) -> int:
@@ -95,6 +105,7 @@ def play(floor: Floor, job: Job, attempt: int, prompt: str) -> Played:
     errors = running.last_errors()
     result = _result(floor, note)
     error = _error(running, note, heard, errors) if result == account.FAILED else ""
+    credited = _credited(job.pieces, note, heard.not_done)
     floor.note(
         "ended",
         session=session_id,
@@ -102,6 +113,7 @@ def play(floor: Floor, job: Job, attempt: int, prompt: str) -> Played:
         exit=note.exit_code,
         error=error,
         used_tokens=heard.most_tokens,
+        **({"credited": credited} if credited else {}),
     )
     drop_note(floor.folder, session_id)
     return Played(
@@ -232,6 +244,28 @@ def _result(floor: Floor, note: Note) -> str:
     if note.done:
         return account.DONE
     return account.STOPPED if floor.stopping else account.FAILED
+
+
+def _credited(pieces: Sequence[Piece], note: Note, not_done: Sequence[str]) -> list[int]:
+    """Which tasks a session did that names others as not done. Where it names something that is
+    none of its tasks, nobody knows."""
+    if not not_done or not note.is_success or len(not_done) != note.not_done:
+        return []
+    meant = [
+        {at for at, piece in enumerate(pieces) if _is_named(words, piece.task)}
+        for words in not_done
+    ]
+    undone = set[int]().union(*meant)
+    return [at for at in range(len(pieces)) if at not in undone] if all(meant) else []
+
+
+def _is_named(words: str, task: Task) -> bool:
+    """By its id or its title, whatever follows; rather one too many than one too few."""
+    said = words.casefold()
+    return any(
+        said.startswith(name) and not said[len(name) : len(name) + 1].isalnum()
+        for name in (task.id.casefold(), task.title.casefold())
+    )
 
 
 def _error(running: Child, note: Note, heard: Heard, errors: str) -> str:
