@@ -7,7 +7,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.plan.room import Room
-from holdfast.plan.said import about, counted, named, nothing_left, short, span
+from holdfast.plan.said import about, counted, listed, named, nothing_left, short, span
 from holdfast.plan.split import Piece
 from holdfast.plan.workflow import Batch, Workflow
 from holdfast.wire.inert import inert
@@ -99,9 +99,8 @@ def _cut(piece: Piece) -> str:
     files = piece.task.files
     if len(files) == 1 and piece.task.part:
         return inert(files[0], 300)
-    more = f" and {len(files) - MOST_FILES:,} more" if len(files) > MOST_FILES else ""
-    listed = f"{', '.join(files[:MOST_FILES])}{more}: " if piece.task.part else ""
-    return inert(f"{listed}{piece.cut}", 300)
+    which = f"{listed(files, MOST_FILES)}: " if piece.task.part else ""
+    return inert(f"{which}{piece.cut}", 300)
 
 
 def _is_range(piece: Piece) -> bool:

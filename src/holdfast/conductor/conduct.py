@@ -18,7 +18,7 @@ from holdfast.conductor.events import Event, Played, Report
 from holdfast.conductor.left import by_id, left, settled, share_of
 from holdfast.conductor.prompt import Told
 from holdfast.conductor.session import Floor, Job, drop_notes, note_of, play
-from holdfast.plan.said import about
+from holdfast.plan.said import about, listed
 from holdfast.plan.split import Piece
 from holdfast.plan.task import Plan
 from holdfast.plan.workflow import Batch, Workflow
@@ -211,7 +211,10 @@ class Conductor:
         """The checkpoint between two batches; where it stands in the plan is part of it."""
         done = [share.id for share in one.done_shares]
         open_ = [task.id for task in self._left().tasks if not task.done]
-        lines = [f"done: {_listed(done)}", f"left: {_listed(open_) or 'nothing'}"]
+        lines = [
+            f"done: {listed(done, MOST_LISTED)}",
+            f"left: {listed(open_, MOST_LISTED) or 'nothing'}",
+        ]
         kept = handing.checkpoint(one.session_id, self.floor.wishes.root, lines, self.floor.clock())
         path = kept.path if kept else None
         self.floor.note("checkpoint", session=one.session_id, path=path)
@@ -231,11 +234,6 @@ class Conductor:
     def _say(self, kind: str, words: str) -> None:
         self.report.notes.append(words)
         self.floor.tell(Event(kind, words))
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - MOST_LISTED
-    return ", ".join(names[:MOST_LISTED]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def _briefs(sources: Sequence[Try]) -> Iterator[str]:

@@ -10,6 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from holdfast.conductor.supervise import NOT_DONE
+from holdfast.plan.said import listed
 from holdfast.plan.split import Piece
 
 MOST_LISTED = 200  # files of one task; the rest is a number
@@ -64,11 +65,9 @@ def _tasks(pieces: Sequence[Piece]) -> Iterator[str]:
             yield f"\n{task.description}"
         files = (task.written or task).files
         if files:
-            more = len(files) - MOST_LISTED
-            listed = ", ".join(files[:MOST_LISTED]) + (f" and {more} more" if more > 0 else "")
-            listed += f" ({len(task.files):,} in all)" if task.written else ""
+            all_ = f" ({len(task.files):,} in all)" if task.written else ""
             only = " (the other files of this task are another session's)" if task.part else ""
-            yield f"\nFiles: {listed}{only}"
+            yield f"\nFiles: {listed(files, MOST_LISTED)}{all_}{only}"
         steps = [step for step in task.subtasks if not step.done]
         for step in steps:
             files = (step.written or step).files

@@ -15,6 +15,7 @@ from holdfast.plan import past, project_files, read, session_room, task
 from holdfast.plan.errors import BadPlan, NoPlan
 from holdfast.plan.make import make
 from holdfast.plan.room import Room
+from holdfast.plan.said import counted
 from holdfast.plan.split import Piece
 from holdfast.plan.workflow import Batch, Workflow
 from holdfast.settings import load as settings_load
@@ -30,8 +31,7 @@ def answer(asked: Plan) -> Answer:
     given = _given(asked, root)
     known = past.learn(root, claude_folder(Path.home()) / "projects", MOST_NEW_BYTES)
     found = make(given, _room(), known, root)
-    count = len(found.batches)
-    words = f"{count} batch{'' if count == 1 else 'es'}, about {found.tokens:,} tokens"
+    words = f"{counted(len(found.batches), 'batch')}, about {found.tokens:,} tokens"
     return Answer(words, _about(found), "batches", [_batch(one) for one in found.batches])
 
 

@@ -16,6 +16,7 @@ from holdfast.plan.likeness import Asked
 from holdfast.plan.nearest import Nearest
 from holdfast.plan.prior import Line
 from holdfast.plan.ran import Missed, Ran
+from holdfast.plan.said import counted
 from holdfast.plan.used import Used
 
 NEIGHBOURS = (39, 29, 19, 9)  # of 10 k - 1 the k-th from either end bound eight in ten
@@ -129,7 +130,8 @@ def _told(grown: list[float], count: int) -> tuple[float, float, float]:
 
 
 def _no_past(count: int) -> str:
-    return f"the prior: {count or 'no'} past request{'' if count == 1 else 's'} to learn from"
+    known = counted(count, "past request") if count else "no past requests"
+    return f"the prior: {known} to learn from"
 
 
 def _stated(logs: Sequence[float], basis: str) -> Estimate:

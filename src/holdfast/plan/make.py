@@ -14,6 +14,7 @@ from holdfast.plan.estimate import Estimate, Past
 from holdfast.plan.likeness import Asked
 from holdfast.plan.load import Load
 from holdfast.plan.room import Room
+from holdfast.plan.said import listed
 from holdfast.plan.split import Piece, split
 from holdfast.plan.task import Plan, Task
 from holdfast.plan.words import Words, heard
@@ -125,5 +126,4 @@ def _about_files(task: Task, odd: dict[str, str]) -> Iterable[str]:
     for words in (project_files.OUTSIDE, project_files.MISSING):
         files = [file for file in task.files if odd.get(file) == words]
         if files:
-            more = f" and {len(files) - NAMED} more" if len(files) > NAMED else ""
-            yield f"{task.id}: {', '.join(files[:NAMED])}{more}: {words}"
+            yield f"{task.id}: {listed(files, NAMED)}: {words}"

@@ -12,7 +12,7 @@ from html import escape
 
 from holdfast.plan.lettering import width, wrapped
 from holdfast.plan.mermaid import MOST_BATCHES, head
-from holdfast.plan.said import about, counted, named, span
+from holdfast.plan.said import about, counted, listed, named, span
 from holdfast.plan.split import Piece
 from holdfast.plan.workflow import Batch, Workflow
 from holdfast.wire.inert import inert
@@ -145,14 +145,9 @@ def _size(piece: Piece) -> str:
 def _beneath(piece: Piece, numbers: dict[str, str]) -> Iterator[str]:
     waits = [numbers[name] for name in piece.task.depends if name in numbers]
     if waits:
-        yield f"after {_named(waits)}"
+        yield f"after {listed(waits, MOST_NAMED)}"
     if piece.task.part:
-        yield inert(_named(piece.task.files))
-
-
-def _named(some: Sequence[str]) -> str:
-    more = f" and {len(some) - MOST_NAMED:,} more" if len(some) > MOST_NAMED else ""
-    return f"{', '.join(some[:MOST_NAMED])}{more}"
+        yield inert(listed(piece.task.files, MOST_NAMED))
 
 
 def _colour(batch: Batch) -> str:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 
+from holdfast.plan.said import counted
 from holdfast.plan.words import Words
 
 WORTH = 12.0  # the estimate without them counts as much as so many run tasks
@@ -54,5 +55,5 @@ def is_same(ran: Ran, words: Words, files: int | None) -> bool:
 def told(words: Words, files: int | None, past: Sequence[Missed]) -> str:
     """For an estimate's basis."""
     same = sum(is_same(one.ran, words, files) for one in past)
-    counted = f"{len(past)} task{'' if len(past) == 1 else 's'} run here"
-    return f"{counted}, {same} just like it" if same else counted
+    run = f"{counted(len(past), 'task')} run here"
+    return f"{run}, {same} just like it" if same else run

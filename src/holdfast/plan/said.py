@@ -6,6 +6,8 @@ something; programs get them all.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from holdfast.redact import redact
 from holdfast.wire.inert import inert
 
@@ -27,6 +29,12 @@ def counted(count: int, noun: str) -> str:
     """`1 batch`, `2 batches`."""
     many = "es" if noun.endswith(("s", "x", "ch", "sh")) else "s"
     return f"{count:,} {noun}{'' if count == 1 else many}"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """`a, b and 3 more`."""
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more:,} more" if more > 0 else "")
 
 
 def short(text: str, most: int) -> str:
