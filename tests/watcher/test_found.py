@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.watcher.found import LIVE_MS, Transcripts
+from holdfast.watcher.found import Transcripts
 from holdfast.watcher.opened import Windows
 from holdfast.watcher.troubles import Troubles
+from holdfast.window.live import LIVE_MS
 from holdfast.window.state import held
 from holdfast.wire import log, places
 from tests.watcher.machine import Machine

@@ -15,7 +15,7 @@ from holdfast.cli.watch import watch as watch_command
 from holdfast.store.store import Store
 from holdfast.watcher.watch import Watch
 from holdfast.window import state as states
-from holdfast.window.company import LIVE_MS
+from holdfast.window.live import LIVE_MS
 from holdfast.wire import places
 from holdfast.work import capacity, spools
 from holdfast.work.sync import sync

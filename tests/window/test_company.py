@@ -12,6 +12,7 @@ import pytest
 from holdfast.settings.load import load
 from holdfast.window import company
 from holdfast.window import state as states
+from holdfast.window.live import LIVE_MS
 from holdfast.window.state import State
 from holdfast.wire import places
 from tests.builders import a_prompt, a_transcript, an_answer
@@ -31,7 +32,7 @@ def _window(session: str, at_ms: int = NOW_MS, **more: Any) -> Path:
 
 
 def _aged(path: Path) -> None:
-    aged = (NOW_MS - company.LIVE_MS - 60_000) * 1_000_000
+    aged = (NOW_MS - LIVE_MS - 60_000) * 1_000_000
     os.utime(path, ns=(aged, aged))
 
 
@@ -48,7 +49,7 @@ def test_states_that_were_not_written_for_long_are_not_even_read() -> None:
 
 @pytest.mark.requirement("G10")
 def test_one_that_says_itself_that_it_is_silent_is_no_company() -> None:
-    _window("silent", at_ms=NOW_MS - company.LIVE_MS)
+    _window("silent", at_ms=NOW_MS - LIVE_MS)
     assert company.of(ME, load(), NOW_MS) == []
 
 
@@ -58,7 +59,7 @@ def test_how_full_another_is_comes_from_its_transcript_while_its_hooks_sleep(
 ) -> None:
     """They note nothing before a mark is crossed, which on a large window takes hours."""
     told = a_transcript(tmp_path / "t.jsonl", a_prompt(), an_answer(100_000))
-    long_ago = NOW_MS - company.LIVE_MS - 60_000
+    long_ago = NOW_MS - LIVE_MS - 60_000
     asleep = _window(
         *("asleep", long_ago), transcript=str(told), used_tokens=5_000, edge_tokens=100_000
     )

@@ -13,10 +13,9 @@ from pathlib import Path
 
 from holdfast.transcript import Unreadable, read, stated
 from holdfast.window import state as window_state
-from holdfast.window.company import LIVE_MS
+from holdfast.window.live import LIVE_MS, is_over
 from holdfast.window.met import met
 from holdfast.window.state import State
-from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.inert import inert
 
@@ -140,7 +139,7 @@ def has_ended(one: Chosen) -> bool:
     state = one.state
     if not state.started_ms:
         return int(time.time() * 1000) - state.watched_ms >= LIVE_MS
-    return bool(state.ended_ms) or places.is_closed(one.folder)
+    return is_over(one.folder, state)
 
 
 def _is_noted(state: State) -> bool:

@@ -6,8 +6,8 @@ from holdfast.plan import room
 from holdfast.plan.room import Room
 from holdfast.settings.load import Settings
 from holdfast.window import view
+from holdfast.window.live import is_over
 from holdfast.window.state import State
-from holdfast.wire import places
 from holdfast.wire.inert import inert
 
 
@@ -17,7 +17,7 @@ def of_window(state: State, folder: str, settings: Settings, now_ms: int) -> Roo
     seen = view.of_transcript(state, settings, now_ms, folder)
     window, edge = seen.edge.window_tokens, seen.edge.edge_tokens
     session = inert(state.session_id[:8])
-    if state.ended_ms or places.is_closed(folder):
+    if is_over(folder, state):
         words = f"session {session} has ended: {room.share_of(window, share)} like its own"
         return room.fresh(window, share, specs, words, edge)
     used = seen.reading.used_tokens

@@ -14,8 +14,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from holdfast.watcher.troubles import Troubles
+from holdfast.window.live import LIVE_MS
 
-LIVE_MS = 30 * 60_000
 MOST_OLD = 2_000  # asked for in turn at each look
 RACY_NS = 2_000_000_000  # a folder changed this lately may change again in the same tick of time
 ENDING = ".jsonl"

@@ -10,11 +10,12 @@ from holdfast.watcher import announcing, due, taking
 from holdfast.watcher.active import Active
 from holdfast.watcher.announcing import Board
 from holdfast.watcher.due import Due
-from holdfast.watcher.found import LIVE_MS, Found, Transcripts, projects_folder
+from holdfast.watcher.found import Found, Transcripts, projects_folder
 from holdfast.watcher.glance import Glance, glance
 from holdfast.watcher.opened import Windows
 from holdfast.watcher.troubles import Troubles
 from holdfast.window import state as states
+from holdfast.window.live import LIVE_MS
 from holdfast.window.state import WindowBusy
 from holdfast.wire import log
 

@@ -12,10 +12,9 @@ from typing import Any
 from holdfast.settings.load import Settings
 from holdfast.window import anew, room
 from holdfast.window.guard import Thresholds, place
+from holdfast.window.live import LIVE_MS, is_over
 from holdfast.window.state import State, all_windows
-from holdfast.wire import places
 
-LIVE_MS = 30 * 60_000  # unheard of for longer, it was killed or left open
 MOST = 50
 READ = (
     "used_tokens",
@@ -55,8 +54,7 @@ def _is_company(other: State, state: State) -> bool:
 
 
 def _is_live(folder: str, other: State, now_ms: int) -> bool:
-    over = bool(other.ended_ms) or places.is_closed(folder)
-    return not over and now_ms - _heard_ms(other) < LIVE_MS
+    return not is_over(folder, other) and now_ms - _heard_ms(other) < LIVE_MS
 
 
 def _heard_ms(other: State) -> int:

@@ -16,12 +16,12 @@ from holdfast.store.tables import sessions, subtasks, windows
 from holdfast.store.upsert import upsert
 from holdfast.window import room as rooms
 from holdfast.window.guard import Thresholds, place
+from holdfast.window.live import LIVE_MS
 from holdfast.work import moment
 from holdfast.work.windows_here import read_anew
 
 CHARS_PER_TOKEN = 3.5
 MOST_TRACKED = 50_000
-LIVE_MS = 30 * 60_000
 LATE_MS = 2_000  # a last call may be told of a moment after the end
 
 

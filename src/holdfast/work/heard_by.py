@@ -13,13 +13,13 @@ from glob import escape
 from pathlib import Path
 
 from holdfast.window import state as states
+from holdfast.window.live import LIVE_MS, is_over
 from holdfast.window.state import State
 from holdfast.wire import places
 from holdfast.work import projects
 from holdfast.work.errors import Refused
 
-LIVE_MS = 24 * 3_600_000
-AT_WORK_MS = 30 * 60_000  # of a kind, another one may be asked: who was not heard of so long is not
+LISTENS_MS = 24 * 3_600_000  # called by name, it may have waited a day for its user
 LEAST_START = 8  # of an id that stands for the whole: as much as the log shows
 
 
@@ -73,7 +73,8 @@ def addressed(now_ms: int, name: str, project_id: str | None = None) -> tuple[st
 
 
 def _is_at_work(one: Listener, now_ms: int) -> bool:
-    return now_ms - one.heard_ms < AT_WORK_MS
+    """Of a kind, another one may be asked: who is silent that long is not."""
+    return now_ms - one.heard_ms < LIVE_MS
 
 
 def _called(name: str) -> list[tuple[str, State]]:
@@ -105,8 +106,7 @@ def _of(folder: str, state: State) -> Listener:
 
 
 def _is_live(folder: str, state: State, now_ms: int) -> bool:
-    ended = bool(state.ended_ms) or places.is_closed(folder)
-    return not ended and now_ms - _heard_ms(folder, state) < LIVE_MS
+    return not is_over(folder, state) and now_ms - _heard_ms(folder, state) < LISTENS_MS
 
 
 def _heard_ms(folder: str, state: State) -> int:

@@ -24,7 +24,7 @@ from holdfast.store.tables import (
 )
 from holdfast.wire import log
 from holdfast.work import moment, projection, shape
-from holdfast.work.heard_by import LIVE_MS, listeners
+from holdfast.work.heard_by import LISTENS_MS, listeners
 from holdfast.work.taking.contexts import SNAPSHOT
 
 OPEN = ("running", "pending", "blocked", "paused")
@@ -126,7 +126,7 @@ def _elsewhere(connection: Connection, session: Row, now_ms: int) -> list[Row]:
         sessions.c.project_id == session["project_id"],
         sessions.c.id != session["id"],
         sessions.c.ended_ms.is_(None),
-        sessions.c.seen_ms > now_ms - LIVE_MS,
+        sessions.c.seen_ms > now_ms - LISTENS_MS,
     )
     others = others.order_by(sessions.c.started_ms.desc()).limit(MOST_AGENTS)
     theirs = sa.select(subtasks).where(
