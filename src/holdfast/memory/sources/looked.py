@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from holdfast.checkpoint.extract import typed
-from holdfast.checkpoint.extract.secrets import READ_CHARS, texts
+from holdfast.checkpoint.extract.secrets import READ_CHARS
 from holdfast.memory.sources import calls
+from holdfast.memory.sources.told import said
 from holdfast.redact import which_are_clean
-from holdfast.transcript.blocks import Text, ToolResult, ToolUse
-from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Result
-from holdfast.transcript.repair import decoded
+from holdfast.transcript.blocks import ToolUse
+from holdfast.transcript.entries import Answer, Entry
 
 MOST_ENTRIES, MOST_CHARS = 64, 256 << 10
 
@@ -34,21 +33,8 @@ def looked_through(entries: Iterable[Entry]) -> Iterator[tuple[Entry, bool]]:
 
 def _words(entry: Entry) -> Iterator[str]:
     """All that may be told of it, or heard in it (see `told`)."""
-    if isinstance(entry, Prompt):
-        yield entry.text
-    elif isinstance(entry, Attachment):
-        if entry.kind == "queued_command":
-            yield typed.noted(decoded(entry.raw))
-    elif isinstance(entry, Answer):
-        for block in entry.blocks:
-            if isinstance(block, Text):
-                yield block.text
-            elif isinstance(block, ToolUse):
-                yield from texts(block.input)
-                what = calls.what(block)
-                if len(what) > READ_CHARS:  # else it was among those
-                    yield what[: calls.SEEN_CHARS]
-    elif isinstance(entry, Result):
-        for result in entry.results:
-            if isinstance(result, ToolResult):
-                yield from calls.seen(result.text)
+    yield from said(entry, calls.seen)
+    for block in entry.blocks if isinstance(entry, Answer) else ():
+        what = calls.what(block) if isinstance(block, ToolUse) else ""
+        if len(what) > READ_CHARS:  # else it was among those
+            yield what[: calls.SEEN_CHARS]

@@ -6,7 +6,7 @@ where they begin, and read again.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from holdfast.checkpoint.extract import typed
 from holdfast.checkpoint.extract.secrets import MOST_BARE, READ_CHARS, SHORTEST_BARE, texts
@@ -31,7 +31,7 @@ class Told:
         if len(self._values) >= MOST_BARE:
             return
         before = len(self._values)
-        text = "\n".join(_heard(entry))
+        text = "\n".join(said(entry, _ends))
         for one in find(text):
             for value in text[one.start : one.end].split("\n"):
                 if len(value) >= SHORTEST_BARE and random_looking(value):
@@ -58,7 +58,9 @@ class Told:
         return text
 
 
-def _heard(entry: Entry) -> Iterator[str]:
+def said(entry: Entry, of_result: Callable[[str], Iterable[str]]) -> Iterator[str]:
+    """The texts of an entry, those of calls as far as names are taken from them; `of_result`: what
+    is gone through of a result."""
     if isinstance(entry, Prompt):
         yield entry.text
     elif isinstance(entry, Attachment):
@@ -73,6 +75,8 @@ def _heard(entry: Entry) -> Iterator[str]:
     elif isinstance(entry, Result):
         for result in entry.results:
             if isinstance(result, ToolResult):
-                text = result.text
-                yield text[:READ_CHARS]
-                yield text[max(READ_CHARS, len(text) - READ_CHARS) :]
+                yield from of_result(result.text)
+
+
+def _ends(text: str) -> tuple[str, str]:
+    return text[:READ_CHARS], text[max(READ_CHARS, len(text) - READ_CHARS) :]
