@@ -59,13 +59,22 @@ def test_what_the_conductor_tells_a_session_is_read_back() -> None:
     part = a_task("cut", title="Sweep", files=("a.py", "b.py"), part="2 of 3")
     said = _said(CHART, WALL, stepped, part, error="", beside=True, briefs=("<b>\n## 9. x  [y]",))
     assert run_prompt.is_of_a_run(said)
-    assert run_prompt.NOT_DONE.match(f"- **{supervise.NOT_DONE}**: x")
     assert run_prompt.tasks(said) == [
         run_prompt.Given(CHART.words, 2),
         run_prompt.Given("Paint the wall", None),
         run_prompt.Given("Repair the ship\nAll of it.", None),
         run_prompt.Given("Sweep", 2),
     ]
+
+
+MARKS = ["NOT DONE", "NOT", "none", "Nothing", "n/a", "price", " ", ":", "*", "_", "-", "`", "."]
+
+
+@pytest.mark.requirement("P5")
+@given(st.lists(st.sampled_from([*MARKS, "\n", "> ", "é"]), max_size=12).map("".join))
+def test_what_a_run_takes_for_not_done_is_not_learnt_from(answer: str) -> None:
+    for words in (answer, f"Well.\n{supervise.NOT_DONE}{answer}"):
+        assert run_prompt.names_not_done(words) == bool(supervise.not_done(words))
 
 
 @given(st.text(max_size=300))

@@ -9,7 +9,9 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-NOT_DONE = re.compile(r"[^\w\n]*NOT DONE\b")
+# As `conductor.supervise` has it, a file that imports nothing of ours: a test holds them equal.
+_NOT_DONE = re.compile(r"^(?:[^\w\n]|_)*NOT DONE\b[\W_]{0,20}([^\n:]*)", re.MULTILINE)
+_NAMES_NOTHING = frozenset(("none", "nothing", "n/a"))
 _HEAD = re.compile(r"This is batch \d+ of \d+ of (?:a plan|the plan \")")
 _AGAIN = "A session before you began this same work"
 _TASK = re.compile(r"^## \d+\. (.+?)  \[[^\]\n]+\]$", re.MULTILINE)
@@ -31,6 +33,12 @@ class Given:
 
 def is_of_a_run(prompt: str) -> bool:
     return bool(_HEAD.match(prompt)) and _TERMS in prompt
+
+
+def names_not_done(answer: str) -> bool:
+    """Whether a session says that it left something undone."""
+    named = (name.strip(" \t`*_,.").lower() for name in _NOT_DONE.findall(answer))
+    return any(one not in _NAMES_NOTHING for one in named)
 
 
 def tasks(prompt: str) -> list[Given]:

@@ -176,8 +176,7 @@ def _is_rest(operation: Operation) -> bool:
     if _calls(operation):
         return False
     said = (block.text for block in operation.blocks if isinstance(block, Text))
-    lines = (line for text in said for line in text.splitlines())
-    return operation.usage.total_tokens > 0 and not any(map(run_prompt.NOT_DONE.match, lines))
+    return operation.usage.total_tokens > 0 and not any(map(run_prompt.names_not_done, said))
 
 
 def _tasks(found: _Open, used: Used) -> Iterator[Used]:
