@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import click
 
-from holdfast.conductor import account
+from holdfast.conductor import account, seat
 from holdfast.conductor.account import Account, Try
 from holdfast.conductor.journal import Journal
 from holdfast.conductor.left import left, settled
@@ -24,7 +22,7 @@ MOST_SHOWN = 200  # tasks; the rest is a number
 
 def show(plan: Plan, file: Path, folder: str, as_plain: bool) -> None:
     known = account.of(Journal(folder, only_read=True).records)
-    found = _found(plan, known, is_at_work(folder)) | {"plan": str(file), "folder": folder}
+    found = _found(plan, known, seat.is_taken(folder)) | {"plan": str(file), "folder": folder}
     if as_plain:
         click.echo(json.dumps({"version": VERSION, **found}, indent=2))
         return
@@ -35,21 +33,6 @@ def show(plan: Plan, file: Path, folder: str, as_plain: bool) -> None:
         click.echo(f"  {task['state']:<10}  {_line(task, found['sessions'])}")
     if len(states) > MOST_SHOWN:
         click.echo(f"  and {len(states) - MOST_SHOWN:,} more: --json has all")
-
-
-def is_at_work(folder: str) -> bool:
-    """A conductor holds the lock, or a Claude of it that is still ending."""
-    try:
-        fd = os.open(f"{folder}/lock", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(fd)
-    return False
 
 
 def _found(plan: Plan, known: Account, at_work: bool) -> dict[str, Any]:

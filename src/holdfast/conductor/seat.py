@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
+from holdfast.checkpoint.lock import acquired
 from holdfast.conductor.errors import AnotherRuns, NotNoted
 from holdfast.wire import places
 
@@ -25,23 +26,27 @@ def held(folder: str, patience: float = PATIENCE_SECONDS) -> Iterator[int]:
         own, shared = (_opened(folder, name) for name in ("conductor", "lock"))
         stack.callback(os.close, own)
         stack.callback(os.close, shared)
-        if not _taken(own):
+        if not acquired(own, 0):
             raise AnotherRuns(f"process {_signed(own)} runs this plan already")
         _sign(own, folder)
-        until = time.monotonic() + patience
-        while not _taken(shared):
-            if time.monotonic() > until:
-                raise AnotherRuns(f"{folder}/lock is held by another process")
-            time.sleep(0.05)
+        if not acquired(shared, time.monotonic() + patience):
+            raise AnotherRuns(f"{folder}/lock is held by another process")
         yield shared
 
 
-def _taken(fd: int) -> bool:
+def is_taken(folder: str) -> bool:
+    """By a conductor, or by a Claude of one that is still ending; nothing is waited for or made."""
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+        fd = os.open(f"{folder}/lock", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
         return False
-    return True
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    finally:
+        os.close(fd)
+    return False
 
 
 def _sign(fd: int, folder: str) -> None:

@@ -8,7 +8,6 @@ be waited for: each batch is kept when made.
 
 from __future__ import annotations
 
-import fcntl
 import os
 import sys
 import threading
@@ -16,6 +15,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
+from holdfast.checkpoint.lock import acquired
 from holdfast.memory import fill, places
 from holdfast.memory import sync as syncing
 from holdfast.memory.embed import asking
@@ -131,9 +131,7 @@ def _locked() -> int:
         fd = os.open(f"{places.root()}/{LOCK}", flags, 0o600)
     except OSError:
         return -1
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        os.close(fd)
-        return -1
-    return fd
+    if acquired(fd, 0):
+        return fd
+    os.close(fd)
+    return -1
