@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.client.trial.patience import children_of, wait_for_end
-from holdfast.conductor import child
+from holdfast.conductor import notes
 from tests.conductor.theatre import PATIENCE_SECONDS, Theatre
 
 pytestmark = pytest.mark.slow
@@ -164,10 +164,10 @@ def test_work_that_cannot_be_noted_is_not_begun(theatre: Theatre) -> None:
 @pytest.mark.requirement("P5")
 def test_a_note_that_was_never_written_says_that_nothing_is_known(tmp_path: Path) -> None:
     path = str(tmp_path / "x.end")
-    child.lay_out(path)
-    assert child.read_note(path) == child.Note()
-    assert not child.read_note(path).done
-    assert not child.read_note(str(tmp_path / "none")).done
+    notes.lay_out(path)
+    assert notes.read(path) == notes.Note()
+    assert not notes.read(path).done
+    assert not notes.read(str(tmp_path / "none")).done
 
 
 @pytest.mark.timeout(600)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import select
 import subprocess
@@ -10,65 +9,12 @@ import sys
 import tempfile
 import threading
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.conductor import supervise
-from holdfast.wire import places
+from holdfast.conductor import notes, supervise
+from holdfast.conductor.notes import Note
 
-SUCCESS = "success"
 QUIET_SECONDS = 600.0  # then somebody wants to know
-
-
-@dataclass(frozen=True, slots=True)
-class Note:
-    """How a client ended, as its supervisor wrote it down. `exit_code` None: nobody knows."""
-
-    exit_code: int | None = None
-    result: str = ""  # the client's own word: success, error_max_turns, …; empty: it gave none
-    is_error: bool = True
-    not_done: int = 0  # lines on which it names a task so
-
-    @property
-    def done(self) -> bool:
-        """A client that gave its result and was ended before it went has done its work."""
-        return self.is_success and not self.not_done
-
-    @property
-    def is_success(self) -> bool:
-        """By the client's word and its exit code, whatever it says of its tasks."""
-        return self.result == SUCCESS and not self.is_error and (self.exit_code or 0) <= 0
-
-
-def lay_out(path: str) -> int:
-    """The note's room on the disk, before there is anything to note; open, to be handed on."""
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        if os.pwrite(fd, b" " * supervise.NOTE_BYTES, 0) != supervise.NOTE_BYTES:
-            raise OSError(f"{path} was cut short")
-        os.fsync(fd)
-    except OSError:
-        os.close(fd)
-        raise
-    return fd
-
-
-def read_note(path: str) -> Note:
-    return _noted(places.read_small(path, supervise.NOTE_BYTES))
-
-
-def _noted(data: bytes) -> Note:
-    try:
-        value = json.loads(data)
-        code, named = value.get("exit"), value.get("not_done", 0)
-        return Note(
-            code if isinstance(code, int) else None,
-            str(value.get("result", "")),
-            bool(value.get("is_error", True)),
-            named if isinstance(named, int) else 0,
-        )
-    except (ValueError, AttributeError, RecursionError):
-        return Note()  # blank: the machine went down, or the supervisor was killed
 
 
 class Child:
@@ -158,7 +104,7 @@ class Child:
         """How it ended, once it has."""
         data = os.pread(self._note, supervise.NOTE_BYTES, 0)
         os.close(self._note)
-        return _noted(data)
+        return notes.parse(data)
 
     def last_errors(self) -> str:
         """The end of what it wrote to stderr."""

@@ -11,13 +11,13 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 
 from holdfast.brief.compose import DEFAULT_TOKENS
-from holdfast.conductor import account, child, handing, orphans, prompt
+from holdfast.conductor import account, handing, notes, orphans, prompt
 from holdfast.conductor.account import Share, Try
 from holdfast.conductor.errors import BatchFailed, Interrupted
 from holdfast.conductor.events import Event, Played, Report
 from holdfast.conductor.left import by_id, left, settled, share_of
 from holdfast.conductor.prompt import Told
-from holdfast.conductor.session import Floor, Job, drop_notes, note_of, play
+from holdfast.conductor.session import Floor, Job, play
 from holdfast.plan.said import about, listed
 from holdfast.plan.split import Piece
 from holdfast.plan.task import Plan
@@ -144,14 +144,14 @@ class Conductor:
         floor = self.floor
         self._say_of_journal()
         for one in floor.account.unsettled:
-            note = child.read_note(note_of(floor.folder, one.session_id))
+            note = notes.read(notes.path_of(floor.folder, one.session_id))
             result = account.DONE if note.done else account.STOPPED
             floor.note("ended", session=one.session_id, result=result, exit=note.exit_code)
             ended = (
                 "had ended well" if note.done else "was interrupted, and its work is begun again"
             )
             self._say("note", f"session {one.session_id[:8]} of the last run {ended}")
-        drop_notes(floor.folder)
+        notes.drop_all(floor.folder)
         for one in floor.account.unsaved:
             self._save(one)
 

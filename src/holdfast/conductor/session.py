@@ -6,21 +6,20 @@ import os
 import time
 import uuid
 from collections.abc import Callable, Collection, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from holdfast.conductor import account, child, claude, orphans
+from holdfast.conductor import account, claude, notes, orphans
 from holdfast.conductor.account import Account, Share
-from holdfast.conductor.child import Child, Note
+from holdfast.conductor.child import Child
 from holdfast.conductor.errors import NotNoted, NotStarted
 from holdfast.conductor.events import Event, Played, Tell
 from holdfast.conductor.journal import Journal
+from holdfast.conductor.notes import Note
 from holdfast.conductor.stream import Heard, quoted, quoted_end
 from holdfast.plan.said import about, named
 from holdfast.plan.split import Piece
 from holdfast.plan.task import Task
-from holdfast.wire import places
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +114,7 @@ def play(floor: Floor, job: Job, attempt: int, prompt: str) -> Played:
         used_tokens=heard.most_tokens,
         **({"credited": credited} if credited else {}),
     )
-    drop_note(floor.folder, session_id)
+    notes.drop(floor.folder, session_id)
     return Played(
         session_id=session_id,
         tasks=job.names,
@@ -131,23 +130,6 @@ def play(floor: Floor, job: Job, attempt: int, prompt: str) -> Played:
     )
 
 
-def note_of(folder: str, session_id: str) -> str:
-    return f"{folder}/{places.plain(session_id)}.end"
-
-
-def drop_note(folder: str, session_id: str) -> None:
-    """Once the journal has it."""
-    with suppress(OSError):
-        os.unlink(note_of(folder, session_id))  # noqa: PTH108 (as `places` has it)
-
-
-def drop_notes(folder: str) -> None:
-    """All there are, once no session runs and the journal has what they told."""
-    for path in Path(folder).glob("*.end"):
-        with suppress(OSError):
-            path.unlink()
-
-
 def _start(floor: Floor, job: Job, session_id: str, attempt: int, prompt: str) -> Child:
     wishes, note = floor.wishes, _laid_out(floor, session_id)
     try:
@@ -160,7 +142,7 @@ def _start(floor: Floor, job: Job, session_id: str, attempt: int, prompt: str) -
         )
     except NotNoted:
         os.close(note)
-        drop_note(floor.folder, session_id)
+        notes.drop(floor.folder, session_id)
         raise
     words = claude.command(
         wishes.client, session_id, wishes.model, wishes.permission_mode, wishes.extra
@@ -171,7 +153,7 @@ def _start(floor: Floor, job: Job, session_id: str, attempt: int, prompt: str) -
     except OSError as slip:
         error = f"it could not be started: {slip.strerror or slip}"
         floor.note("ended", session=session_id, result=account.STOPPED, exit=None, error=error)
-        drop_note(floor.folder, session_id)
+        notes.drop(floor.folder, session_id)
         raise NotStarted(f"no session can be started in {wishes.root}: {slip}") from slip
     floor.running.append(found)
     if wishes.timeout_seconds is not None:
@@ -182,11 +164,11 @@ def _start(floor: Floor, job: Job, session_id: str, attempt: int, prompt: str) -
 
 
 def _laid_out(floor: Floor, session_id: str) -> int:
-    path = note_of(floor.folder, session_id)
+    path = notes.path_of(floor.folder, session_id)
     try:
-        return child.lay_out(path)
+        return notes.lay_out(path)
     except OSError as slip:
-        drop_note(floor.folder, session_id)
+        notes.drop(floor.folder, session_id)
         raise NotNoted(f"{path}: {slip.strerror or slip}") from slip
 
 
@@ -275,5 +257,5 @@ def _error(running: Child, note: Note, heard: Heard, errors: str) -> str:
     if note.not_done:
         ended = f"not done, by its own word: {', '.join(heard.not_done)}"
     words = heard.words or quoted_end(errors) or "it gave no result"
-    named = f" ({quoted(note.result)})" if note.result not in ("", "success") else ""
+    named = f" ({quoted(note.result)})" if note.result not in ("", notes.SUCCESS) else ""
     return f"{quoted(ended)}{named}: {words}"
