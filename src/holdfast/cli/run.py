@@ -25,9 +25,9 @@ from holdfast.conductor.claude import Client
 from holdfast.conductor.conduct import Conductor
 from holdfast.conductor.errors import Conducted, NoClient
 from holdfast.conductor.events import Event, Report, Tell
+from holdfast.conductor.floor import Floor, Wishes
 from holdfast.conductor.journal import Journal
 from holdfast.conductor.plan_folder import folder_of
-from holdfast.conductor.session import Floor, Wishes
 from holdfast.plan import past, read, room
 from holdfast.plan.errors import NoPlan
 from holdfast.plan.make import make

@@ -15,9 +15,10 @@ from holdfast.conductor import account, handing, notes, orphans, prompt
 from holdfast.conductor.account import Share, Try
 from holdfast.conductor.errors import BatchFailed, Interrupted
 from holdfast.conductor.events import Event, Played, Report
+from holdfast.conductor.floor import Floor
 from holdfast.conductor.left import by_id, left, settled, share_of
 from holdfast.conductor.prompt import Told
-from holdfast.conductor.session import Floor, Job, play
+from holdfast.conductor.session import Job, play
 from holdfast.plan.said import about, listed
 from holdfast.plan.split import Piece
 from holdfast.plan.task import Plan

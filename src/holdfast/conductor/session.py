@@ -5,34 +5,20 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
 
 from holdfast.conductor import account, claude, notes, orphans
-from holdfast.conductor.account import Account, Share
+from holdfast.conductor.account import Share
 from holdfast.conductor.child import Child
 from holdfast.conductor.errors import NotNoted, NotStarted
-from holdfast.conductor.events import Event, Played, Tell
-from holdfast.conductor.journal import Journal
+from holdfast.conductor.events import Event, Played
+from holdfast.conductor.floor import Floor
 from holdfast.conductor.notes import Note
 from holdfast.conductor.stream import Heard, quoted, quoted_end
 from holdfast.plan.said import about, named
 from holdfast.plan.split import Piece
 from holdfast.plan.task import Task
-
-
-@dataclass(frozen=True, slots=True)
-class Wishes:
-    """What the user asked for, for every session alike."""
-
-    root: Path
-    client: str
-    model: str = ""
-    permission_mode: str = ""
-    extra: tuple[str, ...] = ()
-    max_parallel: int = 1
-    timeout_seconds: float | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,31 +54,6 @@ class Job:
     @property
     def tokens(self) -> int:
         return sum(piece.estimate.tokens for piece in self.pieces)
-
-
-@dataclass(slots=True)
-class Floor:
-    """Where sessions run: what they share, and whether they are to end."""
-
-    wishes: Wishes
-    folder: str
-    journal: Journal
-    account: Account
-    lock: int
-    tell: Tell
-    clock: Callable[[], int]
-    stopping: int = 0  # the signal that asked for it
-    halted: bool = False  # a session failed twice: no further one is started
-    running: list[Child] = field(default_factory=list)
-
-    def stop(self, signal_number: int) -> None:
-        """Called by a signal handler: only what needs no lock."""
-        self.stopping = self.stopping or signal_number
-        for one in list(self.running):
-            one.end()
-
-    def note(self, kind: str, **values: object) -> None:
-        self.account.take(self.journal.add(kind, at_ms=self.clock(), **values))
 
 
 def play(floor: Floor, job: Job, attempt: int, prompt: str) -> Played:

@@ -1,0 +1,48 @@
+"""Where sessions run: what the user asked of all of them, what they share, when they must end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from holdfast.conductor.account import Account
+from holdfast.conductor.child import Child
+from holdfast.conductor.events import Tell
+from holdfast.conductor.journal import Journal
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What the user asked for, for every session alike."""
+
+    root: Path
+    client: str
+    model: str = ""
+    permission_mode: str = ""
+    extra: tuple[str, ...] = ()
+    max_parallel: int = 1
+    timeout_seconds: float | None = None
+
+
+@dataclass(slots=True)
+class Floor:
+    wishes: Wishes
+    folder: str
+    journal: Journal
+    account: Account
+    lock: int
+    tell: Tell
+    clock: Callable[[], int]
+    stopping: int = 0  # the signal that asked for it
+    halted: bool = False  # a session failed twice: no further one is started
+    running: list[Child] = field(default_factory=list)
+
+    def stop(self, signal_number: int) -> None:
+        """Called by a signal handler: only what needs no lock."""
+        self.stopping = self.stopping or signal_number
+        for one in list(self.running):
+            one.end()
+
+    def note(self, kind: str, **values: object) -> None:
+        self.account.take(self.journal.add(kind, at_ms=self.clock(), **values))
