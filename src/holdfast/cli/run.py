@@ -21,6 +21,7 @@ from holdfast.cli.token_count import TokenCount
 from holdfast.client import models
 from holdfast.client.install.scopes import claude_folder
 from holdfast.conductor import account, claude, seat
+from holdfast.conductor.ahead import Ahead
 from holdfast.conductor.claude import Client
 from holdfast.conductor.conduct import Conductor
 from holdfast.conductor.errors import Conducted, NoClient
@@ -173,7 +174,7 @@ def _conductor(
     floor: Floor, plan: Plan, planner: _Planner, settings: Settings, file: Path
 ) -> Conductor:
     share = int(planner.room.window_tokens * settings.share("batch_share"))
-    return Conductor(floor, plan, planner, share, str(file))
+    return Conductor(floor, Ahead(floor, plan, planner, share), str(file))
 
 
 @contextmanager

@@ -21,7 +21,7 @@ SHOWN_CHARS = 160
 
 def show(conductor: Conductor, room: Room, warning: str, as_plain: bool) -> None:
     flow = conductor.flow()
-    batches = list(conductor.jobs(flow))
+    batches = list(conductor.ahead.jobs(flow))
     if as_plain:
         if warning:
             click.echo(f"  note: {inert(warning)}", err=True)
@@ -71,7 +71,7 @@ def _short(line: str) -> str:
 
 
 def _prompt(conductor: Conductor, job: Job, batch: list[Job]) -> str:
-    return prompt.words(job.pieces, conductor.told(job, len(batch) > 1))
+    return prompt.words(job.pieces, conductor.ahead.told(job, len(batch) > 1))
 
 
 def _command(conductor: Conductor) -> list[str]:

@@ -6,39 +6,27 @@ of the plan; so an edited plan, another model or better estimates are no special
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 
-from holdfast.brief.compose import DEFAULT_TOKENS
 from holdfast.conductor import account, handing, notes, orphans, prompt
-from holdfast.conductor.account import Share, Try
+from holdfast.conductor.account import Try
+from holdfast.conductor.ahead import Ahead
 from holdfast.conductor.errors import BatchFailed, Interrupted
 from holdfast.conductor.events import Event, Played, Report
 from holdfast.conductor.floor import Floor
-from holdfast.conductor.left import by_id, left, settled, share_of
-from holdfast.conductor.prompt import Told
 from holdfast.conductor.session import Job, play
 from holdfast.plan.said import about, listed
-from holdfast.plan.split import Piece
-from holdfast.plan.task import Plan
-from holdfast.plan.workflow import Batch, Workflow
+from holdfast.plan.workflow import Workflow
 
 ATTEMPTS = 2
-MOST_BRIEFS = 4
-LEAST_TOKENS = 500
 MOST_LISTED = 50
-Make = Callable[[Plan], Workflow]
 
 
 class Conductor:
-    """`make` plans what is left; `share_tokens` is what of a window a batch may take."""
-
-    def __init__(self, floor: Floor, plan: Plan, make: Make, share_tokens: int, name: str) -> None:
-        self.floor, self._make = floor, make
-        self._plan = plan = settled(plan, floor.account.spread())
-        self._share_tokens = share_tokens
-        self._known = by_id(plan)
+    def __init__(self, floor: Floor, ahead: Ahead, name: str) -> None:
+        self.floor, self.ahead = floor, ahead
         self.report = Report(plan=name, folder=floor.folder)
 
     def run(self) -> Report:
@@ -57,12 +45,12 @@ class Conductor:
             raise
         finally:
             self._say_of_journal()
-            self.report.left = [task.id for task in self._left().tasks if not task.done]
+            self.report.left = self.ahead.open_tasks()
         return self.report
 
     def flow(self) -> Workflow:
-        """The workflow of what is left."""
-        flow = self._make(self._left())
+        """The workflow of what is left; what is to be noted of it is said."""
+        flow = self.ahead.flow()
         for words in flow.warnings[:MOST_LISTED]:
             self._say("note", words)
         more = len(flow.warnings) - MOST_LISTED
@@ -75,67 +63,23 @@ class Conductor:
     def _play(self, flow: Workflow) -> None:
         """Batch after batch. One that took more than its range tells what such work takes: what is
         left is planned anew, lest every session to come is too large."""
-        jobs = self.jobs(flow)
+        jobs = self.ahead.jobs(flow)
         while (job_list := next(jobs, None)) is not None:
-            before = self._left()
+            before = self.ahead.left()
             played = self._batch(job_list)
             over = any(one.grown_tokens > one.high_tokens for one in played)
-            if over and self._left() != before:
+            if over and self.ahead.left() != before:
                 flow = self._anew(flow, job_list[0].batch)
-                jobs = self.jobs(flow)
+                jobs = self.ahead.jobs(flow)
 
     def _anew(self, flow: Workflow, done: str) -> Workflow:
         ids = [batch.id for batch in flow.batches]
         expected = ids[ids.index(done) + 1 :]
-        found = self._make(self._left())
+        found = self.ahead.flow()
         if [batch.id for batch in found.batches] != expected:
             were = f"{len(expected):,} were planned"
             self._say("note", f"planned anew: {len(found.batches):,} batches left, {were}")
         return found
-
-    def jobs(self, flow: Workflow) -> Iterator[list[Job]]:
-        """The sessions of each batch: one, or one for each task that may run beside the others."""
-        before = self.floor.account.batches_done
-        for number, batch in enumerate(flow.batches, start=before + 1):
-            side_by_side = batch.parallel and self.floor.wishes.max_parallel > 1
-            parts = [(piece,) for piece in batch.pieces] if side_by_side else [batch.pieces]
-            yield [self._job(batch, part, number, before + len(flow.batches)) for part in parts]
-
-    def told(self, job: Job, beside: bool, error: str = "") -> Told:
-        """What the session hears beside its tasks, from what the journal knows now."""
-        known = self.floor.account
-        earlier = known.half_done(job.shares)
-        needs = {need for share in job.shares for need in self._needs(share)}
-        sources = [*([earlier] if earlier else []), *known.before(needs, MOST_BRIEFS)]
-        once = {one.session_id: one for one in sources}  # one that did a part is both
-        return Told(
-            title=self._plan.title,
-            number=job.number,
-            count=job.count,
-            beside=beside,
-            again=earlier is not None,
-            error=error or (earlier.error if earlier else ""),
-            briefs=tuple(_briefs(list(once.values())[:MOST_BRIEFS])),
-        )
-
-    def _job(self, batch: Batch, pieces: tuple[Piece, ...], number: int, count: int) -> Job:
-        alone = replace(batch, pieces=pieces)
-        return Job(
-            batch=batch.id,
-            pieces=pieces,
-            shares=tuple(share_of(piece, self._known) for piece in pieces),
-            number=number,
-            count=count,
-            high_tokens=alone.high_tokens,
-            limit_tokens=self._share_tokens,
-        )
-
-    def _needs(self, share: Share) -> tuple[str, ...]:
-        task = self._known[share.id]
-        return (*task.depends, *self._known[task.spec].depends)
-
-    def _left(self) -> Plan:
-        return left(self._plan, self.floor.account.coverage())
 
     def _settle(self) -> None:
         """What a run that was killed could not note: how its sessions ended, and their checkpoints.
@@ -187,7 +131,7 @@ class Conductor:
         for attempt in range(1, ATTEMPTS + 1):
             if self.floor.stopping or self.floor.halted:
                 return ended
-            told = self.told(job, beside, ended.error if ended else "")
+            told = self.ahead.told(job, beside, ended.error if ended else "")
             ended = play(self.floor, job, attempt, prompt.words(job.pieces, told))
             ended = self._ended(job, ended)
             if ended.result == account.DONE:
@@ -211,7 +155,7 @@ class Conductor:
     def _save(self, one: Try) -> str:
         """The checkpoint between two batches; where it stands in the plan is part of it."""
         done = [share.id for share in one.done_shares]
-        open_ = [task.id for task in self._left().tasks if not task.done]
+        open_ = self.ahead.open_tasks()
         lines = [
             f"done: {listed(done, MOST_LISTED)}",
             f"left: {listed(open_, MOST_LISTED) or 'nothing'}",
@@ -235,15 +179,6 @@ class Conductor:
     def _say(self, kind: str, words: str) -> None:
         self.report.notes.append(words)
         self.floor.tell(Event(kind, words))
-
-
-def _briefs(sources: Sequence[Try]) -> Iterator[str]:
-    """They share what one brief may take."""
-    for one in sources:
-        tokens = max(LEAST_TOKENS, DEFAULT_TOKENS // len(sources))
-        found = handing.brief(one.session_id, tokens)
-        if found:
-            yield found
 
 
 def _state_of(slip: BaseException) -> str:
