@@ -6,7 +6,6 @@ its transcript.
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from holdfast.settings.load import Settings
@@ -14,6 +13,7 @@ from holdfast.window import anew, room
 from holdfast.window.guard import Thresholds, place
 from holdfast.window.live import LIVE_MS, is_over
 from holdfast.window.state import State, all_windows
+from holdfast.wire import places
 
 MOST = 50
 READ = (
@@ -59,12 +59,7 @@ def _is_live(folder: str, other: State, now_ms: int) -> bool:
 
 def _heard_ms(other: State) -> int:
     """By a hook that woke, by the watcher, or by a line in its transcript."""
-    if not other.transcript:
-        return other.known_ms
-    try:
-        return max(other.known_ms, Path(other.transcript).stat().st_mtime_ns // 1_000_000)
-    except (OSError, ValueError):
-        return other.known_ms
+    return max(other.known_ms, places.written_ms(other.transcript) if other.transcript else 0)
 
 
 def _told(one: State, health: dict[str, Any]) -> dict[str, Any]:

@@ -222,11 +222,4 @@ def all_windows(since_ms: int = 0) -> list[tuple[str, State]]:
 
 def _changed_ms(path: Path) -> int:
     """A hook that sleeps leaves a line in the spool alone."""
-    return max(_written_ms(path), _written_ms(path.with_name("spool")))
-
-
-def _written_ms(path: Path) -> int:
-    try:
-        return path.stat().st_mtime_ns // 1_000_000
-    except OSError:
-        return 0  # gone meanwhile, or not there yet
+    return max(places.written_ms(str(path)), places.written_ms(str(path.with_name("spool"))))

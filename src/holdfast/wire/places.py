@@ -48,6 +48,14 @@ def is_closed(folder: str) -> bool:
     return os.path.exists(os.path.join(folder, "ended"))
 
 
+def written_ms(path: str) -> int:
+    """When a file last was; 0 where it is not there."""
+    try:
+        return os.stat(path).st_mtime_ns // 1_000_000
+    except (OSError, ValueError):
+        return 0
+
+
 def has_outbox(folder: str) -> bool:
     """Something waits to be said here: the file is there only while it does."""
     return os.path.exists(os.path.join(folder, "outbox.json"))
