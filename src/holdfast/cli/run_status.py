@@ -12,6 +12,7 @@ from holdfast.conductor import account, seat
 from holdfast.conductor.account import Account, Try
 from holdfast.conductor.journal import Journal
 from holdfast.conductor.left import left, settled
+from holdfast.plan.said import named, short
 from holdfast.plan.task import Plan
 from holdfast.wire.inert import inert
 
@@ -28,7 +29,7 @@ def show(plan: Plan, file: Path, folder: str, as_plain: bool) -> None:
         return
     states = [task["state"] for task in found["tasks"]]
     head = f"{states.count(DONE):,} of {len(states):,} tasks done"
-    click.echo(f"{inert(plan.title) or file}: {head}, {_now(found)}")
+    click.echo(f"{named(plan.title) or file}: {head}, {_now(found)}")
     for task in found["tasks"][:MOST_SHOWN]:
         click.echo(f"  {task['state']:<10}  {_line(task, found['sessions'])}")
     if len(states) > MOST_SHOWN:
@@ -76,7 +77,7 @@ def _now(found: dict[str, Any]) -> str:
 def _line(task: dict[str, Any], sessions: list[dict[str, Any]]) -> str:
     """Its title, and what its last session came to."""
     mine = [one for one in sessions if one["session_id"] in task["sessions"][-1:]]
-    parts = [inert(task["title"], 100)]
+    parts = [short(named(task["title"]), 100)]
     for one in mine:
         size = f", {one['used_tokens']:,} tokens at its fullest" if one["used_tokens"] else ""
         slip = f": {inert(one['error'], 200)}" if one["error"] else ""
