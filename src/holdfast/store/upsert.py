@@ -45,15 +45,6 @@ def put_new(
 
 
 @cache
-def added_up(dialect: str, table: sa.Table, key: tuple[str, ...], number: str) -> Insert:
-    """For rows given to `execute`: where one is there already, its `number` grows by the new."""
-    statement = _insert(dialect, table)
-    grown = {number: table.c[number] + statement.excluded[number]}
-    done: Insert = statement.on_conflict_do_update(index_elements=key, set_=grown)
-    return done
-
-
-@cache
 def _unless_there(dialect: str, table: sa.Table, key: tuple[str, ...]) -> Insert:
     done: Insert = _insert(dialect, table).on_conflict_do_nothing(index_elements=key)
     return done

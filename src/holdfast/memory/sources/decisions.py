@@ -15,7 +15,6 @@ from holdfast.wire import places
 
 KEY = "facts:"
 MOST_BYTES = 32 << 20
-LINE_BYTES = 1 << 20
 RULE, CHOICE = "rule", "decision"
 
 
