@@ -86,6 +86,7 @@ FORMS = (
     ["--json", "-n", "1", "port lighthouse"],
     ["bastion", "--json", "--limit", "3", "--cold", "--keyword"],
     ["the", "--json"],
+    ["zebra", "--json"],
 )
 
 
@@ -94,8 +95,9 @@ FORMS = (
 def test_the_quick_way_gives_the_same_answer(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert quick.answered(words)
-    assert json.loads(capsys.readouterr().out) == json.loads(run(*words).output)
+    code, whole = quick.answered(words), run(*words)
+    assert code == whole.exit_code
+    assert json.loads(capsys.readouterr().out) == json.loads(whole.output)
 
 
 @pytest.mark.requirement("U3")
@@ -117,7 +119,7 @@ def test_the_quick_way_gives_the_same_answer(
     ],
 )
 def test_what_is_not_plain_is_left_to_the_whole_command(words: list[str]) -> None:
-    assert not quick.answered(words)
+    assert quick.answered(words) is None
 
 
 @pytest.mark.requirement("U3", "M5")
@@ -125,9 +127,8 @@ def test_what_is_not_plain_is_left_to_the_whole_command(words: list[str]) -> Non
 def test_people_are_answered_in_the_quick_way_with_the_same_words(
     words: list[str], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert quick.answered(words)
-    said, whole = capsys.readouterr(), run(*words)
-    assert (said.out, said.err) == (whole.stdout, whole.stderr)
+    code, said, whole = quick.answered(words), capsys.readouterr(), run(*words)
+    assert (code, said.out, said.err) == (whole.exit_code, whole.stdout, whole.stderr)
 
 
 @pytest.mark.requirement("U3", "M5")
@@ -150,6 +151,13 @@ def test_the_quick_way_loads_neither_the_kit_nor_a_decoder_once_the_index_is_the
     )
     assert done.stderr.strip() == "[]"
     assert TALK[0] in done.stdout
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize("form", ["--json", "--keyword"])
+def test_a_program_that_finds_nothing_ends_with_one(form: str) -> None:
+    command = [sys.executable, "-m", "holdfast.cli", "search", "zebra", form]
+    assert subprocess.run(command, capture_output=True, check=False).returncode == 1
 
 
 TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"

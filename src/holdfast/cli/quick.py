@@ -15,11 +15,12 @@ VALUES = {"--limit": "limit", "-n": "limit", "--project": "project"}
 MOST = 200
 
 
-def answered(words: list[str]) -> bool:
-    """False where the whole command must look at it: for help, for an error, for another form."""
+def answered(words: list[str]) -> int | None:
+    """The exit code, as the whole command would end; None where that one must look at it: for
+    help, for an error, for another form."""
     given = _given(words)
     if given is None:
-        return False
+        return None
     as_json = given.pop("as_json", False)
     from holdfast.memory.recall import recall
 
@@ -29,12 +30,12 @@ def answered(words: list[str]) -> bool:
     except KeyboardInterrupt:
         sys.exit(130)
     except Exception:
-        return False  # it happens there again, and is said in words
+        return None  # it happens there again, and is said in words
     try:
         _show(found, bool(as_json))
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-    return True
+    return 0 if found.found else 1
 
 
 def _show(found: Answer, as_json: bool) -> None:

@@ -25,7 +25,10 @@ def main() -> None:
     if sys.argv[1:2] == ["search"]:
         from holdfast.cli import quick
 
-        if quick.answered(sys.argv[2:]):
+        code = quick.answered(sys.argv[2:])
+        if code:
+            sys.exit(code)
+        if code == 0:
             return
     from holdfast.cli.main import main as whole
 
