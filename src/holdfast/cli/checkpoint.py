@@ -13,7 +13,9 @@ from holdfast.checkpoint.escape import shown
 from holdfast.checkpoint.keep import Kept
 from holdfast.cli import choose
 from holdfast.lifecycle import keeping
+from holdfast.settings import load as settings_load
 from holdfast.window import state as window_state
+from holdfast.window import view
 
 
 @click.command()
@@ -28,10 +30,12 @@ from holdfast.window import state as window_state
 def checkpoint(transcript: Path | None, project: Path | None, session: str, as_json: bool) -> None:
     """Save a verified checkpoint now."""
     chosen = _chosen(transcript, session, project)
+    now_ms = int(time.time() * 1000)
     with window_state.held_if_can_be(chosen.folder) as state:
         _fill(state, chosen.state)
+        view.measure(state, settings_load.load(state.project), now_ms, chosen.folder)
         own, state.project = state.project, str(project.resolve()) if project else state.project
-        kept = keeping.take(state, chosen.folder, "manual", int(time.time() * 1000))
+        kept = keeping.take(state, chosen.folder, "manual", now_ms)
         state.project = own
     if kept is None:
         raise NotKept("no checkpoint could be kept; `holdfast log` says why")

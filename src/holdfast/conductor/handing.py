@@ -11,7 +11,9 @@ from holdfast.checkpoint.keep import Kept
 from holdfast.checkpoint.verify import verify
 from holdfast.client.install.scopes import claude_folder
 from holdfast.lifecycle import briefing, keeping
+from holdfast.settings import load as settings_load
 from holdfast.window import state as window_state
+from holdfast.window import view
 from holdfast.window.met import met
 from holdfast.window.state import State
 from holdfast.wire import log, places
@@ -41,6 +43,7 @@ def checkpoint(session_id: str, root: Path, lines: Sequence[str], now_ms: int) -
     known, folder = met(path, session_id, "")
     with window_state.held_if_can_be(folder) as state:
         _fill(state, known, root)
+        view.measure(state, settings_load.load(state.project), now_ms, folder)
         kept = keeping.take(state, folder, TRIGGER, now_ms, also={SECTION: list(lines)})
     if kept is None:
         raise NotKept("no checkpoint of the batch could be kept; `holdfast log` says why")

@@ -9,6 +9,7 @@ from holdfast.hook.moment import Moment
 from holdfast.lifecycle import breadcrumb, keeping, noting
 from holdfast.redact import redact
 from holdfast.settings import load as settings_load
+from holdfast.window import view
 from holdfast.window.state import held_if_can_be
 from holdfast.wire import log, places, scan
 
@@ -20,6 +21,8 @@ MOST_AT_ONCE = 20  # the client gives this event little time
 def tell(moment: Moment) -> str:
     with held_if_can_be(moment.folder) as state:
         noting.note(state, moment)
+        settings = settings_load.load(state.project)
+        view.of_moment(moment, state, settings)
         state.ended_ms = moment.now_ms
         worked = moment.tail.basis != "none"  # a session without one answer has nothing to keep
         kept = keeping.take(state, moment.folder, "session-end", moment.now_ms) if worked else None
@@ -27,7 +30,6 @@ def tell(moment: Moment) -> str:
     saved = f", checkpoint {kept.id}" if kept else ""
     log.add("INFO", noting.place(state), f"session ended ({reason}){saved}")
     if kept:
-        settings = settings_load.load(state.project)
         breadcrumb.leave(state, redact(kept.document.summary), settings, moment.now_ms)
     keeping.tidy(state, moment.now_ms)
     _sweep(Path(moment.folder), moment.now_ms)

@@ -9,13 +9,17 @@ from holdfast.lifecycle import keeping
 from holdfast.mcp import here
 from holdfast.mcp.answer import Answer
 from holdfast.mcp.asked import Checkpoint
+from holdfast.settings import load as settings_load
 from holdfast.window import state as window_state
+from holdfast.window import view
 
 
 def answer(asked: Checkpoint) -> Answer:
     folder, _ = here.window()
+    now_ms = int(time.time() * 1000)
     with window_state.held_if_can_be(folder) as state:
-        kept = keeping.take(state, folder, "manual", int(time.time() * 1000))
+        view.measure(state, settings_load.load(state.project), now_ms, folder)
+        kept = keeping.take(state, folder, "manual", now_ms)
     if kept is None:
         raise NotKept("no checkpoint could be kept; `holdfast log` says why")
     fields = {

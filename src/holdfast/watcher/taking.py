@@ -29,7 +29,7 @@ def take(due: Due, active_ms: int, now_ms: int) -> Kept | None:
         fill(state, Path(seen.found.path), seen.found.session_id, seen.found.agent_id)
         if not reason(_as_it_is(seen, state), active_ms, now_ms):
             return None
-        _measure(state, seen, now_ms)
+        view.measure(state, seen.settings, now_ms, seen.folder)
         kept = keeping.take(state, seen.folder, TRIGGER, now_ms)
     if kept is not None:
         words = f"checkpoint {kept.id} {'stands' if kept.reused else 'kept'} (watcher)"
@@ -45,14 +45,8 @@ def note(seen: Glance, now_ms: int) -> None:
     with held(seen.folder) as state:
         if not state.started_ms:
             fill(state, Path(seen.found.path), seen.found.session_id, seen.found.agent_id)
-            _measure(state, seen, now_ms)
+            view.measure(state, seen.settings, now_ms, seen.folder)
             state.watched_ms = min(seen.found.changed_ms, now_ms)  # else it would never fall silent
-
-
-def _measure(state: State, seen: Glance, now_ms: int) -> None:
-    heard_ms = state.at_ms
-    view.of_transcript(state, seen.settings, now_ms, seen.folder)
-    state.at_ms = heard_ms  # that a hook was here is not ours to say
 
 
 def _read_ahead(seen: Glance) -> None:

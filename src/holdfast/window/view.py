@@ -47,6 +47,13 @@ def of_transcript(state: State, settings: Settings, now_ms: int, folder: str = "
     return _of(end, folder, state, settings, now_ms, 0.0)
 
 
+def measure(state: State, settings: Settings, now_ms: int, folder: str) -> None:
+    """The same for the state alone, by who is no hook: that one was here is not his to say."""
+    heard_ms = state.at_ms
+    of_transcript(state, settings, now_ms, folder)
+    state.at_ms = heard_ms
+
+
 def _of(
     end: Tail, folder: str, state: State, settings: Settings, now_ms: int, pending: float
 ) -> View:
