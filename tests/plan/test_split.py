@@ -36,9 +36,24 @@ def test_what_fits_stays_whole() -> None:
 def test_explicit_subtasks_come_first() -> None:
     steps = (a_task("one/x"), a_task("one/done", done=True), a_task("one/y", files=tuple("abcd")))
     found = _split(a_task(estimate_tokens=9000, files=tuple("pqrs"), subtasks=steps))
-    assert found[0].task.id == "one/x" and found[0].cut == "a subtask of the plan"
+    assert found[0].task.id == "one/x" and found[0].cut == 'a step of "one"'
     assert len(found) == 3 and all(piece.task.id.startswith("one/y/") for piece in found[1:])
     assert not any(piece.warning for piece in found)
+
+
+@pytest.mark.requirement("P2", "P3")
+def test_steps_are_done_in_their_order_whatever_is_done_or_cut() -> None:
+    """The second is cut by its files, the third is done: the fourth waits for all of the second."""
+    steps = (
+        a_task("one/w"),
+        a_task("one/x", files=tuple("abcd")),
+        a_task("one/y", done=True),
+        a_task("one/z", depends=("one/y",)),
+    )
+    first, *second, last = _split(a_task(estimate_tokens=9000, subtasks=steps))
+    assert len(second) == 2 and all(one.task.depends == ("one/w",) for one in second)
+    assert (first.task.depends, last.task.id) == ((), "one/z")
+    assert last.task.depends == tuple(one.task.id for one in second)
 
 
 @pytest.mark.requirement("P2")

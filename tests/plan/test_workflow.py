@@ -58,6 +58,22 @@ def test_a_folder_and_a_file_in_it_are_no_two_sessions_at_once(other: str) -> No
         assert as_json(_made(*order))["nodes"]["batch_0"]["type"] == "single"
 
 
+@pytest.mark.requirement("P3")
+def test_a_step_is_not_beside_a_task_that_has_a_file_of_all_its_steps() -> None:
+    step = _sized("big/one", 10, spec="big")
+    big = _sized("big", 200_000, files=("x",), subtasks=(step,))
+    for files, kind in ((("x",), "single"), (("y",), "parallel")):
+        found = as_json(_made(big, _sized("other", 10, files=files)))
+        assert found["nodes"]["batch_0"]["type"] == kind
+
+
+@pytest.mark.requirement("P2", "P3")
+def test_a_picture_says_whose_step_a_step_is() -> None:
+    steps = (_sized("big/one", spec="big"), _sized("big/two", spec="big"))
+    found = _made(_sized("big", 200_000, title="Rebuild it", subtasks=steps))
+    assert svg(found).count("a step of &quot;Rebuild it&quot;") == 2
+
+
 @pytest.mark.requirement("X4")
 def test_no_secret_of_a_title_is_in_a_picture() -> None:
     secret = "ghp_" + "a1b2c3d4e5" * 3 + "a1b2c3"

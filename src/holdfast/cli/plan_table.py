@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
 from holdfast.plan.room import Room
-from holdfast.plan.said import about, counted, listed, named, nothing_left, short, span
+from holdfast.plan.said import about, counted, listed, named, nothing_left, short, span, step_of
 from holdfast.plan.split import Piece
 from holdfast.plan.workflow import Batch, Workflow
 from holdfast.wire.inert import inert
@@ -86,16 +88,23 @@ def _batch(table: Table, at: int, batch: Batch) -> None:
 def _task(table: Table, piece: Piece, differ: bool) -> None:
     size = piece.estimate
     words = Text(short(named(piece.task.shown), MOST_CHARS))
-    if piece.cut:
-        words.append(f"\n{_cut(piece)}", style="dim")
+    for line in _beneath(piece):
+        words.append(f"\n{line}", style="dim")
     wide = span(size.low_tokens, size.high_tokens) if _is_range(piece) else "as given"
     tokens = about(size.tokens) if _is_range(piece) else f"{size.tokens:,}"
     basis = (Text(inert(size.basis), style="dim"),) if differ else ()
     table.add_row("", words, tokens, Text(wide, style="dim"), *basis)
 
 
+def _beneath(piece: Piece) -> Iterator[str]:
+    """Whose step it is, and what is in a part and why: who cannot see it cannot overrule it."""
+    if piece.of:
+        yield step_of(piece.of.title)
+    if piece.cut and (piece.task.part or not piece.of):
+        yield _cut(piece)
+
+
 def _cut(piece: Piece) -> str:
-    """What is in a part, and why it is one: who cannot see it cannot overrule it."""
     files = piece.task.files
     if len(files) == 1 and piece.task.part:
         return inert(files[0], 300)

@@ -12,7 +12,7 @@ from html import escape
 
 from holdfast.plan.lettering import width, wrapped
 from holdfast.plan.mermaid import MOST_BATCHES, head
-from holdfast.plan.said import about, counted, listed, named, span
+from holdfast.plan.said import about, counted, listed, named, span, step_of
 from holdfast.plan.split import Piece
 from holdfast.plan.workflow import Batch, Workflow
 from holdfast.wire.inert import inert
@@ -146,6 +146,8 @@ def _beneath(piece: Piece, numbers: dict[str, str]) -> Iterator[str]:
     waits = [numbers[name] for name in piece.task.depends if name in numbers]
     if waits:
         yield f"after {listed(waits, MOST_NAMED)}"
+    if piece.of:
+        yield step_of(piece.of.title)
     if piece.task.part:
         yield inert(listed(piece.task.files, MOST_NAMED))
 

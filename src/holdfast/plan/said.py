@@ -12,6 +12,7 @@ from holdfast.redact import redact
 from holdfast.wire.inert import inert
 
 DIGITS = 2
+STEP_CHARS = 60  # of the title of the task a step is of
 
 
 def about(tokens: int) -> str:
@@ -45,6 +46,10 @@ def short(text: str, most: int) -> str:
 def named(text: str) -> str:
     """Anyone's words, on one line, without secrets."""
     return inert(redact(text))
+
+
+def step_of(title: str) -> str:
+    return f'a step of "{short(named(title), STEP_CHARS)}"'
 
 
 def nothing_left(done: int) -> str:

@@ -6,13 +6,13 @@ task the plan keeps together, or that has neither, stays whole, and says so.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from holdfast.plan.estimate import Estimate
 from holdfast.plan.groups import Grouped, group
-from holdfast.plan.said import about
+from holdfast.plan.said import about, step_of
 from holdfast.plan.task import Task, digest
 
 Estimator = Callable[[Task], Estimate]
@@ -20,12 +20,14 @@ Estimator = Callable[[Task], Estimate]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A task, or a part of one, with what it will take. `cut` says why it is a part."""
+    """A task, or a part of one, with what it will take. `cut` says why it is a part, `of` which
+    task it is a step of."""
 
     task: Task
     estimate: Estimate
     cut: str = ""
     warning: str = ""
+    of: Task | None = None
 
 
 def split(task: Task, room_tokens: int, estimate: Estimator, root: Path) -> list[Piece]:
@@ -38,9 +40,8 @@ def split(task: Task, room_tokens: int, estimate: Estimator, root: Path) -> list
     if task.groups:
         given = estimate if task.estimate_tokens is None else _shared(task)
         return _pieces(task, room_tokens, given, _drawn(task))
-    steps = [step for step in task.subtasks if not step.done]
-    if steps:
-        return [piece for step in steps for piece in _step(step, room_tokens, estimate, root)]
+    if not all(step.done for step in task.subtasks):
+        return list(_steps(task, room_tokens, estimate, root))
     if len(task.files) > 1 and task.estimate_tokens is None:
         most = _most_files(task, room_tokens, estimate)
         return _pieces(task, room_tokens, estimate, group(root, task.files, most))
@@ -51,9 +52,17 @@ def split(task: Task, room_tokens: int, estimate: Estimator, root: Path) -> list
     ]
 
 
-def _step(step: Task, room_tokens: int, estimate: Estimator, root: Path) -> list[Piece]:
-    found = split(step, room_tokens, estimate, root)
-    return [replace(piece, cut=piece.cut or "a subtask of the plan") for piece in found]
+def _steps(task: Task, room_tokens: int, estimate: Estimator, root: Path) -> Iterator[Piece]:
+    """In the order they are written in: each waits for all there is of the open one before."""
+    before: tuple[str, ...] = ()
+    cut = step_of(task.title)
+    for step in task.subtasks:
+        if not step.done:
+            found = split(step, room_tokens, estimate, root)
+            for piece in found:
+                waiting = replace(piece.task, depends=before)
+                yield replace(piece, task=waiting, cut=piece.cut or cut, of=task)
+            before = tuple(piece.task.id for piece in found)
 
 
 def _drawn(task: Task) -> Grouped:

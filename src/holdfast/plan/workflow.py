@@ -71,7 +71,7 @@ def is_parallel(pieces: Sequence[Piece]) -> bool:
     files: set[str] = set()
     folders: set[str] = set()
     for piece in pieces:
-        own = set(piece.task.files)
+        own = {*piece.task.files, *(piece.of.files if piece.of else ())}
         above = {str(folder) for file in own for folder in PurePosixPath(file).parents}
         if own & files or own & folders or above & files:
             return False
