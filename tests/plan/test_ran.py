@@ -4,6 +4,7 @@ right."""
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -75,6 +76,24 @@ MARKS = ["NOT DONE", "NOT", "none", "Nothing", "n/a", "price", " ", ":", "*", "_
 def test_what_a_run_takes_for_not_done_is_not_learnt_from(answer: str) -> None:
     for words in (answer, f"Well.\n{supervise.NOT_DONE}{answer}"):
         assert run_prompt.names_not_done(words) == bool(supervise.not_done(words))
+
+
+@pytest.mark.requirement("P1", "P5")
+def test_a_step_is_told_what_holds_for_all_of_its_task_once_and_learnt_by_its_own_words() -> None:
+    ship = a_task("ship", title="Repair the ship", description="Never at sea.", files=("hull.py",))
+    pieces = [replace(a_piece(name), of=ship) for name in ("plank", "rope")]
+    said = prompt.words(pieces, Told(title="Harbour"))
+    assert said.count('This is one step of a larger task, "Repair the ship".') == 2
+    assert said.count("Never at sea.") == said.count("Files of all of it: hull.py\n") == 1
+    assert said.index("plank") < said.index("Never at sea.") < said.index("rope")
+    assert run_prompt.tasks(said) == [run_prompt.Given(one, None) for one in ("plank", "rope")]
+
+
+@pytest.mark.requirement("P5")
+def test_files_are_counted_only_where_the_plan_names_folders() -> None:
+    step = a_task("s", files=("src",))
+    written = a_task("one", files=("a.py",), subtasks=(step,))
+    assert "Files: a.py\n" in _said(a_task("one", files=("a.py",), written=written))
 
 
 @given(st.text(max_size=300))

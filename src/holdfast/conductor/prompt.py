@@ -10,8 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from holdfast.conductor.supervise import NOT_DONE
+from holdfast.plan.run_prompt import STEP_OF
 from holdfast.plan.said import listed
 from holdfast.plan.split import Piece
+from holdfast.plan.task import Task
 
 MOST_LISTED = 200  # files of one task; the rest is a number
 
@@ -58,20 +60,38 @@ def _head(pieces: Sequence[Piece], told: Told) -> Iterator[str]:
 
 
 def _tasks(pieces: Sequence[Piece]) -> Iterator[str]:
+    known: set[str] = set()
     for at, piece in enumerate(pieces, start=1):
         task = piece.task
         yield f"\n## {at}. {task.shown}  [{task.id}]"
         if task.description:
             yield f"\n{task.description}"
-        files = (task.written or task).files
-        if files:
-            all_ = f" ({len(task.files):,} in all)" if task.written else ""
+        if task.files:
             only = " (the other files of this task are another session's)" if task.part else ""
-            yield f"\nFiles: {listed(files, MOST_LISTED)}{all_}{only}"
+            yield f"\nFiles: {_listed(task)}{only}"
         steps = [step for step in task.subtasks if not step.done]
         for step in steps:
             files = (step.written or step).files
             yield f"- {step.words}" + (f" (files: {', '.join(files)})" if files else "")
+        if piece.of:
+            yield from _whole(piece.of, piece.of.id in known)
+            known.add(piece.of.id)
+
+
+def _listed(task: Task) -> str:
+    """As the plan names them; where it names folders, with how many files they hold."""
+    files = (task.written or task).files
+    names = listed(files, MOST_LISTED)
+    return names if files == task.files else f"{names} ({len(task.files):,} in all)"
+
+
+def _whole(task: Task, is_known: bool) -> Iterator[str]:
+    """What the plan says of all the steps holds for each, and stands nowhere else."""
+    yield f'\n{STEP_OF} "{task.title}". Its other steps are tasks of their own.'
+    if task.description and not is_known:
+        yield f"Of all of it the plan says:\n\n{task.description}"
+    if task.files and not is_known:
+        yield f"\nFiles of all of it: {_listed(task)}"
 
 
 def _end(pieces: Sequence[Piece], told: Told) -> Iterator[str]:

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 _NOT_DONE = re.compile(r"^(?:[^\w\n]|_)*NOT DONE\b[\W_]{0,20}([^\n:]*)", re.MULTILINE)
 _NAMES_NOTHING = frozenset(("none", "nothing", "n/a"))
 _HEAD = re.compile(r"This is batch \d+ of \d+ of (?:a plan|the plan \")")
+STEP_OF = "This is one step of a larger task,"
 _AGAIN = "A session before you began this same work"
 _TASK = re.compile(r"^## \d+\. (.+?)  \[[^\]\n]+\]$", re.MULTILINE)
 _TERMS = '\n## What "done" means\n'
@@ -51,6 +52,7 @@ def tasks(prompt: str) -> list[Given]:
 
 
 def _given(title: str, body: str) -> Given:
+    body = body.partition(f"\n{STEP_OF} ")[0]  # what holds for all steps is not this one's size
     listed = _FILES.search(body)
     words = _PART.sub("", title)
     described = _without_steps(body[: listed.start()] if listed else body)
