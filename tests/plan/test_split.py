@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan.estimate import Estimate
+from holdfast.plan.estimate import GIVEN, SHARE, Estimate
 from holdfast.plan.estimate import given as given_tokens
 from holdfast.plan.split import Piece, split
 from holdfast.plan.task import Task
@@ -35,7 +35,7 @@ def test_what_fits_stays_whole() -> None:
 @pytest.mark.requirement("P2")
 def test_explicit_subtasks_come_first() -> None:
     steps = (a_task("one/x"), a_task("one/done", done=True), a_task("one/y", files=tuple("abcd")))
-    found = _split(a_task(estimate_tokens=9000, files=tuple("pqrs"), subtasks=steps))
+    found = _split(a_task(files=tuple("pqrs"), subtasks=steps))
     assert found[0].task.id == "one/x" and found[0].cut == 'a step of "one"'
     assert len(found) == 3 and all(piece.task.id.startswith("one/y/") for piece in found[1:])
     assert not any(piece.warning for piece in found)
@@ -50,7 +50,7 @@ def test_steps_are_done_in_their_order_whatever_is_done_or_cut() -> None:
         a_task("one/y", done=True),
         a_task("one/z", depends=("one/y",)),
     )
-    first, *second, last = _split(a_task(estimate_tokens=9000, subtasks=steps))
+    first, *second, last = _split(a_task(files=tuple("pqrs"), subtasks=steps))
     assert len(second) == 2 and all(one.task.depends == ("one/w",) for one in second)
     assert (first.task.depends, last.task.id) == ((), "one/z")
     assert last.task.depends == tuple(one.task.id for one in second)
@@ -99,6 +99,28 @@ def test_a_given_size_is_shared_by_the_groups_and_every_part_has_the_steps() -> 
     assert [piece.estimate.tokens for piece in found] == [2000, 6000]
     assert not any(piece.warning for piece in found)
     assert all(piece.task.subtasks == steps for piece in found)
+
+
+@pytest.mark.requirement("P2")
+def test_a_given_size_is_shared_by_the_steps_that_give_none() -> None:
+    """Also by those that are done: what is left of the task takes that much less."""
+    steps = (
+        a_task("one/own", estimate_tokens=1000),
+        a_task("one/was", done=True),
+        a_task("one/many", files=tuple("abcd")),
+        a_task("one/last"),
+    )
+    found = _split(a_task(estimate_tokens=10_000, subtasks=steps))
+    sizes = [(piece.estimate.tokens, piece.estimate.basis) for piece in found]
+    assert sizes == [(1000, GIVEN), (2250, SHARE), (750, SHARE), (3000, SHARE)]
+    assert [bool(piece.warning) for piece in found] == [False, False, False, True]
+
+
+@pytest.mark.requirement("P2")
+def test_steps_that_give_all_there_is_leave_the_others_to_our_estimate() -> None:
+    steps = (a_task("one/own", estimate_tokens=9000), a_task("one/other"))
+    found = _split(a_task(estimate_tokens=9000, subtasks=steps))
+    assert [piece.estimate.tokens for piece in found] == [9000, 1000]
 
 
 @pytest.mark.requirement("P2")

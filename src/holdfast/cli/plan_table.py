@@ -9,7 +9,17 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.plan.room import Room
-from holdfast.plan.said import about, counted, listed, named, nothing_left, short, span, step_of
+from holdfast.plan.said import (
+    about,
+    counted,
+    listed,
+    named,
+    nothing_left,
+    short,
+    sized,
+    span,
+    step_of,
+)
 from holdfast.plan.split import Piece
 from holdfast.plan.workflow import Batch, Workflow
 from holdfast.wire.inert import inert
@@ -23,8 +33,8 @@ RIGHT = ("tokens", "80% range")
 def show(found: Workflow) -> None:
     console = Console(highlight=False)
     title = Text(named(found.title) or "plan", style="bold")
-    size = f"{counted(len(found.batches), 'batch')}, about {about(found.tokens)} tokens"
-    console.print(title + Text(f": {size}", style="not bold"))
+    said = f"{counted(len(found.batches), 'batch')}, about {about(found.tokens)} tokens"
+    console.print(title + Text(f": {said}", style="not bold"))
     bases = _bases(found)
     console.print(_facts(found.room, bases))
     if not found.batches:
@@ -86,13 +96,11 @@ def _batch(table: Table, at: int, batch: Batch) -> None:
 
 
 def _task(table: Table, piece: Piece, differ: bool) -> None:
-    size = piece.estimate
+    tokens, wide = sized(piece.estimate)
     words = Text(short(named(piece.task.shown), MOST_CHARS))
     for line in _beneath(piece):
         words.append(f"\n{line}", style="dim")
-    wide = span(size.low_tokens, size.high_tokens) if _is_range(piece) else "as given"
-    tokens = about(size.tokens) if _is_range(piece) else f"{size.tokens:,}"
-    basis = (Text(inert(size.basis), style="dim"),) if differ else ()
+    basis = (Text(inert(piece.estimate.basis), style="dim"),) if differ else ()
     table.add_row("", words, tokens, Text(wide, style="dim"), *basis)
 
 

@@ -22,6 +22,8 @@ from holdfast.plan.used import Used
 NEIGHBOURS = (39, 29, 19, 9)  # of 10 k - 1 the k-th from either end bound eight in ten
 PRIOR_WORTH = 20  # the prior counts as much as so many past requests (decision 0030)
 MOST_TOKENS = 1 << 40
+GIVEN = "given in the plan"
+SHARE = "its share of what the plan gives"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +85,11 @@ def seen(used: Used, here: bool) -> Seen:
 
 
 def given(tokens: int) -> Estimate:
-    return Estimate(tokens, tokens, tokens, "given in the plan")
+    return Estimate(tokens, tokens, tokens, GIVEN)
+
+
+def shared(tokens: int) -> Estimate:
+    return Estimate(tokens, tokens, tokens, SHARE)
 
 
 def estimate(asked: Asked, past: Past) -> Estimate:

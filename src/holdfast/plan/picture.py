@@ -12,7 +12,7 @@ from html import escape
 
 from holdfast.plan.lettering import width, wrapped
 from holdfast.plan.mermaid import MOST_BATCHES, head
-from holdfast.plan.said import about, counted, listed, named, span, step_of
+from holdfast.plan.said import about, counted, listed, named, sized, step_of
 from holdfast.plan.split import Piece
 from holdfast.plan.workflow import Batch, Workflow
 from holdfast.wire.inert import inert
@@ -136,10 +136,9 @@ def _task(sheet: _Sheet, piece: Piece, top: int, numbers: dict[str, str]) -> int
 
 
 def _size(piece: Piece) -> str:
-    low, high = piece.estimate.low_tokens, piece.estimate.high_tokens
-    if low == high:
-        return f"{piece.estimate.tokens:,}, as given"
-    return f"{about(piece.estimate.tokens)} ({span(low, high)})"
+    tokens, wide = sized(piece.estimate)
+    known = piece.estimate.low_tokens == piece.estimate.high_tokens
+    return f"{tokens}, {wide}" if known else f"{tokens} ({wide})"
 
 
 def _beneath(piece: Piece, numbers: dict[str, str]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from holdfast.plan.estimate import Estimate
+from holdfast.plan.estimate import SHARE, Estimate, shared
 from holdfast.plan.groups import Grouped, group
 from holdfast.plan.said import about, step_of
 from holdfast.plan.task import Task, digest
@@ -55,14 +55,31 @@ def split(task: Task, room_tokens: int, estimate: Estimator, root: Path) -> list
 def _steps(task: Task, room_tokens: int, estimate: Estimator, root: Path) -> Iterator[Piece]:
     """In the order they are written in: each waits for all there is of the open one before."""
     before: tuple[str, ...] = ()
-    cut = step_of(task.title)
+    cut, share = step_of(task.title), _share_of_a_step(task)
     for step in task.subtasks:
         if not step.done:
-            found = split(step, room_tokens, estimate, root)
+            found = _sized(step, share, room_tokens, estimate, root)
             for piece in found:
                 waiting = replace(piece.task, depends=before)
                 yield replace(piece, task=waiting, cut=piece.cut or cut, of=task)
             before = tuple(piece.task.id for piece in found)
+
+
+def _share_of_a_step(task: Task) -> int | None:
+    """Of what the plan gives for all of it, less what it gives for some steps; those that are done
+    had theirs. None where nothing is given, or nothing is left of it."""
+    given = [step.estimate_tokens for step in task.subtasks if step.estimate_tokens is not None]
+    rest, takers = (task.estimate_tokens or 0) - sum(given), len(task.subtasks) - len(given)
+    return -(-rest // takers) if rest > 0 and takers else None
+
+
+def _sized(
+    step: Task, share: int | None, room_tokens: int, estimate: Estimator, root: Path
+) -> list[Piece]:
+    if share is None or step.estimate_tokens is not None:
+        return split(step, room_tokens, estimate, root)
+    found = split(replace(step, estimate_tokens=share), room_tokens, estimate, root)
+    return [replace(piece, estimate=replace(piece.estimate, basis=SHARE)) for piece in found]
 
 
 def _drawn(task: Task) -> Grouped:
@@ -98,7 +115,7 @@ def _shared(task: Task) -> Estimator:
 
     def share(part: Task) -> Estimate:
         tokens = -(-total * len(part.files) // len(task.files))
-        return Estimate(tokens, tokens, tokens, "its share of what the plan gives")
+        return shared(tokens)
 
     return share
 
