@@ -122,8 +122,8 @@ def test_a_batch_that_took_what_was_expected_leaves_the_plan_as_it_is(theatre: T
         ("exit", "exit 3: the disk is on fire"),
         ("error", "exit 1 (error_during_execution): All built."),
         ("silent", "exit 0: it gave no result"),
-        ("not-done", "not done, by its own word: price: Nearly."),
-        ("say:- **NOT DONE** `price`: why", "not done, by its own word: price: - **NOT DONE**"),
+        ("not-done", "not done, by its own word: price: no compiler here"),
+        ("say:- **NOT DONE** `price`: why", "not done, by its own word: price: why"),
         ("say:NOT DONE: price", "not done, by its own word: price"),
         ("say:## NOT DONE\n- price, no compiler", "not done, by its own word: price"),
         ("say:  NOT DONE", "not done, by its own word: ?"),
@@ -182,7 +182,7 @@ def test_a_batch_that_fails_twice_stops_the_run_and_the_next_goes_on_there(
     stopped = theatre.run()
     assert isinstance(stopped.exception, BatchFailed)
     assert stopped.exception.exit_code == 1
-    assert "batch 2 failed 2 times" in str(stopped.exception)
+    assert "batch 2 failed, also when tried again: exit 1" in str(stopped.exception)
     assert "failed: 1 session done, 2 tasks left" in stopped.stdout
     assert theatre.answer()["left"] == []
     assert theatre.tasks == ["cart", "price", "price", "price", "docs"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.conductor.events import Event, Tell
+from holdfast.plan.said import counted
 from holdfast.wire.inert import inert
 
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ def _bar() -> Iterator[Tell]:
             if event.kind == "batch":
                 if "" not in bars:
                     bars[""] = progress.add_task("plan", total=event.count, words="")
-                at = f"{event.number - 1} of {event.count} batches"
+                at = f"{event.number - 1} of {counted(event.count, 'batch')}"
                 progress.update(bars[""], completed=event.number - 1, words=at)
             if event.kind == "reading":
                 if event.session_id not in bars:

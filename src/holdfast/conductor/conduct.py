@@ -119,9 +119,7 @@ class Conductor:
             raise Interrupted(floor.stopping)
         failed = next((one for one in ended if one and one.result != account.DONE), None)
         if failed is not None:
-            raise BatchFailed(
-                f"batch {first.number} failed {ATTEMPTS} times, last with: {failed.error}"
-            )
+            raise BatchFailed(f"batch {first.number} failed, also when tried again: {failed.error}")
         return [one for one in ended if one]
 
     def _tried(self, job: Job, beside: bool) -> Played | None:

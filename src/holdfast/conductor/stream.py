@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from holdfast.brief import fence
-from holdfast.conductor.supervise import not_done
+from holdfast.conductor.supervise import not_done, why_not
 from holdfast.redact import redact
 
 USAGE = (
@@ -32,7 +32,7 @@ class Heard:
     now_tokens: int = 0
     compactions: int = 0
     result: str = ""
-    words: str = ""  # of the result, clean and short
+    words: str = ""  # of the result, clean and short; from the reason on, where it gives one
     not_done: tuple[str, ...] = ()  # what it names so, clean and short
 
     @property
@@ -48,7 +48,7 @@ class Heard:
         if kind == "result":
             self.result = str(event.get("subtype", ""))
             words = _words(event)
-            self.words = quoted(words)
+            self.words = quoted(why_not(words)) or quoted(words)
             self.not_done = tuple(map(quoted, not_done(words)[:MOST_NAMED]))
         if kind != "assistant" or event.get("parent_tool_use_id"):
             return False  # a subagent's window is its own

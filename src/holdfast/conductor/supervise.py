@@ -260,8 +260,18 @@ def _result_in(line: bytes) -> dict[str, object]:
 
 def not_done(words: str) -> list[str]:
     """What is named so, by its id, its title or any other words; "?" where nothing is named."""
-    named = [name.strip(" \t`*_,.")[:120] for name in _NOT_DONE.findall(words)]
-    return [one or "?" for one in named if one.lower() not in _NAMES_NOTHING]
+    return [name for name, _ in _named(words)]
+
+
+def why_not(words: str) -> str:
+    """What is said after the first of them: the reason, where one is given."""
+    return next((words[end:].lstrip(" \t:*_`") for _, end in _named(words)), "")
+
+
+def _named(words: str) -> list[tuple[str, int]]:
+    """Each with where its name ends."""
+    found = [(one[1].strip(" \t`*_,.")[:120], one.end()) for one in _NOT_DONE.finditer(words)]
+    return [(name or "?", end) for name, end in found if name.lower() not in _NAMES_NOTHING]
 
 
 def children() -> list[tuple[int, int]]:
