@@ -45,6 +45,19 @@ def test_on_a_terminal_the_end_stands_after_the_bar_is_gone(theatre: Theatre) ->
     assert lines[-2].rpartition("\x1b[2K")[2] == "done: 3 sessions, nothing left"
 
 
+@pytest.mark.requirement("P5", "U3")
+def test_the_bars_leave_room_for_what_a_terminal_shows_of_ctrl_c(theatre: Theatre) -> None:
+    """Else it stands on a line of its own, and one bar too few is taken away."""
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "holdfast.cli", *theatre.words()]
+    environ = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=theirs, env=environ):
+        os.close(theirs)
+        shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", _all(ours))
+    bars = [line for line in re.split(r"[\r\n]+", shown) if "in its window" in line]
+    assert bars and all(len(line) <= 80 - len("^C") for line in bars)
+
+
 @pytest.mark.requirement("P5")
 def test_elsewhere_there_are_lines_and_no_escapes(theatre: Theatre) -> None:
     found = theatre.run()

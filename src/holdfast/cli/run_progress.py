@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 SESSION_CHARS = 8
+ECHO_CHARS = 2  # a terminal shows ^C where the bars end: on the next line, they would not be found
 
 
 @contextmanager
@@ -67,12 +68,19 @@ def _words(event: Event) -> str:
 @contextmanager
 def _bar() -> Iterator[Tell]:
     from rich.console import Console
+    from rich.constrain import Constrain
     from rich.progress import BarColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 
     console = Console(stderr=True, highlight=False, markup=False)
+
+    class Bars(Progress):
+        def get_renderables(self) -> Iterator[Constrain]:
+            wide = max(1, console.width - ECHO_CHARS)
+            yield Constrain(self.make_tasks_table(self.tasks), wide)
+
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn("{task.fields[words]}"))
     bars: dict[str, TaskID] = {}
-    progress = Progress(*columns, TimeElapsedColumn(), console=console, transient=True)
+    progress = Bars(*columns, TimeElapsedColumn(), console=console, transient=True)
     with _started(progress):
 
         def tell(event: Event) -> None:
