@@ -44,6 +44,17 @@ def test_while_it_runs_it_says_what_is_done_and_what_is_at_work(theatre: Theatre
         run.wait(PATIENCE_SECONDS)
 
 
+def test_of_a_task_that_was_cut_into_its_steps_it_says_how_many_are_done(theatre: Theatre) -> None:
+    steps = "".join(f"  - [ ] {name}\n    - estimate: 80k\n" for name in ("Hull", "Mast"))
+    theatre.plan.write_text(f"- [ ] Ship\n  - estimate: 160k\n  - [x] Keel\n{steps}")
+    theatre.play(**{"ship/mast": ["exit", "exit"]})
+    assert "failed: 1 session done" in theatre.run().stdout
+    [task] = _status(theatre)["tasks"]
+    assert (task["state"], task["steps"], task["steps_done"]) == ("failed", 3, 2)
+    said = theatre.run("--status").stdout
+    assert "0 of 1 task done" in said and "Ship, 2 of 3 steps done (session" in said
+
+
 def test_of_one_that_failed_it_names_the_error(theatre: Theatre) -> None:
     theatre.play(price=["exit", "exit"])
     theatre.run()

@@ -12,8 +12,8 @@ from holdfast.conductor import account, seat
 from holdfast.conductor.account import Account, Try
 from holdfast.conductor.journal import Journal
 from holdfast.conductor.left import left, settled
-from holdfast.plan.said import named, short
-from holdfast.plan.task import Plan
+from holdfast.plan.said import counted, named, short
+from holdfast.plan.task import Plan, Task
 from holdfast.wire.inert import inert
 
 VERSION = 1
@@ -28,7 +28,7 @@ def show(plan: Plan, file: Path, folder: str, as_plain: bool) -> None:
         click.echo(json.dumps({"version": VERSION, **found}, indent=2))
         return
     states = [task["state"] for task in found["tasks"]]
-    head = f"{states.count(DONE):,} of {len(states):,} tasks done"
+    head = f"{states.count(DONE):,} of {counted(len(states), 'task')} done"
     click.echo(f"{named(plan.title) or file}: {head}, {_now(found)}")
     for task in found["tasks"][:MOST_SHOWN]:
         click.echo(f"  {task['state']:<10}  {_line(task, found['sessions'])}")
@@ -43,9 +43,17 @@ def _found(plan: Plan, known: Account, at_work: bool) -> dict[str, Any]:
         tries = [one for one in known.sessions if task.id in one.specs]
         state = DONE if task.done else _state(tries, at_work)
         ids = [one.session_id for one in tries]
-        tasks.append({"id": task.id, "title": task.title, "state": state, "sessions": ids})
+        tasks.append(
+            {"id": task.id, "title": task.title, "state": state, **_steps(task), "sessions": ids}
+        )
     sessions = [_session(one, at_work) for one in known.sessions]
     return {"at_work": at_work, "tasks": tasks, "sessions": sessions}
+
+
+def _steps(task: Task) -> dict[str, int]:
+    """Of a task that is done, all are."""
+    done = sum(task.done or step.done for step in task.subtasks)
+    return {"steps": len(task.subtasks), "steps_done": done}
 
 
 def _state(tries: list[Try], at_work: bool) -> str:
@@ -78,6 +86,8 @@ def _line(task: dict[str, Any], sessions: list[dict[str, Any]]) -> str:
     """Its title, and what its last session came to."""
     mine = [one for one in sessions if one["session_id"] in task["sessions"][-1:]]
     parts = [short(named(task["title"]), 100)]
+    if task["steps_done"] and task["state"] != DONE:
+        parts[0] += f", {task['steps_done']:,} of {counted(task['steps'], 'step')} done"
     for one in mine:
         size = f", {one['used_tokens']:,} tokens at its fullest" if one["used_tokens"] else ""
         slip = f": {inert(one['error'], 200)}" if one["error"] else ""
