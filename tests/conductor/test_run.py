@@ -7,8 +7,10 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
 from holdfast.checkpoint.verify import verify
+from holdfast.cli.main import holdfast_command
 from holdfast.client.trial.patience import wait_for_end
 from holdfast.conductor import session
 from holdfast.conductor.errors import BatchFailed, Conducted, NoClient, NotOurs, NotStarted
@@ -561,3 +563,10 @@ def test_what_a_run_leaves_is_the_owners_alone(theatre: Theatre) -> None:
     left = [theatre.folder, *theatre.folder.iterdir()]
     assert {one.name for one in left[1:]} == {"conductor", "journal.jsonl", "lock"}
     assert all(Path(one).stat().st_mode & 0o077 == 0 for one in left)
+
+
+@pytest.mark.requirement("P5", "U3")
+def test_a_plan_on_stdin_is_refused_for_a_run_goes_on_by_its_path(theatre: Theatre) -> None:
+    assert theatre.run("--dry-run").exit_code == 0
+    refused = CliRunner().invoke(holdfast_command, ["run", "-", "--dry-run"])
+    assert refused.exit_code == 2 and "goes on by its path" in refused.stderr

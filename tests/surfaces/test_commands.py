@@ -15,6 +15,7 @@ from click.testing import CliRunner, Result
 
 from holdfast.cli.main import COMMANDS, holdfast_command
 from holdfast.wire import log
+from holdfast.wire.errors import HoldfastError
 from tests.builders import (
     a_boundary,
     a_prompt,
@@ -175,9 +176,11 @@ def test_a_replay_is_a_picture_in_the_terminal_and_a_drawing(past: Path, tmp_pat
 @pytest.mark.requirement("U8")
 def test_a_drawing_never_replaces_anything_but_a_drawing(past: Path, tmp_path: Path) -> None:
     before = past.read_bytes()
-    assert _invoke("replay", str(past), "--svg", str(past)).exit_code == 1
+    over = _invoke("replay", str(past), "--svg", str(past)).exception
+    assert isinstance(over, HoldfastError) and over.exit_code == 3
     assert past.read_bytes() == before
-    assert _invoke("replay", str(past), "--svg", str(tmp_path / "no" / "x.svg")).exit_code == 1
+    nowhere = _invoke("replay", str(past), "--svg", str(tmp_path / "no" / "x.svg")).exception
+    assert isinstance(nowhere, HoldfastError) and nowhere.exit_code == 2
     for _ in range(2):
         _ok("replay", str(past), "--svg", str(tmp_path / "fill.svg"))
 

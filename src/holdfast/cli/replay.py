@@ -24,7 +24,13 @@ class NothingToReplay(HoldfastError):
 
 
 class NotADrawing(HoldfastError):
+    exit_code = 3
     hint = "name a new file ending in .svg"
+
+
+class NotDrawn(HoldfastError):
+    exit_code = 2
+    hint = "name a file in a folder that is there and yours"
 
 
 BAR_FROM_BYTES = 20 << 20
@@ -62,7 +68,7 @@ def write_drawing(drawing: str, svg: Path) -> None:
             raise NotADrawing(f"{svg} is there already, and is no drawing")
         svg.write_text(drawing, encoding="utf-8")
     except OSError as slip:
-        raise NotADrawing(f"{svg} cannot be written: {slip.strerror}") from None
+        raise NotDrawn(f"{svg} cannot be written: {slip.strerror}") from None
     click.echo(f"drawn into {svg}", err=True)
 
 

@@ -101,6 +101,8 @@ def run(
     if claude.is_conducted(os.environ) and not status:
         raise Conducted("this session was itself started by `holdfast run`")
     claude.check(client_args)
+    if str(file) == "-":
+        raise click.UsageError("a plan to run is a file: said again, the run goes on by its path")
     root = (project or Path.cwd()).resolve()
     plan = read.load(file, root)
     if not plan.tasks:
