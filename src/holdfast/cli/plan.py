@@ -10,19 +10,16 @@ from pathlib import Path
 
 import click
 
-from holdfast.cli import choose
-from holdfast.cli.choose import NoSession
+from holdfast.cli import rooms
 from holdfast.cli.replay import write_drawing
 from holdfast.cli.token_count import TokenCount
 from holdfast.client.install.scopes import claude_folder
-from holdfast.plan import past, read, room, session_room
+from holdfast.plan import past, read
 from holdfast.plan.make import make
 from holdfast.plan.mermaid import mermaid as mermaid_text
 from holdfast.plan.picture import svg as picture
-from holdfast.plan.room import Room
 from holdfast.plan.workflow import Workflow, as_json
 from holdfast.settings import load as settings_load
-from holdfast.settings.load import Settings
 from holdfast.wire.inert import inert
 
 MOST_NOTES = 30
@@ -55,7 +52,9 @@ def plan(
     given = read.taken(_stdin(), root) if stdin else read.load(file, root)
     settings = settings_load.load(str(root))
     known = past.learn(root, claude_folder(Path.home()) / "projects")
-    found = make(given, room_for(settings, project and root, told, window), known, root)
+    found = make(
+        given, rooms.for_plan(settings, project and root, told, window, _now_ms()), known, root
+    )
     if svg is not None:
         write_drawing(picture(found), svg)
     if as_plain:
@@ -79,23 +78,11 @@ def _stdin() -> bytes:
     return sys.stdin.buffer.read(read.MOST_BYTES + 1)
 
 
-def room_for(
-    settings: Settings, project: Path | None, told: int | None, window: int | None
-) -> Room:
-    """As it was said on the command line, else by the session at work, else a fresh window."""
-    share, specs = settings.share("batch_share"), settings.whole("batch_specs")
-    if told is not None:
-        return room.stated(told, specs)
-    if window is not None:
-        return room.fresh(window, share, specs, f"{room.share_of(window, share)}, as told")
-    try:
-        chosen = choose.of_folder(project) if project else choose.of_this_folder()
-    except NoSession:
-        return session_room.unknown(settings)
-    return session_room.of_window(chosen.state, chosen.folder, settings, int(time.time() * 1000))
-
-
 def _show(found: Workflow) -> None:
     from holdfast.cli.plan_table import show  # rich: not for those who ask for --json
 
     show(found)
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)

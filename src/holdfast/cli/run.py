@@ -2,44 +2,39 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from math import isnan
 from pathlib import Path
 
 import click
 
-from holdfast.cli import choose, run_status
-from holdfast.cli.choose import NoSession
+from holdfast.cli import rooms, run_status
 from holdfast.cli.run_dry import show
+from holdfast.cli.run_end import told_after
 from holdfast.cli.run_progress import shown
 from holdfast.cli.token_count import TokenCount
-from holdfast.client import models
 from holdfast.client.install.scopes import claude_folder
 from holdfast.conductor import account, claude, seat
 from holdfast.conductor.ahead import Ahead
 from holdfast.conductor.claude import Client
 from holdfast.conductor.conduct import Conductor
 from holdfast.conductor.errors import Conducted, NoClient
-from holdfast.conductor.events import Event, Report, Tell
+from holdfast.conductor.events import Event, Tell
 from holdfast.conductor.floor import Floor, Wishes
 from holdfast.conductor.journal import Journal
 from holdfast.conductor.plan_folder import folder_of
-from holdfast.plan import past, read, room
+from holdfast.plan import past, read
 from holdfast.plan.errors import NoPlan
 from holdfast.plan.make import make
 from holdfast.plan.room import Room
-from holdfast.plan.said import counted, nothing_left
 from holdfast.plan.task import Plan
 from holdfast.plan.workflow import Workflow
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
-from holdfast.window import view
-from holdfast.wire.errors import HoldfastError
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 MOST_MINUTES = 525_600  # a year; what is larger, no clock of the system's can wait for
@@ -120,7 +115,7 @@ def run(
         max_parallel=max_parallel,
         timeout_seconds=timeout and timeout * 60,
     )
-    planner = _Planner(root, room_for(settings, root, model, window))
+    planner = _Planner(root, rooms.for_run(settings, root, model, window, _now_ms()))
     folder = folder_of(file, root)
     if dry_run:
         floor = _floor(wishes, folder, Journal(folder, only_read=True))
@@ -128,7 +123,7 @@ def run(
         show(conductor, planner.room, client.warning, as_plain)
         return
     with (
-        _told_after(as_plain) as reports,
+        told_after(as_plain) as reports,
         shown(quiet=as_plain) as tell,
         seat.held(folder) as lock,
     ):
@@ -180,20 +175,6 @@ def _conductor(
 
 
 @contextmanager
-def _told_after(as_plain: bool) -> Iterator[list[Report]]:
-    """What it came to, however it ended: said once the bar is gone."""
-    reports: list[Report] = []
-    try:
-        yield reports
-    except HoldfastError:
-        with suppress(OSError):  # who cannot hear of it hears the exit code at least
-            _tell_end(reports, as_plain)
-        raise
-    with suppress(BrokenPipeError):  # nobody wants to hear that it is done
-        _tell_end(reports, as_plain)
-
-
-@contextmanager
 def _ended_by_signals(floor: Floor) -> Iterator[None]:
     """Ctrl-C and its kin end the children first; the run then ends by itself. What we were told to
     ignore (`nohup`, a job in the background of a script) stays ignored."""
@@ -208,46 +189,6 @@ def _ended_by_signals(floor: Floor) -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def room_for(settings: Settings, root: Path, model: str, window: int | None) -> Room:
-    """Every session begins in a fresh window: of the size told, of the model's, or as the last
-    session here had."""
-    share, specs = settings.share("batch_share"), settings.whole("batch_specs")
-    if window is not None:
-        return room.fresh(window, share, specs, f"windows of {window:,} tokens, as told")
-    if model:
-        tokens = models.find(model).window_tokens
-        return room.fresh(tokens, share, specs, f"{model}: windows of {tokens:,} tokens")
-    try:
-        chosen = choose.of_folder(root)
-    except NoSession:
-        words = f"no session seen here: windows of {room.UNKNOWN_WINDOW:,} tokens"
-        return room.fresh(room.UNKNOWN_WINDOW, share, specs, words)
-    seen = view.of_transcript(chosen.state, settings, _now_ms(), chosen.folder)
-    tokens = seen.edge.window_tokens
-    words = f"like the last session here: windows of {tokens:,} tokens"
-    return room.fresh(tokens, share, specs, words, seen.edge.edge_tokens)
-
-
-def _tell_end(reports: list[Report], as_plain: bool) -> None:
-    for report in reports:
-        if as_plain:
-            click.echo(json.dumps(report.as_json(), indent=2))
-        else:
-            _tell(report)
-
-
-def _tell(report: Report) -> None:
-    done = counted(sum(one.result == account.DONE for one in report.sessions), "session")
-    if report.state == "nothing":
-        click.echo(nothing_left(report.done_before))
-    elif report.state == "done":
-        click.echo(f"done: {done}, nothing left")
-    else:
-        click.echo(f"{report.state}: {done} done, {counted(len(report.left), 'task')} left")
-    with suppress(OSError):
-        click.echo(f"journal: {report.folder}/journal.jsonl", err=True)
 
 
 def _now_ms() -> int:

@@ -1,0 +1,48 @@
+"""What a run came to, however it ended."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+import click
+
+from holdfast.conductor import account
+from holdfast.conductor.events import Report
+from holdfast.plan.said import counted, nothing_left
+from holdfast.wire.errors import HoldfastError
+
+
+@contextmanager
+def told_after(as_plain: bool) -> Iterator[list[Report]]:
+    """Said once the bar is gone."""
+    reports: list[Report] = []
+    try:
+        yield reports
+    except HoldfastError:
+        with suppress(OSError):  # who cannot hear of it hears the exit code at least
+            _tell_end(reports, as_plain)
+        raise
+    with suppress(BrokenPipeError):  # nobody wants to hear that it is done
+        _tell_end(reports, as_plain)
+
+
+def _tell_end(reports: list[Report], as_plain: bool) -> None:
+    for report in reports:
+        if as_plain:
+            click.echo(json.dumps(report.as_json(), indent=2))
+        else:
+            _tell(report)
+
+
+def _tell(report: Report) -> None:
+    done = counted(sum(one.result == account.DONE for one in report.sessions), "session")
+    if report.state == "nothing":
+        click.echo(nothing_left(report.done_before))
+    elif report.state == "done":
+        click.echo(f"done: {done}, nothing left")
+    else:
+        click.echo(f"{report.state}: {done} done, {counted(len(report.left), 'task')} left")
+    with suppress(OSError):
+        click.echo(f"journal: {report.folder}/journal.jsonl", err=True)
