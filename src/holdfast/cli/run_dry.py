@@ -10,7 +10,7 @@ import click
 
 from holdfast.conductor import claude, prompt
 from holdfast.conductor.conduct import Conductor
-from holdfast.conductor.session import Job
+from holdfast.conductor.job import Job
 from holdfast.plan.room import Room
 from holdfast.plan.said import about, named, nothing_left
 from holdfast.wire.inert import inert

@@ -9,9 +9,9 @@ from holdfast.brief.compose import DEFAULT_TOKENS
 from holdfast.conductor import handing
 from holdfast.conductor.account import Share, Try
 from holdfast.conductor.floor import Floor
+from holdfast.conductor.job import Job
 from holdfast.conductor.left import by_id, left, settled, share_of
 from holdfast.conductor.prompt import Told
-from holdfast.conductor.session import Job
 from holdfast.plan.split import Piece
 from holdfast.plan.task import Plan
 from holdfast.plan.workflow import Batch, Workflow

@@ -16,7 +16,8 @@ from holdfast.conductor.ahead import Ahead
 from holdfast.conductor.errors import BatchFailed, Interrupted
 from holdfast.conductor.events import Event, Played, Report
 from holdfast.conductor.floor import Floor
-from holdfast.conductor.session import Job, play
+from holdfast.conductor.job import Job
+from holdfast.conductor.session import play
 from holdfast.plan.said import about, listed
 from holdfast.plan.workflow import Workflow
 

@@ -5,55 +5,16 @@ from __future__ import annotations
 import os
 import time
 import uuid
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
 
 from holdfast.conductor import account, claude, notes, orphans
-from holdfast.conductor.account import Share
 from holdfast.conductor.child import Child
 from holdfast.conductor.errors import NotNoted, NotStarted
 from holdfast.conductor.events import Event, Played
 from holdfast.conductor.floor import Floor
+from holdfast.conductor.job import Job, credited_of
 from holdfast.conductor.notes import Note
 from holdfast.conductor.stream import Heard, quoted, quoted_end
-from holdfast.plan.said import about, named
-from holdfast.plan.split import Piece
-from holdfast.plan.task import Task
-
-
-@dataclass(frozen=True, slots=True)
-class Job:
-    """The work of one session. `limit_tokens`: what of a window a batch may take."""
-
-    batch: str
-    pieces: tuple[Piece, ...]
-    shares: tuple[Share, ...]
-    number: int
-    count: int
-    high_tokens: int
-    limit_tokens: int
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        return tuple(piece.task.id for piece in self.pieces)
-
-    @property
-    def titles(self) -> str:
-        """For people."""
-        return ", ".join(named(piece.task.shown) for piece in self.pieces)
-
-    def without(self, positions: Collection[int]) -> Job:
-        kept = [at for at in range(len(self.pieces)) if at not in positions]
-        pieces, shares = self.pieces, self.shares
-        return replace(
-            self,
-            pieces=tuple(pieces[at] for at in kept),
-            shares=tuple(shares[at] for at in kept),
-        )
-
-    @property
-    def tokens(self) -> int:
-        return sum(piece.estimate.tokens for piece in self.pieces)
+from holdfast.plan.said import about
 
 
 def play(floor: Floor, job: Job, attempt: int, prompt: str) -> Played:
@@ -65,7 +26,7 @@ def play(floor: Floor, job: Job, attempt: int, prompt: str) -> Played:
     errors = running.last_errors()
     result = _result(floor, note)
     error = _error(running, note, heard, errors) if result == account.FAILED else ""
-    credited = _credited(job.pieces, note, heard.not_done)
+    credited = credited_of(job.pieces, note, heard.not_done)
     floor.note(
         "ended",
         session=session_id,
@@ -187,28 +148,6 @@ def _result(floor: Floor, note: Note) -> str:
     if note.done:
         return account.DONE
     return account.STOPPED if floor.stopping else account.FAILED
-
-
-def _credited(pieces: Sequence[Piece], note: Note, not_done: Sequence[str]) -> list[int]:
-    """Which tasks a session did that names others as not done. Where it names something that is
-    none of its tasks, nobody knows."""
-    if not not_done or not note.is_success or len(not_done) != note.not_done:
-        return []
-    meant = [
-        {at for at, piece in enumerate(pieces) if _is_named(words, piece.task)}
-        for words in not_done
-    ]
-    undone = set[int]().union(*meant)
-    return [at for at in range(len(pieces)) if at not in undone] if all(meant) else []
-
-
-def _is_named(words: str, task: Task) -> bool:
-    """By its id or its title, whatever follows; rather one too many than one too few."""
-    said = words.casefold()
-    return any(
-        said.startswith(name) and not said[len(name) : len(name) + 1].isalnum()
-        for name in (task.id.casefold(), task.title.casefold())
-    )
 
 
 def _error(running: Child, note: Note, heard: Heard, errors: str) -> str:
