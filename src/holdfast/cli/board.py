@@ -69,7 +69,7 @@ def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, 
 @click.argument("topic")
 @click.argument("words")
 @click.option("--from", "from_agent", default="user", show_default=True, help="who says it")
-@click.option("--to", "to_agent", help="one agent; without it, all of them")
+@click.option("--to", "to_agent", help="one agent, by id or type; without it, all of them")
 @click.option(
     "--priority", default=0, show_default=True, type=click.IntRange(0, messages.MOST_PRIORITY)
 )
