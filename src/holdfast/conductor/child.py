@@ -32,23 +32,8 @@ class Child:
         life, held = os.pipe()
         self._held = open(held, "wb", buffering=0)  # noqa: SIM115, PTH123 (closing it is the signal)
         self._note = note
-        program = str(Path(supervise.__file__).resolve())
-        kept = (life, lock, note)
-        words = [sys.executable, "-I", "-S", program, *map(str, kept), *command]
         try:
-            with tempfile.TemporaryFile() as told:  # not a pipe: who never reads blocks nobody
-                told.write(prompt.encode("utf-8", "replace"))
-                told.seek(0)
-                self._process = subprocess.Popen(
-                    words,
-                    cwd=folder,
-                    env=dict(environment),
-                    stdin=told,
-                    stdout=subprocess.PIPE,
-                    stderr=subprocess.PIPE,
-                    pass_fds=kept,
-                    start_new_session=True,  # Ctrl-C is ours to pass on
-                )
+            self._process = _supervised(command, prompt, folder, environment, (life, lock, note))
         except OSError:
             self._held.close()
             os.close(note)
@@ -111,3 +96,27 @@ class Child:
         assert self._process.stderr is not None
         with self._process.stderr as file:
             return file.read(2 * supervise.ERROR_BYTES).decode("utf-8", "replace").strip()
+
+
+def _supervised(
+    command: Sequence[str],
+    prompt: str,
+    folder: Path,
+    environment: Mapping[str, str],
+    kept: tuple[int, int, int],
+) -> subprocess.Popen[bytes]:
+    """`kept`: the descriptors a supervisor is given (see `supervise.main`)."""
+    program = str(Path(supervise.__file__).resolve())
+    with tempfile.TemporaryFile() as told:  # not a pipe: who never reads blocks nobody
+        told.write(prompt.encode("utf-8", "replace"))
+        told.seek(0)
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", program, *map(str, kept), *command],
+            cwd=folder,
+            env=dict(environment),
+            stdin=told,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            pass_fds=kept,
+            start_new_session=True,  # Ctrl-C is ours to pass on
+        )
