@@ -11,12 +11,12 @@ import time
 
 from holdfast.checkpoint import drafts, folders, lock
 from holdfast.checkpoint.folders import Place
-from holdfast.segment import compress, cut, disk, identity, queue, relevance, shelf, tiers
+from holdfast.segment import compress, cut, disk, identity, queue, relevance, shelf, tiers, waiting
 from holdfast.segment.cut import Cut
 from holdfast.segment.errors import NewerSegments, NotStored, ShelfBusy
-from holdfast.segment.formats import Compressed, Pending, Queue
+from holdfast.segment.formats import Compressed, Queue
 from holdfast.segment.report import Report
-from holdfast.segment.segment import COLD, WARM, Segment
+from holdfast.segment.segment import COLD, WARM
 from holdfast.segment.tiers import Limits
 from holdfast.settings import load as settings_load
 from holdfast.transcript import Unreadable
@@ -118,25 +118,10 @@ def _forget_strangers(known: Cut, mine: Queue, transcript: str) -> None:
 
 
 def _queue(known: Cut, mine: Queue, limits: Limits, now_ms: int) -> None:
-    waiting = {one.segment_id for one in mine.pending}
+    queued = {one.segment_id for one in mine.pending}
     for one in tiers.cold(known, limits):
-        if one.segment_id not in waiting:
-            mine.pending.append(_pending(known, one, now_ms))
-
-
-def _pending(known: Cut, one: Segment, now_ms: int) -> Pending:
-    return Pending(
-        segment_id=one.segment_id,
-        topic=one.topic,
-        start_turn=one.start_turn,
-        end_turn=one.end_turn,
-        message_count=one.message_count,
-        turns_since_mention=known.since_mention(one),
-        queued_at_turn=known.turn,
-        timestamp=relevance.stamp(now_ms),
-        start_byte=one.start_byte,
-        end_byte=one.end_byte,
-    )
+        if one.segment_id not in queued:
+            mine.pending.append(waiting.pending(known, one, now_ms))
 
 
 def _compress(
@@ -144,8 +129,8 @@ def _compress(
 ) -> None:
     """Reading is done without the lock: others may write meanwhile."""
     segments = {one.segment_id: one for one in known.segments}
-    for waiting in mine.pending[:MOST_AT_ONCE]:
-        one = segments.get(waiting.segment_id) or _segment(waiting)
+    for row in mine.pending[:MOST_AT_ONCE]:
+        one = segments.get(row.segment_id) or waiting.segment(row)
         try:
             facts = compress.facts_of(one, transcript, known.reading.roots)
         except Unreadable as slip:
@@ -164,21 +149,6 @@ def _compress(
         if one.start_turn >= known.window_from:
             report.safe_tokens += max(0, made.original_tokens - made.compressed_tokens)
     report.still_pending = len(queue.load(known.session_id).pending)
-
-
-def _segment(waiting: Pending) -> Segment:
-    """As much as the queue knows of a segment the cut has lost."""
-    return Segment(
-        segment_id=waiting.segment_id,
-        start_turn=waiting.start_turn,
-        end_turn=waiting.end_turn,
-        start_byte=waiting.start_byte,
-        end_byte=waiting.end_byte,
-        topic=waiting.topic,
-        message_count=waiting.message_count,
-        completed="queued",
-        tokens=int((waiting.end_byte - waiting.start_byte) / 3.5),
-    )
 
 
 def _shelve(known: Cut, made: Compressed, now_ms: int, report: Report) -> None:
