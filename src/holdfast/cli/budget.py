@@ -16,15 +16,15 @@ import click
 from holdfast.budget import desk
 from holdfast.budget.compartment import NAMES, PREFERENCES
 from holdfast.checkpoint.escape import shown
-from holdfast.cli import choose, colours
+from holdfast.cli import choose
+from holdfast.cli.budget_table import SHOWN_CHARS, show
 from holdfast.cli.choose import Chosen, NoSession
 from holdfast.lifecycle import budgeting
-from holdfast.lifecycle.budgeting import Part, Status
 from holdfast.wire import places
 
 Command = Callable[..., Any]
 MOST_FILE = 8 << 20
-SHOWN_ITEMS, SHOWN_CHARS = 8, 90
+SHOWN_ITEMS = 8
 _FILE_NAME = re.compile(r"\S*/\S*|\S+\.\w{1,8}")
 
 
@@ -62,7 +62,7 @@ def budget(ctx: click.Context, everything: bool, session: str, as_json: bool) ->
         plain = asdict(found) | {"pins": [one._asdict() for one in found.pins]}
         click.echo(json.dumps(plain, indent=2, ensure_ascii=False))
         return
-    _show(found, 10_000 if everything else SHOWN_ITEMS)
+    show(found, 10_000 if everything else SHOWN_ITEMS)
 
 
 @budget.command()
@@ -190,33 +190,6 @@ def _where(scope: str, session_id: str, project: Path | None) -> str:
 
 def _spelled(share: float | None) -> str:
     return "role" if share is None else f"{share:g}"
-
-
-def _show(found: Status, most: int) -> None:
-    spent = f"{found.spent_tokens:,} of {found.max_tokens:,} tokens"
-    click.echo(f"brief    {spent}, role {found.role}")
-    left = colours.left(found.ops_left, found.minutes_left)
-    click.echo(f"window   {found.used_ratio:.1%} used; {left} ({shown(found.forecast_basis)})")
-    for part in found.parts:
-        _show_part(part, most)
-    for words in found.loans:
-        click.echo(f"loan     {words}")
-    for one in found.pins:
-        click.echo(f"pin      {one.id} ({one.scope}, {one.compartment}) {shown(one.text)}")
-    if found.evicted:
-        click.echo(f"evicted  {', '.join(found.evicted)}")
-
-
-def _show_part(part: Part, most: int) -> None:
-    borrowed = f", {part.borrowed_tokens:,} borrowed" if part.borrowed_tokens else ""
-    lent = f", {part.lent_tokens:,} lent" if part.lent_tokens else ""
-    share = f"{part.share:.0%} by {part.set_by}, {part.share_tokens:,} tokens"
-    click.echo(f"{part.name}  {share}: {part.spent_tokens:,} spent{borrowed}{lent}")
-    for one in part.items[:most]:
-        firm = ", never cut" if one.is_never_cut and not one.is_pinned else ""
-        click.echo(f"  {one.id} {one.section}{firm}: {shown(one.text)[:SHOWN_CHARS]}")
-    if len(part.items) > most:
-        click.echo(f"  … {len(part.items) - most} more: --all")
 
 
 def _share(given: str) -> float | None:

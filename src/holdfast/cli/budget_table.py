@@ -1,0 +1,38 @@
+"""The budget of a brief, for people."""
+
+from __future__ import annotations
+
+import click
+
+from holdfast.checkpoint.escape import shown
+from holdfast.cli import colours
+from holdfast.lifecycle.budgeting import Part, Status
+
+SHOWN_CHARS = 90
+
+
+def show(found: Status, most: int) -> None:
+    spent = f"{found.spent_tokens:,} of {found.max_tokens:,} tokens"
+    click.echo(f"brief    {spent}, role {found.role}")
+    left = colours.left(found.ops_left, found.minutes_left)
+    click.echo(f"window   {found.used_ratio:.1%} used; {left} ({shown(found.forecast_basis)})")
+    for part in found.parts:
+        _show_part(part, most)
+    for words in found.loans:
+        click.echo(f"loan     {words}")
+    for one in found.pins:
+        click.echo(f"pin      {one.id} ({one.scope}, {one.compartment}) {shown(one.text)}")
+    if found.evicted:
+        click.echo(f"evicted  {', '.join(found.evicted)}")
+
+
+def _show_part(part: Part, most: int) -> None:
+    borrowed = f", {part.borrowed_tokens:,} borrowed" if part.borrowed_tokens else ""
+    lent = f", {part.lent_tokens:,} lent" if part.lent_tokens else ""
+    share = f"{part.share:.0%} by {part.set_by}, {part.share_tokens:,} tokens"
+    click.echo(f"{part.name}  {share}: {part.spent_tokens:,} spent{borrowed}{lent}")
+    for one in part.items[:most]:
+        firm = ", never cut" if one.is_never_cut and not one.is_pinned else ""
+        click.echo(f"  {one.id} {one.section}{firm}: {shown(one.text)[:SHOWN_CHARS]}")
+    if len(part.items) > most:
+        click.echo(f"  … {len(part.items) - most} more: --all")
