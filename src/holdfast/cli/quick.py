@@ -7,6 +7,8 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
+from holdfast.wire.inert import is_utf8
+
 if TYPE_CHECKING:
     from holdfast.memory.answer import Answer
 
@@ -70,5 +72,5 @@ def _given(words: list[str]) -> dict[str, object] | None:
     if not limit.isdecimal() or not 1 <= int(limit[:4]) <= MOST:
         return None
     query = str(given.get("query", ""))
-    is_plain = bool(query.strip()) and query.encode(errors="replace").decode() == query
+    is_plain = bool(query.strip()) and is_utf8(query)
     return given | {"limit": int(limit)} if is_plain else None

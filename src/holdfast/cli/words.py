@@ -5,6 +5,8 @@ from __future__ import annotations
 
 import click
 
+from holdfast.wire.inert import is_utf8
+
 
 class Words(click.ParamType[str]):
     name = "text"
@@ -12,9 +14,7 @@ class Words(click.ParamType[str]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> str:
-        try:
-            str(value).encode()
-        except UnicodeEncodeError:
+        if not is_utf8(str(value)):
             shown = ascii(str(value)[:80])
             self.fail(f"{shown} is not UTF-8; say it in a terminal that is", param, ctx)
         return str(value)

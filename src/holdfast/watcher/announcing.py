@@ -15,6 +15,7 @@ from holdfast.watcher.aside import Aside
 from holdfast.watcher.glance import Glance
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
+from holdfast.wire.inert import is_utf8
 from holdfast.work import board, events, messages, projects
 
 TOPIC, FROM = "checkpoint_trigger", "watcher"
@@ -41,7 +42,7 @@ class Board:
     def trigger(self, seen: Glance, why: str, checkpoint: str, now_ms: int) -> None:
         """Once for each checkpoint, also where the one who took it was killed before he said so,
         or no board could be reached just then: it is said when one can."""
-        if not _is_text(f"{seen.found.session_id}{seen.found.agent_id}{seen.project}"):
+        if not is_utf8(f"{seen.found.session_id}{seen.found.agent_id}{seen.project}"):
             log.add("WARN", "watcher", f"{seen.found.path}: nobody can be told by such a name")
             return
         row = _row(seen, why, checkpoint, now_ms)
@@ -100,11 +101,6 @@ class Board:
         if self._store is not None and self._is_ours and not self._aside.is_busy:
             self._store.close()
             self._store = None
-
-
-def _is_text(name: str) -> bool:
-    """A file's name may hold bytes that are no UTF-8; the board holds text."""
-    return name.isascii() or name == name.encode("utf-8", "replace").decode()
 
 
 def _put(project: str, row: Row, now_ms: int, connection: Connection) -> bool:

@@ -6,6 +6,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from holdfast.redact import are_clean
+from holdfast.wire.inert import is_utf8
 from holdfast.work.errors import Refused
 
 MOST_NAMES = 4_096
@@ -30,13 +31,12 @@ def agent(name: str, field: str) -> str:
 
 
 def text(words: str, field: str, most: int = MOST_TEXT_CHARS) -> str:
-    """The same words, if they are some. Arguments and file names may hold bytes that are no
-    UTF-8; neither engine keeps NUL."""
+    """The same words, if they are some; neither engine keeps NUL."""
     if not words.strip():
         raise Refused(f"{field} must not be empty", field)
     if len(words) > most:
         raise Refused(f"{field} must hold at most {most:,} characters", field)
-    if "\0" in words or words != words.encode("utf-8", "replace").decode():
+    if "\0" in words or not is_utf8(words):
         raise Refused(f"{field} must be text in UTF-8, without NUL", field)
     return words
 
