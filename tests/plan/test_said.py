@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.plan.estimate import Estimate, shared
 from holdfast.plan.estimate import given as given_tokens
-from holdfast.plan.said import about, counted, short, sized, span
+from holdfast.plan.said import about, counted, short, span
 
 
 @pytest.mark.requirement("P1")
@@ -25,7 +25,7 @@ def test_counts_and_ranges_as_people_say_them() -> None:
     assert (span(5_886, 49_040), span(5, 5)) == ("5,900 to 49,000", "")
     assert [counted(n, "batch") for n in (0, 1, 2)] == ["0 batches", "1 batch", "2 batches"]
     assert counted(1_000, "task") == "1,000 tasks"
-    assert sized(given_tokens(12_345)) == ("12,345", "as given")
-    assert sized(shared(133_334)) == ("130,000", "a share")
-    assert sized(Estimate(17_386, 5_886, 49_040, "")) == ("17,000", "5,900 to 49,000")
+    assert given_tokens(12_345).in_words == ("12,345", "as given")
+    assert shared(133_334).in_words == ("130,000", "a share")
+    assert Estimate(17_386, 5_886, 49_040, "").in_words == ("17,000", "5,900 to 49,000")
     assert (short("a b c", 5), short("a b c d", 5)) == ("a b c", "a b…")

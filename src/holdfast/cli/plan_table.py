@@ -16,7 +16,6 @@ from holdfast.plan.said import (
     named,
     nothing_left,
     short,
-    sized,
     span,
     step_of,
 )
@@ -96,7 +95,7 @@ def _batch(table: Table, at: int, batch: Batch) -> None:
 
 
 def _task(table: Table, piece: Piece, differ: bool) -> None:
-    tokens, wide = sized(piece.estimate)
+    tokens, wide = piece.estimate.in_words
     words = Text(short(named(piece.task.shown), MOST_CHARS))
     for line in _beneath(piece):
         words.append(f"\n{line}", style="dim")

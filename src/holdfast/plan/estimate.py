@@ -16,7 +16,7 @@ from holdfast.plan.likeness import Asked
 from holdfast.plan.nearest import Nearest
 from holdfast.plan.prior import Line
 from holdfast.plan.ran import Missed, Ran
-from holdfast.plan.said import counted
+from holdfast.plan.said import about, counted, span
 from holdfast.plan.used import Used
 
 NEIGHBOURS = (39, 29, 19, 9)  # of 10 k - 1 the k-th from either end bound eight in ten
@@ -34,6 +34,13 @@ class Estimate:
     low_tokens: int
     high_tokens: int
     basis: str
+
+    @property
+    def in_words(self) -> tuple[str, str]:
+        """The number, and its range or whose word it is; what the plan gives stands as given."""
+        if self.basis == GIVEN:
+            return f"{self.tokens:,}", "as given"
+        return about(self.tokens), span(self.low_tokens, self.high_tokens) or "a share"
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from html import escape
 
 from holdfast.plan.lettering import width, wrapped
 from holdfast.plan.mermaid import MOST_BATCHES, head
-from holdfast.plan.said import about, counted, listed, named, sized, step_of
+from holdfast.plan.said import about, counted, listed, named, step_of
 from holdfast.plan.split import Piece
 from holdfast.plan.workflow import Batch, Workflow
 from holdfast.wire.inert import inert
@@ -136,7 +136,7 @@ def _task(sheet: _Sheet, piece: Piece, top: int, numbers: dict[str, str]) -> int
 
 
 def _size(piece: Piece) -> str:
-    tokens, wide = sized(piece.estimate)
+    tokens, wide = piece.estimate.in_words
     known = piece.estimate.low_tokens == piece.estimate.high_tokens
     return f"{tokens}, {wide}" if known else f"{tokens} ({wide})"
 

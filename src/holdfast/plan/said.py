@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.plan.estimate import GIVEN, Estimate
 from holdfast.redact import redact
 from holdfast.wire.inert import inert
 
@@ -25,14 +24,6 @@ def about(tokens: int) -> str:
 def span(low: int, high: int) -> str:
     """Empty where there is none."""
     return f"{about(low)} to {about(high)}" if low != high else ""
-
-
-def sized(estimate: Estimate) -> tuple[str, str]:
-    """The number, and its range or whose word it is; what the plan gives stands as it is given."""
-    if estimate.basis == GIVEN:
-        return f"{estimate.tokens:,}", "as given"
-    wide = span(estimate.low_tokens, estimate.high_tokens)
-    return about(estimate.tokens), wide or "a share"
 
 
 def counted(count: int, noun: str) -> str:
