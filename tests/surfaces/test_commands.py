@@ -386,6 +386,16 @@ def test_the_status_line_shows_the_forecast_and_the_checkpoint(tmp_path: Path) -
 
 
 @pytest.mark.requirement("U4")
+def test_one_operation_left_is_one(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", *_minutely(120_000, 140_000, 160_000))
+    fire("PostToolUse", path)
+    assert "~0 ops" in _line(PAYLOAD | {"transcript_path": str(path)})
+    path = a_transcript(tmp_path / "u.jsonl", *_minutely(156_000, 159_000, 162_000))
+    fire("PostToolUse", path, session="s2")
+    assert "~1 op / " in _line(PAYLOAD | {"transcript_path": str(path), "session_id": "s2"})
+
+
+@pytest.mark.requirement("U4")
 def test_the_user_s_own_status_line_stays_first() -> None:
     theirs = ("statusline", "--wraps", "cat >/dev/null; echo mine")
     for switch, shown in (("0", ["mine", "▓▓▓▓▓▓▓▓░░ 75% orange"]), ("1", ["mine"])):

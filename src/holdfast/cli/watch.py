@@ -60,7 +60,9 @@ def _table(rows: list[dict[str, Any]], width: int) -> Table:
             *((_cell(row["agent_type"] or row["agent_id"], 16),) if agents else ()),
             colours.bar(row["used_ratio"], zone, BAR if width >= NARROW else SHORT_BAR),
             "compacting" if row["compacting"] else f"{about}{row['used_ratio']:.0%}",
-            "?" if row["ops_left"] is None else f"{row['ops_left']:,} ops",
+            "?"
+            if row["ops_left"] is None
+            else f"{row['ops_left']:,} op{'' if row['ops_left'] == 1 else 's'}",
             str(row["alert"] or ""),
             folder,
         )
