@@ -12,9 +12,10 @@ from hypothesis import strategies as st
 
 from holdfast.conductor import prompt
 from holdfast.conductor.account import Account
-from holdfast.conductor.left import by_id, left, settled, share_of
+from holdfast.conductor.left import by_id, left, share_of
 from holdfast.plan import estimate, room
 from holdfast.plan.errors import BadPlan
+from holdfast.plan.fields import MOST_FILES
 from holdfast.plan.make import make
 from holdfast.plan.pattern import Pattern
 from holdfast.plan.read import load, read
@@ -85,8 +86,12 @@ def test_a_file_more_in_the_folder_is_no_other_task(project: Path) -> None:
 
 
 @pytest.mark.requirement("P5")
-def test_files_that_a_cut_task_makes_in_its_folder_are_no_work_left(project: Path) -> None:
-    plan = a_plan(a_task(files=("api",), estimate_tokens=300))
+@pytest.mark.parametrize("groups", [(), (("api",),)])
+@pytest.mark.parametrize("made", [["made.py"], ["."], [f"m{n}.py" for n in range(MOST_FILES)]])
+def test_neither_what_a_cut_task_makes_in_its_folder_nor_what_it_moves_away_is_work_left(
+    project: Path, made: list[str], groups: tuple[tuple[str, ...], ...]
+) -> None:
+    plan = a_plan(a_task(files=("api",), groups=groups, estimate_tokens=300))
     known, spread_out = Account(), spread(plan, project)
     flow = make(spread_out, room.stated(100, 3), estimate.Past(), project)
     for number, piece in enumerate(p for batch in flow.batches for p in batch.pieces):
@@ -94,9 +99,12 @@ def test_files_that_a_cut_task_makes_in_its_folder_are_no_work_left(project: Pat
         started = {"kind": "started", "session": str(number), "tasks": [share]}
         known.take(started)
         known.take({"kind": "ended", "session": str(number), "result": "done"})
-        (project / f"api/made{number}.py").write_text("", encoding="utf-8")
-    assert len(known.done) == 3
-    again = settled(spread(plan, project), known.spread())
+    assert len(known.done) == (1 if groups else 3)
+    if made == ["."]:
+        (project / "api").rename(project / "moved")
+    for name in made if made != ["."] else ():
+        (project / "api" / name).touch()
+    again = spread(plan, project, known.spread())
     assert [task.done for task in left(again, known.coverage()).tasks] == [True]
 
 

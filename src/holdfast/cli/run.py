@@ -19,6 +19,7 @@ from holdfast.cli.run_progress import shown
 from holdfast.cli.token_count import TokenCount
 from holdfast.client.install.scopes import claude_folder
 from holdfast.conductor import account, claude, seat
+from holdfast.conductor.account import Account
 from holdfast.conductor.ahead import Ahead
 from holdfast.conductor.claude import Client
 from holdfast.conductor.conduct import Conductor
@@ -28,9 +29,10 @@ from holdfast.conductor.floor import Floor, Wishes
 from holdfast.conductor.journal import Journal
 from holdfast.conductor.plan_folder import folder_of
 from holdfast.plan import past, read
-from holdfast.plan.errors import NoPlan
+from holdfast.plan.errors import BadPlan, NoPlan
 from holdfast.plan.make import make
 from holdfast.plan.room import Room
+from holdfast.plan.spread import spread
 from holdfast.plan.task import Plan
 from holdfast.plan.workflow import Workflow
 from holdfast.settings import load as settings_load
@@ -99,11 +101,14 @@ def run(
     if str(file) == "-":
         raise click.UsageError("a plan to run is a file: said again, the run goes on by its path")
     root = (project or Path.cwd()).resolve()
-    plan = read.load(file, root)
-    if not plan.tasks:
+    written = read.load(file)
+    if not written.tasks:
         raise NoPlan("the plan has no tasks").named(str(file))
+    folder = folder_of(file, root)
+    known = account.of(Journal(folder, only_read=True).records)
+    plan = _spread(written, root, known, file)
     if status:
-        return run_status.show(plan, file, folder_of(file, root), as_plain)
+        return run_status.show(plan, known, file, folder, as_plain)
     client = _client(client_binary, dry_run)
     settings = settings_load.load(str(root))
     wishes = Wishes(
@@ -116,7 +121,6 @@ def run(
         timeout_seconds=timeout and timeout * 60,
     )
     planner = _Planner(root, rooms.for_run(settings, root, model, window, _now_ms()))
-    folder = folder_of(file, root)
     if dry_run:
         floor = _floor(wishes, folder, Journal(folder, only_read=True))
         conductor = _conductor(floor, plan, planner, settings, file)
@@ -134,6 +138,13 @@ def run(
         reports.append(conductor.report)
         with _ended_by_signals(floor):
             conductor.run()
+
+
+def _spread(plan: Plan, root: Path, known: Account, file: Path) -> Plan:
+    try:
+        return spread(plan, root, known.spread())
+    except BadPlan as slip:
+        raise slip.named(str(file)) from None
 
 
 def _floor(

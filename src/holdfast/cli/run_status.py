@@ -10,8 +10,7 @@ import click
 
 from holdfast.conductor import account, seat
 from holdfast.conductor.account import Account, Try
-from holdfast.conductor.journal import Journal
-from holdfast.conductor.left import left, settled
+from holdfast.conductor.left import left
 from holdfast.plan.said import counted, named, short
 from holdfast.plan.task import Plan, Task
 from holdfast.wire.inert import inert
@@ -21,8 +20,7 @@ DONE, AT_WORK, BROKEN_OFF, FAILED, LEFT = "done", "at work", "broken off", "fail
 MOST_SHOWN = 200  # tasks; the rest is a number
 
 
-def show(plan: Plan, file: Path, folder: str, as_plain: bool) -> None:
-    known = account.of(Journal(folder, only_read=True).records)
+def show(plan: Plan, known: Account, file: Path, folder: str, as_plain: bool) -> None:
     found = _found(plan, known, seat.is_taken(folder)) | {"plan": str(file), "folder": folder}
     if as_plain:
         click.echo(json.dumps({"version": VERSION, **found}, indent=2))
@@ -37,7 +35,7 @@ def show(plan: Plan, file: Path, folder: str, as_plain: bool) -> None:
 
 
 def _found(plan: Plan, known: Account, at_work: bool) -> dict[str, Any]:
-    now = left(settled(plan, known.spread()), known.coverage())
+    now = left(plan, known.coverage())
     tasks = []
     for task in now.tasks:
         tries = [one for one in known.sessions if task.id in one.specs]

@@ -10,7 +10,7 @@ from holdfast.conductor import handing
 from holdfast.conductor.account import Share, Try
 from holdfast.conductor.floor import Floor
 from holdfast.conductor.job import Job
-from holdfast.conductor.left import by_id, left, settled, share_of
+from holdfast.conductor.left import by_id, left, share_of
 from holdfast.conductor.prompt import Told
 from holdfast.plan.split import Piece
 from holdfast.plan.task import Plan
@@ -26,7 +26,7 @@ class Ahead:
 
     def __init__(self, floor: Floor, plan: Plan, make: Make, share_tokens: int) -> None:
         self._floor, self._make = floor, make
-        self._plan = plan = settled(plan, floor.account.spread())
+        self._plan = plan
         self._share_tokens = share_tokens
         self._known = by_id(plan)
 

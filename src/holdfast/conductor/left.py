@@ -52,17 +52,6 @@ def _with_files(task: Task, files: tuple[str, ...]) -> Task:
     )
 
 
-def settled(plan: Plan, spread: Mapping[tuple[str, str], tuple[str, ...]]) -> Plan:
-    """Folders as they were when the first part of their task was begun: files that its parts
-    make are none of its work."""
-
-    def one(task: Task) -> Task:
-        files = spread.get((task.id, task.hash), task.files)
-        return replace(task, files=files, subtasks=tuple(map(one, task.subtasks)))
-
-    return replace(plan, tasks=tuple(map(one, plan.tasks))) if spread else plan
-
-
 def by_id(plan: Plan) -> dict[str, Task]:
     return {one.id: one for task in plan.tasks for one in (task, *task.subtasks)}
 

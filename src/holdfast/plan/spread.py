@@ -7,7 +7,7 @@ files. The task stays the one the plan wrote: a file more in the folder is no ot
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -22,22 +22,31 @@ from holdfast.plan.task import Plan, Task
 
 MOST_NAMES = 200_000  # of a project without git; what is beyond is not seen
 NOT_WALKED = (b"node_modules", b"__pycache__")
+Begun = Mapping[tuple[str, str], tuple[str, ...]]  # by task and hash: what its folders held
 
 
-def spread(plan: Plan, root: Path) -> Plan:
-    """The same plan with files alone; BadPlan where a folder holds more than a task may have."""
+def spread(plan: Plan, root: Path, begun: Begun | None = None) -> Plan:
+    """The same plan with files alone; BadPlan where a folder holds more than a task may have.
+
+    Of a task some parts of which were begun, the files it had then: those that its parts make are
+    none of its work, and those that they moved away are no other task.
+    """
     names = _Names(root)
-    return replace(plan, tasks=tuple(_task(task, names) for task in plan.tasks))
+    return replace(plan, tasks=tuple(_task(task, names, begun or {}) for task in plan.tasks))
 
 
-def _task(task: Task, names: _Names) -> Task:
+def _task(task: Task, names: _Names, begun: Begun) -> Task:
+    known = begun.get((task.id, task.hash)) if begun else None
+    groups = [names.of(group) for group in task.groups]
+    if known is not None:
+        groups = [tuple(file for file in group if file in known) for group in groups]
     found = replace(
         task,
-        files=names.of(task.files),
-        groups=tuple(names.of(group) for group in task.groups),
-        subtasks=tuple(_task(step, names) for step in task.subtasks),
+        files=names.of(task.files) if known is None else known,
+        groups=tuple(group for group in groups if group),
+        subtasks=tuple(_task(step, names, begun) for step in task.subtasks),
     )
-    if len(found.files) > MOST_FILES:
+    if known is None and len(found.files) > MOST_FILES:
         words = f"its folders hold {len(found.files):,} files: at most {MOST_FILES:,} are read"
         raise BadPlan(f"task {task.id!r}: {words}", task.place)
     return found if found == task else replace(found, written=task)
