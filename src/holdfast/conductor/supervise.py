@@ -32,9 +32,15 @@ NOTE_BYTES = 4096
 ERROR_BYTES = 4096
 MOST_LINE = 16 << 20
 NOT_DONE = "NOT DONE"
-# However it is set: a list item, bold, a heading, with a colon. "NOT DONE: none" names nothing.
-_NOT_DONE = re.compile(rf"^(?:[^\w\n]|_)*{NOT_DONE}\b[\W_]{{0,20}}([^\n:]*)", re.MULTILINE)
-_NAMES_NOTHING = frozenset(("none", "nothing", "n/a"))
+# However it is set: a list item, numbered or not, bold, a heading, with a colon. "NOT DONE: none"
+# names nothing, whatever is said beside it; "NOT DONE: none of the tests" does.
+_NOT_DONE = re.compile(
+    rf"^(?:[^\w\n]|_)*(?:\w{{1,3}}[.)](?:[^\w\n]|_)*)?{NOT_DONE}\b[\W_]{{0,20}}([^\n:]*)",
+    re.MULTILINE,
+)
+_NAMES_NOTHING = re.compile(
+    r"(?:none|nothing|n/a)(?:[\W_]*$|\s+[^\w\s]|[],;!)|]|\.\s)", re.IGNORECASE
+)
 LINUX = os.uname().sysname == "Linux"
 _PDEATHSIG, _SUBREAPER = 1, 36
 
@@ -271,7 +277,7 @@ def why_not(words: str) -> str:
 def _named(words: str) -> list[tuple[str, int]]:
     """Each with where its name ends."""
     found = [(one[1].strip(" \t`*_,.")[:120], one.end()) for one in _NOT_DONE.finditer(words)]
-    return [(name or "?", end) for name, end in found if name.lower() not in _NAMES_NOTHING]
+    return [(name or "?", end) for name, end in found if not _NAMES_NOTHING.match(name)]
 
 
 def children() -> list[tuple[int, int]]:

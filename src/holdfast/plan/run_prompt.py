@@ -10,8 +10,12 @@ import re
 from dataclasses import dataclass
 
 # As `conductor.supervise` has it, a file that imports nothing of ours: a test holds them equal.
-_NOT_DONE = re.compile(r"^(?:[^\w\n]|_)*NOT DONE\b[\W_]{0,20}([^\n:]*)", re.MULTILINE)
-_NAMES_NOTHING = frozenset(("none", "nothing", "n/a"))
+_NOT_DONE = re.compile(
+    r"^(?:[^\w\n]|_)*(?:\w{1,3}[.)](?:[^\w\n]|_)*)?NOT DONE\b[\W_]{0,20}([^\n:]*)", re.MULTILINE
+)
+_NAMES_NOTHING = re.compile(
+    r"(?:none|nothing|n/a)(?:[\W_]*$|\s+[^\w\s]|[],;!)|]|\.\s)", re.IGNORECASE
+)
 _HEAD = re.compile(r"This is batch \d+ of \d+ of (?:a plan|the plan \")")
 STEP_OF = "This is one step of a larger task,"
 _AGAIN = "A session before you began this same work"
@@ -38,8 +42,8 @@ def is_of_a_run(prompt: str) -> bool:
 
 def names_not_done(answer: str) -> bool:
     """Whether a session says that it left something undone."""
-    named = (name.strip(" \t`*_,.").lower() for name in _NOT_DONE.findall(answer))
-    return any(one not in _NAMES_NOTHING for one in named)
+    named = (name.strip(" \t`*_,.")[:120] for name in _NOT_DONE.findall(answer))
+    return any(not _NAMES_NOTHING.match(one) for one in named)
 
 
 def tasks(prompt: str) -> list[Given]:
