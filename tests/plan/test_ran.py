@@ -104,6 +104,14 @@ def test_any_words_at_all_are_read_without_a_slip(text: str) -> None:
 
 
 @pytest.mark.requirement("P1")
+def test_a_line_of_a_million_brackets_is_gone_through_once() -> None:
+    head = "This is batch 1 of 1 of a plan.\n"
+    words = f"{head}\n## 1. Dig  [dig]\n\n## 1. a{'  [' * 1_000_000}\n{prompt.TERMS}"
+    assert run_prompt.is_of_a_run(words)
+    assert len(run_prompt.tasks(words)) == 1
+
+
+@pytest.mark.requirement("P1")
 def test_many_files_are_counted_though_few_are_listed() -> None:
     names = tuple(f"f{n}.py" for n in range(prompt.MOST_LISTED + 1_234))
     many = a_task("many", files=names)

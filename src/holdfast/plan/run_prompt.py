@@ -19,7 +19,8 @@ _NAMES_NOTHING = re.compile(
 _HEAD = re.compile(r"This is batch \d+ of \d+ of (?:a plan|the plan \")")
 STEP_OF = "This is one step of a larger task,"
 _AGAIN = "A session before you began this same work"
-_TASK = re.compile(r"^## \d+\. (.+?)  \[[^\]\n]+\]$", re.MULTILINE)
+# No bracket in an id: else a line of nothing but brackets would be gone through once for each.
+_TASK = re.compile(r"^## \d+\. (.+?)  \[[^][\n]+\]$", re.MULTILINE)
 _TERMS = '\n## What "done" means\n'
 _PART = re.compile(r" \(part \d+ of \d+\)$")
 _FILES = re.compile(
