@@ -20,6 +20,7 @@ from pydantic import (
 from starlette.convertors import StringConvertor, register_url_convertor
 
 from holdfast.redact import are_clean, redact, without_named
+from holdfast.wire.inert import is_utf8
 from holdfast.work import moment
 
 MOST_INT = 2**31 - 1
@@ -44,10 +45,8 @@ def plain(text: str) -> str:
     """Neither engine keeps NUL, and half a surrogate is no character."""
     if "\x00" in text:
         raise ValueError("must not hold the character NUL")
-    try:
-        text.encode()
-    except UnicodeEncodeError as slip:
-        raise ValueError("must be valid Unicode") from slip
+    if not is_utf8(text):
+        raise ValueError("must be valid Unicode")
     return text
 
 
