@@ -85,6 +85,18 @@ def test_a_file_more_in_the_folder_is_no_other_task(project: Path) -> None:
     assert before.hash == after.hash == plan.tasks[0].hash
 
 
+@pytest.mark.requirement("P2")
+@pytest.mark.parametrize("written", ["api/**/*.py", "api/a.py", "api"])
+def test_a_name_from_the_root_or_by_a_link_is_the_same_as_one_from_the_project(
+    project: Path, written: str
+) -> None:
+    near, far = a_task(files=(written,)), a_task("two", files=(f"{project}/{written}",))
+    (project / "linked").symlink_to("api")
+    linked = a_task("three", files=(f"linked{written.removeprefix('api')}",))
+    one, two, three = spread(a_plan(near, far, linked), project).tasks
+    assert one.files == two.files == three.files
+
+
 @pytest.mark.requirement("P5")
 @pytest.mark.parametrize("groups", [(), (("api",),)])
 @pytest.mark.parametrize("made", [["made.py"], ["."], [f"m{n}.py" for n in range(MOST_FILES)]])

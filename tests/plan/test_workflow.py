@@ -14,6 +14,7 @@ from holdfast.plan.make import make
 from holdfast.plan.mermaid import mermaid
 from holdfast.plan.picture import svg
 from holdfast.plan.room import Room
+from holdfast.plan.spread import spread
 from holdfast.plan.task import Plan, Task
 from holdfast.plan.workflow import Workflow, as_json
 from tests.plan.builders import a_room, a_task
@@ -72,6 +73,35 @@ def test_a_picture_says_whose_step_a_step_is() -> None:
     steps = (_sized("big/one", spec="big"), _sized("big/two", spec="big"))
     found = _made(_sized("big", 200_000, title="Rebuild it", subtasks=steps))
     assert svg(found).count("a step of &quot;Rebuild it&quot;") == 2
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize(
+    ("one", "other", "kind"),
+    [
+        (a_task(files=("src",)), a_task(files=("src/new.py",)), "single"),
+        (a_task(files=("src/*.py",)), a_task(files=("src/new.py",)), "single"),
+        (a_task(files=("src/*.py",)), a_task(files=("src/new.md",)), "parallel"),
+        (a_task(files=("new/**",)), a_task(files=("new/x.py",)), "single"),
+        (a_task(files=("src/a.py",)), a_task(files=("linked/a.py",)), "single"),
+        (a_task(files=("src/a.py",)), a_task(files=("linked/b.py",)), "parallel"),
+        (
+            a_task(subtasks=(a_task("s", files=("x.py",)),)),
+            a_task(subtasks=(a_task("t", files=("x.py",)),)),
+            "single",
+        ),
+    ],
+)
+def test_what_will_be_made_in_a_folder_is_shared_too(
+    tmp_path: Path, one: Task, other: Task, kind: str
+) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src/a.py").touch()
+    (tmp_path / "linked").symlink_to("src")
+    tasks = (replace(one, estimate_tokens=10), replace(other, id="b", spec="b", estimate_tokens=9))
+    for order in (tasks, tasks[::-1]):
+        spread_out = spread(Plan("p", order), tmp_path).tasks
+        assert as_json(_made(*spread_out))["nodes"]["batch_0"]["type"] == kind
 
 
 @pytest.mark.requirement("X4")

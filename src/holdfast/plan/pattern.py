@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import fnmatch
 import re
+from itertools import takewhile
 from posixpath import normpath
 
 MARKS = frozenset("*?[")
@@ -14,14 +15,21 @@ ANY = "**"
 
 
 class Pattern:
+    """`folder`: all that fits lies there."""
+
     def __init__(self, text: str) -> None:
+        words = normpath(text).split("/")
+        plain = takewhile(lambda word: not MARKS.intersection(word), words[:-1])
+        self.folder = "/".join(plain) or "."
         self._parts = [
-            None if part == ANY else re.compile(fnmatch.translate(part))
-            for part in normpath(text).split("/")
+            None if part == ANY else re.compile(fnmatch.translate(part)) for part in words
         ]
 
     def fits(self, name: str) -> bool:
         """All ways to go through the pattern at once: how many of its parts each has used up."""
+        last = self._parts[-1]
+        if last is not None and not last.match(name.rpartition("/")[2]):
+            return False  # most names of a large project
         at = self._and_past({0})
         for part in name.split("/"):
             at = self._and_past({after for one in at for after in self._after(one, part)})

@@ -6,15 +6,16 @@ long as that work is, wherever the batch stands.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import sqrt
 from pathlib import PurePosixPath
 from typing import Any
 
+from holdfast.plan.pattern import MARKS, Pattern
 from holdfast.plan.room import Room
 from holdfast.plan.split import Piece
-from holdfast.plan.task import digest
+from holdfast.plan.task import Task, digest
 
 CHECKPOINT = "Run /holdfast:checkpoint to save progress"
 
@@ -70,14 +71,31 @@ def is_parallel(pieces: Sequence[Piece]) -> bool:
         return False
     files: set[str] = set()
     folders: set[str] = set()
+    patterns: list[Pattern] = []
     for piece in pieces:
-        own = {*piece.task.files, *(piece.of.files if piece.of else ())}
+        own = _names(piece.task) | (_names(piece.of) if piece.of else set())
         above = {str(folder) for file in own for folder in PurePosixPath(file).parents}
+        stands_for = [Pattern(name) for name in own if MARKS.intersection(name)]
         if own & files or own & folders or above & files:
+            return False
+        if _any_fits(patterns, own) or _any_fits(stands_for, files):
             return False
         files |= own
         folders |= above
+        patterns += stands_for
     return True
+
+
+def _names(task: Task) -> set[str]:
+    """Its files, those of its steps, and the folders it was given: what is not there yet will be
+    made in them."""
+    written = task.written.files if task.written else ()
+    steps = (name for step in task.subtasks if not step.done for name in _names(step))
+    return {*task.files, *written, *steps}
+
+
+def _any_fits(patterns: Sequence[Pattern], names: Iterable[str]) -> bool:
+    return bool(patterns) and any(one.fits(name) for name in names for one in patterns)
 
 
 def as_json(workflow: Workflow) -> dict[str, Any]:
