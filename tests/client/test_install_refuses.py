@@ -23,6 +23,7 @@ from holdfast.client.install.errors import (
 )
 from holdfast.client.install.lock import only_one
 from holdfast.client.install.plan import apply, plan_install
+from holdfast.client.install.settings_seen import settings_in
 
 from .desk import Desk
 from .settings_samples import SAMPLES
@@ -134,6 +135,14 @@ def test_a_folder_in_place_of_the_file_is_refused(desk: Desk) -> None:
     with pytest.raises(SettingsBroken, match="is not a file"):
         desk.install()
     assert desk.settings.is_dir()
+
+
+def test_a_pipe_in_place_of_the_file_is_nothing_to_wait_for(desk: Desk) -> None:
+    desk.settings.parent.mkdir(parents=True)
+    os.mkfifo(desk.settings)
+    assert settings_in(desk.settings) == {}
+    with pytest.raises(SettingsBroken, match="is not a file"):
+        desk.install()
 
 
 def test_a_read_only_file_is_refused_even_for_root(desk: Desk) -> None:

@@ -41,6 +41,9 @@ class Change:
 
 
 def bytes_of(path: Path) -> bytes | None:
+    """None where there is none; a pipe, whose writer may never come, is nothing we read."""
+    if path.is_fifo():
+        raise OSError(f"{path} is a pipe")
     try:
         return path.read_bytes()
     except FileNotFoundError:
