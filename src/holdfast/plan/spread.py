@@ -64,25 +64,22 @@ class _Names:
         return tuple(dict.fromkeys(name for file in files for name in self._of(file)))
 
     def _of(self, file: str) -> tuple[str, ...]:
-        """What stands for nothing is one name, as the project has it: it may be there later."""
+        """What stands for nothing is one name: it may be there later. One file has one name,
+        however it was written: from the root, or by a linked folder."""
         if file not in self._known:
-            self._known[file] = tuple(self._held(file)) or (self._plain(file),)
+            path = inside(Path(self._root), file)
+            name = file if path is None else str(path)[len(self._root) :].lstrip("/") or "."
+            self._known[file] = tuple(self._held(name, path)) or (name,)
         return self._known[file]
 
-    def _plain(self, file: str) -> str:
-        """One file has one name, however it was written: from the root, or by a linked folder."""
-        path = inside(Path(self._root), file)
-        return file if path is None else relpath(path, self._root)
-
-    def _held(self, file: str) -> Iterable[str]:
-        path = inside(Path(self._root), file)
+    def _held(self, name: str, path: Path | None) -> Iterable[str]:
         if path is None or isfile(path):
             return ()
         if isdir(path):
-            return self._below(relpath(path, self._root))
-        if not MARKS.intersection(file):
+            return self._below(name)
+        if not MARKS.intersection(name):
             return ()
-        pattern = Pattern(relpath(path, self._root))
+        pattern = Pattern(name)
         return (one for one in self._below(pattern.folder) if pattern.fits(one))
 
     def _below(self, folder: str) -> list[str]:
