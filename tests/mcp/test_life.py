@@ -184,6 +184,14 @@ def test_a_question_that_is_no_protocol_is_answered(tmp_path: Path) -> None:
         assert talk.ask("tools/list")["tools"]
 
 
+@pytest.mark.requirement("U6")
+def test_a_carriage_return_between_two_words_is_a_blank(tmp_path: Path) -> None:
+    with talking(tmp_path) as talk:
+        talk.write_raw(b'{"jsonrpc":"2.0",\r"id":99,\r"method":"tools/list"}\r')
+        talk.send("ping")  # were it refused, the server would still answer this one
+        assert talk.hear(99)["tools"]
+
+
 @pytest.mark.requirement("U6", "X3")
 def test_a_server_nobody_can_hear_ends_though_its_input_is_open(tmp_path: Path) -> None:
     with talking(tmp_path) as talk:

@@ -38,7 +38,8 @@ def taken() -> TextIO:
     nothing = os.open(os.devnull, os.O_RDONLY | os.O_CLOEXEC)
     os.dup2(nothing, 0)
     os.close(nothing)
-    return open(ours, encoding="utf-8", errors="replace", closefd=False)
+    # A line ends with "\n" alone: a "\r" between two words is a blank of JSON's.
+    return open(ours, encoding="utf-8", errors="replace", newline="\n", closefd=False)
 
 
 async def _unheard(_refusal: types.JSONRPCError) -> None:
