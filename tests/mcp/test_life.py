@@ -188,8 +188,8 @@ def test_a_question_that_is_no_protocol_is_answered(tmp_path: Path) -> None:
 def test_a_carriage_return_between_two_words_is_a_blank(tmp_path: Path) -> None:
     with talking(tmp_path) as talk:
         talk.write_raw(b'{"jsonrpc":"2.0",\r"id":99,\r"method":"tools/list"}\r')
-        talk.send("ping")  # were it refused, the server would still answer this one
-        assert talk.hear(99)["tools"]
+        assert talk.process.stdout is not None
+        assert json.loads(talk.process.stdout.readline())["id"] == 99
 
 
 @pytest.mark.requirement("U6", "X3")
