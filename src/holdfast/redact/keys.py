@@ -22,9 +22,10 @@ _BETWEEN = r"(?:\s/(?=\s)|[\s>|+#*\"',;:-]|\\+[nrt]|[0-9]{1,6}(?:→|\t|: ))"
 _LINE = r"(?:[A-Za-z0-9+/]{20,}={0,2}|(?:Proc-Type|DEK-Info|Version|Comment|Hash): [^\r\n\\]{0,99})"
 _AFTER = rf"(?:{_BETWEEN}*+{_LINE})*+(?:{_BETWEEN}*+[A-Za-z0-9+/=]{{1,76}}\Z)?"
 # The same read from the end, where the head is lost; the n of an escaped line end is no base64.
+# (Nothing follows, so nothing is given back: see `assignment` for why it is not said with a `+`.)
 _BACKWARDS = (
     r"(?:(?:\s/(?=\s)|[\s>|+#*\"',;:-]|[nrt]\\+|(?:→|\t| :)[0-9]{1,6})*+"
-    r"={0,2}(?:(?![nrt]\\)[A-Za-z0-9+/]){20,}+)*+"
+    r"={0,2}(?:(?![nrt]\\)[A-Za-z0-9+/]){20,})*"
 )
 _BODY = r"[A-Za-z0-9+/]{20}"
 _ENCODED = r"LS0tLS1CRUdJTi(?:BSU0Eg|BFQyBQ|BEU0Eg|BQUklW|BPUEVO|BFTkNS|BQR1Ag)[A-Za-z0-9+/=]*"
