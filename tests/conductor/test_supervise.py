@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -10,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.conductor import seat
+from holdfast.conductor import orphans, seat, supervise
 from holdfast.conductor.errors import AnotherRuns
 from holdfast.conductor.supervise import Lines
 
 HOLD = """
 import sys
-from holdfast.conductor import seat
+from holdfast.conductor import orphans, seat, supervise
 with seat.held(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()
@@ -45,3 +47,18 @@ def test_the_seat_is_free_as_soon_as_its_holder_is_dead_reaped_or_not(tmp_path: 
         assert holder.stdout.read() == b""  # dead, and not reaped
         with seat.held(folder):
             pass
+
+
+@pytest.mark.requirement("P5", "X3")
+@pytest.mark.skipif(not supervise.LINUX, reason="only Linux hands orphans to others than init")
+def test_after_a_run_nobody_elses_orphans_come_to_us() -> None:
+    with orphans.adopted():
+        pass
+    started = subprocess.run(
+        ["sh", "-c", "sleep 60 >/dev/null & echo $!"], stdout=subprocess.PIPE, check=True, text=True
+    )
+    orphan = int(started.stdout)
+    try:
+        assert orphan not in [pid for pid, _ in supervise.children()]
+    finally:
+        os.kill(orphan, signal.SIGKILL)

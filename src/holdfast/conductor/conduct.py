@@ -32,14 +32,14 @@ class Conductor:
 
     def run(self) -> Report:
         """All that is left, or as far as it goes; what is reported holds also when this raises."""
-        orphans.adopt()
         try:
             self._settle()
             flow = self.flow()
             self.report.done_before = len(flow.done)
             if not flow.batches:
                 self.report.state = "nothing"
-            self._play(flow)
+            with orphans.adopted():
+                self._play(flow)
         except BaseException as slip:
             self.report.state = _state_of(slip)
             self.report.error = str(slip)

@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 
 from holdfast.conductor import supervise
 
 
-def adopt() -> None:
-    """Called before anything is started."""
+@contextmanager
+def adopted() -> Iterator[None]:
+    """While sessions run. Whoever runs one in a process of his own goes on without: others'
+    daemons would stay there as dead children nobody asks for."""
     supervise.adopt()
+    try:
+        yield
+    finally:
+        supervise.adopt(on=False)
 
 
 def end(but: Collection[int]) -> None:

@@ -55,12 +55,12 @@ def main(arguments: list[str]) -> int:
     return _Watch(lifeline, note, *_started(arguments[3:], system)).until_over()
 
 
-def adopt() -> ctypes.CDLL | None:
-    """From now on, whoever below us loses their parent is a child of ours."""
+def adopt(on: bool = True) -> ctypes.CDLL | None:
+    """From now on, whoever below us loses their parent is a child of ours; or no longer."""
     if not LINUX:
         return None
     system = ctypes.CDLL(None)
-    system.prctl(_SUBREAPER, 1, 0, 0, 0)
+    system.prctl(_SUBREAPER, int(on), 0, 0, 0)
     return system
 
 
