@@ -3,6 +3,7 @@ the middle of its task, and the session after them fails once."""
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -40,8 +41,13 @@ TIDE_USAGE = (60_000, 100_000, 140_000, 169_000, 20_000, 22_000)
 
 
 def _session(request: Received) -> str:
-    """Also of a request whose prompt has been summarised away."""
-    return str(request.body["metadata"]["user_id"])
+    """Also of a request whose prompt has been summarised away.
+
+    The device beside it may change in mid-session: two clients that begin at once in a new home
+    each make up one, and the last to write it down is believed by both.
+    """
+    who: dict[str, str] = json.loads(request.body["metadata"]["user_id"])
+    return who["session_id"]
 
 
 class Model:
