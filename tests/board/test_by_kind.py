@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
+from sqlalchemy import event
 
 from holdfast.store.page import Row
 from holdfast.store.store import Store
@@ -79,6 +81,29 @@ def test_what_a_kind_of_agent_heard_nobody_of_its_kind_is_told_again(
     assert _waiting(other) == []
     listed = store.read(lambda c: messages.listed(c, 9, 0)).rows
     assert [row["said_to"] for row in listed] == [["frontend"]]
+
+
+@pytest.mark.requirement("A3")
+def test_a_post_that_nobody_here_hears_looks_at_nothing_that_waits(store: Store) -> None:
+    asked = list[str]()
+    _post(store, "the schema has changed", "frontend")
+    with _listening(store, asked):
+        _post(store, "and once more", "frontend")
+    assert not [one for one in asked if "FROM messages" in one]
+    with _listening(store, asked):
+        _agent("s1", "a1", "frontend")
+        _post(store, "for one who is there", "frontend")
+    assert [one for one in asked if "FROM messages" in one], "or this test sees nothing"
+
+
+@contextmanager
+def _listening(store: Store, asked: list[str]) -> Iterator[None]:
+    def hear(_connection: Any, _cursor: Any, statement: str, *_: Any) -> None:
+        asked.append(statement)
+
+    event.listen(store.engine, "before_cursor_execute", hear)
+    yield
+    event.remove(store.engine, "before_cursor_execute", hear)
 
 
 @pytest.mark.requirement("A3")

@@ -33,6 +33,7 @@ from holdfast.api import (
     waves,
 )
 from holdfast.api.database import Database
+from holdfast.api.handing import Handing
 from holdfast.api.listening import Hub
 from holdfast.settings import load
 from holdfast.store.store import Store
@@ -75,6 +76,7 @@ def create(store: Store) -> FastAPI:
         redirect_slashes=False,
     )
     app.state.database = Database(store)
+    app.state.handing = Handing(store)
     app.state.started = time.monotonic()
     app.state.topics = topics.known(load.load().word("topics"))
     app.state.hub = Hub(store)

@@ -11,6 +11,7 @@ from pydantic import AliasChoices, Field
 from holdfast.api.answers import NOT_FOUND, Answer, Paged, paging, said
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentName, AgentPath, Body, Id, Object, Offset, Text, TimeMs
+from holdfast.api.handing import Hands
 from holdfast.api.routing import Router
 from holdfast.api.topics import Topic, Topics, must_know
 from holdfast.store.page import Row
@@ -91,7 +92,7 @@ class Listed(Paged):
 
 
 @router.post("", status_code=201, response_model=Made, responses=NOT_FOUND)
-async def post(body: NewMessage, db: Db, known: Topics) -> Response:
+async def post(body: NewMessage, db: Db, hands: Hands, known: Topics) -> Response:
     """To one agent, or (`to_agent` absent or null) to every agent of the project."""
     must_know(known, body.topic)
     row = messages.draft(
@@ -105,7 +106,7 @@ async def post(body: NewMessage, db: Db, known: Topics) -> Response:
         project_id=_text(body.project_id),
     )
     await db.write(lambda c: messages.post(c, row))
-    await asyncio.to_thread(board.handed, db.store, row)
+    await hands.hand(row)
     return said({"success": True, "message": posted(row)}, 201)
 
 

@@ -54,7 +54,7 @@ class Board:
     def _say(self, store: Store, now_ms: int) -> None:
         for name, (project, row) in list(self._unsaid.items()):
             if row["expires_ms"] > now_ms and store.write(partial(_put, project, row, now_ms)):
-                board.handed(store, row)
+                board.handed(store, [row])
             self._unsaid.pop(name, None)  # a look that went on may have had to let go of it
 
     def follow(self, now_ms: int, *, anew: bool = False) -> None:

@@ -34,7 +34,7 @@ MOST_NAME = 40  # characters of who says it: the words are what matters
 def post(store: Store, row: Row) -> None:
     """On the board, and on its way; what cannot be handed out now, the watcher does later."""
     store.write(lambda c: messages.post(c, row))
-    handed(store, row)
+    handed(store, [row])
 
 
 def heard_words(row: Row, whom: Sequence[Listener], is_ours_alone: bool) -> str:
@@ -52,23 +52,33 @@ def heard_words(row: Row, whom: Sequence[Listener], is_ours_alone: bool) -> str:
     return "told as the subagent ends" if is_agent else "told by the session's next hook"
 
 
-def handed(store: Store, row: Row) -> None:
-    """A message that was just posted, to those it is for; the post itself stands in any case."""
-    try:
-        hand_out(store, row["created_ms"], row)
-    except (HoldfastError, OSError) as slip:
-        log.add("WARN", "board", f"message {row['id']} is handed out later: {slip}")
+def handed(store: Store, posted: Sequence[Row]) -> None:
+    """Messages that were just posted, to those they are for; each post stands in any case. Whoever
+    is handed one is handed all that waits for him, so of many alike one will do."""
+    for row in {(one["to_agent"], one["project_id"]): one for one in posted}.values():
+        try:
+            _hand_posted(store, row)
+        except (HoldfastError, OSError) as slip:
+            log.add("WARN", "board", f"message {row['id']} is handed out later: {slip}")
 
 
-def hand_out(store: Store, now_ms: int, row: Row | None = None) -> bool:
-    """What is pending, or this one message; whether all of it is on its way: every window could
-    be reached, and none has more waiting than an outbox holds."""
-    named = row["to_agent"] if row is not None else None
-    everybody = listeners(now_ms, named or "")
-    kinds = {one.kind for one in everybody} if row is None else {"" if everybody else named}
-    everybody = [one for one in everybody if row is None or _may_hear(one, row)]
+def _hand_posted(store: Store, row: Row) -> None:
+    named, now_ms = row["to_agent"], row["created_ms"]
+    found = listeners(now_ms, named or "")
+    for one in found:
+        if _may_hear(one, row):
+            _hand(store, one, now_ms)
+    if named and not found:
+        _hand_kind(store, named, now_ms)
+
+
+def hand_out(store: Store, now_ms: int) -> bool:
+    """What is pending; whether all of it is on its way: every window could be reached, and none
+    has more waiting than an outbox holds."""
+    everybody = listeners(now_ms)
     missed = [one for one in everybody if not _hand(store, one, now_ms)]
-    left = [kind for kind in kinds if kind and not _hand_kind(store, kind, now_ms)]
+    kinds = {one.kind for one in everybody if one.kind}
+    left = [kind for kind in kinds if not _hand_kind(store, kind, now_ms)]
     return not missed and not left
 
 
@@ -78,8 +88,8 @@ def _hand_kind(store: Store, kind: str, now_ms: int) -> bool:
     ask = partial(
         deliveries.pending, agent_id=kind, project_id=None, now_ms=now_ms, broadcasts=False
     )
-    rows = store.read(ask) if store.is_sqlite else []
-    whom = of_kind(now_ms, kind) if rows else []
+    whom = of_kind(now_ms, kind) if store.is_sqlite else []
+    rows = store.read(ask) if whom else []
     return by_kind.give([(entry_of(row), _able(row, whom)) for row in rows], now_ms)
 
 

@@ -1,0 +1,44 @@
+"""Messages that were posted here go to whom they are for before the post is answered: the next hook
+says them. Those posted while others are on their way go together."""
+
+from __future__ import annotations
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from typing import Annotated
+
+from fastapi import Depends, Request
+
+from holdfast.store.page import Row
+from holdfast.store.store import Store
+from holdfast.work import board
+
+
+class Handing:
+    """One thread: whoever's turn it is takes all that wait, and the rest find nothing to do."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+        self._waiting: SimpleQueue[Row] = SimpleQueue()
+        self._thread = ThreadPoolExecutor(1, "holdfast-handing")
+
+    async def hand(self, row: Row) -> None:
+        self._waiting.put(row)
+        await asyncio.get_running_loop().run_in_executor(self._thread, self._hand_all)
+
+    def _hand_all(self) -> None:
+        going = list[Row]()
+        with suppress(Empty):
+            while True:
+                going.append(self._waiting.get_nowait())
+        board.handed(self._store, going)
+
+
+async def _of(request: Request) -> Handing:
+    found: Handing = request.app.state.handing
+    return found
+
+
+Hands = Annotated[Handing, Depends(_of)]
