@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from holdfast.conductor import orphans
 from holdfast.conductor.account import Account
 from holdfast.conductor.child import Child
 from holdfast.conductor.events import Tell
@@ -37,6 +39,18 @@ class Floor:
     stopping: int = 0  # the signal that asked for it
     halted: bool = False  # a session failed twice: no further one is started
     running: list[Child] = field(default_factory=list)
+    _starting: threading.Lock = field(default_factory=threading.Lock)
+
+    def start(self, make: Callable[[], Child]) -> Child:
+        """Between its start and our knowing of it nobody looks for strays: it would be one."""
+        with self._starting:
+            made = make()
+            self.running.append(made)
+        return made
+
+    def strays(self) -> list[int]:
+        with self._starting:
+            return orphans.strays({one.pid for one in self.running})
 
     def stop(self, signal_number: int) -> None:
         """Called by a signal handler: only what needs no lock."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 
 from holdfast.conductor import supervise
@@ -21,14 +21,14 @@ def adopted() -> Iterator[None]:
         supervise.adopt(on=False)
 
 
-def end(but: Collection[int]) -> None:
-    """All of them. `but`: supervisors that live. A program we run for ourselves (git, say) is in
-    our own session; supervisors, and so what they leave, never are."""
+def strays(but: Collection[int]) -> list[int]:
+    """`but`: supervisors that live. A program we run for ourselves (git, say) is in our own
+    session; supervisors, and so what they leave, never are."""
+    ours = os.getsid(0)
+    return [pid for pid, session in supervise.children() if session != ours and pid not in but]
+
+
+def end(found: Callable[[], list[int]]) -> None:
+    """All of them; asked anew each time, for supervisors are started meanwhile."""
     if supervise.LINUX:
-        ours = os.getsid(0)
-
-        def left() -> list[int]:
-            found = supervise.children()
-            return [pid for pid, session in found if session != ours and pid not in but]
-
-        supervise.end_all(left, 0, lambda: time.sleep(0.05))
+        supervise.end_all(found, 0, lambda: time.sleep(0.05))

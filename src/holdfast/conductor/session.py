@@ -71,13 +71,12 @@ def _start(floor: Floor, job: Job, session_id: str, attempt: int, prompt: str) -
     )
     environ = claude.environment(os.environ)
     try:
-        found = Child(words, prompt, wishes.root, environ, note, floor.lock)
+        found = floor.start(lambda: Child(words, prompt, wishes.root, environ, note, floor.lock))
     except OSError as slip:
         error = f"it could not be started: {slip.strerror or slip}"
         floor.note("ended", session=session_id, result=account.STOPPED, exit=None, error=error)
         notes.drop(floor.folder, session_id)
         raise NotStarted(f"no session can be started in {wishes.root}: {slip}") from slip
-    floor.running.append(found)
     if wishes.timeout_seconds is not None:
         found.end_after(wishes.timeout_seconds)
     if floor.stopping:  # asked while we were starting it
@@ -110,7 +109,7 @@ def _listen(floor: Floor, job: Job, session_id: str, running: Child) -> Heard:
                     floor.tell(Event("note", f"{what}: {words}", session_id=session_id))
     floor.running.remove(running)
     if running.supervisor_died:
-        orphans.end(but={one.pid for one in floor.running})
+        orphans.end(floor.strays)
     return heard
 
 
