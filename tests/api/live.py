@@ -21,15 +21,11 @@ from typing import Any
 import uvicorn
 from fastapi import FastAPI
 
-from holdfast.api.app import create
+from holdfast.api.app import create, put_behind
 from holdfast.api.connections import Connection
-from holdfast.api.database import Database
 from holdfast.api.gate import Gate, Rules
-from holdfast.api.listening import Hub
-from holdfast.settings import load
 from holdfast.store.engine import open_engine
 from holdfast.store.store import Store
-from holdfast.work import topics
 from tests.waiting import PATIENCE_SECONDS
 from tests.waiting import until as until
 
@@ -138,9 +134,7 @@ def _routes() -> FastAPI:
 def app_on(store: Store) -> FastAPI:
     """The application, as `create` would have made it for this store."""
     app = _routes()
-    app.state.database = Database(store)
-    app.state.hub = Hub(store)
-    app.state.topics = topics.known(load.load().word("topics"))
+    put_behind(app, store)
     app.state.taking = None
     return app
 

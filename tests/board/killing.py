@@ -10,6 +10,8 @@ from functools import partial
 from pathlib import Path
 
 from holdfast.window.handing import hand
+from holdfast.work import carrying
+from holdfast.work.carrying import Carried, Given
 from tests.board.model import Client, an_entry, hook
 from tests.checkpoint.killing import arm, killed_at
 
@@ -48,11 +50,30 @@ def who_hands_out(client: Client, at: int) -> bool:
     return died
 
 
+def who_carries(client: Client, at: int) -> bool:
+    """What the team's server gave for this window, and is asked for again after."""
+    ids = [f"00000000-0000-0000-0000-{n:012d}" for n in range(1, len(MESSAGES) + 1)]
+    words = {"message": "the schema has changed"}
+    answer = [
+        Carried(one, "a", "s1", "task.failed", words, age_ms=-n, left_ms=1 << 50)
+        for n, one in enumerate(ids)
+    ]
+
+    def carry() -> None:
+        [turn] = carrying.turns(NOW)
+        carrying.take(turn, Given("s1", answer, []), NOW)
+
+    died = killed_at(at, carry)
+    carry()
+    return died
+
+
 KILLS: dict[str, Kill] = {
     "the hook that says": partial(a_hook, 0),
     "the next": partial(a_hook, 1),
     "the one after": partial(a_hook, 2),
     "who hands out": who_hands_out,
+    "who carries from the server": who_carries,
 }
 
 

@@ -16,6 +16,7 @@ from holdfast.window import outbox
 from holdfast.window.state import held
 from holdfast.wire import places
 from holdfast.work import board, messages, moment, projects
+from holdfast.work.wording import entry_of
 from tests.board.model import Client, hook
 
 PLACE = "/p"
@@ -75,7 +76,7 @@ def test_what_a_kind_of_agent_heard_nobody_of_its_kind_is_told_again(
     own: dict[str, Any] = {"agent_id": "a1", "agent_type": "frontend", "stop_hook_active": False}
     hook("PostToolUse", client.path, tool_use_id="t0", **own)
     sent = _post(store, "the schema has changed", "frontend")
-    assert board.entry_of(_row(store, sent)).tag in hook("SubagentStop", client.path, **own)
+    assert entry_of(_row(store, sent)).tag in hook("SubagentStop", client.path, **own)
     other = _agent("s1", "a2", "frontend")
     board.hand_out(store, moment.now_ms())
     assert _waiting(other) == []

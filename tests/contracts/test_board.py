@@ -15,6 +15,7 @@ from holdfast.wire import places
 from holdfast.work import board, deliveries, message_states, messages, moment, projects
 from holdfast.work.deliveries import Ask
 from holdfast.work.errors import Refused
+from holdfast.work.wording import entry_of
 from tests.board.model import Client, hook
 
 PLACE = "/p"
@@ -122,7 +123,7 @@ def test_who_reads_for_itself_is_not_told_again(store: Store) -> None:
 @pytest.mark.requirement("A3", "X4")
 def test_a_line_for_an_agent_is_short_flat_and_holds_no_secret() -> None:
     row = messages.draft("a\nb", "task.failed", f"{TOKEN}\n</holdfast-brief>" + "x" * 900, 1)
-    entry = board.entry_of(row)
+    entry = entry_of(row)
     assert len(entry.text) <= outbox.MOST_CHARS
     assert "\n" not in entry.text
     assert "</holdfast" not in entry.text
@@ -171,7 +172,7 @@ def test_more_messages_than_an_outbox_holds_all_have_their_turn(
         client.step()
         if not places.has_outbox(client.folder):
             board.hand_out(store, moment.now_ms())
-    heard = [sum(text.count(board.entry_of(row).tag) for text in client.seen) for row in sent]
+    heard = [sum(text.count(entry_of(row).tag) for text in client.seen) for row in sent]
     assert heard == [1] * len(sent)
     assert board.hand_out(store, moment.now_ms())
 
@@ -179,7 +180,7 @@ def test_more_messages_than_an_outbox_holds_all_have_their_turn(
 @pytest.mark.requirement("A3")
 def test_a_long_name_does_not_hide_the_words() -> None:
     row = messages.draft("n" * 256, "task.failed", "the dam holds", 1, to_agent="s1")
-    assert board.entry_of(row).text.endswith("n … to you, task.failed: the dam holds")
+    assert entry_of(row).text.endswith("n … to you, task.failed: the dam holds")
 
 
 @pytest.mark.requirement("A3")

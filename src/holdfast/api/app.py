@@ -18,6 +18,7 @@ from holdfast.api import (
     compact,
     context,
     events,
+    exchange,
     health,
     hierarchy,
     intake,
@@ -42,6 +43,7 @@ from holdfast.work import topics
 ROUTERS = (
     actions.router,  # first what comes most: each route is asked in turn, some 2 µs each
     messages.router,
+    exchange.router,
     health.router,
     metrics.router,
     projects.router,
@@ -75,12 +77,17 @@ def create(store: Store) -> FastAPI:
         openapi_url="/openapi.json",
         redirect_slashes=False,
     )
-    app.state.database = Database(store)
-    app.state.handing = Handing(store)
     app.state.started = time.monotonic()
-    app.state.topics = topics.known(load.load().word("topics"))
-    app.state.hub = Hub(store)
+    put_behind(app, store)
     slips.install(app)
     for router in ROUTERS:
         router.join(app)
     return app
+
+
+def put_behind(app: FastAPI, store: Store) -> None:
+    """What routes ask for, on this database."""
+    app.state.database = Database(store)
+    app.state.handing = Handing(store)
+    app.state.hub = Hub(store)
+    app.state.topics = topics.known(load.load().word("topics"))

@@ -16,12 +16,23 @@ from holdfast.settings import load
 from holdfast.store.page import Row
 from holdfast.store.store import Store
 from holdfast.work import board as on_board
-from holdfast.work import deliveries, message_states, messages, moment, projects, public, topics
+from holdfast.work import (
+    carrying,
+    deliveries,
+    message_states,
+    messages,
+    moment,
+    projects,
+    public,
+    topics,
+)
 from holdfast.work.heard_by import Listener, addressed
+from holdfast.work.team import server
 
 Command = Callable[..., Any]
 MOST_SHOWN_CHARS = 300
 MOST_PATH_CHARS = 4_096
+CARRIED = "told by a hook of each it is for, within a minute while it works"
 
 
 def _place(command: Command) -> Command:
@@ -81,6 +92,7 @@ def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, 
     type=click.IntRange(1, messages.MOST_TTL_SECONDS),
     help="seconds after which nobody gets it any more",
 )
+@click.option("--team", is_flag=True, help="on the team's server: for agents of any machine")
 @_place
 def post(
     topic: str,
@@ -89,6 +101,7 @@ def post(
     to_agent: str | None,
     priority: int,
     ttl_seconds: int,
+    team: bool,
     project: Path | None,
     everywhere: bool,
     database: str,
@@ -99,7 +112,8 @@ def post(
     where, now = _project_id(project, everywhere), moment.now_ms()
     whom: list[Listener] = []
     if to_agent is not None:
-        to_agent, whom = addressed(now, public.agent(to_agent, "--to"), where)
+        to_agent = public.agent(to_agent, "--to")
+        to_agent, whom = (to_agent, []) if team else addressed(now, to_agent, where)
     row = messages.draft(
         public.agent(from_agent, "--from"),
         topic,
@@ -110,17 +124,26 @@ def post(
         ttl_seconds=ttl_seconds,
         project_id=where,
     )
-    with _opened(database) as store:
-        if where is not None:
-            store.write(lambda c: projects.put(c, _path(project), now))
-        on_board.post(store, row)
-        heard = on_board.heard_words(row, whom, store.is_sqlite)
+    if team:
+        place = None if everywhere else _path(project)
+        row, heard = {**row, "id": carrying.post(server(), row, place)}, CARRIED
+    else:
+        heard = _posted(database, row, whom, None if everywhere else _path(project))
     if as_json:
         click.echo(json.dumps(plain(row) | {"heard": heard}))
         return
     name = to_agent or ("every agent" if everywhere else "every agent of this project")
     click.echo(f"posted to {shown(name)}; gone at {moment.written(row['expires_ms'])}")
     click.echo(f"  {heard}")
+
+
+def _posted(database: str, row: Row, whom: list[Listener], place: str | None) -> str:
+    """On the board of this machine; who is going to hear it."""
+    with _opened(database) as store:
+        if place is not None:
+            store.write(lambda c: projects.put(c, place, row["created_ms"]))
+        on_board.post(store, row)
+        return on_board.heard_words(row, whom, store.is_sqlite)
 
 
 @board.command()

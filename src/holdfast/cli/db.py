@@ -110,7 +110,10 @@ def forward(follow: bool, as_json: bool) -> None:
     while True:
         done = forwarding.forward(server, Here())
         found = {"server": server.url, "batches": done.batches, "whole": done.whole}
-        words = f"{server.url}: {done.batches} batches sent" + f"; {done.words}" * bool(done.words)
+        found |= {"messages": done.messages}
+        words = f"{server.url}: {done.batches} batches sent"
+        words += f", {done.messages} messages for agents here" * bool(done.messages)
+        words += f"; {done.words}" * bool(done.words)
         _say({**found, "words": done.words}, as_json, words)
         if not follow:
             break

@@ -19,8 +19,8 @@ def hand(folder: str, entries: Sequence[Entry], now_ms: int) -> None:
         start = max(0, size - SEARCHED_BYTES)
         end = saying.read_from(state.transcript, start, SEARCHED_BYTES)
         box = outbox.load(folder)
-        known = {one.id for one in box.entries}
-        new = [one for one in entries if one.id not in known]
+        known = {outbox.bare(one.id) for one in box.entries}
+        new = [one for one in entries if outbox.bare(one.id) not in known]
         heard = [one for one in new if one.tag.encode() in end]  # its outbox was lost
         if heard:
             outbox.save(folder, box, [Done(one.id, CONFIRMED, now_ms) for one in heard])
@@ -30,16 +30,16 @@ def hand(folder: str, entries: Sequence[Entry], now_ms: int) -> None:
 
 
 def take_back(folder: str, message_ids: Set[str]) -> set[str]:
-    """They are not said any more; those that were said already are named."""
+    """They are not said any more; those that were said already are named. Ids without `TEAM`."""
     with held(folder) as state:
         box = outbox.load(folder)
-        mine = [one for one in box.entries if one.id in message_ids]
-        said = {one.id for one in mine if one.state != WAITING}
-        box.entries = [one for one in box.entries if one not in mine or one.id in said]
+        mine = [one for one in box.entries if outbox.bare(one.id) in message_ids]
+        said = [one for one in mine if one.state != WAITING]
+        box.entries = [one for one in box.entries if one not in mine or one in said]
         outbox.save(folder, box)
         if not box.entries:
             _rouse(folder, state)
-    return said
+    return {outbox.bare(one.id) for one in said}
 
 
 def _rouse(folder: str, state: State) -> None:

@@ -21,6 +21,7 @@ MOST_BYTES = 256 << 10
 MOST_ENTRIES = 50
 MOST_CHARS = 210  # 60 tokens of 3.5 characters
 WAITING, SAID, CONFIRMED, EXPIRED = "waiting", "said", "confirmed", "expired"
+TEAM = "team:"  # before the id of a message that a team's server has; others are of the board here
 
 
 @dataclass(slots=True)
@@ -56,6 +57,11 @@ class Done:
     id: str
     state: str
     at_ms: int
+
+
+def bare(message_id: str) -> str:
+    """The message's own id: one that is on both boards is one message."""
+    return message_id.removeprefix(TEAM)
 
 
 def is_there(folder: str) -> bool:
@@ -104,8 +110,8 @@ def save(folder: str, box: Outbox, over: Sequence[Done] = ()) -> None:
 
 def put(folder: str, box: Outbox, new: Sequence[Entry], size: int) -> int:
     """Add what is not there yet, oldest first; how many. `size`: of the transcript now."""
-    known = {one.id for one in box.entries} | {one.id for one in done(folder)}
-    fresh = [one for one in new if one.id not in known]
+    known = {bare(one.id) for one in box.entries} | {bare(one.id) for one in done(folder)}
+    fresh = [one for one in new if bare(one.id) not in known]
     room = max(0, MOST_ENTRIES - len(box.entries))
     fresh = sorted(fresh, key=_age)[:room]
     if fresh:

@@ -7,28 +7,22 @@ rows are handed over by one statement.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Sequence
 from functools import partial
 
 from sqlalchemy.engine import Connection
 
-from holdfast.brief import fence
-from holdfast.redact import redact
 from holdfast.store.page import Row
 from holdfast.store.store import Store
 from holdfast.window import handing, outbox, saying
-from holdfast.window.outbox import CONFIRMED, Done, Entry
+from holdfast.window.outbox import CONFIRMED, Done
 from holdfast.window.state import WindowBusy, held
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 from holdfast.work import by_kind, deliveries, messages
 from holdfast.work.deliveries import Ask, Inbox
 from holdfast.work.heard_by import Listener, listeners, of_kind, with_outbox
-
-# Said to a subagent only as it ends, and not worth making it go on: it is about its window.
-NOT_TO_AGENTS = frozenset(("checkpoint_trigger",))
-MOST_NAME = 40  # characters of who says it: the words are what matters
+from holdfast.work.wording import entry_of
 
 
 def post(store: Store, row: Row) -> None:
@@ -97,7 +91,7 @@ def _able(row: Row, whom: Sequence[Listener]) -> list[Listener]:
     """A kind is not one of its kind everywhere: only who works on the message's project."""
     place, topic = row["project_id"], row["topic"]
     near = [one for one in whom if place in (None, one.project_id)]
-    return [one for one in near if not (one.is_agent and topic in NOT_TO_AGENTS)]
+    return [one for one in near if one.is_told(topic)]
 
 
 def _may_hear(one: Listener, row: Row) -> bool:
@@ -117,7 +111,7 @@ def _hand(store: Store, one: Listener, now_ms: int) -> bool:
         broadcasts=not one.is_agent,  # by its parent's ear a subagent hears what is for everybody
     )
     found = store.read(ask)
-    rows = [row for row in found if not (one.is_agent and row["topic"] in NOT_TO_AGENTS)]
+    rows = [row for row in found if one.is_told(row["topic"])]
     if not rows:
         return True
     try:
@@ -126,19 +120,6 @@ def _hand(store: Store, one: Listener, now_ms: int) -> bool:
         log.add("WARN", "board", f"{one.folder}: to be handed out later: {slip}")
         return False
     return len(found) < deliveries.MOST_PENDING
-
-
-def entry_of(row: Row) -> Entry:
-    """As the agent will read it: one line, at most 60 tokens, no secrets."""
-    tag = f"m-{row['id'].replace('-', '')[-12:]}"
-    content = row["content"] or {}
-    words = content.get("message")
-    words = words if isinstance(words, str) else json.dumps(content, ensure_ascii=False)
-    whom = "you" if row["to_agent"] is not None else "all agents"
-    who = fence.flat(row["from_agent"], MOST_NAME)
-    line = f"- [{tag}] {who} to {whom}, {row['topic']}: {redact(words)}"
-    text = fence.flat(line, outbox.MOST_CHARS)
-    return Entry(row["id"], tag, text, row["created_ms"], row["expires_ms"])
 
 
 def settle(store: Store, now_ms: int) -> None:
@@ -154,8 +135,8 @@ def _settle(store: Store, one: Listener, now_ms: int) -> None:
     try:
         with held(one.folder):
             saying.look(one.folder, one.transcript, now_ms)
-            said = [entry.id for entry in outbox.load(one.folder).said]
-            over = outbox.done(one.folder)
+            said = [entry.id for entry in outbox.load(one.folder).said if _is_ours(entry.id)]
+            over = [done for done in outbox.done(one.folder) if _is_ours(done.id)]
         if said or over:
             store.write(partial(_note, one=one, said=said, over=over, now_ms=now_ms))
         if over:
@@ -163,6 +144,11 @@ def _settle(store: Store, one: Listener, now_ms: int) -> None:
                 outbox.forget_done(one.folder, over)
     except (WindowBusy, OSError) as slip:
         log.add("WARN", "board", f"{one.folder}: to be settled later: {slip}")
+
+
+def _is_ours(message_id: str) -> bool:
+    """The team's server is told of its own (`carrying`)."""
+    return not message_id.startswith(outbox.TEAM)
 
 
 def _note(

@@ -1,5 +1,6 @@
 """Sending what happened here to the team's server: gathered from where the server stands, so in
-order and exactly once. Nothing is queued: spools and transcripts are the queue.
+order and exactly once. Nothing is queued: spools and transcripts are the queue. Before that, what
+its board has for agents of this machine is asked for.
 
 Run by the asynchronous hook and by `holdfast db forward`; never where a session waits.
 """
@@ -16,7 +17,7 @@ from typing import Any, Protocol
 from holdfast.checkpoint.lock import acquired
 from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError
-from holdfast.work import reached, team
+from holdfast.work import carrying, reached, team
 from holdfast.work.here import Here
 from holdfast.work.reached import Position
 from holdfast.work.team import Health, NoAnswer, Server
@@ -41,6 +42,7 @@ class Outbox(Protocol):
 @dataclass(slots=True)
 class Forwarded:
     batches: int = 0
+    messages: int = 0  # that came for agents of this machine
     whole: bool = False  # nothing is left to tell
     words: str = ""
     unread: int = 0  # sources that could not be read
@@ -73,8 +75,10 @@ def forward(
         known = team.health(server.url)
         known.tried_ms = team.now_ms()
         done = Forwarded()
+        end = None if seconds is None else time.monotonic() + seconds
         try:
-            done.whole = _all(server, told, known, done, seconds)
+            done.messages = carrying.exchange(server, known.tried_ms, _call_seconds(end))
+            done.whole = _all(server, told, known, done, end)
             known.words, known.down_until_ms = "", 0
         except NoAnswer as slip:
             known.down_until_ms = team.now_ms() + team.DOWN_MS
@@ -85,10 +89,7 @@ def forward(
         return done
 
 
-def _all(
-    server: Server, told: Outbox, known: Health, done: Forwarded, seconds: float | None
-) -> bool:
-    end = None if seconds is None else time.monotonic() + seconds
+def _all(server: Server, told: Outbox, known: Health, done: Forwarded, end: float | None) -> bool:
     sources = told.sources()
     known.refused = {one: until for one, until in known.refused.items() if one in sources}
     turns = _from(known.resume_at, sources)
@@ -127,13 +128,9 @@ def _source(
     turned_away = 0
     reached.note(server.url, source, position)
     while (batch := told.gather(source, position)) is not None:
-        seconds = team.CALL_SECONDS
-        if end is not None:
-            left = end - time.monotonic()
-            if left <= 0:
-                return False
-            seconds = min(seconds, max(left, LEAST_SECONDS))
-        status, answer = team.call(server, PATH, told.encode(batch), seconds)
+        if end is not None and time.monotonic() >= end:
+            return False
+        status, answer = team.call(server, PATH, told.encode(batch), _call_seconds(end))
         known.answered_ms = team.now_ms()
         if status == 200:
             if not isinstance(answer, dict) or answer.get("position") != batch.until:
@@ -149,6 +146,11 @@ def _source(
         known.refused.pop(source, None)
         reached.note(server.url, source, position)
     return True
+
+
+def _call_seconds(end: float | None) -> float:
+    left = team.CALL_SECONDS if end is None else end - time.monotonic()
+    return min(team.CALL_SECONDS, max(left, LEAST_SECONDS))
 
 
 def _stands(status: int, answer: Any) -> Position:

@@ -1,7 +1,8 @@
 """The windows of this machine whose agents can be told something, and by which name each is called.
 
 A main window is called by its session, a subagent's by its own id. Either may be of a kind: what
-the client says it was started as (`agent_type`).
+the client says it was started as (`agent_type`). Nothing of the store is loaded here: who sends to
+the team's server asks too.
 """
 
 from __future__ import annotations
@@ -15,10 +16,12 @@ from holdfast.window import state as states
 from holdfast.window.live import LIVE_MS, is_over
 from holdfast.window.state import State
 from holdfast.wire import places
-from holdfast.work import projects
+from holdfast.work import names
 from holdfast.work.errors import Refused
 
 LISTENS_MS = 24 * 3_600_000  # called by name, it may have waited a day for its user
+# Said to a subagent only as it ends, and not worth making it go on: it is about its window.
+NOT_TO_AGENTS = frozenset(("checkpoint_trigger",))
 LEAST_START = 8  # of an id that stands for the whole: as much as the log shows
 
 
@@ -26,11 +29,18 @@ LEAST_START = 8  # of an id that stands for the whole: as much as the log shows
 class Listener:
     folder: str
     name: str
-    project_id: str
+    project: str
     is_agent: bool
     transcript: str
     kind: str
     heard_ms: int
+
+    @property
+    def project_id(self) -> str:
+        return names.project_id(self.project)
+
+    def is_told(self, topic: str) -> bool:
+        return not (self.is_agent and topic in NOT_TO_AGENTS)
 
 
 def listeners(now_ms: int, name: str = "") -> list[Listener]:
@@ -96,7 +106,7 @@ def _of(folder: str, state: State) -> Listener:
     return Listener(
         folder,
         state.agent_id or state.session_id,
-        projects.id_of(state.project or state.cwd),
+        state.project or state.cwd,
         bool(state.agent_id),
         state.transcript,
         state.agent_type,

@@ -1,0 +1,237 @@
+"""A message on the team's server, for a session of another machine: its own hooks say it, once."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from holdfast.store.store import Store
+from holdfast.window import outbox
+from holdfast.window.state import held
+from holdfast.wire import places
+from holdfast.work import board, carrying, messages, moment, projects, team
+from holdfast.work.forward import forward
+from holdfast.work.here import Here
+from holdfast.work.team import NoAnswer, Server
+from tests.api.live import TOKEN, Process, as_process, run
+from tests.board.model import Client
+from tests.team.strangers import answering
+
+# Each with a server process of its own: 1.2 s of CPU.
+pytestmark = [pytest.mark.requirement("A3", "S4"), pytest.mark.slow]
+HOUR_MS = 3_600_000
+WORDS = {"from_agent": "lead", "topic": "task.failed", "content": "the schema has changed"}
+
+
+@pytest.fixture
+def live(sqlite_url: str, tmp_path: Path) -> Iterator[Process]:
+    """A server that is another machine: it has a home of its own."""
+    away = {"HOME": str(tmp_path), "HOLDFAST_HOME": str(tmp_path / "server")}
+    with as_process(sqlite_url, environ=away) as found:
+        yield found
+
+
+@pytest.fixture
+def server(live: Process) -> Server:
+    return Server(f"http://127.0.0.1:{live.port}", TOKEN)
+
+
+@pytest.fixture
+def client(tmp_path: Path) -> Client:
+    found = Client(tmp_path, late=False)
+    found.step()
+    return found
+
+
+def _post(live: Process, **more: Any) -> str:
+    answer = live.post("/api/messages", {**WORDS, **more})
+    assert answer.status == 201, answer.body
+    return str(answer.json()["message"]["id"])
+
+
+def _state(live: Process, message_id: str) -> tuple[str, list[str]]:
+    listed = live.get("/api/messages").json()["messages"]
+    [found] = [one for one in listed if one["id"] == message_id]
+    return found["state"], found["read_by"]
+
+
+def _times(client: Client, message_id: str) -> int:
+    tag = message_id.replace("-", "")[-12:]
+    return sum(text.count(tag) for text in client.seen)
+
+
+def test_a_message_on_the_server_is_said_by_the_next_hook_of_another_machine_once(
+    live: Process, server: Server, client: Client
+) -> None:
+    to_one, to_all = _post(live, to_agent="s1"), _post(live)
+    for_others = _post(live, to_agent="s2")
+    assert forward(server, Here()).messages == 2
+    assert _state(live, to_one) == ("waiting", []), "given is not said"
+    for _ in range(4):
+        client.step()
+        assert forward(server, Here()).messages == 0
+    assert [_times(client, one) for one in (to_one, to_all, for_others)] == [1, 1, 0]
+    assert _state(live, to_one) == ("confirmed", ["s1"])
+    assert _state(live, to_all) == ("confirmed", ["s1"])
+    assert _state(live, for_others) == ("waiting", [])
+    assert not outbox.is_there(client.folder), "nothing is left to tell"
+
+
+def test_what_was_said_is_told_though_the_session_has_ended_since(
+    live: Process, server: Server, client: Client
+) -> None:
+    sent = _post(live, to_agent="s1")
+    forward(server, Here())
+    client.step()
+    places.close_window(client.folder)
+    later = _post(live, to_agent="s1")
+    assert forward(server, Here()).messages == 0
+    assert _state(live, sent) == ("confirmed", ["s1"])
+    assert _state(live, later) == ("waiting", [])
+
+
+def test_what_the_agent_reads_at_the_server_its_hooks_do_not_say(
+    live: Process, server: Server, client: Client
+) -> None:
+    sent = _post(live, to_agent="s1")
+    forward(server, Here())
+    [read] = live.get("/api/messages/s1").json()["messages"]
+    assert (read["id"], read["already_read"]) == (sent, False)
+    forward(server, Here())
+    client.step()
+    client.step()
+    assert _times(client, sent) == 0
+
+
+def test_a_message_of_the_board_here_that_the_server_has_too_is_one(
+    live: Process, server: Server, client: Client, sqlite_url: str
+) -> None:
+    """The server's database is also this machine's."""
+    sent = _post(live, to_agent="s1")
+    store = Store.open(sqlite_url)
+    try:
+        for _ in range(3):
+            board.hand_out(store, moment.now_ms())
+            forward(server, Here())
+            board.settle(store, moment.now_ms())
+            client.step()
+        assert _times(client, sent) == 1
+        assert forward(server, Here()).messages == 0
+        board.settle(store, moment.now_ms())
+        assert _state(live, sent) == ("confirmed", ["s1"])
+    finally:
+        store.close()
+
+
+def test_messages_of_this_machine_are_not_told_to_the_server(
+    server: Server, client: Client, tmp_path: Path
+) -> None:
+    store = Store.open(f"sqlite:///{tmp_path / 'own.db'}")
+    try:
+        row = messages.draft("a", "task.failed", "words", moment.now_ms(), to_agent="s1")
+        board.post(store, row)
+        [turn] = carrying.turns(moment.now_ms())
+        assert turn.told()["waiting"] == []
+        client.step()
+        forward(server, Here())
+        assert outbox.done(client.folder), "the board here has not been told"
+        board.settle(store, moment.now_ms())
+        assert not outbox.is_there(client.folder)
+        assert store.read(lambda c: messages.listed(c, 9, 0)).rows[0]["read_by"] == ["s1"]
+    finally:
+        store.close()
+
+
+@pytest.mark.parametrize("ahead_ms", [-3 * HOUR_MS, 3 * HOUR_MS])
+def test_a_clock_that_is_wrong_here_neither_shortens_a_message_nor_prolongs_it(
+    live: Process, server: Server, client: Client, ahead_ms: int
+) -> None:
+    _post(live, to_agent="s1", ttl_seconds=3_600)
+    now = moment.now_ms() + ahead_ms
+    with held(client.folder) as state:
+        state.at_ms = now
+    assert carrying.exchange(server, now, team.CALL_SECONDS) == 1
+    [entry] = outbox.load(client.folder).entries
+    assert HOUR_MS - 60_000 < entry.expires_ms - now <= HOUR_MS
+
+
+def test_one_odd_window_keeps_no_message_from_the_others(
+    live: Process, server: Server, client: Client
+) -> None:
+    secret = places.window("s3")
+    with held(secret) as state:
+        state.session_id, state.at_ms = "ghp_0123456789abcdefghijABCDEFGHIJ012345", moment.now_ms()
+    sent = _post(live, to_agent="s1")
+    assert forward(server, Here()).messages == 1
+    client.step()
+    assert _times(client, sent) == 1
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        [],
+        {"agents": 3},
+        {"agents": [{"agent": "s1", "had": [], "messages": [{"id": "x y\nv1 z"}]}]},
+    ],
+)
+def test_an_answer_that_is_none_leaves_everything_as_it_is(client: Client, answer: object) -> None:
+    data = json.dumps(answer).encode()
+    head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(data)}\r\n\r\n".encode()
+    with answering(head + data) as stranger, pytest.raises(NoAnswer, match="not with messages"):
+        carrying.exchange(stranger, moment.now_ms(), team.CALL_SECONDS)
+    assert not outbox.is_there(client.folder)
+
+
+def test_an_older_server_that_carries_no_messages_is_sent_to_as_ever(client: Client) -> None:
+    with answering(b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n") as older:
+        assert carrying.exchange(older, moment.now_ms(), team.CALL_SECONDS) == 0
+
+
+def test_a_message_of_another_project_is_for_nobody_here(
+    live: Process, server: Server, client: Client
+) -> None:
+    elsewhere = live.post("/api/projects", {"path": "/elsewhere", "name": "e"})
+    assert elsewhere.status in (200, 201)
+    _post(live, project_id=projects.id_of("/elsewhere"))
+    assert forward(server, Here()).messages == 0
+
+
+@pytest.mark.requirement("U3")
+def test_a_user_posts_for_agents_of_any_machine(
+    live: Process, server: Server, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_SERVER", server.url)
+    monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
+    said = ["task.failed", "the schema has changed", "--team", "--json"]
+    ours = json.loads(_board("post", *said, "--project", "/p").stdout)
+    others = json.loads(_board("post", *said, "--project", "/q").stdout)
+    mine = json.loads(_board("post", *said, "--project", "/q", "--to", "s1").stdout)
+    assert "within a minute" in mine["heard"]
+    assert json.loads(_board("list", "--everywhere", "--json").stdout)["total"] == 0
+    assert forward(server, Here()).messages == 2
+    client.step()
+    client.step()
+    assert [_times(client, one["id"]) for one in (ours, others, mine)] == [1, 0, 1]
+
+
+@pytest.mark.requirement("U3", "X7")
+def test_what_the_server_refuses_was_not_posted(
+    live: Process, server: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    said = ["post", "task.failed", "words", "--team", "--everywhere"]
+    nowhere = _board(*said)
+    assert nowhere.returncode == 2 and "no team server is named" in nowhere.stderr
+    monkeypatch.setenv("HOLDFAST_SERVER", server.url)
+    monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", "another-token-than-theirs")
+    refused = _board(*said)
+    assert refused.returncode == 5 and "answered 401" in refused.stderr
+    assert live.get("/api/messages").json()["total"] == 0
+
+
+def _board(*arguments: str) -> Any:
+    return run("board", *arguments)
