@@ -47,7 +47,7 @@ def listeners(now_ms: int, name: str = "") -> list[Listener]:
     """Of sessions that have not ended and were heard of within a day; all, or of one name."""
     return [
         _of(folder, state)
-        for folder, state in (_called(name) if name else states.all_windows())
+        for folder, state in (_called(name) if name else states.all_windows(now_ms - LISTENS_MS))
         if state.session_id and _is_live(folder, state, now_ms)
     ]
 
