@@ -12,7 +12,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-pytest_plugins = ("tests.cost", "tests.stores")
+pytest_plugins = ("tests.cost", "tests.stores", "tests.told")
 # No deadlines: no test asserts seconds. The inner loop tries fewer examples than `make test`.
 hypothesis.settings.register_profile("quick", deadline=None, max_examples=6)
 hypothesis.settings.register_profile("full", deadline=None, max_examples=150)
