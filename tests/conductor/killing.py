@@ -9,9 +9,7 @@ import sys
 from pathlib import Path
 
 from tests.checkpoint.killing import killed_at
-from tests.conductor.theatre import Theatre
-
-PLAN = "- [ ] Cart\n  - estimate: 80k\n- [ ] Price\n  - estimate: 80k\n  - depends: Cart\n"
+from tests.conductor.theatre import TWO, Theatre
 
 
 def _one(place: Path, at: int) -> bool:
@@ -19,7 +17,7 @@ def _one(place: Path, at: int) -> bool:
     home.mkdir(parents=True)
     os.environ |= {"HOME": str(home), "HOLDFAST_HOME": str(home / ".holdfast")}
     theatre = Theatre(place, home)
-    theatre.plan.write_text(PLAN)
+    theatre.plan.write_text(TWO)
     died = killed_at(at, lambda: theatre.run())
     found = theatre.answer()
     assert found["left"] == [], f"killed at {at}: {found}"

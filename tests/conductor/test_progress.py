@@ -10,7 +10,7 @@ import sys
 
 import pytest
 
-from tests.conductor.theatre import PATIENCE_SECONDS, Theatre
+from tests.conductor.theatre import ALONE, PATIENCE_SECONDS, TWO, Theatre
 
 
 @pytest.mark.slow  # the whole command, and all its clients
@@ -33,6 +33,7 @@ def test_on_a_terminal_there_is_a_bar_and_stdout_stays_clean(theatre: Theatre) -
 
 @pytest.mark.requirement("P5", "U3")
 def test_on_a_terminal_the_end_stands_after_the_bar_is_gone(theatre: Theatre) -> None:
+    theatre.plan.write_text(ALONE)
     ours, theirs = pty.openpty()
     words = [sys.executable, "-m", "holdfast.cli", *theatre.words()]
     environ = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
@@ -42,12 +43,14 @@ def test_on_a_terminal_the_end_stands_after_the_bar_is_gone(theatre: Theatre) ->
     assert run.returncode == 0
     lines = shown.replace("\r\n", "\n").splitlines()
     assert lines[-1] == f"journal: {theatre.journal}"
-    assert lines[-2].rpartition("\x1b[2K")[2] == "done: 3 sessions, nothing left"
+    assert lines[-2].rpartition("\x1b[2K")[2] == "done: 1 session, nothing left"
 
 
+@pytest.mark.slow  # the whole command, and a client
 @pytest.mark.requirement("P5", "U3")
 def test_the_bars_leave_room_for_what_a_terminal_shows_of_ctrl_c(theatre: Theatre) -> None:
     """Else it stands on a line of its own, and one bar too few is taken away."""
+    theatre.plan.write_text(ALONE)
     ours, theirs = pty.openpty()
     words = [sys.executable, "-m", "holdfast.cli", *theatre.words()]
     environ = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
@@ -60,10 +63,11 @@ def test_the_bars_leave_room_for_what_a_terminal_shows_of_ctrl_c(theatre: Theatr
 
 @pytest.mark.requirement("P5")
 def test_elsewhere_there_are_lines_and_no_escapes(theatre: Theatre) -> None:
+    theatre.plan.write_text(TWO)
     found = theatre.run()
     assert "\x1b" not in found.stderr
-    assert "batch 2 of 3: Price" in found.stderr
-    assert found.stderr.count("kept and read back") == 3
+    assert "batch 2 of 2: Price" in found.stderr
+    assert found.stderr.count("kept and read back") == 2
 
 
 def _all(fd: int) -> str:

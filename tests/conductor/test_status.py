@@ -66,6 +66,7 @@ def test_of_one_that_failed_it_names_the_error(theatre: Theatre) -> None:
     assert [one["result"] for one in tries] == ["failed", "failed"]
 
 
+@pytest.mark.slow  # the whole command, and a second run
 def test_one_that_was_broken_off_goes_on_and_is_done(theatre: Theatre) -> None:
     theatre.play(price=["hang"])
     with theatre.start() as run:

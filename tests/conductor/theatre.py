@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import marshal
 import os
 import select
 import shlex
@@ -29,7 +30,9 @@ PLAN = """# Shop
   - estimate: 80k
   - depends: Price
 """
-ALONE = "- [ ] Cart\n  - estimate: 80k\n"  # where one session tells all: each is three processes
+# Where one or two sessions tell all: each is three processes.
+ALONE = "- [ ] Cart\n  - estimate: 80k\n"
+TWO = ALONE + "- [ ] Price\n  - estimate: 80k\n  - depends: Cart\n"
 CLIENT = """#!/bin/sh
 if [ "$1" = --version ]; then
     echo "${{FAKE_VERSION-2.1.325 (Claude Code)}}"
@@ -56,7 +59,7 @@ class Theatre:
         self.play()
 
     def play(self, **deeds: list[str]) -> None:
-        (self.fake / "play.json").write_text(json.dumps(deeds))
+        (self.fake / "play").write_bytes(marshal.dumps(deeds))
 
     def words(self, *arguments: str) -> list[str]:
         own = arguments.index("--") if "--" in arguments else len(arguments)
@@ -108,7 +111,7 @@ class Theatre:
 
     @property
     def log(self) -> list[dict[str, Any]]:
-        return [dict(one) for one in fake_claude.logged(str(self.fake))]
+        return fake_claude.logged(str(self.fake))
 
     @property
     def tasks(self) -> list[str]:
