@@ -121,6 +121,9 @@ def _act(deed: str, task: str) -> int:
     if deed.startswith("grow:"):
         for tokens in deed.partition(":")[2].split(","):
             _say_usage(int(tokens))
+    if deed.startswith("refused:"):
+        for status in deed.partition(":")[2].split(","):
+            _say_refused(int(status)) if status else _say_usage(20_100)
     if deed == "exit":
         print("the disk is on fire, token=ghp_" + "a1B2c3D4e5" * 4, file=sys.stderr)
         return 3
@@ -190,6 +193,13 @@ def _meet() -> None:
 def _say_usage(tokens: int) -> None:
     usage = {"input_tokens": 10, "cache_read_input_tokens": tokens - 60, "output_tokens": 50}
     _say({"type": "assistant", "parent_tool_use_id": None, "message": {"usage": usage}})
+
+
+def _say_refused(status: int) -> None:
+    """What the client says while the API does not answer it; 0: nobody is there."""
+    error = {0: "unknown", 401: "authentication_failed"}.get(status, "overloaded")
+    told = {"attempt": 1, "max_retries": 10, "error_status": status or None, "error": error}
+    _say({"type": "system", "subtype": "api_retry", **told})
 
 
 def _say_result(words: str, is_error: bool) -> None:

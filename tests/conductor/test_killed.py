@@ -70,7 +70,7 @@ def test_a_signal_ends_the_clients_first_and_keeps_what_is_done(
         out, errors = run.communicate(timeout=PATIENCE_SECONDS)
     assert all(wait_for_end(one, 0) for one in clients), "they end before it does"
     assert run.returncode == 128 + number
-    assert b"interrupted: 1 session done, 2 tasks left" in out
+    assert b"interrupted: 1 of 3 tasks done, 2 sessions of Claude in this run" in out
     assert b"say the same again" in errors
     assert [one["result"] for one in theatre.records("ended")] == ["done", "stopped"]
     theatre.run()

@@ -192,7 +192,7 @@ def test_a_batch_that_fails_twice_stops_the_run_and_the_next_goes_on_there(
     assert isinstance(stopped.exception, BatchFailed)
     assert stopped.exception.exit_code == 1
     assert "batch 2 failed, also when tried again: exit 1" in str(stopped.exception)
-    assert "failed: 1 session done, 1 task left" in stopped.stdout
+    assert "failed: 1 of 2 tasks done, 3 sessions of Claude in this run" in stopped.stdout
     assert theatre.answer()["left"] == []
     assert theatre.tasks == ["cart", "price", "price", "price"]
 

@@ -38,7 +38,7 @@ def test_while_it_runs_it_says_what_is_done_and_what_is_at_work(theatre: Theatre
         before = theatre.journal.read_bytes()
         said = theatre.run("--status").stdout
         assert "1 of 3 tasks done, at work now" in said
-        assert "tokens at its fullest" in said
+        assert ", 50 tokens)" in said
         assert theatre.journal.read_bytes() == before
         run.send_signal(signal.SIGKILL)
         run.wait(PATIENCE_SECONDS)
@@ -48,7 +48,7 @@ def test_of_a_task_that_was_cut_into_its_steps_it_says_how_many_are_done(theatre
     steps = "".join(f"  - [ ] {name}\n    - estimate: 80k\n" for name in ("Hull", "Mast"))
     theatre.plan.write_text(f"- [ ] Ship\n  - estimate: 160k\n  - [x] Keel\n{steps}")
     theatre.play(**{"ship/mast": ["exit", "exit"]})
-    assert "failed: 1 session done" in theatre.run().stdout
+    assert "failed: 0 of 1 task done, 3 sessions of Claude" in theatre.run().stdout
     [task] = _status(theatre)["tasks"]
     assert (task["state"], task["steps"], task["steps_done"]) == ("failed", 3, 2)
     said = theatre.run("--status").stdout
@@ -64,6 +64,28 @@ def test_of_one_that_failed_it_names_the_error(theatre: Theatre) -> None:
     assert "not at work; said again, `holdfast run` goes on" in said
     tries = [one for one in _status(theatre)["sessions"] if one["tasks"] == ["price"]]
     assert [one["result"] for one in tries] == ["failed", "failed"]
+
+
+def test_of_tasks_that_one_session_had_each_has_its_own_state(
+    theatre: Theatre,
+) -> None:
+    names = ("Alpha", "Beta", "Gamma")
+    theatre.plan.write_text("".join(f"- [ ] {name}\n  - estimate: 20k\n" for name in names))
+    theatre.play(alpha=["say:NOT DONE beta: no permission"], beta=["exit"])
+    ran = theatre.run()
+    assert "failed: 2 of 3 tasks done, 2 sessions of Claude in this run" in ran.stdout
+    assert "no permission; done all the same: alpha, gamma" in ran.stderr
+    alpha, beta, gamma = theatre.run("--status").stdout.splitlines()[1:]
+    assert alpha.startswith("  done ") and gamma.startswith("  done ")
+    assert "permission" not in alpha + gamma
+    assert beta.startswith("  failed ") and "the disk is on fire" in beta
+
+
+def test_what_a_session_took_is_said_as_the_run_said_it(theatre: Theatre) -> None:
+    theatre.plan.write_text("- [ ] Cart\n  - estimate: 20k\n- [ ] Price\n  - estimate: 20k\n")
+    theatre.play(cart=["grow:30000,35100"])
+    assert "Cart, Price: done, 15,150 tokens" in theatre.run().stderr
+    assert theatre.run("--status").stdout.count(", 15,150 tokens for 2 tasks)") == 2
 
 
 @pytest.mark.slow  # the whole command, and a second run

@@ -25,7 +25,7 @@ def show(conductor: Conductor, room: Room, warning: str, as_plain: bool) -> None
     if as_plain:
         if warning:
             click.echo(f"  note: {inert(warning)}", err=True)
-        listed = [_plain(conductor, job, batch) for batch in batches for job in batch]
+        listed = [_plain(conductor, job) for batch in batches for job in batch]
         click.echo(json.dumps(listed, indent=2))
         return
     click.echo(f"room: {room.fresh_tokens:,} tokens a batch ({room.basis})")
@@ -38,16 +38,16 @@ def show(conductor: Conductor, room: Room, warning: str, as_plain: bool) -> None
         click.echo(f"  note: {inert(words)}", err=True)
 
 
-def _plain(conductor: Conductor, job: Job, batch: list[Job]) -> dict[str, object]:
+def _plain(conductor: Conductor, job: Job) -> dict[str, object]:
     return {
         "batch": job.number,
         "of": job.count,
-        "beside": len(batch) > 1,
+        "beside": job.beside,
         "tasks": list(job.names),
         "estimated_tokens": job.tokens,
         "high_tokens": job.high_tokens,
         "command": _command(conductor),
-        "prompt": _prompt(conductor, job, batch),
+        "prompt": _prompt(conductor, job),
     }
 
 
@@ -58,7 +58,7 @@ def _show(conductor: Conductor, job: Job, batch: list[Job]) -> None:
     size = f"about {about(job.tokens)} tokens{upper}"
     click.echo(f"\nbatch {job.number} of {job.count}{beside}: {size}")
     click.echo(f"  $ {inert(shlex.join(_command(conductor)))}")
-    lines = [line for line in _prompt(conductor, job, batch).splitlines() if line.strip()]
+    lines = [line for line in _prompt(conductor, job).splitlines() if line.strip()]
     for line in lines[:SHOWN_LINES]:
         click.echo(f"  > {_short(named(line))}")
     if len(lines) > SHOWN_LINES:
@@ -70,8 +70,8 @@ def _short(line: str) -> str:
     return shorten(line, SHOWN_CHARS, placeholder=" …") if len(line) > SHOWN_CHARS else line
 
 
-def _prompt(conductor: Conductor, job: Job, batch: list[Job]) -> str:
-    return prompt.words(job.pieces, conductor.ahead.told(job, len(batch) > 1))
+def _prompt(conductor: Conductor, job: Job) -> str:
+    return prompt.words(job.pieces, conductor.ahead.told(job))
 
 
 def _command(conductor: Conductor) -> list[str]:

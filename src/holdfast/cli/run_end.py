@@ -8,7 +8,6 @@ from contextlib import contextmanager, suppress
 
 import click
 
-from holdfast.conductor import account
 from holdfast.conductor.events import Report
 from holdfast.plan.said import counted, nothing_left
 from holdfast.wire.errors import HoldfastError
@@ -37,12 +36,13 @@ def _tell_end(reports: list[Report], as_plain: bool) -> None:
 
 
 def _tell(report: Report) -> None:
-    done = counted(sum(one.result == account.DONE for one in report.sessions), "session")
+    tasks, sessions = counted(report.tasks, "task"), counted(len(report.sessions), "session")
     if report.state == "nothing":
         click.echo(nothing_left(report.done_before))
     elif report.state == "done":
-        click.echo(f"done: {done}, nothing left")
+        click.echo(f"done: {tasks}, {sessions} of Claude in this run; nothing left")
     else:
-        click.echo(f"{report.state}: {done} done, {counted(len(report.left), 'task')} left")
+        done = report.tasks - len(report.left)
+        click.echo(f"{report.state}: {done:,} of {tasks} done, {sessions} of Claude in this run")
     with suppress(OSError):
         click.echo(f"journal: {report.folder}/journal.jsonl", err=True)

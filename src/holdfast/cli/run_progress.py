@@ -10,13 +10,14 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.conductor.events import Event, Tell
-from holdfast.plan.said import counted
+from holdfast.plan.said import counted, short
 from holdfast.wire.inert import inert
 
 if TYPE_CHECKING:
     from rich.progress import Progress
 
 SESSION_CHARS = 8
+MOST_NAME = 24
 ECHO_CHARS = 2  # a terminal shows ^C where the bars end: on the next line, they would not be found
 
 
@@ -48,7 +49,7 @@ def _while_it_can(tell: Tell) -> Tell:
 
 def _lines(event: Event) -> None:
     """Readings come with every answer: on paper they would be most of it."""
-    if event.kind != "reading":
+    if event.kind != "reading" and event.words:
         click.echo(_words(event), err=True)
 
 
@@ -89,10 +90,10 @@ def _bar() -> Iterator[Tell]:
                     bars[""] = progress.add_task("plan", total=event.count, words="")
                 at = f"{event.number - 1} of {counted(event.count, 'batch')}"
                 progress.update(bars[""], completed=event.number - 1, words=at)
+            if event.kind == "begun":
+                name = f"{event.session_id[:SESSION_CHARS]} {short(event.titles, MOST_NAME)}"
+                bars[event.session_id] = progress.add_task(name, total=None, words="no answer yet")
             if event.kind == "reading":
-                if event.session_id not in bars:
-                    name = event.session_id[:SESSION_CHARS]
-                    bars[event.session_id] = progress.add_task(name, total=None, words="")
                 total = max(event.planned_tokens, event.used_tokens)
                 progress.update(
                     bars[event.session_id],
@@ -104,7 +105,8 @@ def _bar() -> Iterator[Tell]:
                 return
             if event.kind == "session" and event.session_id in bars:
                 progress.remove_task(bars.pop(event.session_id))
-            console.print(_words(event))
+            if event.words:
+                console.print(_words(event))
 
         yield tell
 

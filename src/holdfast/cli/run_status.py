@@ -69,6 +69,7 @@ def _session(one: Try, at_work: bool) -> dict[str, Any]:
         "result": one.result or (AT_WORK if at_work else account.STOPPED),
         "error": one.error,
         "used_tokens": one.used_tokens or None,
+        "grown_tokens": one.grown_tokens or None,
     }
 
 
@@ -87,7 +88,14 @@ def _line(task: dict[str, Any], sessions: list[dict[str, Any]]) -> str:
     if task["steps_done"] and task["state"] != DONE:
         parts[0] += f", {task['steps_done']:,} of {counted(task['steps'], 'step')} done"
     for one in mine:
-        size = f", {one['used_tokens']:,} tokens at its fullest" if one["used_tokens"] else ""
-        slip = f": {inert(one['error'], 200)}" if one["error"] else ""
-        parts.append(f"(session {one['session_id'][:8]}{size}){slip}")
+        is_slip = one["error"] and task["state"] != DONE  # else it is about another of its tasks
+        slip = f": {inert(one['error'], 200)}" if is_slip else ""
+        parts.append(f"(session {one['session_id'][:8]}{_size(one)}){slip}")
     return " ".join(parts)
+
+
+def _size(session: dict[str, Any]) -> str:
+    """What its work took, as the run itself said it."""
+    many = len(session["tasks"])
+    of = f" for {many:,} tasks" if many > 1 else ""
+    return f", {session['grown_tokens']:,} tokens{of}" if session["grown_tokens"] else ""

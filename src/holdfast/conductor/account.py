@@ -36,7 +36,8 @@ class Try:
     shares: tuple[Share, ...]
     result: str = ""
     error: str = ""
-    used_tokens: int = 0
+    used_tokens: int = 0  # its window at its fullest
+    grown_tokens: int = 0  # what its work took of that
     saved: bool = False  # its checkpoint was taken, or cannot be
     credited: tuple[int, ...] = ()  # of one that failed: which shares it did all the same
 
@@ -71,12 +72,12 @@ class Account:
             shares = tuple(_shares(record.get("tasks")))
             self.tries[session] = Try(session, str(record.get("batch", "")), shares)
         elif kind == "ended" and known is not None:
-            used = record.get("used_tokens")
             self.tries[session] = replace(
                 known,
                 result=str(record.get("result", "")),
                 error=str(record.get("error", "")),
-                used_tokens=used if isinstance(used, int) else 0,
+                used_tokens=_number(record.get("used_tokens")),
+                grown_tokens=_number(record.get("grown_tokens")),
                 credited=_positions(record.get("credited")),
             )
         elif kind == "checkpoint" and known is not None:
@@ -155,6 +156,10 @@ def _shares(value: object) -> Iterable[Share]:
             yield Share(
                 one["id"], hash_, _names(one.get("files")), _names(one.get("of_files")) or ()
             )
+
+
+def _number(value: object) -> int:
+    return value if isinstance(value, int) else 0
 
 
 def _positions(value: object) -> tuple[int, ...]:

@@ -33,6 +33,11 @@ class Ahead:
     def left(self) -> Plan:
         return left(self._plan, self._floor.account.coverage())
 
+    @property
+    def tasks(self) -> int:
+        """Of the whole plan."""
+        return len(self._plan.tasks)
+
     def open_tasks(self) -> list[str]:
         return [task.id for task in self.left().tasks if not task.done]
 
@@ -45,9 +50,11 @@ class Ahead:
         for number, batch in enumerate(flow.batches, start=before + 1):
             side_by_side = batch.parallel and self._floor.wishes.max_parallel > 1
             parts = [(piece,) for piece in batch.pieces] if side_by_side else [batch.pieces]
-            yield [self._job(batch, part, number, before + len(flow.batches)) for part in parts]
+            count = before + len(flow.batches)
+            jobs = [self._job(batch, part, number, count) for part in parts]
+            yield [replace(job, beside=len(jobs) > 1) for job in jobs]
 
-    def told(self, job: Job, beside: bool, error: str = "") -> Told:
+    def told(self, job: Job, error: str = "") -> Told:
         """What the session hears beside its tasks, from what the journal knows now."""
         known = self._floor.account
         earlier = known.half_done(job.shares)
@@ -58,7 +65,7 @@ class Ahead:
             title=self._plan.title,
             number=job.number,
             count=job.count,
-            beside=beside,
+            beside=job.beside,
             again=earlier is not None,
             error=error or (earlier.error if earlier else ""),
             briefs=tuple(_briefs(list(once.values())[:MOST_BRIEFS])),

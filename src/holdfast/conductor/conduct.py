@@ -28,7 +28,7 @@ MOST_LISTED = 50
 class Conductor:
     def __init__(self, floor: Floor, ahead: Ahead, name: str) -> None:
         self.floor, self.ahead = floor, ahead
-        self.report = Report(plan=name, folder=floor.folder)
+        self.report = Report(plan=name, folder=floor.folder, tasks=ahead.tasks)
 
     def run(self) -> Report:
         """All that is left, or as far as it goes; what is reported holds also when this raises."""
@@ -113,7 +113,7 @@ class Conductor:
         floor.tell(Event("batch", head, first.number, first.count))
         workers = min(len(jobs), floor.wishes.max_parallel)
         with ThreadPoolExecutor(workers, "session") as pool:
-            under_way = [pool.submit(self._tried, job, len(jobs) > 1) for job in jobs]
+            under_way = [pool.submit(self._tried, job) for job in jobs]
             wait(under_way)
         ended = [one.result() for one in under_way]
         if floor.stopping:
@@ -123,14 +123,14 @@ class Conductor:
             raise BatchFailed(f"batch {first.number} failed, also when tried again: {failed.error}")
         return [one for one in ended if one]
 
-    def _tried(self, job: Job, beside: bool) -> Played | None:
+    def _tried(self, job: Job) -> Played | None:
         """Once, and once more with the error what was not done; None where the run was to end
         before it began."""
         ended: Played | None = None
         for attempt in range(1, ATTEMPTS + 1):
             if self.floor.stopping or self.floor.halted:
                 return ended
-            told = self.ahead.told(job, beside, ended.error if ended else "")
+            told = self.ahead.told(job, ended.error if ended else "")
             ended = play(self.floor, job, attempt, prompt.words(job.pieces, told))
             ended = self._ended(job, ended)
             if ended.result == account.DONE:
@@ -166,13 +166,18 @@ class Conductor:
             words = f"session {one.session_id[:8]} left no transcript: the next starts without it"
             self._say("note", words)
             return ""
-        self.floor.tell(Event("checkpoint", f"checkpoint {kept.id} kept and read back"))
+        words = f"checkpoint {kept.id} kept and read back"
+        self.floor.tell(Event("checkpoint", words, session_id=one.session_id))
         return kept.path
 
     def _say_ended(self, job: Job, ended: Played) -> None:
         words = f"{job.titles}: {ended.result}"
         words += f", {ended.grown_tokens:,} tokens (about {about(ended.estimated_tokens)} expected)"
         words += f"; {ended.error}" if ended.error else ""
+        one = self.floor.account.tries[ended.session_id]
+        if ended.result != account.DONE and one.done_shares:
+            done = listed([share.id for share in one.done_shares], MOST_LISTED)
+            words += f"; done all the same: {done}"
         self.floor.tell(Event("session", words, job.number, job.count, ended.session_id))
 
     def _say(self, kind: str, words: str) -> None:

@@ -9,13 +9,14 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """`kind`: note, batch, reading, session, checkpoint. Numbers where there are any."""
+    """`kind`: note, batch, begun, reading, session, checkpoint. Numbers where there are any."""
 
     kind: str
     words: str
     number: int = 0
     count: int = 0
     session_id: str = ""
+    titles: str = ""  # of the tasks, with `begun`
     used_tokens: int = 0
     planned_tokens: int = 0
 
@@ -48,7 +49,8 @@ class Report:
     plan: str
     folder: str
     state: str = "done"
-    done_before: int = 0  # tasks
+    tasks: int = 0  # of the plan
+    done_before: int = 0  # of these
     sessions: list[Played] = field(default_factory=list)
     left: list[str] = field(default_factory=list)  # ids of tasks
     notes: list[str] = field(default_factory=list)

@@ -14,7 +14,7 @@ from holdfast.plan.task import Task
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """`limit_tokens`: what of a window a batch may take."""
+    """`limit_tokens`: what of a window a batch may take; `beside`: others of its batch run too."""
 
     batch: str
     pieces: tuple[Piece, ...]
@@ -23,6 +23,7 @@ class Job:
     count: int
     high_tokens: int
     limit_tokens: int
+    beside: bool = False
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -21,6 +21,7 @@ def play(floor: Floor, job: Job, attempt: int, prompt: str) -> Played:
     """Start it, listen until it has ended, note what came of it."""
     session_id = str(uuid.uuid4())
     running = _start(floor, job, session_id, attempt, prompt)
+    floor.tell(_begun(job, session_id, attempt))
     heard = _listen(floor, job, session_id, running)
     note = running.noted()
     errors = running.last_errors()
@@ -34,6 +35,7 @@ def play(floor: Floor, job: Job, attempt: int, prompt: str) -> Played:
         exit=note.exit_code,
         error=error,
         used_tokens=heard.most_tokens,
+        grown_tokens=heard.grown_tokens,
         **({"credited": credited} if credited else {}),
     )
     notes.drop(floor.folder, session_id)
@@ -94,14 +96,18 @@ def _laid_out(floor: Floor, session_id: str) -> int:
 
 
 def _listen(floor: Floor, job: Job, session_id: str, running: Child) -> Heard:
-    heard, said = Heard(), set[str]()
+    heard, said, waits = Heard(), set[str](), False
     since = time.monotonic()
     for line in running.lines():
         if not line:
             floor.tell(Event("note", _quiet(time.monotonic() - since), session_id=session_id))
             continue
         since = time.monotonic()
-        if heard.hear(line):
+        is_reading = heard.hear(line)
+        if heard.waits_for and not waits:  # once, until there is an answer
+            floor.tell(Event("note", heard.waits_for, session_id=session_id))
+        waits = bool(heard.waits_for)
+        if is_reading:
             floor.tell(_reading(job, session_id, heard))
             for what, words in _passed(job, heard).items():
                 if what not in said:  # once each, with the number it was first passed by
@@ -113,6 +119,13 @@ def _listen(floor: Floor, job: Job, session_id: str, running: Child) -> Heard:
     return heard
 
 
+def _begun(job: Job, session_id: str, attempt: int) -> Event:
+    """Without words where those of its batch have said so."""
+    words = f"{job.titles}: tried once more" if attempt > 1 else f"{job.titles}: begun"
+    words = words if attempt > 1 or job.beside else ""
+    return Event("begun", words, job.number, job.count, session_id, job.titles, 0, job.tokens)
+
+
 def _quiet(seconds: float) -> str:
     minutes = round(seconds / 60)
     return f"has said nothing for {minutes:,} minutes; it goes on (--timeout would end it)"
@@ -121,9 +134,8 @@ def _quiet(seconds: float) -> str:
 def _reading(job: Job, session_id: str, heard: Heard) -> Event:
     so_far = f"{heard.grown_tokens:,} of about {about(job.tokens)} tokens"
     words = f"{so_far}; {heard.now_tokens:,} in its window"
-    return Event(
-        "reading", words, job.number, job.count, session_id, heard.grown_tokens, job.tokens
-    )
+    used, planned = heard.grown_tokens, job.tokens
+    return Event("reading", words, job.number, job.count, session_id, job.titles, used, planned)
 
 
 def _passed(job: Job, heard: Heard) -> dict[str, str]:

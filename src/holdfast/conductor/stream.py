@@ -34,6 +34,7 @@ class Heard:
     result: str = ""
     words: str = ""  # of the result, clean and short; from the reason on, where it gives one
     not_done: tuple[str, ...] = ()  # what it names so, clean and short
+    waits_for: str = ""  # why it has no answer, and how often it was tried; empty once it has one
 
     @property
     def grown_tokens(self) -> int:
@@ -45,6 +46,8 @@ class Heard:
         kind = event.get("type")
         if kind == "system" and event.get("subtype") == "compact_boundary":
             self.compactions += 1
+        if kind == "system" and event.get("subtype") == "api_retry":
+            self.waits_for = _waits_for(event)
         if kind == "result":
             self.result = str(event.get("subtype", ""))
             words = _words(event)
@@ -59,7 +62,7 @@ class Heard:
         if not total:
             return False
         self.first_tokens = self.first_tokens or sent
-        self.now_tokens = total
+        self.now_tokens, self.waits_for = total, ""
         self.most_tokens = max(self.most_tokens, total)
         return True
 
@@ -80,6 +83,14 @@ def _words(event: dict[str, Any]) -> str:
     errors = event.get("errors")
     listed = "; ".join(map(str, errors)) if isinstance(errors, list) else ""
     return str(event.get("result") or event.get("error") or listed)
+
+
+def _waits_for(event: dict[str, Any]) -> str:
+    status, error = event.get("error_status"), quoted(str(event.get("error") or ""))
+    what = f"the API answered {status}" if type(status) is int else "the API does not answer"
+    why = f" ({error})" if error not in ("", "unknown") else ""
+    tries = f"{event.get('attempt', '?')!s:.4} of {event.get('max_retries', '?')!s:.4}"
+    return f"{what}{why}; the client tries again, {tries}"
 
 
 def _event(line: bytes) -> dict[str, Any]:
