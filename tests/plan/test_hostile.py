@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.plan.errors import BadPlan
+from holdfast.plan.errors import BadPlan, Place
+from holdfast.plan.ids import Ids
 from holdfast.plan.read import MOST_BYTES, load, read
 
 BOMB = "a: &a [x, x]\n" + "".join(
@@ -47,6 +48,22 @@ def test_ten_thousand_tasks_are_read() -> None:
     ]
     assert len(read(json.dumps(tasks)).tasks) == 10_000
     assert len(read("\n".join(f"- [ ] task {n}" for n in range(10_000))).tasks) == 10_000
+
+
+class _Counting(dict[str, Place]):
+    looks = 0
+
+    def __contains__(self, name: object) -> bool:
+        self.looks += 1
+        return super().__contains__(name)
+
+
+@pytest.mark.requirement("X7")
+def test_one_title_many_times_is_not_counted_up_from_one_each_time() -> None:
+    ids = Ids([])
+    ids._taken = taken = _Counting()
+    assert [ids.made("Do it") for _ in range(1_000)][-1] == "do-it-1000"
+    assert taken.looks < 3_000
 
 
 @pytest.mark.parametrize(

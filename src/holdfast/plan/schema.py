@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import replace
 from difflib import get_close_matches
 
 from holdfast.plan import fields
-from holdfast.plan.errors import BadPlan, Place
-from holdfast.plan.fields import LONGEST_ID
+from holdfast.plan.errors import BadPlan
+from holdfast.plan.ids import LONGEST_TITLE, Ids, slug
 from holdfast.plan.task import Plan, Task
 from holdfast.plan.tree import Node
-from holdfast.redact import redact
 
 MOST_TASKS = 20_000
-LONGEST_TITLE = 1_000
 PLAN_FIELDS = ("version", "title", "tasks")
 TASK_FIELDS = (
     "id",
@@ -31,7 +28,6 @@ TASK_FIELDS = (
     "done",
 )
 SAME = {"depends_on": "depends", "name": "title"}
-_SLUG = re.compile(r"[^\w]+")
 
 
 def plan(root: Node) -> Plan:
@@ -49,24 +45,12 @@ def plan(root: Node) -> Plan:
     return Plan(title, tuple(_resolved(_tasks(items))))
 
 
-def _tasks(items: list[Node]) -> list[Task]:
-    taken: dict[str, Place] = {}
-    for item in items:  # ids that were given stand; those we make step aside
-        _take_given(item, taken)
-    return [_task(item, taken, "") for item in items]
+def _tasks(items: list[Node], parent: str = "") -> list[Task]:
+    ids = Ids(items)
+    return [_task(item, ids, parent) for item in items]
 
 
-def _take_given(item: Node, taken: dict[str, Place]) -> None:
-    node = item.value.get("id") if isinstance(item.value, dict) else None
-    name = fields.given_id(node)
-    if node is None or not name:
-        return
-    if name in taken:
-        raise BadPlan(f"two tasks have the id {name!r}; the first is at {taken[name]}", node.place)
-    taken[name] = node.place
-
-
-def _task(item: Node, taken: dict[str, Place], parent: str) -> Task:
+def _task(item: Node, ids: Ids, parent: str) -> Task:
     if isinstance(item.value, str):
         item = Node({"title": item}, item.place)
     known = _fields(item, TASK_FIELDS, "task")
@@ -74,7 +58,7 @@ def _task(item: Node, taken: dict[str, Place], parent: str) -> Task:
     title = fields.text(known.get("title"), "title") or description.strip().partition("\n")[0]
     if not title.strip():
         raise BadPlan("a task needs a title or a description", item.place)
-    name = fields.given_id(known.get("id")) or _made_id(title, taken)
+    name = fields.given_id(known.get("id")) or ids.made(title)
     groups = fields.groups(known.get("groups"))
     files = [*fields.files(known.get("files")), *(file for group in groups for file in group)]
     found = Task(
@@ -106,24 +90,8 @@ def _subtasks(given: Node | None, task: Task, parent: str) -> tuple[Task, ...]:
         return ()
     if parent:
         raise BadPlan("a subtask has no subtasks of its own", given.place)
-    taken: dict[str, Place] = {}
-    items = fields.items(given, "subtasks")
-    for item in items:
-        _take_given(item, taken)
-    found = [_task(item, taken, task.id) for item in items]
+    found = _tasks(fields.items(given, "subtasks"), task.id)
     return tuple(replace(one, id=f"{task.id}/{one.id}") for one in found)
-
-
-def _made_id(title: str, taken: dict[str, Place]) -> str:
-    """The title's words; a second task of the same title gets a number. An id is written down and
-    shown: no secret of a title is in it."""
-    stem = _SLUG.sub("-", redact(title[:LONGEST_TITLE]).lower()).strip("-")[:LONGEST_ID] or "task"
-    name, count = stem, 1
-    while name in taken:
-        count += 1
-        name = f"{stem}-{count}"
-    taken[name] = Place()
-    return name
 
 
 def _resolved(tasks: list[Task]) -> Iterator[Task]:
@@ -131,7 +99,7 @@ def _resolved(tasks: list[Task]) -> Iterator[Task]:
     ids = {task.id for task in tasks}
     titles: dict[str, str] = {}
     for task in tasks:
-        titles.setdefault(_SLUG.sub("-", task.title.lower()).strip("-")[:LONGEST_ID], task.id)
+        titles.setdefault(slug(task.title), task.id)
     for task in tasks:
         named = (_named(one, task, ids, titles) for one in task.depends)
         yield replace(
@@ -144,9 +112,8 @@ def _resolved(tasks: list[Task]) -> Iterator[Task]:
 def _named(wanted: str, task: Task, ids: set[str], titles: dict[str, str]) -> str:
     if wanted in ids:
         return wanted
-    slug = _SLUG.sub("-", wanted.lower()).strip("-")[:LONGEST_ID]
-    if slug in titles:
-        return titles[slug]
+    if slug(wanted) in titles:
+        return titles[slug(wanted)]
     near = get_close_matches(wanted, sorted(ids)[:1000], 1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     raise BadPlan(f"task {task.id!r} depends on {wanted!r}, which is no task{hint}", task.place)
