@@ -101,6 +101,14 @@ def test_files_that_changed_together_are_found_in_git(repo: Path) -> None:
 
 
 @pytest.mark.requirement("P2")
+def test_a_file_outside_the_repository_hides_nothing_of_the_others(repo: Path) -> None:
+    for n in range(2):
+        _commit(repo, f"both {n}", "a.txt", "b.txt")
+    found = together.pairs(repo, ["a.txt", "../elsewhere.txt", "b.txt"])
+    assert found == {("a.txt", "b.txt"): 1.0}
+
+
+@pytest.mark.requirement("P2")
 def test_without_history_nothing_changed_together(tmp_path: Path, repo: Path) -> None:
     assert together.pairs(repo, ["a", "b"]) == {}
     assert together.pairs(tmp_path / "none", ["a", "b"]) == {}

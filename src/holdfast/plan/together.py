@@ -17,7 +17,8 @@ LEAST_TIMES = 2
 
 def pairs(root: Path, files: Sequence[str]) -> dict[tuple[str, str], float]:
     """For two files, the share of the rarer one's commits that changed both; at least twice."""
-    asked = [file for file in files if not file.startswith("/")][:MOST_FILES]
+    # Of a file outside of it git says nothing, and nothing of the others asked about either.
+    asked = [file for file in files if not file.startswith(("/", "../"))][:MOST_FILES]
     commits = _commits(root, asked) if len(asked) > 1 else []
     alone: Counter[str] = Counter()
     both: Counter[tuple[str, str]] = Counter()
