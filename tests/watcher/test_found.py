@@ -114,6 +114,20 @@ def test_a_file_that_is_gone_cut_or_replaced_is_named(
 
 
 @pytest.mark.requirement("A5", "X6")
+def test_one_that_is_gone_before_its_turn_came_spoils_no_look(
+    transcripts: Transcripts, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.watcher.found.MOST_OLD", 1)
+    paths = [machine.session(name) for name in ("s1", "s2", "s3")]
+    assert _changed(transcripts, machine) == ["s1", "s2", "s3"]
+    for path in paths:
+        path.unlink()
+    assert _changed(transcripts, machine) == []
+    machine.session("s4")
+    assert _changed(transcripts, machine) == ["s4"]
+
+
+@pytest.mark.requirement("A5", "X6")
 def test_a_clock_that_jumps_loses_no_session(transcripts: Transcripts, machine: Machine) -> None:
     path = machine.session("s1")
     _changed(transcripts, machine)

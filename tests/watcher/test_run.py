@@ -9,10 +9,12 @@ import sys
 import threading
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any, cast
 
 import pytest
 
 from holdfast.store.store import Store
+from holdfast.watcher import run as running
 from holdfast.watcher import seat
 from holdfast.watcher.run import Watcher, run
 from holdfast.watcher.seat import NoSeat, Seat
@@ -91,6 +93,43 @@ def test_a_thread_of_its_own_watches_and_leaves_nothing_behind(
     watcher.stop()
     assert set(threading.enumerate()) == before
     assert seat.holder() is None
+
+
+class _SlowWatch:
+    """Each turn between two looks takes longer than looks are apart; five calls, then the end."""
+
+    def __init__(self) -> None:
+        self.now_s, self.calls = 0.0, list[str]()
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+    def time(self) -> float:
+        return self.now_s
+
+    def look(self, now_ms: int) -> None:
+        self.calls.append("look")
+
+    def save(self, now_ms: int) -> None:
+        self.calls.append("save")
+        self.now_s += 3_600
+
+    def next_s(self) -> float:
+        return 0.0
+
+    def is_set(self) -> bool:
+        return len(self.calls) == 5
+
+    def wait(self, seconds: float) -> None:
+        self.now_s += seconds
+
+
+@pytest.mark.requirement("A5")
+def test_a_turn_that_takes_long_costs_no_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = _SlowWatch()
+    monkeypatch.setattr(running, "time", slow)
+    running._until(cast(Any, slow), cast(Any, slow))
+    assert slow.calls == ["look", "save", "look", "save", "look"]
 
 
 @pytest.mark.requirement("A5")

@@ -67,7 +67,8 @@ class Transcripts:
         """The live ones, the new ones, and some of the rest."""
         if not self._old:
             self._old = list(self._files)
-        some, self._old = self._old[:MOST_OLD], self._old[MOST_OLD:]
+        turn, self._old = self._old[:MOST_OLD], self._old[MOST_OLD:]
+        some = [path for path in turn if path in self._files]  # some may be gone since
         live = [path for path, had in self._files.items() if had is None or _lives(had, now_ms)]
         return list(dict.fromkeys([*live, *some]))
 

@@ -64,8 +64,9 @@ def _until(stop: threading.Event, watch: Watch) -> None:
     """Every period a look, and between looks the turn of whoever waits for one."""
     look_at = time.monotonic()
     while not stop.is_set():
-        _tried(watch, is_look=time.monotonic() >= look_at)
-        if time.monotonic() >= look_at:
+        is_look = time.monotonic() >= look_at
+        _tried(watch, is_look=is_look)
+        if is_look:
             look_at = time.monotonic() + settings_load.load().whole("watch_seconds")
         turn_s = watch.next_s()
         left = look_at - time.monotonic()
