@@ -30,7 +30,7 @@ class Warm:
         self._name = name  # in the log
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._run, name="holdfast-warm", daemon=True)
-        self._said = ""
+        self._said: dict[str, str] = {}  # by chore: what was logged of it last
         self._followed = 0
 
     def start(self) -> None:
@@ -43,7 +43,7 @@ class Warm:
 
     def _run(self) -> None:
         spools = Spools()
-        every = {look_at_version: VERSION_SECONDS, prune: PRUNE_SECONDS, tidy: TIDY_SECONDS}
+        every = {self._look_at_version: VERSION_SECONDS, prune: PRUNE_SECONDS, tidy: TIDY_SECONDS}
         due = dict.fromkeys(every, time.monotonic())
         while not self._over.is_set():
             for chore, at in due.items():
@@ -59,28 +59,26 @@ class Warm:
         """What hooks of this machine are told of the shared work, as soon as it changes."""
         self._followed = refresh.follow(store, self._followed)
 
+    def _look_at_version(self, store: Store) -> None:
+        """A newer Holdfast may have brought the database up: then it is left alone, until this one
+        is newer too."""
+        before, store.outgrown = store.outgrown, store.read(schema.outgrown)
+        if store.outgrown is not None and before is None:
+            log.add("ERROR", self._name, f"{store.outgrown}; {store.outgrown.hint}")
+
     def _try(self, chore: Callable[[Store], None]) -> None:
-        """A chore that fails is tried again at its next turn; the same words are logged once."""
-        if self._store.outgrown is not None and chore is not look_at_version:
+        """A chore that fails is tried again at its next turn; its same words are logged once."""
+        if self._store.outgrown is not None and chore != self._look_at_version:
             return
+        name = chore.__name__.lstrip("_")
         try:
             chore(self._store)
-            self._said = ""
+            self._said.pop(name, None)
         except Exception as slip:
-            words = (
-                str(slip) if isinstance(slip, HoldfastError) else f"{type(slip).__name__}: {slip}"
-            )
-            if words != self._said:
-                log.add("ERROR", self._name, f"{chore.__name__}: {words}")
-            self._said = words
-
-
-def look_at_version(store: Store) -> None:
-    """A newer Holdfast may have brought the database up: then it is left alone, until this one is
-    newer too."""
-    before, store.outgrown = store.outgrown, store.read(schema.outgrown)
-    if store.outgrown is not None and before is None:
-        log.add("ERROR", "serve", f"{store.outgrown}; {store.outgrown.hint}")
+            words = str(slip) if isinstance(slip, HoldfastError) else repr(slip)
+            if words != self._said.get(name):
+                log.add("ERROR", self._name, f"{name}: {words}")
+            self._said[name] = words
 
 
 def sync(store: Store) -> None:

@@ -1,0 +1,28 @@
+"""The chores of a process that lives: one that fails stops no other, and is told of once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.store.store import Store
+from holdfast.wire import log
+from holdfast.work.warm import Warm
+
+
+def fine(store: Store) -> None:
+    pass
+
+
+def broken(store: Store) -> None:
+    raise OSError(13, "Permission denied")
+
+
+@pytest.mark.requirement("X6")
+def test_a_chore_that_goes_on_failing_is_logged_once_though_others_succeed(store: Store) -> None:
+    warm = Warm(store, "mcp")
+    for _ in range(3):
+        warm._try(broken)
+        warm._try(fine)
+    assert Path(log.path()).read_text().count("broken: ") == 1
