@@ -45,18 +45,27 @@ def test_after_the_clock_was_set_back_a_refused_source_is_tried_again() -> None:
 
 def test_after_the_clock_was_set_back_a_window_is_not_quiet(own_home: Path) -> None:
     """Its note is of a year that has not come: nothing is known of it."""
-    told = Touched({"a": [0]})
+    told, known = Touched({"a": [0]}), team.Health("https://h")
     reached.note("https://h", "a", {"at": 1})
     noted = own_home / ".holdfast" / "forwarded"
-    assert forwarding._is_quiet(told, "a"), "written to a day ago, sent now"
+    assert forwarding._is_quiet(known, told, "a"), "written to a day ago, sent now"
     [path] = noted.iterdir()
     os.utime(path, (path.stat().st_mtime + 365 * DAY,) * 2)
-    assert not forwarding._is_quiet(told, "a")
+    assert not forwarding._is_quiet(known, told, "a")
 
 
 class Touched(Source):
     def touched(self, source: str) -> float | None:
         return team.now_ms() / 1000 - DAY
+
+
+def test_a_new_server_is_told_of_windows_that_are_quiet_by_now(server: Server) -> None:
+    """What the server before it was sent, this one has not."""
+    told = Touched({"a": [0, 1, 2]})
+    with answering(PORTAL + b'{"position": {"at": 3}}') as before:
+        assert forward(before, told, seconds=9).whole
+        assert forward(before, told, seconds=9).batches == 0
+    assert forward(server, told, seconds=9).batches == 1
 
 
 def test_what_was_refused_and_is_gone_keeps_nobody_waiting(server: Server) -> None:

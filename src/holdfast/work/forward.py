@@ -74,6 +74,7 @@ def forward(
             return Forwarded(words="another process is sending")
         known = team.health(server.url)
         known.tried_ms = team.now_ms()
+        known.since_ms = known.since_ms or known.tried_ms
         done = Forwarded()
         end = None if seconds is None else time.monotonic() + seconds
         try:
@@ -94,7 +95,7 @@ def _all(server: Server, told: Outbox, known: Health, done: Forwarded, end: floa
     known.refused = {one: until for one, until in known.refused.items() if one in sources}
     turns = _from(known.resume_at, sources)
     for source, following in zip(turns, [*turns[1:], *turns[:1]], strict=True):
-        if end is not None and (_rests(known, source) or _is_quiet(told, source)):
+        if end is not None and (_rests(known, source) or _is_quiet(known, told, source)):
             continue
         known.resume_at = following  # where the server stumbles over this one
         if not _tried(server, told, source, known, done, end):
@@ -170,11 +171,13 @@ def _rests(known: Health, source: str) -> bool:
     return now < known.refused.get(source, 0) <= now + REFUSED_MS  # else the clock was set back
 
 
-def _is_quiet(told: Outbox, source: str) -> bool:
+def _is_quiet(known: Health, told: Outbox, source: str) -> bool:
     """Sent a good while after it was last written to: there is nothing to gather."""
     touched = told.touched(source)
     noted = reached.noted_at(source)
-    if noted is None or noted > time.time() + LATE_SECONDS:
+    if noted is None or noted * 1000 < known.since_ms:
+        return False  # this server was never told
+    if noted > time.time() + LATE_SECONDS:
         return False  # the clock was set back since
     return touched is not None and touched + LATE_SECONDS < noted
 

@@ -52,6 +52,7 @@ class Health:
     """What is remembered of the server between two tries: server.json."""
 
     url: str = ""
+    since_ms: int = 0  # first tried then: what was noted before was sent to another one
     tried_ms: int = 0
     answered_ms: int = 0
     down_until_ms: int = 0
