@@ -17,7 +17,7 @@ from holdfast.client import payloads
 from holdfast.store import ids, notes
 from holdfast.store.store import Store
 from holdfast.store.tables import actions, blockings, messages, tasks
-from holdfast.work import projection, refresh
+from holdfast.work import projection, refresh, shape
 from holdfast.work.sync import sync
 from tests.builders import SONNET
 from tests.contracts.told import START_MS, Told, rows_of
@@ -69,6 +69,17 @@ def _also(store: Store) -> None:
         )
 
     store.write(write)
+
+
+@pytest.mark.requirement("A4")
+def test_a_wave_stands_in_the_file_as_the_store_has_it() -> None:
+    listed = [(0, "completed"), (1, "pending"), (1, "pending"), (2, "pending")]
+    found = shape.waves({"wave_number": number, "status": status} for number, status in listed)
+    assert [(one["status"], one["completed"], one["tasks"]) for one in found] == [
+        ("completed", 1, 1),
+        ("running", 0, 2),  # the one after a completed row of waves starts by itself
+        ("pending", 0, 1),
+    ]
 
 
 @pytest.mark.requirement("C3", "A4", "X4")

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable
 from typing import Any
 
 from holdfast.store.page import Row
 from holdfast.work import moment
 from holdfast.work.gathering.clean import clean
+from holdfast.work.wave import SETTLED, judge
 
 WORDS, SHORT = 600, 200
-ENDED = ("completed", "failed")
 
 
 def hierarchy(project: Row, asked: list[Row], listed: list[Row], parts: list[Row]) -> Row:
@@ -21,7 +22,7 @@ def hierarchy(project: Row, asked: list[Row], listed: list[Row], parts: list[Row
         below.setdefault(part["task_id"], []).append(subtask(part))
     of_tasks = [{**task(one), "subtasks": below.pop(one["id"], [])} for one in listed]
     told = [{**request(one), "tasks": of_tasks} for one in asked]
-    earlier = [one for some in below.values() for one in some if one["status"] not in ENDED]
+    earlier = [one for some in below.values() for one in some if one["status"] not in SETTLED]
     found: Row = {"project": {"id": project.get("id"), "path": project.get("path")}}
     found["requests"] = told
     return {**found, "earlier_subtasks": earlier} if earlier else found
@@ -29,23 +30,18 @@ def hierarchy(project: Row, asked: list[Row], listed: list[Row], parts: list[Row
 
 def waves(listed: Iterable[Row]) -> list[Row]:
     """How each wave of the request stands."""
-    found: dict[int, Row] = {}
+    tallies: dict[int, Counter[str]] = {}
     for one in listed:
-        wave = found.setdefault(
-            one["wave_number"], {"wave_number": one["wave_number"], "tasks": 0, "completed": 0}
-        )
-        wave["tasks"] += 1
-        wave["completed"] += one["status"] == "completed"
-        wave.setdefault("_", []).append(one["status"])
-    return [{**wave, "status": _status(wave.pop("_"))} for _, wave in sorted(found.items())]
-
-
-def _status(statuses: list[str]) -> str:
-    if all(status == "completed" for status in statuses):
-        return "completed"
-    if all(status in ENDED for status in statuses):
-        return "failed"
-    return "running" if any(status in ("running", *ENDED) for status in statuses) else "pending"
+        tallies.setdefault(one["wave_number"], Counter())[one["status"]] += 1
+    return [
+        {
+            "wave_number": number,
+            "tasks": tallies[number].total(),
+            "completed": tallies[number]["completed"],
+            "status": status,
+        }
+        for number, status in judge(tallies).items()
+    ]
 
 
 def request(row: Row) -> Row:
