@@ -1,4 +1,4 @@
-"""What is known of each agent; snapshots of compactions lie among them, as seed 001 has it."""
+"""What is known of each agent. Snapshots of compactions are rows of the same table."""
 
 from __future__ import annotations
 

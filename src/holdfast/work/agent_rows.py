@@ -5,22 +5,16 @@ from __future__ import annotations
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.store import ids
 from holdfast.store.page import Row, first
 from holdfast.store.tables import agent_contexts, requests, subtasks, tasks
 from holdfast.store.upsert import upsert
-from holdfast.work import moment
+from holdfast.work import moment, names
 from holdfast.work.status import ENDED
-
-
-def id_of(session_id: str, agent_id: str) -> str:
-    """One row per agent and session: the same name in another session is another agent."""
-    return ids.of("agent", session_id, agent_id)
 
 
 def follow(connection: Connection, session_id: str, agent_id: str, now_ms: int) -> None:
     """After one of its subtasks changed: the row says so, or goes with the last of them."""
-    row_id = id_of(session_id, agent_id)
+    row_id = names.context_id(session_id, agent_id)
     subtask = _at_work_on(connection, session_id, agent_id)
     if subtask is None:
         connection.execute(sa.delete(agent_contexts).where(agent_contexts.c.id == row_id))

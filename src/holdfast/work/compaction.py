@@ -13,8 +13,8 @@ from holdfast.store.page import Row, first, rows
 from holdfast.store.tables import agent_contexts, blockings, requests, sessions, subtasks
 from holdfast.work import sessions as known_sessions
 from holdfast.work.agent_contexts import SNAPSHOT
+from holdfast.work.status import OPEN
 
-OPEN = ("pending", "running", "paused", "blocked")
 LATEST_SUBTASKS = 50
 
 

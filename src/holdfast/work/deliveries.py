@@ -92,7 +92,7 @@ def pending(
     """What a hook has to say to this agent: neither claimed nor read yet, oldest first. Without
     `broadcasts` only what names it: nothing that is not for it takes up the room."""
     heard = hearing.hears(agent_id, project_id, now_ms)
-    query = sa.select(messages).where(heard, _untouched(agent_id))
+    query = sa.select(messages).where(heard, untouched(agent_id))
     if not broadcasts:
         query = query.where(messages.c.to_agent.is_not(None))
     return rows(connection, query.order_by(messages.c.created_ms, messages.c.id).limit(limit))
@@ -119,20 +119,11 @@ def claim(
 def confirm(
     connection: Connection, message_ids: Sequence[str], agent_id: str, now_ms: int
 ) -> list[str]:
-    """They were seen to reach the agent: read from now on, even if the claim was given up."""
+    """They were seen to reach the agent: read from now on, claimed before or not."""
     done = _hand_over(connection, message_ids, agent_id, READ, now_ms, confirms=True)
     if done:
         _tell(connection, "message.read", agent_id, done)
     return done
-
-
-def release_unconfirmed(connection: Connection, older_than_ms: int) -> int:
-    """Claims made before that moment and never confirmed: to be said again. How many."""
-    stale = (deliveries.c.state == CLAIMED) & (deliveries.c.at_ms < older_than_ms)
-    freed = connection.execute(sa.delete(deliveries).where(stale)).rowcount
-    if freed:
-        notes.announce(connection, "message.released", {"count": freed})
-    return freed
 
 
 def _hand_over(
@@ -183,10 +174,11 @@ def _asked(ask: Ask) -> list[sa.ColumnElement[bool]]:
 def _unread(connection: Connection, ask: Ask) -> int:
     heard = hearing.hears(ask.agent_id, ask.project_id, ask.now_ms)
     counted = sa.select(sa.func.count()).select_from(messages)
-    return connection.scalar(counted.where(heard, _untouched(ask.agent_id))) or 0
+    return connection.scalar(counted.where(heard, untouched(ask.agent_id))) or 0
 
 
-def _untouched(agent_id: str) -> sa.ColumnElement[bool]:
+def untouched(agent_id: str) -> sa.ColumnElement[bool]:
+    """Neither claimed nor read by this agent yet; as a condition on messages."""
     given = (deliveries.c.message_id == messages.c.id) & (deliveries.c.agent_id == agent_id)
     return ~sa.exists().where(given)
 

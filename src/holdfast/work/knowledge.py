@@ -13,7 +13,6 @@ from holdfast.store.tables import (
     actions,
     agent_contexts,
     blockings,
-    deliveries,
     messages,
     projects,
     sessions,
@@ -21,10 +20,13 @@ from holdfast.store.tables import (
     windows,
 )
 from holdfast.work import compaction, moment
+from holdfast.work.deliveries import untouched
 from holdfast.work.errors import NotThere
 from holdfast.work.hearing import hears
+from holdfast.work.status import OPEN
 
 MOST = 50
+DURATIONS = frozenset(("total_duration_ms", "duration_ms"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +103,7 @@ def _placed(connection: Connection, agent_id: str) -> Row | None:
 def _tasks(connection: Connection, agent_id: str, session_id: str) -> list[Row]:
     table = subtasks.c
     mine = (table.agent_id == agent_id) | (table.session_id == session_id)
-    query = sa.select(subtasks).where(mine, table.status.in_(compaction.OPEN))
+    query = sa.select(subtasks).where(mine, table.status.in_(OPEN))
     return [
         _dated(row) for row in rows(connection, query.order_by(table.created_ms.desc()).limit(MOST))
     ]
@@ -112,10 +114,7 @@ def _unread(
 ) -> list[Row]:
     """To look is not to read: what is listed here is delivered another time."""
     table = messages.c
-    had = sa.select(deliveries.c.message_id).where(
-        deliveries.c.message_id == table.id, deliveries.c.agent_id == agent_id
-    )
-    query = sa.select(messages).where(hears(agent_id, project_id, now_ms), ~had.exists())
+    query = sa.select(messages).where(hears(agent_id, project_id, now_ms), untouched(agent_id))
     order = (table.priority.desc(), table.created_ms, table.id)
     return [_dated(row) for row in rows(connection, query.order_by(*order).limit(MOST))]
 
@@ -140,15 +139,9 @@ def _history(connection: Connection, session_id: str, wanted: Wanted) -> list[Ro
 
 def _dated(row: Row) -> Row:
     """Times as they are written outside: `created_ms` becomes `created_at`."""
-    return {
-        (f"{name[:-3]}_at" if name.endswith("_ms") and name not in KEPT else name): (
-            moment.written(value) if name.endswith("_ms") and name not in KEPT else value
-        )
-        for name, value in row.items()
-    }
-
-
-KEPT = frozenset(("total_duration_ms", "duration_ms"))
+    times = [name for name in row if name.endswith("_ms") and name not in DURATIONS]
+    rest = {name: value for name, value in row.items() if name not in times}
+    return rest | {f"{name[:-3]}_at": moment.written(row[name]) for name in times}
 
 
 def _sources(snapshot: Row | None, tasks: list[Row]) -> list[dict[str, Any]]:

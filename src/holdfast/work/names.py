@@ -1,6 +1,6 @@
 """Ids of what hooks and transcripts tell: made of what it is, so a thing told twice is one row.
 
-Nothing of the store is loaded here: hooks gather with it.
+No database is loaded here: hooks gather with it.
 """
 
 from __future__ import annotations
@@ -9,8 +9,12 @@ from holdfast.store import ids
 from holdfast.wire.spool import ident
 
 
+def tidy(path: str) -> str:
+    return path.rstrip("/") or "/"
+
+
 def project_id(path: str) -> str:
-    return ids.of("project", path.rstrip("/") or "/")
+    return ids.of("project", tidy(path))
 
 
 def request_id(session_id: str, told: str) -> str:
@@ -42,7 +46,8 @@ def action_id(session_id: str, tool_use_id: str) -> str:
 
 
 def context_id(session_id: str, agent_id: str) -> str:
-    """The session itself is an agent by its session's id."""
+    """One row per agent and session: the same name in another session is another agent. The
+    session itself is an agent by its session's id."""
     return ids.of("agent", session_id, agent_id or session_id)
 
 

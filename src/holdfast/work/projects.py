@@ -7,20 +7,17 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.store import ids, notes
+from holdfast.store import notes
 from holdfast.store.page import Page, Row, first, paged
 from holdfast.store.tables import counts, projects, requests, sessions, waves
 from holdfast.store.upsert import put_new, upsert
-from holdfast.work import tool_counts
+from holdfast.work import names, tool_counts
 from holdfast.work.errors import NotThere
+from holdfast.work.names import tidy
 
 
 def id_of(path: str) -> str:
-    return ids.of("project", tidy(path))
-
-
-def tidy(path: str) -> str:
-    return path.rstrip("/") or "/"
+    return names.project_id(path)
 
 
 def put(

@@ -30,8 +30,8 @@ from holdfast.store.tables import (
     windows,
 )
 from holdfast.work import gather, projects, salvage
+from holdfast.work.agent_contexts import SNAPSHOT
 from holdfast.work.sync import Synced, sync
-from holdfast.work.taking.contexts import SNAPSHOT
 
 TOLD = 5  # the version of an id that was made from what it names
 

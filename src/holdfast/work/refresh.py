@@ -24,10 +24,10 @@ from holdfast.store.tables import (
 )
 from holdfast.wire import log
 from holdfast.work import moment, projection, shape
+from holdfast.work.agent_contexts import SNAPSHOT
 from holdfast.work.heard_by import LISTENS_MS, listeners
-from holdfast.work.taking.contexts import SNAPSHOT
+from holdfast.work.status import OPEN
 
-OPEN = ("running", "pending", "blocked", "paused")
 MOST_PLACES = 20
 MOST_ACTIONS, MOST_MESSAGES, MOST_TASKS, MOST_SUBTASKS, MOST_AGENTS = 100, 50, 100, 200, 50
 

@@ -16,7 +16,7 @@ from holdfast.store.page import Row
 from holdfast.store.store import Store
 from holdfast.store.tables import actions, metadata, sessions
 from holdfast.work import damaged
-from holdfast.work.taking.actions import TOTALS
+from holdfast.work.session_totals import SUMS
 
 NOT_SAVED = frozenset(("positions", "counts", "events"))
 AT_ONCE = 500
@@ -78,4 +78,4 @@ def sums(connection: Connection, session_id: str) -> dict[str, int]:
         ).where(actions.c.session_id == session_id)
     ).one()
     calls, succeeded, took_ms, timed = map(int, found)
-    return dict(zip(TOTALS, (calls, succeeded, calls - succeeded, took_ms, timed), strict=True))
+    return dict(zip(SUMS, (calls, succeeded, calls - succeeded, took_ms, timed), strict=True))

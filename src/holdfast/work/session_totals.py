@@ -21,8 +21,6 @@ SUMS = (
     "total_duration_ms",
     "timed_actions",
 )
-
-
 GROWTH = Growth(sessions, SUMS, latest="seen_ms", within="project_id")
 _NEW_PROJECT = sa.bindparam("new_project_id", type_=sa.Text)
 _STANDS = sa.select(sessions.c.id).where(

@@ -13,6 +13,7 @@ RequestStatus: TypeAlias = Literal[
 WorkStatus: TypeAlias = Literal["pending", "running", "paused", "blocked", "completed", "failed"]
 ENDED = frozenset(("completed", "failed", "cancelled"))
 UNDER_WAY = frozenset(("running", "paused", "blocked"))
+OPEN = UNDER_WAY | {"pending"}
 
 
 def times(status: str, now_ms: int, before: Row | None = None) -> Row:

@@ -14,14 +14,6 @@ from holdfast.work import names, tool_counts
 from holdfast.work.deeds import ActionDone, Deed
 from holdfast.work.taking.shelf import Shelf
 
-TOTALS = (
-    "total_tools_used",
-    "total_success",
-    "total_errors",
-    "total_duration_ms",
-    "timed_actions",
-)
-
 
 class Actions:
     def __init__(self, connection: Connection, deeds: Iterable[Deed]) -> None:

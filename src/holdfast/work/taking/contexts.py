@@ -12,10 +12,10 @@ from holdfast.store.page import Row, first
 from holdfast.store.tables import agent_contexts, audit, sessions, subtasks, windows
 from holdfast.store.upsert import upsert
 from holdfast.work import names
+from holdfast.work.agent_contexts import SNAPSHOT
 from holdfast.work.deeds import AuditLine, CheckpointTaken, Compacted, ContextSeen, Deed, WindowSeen
 from holdfast.work.taking.shelf import Shelf
 
-SNAPSHOT = "compact-snapshot"
 MOST_SKILLS = 50
 MOST_TOOLS = 200
 
