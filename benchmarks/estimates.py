@@ -169,15 +169,15 @@ def rows(corpus: Path | None) -> Iterator[Row]:
         wide = median(scores[way].widths)
         return f"{scores[way].within / count:.1%}, its ends a factor of {wide:.0f} apart (median)"
 
-    yield f"seed formula, median relative error ({of})", scores["literal"].words(), ""
+    yield f"rule of thumb, median relative error ({of})", scores["literal"].words(), ""
     yield "the same, counting the files a prompt names", scores["named"].words(), ""
     yield "ours", scores["ours"].words(), ""
-    yield "ours against the seed formula", f"{ratio('ours', 'literal'):.3f}x", "≤ 0.95x"
+    yield "ours against the rule of thumb", f"{ratio('ours', 'literal'):.3f}x", "≤ 0.95x"
     yield "ours against it with named files", f"{ratio('ours', 'named'):.3f}x", ""
     yield "our 80 % range covers", covered("ours"), "75 to 85 %"
     yield "without any past: the prior", scores["prior"].words(), ""
     yield "without any past: the range covers", covered("prior"), ""
-    yield "files known, seed formula", scores["files formula"].words(), ""
+    yield "files known, rule of thumb", scores["files formula"].words(), ""
     yield "files known, ours", scores["files ours"].words(), ""
     yield "files known, ours against it", f"{ratio('files ours', 'files formula'):.3f}x", ""
     yield "files known, our range covers", covered("files ours"), ""

@@ -19,7 +19,7 @@ def test_the_formula_is_the_seeds() -> None:
     words = heard("Implement user authentication with OAuth2")
     assert words.formula_tokens(5) == int((41 // 4 + 5 * 2000) * 1.5)
     assert heard("Refactor and add it").multiplier == 2.0
-    assert heard("update it").multiplier == 1.0  # 0.8 never wins over 1.0 in the seed's own code
+    assert heard("update it").multiplier == 1.0  # 0.8 never wins over the 1.0 of other words
     assert heard("look at src/a.py and @b.ts").files == 2
 
 

@@ -1,4 +1,4 @@
-"""The shelf: 004's files, in two tiers, whole or not at all, whatever is done to them."""
+"""The shelf: a file a segment, in two tiers, whole or not at all, whatever is done to them."""
 
 from __future__ import annotations
 

@@ -99,7 +99,7 @@ class Source(Answer):
 class Restored(Answer):
     success: bool
     brief: str
-    additionalContext: str  # noqa: N815 (the seeds' name)
+    additionalContext: str  # noqa: N815 (the name Claude Code's hooks answer by)
     sources: list[Source]
     session_compacted: bool
     restored_at: str

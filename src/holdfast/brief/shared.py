@@ -100,7 +100,7 @@ def _open(tasks: object) -> object:
 
 
 def _named(states: object) -> object:
-    """A list, or seed 000's object keyed by the agent."""
+    """A list, or an object keyed by the agent, as some clients send it."""
     if isinstance(states, dict):
         rows = states.items()
         return [{"agent_id": k, **v} if isinstance(v, dict) else f"{k}: {v}" for k, v in rows]

@@ -44,7 +44,8 @@ class Played:
 
 @dataclass(slots=True)
 class Report:
-    """`state`: done, nothing (all was done before), failed, interrupted, not noted."""
+    """`state`: done, nothing (all was done before), failed, interrupted, stopped (by any other
+    error)."""
 
     plan: str
     folder: str

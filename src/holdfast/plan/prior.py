@@ -1,8 +1,9 @@
-"""What a request uses where nothing is known of the past: seed 003's formula, put right.
+"""What a request uses where nothing is known of the past: a rule of thumb, put right.
 
-The formula alone is off by a factor of 2.8 (median) on real sessions. Its logarithm is one of a
-few terms of a line fitted to 909 requests of 161 public sessions. Where the files to be touched
-are known, as in a plan, their number says more than any word, and another line is used.
+The rule (`Words.formula_tokens`) alone is off by a factor of 2.8 (median) on real sessions. Its
+logarithm is one of a few terms of a line fitted to 909 requests of 161 public sessions. Where the
+files to be touched are known, as in a plan, their number says more than any word, and another line
+is used.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """How much work fits now, and how much into a fresh window.
 
-Seed 003 asks `get_available_context`, seed 002 gives the rules: at most 60 % of the window for one
-batch, at most three specs in one session.
+Two settings bound it: one batch takes at most `batch_share` of its window, and at most
+`batch_specs` tasks of the plan (specs).
 """
 
 from __future__ import annotations

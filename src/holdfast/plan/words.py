@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 READ_CHARS = 20_000
-UNSTATED_FILES = 3  # seed 003: what a task touches that names no file
+UNSTATED_FILES = 3  # what a task is taken to touch that names no file
 FILE_TOKENS = 2000
 CHARS_PER_TOKEN = 4
 MULTIPLIERS: Final = {"refactor": 2.0, "implement": 1.5, "fix": 1.0, "update": 0.8, "add": 1.2}
@@ -24,7 +24,7 @@ _CHECKS = re.compile(r"\b(?:test|check|review|run|verify)")
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """`multiplier` is seed 003's; `files` counts those named."""
+    """`multiplier` is that of the strongest verb in it; `files` counts those named."""
 
     chars: int
     lines: int
@@ -37,7 +37,7 @@ class Words:
     checks: bool
 
     def formula_tokens(self, files: int | None = None) -> int:
-        """Seed 003's estimate: (characters / 4 + files x 2,000) x multiplier."""
+        """A rule of thumb; `prior` puts it right: (characters / 4 + files x 2,000) x multiplier."""
         count = self.files or UNSTATED_FILES if files is None else files
         return int((self.chars // CHARS_PER_TOKEN + count * FILE_TOKENS) * self.multiplier)
 

@@ -1,7 +1,7 @@
 """Batches in order, a checkpoint between each two: what a conductor walks, and what is shown.
 
-The nodes and edges are seed 003's. A batch's `id` comes from the work in it, so it is the same as
-long as that work is, wherever the batch stands.
+A batch's `id` comes from the work in it, so it is the same as long as that work is, wherever the
+batch stands.
 """
 
 from __future__ import annotations

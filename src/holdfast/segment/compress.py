@@ -1,4 +1,4 @@
-"""A segment in a fifth of its tokens or less, without a model: what 004 lists is kept.
+"""A segment in a fifth of its tokens or less, without a model.
 
 Decisions, files, errors and how they were resolved, outcomes, the user's own words; what tools
 printed is dropped. Of what there is, the things are taken first that are likeliest to be used

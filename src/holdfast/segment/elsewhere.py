@@ -1,4 +1,4 @@
-"""Segments another tool left in 004's own places: read where they lie, never written.
+"""Segments another tool of this format left in its own places: read there, never written.
 
 They are anyone's files: few are read, each small, and one that does not fit is passed over. Secrets
 are taken out of all they say, and no transcript is followed but one of the project they lie in.

@@ -1,7 +1,7 @@
-"""The files of a segment: seed 004's queue, warm and cold formats, typed and versioned.
+"""The files of a segment: queue, warm and cold, typed and versioned.
 
 The fields of the format keep their names and meaning; what else is known of a segment lies in
-`metadata`, or beside them in the queue. A file without a version is one of 004's own.
+`metadata`, or beside them in the queue. A file without a version is another tool's.
 """
 
 from __future__ import annotations
@@ -59,7 +59,8 @@ class Queue(msgspec.Struct):
 
 
 class Metadata(msgspec.Struct):
-    """004's three, then ours: where it came from, and whose words stand in it."""
+    """Three that every tool of this format has, then ours: where it came from, and whose words
+    stand in it."""
 
     contains_code: bool = False
     contains_errors: bool = False

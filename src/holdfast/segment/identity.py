@@ -25,7 +25,7 @@ def name(session_id: str, transcript: str | os.PathLike[str], start: int, end: i
 def names(
     session_id: str, transcript: str | os.PathLike[str], spans: Sequence[tuple[int, int]]
 ) -> list[str]:
-    """Of several, one after the other in the file, which is read once. Unlike in 004 no two
+    """Of several, one after the other in the file, which is read once. No two
     sessions share a name: it begins with the session's own."""
     data = session_id.encode("utf-8", "surrogatepass")
     head = places.plain(session_id)[:8].strip("%-_.") or "x"

@@ -24,7 +24,7 @@ class Report(msgspec.Struct):
 
     @property
     def line(self) -> str:
-        """004's report. Writing a file frees nothing: it makes it safe to drop."""
+        """For the user. Writing a file frees nothing: it makes it safe to drop."""
         if not self.compressed:
             return ""
         before = sum(one.original_tokens for one in self.compressed)

@@ -24,7 +24,7 @@ WARM, COLD = "warm", "cold"
 
 
 def warm(project: str = "", session_id: str = "") -> list[Compressed]:
-    """Every warm segment, oldest first; those of 004's own places too."""
+    """Every warm segment, oldest first; those that other tools left elsewhere too."""
     found = [*ours(WARM), *elsewhere.warm(project)]
     return _chosen(found, project, session_id)
 

@@ -1,4 +1,4 @@
-"""Audit events of every machine that tells this store: appended, never changed (G9)."""
+"""Audit events of every machine that tells this store: appended, never changed."""
 
 from __future__ import annotations
 

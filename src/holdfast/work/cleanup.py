@@ -1,5 +1,6 @@
 """Old things go: messages past their time, snapshots and events past theirs, sessions that fell
-silent without saying goodbye. What a person would look for is kept (C10's days)."""
+silent without saying goodbye. What a person would look for is kept for as long as checkpoints
+are."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""Subscriptions: which broadcasts an agent wants. `callback_url` is kept and never called (X3)."""
+"""Subscriptions: which broadcasts an agent wants. `callback_url` is kept and never called:
+nothing is sent over the network."""
 
 from __future__ import annotations
 

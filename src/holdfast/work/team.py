@@ -1,4 +1,4 @@
-"""The team's server (S4): where it is, whether it answered lately, and one call to it.
+"""The team's server: where it is, whether it answered lately, and one call to it.
 
 Nothing here is imported unless a server was named. A call ends after five seconds, whatever the
 other side or the network does, and a server that failed is left alone for a minute.

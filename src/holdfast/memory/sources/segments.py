@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 KEY = "segments"
 OURS = "segments"
-THEIRS = ("data/knowledge-db/compressed_context", ".claude/data/sessions")  # 004's own places
+THEIRS = (
+    "data/knowledge-db/compressed_context",
+    ".claude/data/sessions",
+)  # where other tools of the format keep theirs
 MORE_CHARS = 1_200
 
 
