@@ -13,7 +13,7 @@ import click
 from holdfast.cli import rooms
 from holdfast.cli.replay import write_drawing
 from holdfast.cli.token_count import TokenCount
-from holdfast.client.install.scopes import claude_folder
+from holdfast.client.transcripts_folder import transcripts_folder
 from holdfast.plan import past, read
 from holdfast.plan.make import make
 from holdfast.plan.mermaid import mermaid as mermaid_text
@@ -51,7 +51,7 @@ def plan(
     stdin = str(file) == "-"
     given = read.taken(_stdin(), root) if stdin else read.load(file, root)
     settings = settings_load.load(str(root))
-    known = past.learn(root, claude_folder(Path.home()) / "projects")
+    known = past.learn(root, transcripts_folder())
     found = make(
         given, rooms.for_plan(settings, project and root, told, window, _now_ms()), known, root
     )

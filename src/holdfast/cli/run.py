@@ -17,7 +17,7 @@ from holdfast.cli.run_dry import show
 from holdfast.cli.run_end import told_after
 from holdfast.cli.run_progress import shown
 from holdfast.cli.token_count import TokenCount
-from holdfast.client.install.scopes import claude_folder
+from holdfast.client.transcripts_folder import transcripts_folder
 from holdfast.conductor import account, claude, seat
 from holdfast.conductor.account import Account
 from holdfast.conductor.ahead import Ahead
@@ -174,7 +174,7 @@ class _Planner:
         self._root, self.room = root, room
 
     def __call__(self, plan: Plan) -> Workflow:
-        known = past.learn(self._root, claude_folder(Path.home()) / "projects")
+        known = past.learn(self._root, transcripts_folder())
         return make(plan, self.room, known, self._root)
 
 

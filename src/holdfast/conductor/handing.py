@@ -9,7 +9,7 @@ from holdfast.brief.compose import DEFAULT_TOKENS
 from holdfast.checkpoint.errors import NotKept
 from holdfast.checkpoint.keep import Kept
 from holdfast.checkpoint.verify import verify
-from holdfast.client.install.scopes import claude_folder
+from holdfast.client.transcripts_folder import transcripts_folder
 from holdfast.lifecycle import briefing, keeping
 from holdfast.settings import load as settings_load
 from holdfast.window import state as window_state
@@ -27,8 +27,7 @@ def transcript_of(session_id: str) -> Path | None:
     noted = window_state.load(places.window(session_id)).transcript
     if noted and Path(noted).is_file():
         return Path(noted)
-    folders = claude_folder(Path.home()) / "projects"
-    found = folders.glob(f"*/{places.plain(session_id)}.jsonl")
+    found = transcripts_folder().glob(f"*/{places.plain(session_id)}.jsonl")
     return next((path for path in found if path.is_file()), None)
 
 

@@ -6,7 +6,7 @@ import time
 from pathlib import Path
 from typing import Any
 
-from holdfast.client.install.scopes import claude_folder
+from holdfast.client.transcripts_folder import transcripts_folder
 from holdfast.mcp import here
 from holdfast.mcp.answer import Answer
 from holdfast.mcp.asked import Plan
@@ -29,7 +29,7 @@ MOST_TITLE = 120
 def answer(asked: Plan) -> Answer:
     root = Path(here.project()).resolve()
     given = _given(asked, root)
-    known = past.learn(root, claude_folder(Path.home()) / "projects", MOST_NEW_BYTES)
+    known = past.learn(root, transcripts_folder(), MOST_NEW_BYTES)
     found = make(given, _room(), known, root)
     words = f"{counted(len(found.batches), 'batch')}, about {found.tokens:,} tokens"
     return Answer(words, _about(found), "batches", [_batch(one) for one in found.batches])

@@ -165,10 +165,3 @@ def _named(path: str, changed_ms: int) -> Found:
     if last == "subagents" and stem.startswith("agent-"):
         return Found(path, os.path.basename(parent), stem.removeprefix("agent-"), changed_ms)  # noqa: PTH119
     return Found(path, stem, "", changed_ms)
-
-
-def projects_folder() -> str:
-    """Where Claude Code keeps its transcripts."""
-    config = os.environ.get("CLAUDE_CONFIG_DIR")
-    home = os.path.expanduser("~")  # noqa: PTH111
-    return os.path.join(config or os.path.join(home, ".claude"), "projects")  # noqa: PTH118

@@ -5,12 +5,13 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
+from holdfast.client.transcripts_folder import transcripts_folder
 from holdfast.store.store import Store
 from holdfast.watcher import announcing, due, taking
 from holdfast.watcher.active import Active
 from holdfast.watcher.announcing import Board
 from holdfast.watcher.due import Due
-from holdfast.watcher.found import Found, Transcripts, projects_folder
+from holdfast.watcher.found import Found, Transcripts
 from holdfast.watcher.glance import Glance, glance
 from holdfast.watcher.opened import Windows
 from holdfast.watcher.troubles import Troubles
@@ -25,7 +26,7 @@ AGAIN_SECONDS = 120.0
 class Watch:
     def __init__(self, store: Store | announcing.Found | None = None, database: str = "") -> None:
         self._troubles = Troubles()
-        self._transcripts = Transcripts(projects_folder(), self._troubles)
+        self._transcripts = Transcripts(str(transcripts_folder()), self._troubles)
         self._windows = Windows()
         self._board = Board(store, database)
         self._active = Active()
