@@ -1,0 +1,98 @@
+"""A run on a terminal: a bar for the plan, and one for each session while it works."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from rich.console import Console
+from rich.constrain import Constrain
+from rich.progress import (
+    BarColumn,
+    Progress,
+    ProgressColumn,
+    TaskID,
+    TextColumn,
+    TimeElapsedColumn,
+)
+
+from holdfast.cli.run_progress import SESSION_CHARS, line
+from holdfast.conductor.events import Event, Tell
+from holdfast.plan.said import counted, short
+
+MOST_NAME = 24
+ECHO_CHARS = 2  # a terminal shows ^C where the bars end: on the next line, they would not be found
+PLAN = ""  # the plan's bar, among those of sessions
+
+
+@contextmanager
+def bars() -> Iterator[Tell]:
+    """They end quietly where their terminal is gone."""
+    shown = _Bars()
+    shown.progress.start()
+    try:
+        yield shown.tell
+    finally:
+        with suppress(OSError):
+            shown.progress.stop()
+
+
+class _Narrow(Progress):
+    """Narrower than its terminal."""
+
+    def __init__(self, console: Console, *columns: ProgressColumn) -> None:
+        self._terminal = console  # asked for its width already while the rest is made
+        super().__init__(*columns, console=console, transient=True)
+
+    def get_renderables(self) -> Iterator[Constrain]:
+        wide = max(1, self._terminal.width - ECHO_CHARS)
+        yield Constrain(self.make_tasks_table(self.tasks), wide)
+
+
+class _Bars:
+    def __init__(self) -> None:
+        self._console = Console(stderr=True, highlight=False, markup=False)
+        self.progress = _Narrow(
+            self._console,
+            TextColumn("{task.description}"),
+            BarColumn(),
+            TextColumn("{task.fields[words]}"),
+            TimeElapsedColumn(),
+        )
+        self._bars: dict[str, TaskID] = {}  # by session
+
+    def tell(self, event: Event) -> None:
+        if event.kind == "reading":
+            return self._reading(event)
+        if event.kind == "batch":
+            self._batch(event)
+        if event.kind == "begun":
+            self._begun(event)
+        if event.kind == "session" and event.session_id in self._bars:
+            self.progress.remove_task(self._bars.pop(event.session_id))
+        if event.words:
+            self._console.print(line(event))
+
+    def _batch(self, event: Event) -> None:
+        done = event.number - 1
+        at = f"{done} of {counted(event.count, 'batch')}"
+        bar = self._bar(PLAN, "plan", total=event.count)
+        self.progress.update(bar, completed=done, words=at)
+
+    def _begun(self, event: Event) -> None:
+        name = f"{event.session_id[:SESSION_CHARS]} {short(event.titles, MOST_NAME)}"
+        self.progress.update(self._bar(event.session_id, name), words="no answer yet")
+
+    def _reading(self, event: Event) -> None:
+        self.progress.update(
+            self._bars[event.session_id],
+            completed=event.used_tokens,
+            total=max(event.planned_tokens, event.used_tokens),
+            words=event.words,
+            refresh=True,  # a short session is over before the next turn of the bar
+        )
+
+    def _bar(self, key: str, name: str, total: int | None = None) -> TaskID:
+        if key not in self._bars:
+            self._bars[key] = self.progress.add_task(name, total=total, words="")
+        return self._bars[key]
