@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from holdfast.settings.load import Settings
 from holdfast.settings.table import TABLE
-from holdfast.watcher.active import Active
+from holdfast.watcher.active_time import ActiveTime
 from holdfast.watcher.due import Due, next_of_each, ordered, reason
 from holdfast.watcher.found import Found
 from holdfast.watcher.glance import Glance
@@ -61,7 +61,7 @@ def test_a_checkpoint_is_due_at_the_mark_and_not_soon_after_one() -> None:
 @pytest.mark.requirement("A5", "X6")
 @given(st.lists(st.integers(0, 2 * NOW_MS), max_size=30))
 def test_work_is_never_more_than_the_time_that_passed(times: list[int]) -> None:
-    active = Active()
+    active = ActiveTime()
     noted = [active.note("t", 0, at) for at in times]
     assert noted == sorted(noted), "a clock that jumps takes nothing away"
     assert all(after <= n * IDLE_MS for n, after in enumerate(noted))

@@ -8,7 +8,7 @@ from dataclasses import replace
 from holdfast.client.transcripts_folder import transcripts_folder
 from holdfast.store.store import Store
 from holdfast.watcher import announcing, due, taking
-from holdfast.watcher.active import Active
+from holdfast.watcher.active_time import ActiveTime
 from holdfast.watcher.announcing import Board
 from holdfast.watcher.due import Due
 from holdfast.watcher.found import Found, Transcripts
@@ -29,10 +29,10 @@ class Watch:
         self._transcripts = Transcripts(str(transcripts_folder()), self._troubles)
         self._windows = Windows()
         self._board = Board(store, database)
-        self._active = Active()
+        self._active = ActiveTime()
         self._glances: dict[str, Glance] = {}
-        self._work: dict[str, int] = {}
-        self._last_s: dict[str, float] = {}
+        self._active_ms: dict[str, int] = {}  # by transcript: since its last checkpoint
+        self._last_s: dict[str, float] = {}  # by project: when one of its windows was saved
         self._waiting: list[Due] = []
         self._agents: set[str] = set()
         self._failed_s: dict[str, float] = {}
@@ -96,7 +96,7 @@ class Watch:
         seen = self._glances[found.path] = _since(before, seen)
         self._note(seen, now_ms)
         active = self._active.note(found.path, seen.checkpoint_ms, found.changed_ms)
-        self._work[found.path] = max(active, seen.active_ms)
+        self._active_ms[found.path] = max(active, seen.active_ms)
         if before is None and seen.checkpoint_trigger == taking.TRIGGER:
             self._say_again(seen, now_ms)
 
@@ -125,13 +125,13 @@ class Watch:
         failed_s = self._failed_s.get(seen.found.path)
         if failed_s is not None and time.monotonic() - failed_s < AGAIN_SECONDS:
             return ""
-        return due.reason(seen, self._work.get(seen.found.path, 0), now_ms)
+        return due.reason(seen, self._active_ms.get(seen.found.path, 0), now_ms)
 
     def _take(self, one: Due, now_ms: int) -> None:
         """Whatever goes wrong with one window keeps no other waiting."""
         seen = one.glance
         try:
-            kept = taking.take(one, self._work.get(seen.found.path, 0), now_ms)
+            kept = taking.take(one, self._active_ms.get(seen.found.path, 0), now_ms)
         except WindowBusy:
             return  # a hook is at it: the next look sees what it did
         except Exception as slip:
@@ -154,7 +154,7 @@ class Watch:
                 log.add("INFO", seen.found.session_id[:8], "silent for half an hour, not watched")
         self._active.forget(set(self._glances))
         self._failed_s = {path: s for path, s in self._failed_s.items() if path in self._glances}
-        self._work = {path: n for path, n in self._work.items() if path in self._glances}
+        self._active_ms = {path: n for path, n in self._active_ms.items() if path in self._glances}
 
 
 def _since(before: Glance | None, seen: Glance) -> Glance:

@@ -15,7 +15,7 @@ class _Seen:
     active_ms: int = 0
 
 
-class Active:
+class ActiveTime:
     def __init__(self) -> None:
         self._seen: dict[str, _Seen] = {}
 
