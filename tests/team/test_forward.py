@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.store.store import Store
-from holdfast.work import forward as forwarding
 from holdfast.work import team
+from holdfast.work.alone import alone
 from holdfast.work.forward import forward
 from holdfast.work.team import NoServer, Server
 from tests.api.live import TOKEN
@@ -185,8 +185,8 @@ def test_time_that_runs_out_goes_on_where_it_ended(server: Server, store: Store)
 
 
 def test_one_process_sends_at_a_time(server: Server) -> None:
-    with forwarding._alone() as alone:
-        assert alone
+    with alone("forward.lock", 0) as is_alone:
+        assert is_alone
         assert forward(server, _source(a=1)).words == "another process is sending"
 
 

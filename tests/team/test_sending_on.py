@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.wire import log
 from holdfast.work import forward as forwarding
-from holdfast.work import gather, reached, team
+from holdfast.work import forward_positions, gather, team
 from holdfast.work.forward import forward
 from holdfast.work.here import Here
 from holdfast.work.team import NoServer, Server
@@ -46,7 +46,7 @@ def test_after_the_clock_was_set_back_a_refused_source_is_tried_again() -> None:
 def test_after_the_clock_was_set_back_a_window_is_not_quiet(own_home: Path) -> None:
     """Its note is of a year that has not come: nothing is known of it."""
     told, known = Touched({"a": [0]}), team.Health("https://h")
-    reached.note("https://h", "a", {"at": 1})
+    forward_positions.note("https://h", "a", {"at": 1})
     noted = own_home / ".holdfast" / "forwarded"
     assert forwarding._is_quiet(known, told, "a"), "written to a day ago, sent now"
     [path] = noted.iterdir()

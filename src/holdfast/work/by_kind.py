@@ -8,16 +8,13 @@ handed out again, and nobody hears it twice.
 
 from __future__ import annotations
 
-import os
-import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 
-from holdfast.checkpoint import lock
 from holdfast.window import handing, outbox
 from holdfast.window.outbox import WAITING, Entry
 from holdfast.window.state import WindowBusy
-from holdfast.wire import log, places
+from holdfast.wire import log
+from holdfast.work.alone import alone
 from holdfast.work.heard_by import Listener, with_outbox
 
 PATIENCE_SECONDS = 2.0
@@ -30,7 +27,7 @@ def give(wanted: Sequence[Wanted], now_ms: int) -> bool:
     if not possible:
         return True
     try:
-        with _alone() as is_alone:
+        with alone("handing.lock", PATIENCE_SECONDS) as is_alone:
             for entry, whom in possible if is_alone else ():
                 _give(entry, whom, now_ms)
     except (WindowBusy, OSError) as slip:
@@ -52,13 +49,3 @@ def _give(entry: Entry, whom: Sequence[Listener], now_ms: int) -> None:
         if handing.take_back(holder.folder, {entry.id}):
             return  # it was said at this very moment
     handing.hand(whom[0].folder, [entry], now_ms)
-
-
-@contextmanager
-def _alone() -> Iterator[bool]:
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    fd = os.open(os.path.join(places.home(), "handing.lock"), flags, 0o600)  # noqa: PTH118
-    try:
-        yield lock.acquired(fd, time.monotonic() + PATIENCE_SECONDS)
-    finally:
-        os.close(fd)

@@ -7,19 +7,17 @@ Run by the asynchronous hook and by `holdfast db forward`; never where a session
 
 from __future__ import annotations
 
-import os
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from holdfast.checkpoint.lock import acquired
-from holdfast.wire import log, places
+from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
-from holdfast.work import carrying, reached, team
+from holdfast.work import carrying, forward_positions, team
+from holdfast.work.alone import alone
+from holdfast.work.deeds import Position
 from holdfast.work.here import Here
-from holdfast.work.reached import Position
 from holdfast.work.team import Health, NoAnswer, Server
 
 REFUSED_MS = 3_600_000
@@ -69,8 +67,8 @@ def forward(
 ) -> Forwarded:
     """Everything new, or as much as fits in so many seconds. One process of a machine at a time;
     `patience`: how long to wait for the other."""
-    with _alone(patience) as alone:
-        if not alone:
+    with alone("forward.lock", patience) as is_alone:
+        if not is_alone:
             return Forwarded(words="another process is sending")
         known = team.health(server.url)
         known.tried_ms = team.now_ms()
@@ -125,9 +123,9 @@ def _source(
     server: Server, told: Outbox, source: str, known: Health, done: Forwarded, end: float | None
 ) -> bool:
     """False where time ran out first."""
-    position = reached.position(server.url, source)
+    position = forward_positions.position(server.url, source)
     turned_away = 0
-    reached.note(server.url, source, position)
+    forward_positions.note(server.url, source, position)
     while (batch := told.gather(source, position)) is not None:
         if end is not None and time.monotonic() >= end:
             return False
@@ -145,7 +143,7 @@ def _source(
             if turned_away > MOST_TURNED_AWAY:
                 raise _Refused("it stands elsewhere each time; do two machines share one home?")
         known.refused.pop(source, None)
-        reached.note(server.url, source, position)
+        forward_positions.note(server.url, source, position)
     return True
 
 
@@ -174,7 +172,7 @@ def _rests(known: Health, source: str) -> bool:
 def _is_quiet(known: Health, told: Outbox, source: str) -> bool:
     """Sent a good while after it was last written to: there is nothing to gather."""
     touched = told.touched(source)
-    noted = reached.noted_at(source)
+    noted = forward_positions.noted_at(source)
     if noted is None or noted * 1000 < known.since_ms:
         return False  # this server was never told
     if noted > time.time() + LATE_SECONDS:
@@ -186,14 +184,3 @@ def _from(first: str, sources: Sequence[str]) -> list[str]:
     """Begin where the last time ended, so that a busy source cannot hold up those after it."""
     at = sources.index(first) if first in sources else 0
     return [*sources[at:], *sources[:at]]
-
-
-@contextmanager
-def _alone(patience: float = 0.0) -> Iterator[bool]:
-    os.makedirs(places.home(), 0o700, exist_ok=True)  # noqa: PTH103
-    path = os.path.join(places.home(), "forward.lock")  # noqa: PTH118
-    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        yield acquired(fd, time.monotonic() + patience)
-    finally:
-        os.close(fd)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from holdfast.wire import places
 from holdfast.work import deeds
 from holdfast.work import gather as gathering
-from holdfast.work.reached import Position
+from holdfast.work.deeds import Position
 
 
 class Here:

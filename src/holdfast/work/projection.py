@@ -50,11 +50,7 @@ def text(found: Mapping[str, Any], name: str) -> str:
 
 def write(folder: str, found: Mapping[str, Any]) -> None:
     """Whole, by its name; the longest lists are halved until it is small."""
-    draft = f"{folder}/work.{os.getpid()}.draft"
-    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with os.fdopen(fd, "wb") as file:
-        file.write(_bounded(dict(found)))
-    os.replace(draft, f"{folder}/{NAME}")  # noqa: PTH105
+    places.replace_whole(f"{folder}/{NAME}", _bounded(dict(found)))
 
 
 def _bounded(found: dict[str, Any]) -> bytes:

@@ -119,10 +119,7 @@ def health(url: str) -> Health:
 
 def remember(found: Health) -> None:
     os.makedirs(places.home(), 0o700, exist_ok=True)  # noqa: PTH103
-    draft = f"{_file()}.{os.getpid()}.draft"
-    with open(draft, "w", encoding="utf-8", opener=_owner_only) as file:
-        json.dump(asdict(found), file)
-    os.replace(draft, _file())  # noqa: PTH105
+    places.replace_whole(_file(), json.dumps(asdict(found)).encode())
 
 
 def call(server: Server, path: str, body: bytes, seconds: float | None = None) -> tuple[int, Any]:
@@ -181,10 +178,6 @@ def _connection(server: Server) -> HTTPConnection:
 
 def _file() -> str:
     return os.path.join(places.home(), "server.json")  # noqa: PTH118
-
-
-def _owner_only(path: str, flags: int) -> int:
-    return os.open(path, flags | os.O_CLOEXEC, 0o600)
 
 
 def now_ms() -> int:

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import json
 import os
-from typing import Any
 
 from holdfast.wire import places
-
-Position = dict[str, Any]
+from holdfast.work.deeds import Position
 
 
 def position(url: str, source: str) -> Position:
