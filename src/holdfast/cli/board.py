@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,7 @@ def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, 
     """The newest messages; nothing is marked as read."""
     where = _project_id(project, everywhere)
     now = moment.now_ms()
-    with _opened(database) as store:
+    with closing(Store.open(database)) as store:
         on_board.settle(store, now)
         page = store.read(lambda c: messages.listed(c, limit, 0, where))
         states = store.read(lambda c: message_states.states(c, now, where))
@@ -139,7 +139,7 @@ def post(
 
 def _posted(database: str, row: Row, whom: list[Listener], place: str | None) -> str:
     """On the board of this machine; who is going to hear it."""
-    with _opened(database) as store:
+    with closing(Store.open(database)) as store:
         if place is not None:
             store.write(lambda c: projects.put(c, place, row["created_ms"]))
         on_board.post(store, row)
@@ -163,7 +163,7 @@ def read(
     """What AGENT has not read yet; it is marked as read."""
     name = public.agent(agent, "AGENT")
     ask = deliveries.Ask(name, moment.now_ms(), limit, _project_id(project, everywhere))
-    with _opened(database) as store:
+    with closing(Store.open(database)) as store:
         found = store.read(lambda c: deliveries.look(c, ask))
         if not peek and found.unread_ids:
             looked = on_board.about_to_read(found, ask)
@@ -205,12 +205,3 @@ def _path(project: Path | None) -> str:
 
 def _project_id(project: Path | None, everywhere: bool) -> str | None:
     return None if everywhere else projects.id_of(_path(project))
-
-
-@contextmanager
-def _opened(database: str) -> Iterator[Store]:
-    store = Store.open(database)
-    try:
-        yield store
-    finally:
-        store.close()

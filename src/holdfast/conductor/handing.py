@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from holdfast.brief.compose import DEFAULT_TOKENS
 from holdfast.checkpoint.errors import NotKept
 from holdfast.checkpoint.keep import Kept
 from holdfast.checkpoint.verify import verify
@@ -52,7 +51,7 @@ def checkpoint(session_id: str, root: Path, lines: Sequence[str], now_ms: int) -
     return kept
 
 
-def brief(session_id: str, tokens: int = DEFAULT_TOKENS) -> str:
+def brief(session_id: str, tokens: int) -> str:
     """What that session knew, fenced; empty where nothing can be read of it."""
     path = transcript_of(session_id)
     if path is None:

@@ -23,8 +23,9 @@ PATIENCE_SECONDS = 30.0  # longer than a supervisor takes to end what is left
 def held(folder: str, patience: float = PATIENCE_SECONDS) -> Iterator[int]:
     """The descriptor of the lock that is to be handed on to supervisors."""
     with ExitStack() as stack:
-        own, shared = (_opened(folder, name) for name in ("conductor", "lock"))
+        own = _opened(folder, "conductor")
         stack.callback(os.close, own)
+        shared = _opened(folder, "lock")
         stack.callback(os.close, shared)
         if not acquired(own, 0):
             raise AnotherRuns(f"process {_signed(own)} runs this plan already")

@@ -62,7 +62,7 @@ class Past:
     ran: Sequence[Ran] = ()  # tasks of plans, in this project
     _missed: list[Missed] = field(default_factory=list, init=False, compare=False, repr=False)
     _nearest: dict[tuple[str, ...], Nearest] = field(
-        default_factory=dict, compare=False, repr=False
+        default_factory=dict, init=False, compare=False, repr=False
     )
 
     def nearest(self, known: dict[str, float], count: int) -> list[Seen]:

@@ -149,7 +149,7 @@ class _Reading:
             assert isinstance(groups, list)
             groups.append(_list(given, place))
         elif name in _NUMBERS:
-            _put(item, _NUMBERS[name], Node(_tokens(given, name, place), place))
+            _put(item, _NUMBERS[name], Node(_number(given, name, place), place))
         elif name == "id":
             _put(item, "id", Node(given, place))
         else:
@@ -177,10 +177,10 @@ def _list(given: str, place: Place) -> Node:
     return Node([Node(part, place) for part in parts if part], place)
 
 
-def _tokens(given: str, name: str, place: Place) -> int:
+def _number(given: str, name: str, place: Place) -> int:
     found = tokens(given)
     if found is None:
-        raise BadPlan(f"{name}: {given!r} is no number of tokens", place)
+        raise BadPlan(f"{name}: {given!r} is no number", place)
     return found
 
 

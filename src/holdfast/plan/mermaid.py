@@ -20,8 +20,8 @@ def mermaid(workflow: Workflow) -> str:
             lines.append(f"    batch_{at - 1} --> checkpoint_{at - 1} --> batch_{at}")
     if not workflow.batches:
         lines.append('    nothing["nothing left to do"]')
-    if more := len(workflow.batches) - MOST_BATCHES:
-        lines += [f'    more["{more:,} more batches"]'] if more > 0 else []
+    if (more := len(workflow.batches) - MOST_BATCHES) > 0:
+        lines.append(f'    more["{more:,} more batches"]')
     return "\n".join(lines) + "\n"
 
 

@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import astuple
+from dataclasses import astuple, fields
 from pathlib import Path
 from typing import Any
 
@@ -30,8 +30,8 @@ MOST_BYTES = 16 << 20
 MOST_REQUESTS = 2000
 MOST_ROWS = 400  # of one session
 MOST_RAN = 200  # tasks of runs, the newest
-WORDS_FIELDS = 9
-FIELDS = WORDS_FIELDS + 8
+WORDS_FIELDS = len(fields(Words))
+FIELDS = WORDS_FIELDS + len(fields(Used)) - 1  # its words are the first of a row
 
 
 def learn(project: Path, projects: Path, most_new_bytes: int = MOST_NEW_BYTES) -> Past:
@@ -52,12 +52,12 @@ def learn(project: Path, projects: Path, most_new_bytes: int = MOST_NEW_BYTES) -
         _save(found)
     known_here = [(used, here) for kept in found.values() for used, here in _rows(kept, project)]
     return Past(
-        _nearest([seen(used, here) for used, here in known_here if not used.ran]),
+        _preferred([seen(used, here) for used, here in known_here if not used.ran]),
         ran=[_ran(used) for used, here in known_here if used.ran and here][:MOST_RAN],
     )
 
 
-def _nearest(every: list[Seen]) -> list[Seen]:
+def _preferred(every: list[Seen]) -> list[Seen]:
     """This project's before others', the newest sessions' before older ones'."""
     return sorted(every, key=lambda one: not one.here)[:MOST_REQUESTS]
 

@@ -141,7 +141,6 @@ def _part(task: Task, files: tuple[str, ...], at: int, count: int) -> Task:
         part=f"{at + 1} of {count}" if count > 1 else "",
         files=files,
         groups=(),
-        spec=task.spec,
         written=None,
     )
 
