@@ -16,6 +16,7 @@ from holdfast.conductor import session
 from holdfast.conductor.errors import BatchFailed, Conducted, NoClient, NotOurs, NotStarted
 from holdfast.conductor.supervise import not_done
 from holdfast.plan.errors import BadPlan
+from holdfast.wire import places
 from tests.conductor.theatre import ALONE, PATIENCE_SECONDS, TWO, Theatre
 
 IN_ORDER = ["cart", "price", "docs"]
@@ -45,6 +46,8 @@ def test_a_verified_checkpoint_with_the_plan_in_it_stands_after_each(theatre: Th
         "done: cart",
         "left: price",
     ]
+    ids = [one["session_id"] for one in found["sessions"]]
+    assert all(places.is_closed(places.window(one)) for one in ids), "its client has no hooks"
 
 
 @pytest.mark.requirement("P5")

@@ -148,6 +148,7 @@ class Conductor:
                 kept = self._save(one)
                 ended = replace(ended, checkpoint=kept)
         finally:
+            handing.close(ended.session_id)
             self.report.sessions.append(ended)
         return ended
 

@@ -51,6 +51,11 @@ def checkpoint(session_id: str, root: Path, lines: Sequence[str], now_ms: int) -
     return kept
 
 
+def close(session_id: str) -> None:
+    """It has ended: where no hook of it said so, nobody is to take it for live."""
+    places.close_window(places.window(session_id))
+
+
 def brief(session_id: str, tokens: int) -> str:
     """What that session knew, fenced; empty where nothing can be read of it."""
     path = transcript_of(session_id)
