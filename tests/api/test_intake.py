@@ -13,7 +13,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from holdfast.store.store import Store
-from holdfast.work import deeds
+from holdfast.window.live import LIVE_MS
+from holdfast.work import capacity, deeds, moment
 from tests.contracts.told import rows_of
 
 TOKEN = "ghp_" + "a1B2" * 9
@@ -143,3 +144,42 @@ def test_a_position_of_any_depth_is_taken_or_refused(api: TestClient) -> None:
         deep = b'{"a":' * depth + b"1" + b"}" * depth
         data = msgspec.json.encode(_batch([], {}, {"HERE": 1})).replace(b'{"HERE":1}', deep)
         assert _post(api, data) in (200, 400, 409), depth
+
+
+HOSTILE = [
+    {"used_ratio": "abc"},
+    {"used_ratio": -1},
+    {"used_ratio": True},
+    {"edge_tokens": "a lot"},
+    {"edge_tokens": 10**300},
+    {"minutes_left": [3]},
+    {"zone": 5},
+    {"alert": {"a": 1}},
+]
+
+
+@pytest.mark.requirement("S4", "X7", "G10")
+@pytest.mark.parametrize("health", HOSTILE)
+def test_health_that_nobody_can_count_with_is_refused_by_name(
+    api: TestClient, health: dict[str, Any]
+) -> None:
+    now = moment.now_ms()
+    seen = {"deed": "window", "used_tokens": 7, "health": health, **PLACE, "at_ms": now}
+    refused = api.post("/api/intake", json=_batch([*MET, seen]))
+    assert refused.status_code == 400
+    assert f"health.{next(iter(health))}" in refused.text
+    for route in ("/health", "/metrics", "/api/context/health", "/api/capacity/s1"):
+        assert api.get(route).status_code in (200, 404), route
+
+
+@pytest.mark.requirement("S4", "X7", "G10")
+def test_a_window_told_of_by_a_clock_that_is_ahead_is_live_no_longer_than_another(
+    api: TestClient, store: Store
+) -> None:
+    far = moment.now_ms() + 10**12
+    seen = {"deed": "window", "used_tokens": 7, "health": {"used_ratio": 0.5}, **PLACE}
+    assert api.post("/api/intake", json=_batch([*MET, {**seen, "at_ms": far}])).status_code == 200
+    now = moment.now_ms()
+    assert len(store.read(lambda c: capacity.live(c, now))) == 1
+    later = now + 2 * LIVE_MS
+    assert store.read(lambda c: capacity.live(c, later)) == []

@@ -128,8 +128,22 @@ class ContextSeen(_Deed, frozen=True, tag="context", gc=False):
     progress_summary: Text = ""
 
 
+_NUMBERS = (
+    "used_ratio",
+    "used_tokens",
+    "window_tokens",
+    "edge_tokens",
+    "room_tokens",
+    "velocity_tokens_per_op",
+    "ops_left",
+    "minutes_left",
+    "checkpoint_ms",
+)
+_WORDS = ("status", "recommended_action", "zone", "alert", "basis", "model")
+
+
 class WindowSeen(_Deed, frozen=True, tag="window", gc=False):
-    """A window's health, newest only."""
+    """A window's health, newest only; what is counted with is a number, or not known."""
 
     session_id: Name
     project_id: Id
@@ -138,6 +152,15 @@ class WindowSeen(_Deed, frozen=True, tag="window", gc=False):
     health: dict[str, Any]
     agent_id: Name = ""
     agent_type: Name = ""
+
+    def __post_init__(self) -> None:
+        for name in _NUMBERS:
+            value = self.health.get(name)
+            if value is not None and not (type(value) in (int, float) and 0 <= value < 1 << 53):
+                raise ValueError(f"health.{name} is no number that can be")
+        for name in _WORDS:
+            if not isinstance(self.health.get(name), str | None):
+                raise ValueError(f"health.{name} is no word")
 
 
 class Compacted(_Deed, frozen=True, tag="compaction", gc=False):

@@ -11,7 +11,7 @@ from sqlalchemy.engine import Connection
 from holdfast.store.page import Row, first
 from holdfast.store.tables import agent_contexts, audit, sessions, subtasks, windows
 from holdfast.store.upsert import upsert
-from holdfast.work import names
+from holdfast.work import moment, names
 from holdfast.work.agent_contexts import SNAPSHOT
 from holdfast.work.deeds import AuditLine, CheckpointTaken, Compacted, ContextSeen, Deed, WindowSeen
 from holdfast.work.taking.shelf import Shelf
@@ -98,7 +98,8 @@ def end_session(connection: Connection, session_id: str, ended: bool) -> None:
 
 
 def take_window(connection: Connection, deed: WindowSeen) -> None:
-    """The newest health of a window stands."""
+    """The newest health of a window stands; a clock that is ahead makes nothing newer than now."""
+    at_ms = min(deed.at_ms, moment.now_ms())
     row = {
         "session_id": deed.session_id,
         "agent_id": deed.agent_id,
@@ -106,10 +107,10 @@ def take_window(connection: Connection, deed: WindowSeen) -> None:
         "agent_type": deed.agent_type or None,
         "health": deed.health,
         "used_tokens": deed.used_tokens,
-        "updated_ms": deed.at_ms,
+        "updated_ms": at_ms,
     }
     before = first(connection, _window_of(deed).with_for_update(key_share=True))
-    if before is None or before["health"] is None or before["updated_ms"] <= deed.at_ms:
+    if before is None or before["health"] is None or before["updated_ms"] <= at_ms:
         connection.execute(upsert(connection, windows, ["session_id", "agent_id"], row))
 
 
