@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
@@ -11,6 +12,8 @@ from starlette.testclient import TestClient
 from holdfast.api import messages
 from holdfast.api.app import create
 from holdfast.store.store import Store
+from holdfast.work import board
+from tests.waiting import until
 
 TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 HELLO = {"from_agent": "a", "topic": "task.created", "content": {"n": 1}}
@@ -167,3 +170,23 @@ def test_two_that_ask_at_once_never_both_get_it_as_unread(api: TestClient) -> No
         inboxes = list(pool.map(lambda _: _inbox(api, "b"), range(4)))
     fresh = [m["id"] for box in inboxes for m in box["messages"] if not m["already_read"]]
     assert sorted(fresh) == sorted(sent)
+
+
+@pytest.mark.requirement("A2", "A3")
+def test_nobody_waits_for_all_windows_to_be_reached(
+    api: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A disk that hangs: the post is there, and goes to its windows when they can be reached."""
+    reached, handed = threading.Event(), list[Any]()
+
+    def hang(_store: Store, posted: Any) -> None:
+        assert reached.wait(60)
+        handed.extend(posted)
+
+    monkeypatch.setattr(board, "handed", hang)
+    try:
+        first, second = _posted(api, to_agent="b"), _posted(api)
+        assert handed == []
+    finally:
+        reached.set()
+    until(lambda: [one["id"] for one in handed] == [first["id"], second["id"]])

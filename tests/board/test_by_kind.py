@@ -29,11 +29,14 @@ def store(sqlite_url: str) -> Iterator[Store]:
     opened.close()
 
 
-def _post(store: Store, words: str, to: str) -> str:
+def _post(
+    store: Store, words: str, to: str, *, place: str = PLACE, topic: str = "task.failed"
+) -> str:
     now = moment.now_ms()
-    store.write(lambda c: projects.put(c, PLACE, now))
-    where = projects.id_of(PLACE)
-    row = messages.draft("user", "task.failed", words, now, to_agent=to, project_id=where)
+    where = None
+    if place:
+        where = str(store.write(lambda c: projects.put(c, place, now))["id"])
+    row = messages.draft("user", topic, words, now, to_agent=to, project_id=where)
     board.post(store, row)
     return str(row["id"])
 
@@ -105,6 +108,42 @@ def _listening(store: Store, asked: list[str]) -> Iterator[None]:
     event.listen(store.engine, "before_cursor_execute", hear)
     yield
     event.remove(store.engine, "before_cursor_execute", hear)
+
+
+@pytest.mark.requirement("A3")
+@pytest.mark.parametrize("to", ["frontend", "a1"])
+def test_what_cannot_be_told_here_takes_no_room_from_what_can(store: Store, to: str) -> None:
+    """Of another project, to the kind; to a subagent, what is about its window alone."""
+    agent = _agent("s1", "a1", "frontend")
+    for _ in range(outbox.MOST_ENTRIES + 1):
+        _post(store, "not for you", "frontend", place="/q")
+        _post(store, "save now", to, topic="checkpoint_trigger")
+    sent = _post(store, "the schema has changed", to)
+    assert _waiting(agent) == [sent]
+
+
+@pytest.mark.requirement("A3", "X6")
+def test_who_was_last_heard_of_in_a_future_that_was_taken_back_is_given_nothing(
+    store: Store,
+) -> None:
+    ghost, agent = _agent("s1", "a1", "frontend"), _agent("s1", "a2", "frontend")
+    with held(ghost) as state:
+        state.at_ms = moment.now_ms() + 24 * 3_600_000
+    sent = _post(store, "the schema has changed", "frontend")
+    assert (_waiting(ghost), _waiting(agent)) == ([], [sent])
+
+
+@pytest.mark.requirement("A3")
+def test_a_message_of_no_project_stays_with_who_has_it(store: Store) -> None:
+    """Of two on two projects that could hear it, whoever has it keeps it."""
+    agents = [_agent("s1", "a1", "frontend"), _agent("s2", "a2", "frontend", "/q")]
+    sent = _post(store, "the schema has changed", "frontend", place="")
+    [holder] = [one for one in agents if _waiting(one)]
+    [other] = [one for one in agents if one != holder]
+    with held(other) as state:
+        state.at_ms += 60_000  # the newest now
+    board.hand_out(store, moment.now_ms())
+    assert (_waiting(holder), _waiting(other)) == ([sent], [])
 
 
 @pytest.mark.requirement("A3")

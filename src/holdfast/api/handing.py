@@ -1,5 +1,6 @@
 """Messages that were posted here go to whom they are for before the post is answered: the next hook
-says them. Those posted while others are on their way go together."""
+says them. Those posted while others are on their way go together; where there are very many to be
+told, nobody waits for the last of them."""
 
 from __future__ import annotations
 
@@ -15,6 +16,8 @@ from holdfast.store.page import Row
 from holdfast.store.store import Store
 from holdfast.work import board
 
+PATIENCE_SECONDS = 0.25
+
 
 class Handing:
     """One thread: whoever's turn it is takes all that wait, and the rest find nothing to do."""
@@ -26,7 +29,8 @@ class Handing:
 
     async def hand(self, row: Row) -> None:
         self._waiting.put(row)
-        await asyncio.get_running_loop().run_in_executor(self._thread, self._hand_all)
+        going = asyncio.get_running_loop().run_in_executor(self._thread, self._hand_all)
+        await asyncio.wait([going], timeout=PATIENCE_SECONDS)
 
     def _hand_all(self) -> None:
         going = list[Row]()

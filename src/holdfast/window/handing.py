@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence, Set
 
 from holdfast.window import arm, outbox, saying
-from holdfast.window.outbox import CONFIRMED, WAITING, Done, Entry
+from holdfast.window.outbox import CONFIRMED, WAITING, Done, Entry, Outbox
 from holdfast.window.state import State, held
 from holdfast.wire import mark, places
 
@@ -15,18 +15,23 @@ SEARCHED_BYTES = 4 << 20
 def hand(folder: str, entries: Sequence[Entry], now_ms: int) -> None:
     """Those that are not there yet and were not heard; the next hook wakes while any waits."""
     with held(folder) as state:
-        size = saying.size_of(state.transcript)
-        start = max(0, size - SEARCHED_BYTES)
-        end = saying.read_from(state.transcript, start, SEARCHED_BYTES)
         box = outbox.load(folder)
         known = {outbox.bare(one.id) for one in box.entries}
         new = [one for one in entries if outbox.bare(one.id) not in known]
-        heard = [one for one in new if one.tag.encode() in end]  # its outbox was lost
-        if heard:
-            outbox.save(folder, box, [Done(one.id, CONFIRMED, now_ms) for one in heard])
-        outbox.put(folder, box, [one for one in new if one not in heard], size)
+        if new:
+            _put(folder, box, new, state.transcript, now_ms)
         if places.has_outbox(folder):  # also where another put them there and got no further
             _rouse(folder, state)
+
+
+def _put(folder: str, box: Outbox, new: Sequence[Entry], transcript: str, now_ms: int) -> None:
+    """But for those the transcript shows: its outbox was lost."""
+    size = saying.size_of(transcript)
+    end = saying.read_from(transcript, max(0, size - SEARCHED_BYTES), SEARCHED_BYTES)
+    heard = [one for one in new if one.tag.encode() in end]
+    if heard:
+        outbox.save(folder, box, [Done(one.id, CONFIRMED, now_ms) for one in heard])
+    outbox.put(folder, box, [one for one in new if one not in heard], size)
 
 
 def take_back(folder: str, message_ids: Set[str]) -> set[str]:

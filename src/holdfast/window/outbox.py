@@ -108,10 +108,15 @@ def save(folder: str, box: Outbox, over: Sequence[Done] = ()) -> None:
     places.replace_whole(path, json.dumps(body).encode())
 
 
+def known(folder: str) -> set[str]:
+    """Messages that are there, or were, by their own ids."""
+    return {bare(one.id) for one in load(folder).entries} | {bare(one.id) for one in done(folder)}
+
+
 def put(folder: str, box: Outbox, new: Sequence[Entry], size: int) -> int:
     """Add what is not there yet, oldest first; how many. `size`: of the transcript now."""
-    known = {bare(one.id) for one in box.entries} | {bare(one.id) for one in done(folder)}
-    fresh = [one for one in new if bare(one.id) not in known]
+    had = {bare(one.id) for one in box.entries} | {bare(one.id) for one in done(folder)}
+    fresh = [one for one in new if bare(one.id) not in had]
     room = max(0, MOST_ENTRIES - len(box.entries))
     fresh = sorted(fresh, key=_age)[:room]
     if fresh:

@@ -79,19 +79,32 @@ def hand_out(store: Store, now_ms: int) -> bool:
 def _hand_kind(store: Store, kind: str, now_ms: int) -> bool:
     """What is for whoever was started as this. On a database that machines share nobody can tell
     whether one there has it: it waits for who reads it."""
-    ask = partial(
-        deliveries.pending, agent_id=kind, project_id=None, now_ms=now_ms, broadcasts=False
-    )
     whom = of_kind(now_ms, kind) if store.is_sqlite else []
-    rows = store.read(ask) if whom else []
-    return by_kind.give([(entry_of(row), _able(row, whom)) for row in rows], now_ms)
+    alike: dict[tuple[str, bool], list[Listener]] = {}
+    for one in whom:
+        alike.setdefault((one.project_id, one.is_agent), []).append(one)
+    wanted: dict[str, tuple[Row, list[Listener]]] = {}
+    for able in alike.values():
+        for row in _pending(store, able[0], kind, now_ms):
+            wanted.setdefault(row["id"], (row, []))[1].extend(able)
+    return by_kind.give(list(wanted.values()), now_ms)
 
 
-def _able(row: Row, whom: Sequence[Listener]) -> list[Listener]:
-    """A kind is not one of its kind everywhere: only who works on the message's project."""
-    place, topic = row["project_id"], row["topic"]
-    near = [one for one in whom if place in (None, one.project_id)]
-    return [one for one in near if one.is_told(topic)]
+def _pending(store: Store, one: Listener, name: str, now_ms: int) -> list[Row]:
+    """For this window, by its own name or by its kind. A kind is not one of its kind everywhere:
+    only who works on the message's project. What is for everybody, a subagent hears by its
+    parent's ear."""
+    is_own = name == one.name
+    ask = partial(
+        deliveries.pending,
+        agent_id=name,
+        project_id=one.project_id,
+        now_ms=now_ms,
+        broadcasts=is_own and not one.is_agent,
+        only_here=not is_own,
+        but_topics=one.not_told,
+    )
+    return store.read(ask)
 
 
 def _may_hear(one: Listener, row: Row) -> bool:
@@ -102,24 +115,16 @@ def _may_hear(one: Listener, row: Row) -> bool:
 
 def _hand(store: Store, one: Listener, now_ms: int) -> bool:
     _settle(store, one, now_ms)  # what was said makes room for what waits
-    project_id = one.project_id
-    ask = partial(
-        deliveries.pending,
-        agent_id=one.name,
-        project_id=project_id,
-        now_ms=now_ms,
-        broadcasts=not one.is_agent,  # by its parent's ear a subagent hears what is for everybody
-    )
-    found = store.read(ask)
-    rows = [row for row in found if one.is_told(row["topic"])]
+    rows = _pending(store, one, one.name, now_ms)
     if not rows:
         return True
+    known = outbox.known(one.folder)
     try:
-        handing.hand(one.folder, [entry_of(row) for row in rows], now_ms)
+        handing.hand(one.folder, [entry_of(row) for row in rows if row["id"] not in known], now_ms)
     except (WindowBusy, OSError) as slip:
         log.add("WARN", "board", f"{one.folder}: to be handed out later: {slip}")
         return False
-    return len(found) < deliveries.MOST_PENDING
+    return len(rows) < deliveries.MOST_PENDING
 
 
 def settle(store: Store, now_ms: int) -> None:

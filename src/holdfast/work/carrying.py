@@ -158,7 +158,7 @@ def _turn(one: Listener, now_ms: int, *, listens: bool) -> Iterator[Turn]:
 
 def take(turn: Turn, given: Given, now_ms: int) -> int:
     """The server knows what is over, so that is forgotten; what another read there is not said."""
-    folder, entries = turn.one.folder, _entries(turn.one, given, now_ms)
+    folder, entries = turn.one.folder, _entries(given, now_ms)
     try:
         if given.had:
             handing.take_back(folder, set(given.had))
@@ -173,7 +173,7 @@ def take(turn: Turn, given: Given, now_ms: int) -> int:
     return len(entries)
 
 
-def _entries(one: Listener, given: Given, now_ms: int) -> list[Entry]:
+def _entries(given: Given, now_ms: int) -> list[Entry]:
     rows = [
         {
             **msgspec.structs.asdict(carried),
@@ -181,6 +181,5 @@ def _entries(one: Listener, given: Given, now_ms: int) -> list[Entry]:
             "expires_ms": now_ms + carried.left_ms,
         }
         for carried in given.messages
-        if one.is_told(carried.topic)
     ]
     return [replace(entry_of(row), id=TEAM + row["id"]) for row in rows]

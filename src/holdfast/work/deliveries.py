@@ -6,7 +6,7 @@ that the model saw it. Whoever inserts the row has the message: of two that ask 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -88,13 +88,21 @@ def pending(
     limit: int = MOST_PENDING,
     *,
     broadcasts: bool = True,
+    only_here: bool = False,
+    but_topics: Collection[str] = (),
 ) -> list[Row]:
-    """What a hook has to say to this agent: neither claimed nor read yet, oldest first. Without
-    `broadcasts` only what names it: nothing that is not for it takes up the room."""
+    """What a hook has to say to this agent: neither claimed nor read yet, oldest first. What it is
+    not to hear must not take up the room: without `broadcasts` what names nobody, with `only_here`
+    what is of another project though it names it, and `but_topics`."""
     heard = hearing.hears(agent_id, project_id, now_ms)
     query = sa.select(messages).where(heard, untouched(agent_id))
     if not broadcasts:
         query = query.where(messages.c.to_agent.is_not(None))
+    if only_here:
+        place = messages.c.project_id
+        query = query.where(place.is_(None) | (place == project_id))
+    if but_topics:
+        query = query.where(messages.c.topic.not_in(but_topics))
     return rows(connection, query.order_by(messages.c.created_ms, messages.c.id).limit(limit))
 
 

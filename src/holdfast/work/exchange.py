@@ -16,6 +16,7 @@ from sqlalchemy.engine import Connection
 from holdfast.store.page import Row
 from holdfast.store.tables import deliveries as table
 from holdfast.work import deliveries, public
+from holdfast.work.heard_by import NOT_TO_AGENTS
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +54,12 @@ def _given(connection: Connection, one: Turn, now_ms: int) -> Given:
     if not one.listens:
         return Given([], [])
     pending = deliveries.pending(
-        connection, one.agent_id, one.project_id, now_ms, broadcasts=one.hears_all
+        connection,
+        one.agent_id,
+        one.project_id,
+        now_ms,
+        broadcasts=one.hears_all,
+        but_topics=() if one.hears_all else NOT_TO_AGENTS,
     )
     known = set(one.waiting)
     return Given([row for row in pending if row["id"] not in known], _had(connection, one))

@@ -7,7 +7,7 @@ the team's server asks too.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from glob import escape
 from pathlib import Path
@@ -22,6 +22,7 @@ from holdfast.work.errors import Refused
 LISTENS_MS = 24 * 3_600_000  # called by name, it may have waited a day for its user
 # Said to a subagent only as it ends, and not worth making it go on: it is about its window.
 NOT_TO_AGENTS = frozenset(("checkpoint_trigger",))
+AHEAD_MS = 10 * 60_000
 LEAST_START = 8  # of an id that stands for the whole: as much as the log shows
 
 
@@ -39,8 +40,10 @@ class Listener:
     def project_id(self) -> str:
         return names.project_id(self.project)
 
-    def is_told(self, topic: str) -> bool:
-        return not (self.is_agent and topic in NOT_TO_AGENTS)
+    @property
+    def not_told(self) -> Collection[str]:
+        """Topics."""
+        return NOT_TO_AGENTS if self.is_agent else ()
 
 
 def listeners(now_ms: int, name: str = "") -> list[Listener]:
@@ -82,8 +85,9 @@ def addressed(now_ms: int, name: str, project_id: str | None = None) -> tuple[st
 
 
 def _is_at_work(one: Listener, now_ms: int) -> bool:
-    """Of a kind, another one may be asked: who is silent that long is not."""
-    return now_ms - one.heard_ms < LIVE_MS
+    """Of a kind, another one may be asked: who is silent that long is not, nor who was last heard
+    of before the clock was set back."""
+    return -AHEAD_MS < now_ms - one.heard_ms < LIVE_MS
 
 
 def _called(name: str) -> list[tuple[str, State]]:
