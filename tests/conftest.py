@@ -9,15 +9,10 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-import hypothesis
 import pytest
 
 pytest_plugins = ("tests.cost", "tests.stores", "tests.told")
-# No deadlines: no test asserts seconds. The inner loop tries fewer examples than `make test`.
-hypothesis.settings.register_profile("quick", deadline=None, max_examples=6)
-hypothesis.settings.register_profile("full", deadline=None, max_examples=150)
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
-hypothesis.settings.load_profile(PROFILE)
 gc.disable()  # until all is collected: nothing of what is imported can be freed
 OURS = ("HOLDFAST_", "CLAUDE", "DISABLE_", "FORCE_", "CHECK_INTERVAL", "COOLDOWN_", "CAPACITY_")
 MEMORY, ROOM = "/dev/shm", 1 << 30
@@ -67,10 +62,24 @@ def quick_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 def pytest_collection_finish() -> None:
-    """What was imported stays: no search for garbage walks it again."""
+    """What was imported stays: no search for garbage walks it again. What a test leaves is small:
+    looking for it after every 700 objects, as by default, was a twentieth of a run."""
     gc.freeze()
+    gc.set_threshold(50_000)
     gc.enable()
 
 
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line("markers", "requirement(*ids): the promised behaviours a test proves")
+    if hasattr(config, "workerinput") or not config.getoption("numprocesses", None):
+        _hypothesis()
+
+
+def _hypothesis() -> None:
+    """No deadlines: no test asserts seconds. The inner loop tries fewer examples than `make test`.
+    Who only hands tests out to workers does without: it takes a third of a second to import."""
+    import hypothesis
+
+    hypothesis.settings.register_profile("quick", deadline=None, max_examples=6)
+    hypothesis.settings.register_profile("full", deadline=None, max_examples=150)
+    hypothesis.settings.load_profile(PROFILE)

@@ -41,6 +41,7 @@ def test_every_command_is_documented() -> None:
 
 
 @pytest.mark.requirement("U3")
+@pytest.mark.store  # every command is imported, and with two of them the database
 def test_every_option_is_documented_with_its_command() -> None:
     page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8").splitlines()
     for name in COMMANDS:

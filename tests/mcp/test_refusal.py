@@ -9,19 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from holdfast.mcp.refusal import refusals
+
 PARSE, INVALID = -32700, -32600
 ASKED: dict[str, Any] = {"jsonrpc": "2.0", "id": 7, "method": "tools/list"}
 
 
-def _refusals(line: str) -> list[Any]:
-    """Imported where it is used: the SDK's types take a quarter of a second per worker."""
-    from holdfast.mcp.refusal import refusals
-
-    return list(refusals(line))
-
-
 def _told(line: str) -> list[tuple[int, object]]:
-    return [(one.error.code, one.id) for one in _refusals(line)]
+    return [(one.error.code, one.id) for one in refusals(line)]
 
 
 @pytest.mark.requirement("U6", "X7")
@@ -73,7 +68,7 @@ def test_a_broken_answer_is_not_answered_lest_it_be_taken_for_one_of_ours() -> N
 @pytest.mark.requirement("U6", "X7")
 @given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
 def test_whatever_is_refused_is_refused_in_words_that_can_be_sent(line: str) -> None:
-    for one in _refusals(line):
+    for one in refusals(line):
         assert (
             json.loads(one.model_dump_json(by_alias=True, exclude_unset=True))["jsonrpc"] == "2.0"
         )

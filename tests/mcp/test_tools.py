@@ -9,7 +9,6 @@ import pytest
 
 from holdfast.archive import shelf
 from holdfast.checkpoint.verify import verify
-from holdfast.mcp import database
 from holdfast.segment import shelf as segments
 from holdfast.segment.formats import Compressed, Metadata
 from holdfast.window import outbox, saying
@@ -139,13 +138,14 @@ def test_a_message_is_on_its_way_at_once_and_who_reads_it_is_not_told_again(
 
 
 @pytest.mark.store
+@pytest.mark.store
 @pytest.mark.requirement("U6", "X6", "S4")
 def test_a_database_that_hangs_is_said_and_holds_up_no_other_tool(
     project: Path, talk: Near, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     over = threading.Event()
-    monkeypatch.setattr(database, "ANSWER_SECONDS", 0.01)
-    monkeypatch.setattr(database, "store", over.wait)
+    monkeypatch.setattr("holdfast.mcp.database.ANSWER_SECONDS", 0.01)
+    monkeypatch.setattr("holdfast.mcp.database.store", over.wait)
     for _ in range(5):
         assert "did not answer" in talk.bad("board", op="claims")
     over.set()

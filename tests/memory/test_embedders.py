@@ -16,9 +16,7 @@ import pytest
 
 from holdfast.memory import fill
 from holdfast.memory.embed import asking, embedder
-from holdfast.memory.embed import endpoint as talking
 from holdfast.memory.embed.embedder import NoEmbedder
-from holdfast.memory.embed.endpoint import Endpoint
 from holdfast.memory.index import engines
 from holdfast.memory.recall import BY_MEANING_ALONE, recall
 from holdfast.memory.sync import sync
@@ -26,12 +24,20 @@ from holdfast.settings import load
 from tests.memory.told import a_session
 
 if TYPE_CHECKING:
+    from holdfast.memory.embed.endpoint import Endpoint
     from holdfast.memory.embed.onnx import Onnx
 
 Answering = Callable[[list[str]], Any]
 KEY = "sk-" + "q7Zk" * 8
 POLL = 0.01  # seconds until a server sees that it is to end; half a one, by itself
 loads_the_model = pytest.mark.slow  # 22 MB: half a second of CPU, in each worker and process
+
+
+def _at(url: str, key: str = "") -> Endpoint:
+    """Imported where it is used: NumPy takes a sixth of a second, in each worker."""
+    from holdfast.memory.embed.endpoint import Endpoint
+
+    return Endpoint(url, "m", key)
 
 
 @pytest.fixture
@@ -56,7 +62,7 @@ def endpoint() -> Iterator[Callable[[Answering], Endpoint]]:
         server.daemon_threads = True
         threading.Thread(target=server.serve_forever, args=(POLL,), daemon=True).start()
         servers.append(server)
-        return Endpoint(f"http://127.0.0.1:{server.server_port}/v1", "m", key)
+        return _at(f"http://127.0.0.1:{server.server_port}/v1", key)
 
     yield made
     for server in servers:
@@ -202,7 +208,7 @@ def raw(answer: bytes, endless: bytes = b"") -> tuple[Endpoint, socketserver.TCP
 
     server = Server(("127.0.0.1", 0), Handler)
     threading.Thread(target=server.serve_forever, args=(POLL,), daemon=True).start()
-    return Endpoint(f"http://127.0.0.1:{server.server_address[1]}/v1", "m", ""), server
+    return _at(f"http://127.0.0.1:{server.server_address[1]}/v1"), server
 
 
 @pytest.mark.requirement("M2", "X4")
@@ -226,7 +232,7 @@ def test_what_is_no_answer_of_a_server_is_said_in_words(answer: bytes) -> None:
 
 @pytest.mark.requirement("M2", "X4")
 def test_an_answer_that_does_not_end_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(talking, "SECONDS", 0.5)
+    monkeypatch.setattr("holdfast.memory.embed.endpoint.SECONDS", 0.5)
     asked, server = raw(b"HTTP/1.1 200 OK\r\n\r\n", endless=b" ")
     with server:
         with pytest.raises(NoEmbedder, match=r"more than 0\.5 seconds"):
@@ -244,7 +250,7 @@ def test_an_endpoint_with_vectors_of_another_size_is_another_embedder(
     first = endpoint(lambda texts: rows([[1.0] * size[0] for _ in texts]))
     assert fill.fill(index, first) == (2, 0)
     size[0] = 5
-    again = Endpoint(first._url, "m", "")
+    again = _at(first._url)
     monkeypatch.setattr(asking, "by_settings", lambda: again)
     answer = recall("harbour", project=str(tmp_path))
     assert answer.found and answer.mode == "keyword"

@@ -277,11 +277,13 @@ def test_rebuild_makes_every_index_again_and_keeps_vectors(project: Path) -> Non
     sync(str(project))
     index = engines.opened(str(project))
     index.begin_vectors("m")
-    from holdfast.memory.embed import vector
-    from tests.contracts.test_recall import direction
+    import numpy as np
 
+    from holdfast.memory.embed import vector
+
+    [kept] = vector.kept(vector.unit(np.ones((1, 8), np.float32)))
     missing = index.without_vector(9)
-    index.put_vectors("m", {(p, h): vector.kept(direction(0))[0] for p, h, _ in missing})
+    index.put_vectors("m", {(p, h): kept for p, h, _ in missing})
     [done] = rebuild([str(project)])
     assert (done.project, done.items) == (str(project), 2)
     assert engines.opened(str(project)).counts() == (2, 2, "m")

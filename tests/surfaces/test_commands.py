@@ -54,6 +54,7 @@ def past(tmp_path: Path) -> Path:
     return a_transcript(tmp_path / "11111111-2222.jsonl", *lines)
 
 
+@pytest.mark.store  # every command is imported, and with two of them the database
 @pytest.mark.requirement("U3")
 def test_every_command_has_help_and_a_line_in_the_list() -> None:
     listing = _ok("--help")
