@@ -120,7 +120,13 @@ def test_a_row_that_cannot_be_true_is_read_from_its_file(project: Path, old: str
 
 
 @pytest.mark.requirement("X7", "C9")
-@pytest.mark.parametrize("day", ["9999-12-31", "1999-12-31", time.strftime("%Y-%m-%d")])
+@pytest.mark.parametrize(  # slow: hundreds of files, looked through four times, for each
+    "day",
+    [
+        time.strftime("%Y-%m-%d"),
+        *(pytest.param(day, marks=pytest.mark.slow) for day in ("9999-12-31", "1999-12-31")),
+    ],
+)
 def test_files_a_repository_ships_by_the_hundred_hide_none_of_ours(project: Path, day: str) -> None:
     """Whatever they are named for; ours are in the index, and those of a far future come last."""
     ours = [one.path for one in index.of_project(str(project))]

@@ -39,7 +39,9 @@ except NotKept as slip:
 
 
 @pytest.mark.requirement("C5", "C13", "X6")
-@pytest.mark.parametrize("room", [0, 1, 4096])
+@pytest.mark.parametrize(  # slow: a process for each
+    "room", [4096, *(pytest.param(room, marks=pytest.mark.slow) for room in (0, 1))]
+)
 def test_a_full_disk_leaves_no_trace_of_a_checkpoint(project: Path, room: int) -> None:
     before = keep(a_document(project, "before"))
     argv = [sys.executable, "-c", FULL, str(project), str(room)]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 
+import pytest
+
 RICH = {
     "$schema": "https://json.schemastore.org/claude-code-settings.json",
     "permissions": {
@@ -82,3 +84,13 @@ SAMPLES: dict[str, bytes] = {
     "old Holdfast-like words": b'{"env": {"X": "python -I -S /x/holdfast/hook/__main__.py"}}',
     "CR among the blanks": b'{\r "a": 1,\r "b": 2\r}\r',
 }
+# Byte-identity is asked of every sample at once, by `test_install`; what is weaker, or asks the
+# same by another way in, asks it of these in the inner loop.
+TELLING = ("rich, CRLF", "hooked", "hooked, minified", "empty file", "escaped keys", "odd layout")
+telling_first = pytest.mark.parametrize(
+    "data",
+    [
+        pytest.param(data, id=name, marks=() if name in TELLING else pytest.mark.slow)
+        for name, data in SAMPLES.items()
+    ],
+)

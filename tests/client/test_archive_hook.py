@@ -16,7 +16,7 @@ from holdfast.client.install import wiring
 from holdfast.client.install.plan import installed_commands
 
 from .desk import Desk
-from .settings_samples import SAMPLES
+from .settings_samples import telling_first
 
 pytestmark = pytest.mark.requirement("R7", "U1")
 
@@ -68,7 +68,7 @@ def test_installing_again_keeps_what_was_asked_for_until_it_is_taken_back(desk: 
     assert "nothing to change" in _call("install --yes")
 
 
-@pytest.mark.parametrize("data", SAMPLES.values(), ids=SAMPLES.keys())
+@telling_first
 def test_leaving_takes_it_out_to_the_byte(desk: Desk, data: bytes) -> None:
     desk.write(data)
     before = desk.tree()

@@ -15,20 +15,11 @@ from holdfast.client.install.plan import apply, installed_commands, plan_install
 from holdfast.client.install.scopes import SKILLS
 
 from .desk import Desk
-from .settings_samples import HOOKED, SAMPLES
+from .settings_samples import HOOKED, SAMPLES, telling_first
 
 pytestmark = pytest.mark.requirement("U1")
 
 each_sample = pytest.mark.parametrize("data", SAMPLES.values(), ids=SAMPLES.keys())
-# Byte-identity is asked of every sample at once; what is weaker, in the inner loop, of these.
-TELLING = ("rich, CRLF", "hooked", "hooked, minified", "empty file", "escaped keys", "odd layout")
-telling_first = pytest.mark.parametrize(
-    "data",
-    [
-        pytest.param(data, id=name, marks=() if name in TELLING else pytest.mark.slow)
-        for name, data in SAMPLES.items()
-    ],
-)
 
 
 def parsed(data: bytes) -> dict[str, Any]:

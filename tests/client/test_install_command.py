@@ -65,6 +65,7 @@ def test_a_no_changes_nothing_and_says_so(desk: Desk, answer: str, hint: bool) -
     assert installed_commands(desk.settings)
 
 
+@pytest.mark.slow  # the whole command, to say what the one above says
 def test_without_a_terminal_the_real_command_says_so_too(desk: Desk) -> None:
     line = [sys.executable, "-m", "holdfast.cli", "install"]
     run = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True)
@@ -222,6 +223,7 @@ def test_errors_are_of_our_tree_with_a_hint_and_an_exit_code(desk: Desk) -> None
     assert slip.exit_code == 5
 
 
+@pytest.mark.slow  # four whole commands
 def test_many_installs_at_once_are_one(desk: Desk) -> None:
     desk.write(SAMPLES["hooked"])
     line = [sys.executable, "-c", "from holdfast.cli.install import install; install(['--yes'])"]

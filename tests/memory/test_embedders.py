@@ -7,6 +7,7 @@ import socketserver
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable, Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -200,6 +201,7 @@ def raw(answer: bytes, endless: bytes = b"") -> tuple[Endpoint, socketserver.TCP
             self.request.sendall(answer)
             while endless:
                 self.request.sendall(endless)
+                time.sleep(POLL)  # else it takes a CPU for itself
 
     class Server(socketserver.ThreadingTCPServer):
         daemon_threads = True

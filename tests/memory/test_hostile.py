@@ -106,7 +106,9 @@ def test_the_index_of_another_project_is_left_out_with_a_note(
 
 
 @pytest.mark.requirement("M2")
-@pytest.mark.parametrize("at", [4_096, 8_192, 20_000, 40_000])
+@pytest.mark.parametrize(  # slow: an index of 300 turns, made twice, for each
+    "at", [8_192, *(pytest.param(at, marks=pytest.mark.slow) for at in (4_096, 20_000, 40_000))]
+)
 def test_an_index_damaged_in_the_middle_is_made_again_and_said(tmp_path: Path, at: int) -> None:
     here = a_project(tmp_path / "here", *words(300))
     engines.release()

@@ -154,7 +154,9 @@ def test_the_quick_way_loads_neither_the_kit_nor_a_decoder_once_the_index_is_the
 
 
 @pytest.mark.requirement("U3")
-@pytest.mark.parametrize("form", ["--json", "--keyword"])
+@pytest.mark.parametrize(  # slow: the whole command, once more
+    "form", ["--json", pytest.param("--keyword", marks=pytest.mark.slow)]
+)
 def test_a_program_that_finds_nothing_ends_with_one(form: str) -> None:
     command = [sys.executable, "-m", "holdfast.cli", "search", "zebra", form]
     assert subprocess.run(command, capture_output=True, check=False).returncode == 1

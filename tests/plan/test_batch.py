@@ -129,6 +129,7 @@ def test_a_task_larger_than_any_room_stands_alone() -> None:
     assert pack(loads, 50, 100, 3) == [[0], [1]]
 
 
+@pytest.mark.slow  # ten thousand
 def test_ten_thousand_tasks_in_a_row_are_batched() -> None:
     loads = [Load(40, (at - 1,) if at else (), str(at)) for at in range(10_000)]
     assert len(pack(loads, 100, 100, 3)) == 5_000

@@ -99,7 +99,14 @@ def test_a_name_from_the_root_or_by_a_link_is_the_same_as_one_from_the_project(
 
 @pytest.mark.requirement("P5")
 @pytest.mark.parametrize("groups", [(), (("api",),)])
-@pytest.mark.parametrize("made", [["made.py"], ["."], [f"m{n}.py" for n in range(MOST_FILES)]])
+@pytest.mark.parametrize(
+    "made",
+    [
+        ["made.py"],
+        ["."],
+        pytest.param([f"m{n}.py" for n in range(MOST_FILES)], marks=pytest.mark.slow),  # as many
+    ],
+)
 def test_neither_what_a_cut_task_makes_in_its_folder_nor_what_it_moves_away_is_work_left(
     project: Path, made: list[str], groups: tuple[tuple[str, ...], ...]
 ) -> None:

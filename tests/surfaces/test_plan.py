@@ -220,6 +220,7 @@ def test_the_notes_on_a_very_long_plan_are_bounded(project: Path) -> None:
     assert len(_json("plan.md")["warnings"]) == 99
 
 
+@pytest.mark.slow  # the whole command
 @pytest.mark.requirement("X7")
 def test_an_answer_that_cannot_be_written_is_an_error_in_words(project: Path) -> None:
     words = [sys.executable, "-m", "holdfast.cli", "plan", "plan.md"]

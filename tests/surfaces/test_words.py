@@ -30,6 +30,7 @@ def _all() -> Iterator[tuple[click.Command, tuple[str, ...]]]:
         yield from _commands(command, name)
 
 
+@pytest.mark.store  # every command is imported, and with two of them the database
 @pytest.mark.requirement("U3", "X7")
 def test_no_command_takes_words_that_cannot_be_written_down() -> None:
     asked = [
@@ -58,7 +59,7 @@ def _given(param: click.Parameter) -> str | list[str]:
         ["memory", "add", NOT_UTF8, "--description", "d", "--body", "b"],
         ["memory", "add", "x", "--description", "d", "--body", NOT_UTF8],
         ["search", NOT_UTF8],
-        ["board", "post", "task.created", NOT_UTF8],
+        pytest.param(["board", "post", "task.created", NOT_UTF8], marks=pytest.mark.store),
     ],
 )
 def test_it_says_which_and_keeps_nothing(words: list[str], own_home: Path) -> None:
