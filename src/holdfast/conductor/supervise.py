@@ -34,12 +34,13 @@ MOST_LINE = 16 << 20
 NOT_DONE = "NOT DONE"
 # However it is set: a list item, numbered or not, bold, a heading, with a colon. "NOT DONE: none"
 # names nothing, whatever is said beside it; "NOT DONE: none of the tests" does.
-_NOT_DONE = re.compile(
-    rf"^(?:[^\w\n]|_)*(?:\w{{1,3}}[.)](?:[^\w\n]|_)*)?{NOT_DONE}\b[\W_]{{0,20}}([^\n:]*)",
-    re.MULTILINE,
-)
+_NOT_DONE = re.compile(rf"(?:{NOT_DONE}\b|[Nn]ot [Dd]one(?=[*_`]*:))[\W_]{{0,20}}([^\n:]*)")
+_BEFORE_IT = re.compile(r"[\W_]*(?:\w{1,3}[.)][\W_]*)?")
+MOST_BEFORE = 40  # characters of a line: its bullet, its number, its stars
 _NAMES_NOTHING = re.compile(
-    r"(?:none|nothing|n/a)(?:[\W_]*$|\s+[^\w\s]|[],;!)|]|\.\s)", re.IGNORECASE
+    r"(?:tasks?\W+)?(?:none|nothing|nil|n/a|no(?: \w+)? tasks?)(?: (?:left|remaining|open))?"
+    r"(?:[\W_]*$|\s+[^\w\s]|[],;!)|]|\.\s)",
+    re.IGNORECASE | re.MULTILINE,
 )
 LINUX = os.uname().sysname == "Linux"
 _PDEATHSIG, _SUBREAPER = 1, 36
@@ -276,8 +277,17 @@ def why_not(words: str) -> str:
 
 def _named(words: str) -> list[tuple[str, int]]:
     """Each with where its name ends."""
-    found = [(one[1].strip(" \t`*_,.")[:120], one.end()) for one in _NOT_DONE.finditer(words)]
-    return [(name or "?", end) for name, end in found if not _NAMES_NOTHING.match(name)]
+    return [
+        (one[1].strip(" \t`*_,.")[:120] or "?", one.end())
+        for one in _NOT_DONE.finditer(words)
+        if _begins_a_line(words, one.start()) and not _NAMES_NOTHING.match(words, one.start(1))
+    ]
+
+
+def _begins_a_line(words: str, at: int) -> bool:
+    """But for what sets it off."""
+    start = words.rfind("\n", max(0, at - MOST_BEFORE - 1), at) + 1
+    return at - start <= MOST_BEFORE and bool(_BEFORE_IT.fullmatch(words, start, at))
 
 
 def children() -> list[tuple[int, int]]:
