@@ -124,10 +124,19 @@ def _remembered(path: str, facts: Facts) -> Facts | None:
         if stored is None:
             _forget(path)
         else:
-            places.replace_whole(path, data)
+            _write(path, data)
     except OSError as slip:
         log.add("WARN", "facts", f"not remembered: {slip}")
     return stored
+
+
+def _write(path: str, data: bytes) -> None:
+    """A session no hook ran in has no folder yet."""
+    try:
+        places.replace_whole(path, data)
+    except FileNotFoundError:
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
+        places.replace_whole(path, data)
 
 
 def _forget(path: str) -> None:
