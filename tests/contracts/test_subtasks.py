@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 import sqlalchemy as sa
+from sqlalchemy.engine import Connection
 
 from holdfast.store.page import Page, Row, rows
 from holdfast.store.store import Store
 from holdfast.store.tables import agent_contexts
-from holdfast.work import subtasks
+from holdfast.work import subtasks, tasks, waves
 from holdfast.work.errors import NotThere, Refused
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task, told
 
@@ -57,6 +58,28 @@ def test_what_it_waits_for_must_exist(store: Store) -> None:
         _change(store, second, blocked_by=[second["id"]])
     with pytest.raises(NotThere, match=f"Task not found: {unknown}"):
         a_subtask(store, {"id": unknown})
+
+
+@pytest.mark.requirement("A1", "A4")
+def test_one_taken_up_anew_takes_its_task_along_though_it_ended_meanwhile(
+    store: Store, store_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if store.is_sqlite:
+        pytest.skip("SQLite has one writer at a time")
+    task = a_task(store, a_request(store))
+    subtask = a_subtask(store, task, status="running")
+    hold = waves.hold
+
+    def after_another(connection: Connection, session_id: str) -> None:
+        monkeypatch.setattr(waves, "hold", hold)
+        other = Store.open(store_url)
+        _change(other, subtask, status="completed")
+        other.close()
+        hold(connection, session_id)
+
+    monkeypatch.setattr(waves, "hold", after_another)
+    _change(store, subtask, status="running")
+    assert store.read(lambda c: tasks.get(c, task["id"]))["status"] == "running"
 
 
 @pytest.mark.requirement("A1")

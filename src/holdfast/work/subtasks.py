@@ -100,6 +100,7 @@ def change(connection: Connection, subtask_id: str, given: Row, now_ms: int) -> 
     changes: dict[str, Any] = dict(given)
     if "status" in given:
         waves.hold(connection, before["session_id"])
+        before, _ = _placed(connection, subtask_id)  # another may have changed it while we waited
         changes |= times(given["status"], now_ms, before)
     if "result" in given:
         changes["result"] = given["result"]
