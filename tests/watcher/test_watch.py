@@ -311,6 +311,18 @@ def test_a_name_that_is_no_text_keeps_no_other_waiting(
     assert _logged("nobody can be told by such a name") == 2
 
 
+@pytest.mark.requirement("A5", "X4", "X6")
+def test_a_name_the_board_refuses_keeps_nobody_else_from_being_told(
+    watch: Watch, machine: Machine, store: Store
+) -> None:
+    machine.session("ghp_" + "a1B2" * 9, FULL, project="odd")
+    looked(watch, machine)
+    machine.session("s2", FULL)
+    looked(watch, machine)
+    assert _posted(store) == [("s2", "context_60_percent")]
+    assert _logged("must not hold a secret") == 1
+
+
 @pytest.mark.requirement("A5", "G6")
 def test_a_clock_set_back_keeps_no_window_from_its_checkpoint(
     watch: Watch, machine: Machine, monkeypatch: pytest.MonkeyPatch

@@ -16,7 +16,8 @@ from holdfast.watcher.glance import Glance
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.inert import is_utf8
-from holdfast.work import board, events, messages, projects
+from holdfast.work import board, events, messages, projects, public
+from holdfast.work.errors import Refused
 
 TOPIC, FROM = "checkpoint_trigger", "watcher"
 TTL_SECONDS = 1_800
@@ -42,8 +43,9 @@ class Board:
     def trigger(self, seen: Glance, why: str, checkpoint: str, now_ms: int) -> None:
         """Once for each checkpoint, also where the one who took it was killed before he said so,
         or no board could be reached just then: it is said when one can."""
-        if not is_utf8(f"{seen.found.session_id}{seen.found.agent_id}{seen.project}"):
-            log.add("WARN", "watcher", f"{seen.found.path}: nobody can be told by such a name")
+        if why_not := _refused(seen):
+            words = f"nobody can be told by such a name: {why_not}"
+            log.add("WARN", "watcher", f"{seen.found.path}: {words}")
             return
         row = _row(seen, why, checkpoint, now_ms)
         self._unsaid[row["id"]] = seen.project, row
@@ -101,6 +103,16 @@ class Board:
         if self._store is not None and self._is_ours and not self._aside.is_busy:
             self._store.close()
             self._store = None
+
+
+def _refused(seen: Glance) -> str:
+    """Why the board would not take these names; one it refused would hold up all others."""
+    found = seen.found
+    try:
+        public.check(session_id=found.session_id, agent_id=found.agent_id or None)
+    except Refused as slip:
+        return str(slip)
+    return "" if is_utf8(seen.project) else "its project must be text in UTF-8"
 
 
 def _put(project: str, row: Row, now_ms: int, connection: Connection) -> bool:
