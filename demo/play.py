@@ -21,7 +21,7 @@ from rich.console import Console
 from rich.text import Text
 
 import holdfast
-from holdfast.cli import colours, picture
+from holdfast.cli import colours, replay_picture
 from holdfast.cli.replay import play
 from holdfast.window import guard
 from holdfast.wire import spool
@@ -75,7 +75,7 @@ def _demo(console: Console, folder: Path) -> None:
         f"itself counted {hit.pre_tokens or 0:,} ({hit.error_ratio or 0:.2%} apart).\n"
     )
     console.rule("holdfast replay")
-    for row in picture.columns(replay, min(console.width - 8, 100)):
+    for row in replay_picture.columns(replay, min(console.width - 8, 100)):
         console.print(row)
     console.print("      ▲ the compaction\n", style="dim")
     _status(console, session)

@@ -26,7 +26,7 @@ from holdfast.work import (
     public,
     topics,
 )
-from holdfast.work.heard_by import Listener, addressed
+from holdfast.work.listeners import Listener, addressed
 from holdfast.work.team import server
 
 Command = Callable[..., Any]

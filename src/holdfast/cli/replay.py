@@ -56,9 +56,9 @@ def replay(transcript: Path, as_json: bool, svg: Path | None) -> None:
 
 
 def _draw(found: Replay, svg: Path) -> None:
-    from holdfast.cli import picture
+    from holdfast.cli import replay_picture
 
-    write_drawing(picture.svg(found), svg)
+    write_drawing(replay_picture.svg(found), svg)
 
 
 def write_drawing(drawing: str, svg: Path) -> None:
@@ -120,7 +120,7 @@ def show(found: Replay, counts: dict[str, int]) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from holdfast.cli import picture
+    from holdfast.cli import replay_picture
 
     console = Console(highlight=False)
     edge = f"{found.edge.edge_tokens:,}" if found.edge else "unknown"
@@ -128,7 +128,7 @@ def show(found: Replay, counts: dict[str, int]) -> None:
         Text(inert(found.session_id or "session"), style="bold"),
         Text(f" {inert(found.model)}, {len(found.points):,} operations, edge {edge} tokens"),
     )
-    for row in picture.columns(found, max(20, min(console.width - 8, 120))):
+    for row in replay_picture.columns(found, max(20, min(console.width - 8, 120))):
         console.print(row)
     for one in found.raised:
         what = " and ".join(filter(None, (one.zone, one.alert)))

@@ -23,7 +23,7 @@ from holdfast.work import (
     topics,
 )
 from holdfast.work.errors import Refused
-from holdfast.work.heard_by import addressed
+from holdfast.work.listeners import addressed
 
 MOST = 100
 

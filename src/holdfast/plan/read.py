@@ -6,8 +6,8 @@ import re
 from pathlib import Path
 
 from holdfast.plan import json_tree, markdown_tree, schema, yaml_tree
+from holdfast.plan.cycles import check
 from holdfast.plan.errors import BadPlan, NoPlan, Place
-from holdfast.plan.order import check
 from holdfast.plan.spread import spread
 from holdfast.plan.task import Plan
 from holdfast.wire import places

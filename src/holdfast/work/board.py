@@ -21,7 +21,7 @@ from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 from holdfast.work import by_kind, deliveries, messages
 from holdfast.work.deliveries import Ask, Inbox
-from holdfast.work.heard_by import Listener, listeners, of_kind, with_outbox
+from holdfast.work.listeners import Listener, listeners, of_kind, with_outbox
 from holdfast.work.wording import entry_of
 
 

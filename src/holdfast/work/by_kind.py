@@ -16,7 +16,7 @@ from holdfast.window.outbox import WAITING
 from holdfast.window.state import WindowBusy
 from holdfast.wire import log
 from holdfast.work.alone import alone
-from holdfast.work.heard_by import Listener, with_outbox
+from holdfast.work.listeners import Listener, with_outbox
 from holdfast.work.wording import entry_of
 
 PATIENCE_SECONDS = 2.0

@@ -20,7 +20,7 @@ from holdfast.window.state import WindowBusy, held
 from holdfast.wire import log
 from holdfast.wire.inert import is_utf8
 from holdfast.work import public, team
-from holdfast.work.heard_by import Listener, listeners, with_outbox
+from holdfast.work.listeners import Listener, listeners, with_outbox
 from holdfast.work.team import NoAnswer, Server
 from holdfast.work.wording import entry_of
 

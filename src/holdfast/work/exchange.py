@@ -16,7 +16,7 @@ from sqlalchemy.engine import Connection
 from holdfast.store.page import Row
 from holdfast.store.tables import deliveries as table
 from holdfast.work import deliveries, public
-from holdfast.work.heard_by import NOT_TO_AGENTS
+from holdfast.work.listeners import NOT_TO_AGENTS
 
 
 @dataclass(frozen=True, slots=True)

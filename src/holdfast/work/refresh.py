@@ -25,7 +25,7 @@ from holdfast.store.tables import (
 from holdfast.wire import log
 from holdfast.work import moment, projection, shape
 from holdfast.work.agent_contexts import SNAPSHOT
-from holdfast.work.heard_by import LISTENS_MS, listeners
+from holdfast.work.listeners import LISTENS_MS, listeners
 from holdfast.work.status import OPEN
 
 MOST_PLACES = 20

@@ -1,4 +1,4 @@
-"""The order tasks can come in: what waits for what, and the circles that make it impossible."""
+"""Tasks that wait for each other: no order can be found for them, so they are named."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from holdfast.plan.task import Task
 def check(tasks: Sequence[Task]) -> None:
     """Raises Cycle, with the whole circle named, when some tasks wait for each other."""
     by_id = {task.id: task for task in tasks}
-    _sort(((task.id, task.depends) for task in tasks), by_id)
+    _check(((task.id, task.depends) for task in tasks), by_id)
     for task in tasks:
         if task.subtasks:
             within = {one.id: one for one in task.subtasks}
-            _sort(((one.id, one.depends) for one in task.subtasks), within)
+            _check(((one.id, one.depends) for one in task.subtasks), within)
 
 
-def _sort(edges: Iterable[tuple[str, Sequence[str]]], tasks: dict[str, Task]) -> None:
+def _check(edges: Iterable[tuple[str, Sequence[str]]], tasks: dict[str, Task]) -> None:
     try:
         TopologicalSorter(dict(edges)).prepare()
     except CycleError as slip:
