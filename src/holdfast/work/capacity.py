@@ -81,7 +81,8 @@ def track(
     """Add what a client sent; where a hook reads the window itself, its number stays."""
     tokens = min(round(chars / CHARS_PER_TOKEN), MOST_TRACKED)
     key = (windows.c.session_id == session_id) & (windows.c.agent_id == agent_id)
-    before = first(connection, sa.select(windows).where(key))
+    held = sa.select(windows).where(key).with_for_update(key_share=True)  # others count too
+    before = first(connection, held)
     if before is not None and not is_tracked(before):
         return
     used = tokens + (before["used_tokens"] if before else 0)
@@ -100,7 +101,7 @@ def track(
 def reset(connection: Connection, row: Row, now_ms: int) -> Row:
     """Its window was compacted. What was counted starts anew; a reading is not ours to invent."""
     changes: dict[str, Any] = {
-        "compact_count": row["compact_count"] + 1,
+        "compact_count": windows.c.compact_count + 1,
         "compacted_ms": now_ms,
         "updated_ms": now_ms,
     }
@@ -108,8 +109,8 @@ def reset(connection: Connection, row: Row, now_ms: int) -> Row:
         model = (row["health"] or {}).get("model")
         changes |= {"used_tokens": 0, "health": _tracked_health(0, model)}
     key = (windows.c.session_id == row["session_id"]) & (windows.c.agent_id == row["agent_id"])
-    connection.execute(sa.update(windows).where(key).values(changes))
-    return {**row, **changes}
+    freed = sa.update(windows).where(key).values(changes).returning(windows.c.compact_count)
+    return {**row, **changes, "compact_count": connection.scalar(freed)}
 
 
 def is_tracked(row: Row) -> bool:

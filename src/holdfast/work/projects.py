@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 from holdfast.store import notes
 from holdfast.store.page import Page, Row, first, paged
 from holdfast.store.tables import counts, projects, requests, sessions, waves
-from holdfast.store.upsert import put_new, upsert
+from holdfast.store.upsert import put_new
 from holdfast.work import names, tool_counts
 from holdfast.work.errors import NotThere
 from holdfast.work.names import tidy
@@ -29,44 +29,39 @@ def put(
     metadata: dict[str, Any] | None = None,
 ) -> Row:
     """Make it, or change what is given: the name is kept, and metadata merged one level."""
-    path = tidy(path)
-    project_id = id_of(path)
-    before = find(connection, project_id)
-    if before is None:
-        row = {
-            "id": project_id,
-            "path": path,
-            "name": name,
-            "metadata": metadata or {},
-            "created_ms": now_ms,
-            "updated_ms": now_ms,
-        }
-        connection.execute(upsert(connection, projects, ["id"], row, {}))
-        notes.count(connection, "projects")
-        notes.announce(connection, "project.created", {"path": path}, project_id=project_id)
-    else:
-        changes: dict[str, Any] = {"updated_ms": max(now_ms, before["updated_ms"])}
-        if name is not None:
-            changes["name"] = name
-        if metadata:
-            changes["metadata"] = {**(before["metadata"] or {}), **metadata}
-        connection.execute(sa.update(projects).where(projects.c.id == project_id).values(changes))
-    return get(connection, project_id)
+    if not _made(connection, path, now_ms, {"name": name, "metadata": metadata or {}}):
+        _change(connection, id_of(path), now_ms, name, metadata or {})
+    return by_path(connection, path)
 
 
 def meet(connection: Connection, path: str, now_ms: int) -> None:
     """Somebody speaks of it: there from now on."""
+    _made(connection, path, now_ms, {"metadata": {}})
+
+
+def _made(connection: Connection, path: str, now_ms: int, more: Row) -> bool:
+    """False where it was there already; of several that make it at once, one does."""
     path, project_id = tidy(path), id_of(path)
-    row = {
-        "id": project_id,
-        "path": path,
-        "metadata": {},
-        "created_ms": now_ms,
-        "updated_ms": now_ms,
-    }
-    if put_new(connection, projects, ("id",), row):
+    row = {"id": project_id, "path": path, "created_ms": now_ms, "updated_ms": now_ms, **more}
+    is_new = put_new(connection, projects, ("id",), row)
+    if is_new:
         notes.count(connection, "projects")
         notes.announce(connection, "project.created", {"path": path}, project_id=project_id)
+    return is_new
+
+
+def _change(
+    connection: Connection, project_id: str, now_ms: int, name: str | None, metadata: dict[str, Any]
+) -> None:
+    mine = projects.c.id == project_id
+    held = sa.select(projects).where(mine).with_for_update(key_share=True)  # others may tell too
+    before = first(connection, held) or {"updated_ms": 0, "metadata": {}}
+    changes: dict[str, Any] = {"updated_ms": max(now_ms, before["updated_ms"])}
+    if name is not None:
+        changes["name"] = name
+    if metadata:
+        changes["metadata"] = {**(before["metadata"] or {}), **metadata}
+    connection.execute(sa.update(projects).where(mine).values(changes))
 
 
 def find(connection: Connection, project_id: str) -> Row | None:

@@ -39,7 +39,17 @@ def add(connection: Connection, given: Row, now_ms: int) -> Row:
 
 
 def get(connection: Connection, request_id: str) -> Row:
-    found = first(connection, sa.select(requests).where(requests.c.id == request_id))
+    return _found(connection, sa.select(requests).where(requests.c.id == request_id))
+
+
+def _held(connection: Connection, request_id: str) -> Row:
+    """As `get`, to change it: what others change of it meanwhile comes after."""
+    query = sa.select(requests).where(requests.c.id == request_id)
+    return _found(connection, query.with_for_update(key_share=True))
+
+
+def _found(connection: Connection, query: sa.Select[Any]) -> Row:
+    found = first(connection, query)
     if found is None:
         raise NotThere("Request")
     return found
@@ -78,7 +88,7 @@ def change(connection: Connection, request_id: str, given: Row, now_ms: int) -> 
     """Its status, or more metadata: merged one level."""
     if not given:
         raise Refused("No update fields provided")
-    before = get(connection, request_id)
+    before = _held(connection, request_id)
     changes: dict[str, Any] = {}
     if "status" in given:
         changes = end_time(given["status"], now_ms, before)

@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection
 from holdfast.store import notes
 from holdfast.store.page import Row, first
 from holdfast.store.tables import actions, projects, sessions
-from holdfast.store.upsert import upsert
+from holdfast.store.upsert import put_new
 from holdfast.work import tool_counts
 from holdfast.work.deeds import CheckpointTaken, Deed, ProjectMet, SessionMet
 from holdfast.work.taking import contexts
@@ -38,15 +38,9 @@ def _meet_project(connection: Connection, project_id: str, path: str, at_ms: int
         "created_ms": at_ms,
         "updated_ms": at_ms,
     }
-    if _is_new(connection, projects, row):
+    if put_new(connection, projects, ("id",), row):
         notes.count(connection, "projects")
         notes.announce(connection, "project.created", {"path": path}, project_id=project_id)
-
-
-def _is_new(connection: Connection, table: sa.Table, row: Row) -> bool:
-    """Written, where it was not there; without the option PostgreSQL does not say which."""
-    statement = upsert(connection, table, ["id"], row, {})
-    return connection.execute(statement.execution_options(preserve_rowcount=True)).rowcount > 0
 
 
 def _meet_session(connection: Connection, deed: SessionMet) -> None:
@@ -57,7 +51,7 @@ def _meet_session(connection: Connection, deed: SessionMet) -> None:
         "seen_ms": deed.last_ms,
         "total_tools_used": 0,
     }
-    if _is_new(connection, sessions, row):
+    if put_new(connection, sessions, ("id",), row):
         notes.count(connection, "sessions")
         _tell(connection, "session.started", deed)
 

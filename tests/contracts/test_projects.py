@@ -1,0 +1,39 @@
+"""What several tell of one project or request at once is all kept, on both engines."""
+
+from __future__ import annotations
+
+from functools import partial
+
+import pytest
+
+from holdfast.store.store import Store
+from holdfast.work import projects, requests
+from tests.contracts import together
+from tests.contracts.trees import NOW, a_request
+
+MANY = 8
+ALL = {f"k{n}": n for n in range(MANY)}
+
+
+@pytest.mark.requirement("S2", "A4")
+def test_a_project_told_of_by_many_at_once_is_one_with_all_they_said(
+    store: Store, store_url: str
+) -> None:
+    puts = [
+        partial(projects.put, path="/w/app", now_ms=NOW, metadata={key: n})
+        for key, n in ALL.items()
+    ]
+    together.threads(store_url, puts)
+    assert store.read(lambda c: projects.by_path(c, "/w/app"))["metadata"] == ALL
+    assert store.read(lambda c: projects.listed(c, 10, 0)).total == 1
+
+
+@pytest.mark.requirement("S2", "A4")
+def test_metadata_of_a_request_told_by_many_at_once_is_merged(store: Store, store_url: str) -> None:
+    request = a_request(store)
+    changes = [
+        partial(requests.change, request_id=request["id"], given={"metadata": {key: n}}, now_ms=NOW)
+        for key, n in ALL.items()
+    ]
+    together.threads(store_url, changes)
+    assert store.read(lambda c: requests.get(c, request["id"]))["metadata"] == ALL
