@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import defaultdict
 from pathlib import Path
 from typing import Any
 
@@ -35,10 +36,10 @@ def show(plan: Plan, known: Account, file: Path, folder: str, as_plain: bool) ->
 
 
 def _found(plan: Plan, known: Account, at_work: bool) -> dict[str, Any]:
-    now = left(plan, known.coverage())
+    now, tries_of = left(plan, known.coverage()), _by_task(known)
     tasks = []
     for task in now.tasks:
-        tries = [one for one in known.sessions if task.id in one.specs]
+        tries = tries_of[task.id]
         state = DONE if task.done else _state(tries, at_work)
         ids = [one.session_id for one in tries]
         tasks.append(
@@ -46,6 +47,15 @@ def _found(plan: Plan, known: Account, at_work: bool) -> dict[str, Any]:
         )
     sessions = [_session(one, at_work) for one in known.sessions]
     return {"at_work": at_work, "tasks": tasks, "sessions": sessions}
+
+
+def _by_task(known: Account) -> defaultdict[str, list[Try]]:
+    """The sessions that had some of each task, in order."""
+    found: defaultdict[str, list[Try]] = defaultdict(list)
+    for one in known.sessions:
+        for name in one.specs:
+            found[name].append(one)
+    return found
 
 
 def _steps(task: Task) -> dict[str, int]:

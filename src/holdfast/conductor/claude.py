@@ -79,7 +79,8 @@ def _said(path: str) -> str:
 
 
 def _heard(asked: subprocess.Popen[bytes], until: float) -> tuple[str, str]:
-    """What it prints, and its errors, until it ends, closes both, or prints far too much."""
+    """What it prints, and its errors, until its time is over, or it ends, closes both, or prints
+    far too much."""
     assert asked.stdout is not None
     assert asked.stderr is not None
     with asked.stdout as out, asked.stderr as errors:
@@ -87,7 +88,7 @@ def _heard(asked: subprocess.Popen[bytes], until: float) -> tuple[str, str]:
         open_ = set(heard)
         while open_ and all(len(data) < VERSION_BYTES for data in heard.values()):
             ready = select.select(open_, [], [], 0.1)[0]
-            if not ready and (asked.poll() is not None or time.monotonic() > until):
+            if time.monotonic() > until or (not ready and asked.poll() is not None):
                 break
             for source in ready:
                 data = os.read(source, VERSION_BYTES)

@@ -115,7 +115,7 @@ class Lines:
 class _Watch:
     def __init__(self, lifeline: int, note: int, pid: int, out: int, errors: int) -> None:
         self._lifeline, self._note, self._pid = lifeline, note, pid
-        self._out, self._errors = out, errors
+        self._errors = errors
         self._open = {out, errors}
         self._lines, self._result, self._last_errors = Lines(), dict[str, object](), b""
         self._asked_to_end = False
