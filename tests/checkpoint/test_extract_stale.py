@@ -90,7 +90,7 @@ def test_a_list_the_model_reported_done_is_not_open(tmp_path: Path) -> None:
     assert "asked for: write the parser" not in compose(facts, 2000).text
     told = "reported done by the model: write the parser / write the printer / write the docs"
     assert told in sections_of(facts)["In Progress"]
-    assert "has reported" in sections_of(facts)["Next Steps"][0]
+    assert "was reported done" in sections_of(facts)["Next Steps"][0]
 
 
 @pytest.mark.parametrize(

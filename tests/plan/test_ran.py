@@ -106,7 +106,7 @@ def test_any_words_at_all_are_read_without_a_slip(text: str) -> None:
 @pytest.mark.requirement("P1")
 def test_a_line_of_a_million_brackets_is_gone_through_once() -> None:
     head = "This is batch 1 of 1 of a plan.\n"
-    words = f"{head}\n## 1. Dig  [dig]\n\n## 1. a{'  [' * 1_000_000}\n{prompt.TERMS}"
+    words = f"{head}\n## 1. Dig  [dig]\n\n## 1. a{'  [' * 1_000_000}\n{prompt.DONE}"
     assert run_prompt.is_of_a_run(words)
     assert len(run_prompt.tasks(words)) == 1
 

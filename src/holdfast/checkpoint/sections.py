@@ -14,8 +14,9 @@ MOST_ITEMS = 40
 MOST_CHARS = 600
 MOST_FAILURES = 12
 AS_ASKED = "the request under In Progress"
-GO_ON = f"go on with {AS_ASKED}"
-ALL_REPORTED = f"nothing known: the model has reported {AS_ASKED} done"
+GO_ON = "go on with the request"
+ALL_REPORTED = "nothing is left open: the request was reported done"
+PLAN_MODE = "mode: plan mode is on; read and plan only until the user approves the plan"
 
 
 def sections_of(facts: Facts) -> dict[str, list[str]]:
@@ -73,7 +74,7 @@ def _in_progress(facts: Facts) -> Iterator[str]:
         done = ", reported done by the model" if facts.reported_done else ""
         yield f"request{done}: " + _asked(facts) + _where(facts)
     if facts.planning:
-        yield "mode: plan mode is on; read and plan only until the user approves the plan"
+        yield PLAN_MODE
     if told := [task.text for task in facts.tasks.values() if task.status == REPORTED]:
         yield _cut("reported done by the model: " + " / ".join(told))
     if facts.last_texts:

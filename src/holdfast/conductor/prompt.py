@@ -9,17 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from holdfast.checkpoint.extract.prompts import RUN_BEGINS
+from holdfast.checkpoint.extract.run_prompt import (
+    OTHER_FILES,
+    OTHER_STEPS,
+    PLAN_SAYS,
+    STEP_OF,
+    TERMS,
+)
 from holdfast.conductor.supervise import NOT_DONE
-from holdfast.plan.run_prompt import STEP_OF
 from holdfast.plan.said import listed
 from holdfast.plan.split import Piece
 from holdfast.plan.task import Task
 
 MOST_LISTED = 200  # files of one task; the rest is a number
 
-TERMS = """
-## What "done" means
-
+DONE = f"""{TERMS}
 All it asks for is in the files, nothing of it is a stub, and what checks it here (tests, types,
 linters) was run and passes. Do nothing else. Nobody answers questions: decide, and say what you
 decided. Start no other Claude. End with a few lines on what you did; a task you could not do gets
@@ -45,7 +50,7 @@ def words(pieces: Sequence[Piece], told: Told) -> str:
 
 def _head(pieces: Sequence[Piece], told: Told) -> Iterator[str]:
     plan = f' of the plan "{told.title}"' if told.title else " of a plan"
-    yield f"This is batch {told.number} of {told.count}{plan}."
+    yield f"{RUN_BEGINS}{told.number} of {told.count}{plan}."
     if told.beside:
         yield "Other sessions work on other tasks of this batch now: change only files you need."
     if told.again:
@@ -67,7 +72,7 @@ def _tasks(pieces: Sequence[Piece]) -> Iterator[str]:
         if task.description:
             yield f"\n{task.description}"
         if task.files:
-            only = " (the other files of this task are another session's)" if task.part else ""
+            only = OTHER_FILES if task.part else ""
             yield f"\nFiles: {_listed(task)}{only}"
         steps = [step for step in task.subtasks if not step.done]
         for step in steps:
@@ -87,15 +92,15 @@ def _listed(task: Task) -> str:
 
 def _whole(task: Task, is_known: bool) -> Iterator[str]:
     """What the plan says of all the steps holds for each, and stands nowhere else."""
-    yield f'\n{STEP_OF} "{task.title}". Its other steps are tasks of their own.'
+    yield f'\n{STEP_OF} "{task.title}". {OTHER_STEPS}'
     if task.description and not is_known:
-        yield f"Of all of it the plan says:\n\n{task.description}"
+        yield f"{PLAN_SAYS}\n\n{task.description}"
     if task.files and not is_known:
         yield f"\nFiles of all of it: {_listed(task)}"
 
 
 def _end(pieces: Sequence[Piece], told: Told) -> Iterator[str]:
-    yield f"{TERMS}{NOT_DONE} {pieces[0].task.id}: why."
+    yield f"{DONE}{NOT_DONE} {pieces[0].task.id}: why."
     if told.briefs:
         yield "\nFrom the sessions before:"
         yield from told.briefs

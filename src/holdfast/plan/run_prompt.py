@@ -1,13 +1,18 @@
 """The prompt of a session that `holdfast run` started, read back: what each task was called by.
 
-`conductor.prompt` writes it; here is only as much as estimates need. Whoever types such a prompt
-himself is taken at his word: nothing but numbers come of it.
+`conductor.prompt` writes it, and `checkpoint.extract.run_prompt` knows its shape; here is only what
+estimates need of it. Whoever types such a prompt himself is taken at his word: nothing but numbers
+come of it.
 """
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+
+from holdfast.checkpoint.extract.run_prompt import STEP_OF, is_of_a_run, parted
+
+__all__ = ["Given", "is_of_a_run", "names_not_done", "tasks"]
 
 # As `conductor.supervise` has it, a file that imports nothing of ours: a test holds them equal.
 _NOT_DONE = re.compile(
@@ -16,12 +21,7 @@ _NOT_DONE = re.compile(
 _NAMES_NOTHING = re.compile(
     r"(?:none|nothing|n/a)(?:[\W_]*$|\s+[^\w\s]|[],;!)|]|\.\s)", re.IGNORECASE
 )
-_HEAD = re.compile(r"This is batch \d+ of \d+ of (?:a plan|the plan \")")
-STEP_OF = "This is one step of a larger task,"
 _AGAIN = "A session before you began this same work"
-# No bracket in an id: else a line of nothing but brackets would be gone through once for each.
-_TASK = re.compile(r"^## \d+\. (.+?)  \[[^][\n]+\]$", re.MULTILINE)
-_TERMS = '\n## What "done" means\n'
 _PART = re.compile(r" \(part \d+ of \d+\)$")
 _FILES = re.compile(
     r"^Files: (.+?)(?: and ([\d,]+) more)?(?: \(([\d,]+) in all\))?(?: \(the other files of .*)?$",
@@ -37,10 +37,6 @@ class Given:
     files: int | None
 
 
-def is_of_a_run(prompt: str) -> bool:
-    return bool(_HEAD.match(prompt)) and _TERMS in prompt
-
-
 def names_not_done(answer: str) -> bool:
     """Whether a session says that it left something undone."""
     named = (name.strip(" \t`*_,.")[:120] for name in _NOT_DONE.findall(answer))
@@ -50,10 +46,10 @@ def names_not_done(answer: str) -> bool:
 def tasks(prompt: str) -> list[Given]:
     """Of a prompt that is of a run; none where another session had begun the same work, for what
     was left of it tells nothing of the whole."""
-    head, *rest = _TASK.split(prompt.partition(_TERMS)[0])
+    head, told = parted(prompt)
     if _AGAIN in head:
         return []
-    return [_given(title, body) for title, body in zip(rest[::2], rest[1::2], strict=True)]
+    return [_given(title, body) for title, body in told]
 
 
 def _given(title: str, body: str) -> Given:

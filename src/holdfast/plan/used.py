@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from holdfast.checkpoint.extract.prompts import own_words
+from holdfast.checkpoint.extract.prompts import handed_over
 from holdfast.plan import run_prompt
 from holdfast.plan.words import Words, heard
 from holdfast.transcript import Attachment, Boundary, Operation, Prompt, Summary, ToolUse
@@ -65,7 +65,7 @@ class _Fold:
     grown: list[int] = field(default_factory=list)
 
     def prompt(self, prompt: Prompt) -> list[Used]:
-        words = "" if prompt.is_meta else own_words(prompt.text)
+        words = "" if prompt.is_meta else handed_over(prompt.text)
         if not words:
             return []
         done = self.close()

@@ -19,13 +19,25 @@ _NOT_OURS = ("[Request interrupted", "This session is being continued", "Operati
 _NOT_SAID = (*_NOT_WORDS, *_NOTIFIED, *_NOT_OURS, "<teammate")
 _REMINDER = ("<system-reminder>", "</system-reminder>")
 _BRIEF = ("<holdfast-brief ", "</holdfast-brief>")
+RUN_BEGINS = "This is batch "  # who sees no such start need not load `run_prompt`
 _THIS = (" this ", " that ", " it ", " das ", " ça ", " eso ")
 _ANSWERING = frozenset({"answer", "assent", "correction"})
 
 
 def own_words(text: str) -> str:
-    """What the user typed, less what the client put around it; empty when it typed nothing."""
-    text = _without_briefs(_without_reminders(text)).strip()
+    """What the user typed, less what the client put around it; empty when it typed nothing. Of a
+    prompt of `holdfast run`, what the plan asks for."""
+    words = handed_over(text)
+    if not words.startswith(RUN_BEGINS):
+        return words
+    from holdfast.checkpoint.extract import run_prompt
+
+    return run_prompt.asked(words) or words
+
+
+def handed_over(text: str) -> str:
+    """The same with the frame `holdfast run` puts around its tasks."""
+    text = without_briefs(_without_reminders(text)).strip()
     if text.startswith(("<command-name>", "<command-message>")):
         return _command(text)
     return "" if text.startswith(_NOT_SAID) else text
@@ -46,7 +58,7 @@ def _without_reminders(text: str) -> str:
     return kept + text[at:]
 
 
-def _without_briefs(text: str) -> str:
+def without_briefs(text: str) -> str:
     """What we said ourselves, pasted or handed on: quoted again it would grow with every session.
     A fence that is not closed is the user's."""
     opening, closing = _BRIEF
