@@ -74,6 +74,24 @@ def test_ids_are_found_by_how_they_begin(index: Index) -> None:
 
 
 @pytest.mark.requirement("M2")
+def test_the_newest_of_a_kind_are_given_newest_first(index: Index) -> None:
+    aged = [one._replace(at=f"2026-03-0{1 + n % 4}") for n, one in enumerate(some(*"abcd"))]
+    index.take("a", "", "1", [aged[2], aged[0], aged[3], aged[1]])
+    index.take("b", "", "1", some("warm", kind=SEGMENT))
+    index.take("c", "", "1", some("cold", kind=SEGMENT, first=5, cold=True))
+
+    def newest(most: int, wanted: Wanted) -> list[str]:
+        places = index.newest(most, wanted)
+        items = index.at(places)
+        return [items[place].text for place in places]
+
+    assert newest(3, Wanted((TURN,))) == ["d", "c", "b"]
+    assert newest(9, Wanted((SEGMENT,))) == ["warm"]
+    assert set(newest(9, Wanted((SEGMENT,), cold=True))) == {"warm", "cold"}
+    assert len(newest(9, EVERY)) == 6
+
+
+@pytest.mark.requirement("M2")
 def test_words_are_found_in_any_form_and_the_best_comes_first(index: Index) -> None:
     index.take("s", "", "1", some("migrating the table", "the table", "bananas are yellow"))
     assert texts(index, "migration of tables")[0] == "migrating the table"

@@ -13,16 +13,40 @@ from holdfast.checkpoint.request import request
 MOST_ITEMS = 40
 MOST_CHARS = 600
 MOST_FAILURES = 12
-AS_ASKED = "the request under In Progress"
+IN_PROGRESS = "In Progress"
+AS_ASKED = f"the request under {IN_PROGRESS}"
 GO_ON = "go on with the request"
 ALL_REPORTED = "nothing is left open: the request was reported done"
+_ASKED, _DONE_ASKED = "request: ", "request, reported done by the model: "
+_DONE, _LAST, _STEP = "reported done by the model: ", "last said: ", "step: "
+_LABELS = (_ASKED, _DONE_ASKED, _DONE, _LAST, _STEP)
 PLAN_MODE = "mode: plan mode is on; read and plan only until the user approves the plan"
+
+# What stands where there are no words of anybody's; the last two as they were called before.
+_OURS = frozenset(
+    {
+        AS_ASKED,
+        GO_ON,
+        ALL_REPORTED,
+        PLAN_MODE,
+        f"go on with {AS_ASKED}",
+        f"nothing known: the model has reported {AS_ASKED} done",
+    }
+)
+
+
+def somebodys(section: str, entry: str) -> str:
+    """The words of an entry that are not ours, for whoever looks for what was said."""
+    if section == IN_PROGRESS:
+        label = next((one for one in _LABELS if entry.startswith(one)), "")
+        entry = entry.removeprefix(label)
+    return "" if entry in _OURS else entry
 
 
 def sections_of(facts: Facts) -> dict[str, list[str]]:
     """What is known, under the headings a reader looks for; empty ones are left out later."""
     found = {
-        "In Progress": list(_in_progress(facts)),
+        IN_PROGRESS: list(_in_progress(facts)),
         "User Rules": [_rule(rule) for rule in facts.rules],
         "What Changed": [_changed(*pair) for pair in _recent(facts) if pair[1].edits],
         "Why Changed": list(dict.fromkeys(_reasons(facts))),
@@ -71,16 +95,16 @@ def snapshot_of(facts: Facts) -> dict[str, Any]:
 def _in_progress(facts: Facts) -> Iterator[str]:
     """The request being worked on, the last words, and calls that have no result yet."""
     if facts.prompts:
-        done = ", reported done by the model" if facts.reported_done else ""
-        yield f"request{done}: " + _asked(facts) + _where(facts)
+        label = _DONE_ASKED if facts.reported_done else _ASKED
+        yield label + _asked(facts) + _where(facts)
     if facts.planning:
         yield PLAN_MODE
     if told := [task.text for task in facts.tasks.values() if task.status == REPORTED]:
-        yield _cut("reported done by the model: " + " / ".join(told))
+        yield _cut(_DONE + " / ".join(told))
     if facts.last_texts:
-        yield "last said: " + _cut(facts.last_texts[-1])
+        yield _LAST + _cut(facts.last_texts[-1])
     for call in [*facts.calls.values()][-3:] or facts.recent[-1:]:
-        yield f"step: {call.tool} {_cut(call.what)}"
+        yield f"{_STEP}{call.tool} {_cut(call.what)}"
     for root in facts.roots[:1]:
         if state := git_state(root):
             yield "git: " + state

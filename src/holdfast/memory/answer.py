@@ -44,6 +44,7 @@ class Found(NamedTuple):
                 "keyword": round(self.rank.keyword, 4),
                 "vector": round(self.rank.vector, 4),
                 "neighbours": round(self.rank.beside, 4),
+                "kind": round(self.rank.kind, 4),
             },
             "title": self.title,
             "snippet": self.snippet,

@@ -8,14 +8,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from holdfast.memory import places, rank, words
+from holdfast.memory import leaning, places, rank, words
 from holdfast.memory import sync as syncing
 from holdfast.memory.answer import Answer, Found, found_as
 from holdfast.memory.errors import Busy, Damaged, OfIndex, in_words
 from holdfast.memory.expand import expand
 from holdfast.memory.index import engines
 from holdfast.memory.index.shape import Index, Many, Scores, Wanted
-from holdfast.memory.item import Item
+from holdfast.memory.item import DECISION, Item
 from holdfast.memory.rank import Rank
 
 BY_WORDS, BY_MEANING = 500, 300  # candidates of each side, shared out among indexes ...
@@ -42,6 +42,7 @@ class _Scored(NamedTuple):
     of: Index
     keyword: Scores
     vector: Scores
+    asked: Scores  # what is of the kind the words ask for
 
 
 def recall(
@@ -96,7 +97,7 @@ def answered(
     notes = [] if notes is None else notes
     vectors = {} if by_keyword else _vectors(indexes, asked, notes)
     found = found_by(indexes, asked, limit, wanted, vectors)
-    if found and not any(one.rank.keyword for one in found):
+    if found and not any(one.rank.keyword or one.rank.kind for one in found):
         notes.append(BY_MEANING_ALONE)
     return Answer(found, notes, HYBRID if vectors else KEYWORD)
 
@@ -111,17 +112,61 @@ def found_by(
     """In one order over all indexes; `vectors` are the query's, by embedder."""
     limit = max(1, min(limit, MOST))
     many = Many(*(max(LEAST, side // len(indexes)) for side in (BY_WORDS, BY_MEANING)))
-    scored = each(lambda one: _Scored(one, *one.scores(asked, vectors, many, wanted)), indexes)
+    leanings, wide = leaning.of(asked), leaning.widened(asked)
+
+    def score(one: Index) -> _Scored:
+        kind = _of_kind(one, wide, leanings, vectors, wanted) if leanings else {}
+        return _Scored(one, *one.scores(wide, vectors, many, wanted), kind)
+
+    scored = each(score, indexes)
     best = rank.Best.of([one.keyword for one in scored], [one.vector for one in scored])
     most = limit * LOOKED_AT
     order = [
         (order, place, one.of)
         for one in scored
-        for place, order in rank.ranked(one.keyword, one.vector, best, most).items()
+        for place, order in rank.ranked(one.keyword, one.vector, best, most, one.asked).items()
     ]
     order.sort(key=lambda one: (-one[0].score, one[1]))
     first = _distinct(_fetched(order[:most], wanted))[:limit]
-    return [found_as(item, index.project, told, asked) for told, item, index in first]
+    return [found_as(item, index.project, told, wide) for told, item, index in first]
+
+
+def _of_kind(
+    index: Index,
+    asked: words.Query,
+    leanings: Sequence[leaning.Leaning],
+    vectors: Mapping[str, Any],
+    wanted: Wanted,
+) -> Scores:
+    """What is of a kind asked for: the more it is about the rest of the question, the higher; the
+    newest, where there is no rest."""
+    found: Scores = {}
+    for one in leanings:
+        kinds = tuple(kind for kind in one.kinds if not wanted.kinds or kind in wanted.kinds)
+        if not kinds:
+            continue
+        only, topic = Wanted(kinds, wanted.cold), leaning.topic(asked, one)
+        scores = _about(index, topic, vectors, only) if topic.terms else _newest(index, only)
+        there = index.at(scores)
+        for place, score in scores.items():
+            if place in there and one.fits(there[place]):
+                found[place] = max(found.get(place, 0.0), score)
+    return found
+
+
+def _about(index: Index, topic: words.Query, vectors: Mapping[str, Any], only: Wanted) -> Scores:
+    said, near = index.scores(topic, vectors, Many(LEAST, BY_MEANING if vectors else 0), only)
+    sides = [rank.share(one, max(one.values(), default=0.0)) for one in (said, near) if one]
+    return {
+        place: leaning.TOPIC * sum(side.get(place, 0.0) for side in sides) / len(sides)
+        for side in sides
+        for place in side
+    }
+
+
+def _newest(index: Index, only: Wanted) -> Scores:
+    places = index.newest(LEAST, only)
+    return {place: leaning.ALONE + 1 - n / len(places) for n, place in enumerate(places)}
 
 
 def each(ask: Callable[[Index], T], indexes: Sequence[Index]) -> list[T]:
@@ -178,10 +223,12 @@ def _fits(item: Item, wanted: Wanted) -> bool:
 
 
 def _distinct(found: list[tuple[Rank, Item, Index]]) -> list[tuple[Rank, Item, Index]]:
-    """Of those that say the same words, the best, and in its place."""
+    """Of those that say the same words, the best, and in its place; a decision is one wherever it
+    is written down."""
     kept: dict[str, tuple[Rank, Item, Index]] = {}
     for one in found:
-        kept.setdefault(one[1].hash, one)
+        item = one[1]
+        kept.setdefault(item.text if item.kind == DECISION else item.hash, one)
     return list(kept.values())
 
 

@@ -155,6 +155,11 @@ class Embedded:
         )
         return dict(found)
 
+    def newest(self, most: int, wanted: Wanted) -> list[int]:
+        some, values = self._only(wanted, "place")
+        query = f"SELECT place FROM items WHERE true {some} ORDER BY at DESC, place DESC LIMIT ?"
+        return [place for (place,) in self.ask(query, [*values, most])]
+
     def _only(self, wanted: Wanted, column: str = "rowid") -> tuple[str, list[str]]:
         """What is wanted as a clause; nothing where everything is: it costs."""
         clause = ""

@@ -69,6 +69,9 @@ class Index(Protocol):
         nearest of all. `vectors` are the query's, by embedder: without the one the index was made
         with, and for what has no vector yet, nothing is near."""
 
+    def newest(self, most: int, wanted: Wanted) -> list[int]:
+        """So many places of what is wanted, by when it was said, newest first."""
+
     def at(self, places: Iterable[int]) -> dict[int, Item]: ...
 
     def find(self, item_id: str) -> Item | None: ...

@@ -181,6 +181,13 @@ class Shared:
         near = self._vectors.near(connection, vectors.get(told.embedder), many.by_meaning)
         return shared_scores.scores(connection, self.project, said, near, wanted)
 
+    def newest(self, most: int, wanted: Wanted) -> list[int]:
+        query = (
+            "SELECT i.place FROM recall_items i WHERE i.project = :project "
+            f"{shared_scores.fits(wanted)} ORDER BY i.at DESC, i.place DESC LIMIT :most"
+        )
+        return [row[0] for row in self.ask(query, kinds=list(wanted.kinds), most=most)]
+
     def at(self, places: Iterable[int]) -> dict[int, Item]:
         query = (
             f"SELECT place, {shared_rows.COLUMNS} FROM recall_items "

@@ -62,7 +62,7 @@ def scores(
         given |= near.given
     if not parts:
         return {}, {}
-    query = " UNION ALL ".join(f"({part})" for part in parts).replace(FITS, _fits(wanted))
+    query = " UNION ALL ".join(f"({part})" for part in parts).replace(FITS, fits(wanted))
     rows = c.execute(sa.text(query), given).all()
     by_words = {place: score for place, score, _ in rows if score is not None}
     return by_words, {place: nearness for place, _, nearness in rows if nearness is not None}
@@ -76,6 +76,7 @@ def _fitting(query: str, wanted: Wanted) -> str:
     return f"{found} JOIN recall_items i ON i.project = :project AND i.place = n.place {FITS}"
 
 
-def _fits(wanted: Wanted) -> str:
+def fits(wanted: Wanted) -> str:
+    """What leaves out of the items `i` those that are not wanted; `:kinds` is given with it."""
     warm = "" if wanted.cold else " AND NOT i.cold"
     return warm + (" AND i.kind = ANY(:kinds)" if wanted.kinds else "")

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from holdfast.client.tool_outputs import OURS
 from holdfast.redact import redact
 from holdfast.transcript.blocks import ToolUse
 
 CALL_CHARS, HEAD_CHARS, TAIL_CHARS = 200, 240, 120
 SEEN_CHARS = 32 << 10  # at each end of a result: more is not gone through for a few words
+_BACK = ("recall", "expand", "resume")  # tools of ours that quote what was said before ...
+_BY_HAND = ("search", "expand", "resume", "brief")  # ... and commands
 _TOLD = ("command", "file_path", "notebook_path", "path", "pattern", "url", "query", "description")
 
 
@@ -19,6 +22,22 @@ def call(block: ToolUse, *, is_clean: bool = False) -> str:
     """`is_clean`: it was looked through before, and holds no secret."""
     first = head(what(block))
     return f"{block.name} {(first if is_clean else redact(first))[:CALL_CHARS]}".strip()
+
+
+def looks_back(block: ToolUse) -> bool:
+    """It asks us for what is in the index already: neither question nor answer is new."""
+    if block.name.startswith(OURS):
+        return block.name.rpartition("__")[2] in _BACK
+    if block.name != "Bash" or b"holdfast" not in bytes(block.raw_input):
+        return False  # without decoding it once more
+    command = block.input.get("command")
+    return isinstance(command, str) and asks_us(command)
+
+
+def asks_us(command: str) -> bool:
+    """The same by hand, as a shell is told it."""
+    program, _, rest = command.lstrip().partition(" ")
+    return program.rpartition("/")[2] == "holdfast" and rest.lstrip().startswith(_BY_HAND)
 
 
 def what(block: ToolUse) -> str:

@@ -10,7 +10,7 @@ from holdfast.checkpoint.digest import digest
 from holdfast.memory import places as here
 from holdfast.memory.item import CHECKPOINT, DECISION, Item, id_of
 from holdfast.memory.sources.pieces import clean, pieces
-from holdfast.memory.sources.source import Read, Source
+from holdfast.memory.sources.source import HOW, Read, Source
 
 KEY = "checkpoints"
 DECISIONS = "Key Decisions"
@@ -22,7 +22,7 @@ def sources(project: str) -> Iterator[Source]:
     files = _files(project)
     if files:
         stamps = "\n".join(f"{path} {here.stamp(path)}" for path in files)
-        stamp = digest(stamps.encode("utf-8", "surrogatepass"))[:16]
+        stamp = f"{HOW}-{digest(stamps.encode('utf-8', 'surrogatepass'))[:16]}"
         yield Source(KEY, stamp, partial(_read, files))
 
 
@@ -58,7 +58,12 @@ def _read(files: list[str], _state: str, _give_up: float) -> Read:
 
 
 def _texts(name: str, entries: object) -> list[str]:
-    listed = [clean(one) for one in entries if isinstance(one, str)]  # type: ignore[attr-defined]
+    from holdfast.checkpoint.sections import somebodys
+    from holdfast.memory.sources.calls import asks_us
+
+    texts = [one for one in entries if isinstance(one, str)]  # type: ignore[attr-defined]
+    said = (somebodys(name, one) for one in texts)
+    listed = [clean(one) for one in said if one and not asks_us(one.removeprefix("Bash "))]
     if name == DECISIONS:
         return [part for one in listed for part in pieces(one)]
     return pieces("\n".join(listed))

@@ -8,7 +8,7 @@ from functools import partial
 
 from holdfast.memory import places
 from holdfast.memory.sources import windows
-from holdfast.memory.sources.source import Read, Source
+from holdfast.memory.sources.source import HOW, Read, Source
 
 KEY = "transcript:"
 AGENTS = "/subagents"
@@ -18,7 +18,7 @@ def sources(project: str) -> Iterator[Source]:
     for path in windows.transcripts(project):
         for one in (path, *_agents(path)):
             if stamp := places.stamp(one):
-                yield Source(f"{KEY}{one}", stamp, partial(_read, one, one != path))
+                yield Source(f"{KEY}{one}", f"{HOW}-{stamp}", partial(_read, one, one != path))
 
 
 def _agents(path: str) -> list[str]:

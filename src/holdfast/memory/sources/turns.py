@@ -10,12 +10,12 @@ import json
 import time
 
 from holdfast.checkpoint.extract import typed
-from holdfast.checkpoint.extract.prompts import own_words
+from holdfast.checkpoint.extract.prompts import own_words, without_briefs
 from holdfast.checkpoint.same_file import sign
 from holdfast.memory.item import Item
 from holdfast.memory.sources import calls
 from holdfast.memory.sources.looked import looked_through
-from holdfast.memory.sources.source import Read
+from holdfast.memory.sources.source import HOW, Read
 from holdfast.memory.sources.told import Told
 from holdfast.memory.sources.unit import LONGEST_TEXT, MORE_CHARS, Reached, Unit
 from holdfast.transcript.blocks import Text, ToolResult, ToolUse
@@ -27,6 +27,7 @@ from holdfast.transcript.source import Unreadable
 USER, MODEL = "user", "model"
 MOST_TOGETHER = 64
 MOST_ITEMS = 5_000  # in one reading: a transaction stays short
+_ASKING_US = "/holdfast:search "  # a question is no answer to the next one like it
 
 
 class _Fold:
@@ -40,6 +41,7 @@ class _Fold:
         self._unit: Unit | None = None
         self._last: Unit | None = None  # the open one, or the one that was
         self._closed: list[Unit] = []
+        self._looked_back: set[str] = set()  # calls of the unit that is open
 
     @property
     def count(self) -> int:
@@ -63,6 +65,7 @@ class _Fold:
 
     def _open(self, by: str, entry: Entry) -> Unit:
         self.close()
+        self._looked_back.clear()
         self.began = Reached(entry.offset, self._turn, self._position, self._message)
         self._unit = self._last = Unit(self.began, by, entry)
         return self._unit
@@ -101,14 +104,15 @@ class _Fold:
 
     def _prompt(self, entry: Entry, text: str) -> None:
         words = own_words(text[:LONGEST_TEXT])
-        if words:
+        if words and not words.startswith(_ASKING_US):
             unit = self._open(USER, entry)
             unit.first_turn = unit.last_turn = self._turn + 1  # it is answered by the next
             unit.texts.append(words)
             unit.hold(entry)
 
     def _answer(self, entry: Answer, is_clean: bool) -> None:
-        texts = [block.text for block in entry.blocks if isinstance(block, Text) and block.text]
+        said = (without_briefs(one.text) for one in entry.blocks if isinstance(one, Text))
+        texts = [text for text in said if text]
         if entry.message_id != self._message:
             self._turn += 1
             self._message = entry.message_id[:200]
@@ -121,7 +125,9 @@ class _Fold:
         unit.texts += texts
         unit.hold(entry)
         for block in entry.blocks:
-            if isinstance(block, ToolUse):
+            if isinstance(block, ToolUse) and calls.looks_back(block):
+                self._looked_back.add(block.id)
+            elif isinstance(block, ToolUse):
                 unit.add_more(calls.call(block, is_clean=is_clean))
 
     def _begins_anew(self, unit: Unit, texts: list[str]) -> bool:
@@ -134,8 +140,11 @@ class _Fold:
             return
         self._unit.hold(entry)
         for block in entry.results:
-            if isinstance(block, ToolResult) and self._unit.more_chars < MORE_CHARS:
-                self._unit.add_more(calls.ends(block.text, is_clean=is_clean))
+            if not isinstance(block, ToolResult) or self._unit.more_chars >= MORE_CHARS:
+                continue
+            if block.tool_use_id not in self._looked_back:
+                text = without_briefs(block.text)
+                self._unit.add_more(calls.ends(text, is_clean=is_clean))
 
 
 def read(path: str, state: str, *, is_agent: bool = False, give_up: float = float("inf")) -> Read:
@@ -165,9 +174,10 @@ def _reached(path: str, state: str) -> Reached:
         lines = tuple(int(offset) for offset in found.told)
     except (ValueError, TypeError):
         return Reached()
-    return found._replace(told=lines) if found.sign == sign(path, found.offset) != "" else Reached()
+    goes_on = found.how == HOW and found.sign == sign(path, found.offset) != ""
+    return found._replace(told=lines) if goes_on else Reached()
 
 
 def _state(path: str, fold: _Fold) -> str:
     began, lines = fold.began, tuple(fold.told.lines)
-    return json.dumps(began._replace(sign=sign(path, began.offset), told=lines))
+    return json.dumps(began._replace(sign=sign(path, began.offset), told=lines, how=HOW))

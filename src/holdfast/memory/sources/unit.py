@@ -22,6 +22,7 @@ class Reached(NamedTuple):
     message: str = ""  # the answer being told
     sign: str = ""
     told: tuple[int, ...] = ()  # lines that told a secret with its name
+    how: int = 1
 
 
 class Unit:

@@ -1,0 +1,108 @@
+"""A question that asks for a kind of thing gets that kind first, and the rest all the same."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.memory import leaning, words
+from holdfast.memory.index.embedded import Embedded
+from holdfast.memory.index.shape import Wanted
+from holdfast.memory.item import CHECKPOINT, DECISION, MEMORY, TURN, Item
+from holdfast.memory.recall import Found, answered
+
+UNIT = "Decision: heights are kept as whole millimetres"
+FEED = "going with five tries, since the feed is down at midnight"
+RULE = "always run the tests before a commit"
+
+
+def made(*items: Item) -> list[Item]:
+    return [one._replace(id=f"i{n}", position=2 * n) for n, one in enumerate(items)]
+
+
+ITEMS = made(
+    *(Item("", TURN, f"the crew decided to decide {n}, and decided nothing") for n in range(20)),
+    Item("", DECISION, UNIT, by="model", at="2026-03-01"),
+    Item("", DECISION, FEED, by="model", at="2026-03-02"),
+    Item("", DECISION, FEED, by="model", title="Key Decisions", at="2026-03-02"),
+    Item("", DECISION, RULE, by="user", at="2026-03-03"),
+    Item("", MEMORY, "tabs and not blanks", by="feedback", title="tabs"),
+    Item("", CHECKPOINT, "KeyError: station", title="Active Issues"),
+    Item("", CHECKPOINT, "pytest tests/tide (passed)", title="Commands"),
+    Item("", CHECKPOINT, "tide.py - edited 3 times", title="What Changed"),
+    Item("", TURN, "where is the tide table? which commands are there for the tide?"),
+)
+
+
+@pytest.fixture
+def index(tmp_path: Path) -> Embedded:
+    made = Embedded("/p", str(tmp_path / "p.db"))
+    made.take("s", "", "1", ITEMS)
+    return made
+
+
+def first(index: Embedded, query: str, *kinds: str) -> list[Found]:
+    return answered([index], words.asked(query), 10, Wanted(kinds)).found
+
+
+@pytest.mark.requirement("M2")
+@pytest.mark.parametrize(
+    "query", ["what we decided", "decisions", "what did we decide?", "List the last decisions"]
+)
+def test_who_asks_what_was_decided_gets_decisions_each_once_and_then_the_rest(
+    index: Embedded, query: str
+) -> None:
+    found = first(index, query)
+    assert {one.item.text for one in found[:3]} == {UNIT, FEED, RULE}
+    assert [one.kind for one in found[3:]] == [TURN] * 7
+    assert found[0].plain()["parts"]["kind"] > found[3].plain()["parts"]["kind"] == 0
+
+
+@pytest.mark.requirement("M2")
+def test_newer_ones_come_before_older_ones_that_match_no_better(tmp_path: Path) -> None:
+    index = Embedded("/p", str(tmp_path / "p.db"))
+    days = (2, 3, 1)
+    rules = (Item("", DECISION, f"of day {n}", by="user", at=f"2026-03-0{n}") for n in days)
+    index.take("s", "", "1", made(*rules))
+    found = [one.item.text for one in first(index, "our rules")]
+    assert found == ["of day 3", "of day 2", "of day 1"]
+
+
+@pytest.mark.requirement("M2")
+def test_with_a_topic_those_on_the_topic_are_preferred_and_no_others(index: Embedded) -> None:
+    found = first(index, "which decision about heights")
+    assert found[0].item.text == UNIT
+    assert [one.item.text for one in found if one.rank.kind] == [UNIT]
+
+
+@pytest.mark.requirement("M2")
+@pytest.mark.parametrize(
+    ("query", "best"),
+    [
+        ("our rules and preferences", {RULE, "tabs and not blanks"}),
+        ("which errors", {"KeyError: station"}),
+        ("commands for the tide", {"pytest tests/tide (passed)"}),
+        ("files of tide", {"tide.py - edited 3 times"}),
+    ],
+)
+def test_rules_errors_commands_and_files_are_asked_for_alike(
+    index: Embedded, query: str, best: set[str]
+) -> None:
+    assert {one.item.text for one in first(index, query)[: len(best)]} == best
+
+
+@pytest.mark.requirement("M2")
+def test_a_kind_that_is_not_wanted_stays_out(index: Embedded) -> None:
+    assert {one.kind for one in first(index, "what we decided", TURN)} == {TURN}
+
+
+@pytest.mark.requirement("M2")
+def test_a_word_that_asks_for_a_kind_is_found_in_all_its_stems() -> None:
+    assert leaning.widened(words.asked("what we decided")).terms == (
+        "decided",
+        "decide",
+        "decision",
+    )
+    plain = words.asked("why the file is slow")
+    assert leaning.of(plain) == [] and leaning.widened(plain) == plain

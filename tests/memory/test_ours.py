@@ -1,0 +1,145 @@
+"""What Holdfast itself wrote is nobody's words, and is not found as if somebody had said it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from holdfast.brief import fence
+from holdfast.checkpoint.document import Document
+from holdfast.checkpoint.keep import keep
+from holdfast.checkpoint.sections import ALL_REPORTED, AS_ASKED, GO_ON
+from holdfast.conductor import prompt
+from holdfast.conductor.prompt import Told
+from holdfast.memory.recall import recall
+from holdfast.memory.sources import calls, transcripts, turns
+from holdfast.memory.sync import sync
+from holdfast.plan.split import Piece
+from tests.memory.told import a_line, a_session, said, written
+from tests.plan.builders import a_piece, a_task
+
+FENCED = f"{fence.opening('a checkpoint')}\n- the walrus sleeps\n{fence.closing()}"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "p"
+    folder.mkdir()
+    return folder
+
+
+def matched(project: Path, query: str) -> list[str]:
+    """By the words themselves: not as a neighbour."""
+    found = recall(query, project=str(project), by_keyword=True).found
+    return [one.item.text for one in found if one.rank.keyword]
+
+
+@pytest.mark.requirement("M2", "P5")
+def test_of_a_runs_prompt_the_plans_words_are_found_and_the_frame_is_not(project: Path) -> None:
+    task = a_task("gauge", title="Read the gauge", description="Heights in millimetres.")
+    told = Told(title="Harbour", again=True, error="it broke", briefs=(FENCED,))
+    words = prompt.words([Piece(task, a_piece().estimate)], told)
+    a_session(project, "s1", words, "Both are read.")
+    for query in ("gauge", "millimetres", "harbour plan"):
+        assert matched(project, query) == [
+            "Read the gauge\nHeights in millimetres.\n\nPlan: Harbour"
+        ]
+    for query in ("decided", "stub linters", "batch", "session before", "walrus", "broke"):
+        assert matched(project, query) == [], query
+
+
+@pytest.mark.requirement("M2")
+def test_what_a_checkpoint_says_for_want_of_words_is_not_found(project: Path) -> None:
+    sections = {
+        "In Progress": [
+            "request, reported done by the model: paint the boat",
+            "last said: Painted.",
+        ],
+        "Why Changed": [AS_ASKED],
+        "Next Steps": [ALL_REPORTED, GO_ON, "moor the boat (pending)"],
+        "Commands": ["holdfast search 'boat' (passed)", "make boat (passed)"],
+    }
+    keep(
+        Document(
+            created=datetime(2026, 3, 1, tzinfo=UTC),
+            trigger="manual",
+            project=str(project),
+            session_id="s1",
+            sections=sections,
+        )
+    )
+    assert sorted(matched(project, "boat")) == [
+        "make boat (passed)",
+        "moor the boat (pending)",
+        "paint the boat\nPainted.",
+    ]
+    assert matched(project, "request reported") == []
+
+
+def _asked_us(name: str, given: dict[str, str]) -> list[dict[str, object]]:
+    call = {"type": "tool_use", "id": "t1", "name": name, "input": given}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": "turn-12 the walrus sleeps"}
+    return [a_line("assistant", [call], 3, "s1"), a_line("user", [result], 4, "s1")]
+
+
+@pytest.mark.requirement("M2", "M6")
+@pytest.mark.parametrize(
+    ("name", "given"),
+    [
+        ("Bash", {"command": "holdfast search 'walrus' --limit 3"}),
+        ("Bash", {"command": "/opt/venv/bin/holdfast expand walrus"}),
+        ("mcp__holdfast__recall", {"query": "walrus"}),
+        ("mcp__plugin_holdfast_holdfast__expand", {"query": "walrus"}),
+    ],
+)
+def test_looking_for_a_thing_is_no_second_finding_of_it(
+    project: Path, name: str, given: dict[str, str]
+) -> None:
+    lines = [*said("s1", "where does it sleep?", "I will look."), *_asked_us(name, given)]
+    lines += said("s1", "/holdfast:search walrus", "On the pier.", first=6)
+    command = "<command-name>/holdfast:search</command-name><command-args>walrus</command-args>"
+    lines[-2]["message"]["content"] = command
+    written(project, "s1", lines)
+    assert matched(project, "walrus") == []
+    assert matched(project, "pier") == ["On the pier."]
+
+
+@pytest.mark.requirement("M2")
+def test_other_commands_of_ours_are_work_like_any_other(project: Path) -> None:
+    for name, given in (
+        ("Bash", {"command": "holdfast run walrus.md"}),
+        ("Bash", {"x": "holdfast"}),
+    ):
+        block = a_line("assistant", [{"type": "tool_use", "name": name, "input": given}], 3, "s1")
+        written(project, "s1", [*said("s1", "run it", "I will."), block])
+        assert (matched(project, "walrus") == ["I will."]) == ("command" in given)
+    assert not calls.asks_us("echo holdfast search")
+
+
+@pytest.mark.requirement("M2")
+def test_what_stands_in_a_fence_of_ours_is_not_found_whoever_quotes_it(project: Path) -> None:
+    call = {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": "cat note"}}
+    result = {"type": "tool_result", "tool_use_id": "t1", "content": f"otter\n{FENCED}\nheron"}
+    lines = said("s1", f"seal {FENCED}", f"pelican {FENCED}")
+    lines += [a_line("assistant", [call], 3, "s1"), a_line("user", [result], 4, "s1")]
+    written(project, "s1", lines)
+    assert matched(project, "walrus sleeps") == []
+    for word in ("seal", "pelican", "otter", "heron"):
+        assert len(matched(project, word)) == 1, word
+
+
+@pytest.mark.requirement("M2", "M3")
+def test_what_an_older_holdfast_took_in_is_read_again(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    a_session(project, "s1", f"seal {FENCED}", "It sleeps.")
+    with monkeypatch.context() as before:
+        for module in (transcripts, turns):
+            before.setattr(module, "HOW", 1)
+        before.setattr(turns, "own_words", str)
+        sync(str(project))
+        assert len(matched(project, "walrus")) == 1
+    assert matched(project, "walrus") == []
+    assert len(matched(project, "seal")) == 1
