@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from holdfast.brief import fence
 from holdfast.brief.compose import compose
-from holdfast.checkpoint.extract.prompts import own_words
+from holdfast.checkpoint.extract.prompts import own_words, without_briefs
 from holdfast.checkpoint.sections import sections_of, snapshot_of
 from holdfast.conductor import prompt
 from holdfast.conductor.prompt import Told
@@ -70,3 +70,9 @@ def test_of_a_step_the_words_for_the_whole_task_stay_and_the_frame_goes() -> Non
 def test_whoever_only_speaks_of_a_batch_is_heard_word_for_word(more: str) -> None:
     words = f"This is batch 3 of the samples{more}".strip()
     assert own_words(words) == words
+
+
+@pytest.mark.requirement("X7")
+def test_a_text_of_nothing_but_fences_is_gone_through_once() -> None:
+    assert without_briefs(f"a {BRIEF} b" * 100_000) == "a  b" * 100_000
+    assert without_briefs(f"{fence.opening('x')} a") == f"{fence.opening('x')} a"

@@ -62,10 +62,11 @@ def without_briefs(text: str) -> str:
     """What we said ourselves, pasted or handed on: quoted again it would grow with every session.
     A fence that is not closed is the user's."""
     opening, closing = _BRIEF
-    while opening in text and closing in text.partition(opening)[2]:
-        before, _, rest = text.partition(opening)
-        text = before + rest.partition(closing)[2]
-    return text
+    kept, at = [], 0
+    while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start)) >= 0:
+        kept.append(text[at:start])
+        at = end + len(closing)
+    return "".join([*kept, text[at:]])
 
 
 def _between(text: str, opening: str, closing: str) -> str:
