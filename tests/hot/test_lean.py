@@ -156,6 +156,7 @@ def test_an_answer_written_a_moment_late_is_waited_for(tmp_path: Path) -> None:
 
 HEAVY = {"click", "rich", "yaml", "sqlite3", "asyncio", "logging", "statistics", "argparse"} | {
     *("dataclasses", "gzip", "hashlib", "pathlib", "subprocess"),
+    *("decimal", "platform", "textwrap", "uuid", "msgspec.inspect", "msgspec._json_schema"),
 }
 
 

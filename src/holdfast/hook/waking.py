@@ -16,8 +16,10 @@ def wake(teller: str) -> Any:
 
     gc.disable()  # a process of a tenth of a second has nothing to gather
     _find_libraries()
-    # msgspec asks for it, gains nothing by it on our Pythons, and would pay a whole start for it.
-    sys.modules.setdefault("typing_extensions", None)  # type: ignore[arg-type]
+    if teller == "story":  # every story needs msgspec, and no other teller does
+        from holdfast.hook import lean_msgspec
+
+        lean_msgspec.load()
     return __import__("holdfast.lifecycle." + teller, None, None, ["*"])
 
 

@@ -1,0 +1,81 @@
+"""What a hook leaves out of msgspec: the rest works, and what was left out can be had."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import msgspec
+import pytest
+
+import holdfast
+
+NOUGHT = "00000000-0000-0000-0000-000000000000"
+PATHS = [str(Path(package.__path__[0]).parent) for package in (holdfast, msgspec)]
+FIND = f"""
+import sys
+sys.path += {PATHS!r}
+from holdfast.hook import lean_msgspec
+"""
+
+
+def _says(code: str) -> str:
+    run = subprocess.run([sys.executable, "-ISc", FIND + code], capture_output=True, text=True)
+    assert run.returncode == 0, run.stderr
+    return run.stdout.strip()
+
+
+@pytest.mark.requirement("C11")
+def test_what_hooks_use_of_it_is_whole() -> None:
+    code = """
+lean_msgspec.load()
+import msgspec
+from datetime import datetime, UTC
+class Kept(msgspec.Struct):
+    name: str
+    at: datetime
+    raw: msgspec.Raw
+one = Kept("a", datetime(2026, 1, 5, tzinfo=UTC), msgspec.Raw(b"[1.5]"))
+data = msgspec.json.encode(msgspec.structs.replace(one, name="b"))
+back = msgspec.json.decode(data, type=Kept)
+print(back.name, back.at == one.at, bytes(back.raw), msgspec.convert({"a": 1}, dict[str, int]))
+"""
+    assert _says(code) == "b True b'[1.5]' {'a': 1}"
+
+
+@pytest.mark.requirement("C11")
+def test_no_stand_in_outlives_the_loading() -> None:
+    code = """
+lean_msgspec.load()
+import msgspec, msgspec.toml, msgspec.inspect, uuid, decimal
+print(uuid.UUID(int=0), decimal.Decimal("1.5"), msgspec.toml.__spec__.name)
+print(msgspec.inspect.type_info(int).__class__.__name__)
+print([name for name, one in sys.modules.items() if isinstance(one, lean_msgspec.StandIn)])
+"""
+    assert _says(code).split("\n") == [f"{NOUGHT} 1.5 msgspec.toml", "IntType", "[]"]
+
+
+@pytest.mark.requirement("C11")
+def test_what_is_there_already_is_left_as_it_is() -> None:
+    code = """
+import msgspec.toml, uuid
+before = msgspec.json, msgspec.toml, uuid
+lean_msgspec.load()
+print(before == (msgspec.json, msgspec.toml, sys.modules["uuid"]))
+"""
+    assert _says(code) == "True"
+
+
+@pytest.mark.requirement("C11")
+def test_a_version_that_will_not_have_it_is_loaded_whole() -> None:
+    code = """
+def refuse(self, name):
+    raise AttributeError(name)
+lean_msgspec.StandIn.__getattr__ = refuse
+lean_msgspec.load()
+print("msgspec" in sys.modules, "uuid" in sys.modules)
+import msgspec, uuid, decimal
+print(msgspec.json.encode([uuid.UUID(int=0), decimal.Decimal("1.5")]).decode())
+"""
+    assert _says(code).split("\n") == ["False False", f'["{NOUGHT}","1.5"]']
