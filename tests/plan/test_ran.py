@@ -68,7 +68,26 @@ def test_what_the_conductor_tells_a_session_is_read_back() -> None:
     ]
 
 
-MARKS = ["NOT DONE", "NOT", "none", "Nothing", "n/a", "price", " ", ":", "*", "_", "-", "`", "."]
+MARKS = [
+    "NOT DONE",
+    "Not done",
+    "NOT",
+    "none",
+    "tasks",
+    "no",
+    "left",
+    "1.",
+    "Nothing",
+    "n/a",
+    "price",
+    " ",
+    ":",
+    "*",
+    "_",
+    "-",
+    "`",
+    ".",
+]
 
 
 @pytest.mark.requirement("P5")

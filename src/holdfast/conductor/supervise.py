@@ -34,7 +34,8 @@ MOST_LINE = 16 << 20
 NOT_DONE = "NOT DONE"
 # However it is set: a list item, numbered or not, bold, a heading, with a colon. "NOT DONE: none"
 # names nothing, whatever is said beside it; "NOT DONE: none of the tests" does.
-_NOT_DONE = re.compile(rf"(?:{NOT_DONE}\b|[Nn]ot [Dd]one(?=[*_`]*:))[\W_]{{0,20}}([^\n:]*)")
+_NOT_DONE = re.compile(rf"{NOT_DONE}\b|[Nn]ot [Dd]one(?=[*_`]*:)")
+_NAME = re.compile(r"[\W_]{0,20}([^\n:]*)")
 _BEFORE_IT = re.compile(r"[\W_]*(?:\w{1,3}[.)][\W_]*)?")
 MOST_BEFORE = 40  # characters of a line: its bullet, its number, its stars
 _NAMES_NOTHING = re.compile(
@@ -277,11 +278,16 @@ def why_not(words: str) -> str:
 
 def _named(words: str) -> list[tuple[str, int]]:
     """Each with where its name ends."""
-    return [
-        (one[1].strip(" \t`*_,.")[:120] or "?", one.end())
-        for one in _NOT_DONE.finditer(words)
-        if _begins_a_line(words, one.start()) and not _NAMES_NOTHING.match(words, one.start(1))
-    ]
+    found, end = [], 0
+    for one in _NOT_DONE.finditer(words):
+        if one.start() < end or not _begins_a_line(words, one.start()):
+            continue
+        name = _NAME.match(words, one.end())
+        assert name is not None  # it may be empty
+        end = name.end()
+        if not _NAMES_NOTHING.match(words, name.start(1)):
+            found.append((name[1].strip(" \t`*_,.")[:120] or "?", end))
+    return found
 
 
 def _begins_a_line(words: str, at: int) -> bool:

@@ -15,11 +15,14 @@ from holdfast.checkpoint.extract.run_prompt import STEP_OF, is_of_a_run, parted
 __all__ = ["Given", "is_of_a_run", "names_not_done", "tasks"]
 
 # As `conductor.supervise` has it, a file that imports nothing of ours: a test holds them equal.
-_NOT_DONE = re.compile(
-    r"^(?:[^\w\n]|_)*(?:\w{1,3}[.)](?:[^\w\n]|_)*)?NOT DONE\b[\W_]{0,20}([^\n:]*)", re.MULTILINE
-)
+_NOT_DONE = re.compile(r"NOT DONE\b|[Nn]ot [Dd]one(?=[*_`]*:)")
+_NAME = re.compile(r"[\W_]{0,20}([^\n:]*)")
+_BEFORE_IT = re.compile(r"[\W_]*(?:\w{1,3}[.)][\W_]*)?")
+_MOST_BEFORE = 40
 _NAMES_NOTHING = re.compile(
-    r"(?:none|nothing|n/a)(?:[\W_]*$|\s+[^\w\s]|[],;!)|]|\.\s)", re.IGNORECASE
+    r"(?:tasks?\W+)?(?:none|nothing|nil|n/a|no(?: \w+)? tasks?)(?: (?:left|remaining|open))?"
+    r"(?:[\W_]*$|\s+[^\w\s]|[],;!)|]|\.\s)",
+    re.IGNORECASE | re.MULTILINE,
 )
 _AGAIN = "A session before you began this same work"
 _PART = re.compile(r" \(part \d+ of \d+\)$")
@@ -39,8 +42,18 @@ class Given:
 
 def names_not_done(answer: str) -> bool:
     """Whether a session says that it left something undone."""
-    named = (name.strip(" \t`*_,.")[:120] for name in _NOT_DONE.findall(answer))
-    return any(not _NAMES_NOTHING.match(one) for one in named)
+    end = 0
+    for one in _NOT_DONE.finditer(answer):
+        at = one.start()
+        start = answer.rfind("\n", max(0, at - _MOST_BEFORE - 1), at) + 1
+        sets_off = at - start <= _MOST_BEFORE and _BEFORE_IT.fullmatch(answer, start, at)
+        name = _NAME.match(answer, one.end())
+        if at < end or not sets_off or name is None:
+            continue
+        if not _NAMES_NOTHING.match(answer, name.start(1)):
+            return True
+        end = name.end()
+    return False
 
 
 def tasks(prompt: str) -> list[Given]:
