@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -85,3 +88,15 @@ def test_memory_and_pins_say_so_too(words: list[str], nowhere: Path) -> None:
     assert f"{nowhere}/" in str(slip)
     assert "cannot be written: Not a directory" in str(slip)
     assert "writable" in slip.hint
+
+
+@pytest.mark.slow  # whole commands
+@pytest.mark.requirement("U3", "X6")
+@pytest.mark.parametrize("words", [("board", "list"), ("plan", "plan.md"), ("run", "plan.md")])
+def test_where_the_current_folder_is_gone_it_is_said_so(tmp_path: Path, words: list[str]) -> None:
+    gone = tmp_path / "gone"
+    gone.mkdir()
+    inside = f"cd {gone} && rmdir {gone} && exec {shlex.join([sys.executable, '-m', 'holdfast.cli', *words])}"
+    ran = subprocess.run(["sh", "-c", inside], capture_output=True, text=True, check=False)
+    assert ran.returncode == 4, ran.stderr
+    assert ran.stderr.startswith("holdfast: the current folder is gone\n  try: cd ")

@@ -110,9 +110,23 @@ def _whole() -> None:
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         sys.exit(0)
+    except OSError as slip:
+        with contextlib.suppress(OSError):
+            click.echo(f"holdfast: {_of_the_system(slip)}", err=True)
+        sys.exit(4)
     except Exception as slip:
         if "HOLDFAST_RAISE" in os.environ:  # as in the hook: our bugs stay loud to us
             raise
         with contextlib.suppress(OSError):
             click.echo(f"holdfast: {type(slip).__name__}: {inert(str(slip), 300)}", err=True)
         sys.exit(1)
+
+
+def _of_the_system(slip: OSError) -> str:
+    """A disk that is full or not writable, a folder that is gone: nothing of ours is wrong."""
+    try:
+        os.getcwd()  # noqa: PTH109
+    except OSError:
+        return "the current folder is gone\n  try: cd somewhere that is there"
+    place = f"{inert(str(slip.filename), 300)}: " if slip.filename else ""
+    return f"{place}{slip.strerror or slip}\n  try: free some room, or make it writable"
