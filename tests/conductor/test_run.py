@@ -372,6 +372,16 @@ def test_a_session_that_takes_too_long_is_ended_and_tried_again(theatre: Theatre
     assert "longer than --timeout" in found["sessions"][0]["error"]
 
 
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "U3")
+def test_where_time_was_too_short_more_of_it_is_the_way_out(theatre: Theatre) -> None:
+    theatre.plan.write_text(ALONE)
+    theatre.play(cart=["deaf", "deaf"])
+    slip = theatre.run("--timeout", "0.02").exception
+    assert isinstance(slip, BatchFailed)
+    assert "give it longer: --timeout MINUTES" in slip.hint
+
+
 @pytest.mark.requirement("P5", "G7", "X3")
 def test_the_client_gets_our_words_and_environment_and_works_in_the_project(
     theatre: Theatre, monkeypatch: pytest.MonkeyPatch

@@ -13,11 +13,11 @@ from dataclasses import replace
 from holdfast.conductor import account, handing, notes, orphans, prompt
 from holdfast.conductor.account import Try
 from holdfast.conductor.ahead import Ahead
-from holdfast.conductor.errors import BatchFailed, Interrupted
+from holdfast.conductor.errors import BatchFailed, Interrupted, TookTooLong
 from holdfast.conductor.events import Event, Played, Report
 from holdfast.conductor.floor import Floor
 from holdfast.conductor.job import Job
-from holdfast.conductor.session import play
+from holdfast.conductor.session import TIMED_OUT, play
 from holdfast.plan.said import about, listed
 from holdfast.plan.workflow import Workflow
 
@@ -120,7 +120,8 @@ class Conductor:
             raise Interrupted(floor.stopping)
         failed = next((one for one in ended if one and one.result != account.DONE), None)
         if failed is not None:
-            raise BatchFailed(f"batch {first.number} failed, also when tried again: {failed.error}")
+            slip = TookTooLong if failed.error == TIMED_OUT else BatchFailed
+            raise slip(f"batch {first.number} failed, also when tried again: {failed.error}")
         return [one for one in ended if one]
 
     def _tried(self, job: Job) -> Played | None:

@@ -12,6 +12,10 @@ class BatchFailed(HoldfastError):
     hint = "mend what the error names, then say the same again: it goes on with this batch"
 
 
+class TookTooLong(BatchFailed):
+    hint = "give it longer: --timeout MINUTES; it goes on with this batch"
+
+
 class Conducted(HoldfastError):
     """A Claude that Holdfast started may not start another."""
 

@@ -16,6 +16,8 @@ from holdfast.conductor.notes import Note
 from holdfast.conductor.stream import Heard, quoted, quoted_end
 from holdfast.plan.said import about
 
+TIMED_OUT = "it took longer than --timeout allows and was ended"
+
 
 def play(floor: Floor, job: Job, attempt: int, prompt: str) -> Played:
     """Start it, listen until it has ended, note what came of it."""
@@ -163,7 +165,7 @@ def _result(floor: Floor, note: Note) -> str:
 
 def _error(running: Child, note: Note, heard: Heard, errors: str) -> str:
     if running.timed_out:
-        return "it took longer than --timeout allows and was ended"
+        return TIMED_OUT
     ended = "nobody knows how it ended" if note.exit_code is None else f"exit {note.exit_code}"
     if note.not_done:
         ended = f"not done, by its own word: {', '.join(heard.not_done)}"
