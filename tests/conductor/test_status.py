@@ -7,7 +7,9 @@ import signal
 from typing import Any
 
 import pytest
+from click.testing import CliRunner, Result
 
+from holdfast.cli.main import holdfast_command
 from tests.conductor.theatre import PATIENCE_SECONDS, Theatre
 
 pytestmark = pytest.mark.requirement("P5", "U3")
@@ -42,6 +44,34 @@ def test_while_it_runs_it_says_what_is_done_and_what_is_at_work(theatre: Theatre
         assert theatre.journal.read_bytes() == before
         run.send_signal(signal.SIGKILL)
         run.wait(PATIENCE_SECONDS)
+
+
+def _planned(theatre: Theatre, *options: str) -> Result:
+    words = ["plan", str(theatre.plan), "--project", str(theatre.project), *options]
+    found = CliRunner().invoke(holdfast_command, words)
+    assert found.exit_code == 0, found.output
+    return found
+
+
+def test_what_a_run_has_done_is_not_planned_again(theatre: Theatre) -> None:
+    theatre.play(price=["exit", "exit"])
+    theatre.run()
+    said = _planned(theatre)
+    assert "Price" in said.stdout and "Cart" not in said.stdout
+    assert "done already: 1" in said.stdout
+    assert "1 task of it was done by a run: holdfast run" in said.stderr
+    assert json.loads(_planned(theatre, "--json").stdout)["done"] == ["cart"]
+    theatre.run()
+    said = _planned(theatre)
+    assert "nothing left to do: 3 tasks done" in said.stdout
+    assert "3 tasks of it were done by a run" in said.stderr and "next:" not in said.stderr
+
+
+def test_a_journal_that_cannot_be_read_keeps_nobody_from_planning(theatre: Theatre) -> None:
+    theatre.journal.mkdir(parents=True)
+    said = _planned(theatre)
+    assert "Cart" in said.stdout
+    assert "what a run has done of it cannot be read" in said.stderr
 
 
 def test_of_a_task_that_was_cut_into_its_steps_it_says_how_many_are_done(theatre: Theatre) -> None:

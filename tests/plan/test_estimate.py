@@ -26,7 +26,7 @@ def test_the_formula_is_the_seeds() -> None:
 @pytest.mark.requirement("P1")
 def test_without_any_past_the_prior_stands_and_says_so() -> None:
     found = estimate(Asked(heard("implement the cart")), Past())
-    assert "prior: no past" in found.basis
+    assert "public sessions, none of your own" in found.basis
     assert found.low_tokens < found.tokens < found.high_tokens
     assert found.tokens < estimate(Asked(heard("implement the cart"), files=12), Past()).tokens
 

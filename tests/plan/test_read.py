@@ -109,6 +109,7 @@ def test_the_three_ways_to_write_a_plan_say_the_same() -> None:
         ("- [ ] a\n  - files: a\n  - files: b\n", "markdown", "3", "said twice"),
         ("- [ ] a\n  - [ ] b\n    - [ ] c\n", "markdown", "2", "no subtasks of its own"),
         ("- [ ] a\n\n```\nsay\n- [ ] b\n", "markdown", "3", "does not end"),
+        ("# Todo\n\n- fix the parser\n", "markdown", "3", "no tasks"),
         ("- [ ] a\n  ````\n  ```\n", "markdown", "2", "does not end"),
     ],
 )

@@ -121,8 +121,50 @@ def test_the_table_shows_estimates_with_range_and_basis(project: Path) -> None:
     assert found.exit_code == 0
     for words in ("Write the cart", "90,000", "as given", "checkpoint", "done already: 1"):
         assert words in found.stdout
-    assert "known by  the prior: no past requests to learn from" in found.stdout
+    assert "known by  past requests of public sessions, none of your own" in found.stdout
     assert "cart.py, price.py: not there yet" in found.stderr
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize("text", ["* one\n* two\n", "1. first\n", "Soon:\n\n+ one\n", "2) b\n"])
+def test_a_list_without_boxes_is_told_what_makes_a_task(project: Path, text: str) -> None:
+    (project / "todo.md").write_text(text.replace("*", "-"))
+    piped = CliRunner().invoke(holdfast_command, ["plan", "-"], input=text)
+    for found in (piped, _invoke("todo.md")):
+        assert isinstance(found.exception, BadPlan)
+        assert "the plan has no tasks" in str(found.exception)
+        assert "write `- [ ] ` before each task" in found.exception.hint
+
+
+@pytest.mark.requirement("U3")
+def test_a_list_that_is_yaml_as_well_is_a_plan_where_no_suffix_says_otherwise() -> None:
+    words = "tasks:\n- title: Port\n  description: |\n    1. first\n    * then\n"
+    for text in ("- one\n- two\n", words):
+        piped = CliRunner().invoke(holdfast_command, ["plan", "-"], input=text)
+        assert piped.exit_code == 0, piped.output
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.usefixtures("project")
+def test_it_ends_with_the_next_step_where_a_person_reads() -> None:
+    assert _invoke("plan.md").stderr.endswith("  next: holdfast run plan.md\n")
+    told = _invoke("plan.md", "--project", ".", "--window", "1m")
+    assert told.stderr.endswith("next: holdfast run plan.md --project . --window 1000000\n")
+    piped = CliRunner().invoke(holdfast_command, ["plan", "-"], input=PLAN)
+    for other in (_invoke("plan.md", "--json"), _invoke("plan.md", "--mermaid"), piped):
+        assert "next:" not in other.output
+
+
+@pytest.mark.requirement("U3", "X7")
+def test_a_title_of_wide_letters_is_folded_and_none_is_lost(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    title = "修复解析器的问题" * 8 + " that goes on and on"
+    (project / "plan.md").write_text(f"- [ ] {title}\n", encoding="utf-8")
+    task = [line[3:54] for line in _invoke("plan.md").stdout.splitlines()]
+    assert "…" not in "".join(task)
+    assert sum(line.count("修") for line in task) == 8
 
 
 @pytest.mark.requirement("P2", "U3")
@@ -145,6 +187,16 @@ def test_the_room_says_what_it_is_of(project: Path) -> None:
     _session(project, 130_000)
     words = "room 37,000 tokens in this session, 120,000 in a fresh window (session live-ses: 130,0"
     assert words in " ".join(_invoke("plan.md").stdout.split())
+
+
+@pytest.mark.requirement("P4", "U3")
+def test_a_batch_says_which_window_it_begins_in(project: Path) -> None:
+    assert "in a fresh window" not in _invoke("plan.md").stdout
+    _session(project, 130_000)
+    said = _invoke("plan.md").stdout
+    assert "1  batch in this session, " in said and "2  batch in a fresh window, " in said
+    _session(project, 166_000)
+    assert "1  batch in a fresh window, " in _invoke("plan.md").stdout
 
 
 @pytest.mark.requirement("P1")

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import os
+import shlex
 import sys
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import click
 
-from holdfast.cli import rooms
+from holdfast.cli import plan_begun, rooms
+from holdfast.cli.plan_begun import Begun
 from holdfast.cli.replay import write_drawing
 from holdfast.cli.token_count import TokenCount
 from holdfast.client.transcripts_folder import transcripts_folder
@@ -18,6 +22,7 @@ from holdfast.plan import past, read
 from holdfast.plan.make import make
 from holdfast.plan.mermaid import mermaid as mermaid_text
 from holdfast.plan.picture import svg as picture
+from holdfast.plan.said import counted
 from holdfast.plan.workflow import Workflow, as_json
 from holdfast.settings import load as settings_load
 from holdfast.wire.inert import inert
@@ -49,12 +54,13 @@ def plan(
     """A list of tasks as batches that fit the room left; FILE may be - for stdin."""
     root = (project or Path.cwd()).resolve()
     stdin = str(file) == "-"
-    given = read.taken(_stdin(), root) if stdin else read.load(file, root)
+    begun = Begun(read.taken(_stdin(), root)) if stdin else plan_begun.load(file, root)
     settings = settings_load.load(str(root))
     known = past.learn(root, transcripts_folder())
-    found = make(
-        given, rooms.for_plan(settings, project and root, told, window, _now_ms()), known, root
-    )
+    room = rooms.for_plan(settings, project and root, told, window, _now_ms())
+    found = make(begun.plan, room, known, root)
+    if begun.note:
+        found = replace(found, warnings=(*found.warnings, begun.note))
     if svg is not None:
         write_drawing(picture(found), svg)
     if as_plain:
@@ -65,6 +71,23 @@ def plan(
         _show(found)
     if not as_plain:
         show_notes(found.warnings)
+    if not (as_plain or mermaid or stdin):
+        _say_next(_run_words(file, project, window), begun.ran, bool(found.batches))
+
+
+def _say_next(run: str, ran: int, is_left: bool) -> None:
+    if ran:
+        did = f"{counted(ran, 'task')} of it {'was' if ran == 1 else 'were'} done by a run"
+        click.echo(f"  {did}: {run} --status says more", err=True)
+    if is_left:
+        click.echo(f"  next: {run}", err=True)
+
+
+def _run_words(file: Path, project: Path | None, window: int | None) -> str:
+    """How the same is said to `holdfast run`."""
+    where = ["--project", os.fspath(project)] if project else []
+    size = ["--window", str(window)] if window else []
+    return inert(shlex.join(["holdfast", "run", os.fspath(file), *where, *size]))
 
 
 def show_notes(notes: Sequence[str]) -> None:

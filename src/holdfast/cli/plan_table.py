@@ -70,18 +70,22 @@ def _room(room: Room) -> str:
 def _table(found: Workflow, differ: bool) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("", "task", *RIGHT, *(("known by",) if differ else ())):
-        table.add_column(name, justify="right" if name in RIGHT else "left")
+        right = name in RIGHT  # elsewhere a word wider than its column is folded, not cut
+        table.add_column(
+            name, justify="right" if right else "left", overflow="ellipsis" if right else "fold"
+        )
     for at, batch in enumerate(found.batches[:MOST_SHOWN]):
         if at:
             table.add_row("", Text("checkpoint", style="cyan"))
-        _batch(table, at, batch)
+        _batch(table, at, batch, found.room.here)
         for piece in batch.pieces:
             _task(table, piece, differ)
     return table
 
 
-def _batch(table: Table, at: int, batch: Batch) -> None:
-    where = "" if batch.fresh else " in this session"
+def _batch(table: Table, at: int, batch: Batch, here: bool) -> None:
+    window = "in a fresh window" if batch.fresh else "in this session"
+    where = f" {window}" if here else ""
     share = batch.tokens / max(1, batch.room_tokens)
     used = f"{share:.0%} of the room" if share <= 1 else "larger than the room"
     side = ", side by side" if batch.parallel else ""

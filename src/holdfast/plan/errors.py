@@ -43,6 +43,12 @@ class NoPlan(BadPlan):
     hint = "name a JSON or YAML file, or a markdown list of `- [ ] tasks`"
 
 
+class NoTasks(BadPlan):
+    """Markdown without one box. Plain bullets may be anything, so none is taken for a task."""
+
+    hint = "write `- [ ] ` before each task: `- [ ] Fix the parser`"
+
+
 class Cycle(BadPlan):
     """Tasks that wait for each other."""
 

@@ -143,8 +143,8 @@ def _told(grown: list[float], count: int) -> tuple[float, float, float]:
 
 
 def _no_past(count: int) -> str:
-    known = counted(count, "past request") if count else "no past requests"
-    return f"the prior: {known} to learn from"
+    own = f"{counted(count, 'past request')} of your own, too few" if count else "none of your own"
+    return f"past requests of public sessions, {own} to learn from"
 
 
 def _stated(logs: Sequence[float], basis: str) -> Estimate:

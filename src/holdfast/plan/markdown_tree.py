@@ -11,7 +11,7 @@ import re
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from holdfast.plan.errors import BadPlan, Place
+from holdfast.plan.errors import BadPlan, NoTasks, Place
 from holdfast.plan.tokens import tokens
 from holdfast.plan.tree import Node
 
@@ -68,6 +68,8 @@ def parse(text: str) -> Node:
     for number, line in enumerate(text.split("\n"), 1):
         reading.line(line.rstrip("\r"), Place(number))
     reading.end()
+    if not reading.tasks:
+        raise NoTasks("the plan has no tasks", reading.bullet)
     tasks = Node([one.node() for one in reading.tasks], Place(1))
     title = Node(reading.title, Place(1))
     return Node({"title": title, "tasks": tasks} if reading.title else {"tasks": tasks}, Place(1))
@@ -77,6 +79,7 @@ class _Reading:
     def __init__(self) -> None:
         self.title = ""
         self.tasks: list[_Item] = []
+        self.bullet: Place | None = None  # the first that is no task
         self._open: list[_Item] = []  # the task, then its subtask
         self._block: _Block | None = None
 
@@ -125,9 +128,10 @@ class _Reading:
     def _beneath(self, line: str, place: Place) -> None:
         """A line of the innermost task it is indented under; prose if there is none."""
         item = self._above(_indent(line[: len(line) - len(line.lstrip())]))
-        if item is None:
-            return
         bullet = _BULLET.fullmatch(line)
+        if item is None:
+            self.bullet = self.bullet or (place if bullet else None)
+            return
         self._said(item, bullet.group(2) if bullet else line.strip(), place)
 
     def _above(self, indent: int) -> _Item | None:

@@ -8,7 +8,7 @@ from pathlib import Path
 from holdfast.plan import json_tree, markdown_tree, schema, yaml_tree
 from holdfast.plan.cycles import check
 from holdfast.plan.errors import BadPlan, NoPlan, Place
-from holdfast.plan.spread import spread
+from holdfast.plan.spread import Begun, spread
 from holdfast.plan.task import Plan
 from holdfast.wire import places
 
@@ -22,15 +22,17 @@ KINDS = {
 }
 _PARSERS = {"json": json_tree.parse, "yaml": yaml_tree.parse, "markdown": markdown_tree.parse}
 _BOX = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\][ \t]", re.MULTILINE)
+_BULLET = re.compile(r"^(?:[*+]|\d{1,9}[.)])[ \t]+\S", re.MULTILINE)  # `- a` is YAML as well
 
 
-def load(path: Path, root: Path | None = None) -> Plan:
+def load(path: Path, root: Path | None = None, begun: Begun | None = None) -> Plan:
     """The plan, its ids and dependencies proven; what is wrong names the file and the line.
 
-    `root`: where its files lie, so that folders stand for what is in them.
+    `root`: where its files lie, so that folders stand for what is in them; or for what was in
+    them when a run had `begun`.
     """
     try:
-        return read(_text(path), KINDS.get(path.suffix.lower(), ""), root)
+        return read(_text(path), KINDS.get(path.suffix.lower(), ""), root, begun)
     except BadPlan as slip:
         raise slip.named(str(path)) from None
 
@@ -43,18 +45,18 @@ def taken(data: bytes, root: Path | None = None) -> Plan:
         raise slip.named("stdin") from None
 
 
-def read(text: str, kind: str = "", root: Path | None = None) -> Plan:
+def read(text: str, kind: str = "", root: Path | None = None, begun: Begun | None = None) -> Plan:
     if not text.strip():
         raise NoPlan("the plan is empty")
     found = schema.plan(_PARSERS[kind or _kind(text)](text))
     check(found.tasks)
-    return found if root is None else spread(found, root)
+    return found if root is None else spread(found, root, begun)
 
 
 def _kind(text: str) -> str:
     if text.lstrip()[:1] in ("{", "["):
         return "json"
-    return "markdown" if _BOX.search(text) else "yaml"
+    return "markdown" if _BOX.search(text) or _BULLET.search(text) else "yaml"
 
 
 def _text(path: Path) -> str:

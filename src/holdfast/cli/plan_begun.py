@@ -1,0 +1,41 @@
+"""A plan as its run left it: what `holdfast run` has done of it is not planned again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.conductor import account
+from holdfast.conductor.account import Account
+from holdfast.conductor.errors import NewerJournal, NotNoted
+from holdfast.conductor.journal import Journal
+from holdfast.conductor.left import left
+from holdfast.conductor.plan_folder import folder_of
+from holdfast.plan import read
+from holdfast.plan.task import Plan
+
+
+@dataclass(frozen=True, slots=True)
+class Begun:
+    """`ran` counts the tasks a run has done that the file does not mark; `note` says why nobody
+    knows."""
+
+    plan: Plan
+    ran: int = 0
+    note: str = ""
+
+
+def load(file: Path, root: Path) -> Begun:
+    known, note = _known(file, root)
+    written = read.load(file, root, known.spread())
+    plan = left(written, known.coverage())
+    ran = sum(one.done for one in plan.tasks) - sum(one.done for one in written.tasks)
+    return Begun(plan, ran, note)
+
+
+def _known(file: Path, root: Path) -> tuple[Account, str]:
+    """A journal that cannot be read is no reason not to plan: all is shown as to do, and why."""
+    try:
+        return account.of(Journal(folder_of(file, root), only_read=True).records), ""
+    except (NotNoted, NewerJournal) as slip:
+        return Account(), f"what a run has done of it cannot be read: {slip}"
