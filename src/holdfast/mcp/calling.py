@@ -17,6 +17,7 @@ from holdfast.wire.inert import inert
 
 MOST_ARGUMENTS = 256 << 10
 MOST_WORDS = 600
+UNKNOWN = "unknown field"  # msgspec's words
 
 
 class NotAsked(HoldfastError):
@@ -36,7 +37,7 @@ def call(pages: Pages, name: str, arguments: dict[str, Any]) -> Said:
     try:
         return _answered(pages, name, arguments)
     except msgspec.ValidationError as slip:
-        return _refused(f"{name}: {slip}")
+        return _refused(f"{name}: {slip}{_fields(name, str(slip))}")
     except HoldfastError as slip:
         return _refused(f"{slip}; try: {slip.hint}" if slip.hint else str(slip))
     except Exception as slip:  # the client's session goes on, and so do our other tools
@@ -55,6 +56,15 @@ def _answered(pages: Pages, name: str, arguments: dict[str, Any]) -> Said:
         return Said("more", pages.more(handle))
     answer = tool.answer(arguments)
     return Said(harmless(answer.words), pages.first(answer))
+
+
+def _fields(name: str, slip: str) -> str:
+    """Whoever guessed a name is told those there are; the list of tools has no room for more."""
+    return (
+        f"; it takes {', '.join(TOOLS[name].asks.__struct_fields__) or 'no field'}"
+        if UNKNOWN in slip
+        else ""
+    )
 
 
 def _refused(words: str) -> Said:
