@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import json
 import re
+from contextlib import closing
+from functools import partial
 from pathlib import Path
 
 import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.cli.main import holdfast_command
+from holdfast.store.store import Store
 from holdfast.window.state import held
 from holdfast.wire import places
-from holdfast.work import moment
+from holdfast.work import messages, moment
 from holdfast.work.errors import Refused
 
 pytestmark = pytest.mark.store
@@ -56,6 +59,37 @@ def test_a_project_s_messages_are_its_own(tmp_path: Path) -> None:
     assert [one["content"]["message"] for one in found["messages"]] == ["to all"]
     assert found["unread_remaining"] == 0
     assert json.loads(_ok("list", "--everywhere", "--json"))["total"] == 2
+
+
+@pytest.mark.requirement("A2", "U3")
+def test_a_list_says_how_many_are_elsewhere_whether_it_is_empty_or_not(tmp_path: Path) -> None:
+    assert "--everywhere" not in _invoke("list").stderr
+    _ok("post", "workflow.progress", "to all", "--everywhere")
+    assert "and 1 of other projects, or of none: --everywhere" in _invoke("list").stderr
+    _ok("post", "workflow.progress", "here")
+    assert "and 1 of other projects, or of none: --everywhere" in _invoke("list").stderr
+    assert "other projects" not in _invoke("list", "--everywhere").stderr
+
+
+@pytest.mark.requirement("A2", "U3")
+def test_what_a_program_posted_is_shown_by_its_words() -> None:
+    now = moment.now_ms()
+    with closing(Store.open("")) as store:
+        for content in ({"type": "checkpoint_trigger", "message": "is kept"}, {"left": "käse"}):
+            row = messages.draft("watcher", "checkpoint_trigger", content, now)
+            store.write(partial(messages.post, row=row))
+    found = _ok("list", "--everywhere").splitlines()
+    assert sorted(line.partition(" to all: ")[2] for line in found) == [
+        "is kept (waiting)",
+        '{"left": "käse"} (waiting)',
+    ]
+
+
+@pytest.mark.requirement("A2", "U3")
+def test_times_are_written_alike() -> None:
+    second = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+    assert re.search(rf"gone at {second}$", _ok("post", "workflow.progress", "x"), re.MULTILINE)
+    assert re.match(rf"{second}  ", _ok("list"))
 
 
 @pytest.mark.requirement("U3", "X4")

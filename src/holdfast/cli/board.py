@@ -63,6 +63,7 @@ def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, 
         on_board.settle(store, now)
         page = store.read(lambda c: messages.listed(c, limit, 0, where))
         states = store.read(lambda c: message_states.states(c, now, where))
+        all_there_are = store.read(lambda c: messages.listed(c, 1, 0).total)
     if as_json:
         rows = [{**plain(row), "state": message_states.state_of(row, now)} for row in page.rows]
         click.echo(json.dumps({"messages": rows, "total": page.total, "states": states}))
@@ -72,8 +73,9 @@ def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, 
         click.echo(f"{line(row)} ({message_states.state_of(row, now)}){shown(read)}")
     counted = ", ".join(f"{count} {state}" for state, count in states.items())
     click.echo(f"{len(page.rows)} of {page.total} messages: {counted}", err=True)
-    if not page.rows and not everywhere:
-        click.echo("  of this project; --everywhere has those of all, and of none", err=True)
+    elsewhere = all_there_are - page.total
+    if elsewhere > 0:
+        click.echo(f"  and {elsewhere:,} of other projects, or of none: --everywhere", err=True)
 
 
 @board.command()
@@ -133,7 +135,7 @@ def post(
         click.echo(json.dumps(plain(row) | {"heard": heard}))
         return
     name = to_agent or ("every agent" if everywhere else "every agent of this project")
-    click.echo(f"posted to {shown(name)}; gone at {moment.written(row['expires_ms'])}")
+    click.echo(f"posted to {shown(name)}; gone at {_at(row['expires_ms'])}")
     click.echo(f"  {heard}")
 
 
@@ -191,11 +193,17 @@ def plain(row: Row) -> dict[str, Any]:
 
 def line(row: Row) -> str:
     content = row["content"]
-    words = content["message"] if list(content) == ["message"] else json.dumps(content)
-    at, whom = str(moment.written(row["created_ms"]))[:19], row["to_agent"] or "all"
+    told = content.get("message")  # what else is in it, --json has
+    words = told if isinstance(told, str) else json.dumps(content, ensure_ascii=False)
+    at, whom = _at(row["created_ms"]), row["to_agent"] or "all"
     said = f"{row['topic']}  {row['from_agent']} to {whom}: {str(words)[:MOST_SHOWN_CHARS]}"
     urgent = f" (priority {row['priority']})" if row["priority"] else ""
     return f"{at}  {shown(said)}{urgent}"
+
+
+def _at(ms: int) -> str:
+    """To the second, and in whose zone."""
+    return f"{str(moment.written(ms))[:19]}Z"
 
 
 def _path(project: Path | None) -> str:
