@@ -49,8 +49,8 @@ def _demo(console: Console, folder: Path) -> None:
     transcript, project = folder / "session.jsonl", folder / "tide-tables"
     project.mkdir()
     console.print(
-        "[bold]A recorded Claude Code session[/], played through the real hooks: one row per hook "
-        f"process,\nthe bar ends at the edge ({EDGE:,} tokens), where the client compacts.\n"
+        "[bold]A recorded Claude Code session[/], played through the real hooks. One row per hook; "
+        f"the bar ends at the edge ({EDGE:,} tokens), where the client compacts.\n"
     )
     begun, count, session = time.perf_counter(), 0, ""
     for raw in (HERE / "payloads.jsonl").read_text(encoding="utf-8").splitlines():

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import re
 import select
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -103,6 +106,20 @@ def test_status_for_a_person_fits_one_screen(past: Path) -> None:
     assert "green" in out
     assert "30,000 of 167,000 tokens" in out
     assert "167,000 in a window of 200,000" in out
+
+
+@pytest.mark.requirement("B7", "U3")
+@pytest.mark.parametrize("columns", ["60", "80", "200"])
+def test_status_names_the_checkpoint_whole_however_narrow(tmp_path: Path, columns: str) -> None:
+    project = tmp_path / "a-folder-with-a-long-name" / "and-another-one-beneath-it-too"
+    project.mkdir(parents=True)
+    path = a_transcript(tmp_path / "t.jsonl", a_prompt(), an_answer(150_000))
+    environ = {"CLAUDE_PROJECT_DIR": str(project)}
+    fire("PostToolUse", path, session="s1", cwd=str(project), environ=environ)
+    kept = json.loads(_ok("status", "--session", "s1", "--json"))["checkpoint_path"]
+    out = _ok("status", "--session", "s1", COLUMNS=columns)
+    assert f"checkpoint  {Path(kept).stem}, just now (guard)" in out
+    assert kept in "".join(out.split()), "folded, not cut"
 
 
 @pytest.mark.slow
@@ -248,6 +265,14 @@ def test_the_log_is_filtered_by_level_and_session_and_rotated() -> None:
     assert "two" in _ok("log", "-n", "99999")
 
 
+@pytest.mark.requirement("G8", "U3")
+def test_a_log_without_a_line_says_so() -> None:
+    assert (_invoke("log").stdout, _invoke("log").stderr) == ("", "nothing logged yet\n")
+    log.add("INFO", "aaaaaaaa", "one")
+    assert "nothing of that kind" in _invoke("log", "--level", "ALERT").stderr
+    assert _invoke("log").stderr == ""
+
+
 @pytest.mark.slow
 @pytest.mark.requirement("G8")
 def test_the_log_can_be_followed_across_a_rotation() -> None:
@@ -307,7 +332,34 @@ def test_watch_cuts_the_folder_before_anything_else(tmp_path: Path, columns: str
     line = _ok("watch", "--once", COLUMNS=columns).splitlines()[1]
     assert len(line) <= int(columns)
     assert [one for one in ("abcdefgh", "84%", "?") if one not in line] == []
-    assert line.rstrip().endswith("…")
+    folder = line.rpartition("…")[2].rstrip()
+    assert str(deep).endswith(folder), "what tells it from others is at its end"
+    assert folder or columns == "40"
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("U3")
+def test_watch_says_how_to_end_it_and_ctrl_c_finds_room_on_the_last_line(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "s.jsonl", a_prompt(), an_answer(140_000))
+    fire("PostToolUse", path, session="abcdefgh-1", cwd=f"{tmp_path}/{'deep/' * 20}")
+    ours, theirs = pty.openpty()
+    environ = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    words = [*CLI, "watch", "--every", "60"]
+    with subprocess.Popen(words, stdout=theirs, stderr=theirs, env=environ) as process:
+        os.close(theirs)
+        shown = ""
+        try:
+            while "abcdefgh" not in shown:
+                assert select.select([ours], [], [], 60)[0], shown
+                shown += os.read(ours, 10_000).decode()
+            process.send_signal(signal.SIGINT)
+            assert process.wait(60) == 130
+        finally:
+            process.kill()
+            os.close(ours)
+    plain = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", shown)
+    assert "Ctrl-C ends it" in plain
+    assert all(len(line) <= 80 - len("^C") for line in plain.splitlines())
 
 
 @pytest.mark.slow
@@ -390,7 +442,8 @@ def test_the_status_line_shows_the_forecast_and_the_checkpoint(tmp_path: Path) -
 def test_one_operation_left_is_one(tmp_path: Path) -> None:
     path = a_transcript(tmp_path / "t.jsonl", *_minutely(120_000, 140_000, 160_000))
     fire("PostToolUse", path)
-    assert "~0 ops" in _line(PAYLOAD | {"transcript_path": str(path)})
+    assert "<1 op / " in _line(PAYLOAD | {"transcript_path": str(path)})
+    assert "left        less than one operation" in _ok("status", "--transcript", str(path))
     path = a_transcript(tmp_path / "u.jsonl", *_minutely(156_000, 159_000, 162_000))
     fire("PostToolUse", path, session="s2")
     assert "~1 op / " in _line(PAYLOAD | {"transcript_path": str(path), "session_id": "s2"})

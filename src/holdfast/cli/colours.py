@@ -32,6 +32,8 @@ def left(ops_left: int | None, minutes_left: float | None) -> str:
     if ops_left is None:
         return "unknown"
     minutes = "" if minutes_left is None else f", {duration(minutes_left)}"
+    if ops_left == 0:
+        return f"less than one operation{minutes}"
     return f"{ops_left:,} operation{'' if ops_left == 1 else 's'}{minutes}"
 
 

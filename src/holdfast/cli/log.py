@@ -37,6 +37,9 @@ def log(
     wanted = [line for line in _kept(path) if _fits(line, level, session)]
     for line in wanted[-lines:] if lines else []:
         click.echo(_plain(line) if as_json else line)
+    if not wanted and not follow:
+        kept = "nothing of that kind is logged" if level or session else "nothing logged yet"
+        click.echo(kept, err=True)
     if follow:
         for line in _following(path):
             if _fits(line, level, session):

@@ -119,7 +119,7 @@ def show(found: dict[str, Any]) -> None:
     for label, text in _rows(found):
         row = Table.grid(padding=0)
         row.add_column(width=14)
-        row.add_column()
+        row.add_column(overflow="fold")  # a path is shown whole
         row.add_row(Text(f"  {label}", style="dim"), Text(inert(text)))
         console.print(row)
 
@@ -143,8 +143,7 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
         turned = ", ".join(f"{name}={value}" for name, value in found["switches"].items())
         rows.append(("switches", turned))
     if found["checkpoint_trigger"]:
-        kept = f"{_ago(found['checkpoint_ms'])} ({found['checkpoint_trigger']})"
-        rows.append(("checkpoint", f"{kept}: {found['checkpoint_path'] or 'its path is unknown'}"))
+        rows += _checkpoint(found)
     if found["watcher"]:
         rows.append(("watcher", who(found["watcher"])))
     if found.get("server"):
@@ -152,6 +151,15 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if "stop_guard" in found:
         rows.append(("stop guard", _stop_guard(found["stop_guard"])))
     return rows + [("settings", slip) for slip in found["settings_slips"]]
+
+
+def _checkpoint(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """Its id on a line of its own, as `resume` takes it: a path may be folded anywhere."""
+    kept = f"{_ago(found['checkpoint_ms'])} ({found['checkpoint_trigger']})"
+    path = found["checkpoint_path"]
+    if not path:
+        return [("checkpoint", f"{kept}: its path is unknown")]
+    return [("checkpoint", f"{Path(path).stem}, {kept}"), ("", path)]
 
 
 def _told(server: dict[str, Any]) -> str:

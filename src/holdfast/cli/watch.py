@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
+import os
+import select
+import signal
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import click
 from rich.console import Console
+from rich.constrain import Constrain
 from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
 from holdfast.cli import choose, colours
+from holdfast.cli.path_end import PathEnd
 from holdfast.cli.status import report
 from holdfast.wire.inert import inert
 
 BAR, SHORT_BAR = 10, 4
+ECHO_CHARS = 2  # a terminal shows ^C where a frame ends: on the next line, two would be seen
+MOST_PATH = 4_096
 NARROW = 60  # columns of a terminal; below, the bar is short: the number beside it says the same
 QUIET_MS = 12 * 3_600_000  # a session that ended without saying so is shown this long
 
@@ -29,12 +38,39 @@ def watch(every: float, once: bool) -> None:
     if once:
         console.print(_table(_rows(), console.width))
         return
-    with Live(
-        _table(_rows(), console.width), console=console, auto_refresh=False, screen=False
-    ) as live:
-        while True:
-            time.sleep(every)
-            live.update(_table(_rows(), console.width), refresh=True)
+    click.echo(f"every {every:g} s; Ctrl-C ends it", err=True)
+    with (
+        _told_to_end() as heard,
+        Live(_frame(console), console=console, auto_refresh=False, screen=False) as live,
+    ):
+        while not select.select([heard], [], [], every)[0]:
+            live.update(_frame(console), refresh=True)
+    raise click.Abort
+
+
+@contextmanager
+def _told_to_end() -> Iterator[int]:
+    """Ctrl-C is heard between two frames: in the midst of one, its head would be drawn twice.
+
+    It can be read from what is given, where the system itself writes it: a handler of ours would
+    run only after a wait that had just begun.
+    """
+    heard, told = os.pipe()
+    os.set_blocking(told, False)
+    before = signal.signal(signal.SIGINT, lambda *_: None)
+    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    try:
+        yield heard
+    finally:
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGINT, before)
+        os.close(heard)
+        os.close(told)
+
+
+def _frame(console: Console) -> Constrain:
+    wide = max(1, console.width - ECHO_CHARS)
+    return Constrain(_table(_rows(), wide), wide)
 
 
 def _rows() -> list[dict[str, Any]]:
@@ -44,7 +80,8 @@ def _rows() -> list[dict[str, Any]]:
 
 
 def _table(rows: list[dict[str, Any]], width: int) -> Table:
-    """Where there is little room, the folder is cut first: what is asked here is how full it is."""
+    """Where there is little room, the folder is cut first: what is asked here is how full it is.
+    Its end stays: the folders of one machine begin alike."""
     table = Table(box=None, pad_edge=False, caption=None if rows else "no live session")
     agents = any(row["agent_type"] or row["agent_id"] for row in rows) or width >= NARROW
     for heading in ("session", *(("agent",) if agents else ()), "context", "", "left", "alert"):
@@ -53,8 +90,6 @@ def _table(rows: list[dict[str, Any]], width: int) -> Table:
     for row in rows:
         zone = str(row["zone"])
         about = "~" if row["estimated"] else ""
-        folder = _cell(row["cwd"], 200)
-        folder.no_wrap, folder.overflow = True, "ellipsis"
         table.add_row(
             _cell(row["session_id"], 8),
             *((_cell(row["agent_type"] or row["agent_id"], 16),) if agents else ()),
@@ -64,7 +99,7 @@ def _table(rows: list[dict[str, Any]], width: int) -> Table:
             if row["ops_left"] is None
             else f"{row['ops_left']:,} op{'' if row['ops_left'] == 1 else 's'}",
             str(row["alert"] or ""),
-            folder,
+            PathEnd(inert(str(row["cwd"] or ""), MOST_PATH)),
         )
     return table
 

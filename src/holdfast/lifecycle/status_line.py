@@ -67,7 +67,8 @@ def _forecast(state: State, used: int, edge_tokens: int) -> list[str]:
         return []
     ops = max(0, edge_tokens - used) / state.velocity
     minutes = f" / {max(1, ops * state.pace_ms / 60_000):,.0f} min" if state.pace_ms else ""
-    said = [f"~{int(ops):,} op{'' if int(ops) == 1 else 's'}{minutes} left"]
+    count = f"~{int(ops):,} op{'' if int(ops) == 1 else 's'}" if ops >= 1 else "<1 op"
+    said = [f"{count}{minutes} left"]
     if state.checkpoint_trigger:
         minutes_ago = max(0, int(time.time() * 1000) - state.checkpoint_ms) // 60_000
         said.append(f"saved {minutes_ago} min ago" if minutes_ago else "saved just now")

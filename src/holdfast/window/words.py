@@ -50,6 +50,8 @@ def to_user(
 def _left(ops: int | None) -> str:
     if ops is None:
         return ""
+    if ops == 0:
+        return "; less than one operation left"
     return f"; about {ops:,} operation{'' if ops == 1 else 's'} left"
 
 
