@@ -116,13 +116,17 @@ def test_lines_fit_the_terminal_and_tell_one_from_the_other(
     request = "request: " + "make the importer read files " * 9
     for step in ("step: Bash pytest -q tests/test_a.py", "last said: Now the parser."):
         doing = {"In Progress": [request, step], "What Changed": [step]}
-        keep(a_document(tmp_path, sections=doing, summary=request))
+        keep(a_document(tmp_path, sections=doing, summary=request, created=datetime.now(UTC)))
     newer, older = _run(resume).stdout.splitlines()
+    head = _run(resume).stderr.rstrip()
+    assert head.split() == ["checkpoint", "age", "trigger", "nr", "last", "step"]
+    assert head.index("last step") == newer.index("Now the parser.")
     assert max(len(newer), len(older)) <= 70
     assert newer.endswith("#2  Now the parser.")
     assert "#1  Bash pytest -q" in older
     keep(a_document(tmp_path, "a", session_id="other-session"))
     assert " other-se " in _run(resume).stdout, "of several sessions, which"
+    assert " nr  session " in _run(resume).stderr
 
 
 @pytest.mark.requirement("B7", "U3")

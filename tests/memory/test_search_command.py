@@ -213,3 +213,11 @@ def test_a_shipped_segment_leads_to_a_transcript_of_its_project_and_to_no_other(
         expanded = run("--expand", item_id).output
         assert "pelican" not in expanded
         assert words in expanded
+
+
+@pytest.mark.requirement("U3", "M6")
+def test_where_nothing_is_known_nothing_that_cannot_help_is_advised(tmp_path: Path) -> None:
+    assert "--fill makes them" in run("lighthouse").stderr
+    (tmp_path / "new").mkdir()
+    nothing = run("lighthouse", "--project", str(tmp_path / "new")).stderr
+    assert "nothing to search yet" in nothing and "--fill" not in nothing

@@ -97,6 +97,7 @@ def _greet(plan: Plan, listener: socket.socket, say: Callable[[str], None]) -> N
         say("the token is the one in HOLDFAST_API_TOKEN")
     else:
         say(f"the token is in {token_file()}")
+    say("every live session is watched meanwhile; Ctrl-C ends it")
 
 
 def _run(store: Store, rules: Rules, address: Address, listener: socket.socket) -> None:

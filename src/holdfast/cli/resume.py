@@ -48,6 +48,8 @@ def resume(
     if as_json:
         click.echo(json.dumps([row(entry) for entry, _ in found]))
         return
+    if found:
+        click.echo(resume_list.heading(found), err=True)
     for line in resume_list.lines(found, datetime.now(UTC)):
         click.echo(line)
     if not found:

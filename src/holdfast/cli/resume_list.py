@@ -28,6 +28,14 @@ def lines(rows: list[Row], now: datetime) -> list[str]:
     return [_cut(text, width) for text in told]
 
 
+def heading(rows: list[Row]) -> str:
+    """What stands in those lines, in their order."""
+    ids = max((len(entry.id) for entry, _ in rows), default=0)
+    session = " session " if len({(one.session_id, one.agent_id) for one, _ in rows}) > 1 else ""
+    project = " project" if len({one.project for one, _ in rows}) > 1 else ""
+    return f"{'checkpoint':<{ids}} {'age':>7} {'trigger':<11} {'nr':<3}{session}{project} last step"
+
+
 def _projects(paths: list[str]) -> dict[str, str]:
     """How each is told in a line: by the name of its folder, or whole where two share that."""
     folders = {path: path.rstrip("/").rpartition("/")[2] for path in paths}

@@ -27,6 +27,7 @@ MOST = 200
 MADE_AGAIN = "the index was made again"
 HYBRID, KEYWORD = "hybrid", "keyword"
 NO_VECTORS = "keyword only: no vectors have been made yet; holdfast search --fill makes them"
+NO_ITEMS = "nothing to search yet: no session was found here"
 # Said, not left out: how near the best is does not tell an answer from none. Of 345 questions of
 # benchmarks.retrieval 13 share no word with anything: their best is at .20 to .48, that of made-up
 # words at .17 to .24, and another embedder has another scale.
@@ -181,9 +182,10 @@ def each(ask: Callable[[Index], T], indexes: Sequence[Index]) -> list[T]:
 
 def _vectors(indexes: Sequence[Index], asked: words.Query, notes: list[str]) -> dict[str, Any]:
     """The query's vector for each embedder the indexes were made with; why not, where not."""
-    made_with = [told for told in each(lambda one: one.counts(), indexes) if told.vectors]
+    known = each(lambda one: one.counts(), indexes)
+    made_with = [told for told in known if told.vectors]
     if not made_with:
-        notes.append(NO_VECTORS)
+        notes.append(NO_VECTORS if any(told.items for told in known) else NO_ITEMS)
         return {}
     if not asked.text.strip():
         return {}
