@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 
 import pytest
+from click.testing import CliRunner
 
 from holdfast.cli import main as entry
 
@@ -23,6 +24,19 @@ def test_what_nobody_expected_is_one_line_and_exit_one(
         entry.main()
     assert left.value.code == 1
     assert capsys.readouterr().err == "holdfast: ZeroDivisionError: by ?[2J nought\n"
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize(
+    ("typed", "meant"), [("statuss", "status"), ("serch", "search"), ("Plan", "plan")]
+)
+def test_a_command_typed_wrong_is_answered_with_the_one_that_was_meant(
+    typed: str, meant: str
+) -> None:
+    found = CliRunner().invoke(entry.holdfast_command, [typed])
+    assert found.exit_code == 2
+    assert f"No such command '{typed}'. Did you mean '{meant}'?" in found.stderr
+    assert "Did you mean" not in CliRunner().invoke(entry.holdfast_command, ["xyzzy"]).stderr
 
 
 @pytest.mark.requirement("U3")

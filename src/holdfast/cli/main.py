@@ -58,6 +58,20 @@ class _Commands(click.Group):
         found = importlib.import_module(f"holdfast.cli.{module}")
         return words.taken(getattr(found, cmd_name))
 
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """A name that is none is answered with the one that was meant: click knows but those that
+        were imported."""
+        name = args[0]
+        if name not in COMMANDS and name[:1] != "-" and not ctx.resilient_parsing:
+            from difflib import get_close_matches
+
+            near = get_close_matches(name, COMMANDS, 1)
+            meant = f" Did you mean {near[0]!r}?" if near else ""
+            ctx.fail(f"No such command {name!r}.{meant}")
+        return super().resolve_command(ctx, args)
+
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         with formatter.section("Commands"):
             formatter.write_dl(sorted(COMMANDS.items()))
