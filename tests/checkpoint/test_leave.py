@@ -8,7 +8,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.checkpoint.keep import keep
-from holdfast.cli.install import uninstall
+from holdfast.cli.install import install, uninstall
 from holdfast.cli.verify import verify
 from tests.checkpoint.documents import a_document, in_project
 
@@ -41,6 +41,18 @@ def test_folders_are_listed_and_with_a_yes_removed(tmp_path: Path) -> None:
     assert [path.name for path in (two / ".claude").iterdir()] == ["settings.json"]
     assert CliRunner().invoke(verify).exit_code == 0
     assert "no project holds" in _leave().stderr
+
+
+def test_what_is_still_installed_is_named(tmp_path: Path, own_home: Path) -> None:
+    project = _project(tmp_path, "one")
+    assert "still in" not in _leave().stderr
+    for words in ((), ("--scope", "local", "--project", str(project), "--force")):
+        assert CliRunner().invoke(install, ["--yes", *words]).exit_code == 0
+    said = _leave("--yes").stderr
+    mine, its = own_home / ".claude/settings.json", project / ".claude/settings.local.json"
+    local = f" --scope local --project {project}"
+    for path, how in ((mine, ""), (its, local)):
+        assert said.count(f"still in {path}: holdfast uninstall{how} takes them out.") == 1
 
 
 def test_a_folder_with_anything_of_yours_stays_whole(tmp_path: Path) -> None:

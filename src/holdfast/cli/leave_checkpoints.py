@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
 
 from holdfast.checkpoint import leave
 from holdfast.checkpoint.escape import shown
+from holdfast.client.install import receipt
+from holdfast.client.install.found import find_installs, plugin_in
+from holdfast.client.install.scopes import Target
+from holdfast.client.install.settings_seen import installed_commands
 from holdfast.wire import places
 
 
@@ -23,4 +28,19 @@ def leave_checkpoints(*, go: bool) -> None:
         click.echo("no project holds checkpoints of ours", err=True)
     elif not go:
         click.echo("Nothing was removed; --yes removes those that would go.", err=True)
+    for place, words in dict(_still_there()).items():
+        out = f": holdfast uninstall{words} takes them out"
+        click.echo(f"Hooks are still in {shown(f'{place}{out}')}.", err=True)
     click.echo(f"All else of ours lies in {places.home()}.", err=True)
+
+
+def _still_there() -> Iterator[tuple[str, str]]:
+    """Where our hooks run here or a receipt says that they were put, and how each place is said."""
+    for one in find_installs(Path.home(), Path.cwd()):
+        if one.scope != "plugin":  # of a plugin, the receipt knows the folder
+            project = None if one.scope == "user" else Path.cwd()
+            yield str(one.path), Target(one.scope, one.path, project, ()).words
+    for kept in receipt.load_all(Path(places.home())):
+        place, project = Path(kept.anchor), Path(kept.project) if kept.project else None
+        if installed_commands(place) or plugin_in(place).commands:
+            yield kept.anchor, Target(kept.scope, place, project, ()).words
