@@ -135,6 +135,7 @@ def test_it_serves_until_it_is_told_to_end_and_exits_with_0(own_home: Path, tmp_
             while heard.block():
                 pass
         assert live.log[-1] == "ended; everything acknowledged is written"
+        assert "every live session is watched meanwhile; Ctrl-C ends it" in live.log
     assert sorted(one.name for one in kept.iterdir()) == [
         *("guard.log", "holdfast.db", "token", "watcher.lock"),
     ]

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
+import re
 import shlex
 import subprocess
 import sys
@@ -71,6 +74,40 @@ def test_without_a_terminal_the_real_command_says_so_too(desk: Desk) -> None:
     run = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True)
     assert run.returncode == 1
     assert "Nothing was changed. Say --yes" in run.stderr
+
+
+def _on_a_terminal(typed: bytes, *words: str) -> tuple[int, str]:
+    ours, theirs = pty.openpty()
+    line = [sys.executable, "-m", "holdfast.cli", *words]
+    environ = {**os.environ, "TERM": "dumb"}
+    with subprocess.Popen(line, stdin=theirs, stdout=theirs, stderr=theirs, env=environ) as run:
+        os.close(theirs)
+        os.write(ours, typed)
+        shown = b""
+        with contextlib.suppress(OSError):  # all is read, and nobody writes any more
+            while data := os.read(ours, 65_536):
+                shown += data
+        os.close(ours)
+    return run.returncode, shown.decode().replace("\r\n", "\n")
+
+
+def test_on_a_terminal_it_says_how_much_and_shows_every_line_if_asked(desk: Desk) -> None:
+    desk.write(SAMPLES["hooked"])
+    before = desk.tree()
+    code, said = _on_a_terminal(b"n\n", "install")
+    assert (code, desk.tree()) == (1, before)
+    assert re.search("hooks at .*PreCompact", said) and "[y/N/d]" in said
+    assert re.search(rf"{desk.settings}: \d+ lines more, \d+ less", said)
+    assert '"PreCompact"' not in said and len(said.splitlines()) < 20
+    code, said = _on_a_terminal(b"d\nn\n", "install")
+    assert (code, desk.tree()) == (1, before)
+    assert '+    "PreCompact": [' in said
+    assert '+    "PreCompact": [' in _on_a_terminal(b"", "install", "--dry-run")[1]
+    assert _on_a_terminal(b"y\n", "install")[0] == 0
+    assert installed_commands(desk.settings)
+    code, said = _on_a_terminal(b"d\ny\n", "uninstall")
+    assert code == 0 and '-    "PreCompact": [' in said
+    assert desk.tree() == before
 
 
 def test_leaving_where_nothing_is_makes_nothing(desk: Desk) -> None:

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import shlex
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import click
 
+from holdfast.cli import install_asking
 from holdfast.cli.leave_checkpoints import leave_checkpoints
-from holdfast.client.install import diff, lock
+from holdfast.client.install import lock
 from holdfast.client.install import plan as installing
 from holdfast.client.install.errors import ChangedMeanwhile, LeftBehind
 from holdfast.client.install.notes import installed_elsewhere
 from holdfast.client.install.plan import Plan
 from holdfast.client.install.plugin import plugin_target
 from holdfast.client.install.scopes import SCOPES, Target, settings_target
-from holdfast.client.install.summary import in_one_line
+from holdfast.client.install.summary import events, in_one_line
 from holdfast.client.install.wiring import typed_command
 from holdfast.wire import places
 
@@ -173,31 +173,22 @@ def _make(shown: Plan, look: Callable[[], Plan], ours: Path) -> Plan:
 
 
 def _agreed(target: Target, plan: Plan, yes: bool, dry_run: bool) -> bool:
-    """Show the change and ask; a no ends the command with exit code 1."""
+    """Show the change and ask; a no ends the command with exit code 1. On a terminal, how large it
+    is in each file: all of it scrolls away before it can be read."""
     if plan.is_nothing:
         return False
     if plan.shown:
         click.echo(f"This {in_one_line(target, plan.shown)}.")
     if yes and not dry_run:
         return True
-    for change in plan.shown:
-        click.echo(diff.unified(change))
+    if not dry_run and install_asking.is_terminal():
+        install_asking.show_counted(plan.shown, events(target, plan.shown))
+        return not plan.shown or install_asking.agreed(plan.shown)
+    install_asking.show(plan.shown)
     if dry_run:
         click.echo("Dry run: nothing was changed.")
         return False
-    return not plan.shown or _asked()
-
-
-def _asked() -> bool:
-    """True for a yes; anything else says so and ends here."""
-    try:
-        if click.confirm("Make these changes?", err=True):
-            return True
-        click.echo("Nothing was changed.", err=True)
-    except click.Abort:  # the end of the input, or Ctrl-C
-        hint = "" if sys.stdin.isatty() else " Say --yes to go on without a question."
-        click.echo(f"\nNothing was changed.{hint}", err=True)
-    click.get_current_context().exit(1)
+    return not plan.shown or install_asking.agreed(())
 
 
 def _say_next(target: Target) -> None:

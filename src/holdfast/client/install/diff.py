@@ -23,6 +23,12 @@ def unified(change: Change) -> str:
     return "\n".join(lines)
 
 
+def counted(change: Change) -> tuple[int, int]:
+    """How many lines it adds, and how many it takes away."""
+    lines = unified(change).splitlines()[2:]
+    return sum(line[:1] == "+" for line in lines), sum(line[:1] == "-" for line in lines)
+
+
 def _text(data: bytes | None) -> str:
     return (data or b"").decode("utf-8", "replace")
 

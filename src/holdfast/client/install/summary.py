@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from holdfast.client.install import settings_text
 from holdfast.client.install.changes import Change
@@ -21,6 +22,13 @@ def in_one_line(target: Target, shown: Sequence[Change]) -> str:
         return f"{verb} {len(shown)} files of the plugin in {target.anchor}"
     parts = [_one(change, target.anchor) for change in shown]
     return ", ".join([*parts[:1], *(_rest(part, parts[0]) for part in parts[1:])])
+
+
+def events(target: Target, shown: Sequence[Change]) -> list[str]:
+    """What our hooks run at: in the settings as they will be, or as they were."""
+    for before, after in (_bytes(change) for change in shown if change.path == target.anchor):
+        return _events(after) or _events(before)
+    return []
 
 
 def _one(change: Change, settings: Path) -> str:
@@ -43,10 +51,18 @@ def _rest(part: str, first: str) -> str:
 
 def _share(data: bytes) -> list[str]:
     """What of ours stands in a settings text, in words."""
-    settings = settings_text.check(settings_text.or_empty(data.decode()))
+    settings = _settings(data)
     count = len(settings_text.commands(settings))
     line = is_ours(settings_text.their_status_command(settings))
     return [*([f"{count} hooks"] if count else []), *(["the status line"] if line else [])]
+
+
+def _events(data: bytes) -> list[str]:
+    return list(dict.fromkeys(event for event, _ in settings_text.commands(_settings(data))))
+
+
+def _settings(data: bytes) -> dict[str, Any]:
+    return settings_text.check(settings_text.or_empty(data.decode()))
 
 
 def _has_server(data: bytes) -> bool:
