@@ -96,7 +96,8 @@ def test_memory_and_pins_say_so_too(words: list[str], nowhere: Path) -> None:
 def test_where_the_current_folder_is_gone_it_is_said_so(tmp_path: Path, words: list[str]) -> None:
     gone = tmp_path / "gone"
     gone.mkdir()
-    inside = f"cd {gone} && rmdir {gone} && exec {shlex.join([sys.executable, '-m', 'holdfast.cli', *words])}"
+    command = shlex.join([sys.executable, "-m", "holdfast.cli", *words])
+    inside = f"cd {gone} && rmdir {gone} && exec {command}"
     ran = subprocess.run(["sh", "-c", inside], capture_output=True, text=True, check=False)
     assert ran.returncode == 4, ran.stderr
     assert ran.stderr.startswith("holdfast: the current folder is gone\n  try: cd ")
