@@ -82,6 +82,18 @@ def test_status_of_a_transcript_needs_nothing_installed(tmp_path: Path) -> None:
     assert (found["session_id"], found["agent_id"], found["estimated"]) == ("s1", None, False)
 
 
+@pytest.mark.requirement("W1", "X7")
+def test_one_total_told_wrong_does_not_make_all_that_follow_look_small(tmp_path: Path) -> None:
+    told = [an_answer(140_000, id="m1"), an_answer(9_000_000, id="m2"), an_answer(150_000, id="m3")]
+    path = a_transcript(tmp_path / "t.jsonl", *told)
+    found = json.loads(_ok("status", "--transcript", str(path), "--json"))
+    assert (found["used_tokens"], found["window_tokens"]) == (150_000, 200_000)
+    wide = [an_answer(total, id=f"m{total}") for total in (1_200_000, 1_500_000, 1_600_000)]
+    path = a_transcript(tmp_path / "wide.jsonl", *wide)
+    found = json.loads(_ok("status", "--transcript", str(path), "--json"))
+    assert found["window_tokens"] >= 1_600_000, "a window we do not know of is"
+
+
 @pytest.mark.requirement("U3", "W3")
 def test_status_of_a_transcript_follows_the_switches_in_sight(tmp_path: Path) -> None:
     path = a_transcript(tmp_path / "abc.jsonl", an_answer(30_000))

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from holdfast.client import edge as client_edge
+from holdfast.client import models
 from holdfast.client import switches as client_switches
 from holdfast.client.edge import Edge
 from holdfast.client.switches import Switches
@@ -112,10 +114,18 @@ def _edge(state: State, past: History, used: int, told: tuple[seen.Seen, ...]) -
         state.model,
         state.client_version,
         turned,
-        used_tokens=max([used, *past.totals]),
+        used_tokens=_most(used, past.totals),
         stated_window=None if state.agent_id else state.stated_window,
         seen_pre_tokens=seen.pre_tokens(key, [*known, *(r for r in told if r.mark not in marks)]),
     )
+
+
+def _most(used: int, totals: Sequence[int]) -> int:
+    """At its fullest so far. A lone total above every window there is was told wrong: believed, it
+    would make all that follow look small."""
+    above = [total for total in totals if total > models.LARGE]
+    believed = totals if len(above) > 1 else [total for total in totals if total <= models.LARGE]
+    return max([used, *believed])
 
 
 def _reading(end: Tail, folder: str, state: State, edge: Edge, used: int, now_ms: int) -> Reading:
