@@ -278,6 +278,6 @@ def test_an_answer_that_cannot_be_written_is_an_error_in_words(project: Path) ->
     words = [sys.executable, "-m", "holdfast.cli", "plan", "plan.md"]
     with Path("/dev/full").open("w") as full:
         found = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, check=False)
-    assert found.returncode == 1
+    assert found.returncode == 4
     assert b"No space left" in found.stderr
     assert b"ignored" not in found.stderr
