@@ -47,18 +47,17 @@ def _watch(database: str) -> None:
     import signal
     import threading
 
+    from holdfast.cli.ending import told_to_end
     from holdfast.cli.watched_by import who
     from holdfast.watcher import run, seat
 
-    stop = threading.Event()
-    for one in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(one, lambda *_: stop.set())
     other = seat.holder()
     if other is not None:
         click.echo(f"{who(other)} watches already; waiting for its end", err=True)
     seated = threading.Event()
     threading.Thread(target=_say_once, args=(seated,), daemon=True).start()
-    run.run(stop, inside="alone", database=database, seated=seated)
+    with told_to_end(signal.SIGINT, signal.SIGTERM) as told:
+        run.run(told, inside="alone", database=database, seated=seated)
     click.echo("ended; every checkpoint taken is verified", err=True)
 
 

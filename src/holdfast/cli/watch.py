@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import os
-import select
 import signal
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 import click
@@ -18,6 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.cli import choose, colours
+from holdfast.cli.ending import told_to_end
 from holdfast.cli.path_end import PathEnd
 from holdfast.cli.status import report
 from holdfast.wire.inert import inert
@@ -40,32 +37,12 @@ def watch(every: float, once: bool) -> None:
         return
     click.echo(f"every {every:g} s; Ctrl-C ends it", err=True)
     with (
-        _told_to_end() as heard,
+        told_to_end(signal.SIGINT) as told,  # in the midst of a frame, its head would stay twice
         Live(_frame(console), console=console, auto_refresh=False, screen=False) as live,
     ):
-        while not select.select([heard], [], [], every)[0]:
+        while not told.wait(every):
             live.update(_frame(console), refresh=True)
     raise click.Abort
-
-
-@contextmanager
-def _told_to_end() -> Iterator[int]:
-    """Ctrl-C is heard between two frames: in the midst of one, its head would be drawn twice.
-
-    It can be read from what is given, where the system itself writes it: a handler of ours would
-    run only after a wait that had just begun.
-    """
-    heard, told = os.pipe()
-    os.set_blocking(told, False)
-    before = signal.signal(signal.SIGINT, lambda *_: None)
-    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
-    try:
-        yield heard
-    finally:
-        signal.set_wakeup_fd(-1)
-        signal.signal(signal.SIGINT, before)
-        os.close(heard)
-        os.close(told)
 
 
 def _frame(console: Console) -> Constrain:

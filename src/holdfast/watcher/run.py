@@ -14,7 +14,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from holdfast.settings import load as settings_load
 from holdfast.watcher.seat import Seat
@@ -30,8 +30,15 @@ LEAST_SECONDS = 0.2
 END_SECONDS = 5.0
 
 
+class Stop(Protocol):
+    """A `threading.Event`, or what a signal sets."""
+
+    def is_set(self) -> bool: ...
+    def wait(self, seconds: float, /) -> bool: ...
+
+
 def run(
-    stop: threading.Event,
+    stop: Stop,
     store: Store | Callable[[], Store | None] | None = None,
     *,
     inside: str = "alone",
@@ -60,7 +67,7 @@ def run(
         log.add("INFO", "watcher", "ended")
 
 
-def _until(stop: threading.Event, watch: Watch) -> None:
+def _until(stop: Stop, watch: Watch) -> None:
     """Every period a look, and between looks the turn of whoever waits for one."""
     look_at = time.monotonic()
     while not stop.is_set():

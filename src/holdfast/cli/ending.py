@@ -1,0 +1,41 @@
+"""Being told to end: heard between two steps of work, never in the midst of one."""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+
+class Told:
+    """As a `threading.Event` that a signal sets. A real one must not be set by a handler: where the
+    signal comes while the same thread is about to wait for it, both wait for ever."""
+
+    def __init__(self, heard: int) -> None:
+        self._heard = heard
+
+    def is_set(self) -> bool:
+        return self.wait(0)
+
+    def wait(self, seconds: float) -> bool:
+        return bool(select.select([self._heard], [], [], seconds)[0])
+
+
+@contextmanager
+def told_to_end(*signals: signal.Signals) -> Iterator[Told]:
+    """The system itself writes it where it is read: a handler of ours would run only after a wait
+    that had just begun."""
+    heard, told = os.pipe()
+    os.set_blocking(told, False)
+    before = {one: signal.signal(one, lambda *_: None) for one in signals}
+    signal.set_wakeup_fd(told, warn_on_full_buffer=False)
+    try:
+        yield Told(heard)
+    finally:
+        signal.set_wakeup_fd(-1)
+        for one, handler in before.items():
+            signal.signal(one, handler)
+        os.close(heard)
+        os.close(told)
