@@ -40,10 +40,13 @@ def fresh(
     window_tokens: int, share: float, specs: int, basis: str, edge_tokens: int | None = None
 ) -> Room:
     """A window nothing is in yet."""
-    kept = client_edge.RESERVE + client_edge.MARGIN
-    edge = window_tokens - kept if edge_tokens is None else edge_tokens
+    edge = _edge_of(window_tokens) if edge_tokens is None else edge_tokens
     tokens = _fresh(edge, int(window_tokens * share))
     return Room(tokens, tokens, window_tokens, specs, basis)
+
+
+def _edge_of(window_tokens: int) -> int:
+    return window_tokens - client_edge.RESERVE - client_edge.MARGIN
 
 
 def _fresh(edge_tokens: int, limit: int) -> int:
@@ -60,3 +63,4 @@ def share_of(window_tokens: int, share: float) -> str:
 
 
 UNKNOWN_WINDOW = models.SMALL  # nothing is known: what fits there fits everywhere
+UNKNOWN_EDGE = _edge_of(UNKNOWN_WINDOW)

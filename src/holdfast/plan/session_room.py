@@ -16,6 +16,8 @@ def of_window(state: State, folder: str, settings: Settings, now_ms: int) -> Roo
     share, specs = settings.share("batch_share"), settings.whole("batch_specs")
     seen = view.of_transcript(state, settings, now_ms, folder)
     window, edge = seen.edge.window_tokens, seen.edge.edge_tokens
+    if not seen.model and not state.stated_window:  # it has no answer yet
+        window, edge = min(window, room.UNKNOWN_WINDOW), min(edge, room.UNKNOWN_EDGE)
     session = inert(state.session_id[:8])
     if is_over(folder, state):
         words = f"session {session} has ended: {room.share_of(window, share)} like its own"

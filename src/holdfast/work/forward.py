@@ -24,6 +24,7 @@ REFUSED_MS = 3_600_000
 HOOK_SECONDS = 2.5  # no call is begun after so long, and all end within three seconds
 LEAST_SECONDS = 0.5  # for a call that was begun late
 MOST_TURNED_AWAY = 5
+COARSE_MS = 1_000  # the time of a file lags behind the clock
 LATE_SECONDS = 60.0  # a transcript may still be written after the last line of a spool
 PATH = "/api/intake"
 
@@ -173,8 +174,8 @@ def _is_quiet(known: Health, told: Outbox, source: str) -> bool:
     """Sent a good while after it was last written to: there is nothing to gather."""
     touched = told.touched(source)
     noted = forward_positions.noted_at(source)
-    if noted is None or noted * 1000 < known.since_ms:
-        return False  # this server was never told
+    if noted is None or noted * 1000 < known.since_ms + COARSE_MS:
+        return False  # this server may never have been told
     if noted > time.time() + LATE_SECONDS:
         return False  # the clock was set back since
     return touched is not None and touched + LATE_SECONDS < noted
