@@ -36,17 +36,16 @@ def upsert(
     return done
 
 
-def put_new(
-    connection: Connection, table: sa.Table, key: tuple[str, ...], row: Mapping[str, Any]
-) -> bool:
-    """Insert it where it is not there yet, and say whether that was so."""
-    statement = _unless_there(connection.dialect.name, table, key)
+def put_new(connection: Connection, table: sa.Table, row: Mapping[str, Any]) -> bool:
+    """Insert it where it is not there yet, and say whether that was so. By whatever it is unique:
+    of two that come at once, one may be stopped by another index than the first."""
+    statement = _unless_there(connection.dialect.name, table)
     return connection.execute(statement, dict(row)).rowcount > 0
 
 
 @cache
-def _unless_there(dialect: str, table: sa.Table, key: tuple[str, ...]) -> Insert:
-    done: Insert = _insert(dialect, table).on_conflict_do_nothing(index_elements=key)
+def _unless_there(dialect: str, table: sa.Table) -> Insert:
+    done: Insert = _insert(dialect, table).on_conflict_do_nothing()
     return done
 
 

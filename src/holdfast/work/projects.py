@@ -43,7 +43,7 @@ def _made(connection: Connection, path: str, now_ms: int, more: Row) -> bool:
     """False where it was there already; of several that make it at once, one does."""
     path, project_id = tidy(path), id_of(path)
     row = {"id": project_id, "path": path, "created_ms": now_ms, "updated_ms": now_ms, **more}
-    is_new = put_new(connection, projects, ("id",), row)
+    is_new = put_new(connection, projects, row)
     if is_new:
         notes.count(connection, "projects")
         notes.announce(connection, "project.created", {"path": path}, project_id=project_id)

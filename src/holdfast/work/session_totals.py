@@ -53,7 +53,7 @@ def begin(connection: Connection, action: Row) -> None:
         "seen_ms": action["created_ms"],
         **_sums(action),
     }
-    if not put_new(connection, sessions, ("id",), row):
+    if not put_new(connection, sessions, row):
         given = {"session_id": action["session_id"], "new_project_id": action["project_id"]}
         connection.execute(_TAKEN_UP, given)
         _grow(connection, action, None)

@@ -40,7 +40,7 @@ def meet(connection: Connection, session_id: str, project_id: str | None, now_ms
         "seen_ms": now_ms,
         **dict.fromkeys(TOTALS, 0),
     }
-    if put_new(connection, sessions, ("id",), row):
+    if put_new(connection, sessions, row):
         notes.count(connection, "sessions")
         _tell(connection, "session.started", row)
         return

@@ -38,7 +38,7 @@ def _meet_project(connection: Connection, project_id: str, path: str, at_ms: int
         "created_ms": at_ms,
         "updated_ms": at_ms,
     }
-    if put_new(connection, projects, ("id",), row):
+    if put_new(connection, projects, row):
         notes.count(connection, "projects")
         notes.announce(connection, "project.created", {"path": path}, project_id=project_id)
 
@@ -51,7 +51,7 @@ def _meet_session(connection: Connection, deed: SessionMet) -> None:
         "seen_ms": deed.last_ms,
         "total_tools_used": 0,
     }
-    if put_new(connection, sessions, ("id",), row):
+    if put_new(connection, sessions, row):
         notes.count(connection, "sessions")
         _tell(connection, "session.started", deed)
 
