@@ -24,8 +24,9 @@ def test_a_session_without_an_answer_has_no_more_room_than_the_smallest_window(
     tmp_path: Path,
 ) -> None:
     """The client assumes a million tokens of a model nobody has heard of; a plan must not."""
-    silent = _room(a_transcript(tmp_path / "t.jsonl", a_prompt("Draw the chart.")))
-    assert silent.now_tokens <= 0.6 * room.UNKNOWN_WINDOW and silent.here
+    long = a_prompt("Draw the chart. " * 9_000)  # 144 KB, a seventh of what a window is guessed at
+    silent = _room(a_transcript(tmp_path / "t.jsonl", long))
+    assert silent.now_tokens == 0.6 * room.UNKNOWN_WINDOW and silent.here
     told = _room(tmp_path / "t.jsonl", stated_window=1_000_000)
     assert told.now_tokens > room.UNKNOWN_WINDOW, "its status line has said so"
     wide = an_answer(30_000, model="claude-opus-5")

@@ -16,13 +16,14 @@ def of_window(state: State, folder: str, settings: Settings, now_ms: int) -> Roo
     share, specs = settings.share("batch_share"), settings.whole("batch_specs")
     seen = view.of_transcript(state, settings, now_ms, folder)
     window, edge = seen.edge.window_tokens, seen.edge.edge_tokens
-    if not seen.model and not state.stated_window:  # it has no answer yet
+    used = seen.reading.used_tokens
+    if not seen.model and not state.stated_window:  # no answer yet: what is used is a guessed share
         window, edge = min(window, room.UNKNOWN_WINDOW), min(edge, room.UNKNOWN_EDGE)
+        used = used * edge // seen.edge.edge_tokens
     session = inert(state.session_id[:8])
     if is_over(folder, state):
         words = f"session {session} has ended: {room.share_of(window, share)} like its own"
         return room.fresh(window, share, specs, words, edge)
-    used = seen.reading.used_tokens
     words = f"session {session}: {used:,} of {edge:,} tokens used"
     return room.beside(window, edge, used, share, specs, words)
 
