@@ -86,6 +86,7 @@ REQUIREMENTS: dict[str, str] = {
         "run (5 MB transcript, 10,000 rows) (001)"
     ),
     "B10": "holdfast brief prints what would be injected now, and why each line is there (beyond)",
+    "B11": "All that the user typed in the session stands in the brief after a compaction (beyond)",
     "R1": "The conversation is cut into segments by topic without a model (004)",
     "R2": "Cold = not mentioned for 20+ turns, task completed, 5+ messages (004)",
     "R3": "Queued segments are compressed at once, without asking the model (004)",

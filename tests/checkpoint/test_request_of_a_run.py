@@ -11,12 +11,13 @@ from hypothesis import strategies as st
 
 from holdfast.brief import fence
 from holdfast.brief.compose import compose
-from holdfast.checkpoint.extract.prompts import own_words, without_briefs
+from holdfast.checkpoint.extract.prompts import own_words
 from holdfast.checkpoint.sections import sections_of, snapshot_of
 from holdfast.conductor import prompt
 from holdfast.conductor.prompt import Told
 from holdfast.plan.split import Piece
 from holdfast.plan.task import Task
+from holdfast.transcript.user_words import without_briefs
 from tests.checkpoint.sessions import Session
 from tests.plan.builders import a_piece, a_task
 

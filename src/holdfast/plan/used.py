@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from holdfast.checkpoint.extract.prompts import handed_over
 from holdfast.plan import run_prompt
 from holdfast.plan.words import Words, heard
 from holdfast.transcript import Attachment, Boundary, Operation, Prompt, Summary, ToolUse
 from holdfast.transcript.blocks import Text
 from holdfast.transcript.operation import Follower
+from holdfast.transcript.user_words import user_words
 from holdfast.window import history
 from holdfast.wire import mark
 
@@ -65,7 +65,7 @@ class _Fold:
     grown: list[int] = field(default_factory=list)
 
     def prompt(self, prompt: Prompt) -> list[Used]:
-        words = "" if prompt.is_meta else handed_over(prompt.text)
+        words = "" if prompt.is_meta else user_words(prompt.text)
         if not words:
             return []
         done = self.close()

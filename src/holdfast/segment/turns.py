@@ -86,7 +86,7 @@ def _prompt(reading: Reading, entry: Entry, text: str) -> Turn | None:
     """Words of the user begin a turn, unless none of the model's have come since the last."""
     if text.startswith(_STOPPED) and reading.now is not None:
         reading.now.stopped = True
-    said = redact(visible(prompts.own_words(text[: prompts.READ_CHARS])))
+    said = redact(visible(prompts.own_words(text)))
     if not said or said.startswith(_HOLLOW):
         return None
     done: Turn | None = None

@@ -7,27 +7,19 @@ user's name and are nobody's words.
 from holdfast.checkpoint.extract import answers, cues, rules
 from holdfast.checkpoint.facts import Facts, Place, Prompt
 from holdfast.checkpoint.request import is_substantial
+from holdfast.transcript.user_words import user_words
 
 LONGEST_PROMPT = 4000
-READ_CHARS = 200_000
-HALF = READ_CHARS // 2
 MOST_PROMPTS = 400
 LONGEST_ASIDE = 240  # who writes more wants something
-_NOT_WORDS = ("<local-command", "<bash-", "<user-memory", "<ide_", "Caveat:")
-_NOTIFIED = ("<task-notification", "<agent-notification")
-_NOT_OURS = ("[Request interrupted", "This session is being continued", "Operation stopped by hook")
-_NOT_SAID = (*_NOT_WORDS, *_NOTIFIED, *_NOT_OURS, "<teammate")
-_REMINDER = ("<system-reminder>", "</system-reminder>")
-_BRIEF = ("<holdfast-brief ", "</holdfast-brief>")
 RUN_BEGINS = "This is batch "  # who sees no such start need not load `run_prompt`
 _THIS = (" this ", " that ", " it ", " das ", " ça ", " eso ")
 _ANSWERING = frozenset({"answer", "assent", "correction"})
 
 
 def own_words(text: str) -> str:
-    """What the user typed, less what the client put around it; empty when it typed nothing. Of a
-    prompt of `holdfast run`, what the plan asks for."""
-    words = handed_over(text)
+    """What the user typed; of a prompt of `holdfast run`, what the plan asks for."""
+    words = user_words(text)
     if not words.startswith(RUN_BEGINS):
         return words
     from holdfast.checkpoint.extract import run_prompt
@@ -35,54 +27,9 @@ def own_words(text: str) -> str:
     return run_prompt.asked(words) or words
 
 
-def handed_over(text: str) -> str:
-    """The same with the frame `holdfast run` puts around its tasks."""
-    text = without_briefs(_without_reminders(text)).strip()
-    if text.startswith(("<command-name>", "<command-message>")):
-        return _command(text)
-    return "" if text.startswith(_NOT_SAID) else text
-
-
-def _without_reminders(text: str) -> str:
-    """One that is not closed is one where it begins a line; within a line it is spoken of."""
-    opening, closing = _REMINDER
-    kept, at = "", 0
-    while (start := text.find(opening, at)) >= 0:
-        end = text.find(closing, start)
-        if end >= 0:
-            kept, at = kept + text[at:start], end + len(closing)
-        elif text[at:start].rpartition("\n")[2].strip():
-            break
-        else:
-            return kept + text[at:start]
-    return kept + text[at:]
-
-
-def without_briefs(text: str) -> str:
-    """What we said ourselves, pasted or handed on: quoted again it would grow with every session.
-    A fence that is not closed is the user's."""
-    opening, closing = _BRIEF
-    kept, at = [], 0
-    while (start := text.find(opening, at)) >= 0 and (end := text.find(closing, start)) >= 0:
-        kept.append(text[at:start])
-        at = end + len(closing)
-    return "".join([*kept, text[at:]])
-
-
-def _between(text: str, opening: str, closing: str) -> str:
-    return text.partition(opening)[2].partition(closing)[0].strip()
-
-
-def _command(text: str) -> str:
-    """A slash command is the user's words only for what was written after it."""
-    given = _between(text, "<command-args>", "</command-args>")
-    name = _between(text, "<command-name>", "</command-name>")
-    return f"{name} {given}" if given and name else ""
-
-
 def hear(facts: Facts, text: str, place: Place, line: int = 0, about: str = "") -> None:
     """The user spoke; `about` is what to, where the caller knows."""
-    words = own_words(text if len(text) <= READ_CHARS else text[:HALF] + text[-HALF:])
+    words = own_words(text)
     if not words:
         return
     said = cues.plain(words[: 2 * LONGEST_ASIDE])

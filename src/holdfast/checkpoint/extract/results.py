@@ -19,13 +19,14 @@ from holdfast.checkpoint.extract import (
     tasks,
 )
 from holdfast.checkpoint.facts import Call, Facts, Place
-from holdfast.transcript import Result, ToolResult
+from holdfast.transcript import Result, ToolResult, decoded
 
 HEAD_CHARS = 6000
 REPORT_CHARS = 20_000  # of a subagent's answer
 LISTED_CHARS = 1500
 MOST_CHARS = 1_000_000
 LONGEST_ANSWER = 600
+MOST_ANSWERS = 20
 SEEN = 0.25
 COPY_BYTES = 400_000  # of a line that tells an edit; a longer one tells no ranges
 _EDITS = frozenset({"Edit", "MultiEdit", "Write"})
@@ -70,7 +71,7 @@ def come_back(facts: Facts, entry: Result, block: ToolResult, place: Place) -> C
     elif tool == "TaskCreate" and not block.is_error:
         tasks.created(facts, call.what, block.text[:80], place)
     elif tool == _ASKED and not block.is_error:
-        _answered(facts, block.text[:2000], place)
+        _answered(facts, entry, block.text[:2000], place)
     if block.is_error and tool[:5] != "mcp__" and is_rejection(entry.data):
         _rejected(facts, call, block.text[:4000], place)
         refused.command(facts, call.what)
@@ -176,12 +177,18 @@ def _agent_answered(facts: Facts, block: ToolResult) -> None:
         agent.status = "failed" if block.is_error else "done"
 
 
-def _answered(facts: Facts, text: str, place: Place) -> None:
-    """The user chose among what the model offered: these are the user's words too."""
-    words = text.partition(":")[2].partition(". You can now")[0].strip() or text.strip()
-    for pair in words.split('", "') if words else ():
-        question, sign, answer = pair.strip('" ').partition('"="')
-        rules.choose(facts, answer if sign else question, question if sign else "", place)
+def _answered(facts: Facts, entry: Result, text: str, place: Place) -> None:
+    """The user chose among what the model offered: these are the user's words too. The client's
+    record says which answer is whose; the text alone does not, for a question may hold quotes."""
+    record = decoded(entry.tool_use_result)
+    answers = record.get("answers") if isinstance(record, dict) else None
+    if not isinstance(answers, dict):
+        words = text.partition(":")[2].partition(". You can now")[0].strip() or text.strip()
+        rules.choose(facts, words, "", place)
+        return
+    for question, answer in list(answers.items())[:MOST_ANSWERS]:
+        if isinstance(answer, str) and answer.strip():
+            rules.choose(facts, answer, question, place)
 
 
 def is_rejection(data: bytes) -> bool:

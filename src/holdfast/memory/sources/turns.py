@@ -10,7 +10,7 @@ import json
 import time
 
 from holdfast.checkpoint.extract import typed
-from holdfast.checkpoint.extract.prompts import own_words, without_briefs
+from holdfast.checkpoint.extract.prompts import own_words
 from holdfast.checkpoint.same_file import sign
 from holdfast.memory.item import Item
 from holdfast.memory.sources import calls
@@ -23,6 +23,7 @@ from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Resul
 from holdfast.transcript.reader import Reader
 from holdfast.transcript.repair import decoded
 from holdfast.transcript.source import Unreadable
+from holdfast.transcript.user_words import without_briefs
 
 USER, MODEL = "user", "model"
 MOST_TOGETHER = 64

@@ -41,7 +41,6 @@ from holdfast.work.gathering.reached import Reached
 from holdfast.work.gathering.span import Span
 from holdfast.work.gathering.window import Window
 
-READ_CHARS = 200_000
 LAST_SAID_CHARS = 400
 DEED_CHARS = 400  # ids, names and times of one
 GOING_ON = frozenset(("tool_use", "pause_turn"))
@@ -101,7 +100,7 @@ class Story:
     def _prompt(self, entry: Entry, text: str, at_ms: int) -> None:
         if done := agents.notified(self.window, text, at_ms):
             self.deeds.append(done)
-        words = own_words(text[:READ_CHARS])
+        words = own_words(text)
         if not words:
             return
         if self.window.agent_id:
