@@ -226,3 +226,12 @@ def test_a_secret_reaches_neither_checkpoint_nor_brief(work: Work) -> None:
 
 def _ours() -> list[Path]:
     return [path for path in Path(os.environ["HOLDFAST_HOME"]).rglob("*") if path.is_file()]
+
+
+@pytest.mark.requirement("B2", "X7")
+def test_a_path_that_cannot_be_one_costs_nothing_but_itself(work: Work) -> None:
+    work.look_at(31_000, "/p/a\0b/c.py")
+    work.look_at(32_000, "/p/stations/gauge.py")
+    _, given = work.compact()
+    assert RULE in given and "gauge.py" in given
+    assert "a\0b" not in given

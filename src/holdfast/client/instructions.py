@@ -158,7 +158,7 @@ def _markdown(folder: str, depth: int) -> Iterator[str]:
     try:
         with os.scandir(folder) as entries:
             found = sorted(entries, key=lambda one: one.name)
-    except OSError:
+    except (OSError, ValueError):  # a path from a transcript may hold a NUL
         return
     for one in found[:MOST_RULE_FILES]:
         if one.name.endswith(".md") and one.is_file(follow_symlinks=False):

@@ -65,7 +65,7 @@ def folder(facts: Facts, entered: str) -> str:
 def use(facts: Facts, path: str, how: str, weight: float) -> str:
     """Note one use of a file; gives its name in the project, or nothing for what is no file."""
     name = relative(facts, path.strip())
-    if not 3 < len(name) <= LONGEST_PATH or name.startswith(_ELSEWHERE) or "\n" in name:
+    if not 3 < len(name) <= LONGEST_PATH or name.startswith(_ELSEWHERE) or not name.isprintable():
         return ""
     used = facts.files.get(name)
     if used is None:
