@@ -87,7 +87,12 @@ def a_prompt(text: str = "please go on") -> dict[str, Any]:
 
 
 def a_boundary(
-    pre: int = 167_500, post: int | None = 4_000, *, trigger: str = "auto"
+    pre: int = 167_500,
+    post: int | None = 4_000,
+    *,
+    trigger: str = "auto",
+    at: str = "2026-01-01T00:10:00.000Z",
+    version: str = VERSION,
 ) -> dict[str, Any]:
     metadata: dict[str, Any] = {"trigger": trigger, "preTokens": pre}
     if post is not None:
@@ -100,8 +105,36 @@ def a_boundary(
         "content": "Conversation compacted",
         "compactMetadata": metadata,
         "uuid": f"b-{pre}",
+        "timestamp": at,
+        "version": version,
+    }
+
+
+def a_microcompaction(
+    saved: int = 20_000,
+    pre: int = 60_000,
+    *,
+    cleared: tuple[str, ...] = ("t1",),
+    uuid: str = "",
+    version: str = "2.1.17",
+) -> dict[str, Any]:
+    """As clients 2.1.12 to 2.1.22 wrote it before the next request."""
+    return {
+        "parentUuid": None,
+        "isSidechain": False,
+        "type": "system",
+        "subtype": "microcompact_boundary",
+        "content": "Context microcompacted",
+        "microcompactMetadata": {
+            "trigger": "auto",
+            "preTokens": pre,
+            "tokensSaved": saved,
+            "compactedToolIds": list(cleared),
+            "clearedAttachmentUUIDs": [],
+        },
+        "uuid": uuid or f"m-{pre}-{saved}",
         "timestamp": "2026-01-01T00:10:00.000Z",
-        "version": VERSION,
+        "version": version,
     }
 
 

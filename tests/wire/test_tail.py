@@ -10,7 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.wire import scan, tail
-from tests.builders import a_boundary, a_prompt, a_result, a_summary, a_transcript, an_answer
+from tests.builders import (
+    a_boundary,
+    a_microcompaction,
+    a_prompt,
+    a_result,
+    a_summary,
+    a_transcript,
+    an_answer,
+)
 
 DENSITY = 3.5
 
@@ -142,11 +150,40 @@ def test_the_next_answer_after_a_boundary_is_the_truth_again(tmp_path: Path) -> 
     assert _used(path) == 31_000
 
 
-@pytest.mark.requirement("W4")
-def test_a_microcompaction_is_not_a_boundary(tmp_path: Path) -> None:
-    micro = {**a_boundary(), "subtype": "microcompact_boundary"}
-    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000), micro)
-    assert _used(path) == 50_000
+@pytest.mark.requirement("W9")
+def test_what_a_microcompaction_cleared_is_subtracted_until_the_next_answer(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000), a_microcompaction(20_000))
+    assert _used(path) == 30_000
+    lines = [an_answer(50_000), a_microcompaction(20_000), an_answer(31_000)]
+    assert _used(a_transcript(tmp_path / "u.jsonl", *lines)) == 31_000
+
+
+@pytest.mark.requirement("W9")
+def test_a_microcompaction_after_a_compaction_counts_and_does_not_hide_it(tmp_path: Path) -> None:
+    lines = [an_answer(150_000), a_boundary(post=30_000), a_summary(), a_microcompaction(5_000)]
+    path = a_transcript(tmp_path / "t.jsonl", *lines)
+    assert tail.look(str(path)).basis == "boundary"
+    assert _used(path) == 25_000
+
+
+@pytest.mark.requirement("W9", "W10")
+def test_a_reading_less_what_was_cleared_is_an_estimate(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000), a_microcompaction(20_000))
+    assert not tail.look(str(path)).states_tokens()
+
+
+@pytest.mark.requirement("W9", "X7")
+@pytest.mark.parametrize("saved", [-5, 1 << 60, "20000", None, True, 1.5])
+def test_a_broken_count_of_cleared_tokens_is_ignored(tmp_path: Path, saved: object) -> None:
+    micro = a_microcompaction()
+    micro["microcompactMetadata"]["tokensSaved"] = saved
+    assert _used(a_transcript(tmp_path / "t.jsonl", an_answer(50_000), micro)) == 50_000
+
+
+@pytest.mark.requirement("X7")
+def test_only_a_line_whose_subtype_says_so_is_a_boundary(tmp_path: Path) -> None:
+    other = {**a_boundary(), "subtype": "api_error", "cause": "compact_boundary"}
+    assert _used(a_transcript(tmp_path / "t.jsonl", an_answer(50_000), other)) == 50_000
 
 
 @pytest.mark.requirement("W2")

@@ -13,7 +13,7 @@ from holdfast.transcript.entries import (
     Result,
     Summary,
 )
-from holdfast.transcript.lines import Compaction, Line, decode_queueing
+from holdfast.transcript.lines import Compaction, Line, Microcompaction, decode_queueing
 from holdfast.transcript.repair import attempt, decoded
 
 SYNTHETIC = "<synthetic>"  # the client's own words where an answer should be: no model, no usage
@@ -45,8 +45,16 @@ def _boundary(offset: int, line: Line, data: bytes) -> Boundary | None:
         known = line.compact_metadata or Compaction()
         return Boundary(offset, line, "compact", known.trigger, known.pre_tokens, known.post_tokens)
     if line.subtype == "microcompact_boundary":
-        known = line.microcompact_metadata or Compaction()
-        return Boundary(offset, line, "microcompact", known.trigger, known.pre_tokens)
+        thinned = line.microcompact_metadata or Microcompaction()
+        return Boundary(
+            offset,
+            line,
+            "microcompact",
+            thinned.trigger,
+            thinned.pre_tokens,
+            saved_tokens=thinned.tokens_saved,
+            cleared_ids=thinned.compacted_tool_ids,
+        )
     return None
 
 

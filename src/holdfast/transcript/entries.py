@@ -141,12 +141,15 @@ class Summary(Entry, frozen=True, gc=False):
 
 
 class Boundary(Entry, frozen=True, gc=False):
-    """A compaction. A microcompact one only thins old tool results: no new window begins."""
+    """A compaction, or a microcompaction: that one clears the results of the tool calls
+    `cleared_ids`, some `saved_tokens` of them, and no new window begins."""
 
     kind: Literal["compact", "microcompact"]
     trigger: str = ""
     pre_tokens: int | None = None
     post_tokens: int | None = None
+    saved_tokens: int = 0
+    cleared_ids: tuple[str, ...] = ()
     implied: bool = False  # told only by a summary: client 1.0.53 wrote no boundary line
 
     @property

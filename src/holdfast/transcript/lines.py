@@ -42,6 +42,15 @@ class Compaction(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     post_tokens: Tokens | None = None
 
 
+class Microcompaction(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """What a line knows of old tool results that were cleared from the context."""
+
+    trigger: str = ""
+    pre_tokens: Tokens | None = None
+    tokens_saved: Tokens = 0
+    compacted_tool_ids: tuple[str, ...] = ()
+
+
 class Line(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """One line of any type."""
 
@@ -61,7 +70,7 @@ class Line(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     is_compact_summary: bool | None = False
     permission_mode: str | None = None
     compact_metadata: Compaction | None = None
-    microcompact_metadata: Compaction | None = None
+    microcompact_metadata: Microcompaction | None = None
     attachment: msgspec.Raw = NOTHING
     rendered: msgspec.Raw = NOTHING
 

@@ -42,6 +42,7 @@ class Tail:
         "output_is_partial",
         "output_tokens",
         "result_ids",
+        "saved_tokens",
         "size",
         "summary_chars",
         "torn",
@@ -58,6 +59,7 @@ class Tail:
         self.answer_chars = 0.0
         self.added_chars = 0.0
         self.summary_chars = 0.0
+        self.saved_tokens = 0  # cleared by microcompactions since the answer
         self.call_ids: set[str] = set()
         self.result_ids: set[str] = set()
         self.boundary: dict[str, Any] = {}
@@ -71,10 +73,10 @@ class Tail:
         """Tokens in the window, given what is on its way but not written yet."""
         added = (self.added_chars + pending_chars) / density
         if self.basis == "usage":
-            return int(self.answer_tokens + self._unreported(density) + added)
-        if self.basis == "boundary":
-            return int(self._after_boundary(density) + overhead + added)
-        return int(added)
+            added += self.answer_tokens + self._unreported(density)
+        elif self.basis == "boundary":
+            added += self._after_boundary(density) + overhead
+        return max(0, int(added - self.saved_tokens))
 
     def _unreported(self, density: float) -> float:
         """Clients before 2.1.59 wrote the output count while the answer still streamed."""
@@ -89,7 +91,10 @@ class Tail:
         return self.summary_chars / density
 
     def states_tokens(self) -> bool:
-        """False where the number rests on a guess about text rather than on the client's count."""
+        """False where the number rests on a guess about text rather than on the client's count.
+        What a microcompaction saved is the client's own guess: 5 to 18 % off in real sessions."""
+        if self.saved_tokens:
+            return False
         if self.basis == "boundary":
             return type(self.boundary.get("postTokens")) is int
         return self.basis == "usage"
@@ -158,6 +163,12 @@ def _walk(lines: list[bytes], tail: Tail, sidechain: bool, density: float) -> bo
             _answer(tail, line, usage, density)
             loose.give(tail)
         elif kind == "system":
+            subtype = line.get("subtype")
+            if subtype == "microcompact_boundary":
+                loose.saved += _saved_tokens(line)
+                continue
+            if subtype != "compact_boundary":
+                continue
             if tail.basis == "usage":
                 return True
             metadata = line.get("compactMetadata")
@@ -179,7 +190,7 @@ def _kind(raw: bytes) -> str:
     """A line's kind by a look at its bytes; an escaped quotation can never look like it."""
     if b'"assistant"' in raw and b'"usage"' in raw:
         return "assistant"
-    if b'"compact_boundary"' in raw:
+    if b'compact_boundary"' in raw:  # or microcompact_boundary
         return "system"
     if b'"user"' in raw:
         return "user"
@@ -227,6 +238,13 @@ def said_chars(block: dict[str, Any]) -> float:
     return len(words) if isinstance(words, str) else 0
 
 
+def _saved_tokens(line: dict[str, Any]) -> int:
+    """What a microcompaction cleared: old tool results; the conversation goes on."""
+    metadata = line.get("microcompactMetadata")
+    saved = metadata.get("tokensSaved") if isinstance(metadata, dict) else None
+    return saved if type(saved) is int and 0 < saved < MOST_TOKENS else 0
+
+
 def _bound(tail: Tail, metadata: dict[str, Any], loose: _Added) -> bool:
     tail.basis = "boundary"
     tail.boundary = metadata
@@ -240,13 +258,14 @@ def _content_chars(line: dict[str, Any], density: float) -> float:
 
 
 class _Added:
-    """Characters the model will read next, and which results they are."""
+    """Characters the model will read next, which results they are, and tokens cleared since."""
 
-    __slots__ = ("chars", "result_ids")
+    __slots__ = ("chars", "result_ids", "saved")
 
     def __init__(self) -> None:
         self.chars = 0.0
         self.result_ids: set[str] = set()
+        self.saved = 0
 
     def take(self, line: dict[str, Any], density: float) -> None:
         if line["type"] == "attachment":
@@ -263,8 +282,10 @@ class _Added:
     def give(self, tail: Tail) -> None:
         tail.added_chars += self.chars
         tail.result_ids |= self.result_ids
+        tail.saved_tokens += self.saved
         self.chars = 0.0
         self.result_ids = set()
+        self.saved = 0
 
 
 def _rendered_chars(line: dict[str, Any]) -> float:
