@@ -50,9 +50,11 @@ def measure(corpus: Path) -> dict[str, Any]:
 def _predict(items: list[Any], errors: Errors) -> None:
     """Each answer's input, from what a hook could see before: the last usage and the payloads."""
     past: list[Operation] = []
+    saved = 0  # by microcompactions since the last answer
     for item in items:
         if isinstance(item, Boundary):
-            past = []
+            saved += item.saved_tokens
+            past = [] if item.resets_window else past
         if not isinstance(item, Operation):
             continue
         stated = item.usage.input_side_tokens
@@ -60,12 +62,12 @@ def _predict(items: list[Any], errors: Errors) -> None:
             last = past[-1]
             density = history.fit_density(past) or DENSITY
             payload = payload_chars(last, density)
-            ours = history.total_tokens(last, density) + payload / density
+            ours = history.total_tokens(last, density) + payload / density - saved
             plain = last.usage.total_tokens + payload / 3.5
             errors.ours.append(abs(ours - stated) / stated)
             errors.plain.append(abs(plain - stated) / stated)
             errors.nothing_added.append(abs(last.usage.total_tokens - stated) / stated)
-        past = [*past[-history.FITTED_OPERATIONS :], item]
+        past, saved = [*past[-history.FITTED_OPERATIONS :], item], 0
 
 
 def payload_chars(operation: Operation, density: float) -> float:

@@ -18,6 +18,14 @@ REQUIREMENTS: dict[str, str] = {
         "Readings are kept (one row per change, bounded), so that a session's fill can be "
         "drawn and replayed (002 REQ-CTX-011)"
     ),
+    "W9": (
+        "A microcompaction neither resets the reading nor teaches a limit, what it cleared is "
+        "shown, and a learned limit needs two agreeing compactions and can be forgotten (beyond)"
+    ),
+    "W10": (
+        "The client's windows per model and per agent are honoured, and an estimated reading "
+        "is never stated as exact (beyond)"
+    ),
     "G1": (
         "Zones green, yellow, orange, red by share of the edge used (defaults 50 / 75 / 90 % (000)"
     ),

@@ -76,6 +76,9 @@ def test_each_variable_moves_the_edge_as_the_client_does(
 def test_the_client_s_command_line_is_honoured() -> None:
     assert _edge("claude-opus-5-5", {}, "claude", "--autocompact", "100k") == 67_000
     assert _edge("claude-opus-5-5", {}, "claude", "--autocompact=150k") == 117_000
+    assert _edge("claude-opus-5-5", {}, "claude", "--autocompact", "150") == 117_000
+    window = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "300000"}
+    assert _edge("claude-opus-5-5", window, "claude", "--autocompact", "150k") == 267_000
     wide = ("claude", "--model", "claude-sonnet-4-6[1m]")
     assert _edge("claude-sonnet-4-6", {}, *wide) == 1_000_000
     asked = {"ANTHROPIC_MODEL": "claude-sonnet-4-6[1m]"}
@@ -92,6 +95,10 @@ def test_the_client_s_command_line_is_honoured() -> None:
         ("settings.json", {"env": {"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "50"}}, 90_000),
         ("settings.json", {"model": "claude-sonnet-4-6[1m]"}, 1_000_000),
         ("settings.json", {"autoCompactWindow": "no number", "env": 3}, 167_000),
+        ("settings.json", {"autoCompactWindow": 50_000}, 167_000),
+        ("settings.json", {"autoCompactWindow": "150k"}, 167_000),
+        ("settings.json", {"autoCompactWindow": 150_000.5}, 167_000),
+        ("settings.json", {"autoCompactWindow": 2_000_000}, 167_000),
     ],
 )
 def test_settings_files_are_read(
@@ -101,6 +108,82 @@ def test_settings_files_are_read(
     (tmp_path / ".claude" / name).write_text(json.dumps(settings))
     turned = switches.read(str(tmp_path), {})
     assert edge.find("claude-sonnet-4-6", "2.1.325", turned).edge_tokens == tokens
+
+
+OPUS = "claude-opus-5-5"
+MODEL_200K = {"modelSettings": {OPUS: {"autoCompactWindow": 200_000}}}
+
+
+@pytest.mark.requirement("W10")
+@pytest.mark.parametrize(
+    ("user", "project", "tokens"),
+    [
+        (MODEL_200K, {}, 167_000),
+        ({"modelSettings": {"opus": {"autoCompactWindow": 200_000}}}, {}, 167_000),
+        ({"modelSettings": {OPUS + "[1m]": {"autoCompactWindow": 200_000}}}, {}, 167_000),
+        ({"modelSettings": {OPUS + "-20261001": {"autoCompactWindow": 200_000}}}, {}, 167_000),
+        ({"modelSettings": {"claude-sonnet-5-5": {"autoCompactWindow": 200_000}}}, {}, 967_000),
+        ({"modelSettings": {OPUS: {"autoCompactWindow": 50_000}}}, {}, 967_000),
+        ({"autoCompactWindow": 150_000, **MODEL_200K}, {}, 167_000),
+        (MODEL_200K, {"autoCompactWindow": 150_000}, 117_000),
+        ({"autoCompactWindow": 150_000}, MODEL_200K, 167_000),
+        (
+            {"autoCompactWindow": 150_000, "modelSettings": {OPUS: {"autoCompactWindow": "auto"}}},
+            {},
+            967_000,
+        ),
+        ({"modelSettings": {OPUS: 3, "x": {"autoCompactWindow": True}, "y": None}}, {}, 967_000),
+        ({"modelSettings": [1]}, {}, 967_000),
+    ],
+)
+def test_a_window_per_model_is_read_as_the_client_reads_it(
+    tmp_path: Path, user: dict[str, object], project: dict[str, object], tokens: int
+) -> None:
+    for folder, settings in ((tmp_path / "home", user), (tmp_path / "project", project)):
+        (folder / ".claude").mkdir(parents=True)
+        (folder / ".claude" / "settings.json").write_text(json.dumps(settings))
+    turned = switches.read(str(tmp_path / "project"), {"HOME": str(tmp_path / "home")})
+    assert edge.find(OPUS, "2.1.325", turned).edge_tokens == tokens
+    assert switches.from_json(json.loads(json.dumps(turned.as_json()))) == turned
+
+
+@pytest.mark.requirement("W10")
+def test_variable_and_command_line_win_over_a_window_per_model(tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "settings.json").write_text(json.dumps(MODEL_200K))
+    project = str(tmp_path)
+    variable = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "150000"}
+    assert switches.read(project, variable).window_for(OPUS)[0] == 150_000
+    words = ("claude", "--autocompact", "150k")
+    assert switches.read(project, {}, words).window_for(OPUS)[0] == 150_000
+
+
+def _an_agent(folder: Path, name: str, window: str) -> None:
+    place = folder / ".claude" / "agents" / f"{name}.md"
+    place.parent.mkdir(parents=True, exist_ok=True)
+    place.write_text(f"---\nname: {name}\nautoCompactWindow: {window}\n---\nYou count.\n")
+
+
+@pytest.mark.requirement("W10")
+@pytest.mark.parametrize(
+    ("window", "tokens"), [("120000", 87_000), ("50000", 167_000), ("many", 167_000)]
+)
+def test_an_agent_s_own_window_lowers_what_it_inherits(
+    tmp_path: Path, window: str, tokens: int
+) -> None:
+    _an_agent(tmp_path, "counter", window)
+    turned = switches.read(str(tmp_path), {}, (), "counter")
+    assert edge.find("claude-sonnet-4-6", "2.1.325", turned).edge_tokens == tokens
+    other = switches.read(str(tmp_path), {}, (), "general-purpose")
+    assert edge.find("claude-sonnet-4-6", "2.1.325", other).edge_tokens == 167_000
+
+
+@pytest.mark.requirement("W10")
+def test_an_agent_s_own_window_never_raises_what_it_inherits(tmp_path: Path) -> None:
+    _an_agent(tmp_path, "counter", "180000")
+    environ = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "150000"}
+    turned = switches.read(str(tmp_path), environ, (), "counter")
+    assert edge.find("claude-opus-5-5", "2.1.325", turned).edge_tokens == 117_000
 
 
 @pytest.mark.requirement("W3")
@@ -148,7 +231,54 @@ def test_compactions_seen_win_over_the_table_unless_they_overshot_it() -> None:
 
     assert after(170_553, 167_385) == 167_000
     assert after(120_400, 121_000) == 120_400
-    assert edge.find("opus", "2.1.325", seen_pre_tokens=[1_150_000]).window_tokens == 1_150_000
+    wide = edge.find("opus", "2.1.325", seen_pre_tokens=[1_150_000, 1_160_000])
+    assert wide.window_tokens == 1_150_000
+
+
+@pytest.mark.requirement("W9")
+@pytest.mark.parametrize(
+    ("seen", "limit"),
+    [
+        ((120_400,), None),
+        ((120_400, 90_000), None),
+        ((60_000, 120_400, 121_000), 120_400),
+        ((120_400, 121_000, 167_100, 168_000, 169_000), None),
+        ((164_500, 165_000), None),
+        ((9_000, 9_100), None),
+    ],
+)
+def test_two_agreeing_compactions_and_a_majority_contradict_the_table(
+    seen: tuple[int, ...], limit: int | None
+) -> None:
+    learned = edge.learned_limit(167_000, seen)
+    assert (learned.tokens if learned else None) == limit
+
+
+@pytest.mark.requirement("W9")
+def test_a_window_that_went_past_a_learned_limit_twice_disproves_it() -> None:
+    seen = [56_973, 60_364]
+
+    def after(passed: int) -> int:
+        found = edge.find("claude-opus-4-5", "2.1.17", seen_pre_tokens=seen, passed_tokens=passed)
+        return found.edge_tokens
+
+    assert after(60_000) == 56_973
+    assert after(82_798) == 155_000
+
+
+@pytest.mark.requirement("W9")
+def test_the_source_of_a_limit_is_named() -> None:
+    def source(environ: dict[str, str], *words: str, seen: tuple[int, ...] = ()) -> str:
+        turned = switches.read("", environ, words)
+        return edge.find("claude-sonnet-4-6", "2.1.325", turned, seen_pre_tokens=seen).source
+
+    assert source({}) == "model table (claude-sonnet-4-6)"
+    variable = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
+    assert source({variable: "150000"}) == f"setting {variable}"
+    assert source({}, "claude", "--autocompact", "150k") == "setting --autocompact"
+    assert "DISABLE_COMPACT" in source({"DISABLE_COMPACT": "1"})
+    learned = source({}, seen=(120_400, 121_000))
+    assert learned == "learned from 2 compactions of claude-sonnet-4-6 on client 2.1.325"
 
 
 @pytest.mark.requirement("W3")

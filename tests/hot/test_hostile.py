@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
-from holdfast.window import audit, seen
+from holdfast.window import audit, observed_limits
 from holdfast.wire import log, mark, places, spool
 from tests.builders import a_boundary, a_result, a_transcript, an_answer
 from tests.hot.hooks import fire, run, to_model, window
@@ -143,6 +143,8 @@ def test_a_project_s_settings_file_cannot_hang_or_silence_us(tmp_path: Path, tri
     [
         ("seen.json", "[" * 100_000),
         ("seen.json", '{"version": 1, "seen": [["k", 1e999, "m"]]}'),
+        ("seen.json", '{"version": 2, "forgotten_ms": 1e999, "observations": []}'),
+        ("seen.json", '{"version": 2, "forgotten_ms": 0, "observations": [{"model": 1}]}'),
         ("windows/s1/main/spool", "v1 " + "9" * 5_000 + " Stop 0 - - - 0 -\n"),
         ("windows/s1/main/state.json", '{"version": 1, "density": NaN, "zone": 99, "alert": 99}'),
         ("windows/s1/main/state.json", '{"version": 1, "switches": {"percent_override": NaN}}'),
@@ -222,4 +224,4 @@ def test_after_a_rotation_the_monitor_counts_from_the_new_spool(tmp_path: Path) 
     armed = mark.load(str(window()))
     assert armed is not None
     assert armed.spool_bytes < 1_000
-    assert seen.load() == []
+    assert observed_limits.load().observations == ()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -10,10 +11,10 @@ from holdfast.client.trial.cycle import rounds
 from holdfast.client.trial.heard import compactions, heard, hook_faults
 from holdfast.client.trial.patience import wait_for_end
 from holdfast.client.trial.run import run_trial
-from holdfast.client.trial.script import Acts, Answer, Refusal, Step, bash
+from holdfast.client.trial.script import Acts, Answer, Refusal, Step, ToolCall, bash, usage_of
 from holdfast.wire import spool
 
-from .stage import Stage, perform
+from .stage import LOUD, Stage, hook_settings, perform
 
 pytestmark = pytest.mark.real_client
 
@@ -67,3 +68,60 @@ def test_a_run_that_does_not_end_is_ended_with_all_it_started(binary: Path, stag
     )
     assert trial.timed_out
     assert wait_for_end(int(note.read_text()), 10)
+
+
+def _preceding(stage: Stage, pattern: str) -> list[int]:
+    """What each compaction in these transcripts says was in the window before it."""
+    lines = [
+        json.loads(line)
+        for path in (stage.home / ".claude" / "projects").glob(pattern)
+        for line in path.read_text().splitlines()
+    ]
+    told = [line for line in lines if line.get("subtype") == "compact_boundary"]
+    return [line["compactMetadata"]["preTokens"] for line in told]
+
+
+@pytest.mark.requirement("W10")
+def test_a_window_set_for_one_model_moves_its_limit(binary: Path, stage: Stage) -> None:
+    """In the settings file of the project, over a window for all models in the user's."""
+    model = "claude-opus-5-5"
+    place = stage.project / ".claude" / "settings.json"
+    place.parent.mkdir()
+    place.write_text(json.dumps({"modelSettings": {model: {"autoCompactWindow": 200_000}}}))
+    script = Acts(rounds((120_000, 128_000, 129_000, 169_000, 20_000)), summary=SUMMARY)
+    trial = run_trial(
+        *(binary, stage.project, stage.home, script),
+        model=model,
+        settings={**hook_settings(), "autoCompactWindow": 300_000},
+        env=LOUD,
+        patient=True,
+    )
+    assert compactions(trial) == 1
+    assert _preceding(stage, "*/*.jsonl") == pytest.approx([169_000], abs=100)
+    state = json.loads((stage.windows(trial.session_id)["main"] / "state.json").read_text())
+    assert state["edge_tokens"] == 167_000
+    assert state["edge_source"] == f"setting modelSettings.{model}.autoCompactWindow"
+
+
+@pytest.mark.requirement("W10")
+def test_a_window_set_for_an_agent_moves_the_limit_of_that_agent(
+    binary: Path, stage: Stage
+) -> None:
+    place = stage.project / ".claude" / "agents" / "counter.md"
+    place.parent.mkdir(parents=True)
+    words = "name: counter\ndescription: counts tide gauges\nautoCompactWindow: 120000"
+    place.write_text(f"---\n{words}\n---\nYou count.\n")
+    task = {
+        "description": "Count the gauges",
+        "prompt": "Count the tide gauges.",
+        "subagent_type": "counter",
+        "run_in_background": False,
+    }
+    main = [Answer("Let an agent count.", (ToolCall("Agent", task),), usage_of(60_000))]
+    agent = [*rounds((70_000, 86_000, 88_500, 20_000)), Answer("14.", usage=usage_of(21_000))]
+    trial = perform(binary, stage, Acts(main, agent=agent, summary=SUMMARY))
+    assert _preceding(stage, "*/*/subagents/*.jsonl") == pytest.approx([88_500], abs=100)
+    windows = stage.windows(trial.session_id)
+    [own] = [folder for name, folder in windows.items() if name.startswith("agent-")]
+    assert json.loads((own / "state.json").read_text())["edge_tokens"] == 87_000
+    assert json.loads((windows["main"] / "state.json").read_text())["edge_tokens"] == 167_000

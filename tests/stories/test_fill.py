@@ -123,20 +123,6 @@ def test_after_a_compaction_alerts_fire_again_when_it_refills(session: Session) 
 
 @pytest.mark.slow
 @pytest.mark.requirement("W3")
-def test_a_compaction_seen_moves_the_edge_for_the_next_session(
-    session: Session, tmp_path: Path
-) -> None:
-    session.call(118_000)
-    session.lines += [a_boundary(pre=120_000), a_summary()]
-    session.call(25_000)
-    assert _status()["edge_tokens"] == 120_000
-    other = a_transcript(tmp_path / "s2.jsonl", an_answer(50_000))
-    fire("PostToolUse", other, session="s2")
-    assert _status("--session", "s2")["edge_tokens"] == 120_000
-
-
-@pytest.mark.slow
-@pytest.mark.requirement("W3")
 def test_status_run_elsewhere_uses_the_switches_the_hooks_saw(session: Session) -> None:
     switch = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "120000"}
     session.lines.append(an_answer(50_000, calls=("t0",)))

@@ -22,6 +22,7 @@ from holdfast.client.install.silenced import silenced
 from holdfast.lifecycle import breadcrumb
 from holdfast.settings import load as settings_load
 from holdfast.transcript import Reader
+from holdfast.window import observed_limits
 from holdfast.window.state import all_windows
 from holdfast.wire import log as guard_log
 from holdfast.wire import places
@@ -60,6 +61,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
         "settings_slips": list(settings.slips),
         "recent_errors": _recent_errors(),
         "transcript_lines": _tallies(),
+        "limits": _limits(),
         "notes": [*line.notes, *servers.notes, *_elsewhere(installs)],
         "troubles": troubles,
     }
@@ -157,6 +159,16 @@ def _recent_errors() -> list[str]:
     since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - RECENT_DAYS * 86_400))
     lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
     return [line for line in lines if line >= since and " ERROR " in line][-ERRORS_SHOWN:]
+
+
+def _limits() -> list[dict[str, Any]]:
+    """The limit of the newest session, and what compactions on this machine have taught."""
+    newest = [
+        {"tokens": state.edge_tokens, "source": state.edge_source, "session_id": state.session_id}
+        for _, state in all_windows()[:1]
+        if state.edge_tokens
+    ]
+    return [*newest, *observed_limits.learned()]
 
 
 def _tallies() -> dict[str, Any]:

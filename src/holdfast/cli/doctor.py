@@ -87,6 +87,8 @@ def _show(found: dict[str, Any]) -> None:
         mark, tools = "ok " if server["ok"] else "BAD", ", ".join(server["tools"])
         said = f"tools: {tools}; ended" if server["ok"] else "see below"
         click.echo(f"  {mark} {'MCP server':<19} {server['milliseconds']:>6.0f} ms  {said}")
+    for limit in found["limits"]:
+        click.echo(f"  {_limit(limit)}")
     for error in found["recent_errors"]:
         click.echo(f"  log: {error}")
     if found["transcript_lines"]:
@@ -100,6 +102,13 @@ def _show(found: dict[str, Any]) -> None:
     for trouble in found["troubles"]:
         click.echo(f"trouble: {trouble}", err=True)
     click.echo("all is well" if found["ok"] else "not all is well")
+
+
+def _limit(one: dict[str, Any]) -> str:
+    words = f"compaction limit {one['tokens']:,}: {one['source']}"
+    if "session_id" in one:
+        return f"{words} (session {one['session_id'][:8]})"
+    return f"{words}; forget it with `holdfast status --forget-limits`"
 
 
 def _in_words(tally: dict[str, int]) -> str:

@@ -25,10 +25,21 @@ from holdfast.wire.inert import inert
 @click.option("--agent", default="", help="a subagent's id, or the start of one")
 @click.option("--all", "everything", is_flag=True, help="every window that has not ended")
 @click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.option(
+    "--forget-limits", is_flag=True, help="forget the compaction limits learned on this machine"
+)
 def status(
-    transcript: Path | None, session: str, agent: str, everything: bool, as_json: bool
+    transcript: Path | None,
+    session: str,
+    agent: str,
+    everything: bool,
+    as_json: bool,
+    forget_limits: bool,
 ) -> None:
     """How full the window is, and how long it lasts."""
+    if forget_limits:
+        _forget_limits()
+        return
     if transcript is not None:
         reports = [_of_file(transcript)]
     elif everything:
@@ -42,6 +53,13 @@ def status(
         show(one)
     if not reports:
         click.echo("no live session; without --all the last one is shown", err=True)
+
+
+def _forget_limits() -> None:
+    from holdfast.window import observed_limits
+
+    count = observed_limits.forget(int(time.time() * 1000))
+    click.echo(f"forgot {count} compactions; limits come from the table and your settings now")
 
 
 def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
@@ -67,7 +85,7 @@ def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
 def _of_file(transcript: Path) -> dict[str, Any]:
     """Of a file no hook may have followed: it knows its compactions itself."""
     chosen = choose.by_transcript(transcript)
-    return _with_stop_guard(chosen) | {"compactions": stated.compactions(transcript)}
+    return _with_stop_guard(chosen) | {"compactions": stated.compactions(transcript).count}
 
 
 def report(chosen: Chosen) -> dict[str, Any]:
@@ -79,9 +97,24 @@ def report(chosen: Chosen) -> dict[str, Any]:
     found["settings_slips"] = list(settings.slips)
     found["readings"] = readings.of(chosen.folder)
     found["watcher"] = seat.holder()
+    found["microcompactions"] = _microcompactions(chosen)
     if settings.word("server"):
         found["server"] = _server()
     return found
+
+
+def _microcompactions(chosen: Chosen) -> dict[str, Any]:
+    """What the client cleared from the window since the last compaction."""
+    state = chosen.state
+    try:
+        told = stated.compactions(Path(state.transcript), sidechain=bool(state.agent_id))
+    except (OSError, ValueError):
+        told = stated.Compactions()
+    return {
+        "count": len(told.thinned),
+        "saved_tokens": sum(one.saved_tokens for one in told.thinned),
+        "cleared_tool_use_ids": [each for one in told.thinned for each in one.cleared_ids],
+    }
 
 
 def _server() -> dict[str, Any]:
@@ -139,6 +172,8 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     ]
     if len(found["readings"]) > 1:
         rows.insert(3, ("lately", colours.sparkline(found["readings"][-40:], found["edge_tokens"])))
+    if found["microcompactions"]["count"]:
+        rows.insert(1, ("cleared", _cleared(found["microcompactions"])))
     if found["switches"]:
         turned = ", ".join(f"{name}={value}" for name, value in found["switches"].items())
         rows.append(("switches", turned))
@@ -151,6 +186,16 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if "stop_guard" in found:
         rows.append(("stop guard", _stop_guard(found["stop_guard"])))
     return rows + [("settings", slip) for slip in found["settings_slips"]]
+
+
+def _cleared(told: dict[str, Any]) -> str:
+    results = _counted(len(told["cleared_tool_use_ids"]), "tool result")
+    times = _counted(told["count"], "microcompaction")
+    return f"{results}, about {told['saved_tokens']:,} tokens, by {times} of the client"
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _checkpoint(found: dict[str, Any]) -> list[tuple[str, str]]:

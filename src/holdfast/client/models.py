@@ -61,6 +61,16 @@ def find(model_id: str) -> Model:
     return row
 
 
+def canonical(model_id: str) -> str:
+    """The name without date, `[1m]` and a cloud's frame: the key of the client's settings."""
+    stem = model_id.strip().lower().removesuffix("[1m]")
+    stem = ALIASES.get(stem, stem)
+    stem = stem[stem.find("claude-") :] if "claude-" in stem else stem
+    stem = stem.split("@")[0].split(":")[0].removesuffix("-v1")
+    name, _, last = stem.rpartition("-")
+    return name if len(last) == 8 and last.isdecimal() else stem
+
+
 def known(model_id: str) -> bool:
     return find(model_id) is not UNKNOWN
 

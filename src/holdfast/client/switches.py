@@ -22,35 +22,70 @@ MOST_SETTINGS_BYTES = 4 << 20
 HEAD_BYTES = 1 << 16
 MOST_MODEL_CHARS = 200
 TRUE_WORDS = frozenset(("1", "true", "yes", "on"))
+LEAST_WINDOW, MOST_WINDOW = 100_000, 1_000_000  # the client's own bounds for a configured window
+MOST_MODELS = 50
+WINDOW_VARIABLE = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
 
 
 class Switches(NamedTuple):  # a dataclass costs 20 ms to import, and a compaction waits
     """None: not turned. `model` is the one asked for where that is a `[1m]`: the transcript
-    and the requests leave the suffix out."""
+    and the requests leave the suffix out. `model_windows` holds the windows set for single models,
+    0 where one was set to "auto"; `agent_window` caps a subagent's window."""
 
     auto_compact_window: int | None = None
+    model_windows: tuple[tuple[str, int], ...] = ()
+    agent_window: int | None = None
     percent_override: float | None = None
     max_output_tokens: int | None = None
     max_context_tokens: int | None = None
     large_windows_off: bool = False
     compaction_off: bool = False
     model: str = ""
+    window_source: str = ""  # the name of the switch that set `auto_compact_window`
+    off_source: str = ""  # the one that turned compaction off
 
     def as_json(self) -> dict[str, object]:
-        return {key: value for key, value in self._asdict().items() if value}
+        values = self._asdict() | {"model_windows": dict(self.model_windows)}
+        return {key: value for key, value in values.items() if value}
+
+    def window_for(self, model_id: str) -> tuple[int | None, str]:
+        """The window configured for a model, and the switch that says so."""
+        for model, tokens in self.model_windows:
+            if model == _canonical(model_id):
+                return tokens or None, f"modelSettings.{model}.autoCompactWindow"
+        return self.auto_compact_window, self.window_source or "autoCompactWindow"
+
+    def moving_limit_of(self, model_id: str) -> dict[str, object]:
+        """What of the switches decides where this model's window is compacted."""
+        window, _ = self.window_for(model_id)
+        found = self._replace(
+            auto_compact_window=window, model_windows=(), window_source="", off_source=""
+        )
+        return found.as_json()
 
 
 def from_json(value: object) -> Switches:
     """A note's switches; fields that are not ours or not right are left out."""
     if not isinstance(value, dict):
         return Switches()
-    kinds = {"large_windows_off": bool, "compaction_off": bool, "model": str}
     good = {
         name: value[name]
         for name in Switches._fields
-        if isinstance(value.get(name), kinds.get(name, (int, float))) and _sane(value[name])
+        if isinstance(value.get(name), KINDS.get(name, (int, float))) and _sane(value[name])
     }
+    windows = value.get("model_windows")
+    pairs = windows.items() if isinstance(windows, dict) else ()
+    good["model_windows"] = tuple((k, v) for k, v in pairs if type(v) is int and _sane(v))
     return Switches(**good)
+
+
+KINDS: dict[str, type] = {
+    "large_windows_off": bool,
+    "compaction_off": bool,
+    "model": str,
+    "window_source": str,
+    "off_source": str,
+}
 
 
 def _sane(value: object) -> bool:
@@ -61,14 +96,23 @@ def read(
     project: str = "",
     environ: Mapping[str, str] | None = None,
     command_line: Sequence[str] = (),
+    agent_type: str = "",
 ) -> Switches:
-    """All switches as they hold now: the command line wins, then variables, then the files."""
+    """All switches as they hold now, as client 2.1.325 ranks them: files, weakest first, then the
+    command line, then variables; a model asked for on the command line wins over a variable."""
     environ = os.environ if environ is None else environ
     found = Switches()
     for settings in settings_given(project, environ):
         found = _from_settings(found, settings)
-    found = _from_command_line(_from_environ(found, environ), command_line)
-    return found if found.model.endswith("[1m]") else found._replace(model="")
+    found = _from_environ(_window_of_command_line(found, command_line), environ)
+    model = _option(command_line, "--model")[:MOST_MODEL_CHARS] or found.model
+    found = found._replace(model=model if model.endswith("[1m]") else "")
+    if agent_type:
+        from holdfast.client import agent_definitions  # seldom needed, and a compaction waits
+
+        ceiling = agent_definitions.window_of(agent_type, project, environ)
+        found = found._replace(agent_window=ceiling)
+    return found
 
 
 def project_of(transcript: Path) -> str:
@@ -133,14 +177,19 @@ def _may_read(path: str) -> bool:
 
 
 def _from_settings(found: Switches, settings: Mapping[str, object]) -> Switches:
-    window = settings.get("autoCompactWindow")
-    if isinstance(window, (int, str)) and not isinstance(window, bool):
+    by_model = _model_windows(settings.get("modelSettings"))
+    window = _window_in_range(settings.get("autoCompactWindow"))
+    if window:  # it also replaces what weaker files set for single models
         found = found._replace(
-            auto_compact_window=_tokens(str(window)) or found.auto_compact_window
+            auto_compact_window=window, model_windows=by_model, window_source="autoCompactWindow"
         )
+    elif by_model:
+        merged = dict(found.model_windows) | dict(by_model)
+        found = found._replace(model_windows=tuple(merged.items()))
     enabled = settings.get("autoCompactEnabled")
     if isinstance(enabled, bool):
-        found = found._replace(compaction_off=not enabled)
+        source = "" if enabled else "autoCompactEnabled"
+        found = found._replace(compaction_off=not enabled, off_source=source)
     model = settings.get("model")
     if isinstance(model, str):
         found = found._replace(model=model[:MOST_MODEL_CHARS])
@@ -150,11 +199,44 @@ def _from_settings(found: Switches, settings: Mapping[str, object]) -> Switches:
     return found
 
 
+def _model_windows(value: object) -> tuple[tuple[str, int], ...]:
+    """By canonical name, 0 for "auto"; a key that is the canonical name wins over its aliases."""
+    if not isinstance(value, dict):
+        return ()
+    found: dict[str, int] = {}
+    for key, of_model in list(value.items())[:MOST_MODELS]:
+        told = of_model.get("autoCompactWindow") if isinstance(of_model, dict) else None
+        window = 0 if told == "auto" else _window_in_range(told)
+        name = _canonical(key[:MOST_MODEL_CHARS])
+        if window is not None and (key == name or name not in found):
+            found[name] = window
+    return tuple(found.items())
+
+
+def _canonical(model_id: str) -> str:
+    from holdfast.client import models  # 10 ms that only a window set for a model costs
+
+    return models.canonical(model_id)
+
+
+def _window_in_range(value: object) -> int | None:
+    """In a file the client takes a whole number between its bounds and ignores all else."""
+    whole = isinstance(value, int | float) and not isinstance(value, bool) and value == int(value)
+    good = whole and LEAST_WINDOW <= value <= MOST_WINDOW  # type: ignore[operator]
+    return int(value) if good else None  # type: ignore[call-overload]
+
+
 def _from_environ(found: Switches, environ: Mapping[str, str]) -> Switches:
     percent = _number(environ.get("CLAUDE_AUTOCOMPACT_PCT_OVERRIDE", ""))
+    window = _tokens(environ.get(WINDOW_VARIABLE, ""))
+    if window:
+        found = found._replace(
+            auto_compact_window=window, model_windows=(), window_source=WINDOW_VARIABLE
+        )
+    for name in ("DISABLE_AUTO_COMPACT", "DISABLE_COMPACT"):
+        if _true(environ.get(name, "")):
+            found = found._replace(compaction_off=True, off_source=name)
     return found._replace(
-        auto_compact_window=_tokens(environ.get("CLAUDE_CODE_AUTO_COMPACT_WINDOW", ""))
-        or found.auto_compact_window,
         percent_override=percent if percent and 0 < percent <= 100 else found.percent_override,
         max_output_tokens=_tokens(environ.get("CLAUDE_CODE_MAX_OUTPUT_TOKENS", ""))
         or found.max_output_tokens,
@@ -163,18 +245,19 @@ def _from_environ(found: Switches, environ: Mapping[str, str]) -> Switches:
         or found.max_context_tokens,
         large_windows_off=found.large_windows_off
         or _true(environ.get("CLAUDE_CODE_DISABLE_1M_CONTEXT", "")),
-        compaction_off=found.compaction_off
-        or _true(environ.get("DISABLE_AUTO_COMPACT", ""))
-        or _true(environ.get("DISABLE_COMPACT", "")),
     )
 
 
-def _from_command_line(found: Switches, words: Sequence[str]) -> Switches:
-    window = _tokens(_option(words, "--autocompact"))
-    model = _option(words, "--model")
+def _window_of_command_line(found: Switches, words: Sequence[str]) -> Switches:
+    """`--autocompact 150` means 150,000, as the client reads it."""
+    told = _option(words, "--autocompact")
+    window = _tokens(told)
+    if not window:
+        return found
+    if told[-1:].isdigit() and 100 <= window <= 1_000:
+        window *= 1_000
     return found._replace(
-        auto_compact_window=window or found.auto_compact_window,
-        model=model[:MOST_MODEL_CHARS] or found.model,
+        auto_compact_window=window, model_windows=(), window_source="--autocompact"
     )
 
 

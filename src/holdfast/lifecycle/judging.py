@@ -12,8 +12,7 @@ from holdfast.hook.moment import Moment
 from holdfast.lifecycle import noting
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
-from holdfast.window import arm, audit, monitor, rolling, view, words
-from holdfast.window import seen as kept
+from holdfast.window import arm, audit, monitor, observed_limits, rolling, view, words
 from holdfast.window.crossing import Crossing, cross
 from holdfast.window.state import State, WindowBusy, held
 from holdfast.window.view import View
@@ -80,7 +79,7 @@ def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
     if seen.reading.basis == "compacting":
         arm.put(moment.folder, state, arm.wake_next(state))
         return News()
-    kept.add(list(seen.compactions))
+    observed_limits.add(seen.observations)
     known = seen.reading.basis in ("usage", "boundary")
     crossing = cross(state, seen.verdict, moment.now_ms, settings, may_free=known)
     lines = spool.lines(moment.folder)

@@ -29,7 +29,10 @@ def note(state: State, moment: Moment) -> None:
     state.at_ms = moment.now_ms
     state.started_ms = state.started_ms or moment.now_ms
     command_line = switches.command_line_of(os.environ.get("CLAUDE_PID", ""))
-    state.switches = switches.read(state.project, os.environ, command_line).as_json()
+    agent_type = state.agent_type if state.agent_id else ""
+    turned = switches.read(state.project, os.environ, command_line, agent_type).as_json()
+    if turned != state.switches or not state.switches_ms:
+        state.switches, state.switches_ms = turned, moment.now_ms
 
 
 def _bring_back(state: State, now_ms: int) -> None:
@@ -39,6 +42,7 @@ def _bring_back(state: State, now_ms: int) -> None:
     state.rolled_ms = min(state.rolled_ms, now_ms)
     state.compacting_ms = min(state.compacting_ms, now_ms)
     state.started_ms = min(state.started_ms, now_ms)
+    state.switches_ms = min(state.switches_ms, now_ms)
 
 
 def _name(payload: dict[str, Any], key: str) -> str:

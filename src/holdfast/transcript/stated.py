@@ -1,5 +1,6 @@
 """What a transcript says of itself: whose session it is, and how often it was compacted."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast.transcript.entries import Boundary, Summary
@@ -19,16 +20,31 @@ def session_id(path: Path) -> str:
     return found[-1] if found else ""
 
 
-def compactions(path: Path) -> int:
+@dataclass(frozen=True, slots=True)
+class Compactions:
+    """How often a window was compacted, and its microcompactions since the last time."""
+
+    count: int = 0
+    thinned: tuple[Boundary, ...] = ()
+
+
+def compactions(path: Path, *, sidechain: bool = False) -> Compactions:
     """From the few lines that tell of one: a gigabyte takes a second, not ten."""
     boundaries = summaries = 0
+    thinned: list[Boundary] = []
     with path.open("rb") as file:
         for data in file:
-            if any(sign in data for sign in _SIGNS):
-                told = _entry(data)
-                boundaries += isinstance(told, Boundary) and told.resets_window
+            if not any(sign in data for sign in _SIGNS):
+                continue
+            told = _entry(data)
+            if isinstance(told, Boundary) and not told.resets_window:
+                thinned += [told] if sidechain or not told.is_sidechain else []
+            elif isinstance(told, Boundary | Summary):
+                boundaries += isinstance(told, Boundary)
                 summaries += isinstance(told, Summary)
-    return boundaries or summaries  # client 1.0.53 wrote no boundary line
+                thinned.clear()
+    # client 1.0.53 wrote no boundary line
+    return Compactions(boundaries or summaries, tuple(thinned))
 
 
 def _entry(data: bytes) -> object:

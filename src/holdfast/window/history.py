@@ -39,16 +39,32 @@ OVERHEAD_UNKNOWN = 20_000  # system prompt and tools of a plain session
 OVERHEAD_MOST = 80_000  # more is not overhead: the session was resumed or forked
 
 
+Told = Operation | Boundary | Summary
+
 _kept: list[Following] = []
+
+
+@dataclass(frozen=True, slots=True)
+class Compaction:
+    """A boundary with the model that had filled the window; `waited_ms` since its last answer."""
+
+    boundary: Boundary
+    model: str = ""
+    waited_ms: int = 0
 
 
 @dataclass(slots=True)
 class History:
-    """`totals` and `times_ms` have one number per answer since the window was last freed."""
+    """`totals`, `levels` and `times_ms` have one number per answer since the last compaction.
+
+    `totals` is what each answer left in the window; `levels` is the same less what was cleared by
+    microcompactions since, so that the difference of two neighbours is growth.
+    """
 
     totals: list[int] = field(default_factory=list)
+    levels: list[int] = field(default_factory=list)
     times_ms: list[int] = field(default_factory=list)
-    boundaries: list[Boundary] = field(default_factory=list)
+    compactions: list[Compaction] = field(default_factory=list)
     density: float | None = None
     model: str = ""
     version: str = ""
@@ -61,14 +77,25 @@ def of(path: str, *, sidechain: bool = False) -> History:
         found = list(operations(_entries(path, start), sidechain=sidechain))
     except (OSError, Unreadable, ValueError):
         return History()
-    history = History(boundaries=[b for b in found if isinstance(b, Boundary)])
-    asked = _since_reset(found)
+    history = History(compactions=_compactions(found))
+    since = _since_reset(found)
+    asked = [item for item in since if isinstance(item, Operation)]
     history.density = fit_density(asked)
-    for operation in asked:
-        history.totals.append(total_tokens(operation, history.density or mark.DENSITY))
-        history.times_ms.append(int((operation.epoch_s or 0) * 1000))
-        history.model, history.version = operation.model, operation.version
+    for item in since:
+        if isinstance(item, Boundary):
+            history.levels = lowered(history.levels, item)
+            continue
+        total = total_tokens(item, history.density or mark.DENSITY)
+        history.totals.append(total)
+        history.levels.append(total)
+        history.times_ms.append(int((item.epoch_s or 0) * 1000))
+        history.model, history.version = item.model, item.version
     return history
+
+
+def lowered(levels: list[int], microcompaction: Boundary) -> list[int]:
+    """Earlier levels as if what is cleared now had never been there."""
+    return [level - microcompaction.saved_tokens for level in levels]
 
 
 def follow() -> None:
@@ -82,14 +109,33 @@ def _entries(path: str, start: int) -> Iterator[Entry]:
     return _kept[0].entries(path, start) if _kept else read(Path(path), start=start)
 
 
-def _since_reset(found: list[Operation | Boundary | Summary]) -> list[Operation]:
-    kept: list[Operation] = []
+def _since_reset(found: list[Told]) -> list[Operation | Boundary]:
+    """Operations and microcompactions since the last compaction."""
+    kept: list[Operation | Boundary] = []
+    for item in found:
+        if isinstance(item, Boundary) and item.resets_window:
+            kept.clear()
+        elif not isinstance(item, Summary):
+            kept.append(item)
+    return kept
+
+
+def _compactions(found: list[Told]) -> list[Compaction]:
+    kept: list[Compaction] = []
+    last: Operation | None = None
     for item in found:
         if isinstance(item, Operation):
-            kept.append(item)
+            last = item
         elif isinstance(item, Boundary) and item.resets_window:
-            kept.clear()
+            kept.append(_compaction(item, last))
     return kept
+
+
+def _compaction(boundary: Boundary, last: Operation | None) -> Compaction:
+    if last is None:
+        return Compaction(boundary)
+    waited_s = (boundary.epoch_s or 0) - (last.lines[-1].epoch_s or 0)
+    return Compaction(boundary, last.model, max(0, int(waited_s * 1000)))
 
 
 def total_tokens(operation: Operation, density: float) -> int:

@@ -100,6 +100,8 @@ class Replayer:
                 self._operation(item)
             elif isinstance(item, Boundary) and item.resets_window:
                 self._compaction(item)
+            elif isinstance(item, Boundary):
+                self._microcompaction(item)
         return self.replay
 
     def _operation(self, item: Operation) -> None:
@@ -151,6 +153,11 @@ class Replayer:
                 crossing.checkpoint,
             )
         )
+
+    def _microcompaction(self, boundary: Boundary) -> None:
+        """Old results are cleared; the window goes on."""
+        self._used = max(0, self._used - boundary.saved_tokens)
+        self._totals = history.lowered(self._totals, boundary)
 
     def _compaction(self, boundary: Boundary) -> None:
         replay = self.replay

@@ -37,6 +37,7 @@ class State:
     model: str = ""
     client_version: str = ""
     switches: dict[str, Any] = {}  # noqa: RUF012 (every state gets its own, below)
+    switches_ms: int = 0  # since when hooks have seen them so; 0: no hook has
     stated_window: int = 0
     window_tokens: int = 0
     edge_tokens: int = 0

@@ -13,9 +13,10 @@ from holdfast.client.edge import Edge
 from holdfast.client.switches import Switches
 from holdfast.hook.moment import Moment
 from holdfast.settings.load import Settings
-from holdfast.window import fallback, guard, history, seen, velocity
+from holdfast.window import fallback, guard, history, observed_limits, velocity
 from holdfast.window.guard import Thresholds, Verdict
-from holdfast.window.history import History
+from holdfast.window.history import Compaction, History
+from holdfast.window.observed_limits import Observation
 from holdfast.window.reading import Reading
 from holdfast.window.state import State
 from holdfast.window.velocity import Forecast
@@ -24,6 +25,7 @@ from holdfast.wire.inert import inert
 from holdfast.wire.tail import Tail
 
 COMPACTING_MS = 10 * 60_000  # a compaction that took longer than this never came
+IDLE_MS = 30 * 60_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class View:
     verdict: Verdict
     model: str
     client_version: str
-    compactions: tuple[seen.Seen, ...] = ()  # those this transcript tells of
+    observations: tuple[Observation, ...] = ()  # of where the client compacted, here
 
 
 def of_moment(moment: Moment, state: State, settings: Settings) -> View:
@@ -62,20 +64,20 @@ def _of(
     past = history.of(state.transcript, sidechain=bool(state.agent_id))
     _learn(state, end, past, folder)
     used = end.used_tokens(state.density, state.overhead_tokens, pending)
-    told = _told(state, past)
+    told = _observed(state, past)
     edge = _edge(state, past, used, told)
     reading = _reading(end, folder, state, edge, used, now_ms)
     state.window_tokens, state.edge_tokens = edge.window_tokens, edge.edge_tokens
     state.edge_kind, state.edge_source = edge.kind, edge.source
     state.used_tokens, state.basis = reading.used_tokens, reading.basis
     state.estimated, state.at_ms = reading.estimated, now_ms
-    ahead = velocity.forecast(past.totals, past.times_ms, reading.used_tokens, edge.edge_tokens)
+    ahead = velocity.forecast(past.levels, past.times_ms, reading.used_tokens, edge.edge_tokens)
     state.velocity, state.pace_ms = ahead.velocity_tokens_per_op or 0.0, ahead.pace_ms or 0.0
     return View(
         reading,
         edge,
         ahead,
-        guard.judge(past.totals, reading.used_tokens, edge.edge_tokens, Thresholds.of(settings)),
+        guard.judge(past.levels, reading.used_tokens, edge.edge_tokens, Thresholds.of(settings)),
         state.model,
         state.client_version,
         told,
@@ -96,27 +98,41 @@ def _learn(state: State, end: Tail, past: History, folder: str) -> None:
         )
 
 
-def _told(state: State, past: History) -> tuple[seen.Seen, ...]:
-    key = seen.key(state.model, state.client_version, client_switches.from_json(state.switches))
+def _observed(state: State, past: History) -> tuple[Observation, ...]:
+    """Automatic compactions of this window since its switches were last turned."""
+    turned = client_switches.from_json(state.switches)
     return tuple(
-        seen.Seen(key, boundary.pre_tokens, boundary.uuid)
-        for boundary in past.boundaries
-        if boundary.pre_tokens and boundary.trigger == "auto" and boundary.uuid
+        Observation(
+            observed_limits.conditions(
+                one.model or state.model, one.boundary.version or state.client_version, turned
+            ),
+            one.boundary.pre_tokens or 0,
+            one.boundary.uuid,
+            int((one.boundary.epoch_s or 0) * 1000),
+        )
+        for one in past.compactions
+        if _tells_limit(one, state.switches_ms)
     )
 
 
-def _edge(state: State, past: History, used: int, told: tuple[seen.Seen, ...]) -> Edge:
+def _tells_limit(one: Compaction, since_ms: int) -> bool:
+    """An idle compaction comes below the limit, 54 minutes after the last answer."""
+    boundary = one.boundary
+    known = bool(boundary.pre_tokens and boundary.uuid) and boundary.trigger == "auto"
+    return known and one.waited_ms < IDLE_MS and (boundary.epoch_s or 0) * 1000 >= since_ms
+
+
+def _edge(state: State, past: History, used: int, told: tuple[Observation, ...]) -> Edge:
     turned: Switches = client_switches.from_json(state.switches)
-    key = seen.key(state.model, state.client_version, turned)
-    known = seen.load()
-    marks = {row.mark for row in known}
+    wanted = observed_limits.conditions(state.model, state.client_version, turned)
     return client_edge.find(
         state.model,
         state.client_version,
         turned,
         used_tokens=_most(used, past.totals),
         stated_window=None if state.agent_id else state.stated_window,
-        seen_pre_tokens=seen.pre_tokens(key, [*known, *(r for r in told if r.mark not in marks)]),
+        seen_pre_tokens=observed_limits.load().pre_tokens(wanted, told),
+        passed_tokens=sorted(past.totals)[-2] if len(past.totals) > 1 else 0,
     )
 
 

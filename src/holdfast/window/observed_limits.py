@@ -1,0 +1,145 @@
+"""Automatic compactions seen on this machine: evidence of where the client really compacts.
+
+Kept in `seen.json`, version 2. Version 1 also held microcompactions, told apart by nothing in the
+file, so all its rows are dropped: the next compactions teach again what was right in them.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from holdfast.client import edge
+from holdfast.client.edge import Edge
+from holdfast.client.switches import Switches, from_json
+from holdfast.wire import log, places
+
+VERSION = 2
+MOST = 400
+
+
+class Conditions(NamedTuple):
+    """What must be the same for one compaction to tell about the next."""
+
+    model: str
+    client_version: str
+    switches: str  # those that move the limit, as sorted JSON
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """One automatic compaction; `boundary` is the id of its line, so that it counts once."""
+
+    conditions: Conditions
+    pre_tokens: int
+    boundary: str
+    at_ms: int
+
+
+@dataclass(frozen=True, slots=True)
+class Observed:
+    """All that is known; compactions up to `forgotten_ms` were forgotten and do not count."""
+
+    observations: tuple[Observation, ...] = ()
+    forgotten_ms: int = 0
+    is_current: bool = True  # False: written by a release that took microcompactions in
+
+    def pre_tokens(self, wanted: Conditions, new: Iterable[Observation] = ()) -> list[int]:
+        known = {one.boundary: one for one in (*self.observations, *self.not_forgotten(new))}
+        return [one.pre_tokens for one in known.values() if one.conditions == wanted]
+
+    def not_forgotten(self, new: Iterable[Observation]) -> list[Observation]:
+        return [one for one in new if one.at_ms > self.forgotten_ms]
+
+
+def conditions(model: str, client_version: str, switches: Switches) -> Conditions:
+    turned = json.dumps(switches.moving_limit_of(model), sort_keys=True)
+    return Conditions(model, client_version, turned)
+
+
+def path() -> Path:
+    return Path(places.home(), "seen.json")
+
+
+def load() -> Observed:
+    data = places.read_small(str(path()), 1 << 20)
+    if not data:
+        return Observed()
+    try:
+        return _decoded(json.loads(data))
+    except (ValueError, KeyError, TypeError, RecursionError, OverflowError) as slip:
+        log.add("WARN", "limits", f"{path()} was not read: {slip!r}")
+        return Observed()
+
+
+def _decoded(value: Any) -> Observed:
+    if value["version"] == 1:
+        return Observed(is_current=False)
+    if value["version"] != VERSION:
+        return Observed()
+    rows = [
+        Observation(
+            Conditions(*(str(row[name]) for name in Conditions._fields)),
+            int(row["pre_tokens"]),
+            str(row["boundary"]),
+            int(row["at_ms"]),
+        )
+        for row in value["observations"][-MOST:]
+    ]
+    return Observed(tuple(rows), int(value["forgotten_ms"]))
+
+
+def add(new: Iterable[Observation]) -> None:
+    """Save what is not known yet; two writers at once may lose one, and the next hook adds it."""
+    found = load()
+    boundaries = {one.boundary for one in found.observations}
+    fresh = [one for one in found.not_forgotten(new) if one.boundary not in boundaries]
+    if not found.is_current:
+        words = "limits learned by an earlier release were dropped: microcompactions were among"
+        log.add("INFO", "limits", f"{words} them")
+    if fresh or not found.is_current:
+        _save([*found.observations, *fresh][-MOST:], found.forgotten_ms)
+
+
+def forget(now_ms: int) -> int:
+    """Drop all observations; compactions up to now are not learned again. Says how many."""
+    found = load()
+    _save([], now_ms)
+    return len(found.observations)
+
+
+def learned() -> list[dict[str, Any]]:
+    """Every limit that compactions on this machine set against the table, with its source."""
+    seen: defaultdict[Conditions, list[int]] = defaultdict(list)
+    for one in load().observations:
+        seen[one.conditions].append(one.pre_tokens)
+    found = (_edge_of(where, tokens) for where, tokens in seen.items())
+    return [
+        {"tokens": one.edge_tokens, "source": one.source}
+        for one in found
+        if one.source.startswith("learned")
+    ]
+
+
+def _edge_of(where: Conditions, pre_tokens: list[int]) -> Edge:
+    turned = from_json(json.loads(where.switches))
+    return edge.find(where.model, where.client_version, turned, seen_pre_tokens=pre_tokens)
+
+
+def _save(observations: list[Observation], forgotten_ms: int) -> None:
+    rows = [
+        {
+            **one.conditions._asdict(),
+            "pre_tokens": one.pre_tokens,
+            "boundary": one.boundary,
+            "at_ms": one.at_ms,
+        }
+        for one in observations
+    ]
+    value = {"version": VERSION, "forgotten_ms": forgotten_ms, "observations": rows}
+    Path(places.home()).mkdir(mode=0o700, parents=True, exist_ok=True)
+    places.replace_whole(str(path()), json.dumps(value).encode("utf-8", "replace"))

@@ -1,0 +1,167 @@
+"""Where the client really compacts, learned from sessions on this machine through real hooks."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from holdfast.cli.main import holdfast_command
+from tests.builders import (
+    a_boundary,
+    a_microcompaction,
+    a_result,
+    a_summary,
+    a_transcript,
+    an_answer,
+)
+from tests.hot.hooks import fire
+
+OPUS = "claude-opus-4-5-20251101"
+
+
+def _in(minutes: float) -> str:
+    """A time as the client writes it; the hooks of a test run now."""
+    return (datetime.now(UTC) + timedelta(minutes=minutes)).isoformat().replace("+00:00", "Z")
+
+
+def _run(*arguments: str) -> str:
+    run = CliRunner().invoke(holdfast_command, arguments)
+    assert run.exit_code == 0, run.output
+    return run.output
+
+
+def _status(*arguments: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(_run("status", "--json", *arguments))
+    return found
+
+
+def _compacted(path: Path, session: str, pre: int, *, idle_minutes: float = 0, **own: Any) -> None:
+    """A session whose hooks were there when it was compacted at `pre` tokens."""
+    fire("SessionStart", path, session=session, source="startup", **own)
+    lines = [
+        an_answer(118_000, id=f"a{pre}", calls=("t1",), at=_in(0)),
+        a_result("t1"),
+        {**a_boundary(pre=pre, at=_in(idle_minutes)), "uuid": f"{session}-{pre}"},
+        a_summary(),
+        an_answer(25_000, id=f"b{pre}", calls=("t2",), at=_in(idle_minutes)),
+    ]
+    fire("PostToolUse", a_transcript(path, *lines), session=session, tool_use_id="t2", **own)
+
+
+def _limit_of_another(tmp_path: Path, session: str = "other", **own: Any) -> int:
+    other = a_transcript(tmp_path / f"{session}.jsonl", an_answer(50_000))
+    fire("PostToolUse", other, session=session, **own)
+    found: int = _status("--session", session)["edge_tokens"]
+    return found
+
+
+@pytest.mark.requirement("W3", "W9")
+def test_two_agreeing_compactions_move_the_limit_for_other_sessions(tmp_path: Path) -> None:
+    _compacted(tmp_path / "s1.jsonl", "s1", 120_000)
+    assert _limit_of_another(tmp_path) == 167_000, "one contradicts the table and is not believed"
+    _compacted(tmp_path / "s2.jsonl", "s2", 121_000)
+    assert _limit_of_another(tmp_path) == 120_000
+    words = "learned from 2 compactions of claude-sonnet-4-6 on client 2.1.325"
+    assert words in " ".join(_run("status", "--session", "other").split())
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("W9")
+def test_a_limit_belongs_to_the_switches_it_was_seen_with(tmp_path: Path) -> None:
+    turned = {"CLAUDE_CODE_MAX_OUTPUT_TOKENS": "8000"}
+    for session, pre in (("s1", 120_000), ("s2", 121_000)):
+        _compacted(tmp_path / f"{session}.jsonl", session, pre, environ=turned)
+    assert _limit_of_another(tmp_path) == 167_000
+    assert _limit_of_another(tmp_path, "third", environ=turned) == 120_000
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("W9", "W10")
+def test_an_idle_compaction_teaches_no_limit(tmp_path: Path) -> None:
+    for session, pre in (("s1", 120_000), ("s2", 121_000)):
+        _compacted(tmp_path / f"{session}.jsonl", session, pre, idle_minutes=54)
+    assert _limit_of_another(tmp_path) == 167_000
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("W9")
+def test_a_forgotten_limit_is_not_learned_again_from_the_same_compactions(tmp_path: Path) -> None:
+    for session, pre in (("s1", 120_000), ("s2", 121_000)):
+        _compacted(tmp_path / f"{session}.jsonl", session, pre)
+    assert _limit_of_another(tmp_path) == 120_000
+    assert "forgot 2 compactions" in _run("status", "--forget-limits")
+    fire("PostToolUse", tmp_path / "s1.jsonl", session="s1", tool_use_id="t2")
+    assert _limit_of_another(tmp_path) == 167_000
+
+
+def _a_session_with_microcompactions(path: Path) -> Path:
+    """As the corpus has it: three such lines, and the window goes on beyond each."""
+    return a_transcript(
+        path,
+        an_answer(135_000, id="m1", model=OPUS, version="2.1.17", calls=("t1",)),
+        a_microcompaction(21_294, 60_364, cleared=("t1", "t2")),
+        an_answer(110_000, id="m2", model=OPUS, version="2.1.17"),
+        a_microcompaction(20_134, 56_973, cleared=("t3",)),
+        an_answer(126_000, id="m3", model=OPUS, version="2.1.17", calls=("t4",)),
+    )
+
+
+@pytest.mark.requirement("W9")
+def test_microcompactions_teach_no_limit_and_are_shown(tmp_path: Path) -> None:
+    path = _a_session_with_microcompactions(tmp_path / "s1.jsonl")
+    for _ in range(2):
+        fire("PostToolUse", path, tool_use_id="t4")
+    found = _status("--transcript", str(path))
+    assert found["edge_tokens"] == 155_000
+    assert found["edge_source"].startswith("model table")
+    assert found["microcompactions"] == {
+        "count": 2,
+        "saved_tokens": 41_428,
+        "cleared_tool_use_ids": ["t1", "t2", "t3"],
+    }
+    assert found["compactions"] == 0
+    shown = _run("status", "--transcript", str(path))
+    assert "3 tool results, about 41,428 tokens, by 2 microcompactions" in shown
+    assert _limit_of_another(tmp_path) == 167_000
+
+
+@pytest.mark.requirement("W9")
+def test_what_was_cleared_is_no_fall_in_the_forecast(tmp_path: Path) -> None:
+    lines = [
+        an_answer(used, id=f"m{used}", calls=(f"t{used}",), at=f"2026-01-01T00:0{n}:00.000Z")
+        for n, used in enumerate((100_000, 104_000, 108_000, 92_000))
+    ]
+    lines.insert(3, a_microcompaction(20_000))
+    found = _status("--transcript", str(a_transcript(tmp_path / "t.jsonl", *lines)))
+    assert found["velocity_tokens_per_op"] == pytest.approx(4_000, abs=100)
+
+
+@pytest.mark.requirement("W9")
+def test_limits_learned_by_the_previous_release_are_removed(tmp_path: Path, own_home: Path) -> None:
+    key = f"{OPUS}|2.1.17|{{}}"
+    rows = [[key, 60_364, "u1"], [key, 56_973, "u2"], [key, 57_100, "u3"]]
+    seen = own_home / ".holdfast" / "seen.json"
+    seen.parent.mkdir()
+    seen.write_text(json.dumps({"version": 1, "seen": rows}))
+    path = a_transcript(
+        tmp_path / "t.jsonl", an_answer(82_000, model=OPUS, version="2.1.17", calls=("t1",))
+    )
+    fire("PostToolUse", path, tool_use_id="t1")
+    assert _status()["edge_tokens"] == 155_000
+    assert json.loads(seen.read_text()) == {"version": 2, "forgotten_ms": 0, "observations": []}
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("W9")
+def test_doctor_tells_which_limits_were_learned_and_how_to_forget_them(tmp_path: Path) -> None:
+    for session, pre in (("s1", 120_000), ("s2", 121_000)):
+        _compacted(tmp_path / f"{session}.jsonl", session, pre)
+    shown = CliRunner().invoke(holdfast_command, ["doctor"]).output
+    assert "120,000" in shown
+    assert "learned from 2 compactions of claude-sonnet-4-6 on client 2.1.325" in shown
+    assert "holdfast status --forget-limits" in shown
