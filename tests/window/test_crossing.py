@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.client.edge import Edge
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.window import words
 from holdfast.window.crossing import Crossing, cross
 from holdfast.window.guard import Alert, Zone
+from holdfast.window.reading import Reading
 from holdfast.window.state import State
 from holdfast.window.velocity import Forecast
 from tests.builders import a_verdict
@@ -100,13 +102,15 @@ def test_zone_and_alert_of_one_moment_are_one_message(
 @pytest.mark.parametrize("share", [0.76, 0.86, 0.91, 0.94, 0.98, 3.0])
 @pytest.mark.parametrize("edge", [967_000, 999_999_999])
 @pytest.mark.parametrize("kind", ["early", "window", "refusal"])
+@pytest.mark.parametrize("estimated", [False, True])
 def test_a_message_costs_at_most_sixty_tokens(
-    settings: Settings, share: float, edge: int, kind: str
+    settings: Settings, share: float, edge: int, kind: str, estimated: bool
 ) -> None:
     crossing, verdict = _cross(State(), share, settings), a_verdict(share)
     ahead = Forecast(1_234.5, 123_456, 99_999.9, "")
     for said in (words.to_model, words.to_user):
-        text = said(crossing, verdict, ahead, int(share * edge), edge, kind)
+        reading = Reading(int(share * edge), 0, estimated=estimated)
+        text = said(crossing, verdict, ahead, reading, Edge(edge, edge, kind, ""))
         assert len(text) / 3.5 <= 60, text
         assert text.endswith("."), text
 
@@ -116,6 +120,7 @@ def test_at_critical_the_model_starts_nothing_new_and_the_user_is_asked_to_compa
     settings: Settings,
 ) -> None:
     crossing, ahead = _cross(State(), 0.98, settings), Forecast(None, None, None, "")
-    facts = (crossing, a_verdict(0.98), ahead, 980_000, 1_000_000, "early")
+    limit = Edge(1_033_000, 1_000_000, "early", "")
+    facts = (crossing, a_verdict(0.98), ahead, Reading(980_000, 0), limit)
     assert "Start nothing new" in words.to_model(*facts)
     assert "/compact now" in words.to_user(*facts)

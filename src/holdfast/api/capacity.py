@@ -71,6 +71,7 @@ class Short(Answer):
     zone: str
     alert: str | None
     usage_percent: float
+    estimated: bool
     minutes_remaining: str
     current_usage: int
     max_capacity: int
@@ -90,6 +91,7 @@ class Room(Answer):
     zone: str
     alert: str | None
     room_tokens: int | None
+    estimated: bool
     velocity_tokens_per_op: float | None
     ops_left: int | None
     minutes_left: float | None
@@ -212,6 +214,7 @@ def shown(agent_id: str, row: Row) -> dict[str, Any]:
 
 UNKNOWN: dict[str, Any] = {
     "zone": "unknown",
+    "estimated": True,
     "alert": None,
     "usage_percent": 0.0,
     "minutes_remaining": "unknown",

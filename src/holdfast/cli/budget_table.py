@@ -7,6 +7,7 @@ import click
 from holdfast.checkpoint.escape import shown
 from holdfast.cli import colours
 from holdfast.lifecycle.budgeting import Part, Status
+from holdfast.window.words import about
 
 SHOWN_CHARS = 90
 
@@ -15,7 +16,8 @@ def show(found: Status, most: int) -> None:
     spent = f"{found.spent_tokens:,} of {found.max_tokens:,} tokens"
     click.echo(f"brief    {spent}, role {found.role}")
     left = colours.left(found.ops_left, found.minutes_left)
-    click.echo(f"window   {found.used_ratio:.1%} used; {left} ({shown(found.forecast_basis)})")
+    share = f"{about(found.estimated)}{found.used_ratio:.1%}"
+    click.echo(f"window   {share} used; {left} ({shown(found.forecast_basis)})")
     for part in found.parts:
         _show_part(part, most)
     for words in found.loans:

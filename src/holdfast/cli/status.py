@@ -15,7 +15,7 @@ from holdfast.cli.watched_by import who
 from holdfast.settings import load as settings_load
 from holdfast.transcript import stated
 from holdfast.watcher import seat
-from holdfast.window import health, readings, view
+from holdfast.window import health, readings, view, words
 from holdfast.wire.inert import inert
 
 
@@ -63,13 +63,17 @@ def _forget_limits() -> None:
 
 
 def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
-    """What the stop guard looks at is shown whether it is on or off."""
+    """The report, with what only `status` shows: cleared results, and what the stop guard looks
+    at, whether it is on or off."""
     from holdfast.lifecycle import stopping
     from holdfast.window import stop_guard
 
     found = report(chosen)
+    found["microcompactions"] = _microcompactions(chosen)
     state, now_ms = chosen.state, int(time.time() * 1000)
-    against = stopping.standing(state, chosen.folder, found["used_tokens"], now_ms, {})
+    against = stopping.standing(
+        state, chosen.folder, found["used_tokens"], now_ms, {}, estimated=found["estimated"]
+    )
     wanted = settings_load.load(state.project).word("stop_guard") == "on"
     found["stop_guard"] = {
         "on": wanted or bool(state.stop_guard),  # a session's own variable is seen by its hooks
@@ -97,7 +101,6 @@ def report(chosen: Chosen) -> dict[str, Any]:
     found["settings_slips"] = list(settings.slips)
     found["readings"] = readings.of(chosen.folder)
     found["watcher"] = seat.holder()
-    found["microcompactions"] = _microcompactions(chosen)
     if settings.word("server"):
         found["server"] = _server()
     return found
@@ -144,7 +147,8 @@ def show(found: dict[str, Any]) -> None:
     zone = str(found["zone"])
     head = Text("context ", style="bold")
     head.append_text(colours.bar(found["used_ratio"], zone))
-    head.append(f" {found['used_ratio']:.1%} ", style=colours.ZONE_STYLE[zone])
+    share = f"{words.about(found['estimated'])}{found['used_ratio']:.1%}"
+    head.append(f" {share} ", style=colours.ZONE_STYLE[zone])
     head.append(zone, style=colours.ZONE_STYLE[zone])
     if found["alert"]:
         head.append(f", {found['alert']}", style=colours.ALERT_STYLE[found["alert"]])
@@ -158,7 +162,7 @@ def show(found: dict[str, Any]) -> None:
 
 
 def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
-    about = "about " if found["estimated"] else ""
+    about = words.about(found["estimated"])
     used = f"{about}{found['used_tokens']:,} of {found['edge_tokens']:,} tokens"
     edge = f"{found['edge_tokens']:,} in a window of {found['window_tokens']:,}"
     rows = [
@@ -184,7 +188,7 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if found.get("server"):
         rows.append(("server", _told(found["server"])))
     if "stop_guard" in found:
-        rows.append(("stop guard", _stop_guard(found["stop_guard"])))
+        rows.append(("stop guard", _stop_guard(found["stop_guard"], about)))
     return rows + [("settings", slip) for slip in found["settings_slips"]]
 
 
@@ -209,16 +213,16 @@ def _checkpoint(found: dict[str, Any]) -> list[tuple[str, str]]:
 
 def _told(server: dict[str, Any]) -> str:
     heard = _ago(server["answered_ms"]) if server["answered_ms"] else "never"
-    words = [f"{server['url']}, answered {heard}, {server['batches']} batches sent"]
-    words += [server["words"]] if server["words"] else []
-    words += [f"refused: {', '.join(server['refused'])}"] if server["refused"] else []
-    return "; ".join(words)
+    told = [f"{server['url']}, answered {heard}, {server['batches']} batches sent"]
+    told += [server["words"]] if server["words"] else []
+    told += [f"refused: {', '.join(server['refused'])}"] if server["refused"] else []
+    return "; ".join(told)
 
 
-def _stop_guard(found: dict[str, Any]) -> str:
+def _stop_guard(found: dict[str, Any], about: str) -> str:
     against = [f"{one} runs" for one in found["running_subtasks"]]
     against += [f"not resolved: {one}" for one in found["unresolved_errors"]]
-    against.append(f"{found['unsaved_ratio']:.0%} used since the last checkpoint")
+    against.append(f"{about}{found['unsaved_ratio']:.0%} used since the last checkpoint")
     forced = ", stops are forced" if found["forced"] else ""
     return f"{'on' if found['on'] else 'off'}{forced}; {', '.join(against)}"
 

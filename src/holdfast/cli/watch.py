@@ -17,6 +17,7 @@ from holdfast.cli import choose, colours
 from holdfast.cli.ending import told_to_end
 from holdfast.cli.path_end import PathEnd
 from holdfast.cli.status import report
+from holdfast.window import words
 from holdfast.wire.inert import inert
 
 BAR, SHORT_BAR = 10, 4
@@ -66,7 +67,7 @@ def _table(rows: list[dict[str, Any]], width: int) -> Table:
     table.add_column("folder")
     for row in rows:
         zone = str(row["zone"])
-        about = "~" if row["estimated"] else ""
+        about = words.about(row["estimated"])
         table.add_row(
             _cell(row["session_id"], 8),
             *((_cell(row["agent_type"] or row["agent_id"], 16),) if agents else ()),

@@ -33,7 +33,8 @@ def tell(moment: Moment) -> str:
         kept = keeping.take(state, moment.folder, trigger, moment.now_ms)
         arm.rouse(moment.folder, state)
     saved = f"checkpoint {kept.id}" if kept else "no checkpoint"
-    said = f"compaction ({trigger}) at {moment.line.used:,} tokens, {saved}"
+    about = "" if moment.tail.states_tokens() else "about "
+    said = f"compaction ({trigger}) at {about}{moment.line.used:,} tokens, {saved}"
     log.add("INFO", noting.place(state), said)
     if kept is None and _may_block(state, moment):
         return json.dumps({"decision": "block", "reason": REASON})

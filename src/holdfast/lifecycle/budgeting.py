@@ -62,6 +62,7 @@ class Status:
     pins: tuple[Pin, ...]
     evicted: tuple[str, ...]
     used_ratio: float
+    estimated: bool
     ops_left: int | None
     minutes_left: float | None
     forecast_basis: str
@@ -85,6 +86,7 @@ def status(state: State, folder: str, now_ms: int, max_tokens: int = DEFAULT_TOK
         pins=known.pins,
         evicted=tuple(sorted(known.evicted)),
         used_ratio=ahead["used_ratio"],
+        estimated=ahead["estimated"],
         ops_left=ahead["ops_left"],
         minutes_left=ahead["minutes_left"],
         forecast_basis=ahead["forecast_basis"],

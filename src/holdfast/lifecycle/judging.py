@@ -134,14 +134,7 @@ def _is_over(seen: View) -> bool:
 def _news(crossing: Crossing, seen: View) -> News:
     if not crossing.speaks:
         return News()
-    facts = (
-        crossing,
-        seen.verdict,
-        seen.forecast,
-        seen.reading.used_tokens,
-        seen.edge.edge_tokens,
-        seen.edge.kind,
-    )
+    facts = (crossing, seen.verdict, seen.forecast, seen.reading, seen.edge)
     return News(words.to_model(*facts), words.to_user(*facts))
 
 
@@ -169,7 +162,9 @@ def _saved(crossing: Crossing, state: State, seen: View, folder: str) -> str:
 
 
 def _line(crossing: Crossing, seen: View, saved: str) -> str:
-    parts = [f"{seen.verdict.used_ratio:.1%} used ({seen.reading.used_tokens:,} tokens)"]
+    reading = seen.reading
+    share = f"{words.about(reading.estimated)}{seen.verdict.used_ratio:.1%}"
+    parts = [f"{share} used ({words.counted(reading.used_tokens, reading.estimated)} tokens)"]
     if crossing.zone is not None:
         parts.append(f"zone {crossing.zone.name.lower()}")
     if crossing.alert is not None:

@@ -47,6 +47,7 @@ def _ours(folder: str, payload: dict[str, Any]) -> str:
     used = end.used_tokens(density, state.overhead_tokens)
     if end.basis == "none":
         used = _counted(payload)
+    about = "" if end.states_tokens() else "about "
     if not used:
         return _coloured("unknown", "holdfast: not known yet")
     edge_tokens = state.edge_tokens or _edge_tokens(payload, used)
@@ -56,7 +57,7 @@ def _ours(folder: str, payload: dict[str, Any]) -> str:
     if state.compacting_answer and state.compacting_answer == end.answer_id:
         return _coloured("compacting", "holdfast: compacting …")
     alert = guard.Alert(min(state.alert, guard.Alert.CRITICAL)).name.lower() if state.alert else ""
-    parts = [f"{_bar(ratio)} {ratio:.0%} {zone}{alert and ', ' + alert}"]
+    parts = [f"{_bar(ratio)} {about}{ratio:.0%} {zone}{alert and ', ' + alert}"]
     parts += _forecast(state, used, edge_tokens) if end.basis == "usage" else []
     parts += ["/compact"] if alert == "critical" else []
     return _coloured(zone, " · ".join(parts))

@@ -37,7 +37,8 @@ def _reason(moment: Moment) -> str:
     if settings_load.load(state.project).word("stop_guard") != "on":
         return ""  # turned off since the session was last judged
     used, now_ms = moment.line.used, moment.now_ms
-    found = stopping.standing(state, moment.folder, used, now_ms, moment.payload)
+    guessed = not moment.tail.states_tokens()
+    found = stopping.standing(state, moment.folder, used, now_ms, moment.payload, estimated=guessed)
     reason = stop_guard.judge(found)
     if reason:
         log.add("INFO", noting.place(state), f"a stop was held up once: {reason}")

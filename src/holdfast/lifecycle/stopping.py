@@ -23,7 +23,13 @@ NAMED_CHARS = 80
 
 
 def standing(
-    state: State, folder: str, used_tokens: int, now_ms: int, payload: Mapping[str, Any]
+    state: State,
+    folder: str,
+    used_tokens: int,
+    now_ms: int,
+    payload: Mapping[str, Any],
+    *,
+    estimated: bool = False,
 ) -> Standing:
     lines = spool.recent(folder, SPOOL_BYTES) if folder else []
     return Standing(
@@ -32,6 +38,7 @@ def standing(
         unsaved_ratio=stop_guard.unsaved_ratio(
             used_tokens, state.checkpoint_tokens, state.edge_tokens
         ),
+        estimated=estimated,
         forced=is_forced(folder),
     )
 

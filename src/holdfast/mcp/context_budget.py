@@ -15,7 +15,7 @@ from holdfast.mcp.asked import ContextBudget
 from holdfast.settings import load as settings_load
 from holdfast.window import health, view
 
-AHEAD = ("used_ratio", "ops_left", "minutes_left", "forecast_basis")
+AHEAD = ("used_ratio", "estimated", "ops_left", "minutes_left", "forecast_basis")
 
 
 def answer(asked: ContextBudget) -> Answer:

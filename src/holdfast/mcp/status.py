@@ -9,7 +9,7 @@ from holdfast.mcp import here
 from holdfast.mcp.answer import Answer
 from holdfast.mcp.asked import Status
 from holdfast.settings import load as settings_load
-from holdfast.window import company, health, view
+from holdfast.window import company, health, view, words
 
 SAID = (
     "status",
@@ -42,8 +42,9 @@ def answer(asked: Status) -> Answer:
     fields: dict[str, Any] = {name: found[name] for name in SAID}
     if asked.task_tokens:
         fields["task"] = health.fits(found, asked.task_tokens)
+    share = f"{words.about(found['estimated'])}{found['used_ratio']:.0%}"
     return Answer(
-        words=f"{found['used_ratio']:.0%} of {found['edge_tokens']:,} tokens used, {found['zone']}",
+        words=f"{share} of {found['edge_tokens']:,} tokens used, {found['zone']}",
         fields=fields,
         under="agents",
         rows=company.of(state, settings, now_ms, asked.task_tokens),

@@ -8,6 +8,7 @@ from holdfast.settings.load import Settings
 from holdfast.window import view
 from holdfast.window.live import is_over
 from holdfast.window.state import State
+from holdfast.window.words import about
 from holdfast.wire.inert import inert
 
 
@@ -24,7 +25,7 @@ def of_window(state: State, folder: str, settings: Settings, now_ms: int) -> Roo
     if is_over(folder, state):
         words = f"session {session} has ended: {room.share_of(window, share)} like its own"
         return room.fresh(window, share, specs, words, edge)
-    words = f"session {session}: {used:,} of {edge:,} tokens used"
+    words = f"session {session}: {about(seen.reading.estimated)}{used:,} of {edge:,} tokens used"
     return room.beside(window, edge, used, share, specs, words)
 
 

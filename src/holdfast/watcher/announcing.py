@@ -122,7 +122,7 @@ def _put(project: str, row: Row, now_ms: int, connection: Connection) -> bool:
 
 def _row(seen: Glance, why: str, checkpoint: str, now_ms: int) -> Row:
     found, name = seen.found, Path(checkpoint).stem
-    words = f"checkpoint {name} is kept ({why}, {seen.used_ratio:.0%} used); go on"
+    words = f"checkpoint {name} is kept ({why}, {seen.used_in_words}); go on"
     content = {"type": TOPIC, "reason": why, "checkpoint": name, "message": words}
     content |= {"session_id": found.session_id, "agent_id": found.agent_id}
     row = messages.draft(

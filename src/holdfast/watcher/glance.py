@@ -18,6 +18,7 @@ from holdfast.watcher.found import Found
 from holdfast.window import monitor, view
 from holdfast.window.met import met
 from holdfast.window.state import State
+from holdfast.window.words import about
 from holdfast.wire import mark, places, spool, tail
 from holdfast.wire.tail import Tail
 
@@ -36,6 +37,11 @@ class Glance:
     active_ms: int  # work since the last checkpoint, as far as the hooks' lines tell
     settings: Settings
     is_hooked: bool = True  # a hook of its own has been heard
+    estimated: bool = False
+
+    @property
+    def used_in_words(self) -> str:
+        return f"{about(self.estimated)}{self.used_ratio:.0%} used"
 
     @property
     def used_ratio(self) -> float:
@@ -66,6 +72,7 @@ def glance(found: Found, now_ms: int) -> Glance | None:
         _active_ms(state, folder, now_ms, settings),
         settings,
         bool(state.started_ms),
+        not end.states_tokens(),
     )
 
 

@@ -33,9 +33,7 @@ def take(due: Due, active_ms: int, now_ms: int) -> Kept | None:
         kept = keeping.take(state, seen.folder, TRIGGER, now_ms)
     if kept is not None:
         words = f"checkpoint {kept.id} {'stands' if kept.reused else 'kept'} (watcher)"
-        log.add(
-            "INFO", seen.found.session_id[:8], f"{seen.used_ratio:.1%} used, {due.reason}, {words}"
-        )
+        log.add("INFO", seen.found.session_id[:8], f"{seen.used_in_words}, {due.reason}, {words}")
     return kept
 
 

@@ -20,6 +20,7 @@ READ = (
     "used_tokens",
     "used_ratio",
     "room_tokens",
+    "estimated",
     "zone",
     "alert",
     "velocity_tokens_per_op",
@@ -80,6 +81,7 @@ def _noted(one: State, zones: tuple[float, float, float]) -> dict[str, Any]:
         "used_tokens": one.used_tokens,
         "used_ratio": round(ratio, 4),
         "room_tokens": max(0, one.edge_tokens - one.used_tokens) if one.edge_tokens else None,
+        "estimated": one.estimated,
         "zone": place(ratio, zones).name.lower(),
         "velocity_tokens_per_op": round(one.velocity, 1) or None,
     }

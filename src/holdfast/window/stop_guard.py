@@ -23,6 +23,7 @@ class Standing:
     errors: tuple[str, ...] = ()
     unsaved_ratio: float = 0.0
     forced: bool = False
+    estimated: bool = False  # the reading behind `unsaved_ratio`
 
     @property
     def unsaved(self) -> bool:
@@ -41,7 +42,8 @@ def judge(standing: Standing) -> str:
     if standing.errors:
         reasons.append(f"not resolved: {_some(standing.errors)}: fix it, or say why not")
     if standing.unsaved:
-        used = f"{standing.unsaved_ratio:.0%} of the window was used"
+        about = "about " if standing.estimated else ""
+        used = f"{about}{standing.unsaved_ratio:.0%} of the window was used"
         reasons.append(f"{used} since the last checkpoint: `holdfast checkpoint` saves it")
     return f"Holdfast: {'; '.join(reasons)}. {ANYWAY}" if reasons else ""
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from holdfast.client.edge import Edge
 from holdfast.window.crossing import Crossing
 from holdfast.window.guard import Alert, Verdict, Zone
+from holdfast.window.reading import Reading
 from holdfast.window.velocity import Forecast
 
 MOST_CHARS = 210  # 60 tokens of 3.5 characters
@@ -24,6 +26,16 @@ TO_USER = {
 END = {"early": "before compaction", "window": "in the window", "refusal": "before a refusal"}
 
 
+def about(estimated: bool) -> str:
+    """Stands before every share and count of a reading that is an estimate."""
+    return "about " if estimated else ""
+
+
+def counted(used_tokens: int, estimated: bool) -> str:
+    """A reading's tokens; of an estimate no more digits than it has."""
+    return f"about {round(used_tokens, -3):,}" if estimated else f"{used_tokens:,}"
+
+
 def name(crossing: Crossing) -> str:
     """The gravest news of the moment: zone and alert are one message."""
     if crossing.alert is not None and crossing.alert >= Alert.URGENT:
@@ -36,15 +48,15 @@ def name(crossing: Crossing) -> str:
 
 
 def to_model(
-    crossing: Crossing, verdict: Verdict, forecast: Forecast, used: int, edge: int, kind: str
+    crossing: Crossing, verdict: Verdict, forecast: Forecast, reading: Reading, edge: Edge
 ) -> str:
-    return _said(verdict, forecast, used, edge, kind, TO_MODEL[name(crossing)])
+    return _said(verdict, forecast, reading, edge, TO_MODEL[name(crossing)])
 
 
 def to_user(
-    crossing: Crossing, verdict: Verdict, forecast: Forecast, used: int, edge: int, kind: str
+    crossing: Crossing, verdict: Verdict, forecast: Forecast, reading: Reading, edge: Edge
 ) -> str:
-    return _said(verdict, forecast, used, edge, kind, TO_USER[name(crossing)])
+    return _said(verdict, forecast, reading, edge, TO_USER[name(crossing)])
 
 
 def _left(ops: int | None) -> str:
@@ -55,10 +67,10 @@ def _left(ops: int | None) -> str:
     return f"; about {ops:,} operation{'' if ops == 1 else 's'} left"
 
 
-def _said(
-    verdict: Verdict, forecast: Forecast, used: int, edge: int, kind: str, advice: str
-) -> str:
-    full = f"Holdfast: context {verdict.used_ratio:.0%} full, {used:,} of {edge:,} tokens"
+def _said(verdict: Verdict, forecast: Forecast, reading: Reading, edge: Edge, advice: str) -> str:
+    share = f"{about(reading.estimated)}{verdict.used_ratio:.0%}"
+    used = counted(reading.used_tokens, reading.estimated)
+    full = f"Holdfast: context {share} full, {used} of {edge.edge_tokens:,} tokens"
     left = _left(forecast.ops_left)
-    text = f"{full} {END[kind]}{left}. {advice}"
+    text = f"{full} {END[edge.kind]}{left}. {advice}"
     return text if len(text) <= MOST_CHARS else f"{full}. {advice}"[:MOST_CHARS]

@@ -62,6 +62,7 @@ def room(row: Row | None, tokens: int | None = None) -> dict[str, Any]:
         "zone": held.get("zone") or "unknown",
         "alert": held.get("alert"),
         "room_tokens": left,
+        "estimated": bool(held.get("estimated", True)),
         "velocity_tokens_per_op": held.get("velocity_tokens_per_op"),
         "ops_left": held.get("ops_left"),
         "minutes_left": held.get("minutes_left"),

@@ -96,7 +96,10 @@ def _seen(window: Window, held: Reached) -> list[Deed]:
         return []
     held.state = noted
     newer = held.newest_ms > state.known_ms
-    told = health.of(state, held.newest_used if newer else state.used_tokens, at_ms)
+    used, estimated = state.used_tokens, state.estimated
+    if newer:
+        used, estimated = held.newest_used, held.newest_estimated
+    told = health.of(state, used, at_ms, estimated=estimated)
     return [
         WindowSeen(
             session_id=window.session_id,

@@ -12,8 +12,9 @@ from holdfast.work.deeds import TEXT_CHARS
 from holdfast.work.gathering.clean import clean_value
 
 
-def of(state: State, used_tokens: int, at_ms: int) -> dict[str, Any]:
-    """`used_tokens` and `at_ms` of the newest reading, which may be newer than the notes."""
+def of(state: State, used_tokens: int, at_ms: int, *, estimated: bool) -> dict[str, Any]:
+    """`used_tokens`, `at_ms` and `estimated` are of the newest reading: newer than the notes, or
+    the noted one."""
     edge = state.edge_tokens
     ratio = used_tokens / edge
     settings = settings_load.load(state.project)
@@ -41,7 +42,7 @@ def of(state: State, used_tokens: int, at_ms: int) -> dict[str, Any]:
         "minutes_left": round((ops or 0) * state.pace_ms / 60_000, 1) if paced else None,
         "forecast_basis": "as the hooks last measured" if ops is not None else "unknown",
         "basis": state.basis,
-        "estimated": state.estimated,
+        "estimated": estimated,
         "compacting": state.basis == "compacting",
         "at_ms": at_ms,
         "model": state.model or None,

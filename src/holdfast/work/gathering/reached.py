@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 
 MOST_CALLS = 100
-_STAY = ("spool", "state", "first_ms", "last_ms", "newest_ms", "newest_used")
+_STAY = ("spool", "state", "first_ms", "last_ms", "newest_ms", "newest_used", "newest_estimated")
 
 
 class Call(msgspec.Struct, array_like=True, gc=False):
@@ -33,6 +33,7 @@ class Reached(msgspec.Struct, omit_defaults=True, gc=False):
     last_ms: int = 0
     newest_ms: int = 0  # the last reading of its spool
     newest_used: int = 0
+    newest_estimated: bool = False
     calls: dict[str, Call] = {}
     request: str = ""
     prompt_id: str = ""
