@@ -74,7 +74,9 @@ def _append(note: Path, line: str) -> None:
     try:
         fd = os.open(note, flags, 0o644)
         try:
-            os.write(fd, (gap + line).encode("utf-8", "replace"))
+            data = (gap + line).encode("utf-8", "replace")
+            if os.write(fd, data) < len(data):
+                raise OSError("the disk is full")
         finally:
             os.close(fd)
     except OSError as slip:

@@ -116,9 +116,11 @@ def replace_whole(path: str, data: bytes, flush: bool = False) -> None:
 def append(path: str, line: bytes) -> int:
     """One line in one write, owner-only; the length of the file after it.
 
-    A pipe or a device in its place is an error, never a wait.
+    A pipe or a device in its place is an error, never a wait. So is a line that a full disk cuts
+    short: the next append marks the torn line with "?" and ends it, so no reader takes it for
+    whole, and it costs only itself.
     """
-    flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
+    flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
     try:
         fd = os.open(path, flags, 0o600)
     except FileNotFoundError:
@@ -127,7 +129,11 @@ def append(path: str, line: bytes) -> int:
     try:
         if not is_regular(fd):
             raise OSError(f"{path} is not a plain file")
-        os.write(fd, line)
+        size = os.fstat(fd).st_size
+        if size and os.pread(fd, 1, size - 1) != b"\n":
+            line = b"?\n" + line
+        if os.write(fd, line) < len(line):
+            raise OSError(f"{path}: the disk is full")
         return os.fstat(fd).st_size
     finally:
         os.close(fd)

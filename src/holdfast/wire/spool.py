@@ -123,7 +123,7 @@ def lines(folder: str) -> list[Line]:
     """Everything kept, oldest first."""
     older = places.read_small(os.path.join(folder, "spool.1"), ROTATE_BYTES * 2)
     newer = places.read_small(os.path.join(folder, "spool"), ROTATE_BYTES * 2)
-    return _parsed(older + newer)
+    return _parsed(older) + _parsed(newer)
 
 
 def recent(folder: str, last_bytes: int = RECENT_BYTES) -> list[Line]:
@@ -145,5 +145,6 @@ def end(folder: str, last_bytes: int) -> bytes:
 
 
 def _parsed(data: bytes) -> list[Line]:
-    texts = data.decode("ascii", "replace").split("\n")
+    """Whole lines: what stands after the last line end was cut short."""
+    texts = data.decode("ascii", "replace").split("\n")[:-1]
     return [line for line in map(parse, texts) if line is not None]
