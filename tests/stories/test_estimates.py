@@ -13,7 +13,7 @@ from holdfast.cli.main import holdfast_command
 from holdfast.window import audit, stop_guard
 from holdfast.window.stop_guard import Standing
 from holdfast.wire import log
-from tests.builders import a_prompt, a_transcript, an_answer
+from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
 from tests.hot.hooks import fire, run, to_model
 
 SHARE = re.compile(r"\d+(?:\.\d)?%")
@@ -51,7 +51,7 @@ def test_the_model_the_user_and_the_log_read_that_it_is_an_estimate(tmp_path: Pa
 
 
 @pytest.mark.requirement("W10")
-def test_commands_and_the_status_line_say_about(tmp_path: Path) -> None:
+def test_commands_say_about(tmp_path: Path) -> None:
     path = _without_usage(tmp_path / "s1.jsonl")
     fire("PostToolUse", path)
     status = _run("status")
@@ -60,8 +60,15 @@ def test_commands_and_the_status_line_say_about(tmp_path: Path) -> None:
     assert _marked(status.splitlines()[0])
     assert "about 92%" in _run("watch", "--once")
     assert "about 91.8% used" in _run("budget")
-    sent = {"session_id": "s1", "transcript_path": str(path), "context_window": {}}
-    sent["context_window"] = {"total_input_tokens": 120_000, "context_window_size": 1_000_000}
+
+
+@pytest.mark.requirement("W10")
+def test_the_status_line_says_about_where_a_compaction_did_not_state_its_tokens(
+    tmp_path: Path,
+) -> None:
+    lines = [an_answer(150_000), a_boundary(post=None), a_summary("word " * 4_000)]
+    path = a_transcript(tmp_path / "s1.jsonl", *lines)
+    sent = {"session_id": "s1", "transcript_path": str(path)}
     line = run(json.dumps(sent).encode(), "statusline", environ={"NO_COLOR": "1"}).stdout.decode()
     assert _marked(line)
 

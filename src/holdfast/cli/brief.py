@@ -38,7 +38,7 @@ def brief(
     """What would be handed back to the session now."""
     found = _composed(_chosen(transcript, session, agent), max_tokens, role or "")
     if as_json:
-        click.echo(json.dumps(plain(found), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(plain(found), indent=2))
     elif explain:
         click.echo(explained(found))
     elif found.lines:

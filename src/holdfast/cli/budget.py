@@ -60,7 +60,7 @@ def budget(ctx: click.Context, everything: bool, session: str, as_json: bool) ->
     found = budgeting.status(chosen.state, chosen.folder, _now())
     if as_json:
         plain = asdict(found) | {"pins": [one._asdict() for one in found.pins]}
-        click.echo(json.dumps(plain, indent=2, ensure_ascii=False))
+        click.echo(json.dumps(plain, indent=2))
         return
     show(found, 10_000 if everything else SHOWN_ITEMS)
 
@@ -174,7 +174,7 @@ def _say(values: dict[str, Any], as_json: bool, words: str, undo: str) -> None:
     """With the line that takes it back, where something was changed."""
     line = f"holdfast budget {undo}" if undo else ""
     if as_json:
-        click.echo(json.dumps({**values, "undo": line}, ensure_ascii=False))
+        click.echo(json.dumps({**values, "undo": line}))
         return
     click.echo(words)
     if line:

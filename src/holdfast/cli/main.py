@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import importlib
-import io
 import os
 import sys
+from typing import Any
 
 import click
 
 import holdfast
 from holdfast.cli import words
+from holdfast.cli.terminal import safe_streams
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.inert import inert
 
@@ -48,6 +49,10 @@ COMMANDS = {
 
 
 class _Commands(click.Group):
+    def main(self, *args: Any, **extra: Any) -> Any:
+        with safe_streams():
+            return super().main(*args, **extra)
+
     def list_commands(self, ctx: click.Context) -> list[str]:
         return sorted(COMMANDS)
 
@@ -86,11 +91,9 @@ def holdfast_command() -> None:
 def main() -> None:
     """Errors in words, with the next thing to try; a closed pipe is not an error."""
     os.umask(0o077)
-    for stream in (sys.stdout, sys.stderr):  # a terminal that lacks a character shows "?"
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
     try:
-        _whole()
+        with safe_streams():
+            _whole()
     finally:
         _let_go()
 

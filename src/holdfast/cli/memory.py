@@ -62,7 +62,7 @@ def list_(project: Path | None, as_json: bool) -> None:
     if as_json:
         about = {"folder": folder.path, "is_read": folder.is_read, "why": folder.why}
         rows = [{k: v for k, v in asdict(one).items() if k != "body"} for one in found]
-        click.echo(json.dumps({**about, "topics": rows}, indent=2, ensure_ascii=False))
+        click.echo(json.dumps({**about, "topics": rows}, indent=2))
         return
     for one in found:
         click.echo(_row(one))
@@ -78,7 +78,7 @@ def show(name: str, project: Path | None, as_json: bool) -> None:
     """One topic whole, by its name or its file."""
     one = find(topics.topics(_path(project)), name)
     if as_json:
-        click.echo(json.dumps(asdict(one), indent=2, ensure_ascii=False))
+        click.echo(json.dumps(asdict(one), indent=2))
         return
     click.echo(_row(one))
     for line in one.body.split("\n"):
@@ -162,7 +162,7 @@ def _body(given: str) -> str:
 
 def _say(done: Change, as_json: bool, undo: str) -> None:
     if as_json:
-        click.echo(json.dumps({**asdict(done), "undo": undo}, indent=2, ensure_ascii=False))
+        click.echo(json.dumps({**asdict(done), "undo": undo}, indent=2))
         return
     did = "it says that already, nothing was changed" if done.did == "nothing" else done.did
     click.echo(f"{did}: {shown(done.path)}")

@@ -26,7 +26,7 @@ def rules(project: Path | None, session: str, as_json: bool) -> None:
     found = _found(project, session)
     if as_json:
         rows = [asdict(one) | {"marked": [m._asdict() for m in one.marked]} for one in found]
-        click.echo(json.dumps({"files": rows}, indent=2, ensure_ascii=False))
+        click.echo(json.dumps({"files": rows}, indent=2))
         return
     for one in found:
         _show(one)

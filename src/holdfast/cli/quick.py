@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import io
 import os
 import sys
 from typing import TYPE_CHECKING
 
+from holdfast.cli.terminal import safe_streams
 from holdfast.wire.inert import is_utf8
 
 if TYPE_CHECKING:
@@ -48,11 +48,10 @@ def _show(found: Answer, as_json: bool) -> None:
         import json
 
         said, notes = [json.dumps(found.plain())], []
-    for stream, some in ((sys.stdout, said), (sys.stderr, notes)):
-        if isinstance(stream, io.TextIOWrapper):  # as in the whole command
-            stream.reconfigure(errors="replace")
-        stream.write("".join(f"{line}\n" for line in some))
-        stream.flush()
+    with safe_streams():
+        for stream, some in ((sys.stdout, said), (sys.stderr, notes)):
+            stream.write("".join(f"{line}\n" for line in some))
+            stream.flush()
 
 
 def _given(words: list[str]) -> dict[str, object] | None:

@@ -11,6 +11,7 @@ from typing import Any
 import click
 
 from holdfast.cli.choose import NoSuchTranscript
+from holdfast.cli.terminal import own_drawing
 from holdfast.client import switches
 from holdfast.settings import load as settings_load
 from holdfast.transcript import Reader, operations
@@ -83,7 +84,7 @@ def play(transcript: Path, *, progress: bool = False) -> tuple[Replay, dict[str,
         from rich.console import Console
         from rich.progress import Progress
 
-        with Progress(console=Console(stderr=True), transient=True) as bar:
+        with Progress(console=Console(file=own_drawing(sys.stderr)), transient=True) as bar:
             task = bar.add_task("reading", total=transcript.stat().st_size)
             reader = Reader(transcript, on_bytes=lambda done: bar.update(task, completed=done))
             player.feed(operations(reader, sidechain=sidechain))

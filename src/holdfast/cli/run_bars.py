@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
@@ -17,8 +18,10 @@ from rich.progress import (
 )
 
 from holdfast.cli.run_progress import SESSION_CHARS, line
+from holdfast.cli.terminal import own_drawing
 from holdfast.conductor.events import Event, Tell
 from holdfast.plan.said import counted, short
+from holdfast.wire.inert import inert
 
 MOST_NAME = 24
 ECHO_CHARS = 2  # a terminal shows ^C where the bars end: on the next line, they would not be found
@@ -51,7 +54,7 @@ class _Narrow(Progress):
 
 class _Bars:
     def __init__(self) -> None:
-        self._console = Console(stderr=True, highlight=False, markup=False)
+        self._console = Console(file=own_drawing(sys.stderr), highlight=False, markup=False)
         self.progress = _Narrow(
             self._console,
             TextColumn("{task.description}"),
@@ -80,7 +83,7 @@ class _Bars:
         self.progress.update(bar, completed=done, words=at)
 
     def _begun(self, event: Event) -> None:
-        name = f"{event.session_id[:SESSION_CHARS]} {short(event.titles, MOST_NAME)}"
+        name = inert(f"{event.session_id[:SESSION_CHARS]} {short(event.titles, MOST_NAME)}")
         self.progress.update(self._bar(event.session_id, name), words="no answer yet")
 
     def _reading(self, event: Event) -> None:
@@ -88,7 +91,7 @@ class _Bars:
             self._bars[event.session_id],
             completed=event.used_tokens,
             total=max(event.planned_tokens, event.used_tokens),
-            words=event.words,
+            words=inert(event.words),
             refresh=True,  # a short session is over before the next turn of the bar
         )
 

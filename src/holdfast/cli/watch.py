@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import signal
+import sys
 import time
 from typing import Any
 
@@ -17,6 +18,7 @@ from holdfast.cli import choose, colours
 from holdfast.cli.ending import told_to_end
 from holdfast.cli.path_end import PathEnd
 from holdfast.cli.status import report
+from holdfast.cli.terminal import own_drawing
 from holdfast.window import words
 from holdfast.wire.inert import inert
 
@@ -32,7 +34,7 @@ QUIET_MS = 12 * 3_600_000  # a session that ended without saying so is shown thi
 @click.option("--once", is_flag=True, help="one look, then end")
 def watch(every: float, once: bool) -> None:
     """All sessions and subagents on this machine, live."""
-    console = Console()
+    console = Console(file=own_drawing(sys.stdout))
     if once:
         console.print(_table(_rows(), console.width))
         return

@@ -45,9 +45,9 @@ def _ours(folder: str, payload: dict[str, Any]) -> str:
     density = state.density or mark.DENSITY
     end = tail.look(scan.text_of(payload, "transcript_path"), False, density)
     used = end.used_tokens(density, state.overhead_tokens)
-    if end.basis == "none":
-        used = _counted(payload)
     about = "" if end.states_tokens() else "about "
+    if end.basis == "none":
+        used, about = _counted(payload), ""  # the client's own count, of this moment
     if not used:
         return _coloured("unknown", "holdfast: not known yet")
     edge_tokens = state.edge_tokens or _edge_tokens(payload, used)
