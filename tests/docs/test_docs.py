@@ -12,7 +12,7 @@ import pytest
 import holdfast
 from holdfast.cli.main import COMMANDS, holdfast_command
 from holdfast.client.install.scopes import SKILLS
-from holdfast.settings.table import TABLE
+from holdfast.settings.table import PROJECT, TABLE, USER
 
 ROOT = Path(__file__).parents[2]
 DOCS = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/**/*.md"))
@@ -31,6 +31,8 @@ def test_every_setting_is_documented_with_its_default() -> None:
             else True
         )
         assert same, row
+        who = {USER: "you only", PROJECT: "project too"}[setting.set_by]
+        assert row.split("|")[3].strip() == who, row
         assert f"`{setting.variable}`" in row
         assert not setting.also or f"`{setting.also}`" in row
 

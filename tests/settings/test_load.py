@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
 
 from holdfast.settings import load as settings_load
-from holdfast.settings.table import PRESETS, TABLE
+from holdfast.settings.table import PRESETS, PROJECT, TABLE, USER, Setting, Value
 
 
 def _write(path: Path, text: str) -> None:
@@ -25,6 +26,37 @@ def test_variables_win_over_the_project_and_the_project_over_the_user(tmp_path: 
     assert found.origins["zone_yellow"].endswith("holdfast.toml")
     assert found.origins["check_interval"] == "$HOLDFAST_CHECK_INTERVAL"
     assert found.origins["zone_red"] == "default"
+
+
+def _another(setting: Setting) -> Value:
+    """A valid value that is not the default, close enough to it to keep zones in order."""
+    if setting.choices:
+        return next(one for one in setting.choices if one != setting.default)
+    if setting.is_text or setting.is_names:
+        return "another"
+    return setting.default + 1 if isinstance(setting.default, int) else setting.default * 0.99
+
+
+@pytest.mark.requirement("X7")
+@pytest.mark.parametrize("setting", TABLE, ids=lambda setting: setting.name)
+def test_a_project_sets_only_what_the_table_allows_it(setting: Setting, tmp_path: Path) -> None:
+    path = settings_load.project_file(str(tmp_path))
+    value = _another(setting)
+    _write(path, f"{setting.name} = {json.dumps(value)}\n")
+    found = settings_load.load(str(tmp_path), {})
+    if setting.set_by == PROJECT:
+        assert (found.values[setting.name], found.slips) == (value, ())
+    else:
+        assert found.values[setting.name] == setting.default
+        assert found.origins[setting.name] == "default"
+        assert [setting.name in slip and str(path) in slip for slip in found.slips] == [True]
+    own = settings_load.load(str(tmp_path), {setting.variable: str(value)})
+    assert own.values[setting.name] == value, "the user may always"
+
+
+def test_free_text_is_never_set_by_a_project() -> None:
+    """Places, programs and servers are free text; a project has choices, names and numbers."""
+    assert {setting.set_by for setting in TABLE if setting.is_text} == {USER}
 
 
 @pytest.mark.requirement("G1")

@@ -188,6 +188,22 @@ def test_the_end_of_a_session_leaves_one_line_in_the_day_s_note(work: Work, tmp_
     assert "^holdfast-s1-" in line
 
 
+@pytest.mark.requirement("U9", "X7")
+def test_a_repository_cannot_have_a_line_written_into_the_user_s_files(
+    work: Work, own_home: Path
+) -> None:
+    instructions = own_home / ".claude" / "CLAUDE.md"
+    instructions.parent.mkdir()
+    instructions.write_text("mine\n")
+    (work.project / ".claude").mkdir(exist_ok=True)
+    (work.project / ".claude" / "holdfast.toml").write_text(
+        'notes_folder = "~/.claude"\nnotes_name = "CLAUDE.md"\n'
+    )
+    work.hook("SessionEnd")
+    assert work.checkpoints, "the end of the session was handled"
+    assert instructions.read_text() == "mine\n"
+
+
 @pytest.mark.slow
 @pytest.mark.requirement("U9")
 @pytest.mark.parametrize("kind", ["link", "folder", "binary", "no vault", "not a note"])

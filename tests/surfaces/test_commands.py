@@ -392,10 +392,22 @@ def test_settings_say_where_each_value_came_from() -> None:
     out = _ok("settings", HOLDFAST_ZONE_RED="0.95")
     assert "zone_red = 0.95   (from $HOLDFAST_ZONE_RED)" in out
     found = json.loads(_ok("settings", "zone_red", "--json"))
-    assert found["settings"] == {"zone_red": {"value": 0.9, "from": "default"}}
+    row = {"value": 0.9, "from": "default", "set_by": "project"}
+    assert found["settings"] == {"zone_red": row}
     assert _invoke("settings", "zone_purple").exit_code != 0
     both = _invoke("settings", "check_interval").stderr
     assert "$HOLDFAST_CHECK_INTERVAL, $CHECK_INTERVAL" in both
+
+
+@pytest.mark.requirement("U3", "X7")
+def test_settings_report_what_a_project_may_not_set(tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "holdfast.toml").write_text('notes_folder = "~/.claude"\n')
+    found = _invoke("settings", "notes_folder", "--project", str(tmp_path))
+    assert "notes_folder =    (from default)" in found.stdout
+    assert "; set by you only\n" in found.stdout
+    assert "notes_folder is ignored: a project may not set it" in found.stderr
+    assert "set by you or the project" in _ok("settings", "zone_red")
 
 
 @pytest.mark.requirement("U3")

@@ -1,6 +1,7 @@
 """Defaults, then the preset, the user's file, the project's file, the environment: last wins.
 
-A value that does not fit is left out and said, never guessed: a typo must not silence the guard.
+Invalid values are ignored and reported: a typo must not silence the guard. So is a value in the
+project's file for a setting that only the user may set.
 """
 
 from __future__ import annotations
@@ -10,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from holdfast.settings.table import BY_NAME, PRESETS, TABLE, Setting, Value
+from holdfast.settings.table import BY_NAME, PRESETS, TABLE, USER, Setting, Value
 from holdfast.wire import places
 
 MOST_BYTES = 64 << 10
@@ -72,8 +73,8 @@ def _given(
     if project:
         path = project_file(project)
         for name, value in _table_of(path, slips).items():
-            if name in BY_NAME and BY_NAME[name].is_own:
-                slips.append(f"{path}: {name} is yours to set, not a project's")
+            if name in BY_NAME and BY_NAME[name].set_by == USER:
+                slips.append(f"{path}: {name} is ignored: a project may not set it, only you may")
             else:
                 yield name, value, str(path)
     for setting in TABLE:
