@@ -92,6 +92,8 @@ def test_a_lost_home_is_made_again_from_the_project(project: Path) -> None:
     assert len(found.entries) == 3
     face = snapshot.load(str(project), kept.id)
     assert (face["key_decisions"], face["rebuilt"]) == (["tabs"], True)
+    assert not face["made_here"], "who made them can no longer be told"
+    assert len(found.foreign) == 3
     assert len(found.snapshots) == 3
 
 

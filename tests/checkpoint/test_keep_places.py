@@ -140,6 +140,6 @@ def test_a_home_that_cannot_be_written_costs_the_index_not_the_checkpoint(
     first = keep(a_document(project, "a"))
     second = keep(a_document(project, "b"))
     assert second.document.parent == first.id
-    assert len(second.notes) == 2
+    assert len(second.notes) == 3
     assert verify(second.path).ok
     assert keep(a_document(project, "b")).reused

@@ -148,6 +148,25 @@ def test_decisions_and_rules_lead_to_the_line_they_were_said_in(project: Path) -
     }
 
 
+@pytest.mark.requirement("M2", "X7")
+def test_what_a_foreign_checkpoint_says_is_found_with_a_label(
+    project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    now = datetime(2026, 1, 15, 12, 0, tzinfo=UTC)
+    sections = {"Key Decisions": ["the lighthouse is painted red"]}
+    keep(
+        Document(
+            created=now, trigger="auto", project=str(project), session_id="s1", sections=sections
+        )
+    )
+    [ours] = recall("lighthouse", project=str(project)).found
+    assert (ours.item.title, ours.item.by) == ("Key Decisions", "model")
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "another machine"))
+    [theirs] = recall("lighthouse", project=str(project)).found
+    assert "not made on this machine" in theirs.item.title
+    assert theirs.item.by == ""
+
+
 @pytest.mark.requirement("M2")
 def test_what_several_checkpoints_say_is_found_once_in_the_newest(project: Path) -> None:
     for hour in (1, 2):

@@ -34,7 +34,9 @@ def _another(setting: Setting) -> Value:
         return next(one for one in setting.choices if one != setting.default)
     if setting.is_text or setting.is_names:
         return "another"
-    return setting.default + 1 if isinstance(setting.default, int) else setting.default * 0.99
+    return (
+        setting.default + 1 if isinstance(setting.default, int) else float(setting.default) * 0.99
+    )
 
 
 @pytest.mark.requirement("X7")

@@ -148,6 +148,20 @@ def test_a_new_session_is_offered_the_newest_checkpoint(work: Work) -> None:
     assert len(said) <= 900
 
 
+@pytest.mark.requirement("B7", "X7")
+def test_a_checkpoint_that_came_with_the_repository_is_not_offered(
+    work: Work, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One machine made and committed it; another has cloned it to the same path."""
+    work.compact()
+    assert work.checkpoints[0].stem in to_model(
+        work.hook("SessionStart", source="startup", session="s2")
+    )
+    monkeypatch.setenv("HOLDFAST_HOME", str(own_home / "another machine"))
+    work.environ["HOLDFAST_HOME"] = str(own_home / "another machine")
+    assert to_model(work.hook("SessionStart", source="startup", session="s3")) == ""
+
+
 @pytest.mark.slow
 @pytest.mark.requirement("B7", "B8")
 def test_the_offer_is_closed_however_much_it_would_say(work: Work, tmp_path: Path) -> None:

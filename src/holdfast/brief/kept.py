@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.checkpoint import parse, render
+from holdfast.checkpoint import parse, provenance, render
 from holdfast.checkpoint.entry import Entry
 from holdfast.checkpoint.errors import Changed
 from holdfast.checkpoint.escape import shown
@@ -21,4 +21,9 @@ def changed(entry: Entry) -> str:
 
 def origin(entry: Entry) -> str:
     since = "" if entry.verified else ", CHANGED since"
-    return f"checkpoint {entry.id}, kept {entry.created}{since}"
+    foreign = "" if provenance.is_own(entry) else ", NOT made on this machine"
+    return f"checkpoint {entry.id}, kept {entry.created}{since}{foreign}"
+
+
+def foreign(entry: Entry) -> str:
+    return f"{shown(entry.path)} was not made on this machine: read it before you trust it"

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 
 import msgspec
 from msgspec.structs import asdict
@@ -16,6 +17,7 @@ from holdfast.checkpoint.folders import names_in
 from holdfast.checkpoint.moment import id_of, number
 
 NEWEST_READ = 400  # a folder of a hostile repository may hold any number of files ...
+NEWEST_READ_BYTES = 32 << 20  # ... of 8 MB each; 400 of ours have 12 MB ...
 AHEAD_SECONDS = 86_400  # ... named for any day; no clock of ours is a day ahead
 
 
@@ -38,6 +40,10 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def rank(self) -> tuple[str, int]:
         """Later is greater, as far as the clocks that wrote them can be believed."""
         return self.created, number(self.id)
+
+    @property
+    def folder(self) -> str:
+        return self.path.rpartition("/")[0]
 
     @property
     def sound(self) -> bool:
@@ -97,17 +103,49 @@ def readable_in(folders: Iterable[str], known: Iterable[str] = ()) -> list[str]:
     for folder in folders:
         paths = files_in(folder)
         found += [path for path in paths if path in ours]
-        found += [path for path in paths if path not in ours][:NEWEST_READ]
+        found += _affordable([path for path in paths if path not in ours][:NEWEST_READ])
     return found
 
 
-def healed(entries: Iterable[Entry], folders: Sequence[str], new: str = "") -> list[Entry]:
+def _affordable(paths: list[str]) -> list[str]:
+    """As many from the front as may be read in all; what is too large to be one counts nothing."""
+    left, found = NEWEST_READ_BYTES, []
+    for path in paths:
+        size = _size(path)
+        left -= size if size <= parse.LARGEST_BYTES else 0
+        if left < 0:
+            break
+        found.append(path)
+    return found
+
+
+def _size(path: str) -> int:
+    try:
+        return os.lstat(path).st_size
+    except OSError:
+        return 0
+
+
+def healed(
+    entries: Iterable[Entry],
+    folders: Sequence[str],
+    new: str = "",
+    only: Container[str] | None = None,
+) -> list[Entry]:
     """The entries as the files of these folders have them: lost ones found, gone ones dropped, and
     those that did not verify looked at again; a `new` file is ours, though no entry names it yet.
+
+    A file without an entry is read whole only if its content hash is among `only`, where given: a
+    repository may hold 400 files of 8 MB each, and a hook has no time for them.
     """
     entries = list(entries)
-    found = set(readable_in(folders, [new, *(one.path for one in entries)]))
-    elsewhere = [one for one in entries if one.path.rpartition("/")[0] not in folders]
+    known = {new, *(one.path for one in entries)}
+    found = {
+        path
+        for path in readable_in(folders, known)
+        if path in known or only is None or parse.stated_hash(path) in only
+    }
+    elsewhere = [one for one in entries if one.folder not in folders]
     here = [one for one in entries if one.path in found and one.sound and one.verified]
     kept = elsewhere + here
     for path in sorted(found - {one.path for one in here}):

@@ -20,13 +20,14 @@ def newest(
 ) -> Report | None:
     """The newest verified checkpoint of a project's main sessions, read from its file, or None.
 
-    A clock set back dates old ones into the future: as far ahead as `within`, they still count.
+    Only one that this machine made: its text is handed to the model unasked. A clock set back dates
+    old ones into the future: as far ahead as `within`, they still count.
     """
     for one in ordered(index.of_project(project)):
         if one.agent_id or session_id not in (None, one.session_id):
             continue
         report = verify(one.path) if abs(now - moment.read(one.created)) <= within else None
-        if report is not None and report.ok:
+        if report is not None and report.ok and report.content_hash == one.content_hash:
             return report
     return None
 
@@ -67,7 +68,9 @@ def named(word: str, project: str) -> Entry:
         return _first(here, project)
     if word == PREVIOUS:
         return _before(_first(here, project), here)
-    return _by_id(word, here) or _by_id(word, ordered(index.known())) or _none(word)
+    foreign = ordered(index.of_project(project, foreign=True))
+    everywhere = ordered(index.known())
+    return _by_id(word, here) or _by_id(word, foreign) or _by_id(word, everywhere) or _none(word)
 
 
 def full_path(word: str) -> str:

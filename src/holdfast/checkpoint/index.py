@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from contextlib import suppress
 
 import msgspec
 
-from holdfast.checkpoint import drafts, folders, lock
+from holdfast.checkpoint import drafts, folders, lock, provenance
 from holdfast.checkpoint.entry import Entry, from_rows, healed
 from holdfast.checkpoint.errors import NewerIndex
 from holdfast.wire import places
@@ -89,11 +89,21 @@ def newer() -> str:
     return ""
 
 
-def of_project(project: str) -> list[Entry]:
-    """A project's checkpoints as its folders have them now, oldest first; nothing is written."""
+def of_project(project: str, *, foreign: bool = False) -> list[Entry]:
+    """A project's checkpoints as its folders have them now, oldest first; nothing is written.
+
+    Only those that this machine made, unless `foreign` ones are asked for: anyone may have put
+    a file into a repository. A project that was moved keeps those that lie in it.
+    """
     project = folders.resolved(project)
-    entries = healed(known(), folders.readable(project))
-    return sorted((one for one in entries if one.project == project), key=lambda one: one.rank)
+    inside = folders.readable(project)
+    entries = healed(known(), inside, only=_only(foreign))
+    here = [one for one in entries if project == one.project or one.folder in inside]
+    return sorted(here if foreign else provenance.own(here), key=lambda one: one.rank)
+
+
+def _only(foreign: bool = False) -> Container[str] | None:
+    return None if foreign else provenance.hashes()
 
 
 def refresh(project: str, new: str = "") -> list[str]:
@@ -111,7 +121,7 @@ def refresh(project: str, new: str = "") -> list[str]:
                 drafts.clear_left(folder)
             _remember(project)
             entries = [one for one in entries if one.path != new]
-            save(healed(entries, folders.readable(project), new))
+            save(healed(entries, folders.readable(project), new, _only()))
         except (OSError, NewerIndex) as slip:
             return [f"the index was not written: {slip}"]
         return said
@@ -121,7 +131,8 @@ def _loaded() -> tuple[list[Entry], list[str]]:
     try:
         return load(), []
     except BrokenIndex as slip:
-        entries = healed([], [f for one in projects() for f in folders.readable(one)])
+        places_known = [f for one in projects() for f in folders.readable(one)]
+        entries = healed([], places_known, only=_only())
         fresh = len(entries) < 2 and str(slip) == "there is none"
         return entries, [] if fresh else [f"the index was made again from the files: {slip}"]
 

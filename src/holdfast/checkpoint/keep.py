@@ -1,7 +1,8 @@
 """Write whole, prove it, then say so: the final name of a checkpoint is the proof that it is there.
 
-In this order: draft, flush, read back, name, flush the folder; then snapshot and index, which can
-both be made again from the file. Killed anywhere in between, there is a whole checkpoint or none.
+In this order: note that it is ours, draft, flush, read back, name, flush the folder; then snapshot
+and index, which can both be made again from the file. Killed anywhere in between, there is a whole
+checkpoint or none.
 """
 
 from __future__ import annotations
@@ -13,7 +14,17 @@ from contextlib import suppress
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.checkpoint import drafts, folders, index, lineage, lock, moment, snapshot, verify
+from holdfast.checkpoint import (
+    drafts,
+    folders,
+    index,
+    lineage,
+    lock,
+    moment,
+    provenance,
+    snapshot,
+    verify,
+)
 from holdfast.checkpoint.document import Document, settled
 from holdfast.checkpoint.entry import Entry, newest_of
 from holdfast.checkpoint.errors import NotKept, PhantomCheckpoint
@@ -39,12 +50,21 @@ def keep(document: Document) -> Kept:
     """Keep a checkpoint of this state, once; NotKept if no place took it."""
     document = settled(replace(document, project=folders.resolved(document.project)))
     with lock.held(folders.shelf(document.project)):
-        known = index.of_project(document.project)
+        known = _window(document)
         kept = _twin(document, known) or _placed(lineage.extend(document, known))
-        notes = [] if kept.reused and kept.document.snapshot else _snapshot_saved(kept, document)
+        notes = list(kept.notes)
+        if not (kept.reused and kept.document.snapshot):
+            notes += _snapshot_saved(kept, document)
     if not kept.reused or kept.path not in {one.path for one in index.known()}:
         notes += index.refresh(document.project, new=kept.path)
     return replace(kept, notes=tuple(notes))
+
+
+def _window(document: Document) -> list[Entry]:
+    """The checkpoints of this window so far. A home that takes no notes cannot tell which are ours,
+    but nobody else knows the session's id."""
+    ours = index.of_project(document.project) or index.of_project(document.project, foreign=True)
+    return [one for one in ours if one.session_id == document.session_id]
 
 
 def _twin(document: Document, known: list[Entry]) -> Kept | None:
@@ -66,6 +86,8 @@ def _placed(document: Document) -> Kept:
     data = render(document)
     if len(data) > LARGEST_BYTES:
         raise NotKept(f"{len(data):,} bytes are more than a checkpoint may have")
+    said = parse(data).content_hash
+    trouble = provenance.record(said, index.known())
     reasons: list[str] = []
     for place in folders.candidates(document.project):
         reasons += [place.why] if place.why else []
@@ -75,8 +97,8 @@ def _placed(document: Document) -> Kept:
             reasons.append(f"{place.path}: {getattr(slip, 'strerror', '') or slip}")
             continue
         path = f"{place.path}/{checkpoint_id}.md"
-        said = parse(data).content_hash
-        return Kept(checkpoint_id, path, document, said, why_elsewhere="; ".join(reasons))
+        elsewhere, notes = "; ".join(reasons), (trouble,) if trouble else ()
+        return Kept(checkpoint_id, path, document, said, why_elsewhere=elsewhere, notes=notes)
     raise NotKept("no checkpoint was kept: " + "; ".join(reasons))
 
 

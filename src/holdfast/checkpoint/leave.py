@@ -8,7 +8,8 @@ from contextlib import suppress
 
 import msgspec
 
-from holdfast.checkpoint import folders, index, moment
+from holdfast.checkpoint import folders, index, moment, provenance
+from holdfast.checkpoint.entry import from_file
 from holdfast.checkpoint.errors import Unusable
 from holdfast.checkpoint.folders import Place
 from holdfast.checkpoint.verify import verify
@@ -71,4 +72,6 @@ def _why(folder: str, names: tuple[str, ...]) -> str:
             return f"{name} is not ours"
         if not verify(path).ok:
             return f"{name} is CHANGED: not what was kept"
+        if not provenance.is_own(from_file(path)):
+            return f"{name} was not made on this machine"
     return ""

@@ -15,6 +15,7 @@ from holdfast.checkpoint.escape import unescape
 from holdfast.checkpoint.render import NONE, content_hash
 
 LARGEST_BYTES = 8 << 20
+HEAD_BYTES = 64 << 10  # more than any front matter of ours
 GONE = "it is not there"
 _FENCE = b"---\n"
 
@@ -25,28 +26,39 @@ class Read(msgspec.Struct, frozen=True):
     whole: bool  # the hash is that of the file
 
 
-def load(path: str) -> bytes:
-    """The file's bytes; a link, a pipe or a giant is not a checkpoint of ours."""
+def load(path: str, most: int = LARGEST_BYTES) -> bytes:
+    """The file's bytes, or so many of them; a link, a pipe or a giant is not a checkpoint."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as slip:
         raise Damaged("file", _why(slip)) from None
     try:
-        return _bytes(fd)
+        return _bytes(fd, most)
     except OSError as slip:
         raise Damaged("file", _why(slip)) from None
     finally:
         os.close(fd)
 
 
-def _bytes(fd: int) -> bytes:
+def _bytes(fd: int, most: int) -> bytes:
     about = os.fstat(fd)
     if not stat.S_ISREG(about.st_mode):
         raise Damaged("file", "not a regular file")
     if about.st_size > LARGEST_BYTES:
         raise Damaged("file", f"{about.st_size:,} bytes is more than a checkpoint has")
     with os.fdopen(fd, "rb", closefd=False) as file:
-        return file.read(LARGEST_BYTES)
+        return file.read(most)
+
+
+def stated_hash(path: str) -> str:
+    """The content hash a file states in its front matter, unproven: only its head is read."""
+    try:
+        head = load(path, HEAD_BYTES)
+    except Damaged:
+        return ""
+    end = head.find(b"\n" + _FENCE, len(_FENCE) - 1)
+    _, _, stated = head[: max(end, 0)].rpartition(b"\n" + front.HASH.encode() + b": ")
+    return stated.decode("ascii", "replace").strip('"')
 
 
 def _why(slip: OSError | ValueError) -> str:

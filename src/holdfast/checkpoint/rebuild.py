@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 import msgspec
 
-from holdfast.checkpoint import folders, index, lock, parse, snapshot
+from holdfast.checkpoint import folders, index, lock, parse, provenance, snapshot
 from holdfast.checkpoint.entry import Entry, from_file, readable_in
 from holdfast.checkpoint.errors import Damaged, NotKept
 from holdfast.checkpoint.verify import Report, verify
@@ -19,6 +19,7 @@ class Rebuilt(msgspec.Struct, frozen=True):
     dropped: list[str]  # paths it named that are not there
     snapshots: list[str]  # ids whose snapshot was made again
     projects: list[str]
+    foreign: list[str]  # paths of those that this machine did not make
 
 
 def rebuild(also: Iterable[str] = ()) -> Rebuilt:
@@ -35,7 +36,9 @@ def rebuild(also: Iterable[str] = ()) -> Rebuilt:
     after = {one.path for one in entries}
     made = [one.id for one in entries if one.verified and _snapshot_made(one)]
     added, dropped = sorted(after - before), sorted(before - after)
-    return Rebuilt(entries, damaged, added, dropped, made, projects)
+    own = {one.path for one in provenance.own(entries)}
+    foreign = sorted(after - own)
+    return Rebuilt(entries, damaged, added, dropped, made, projects, foreign)
 
 
 def _before() -> list[Entry]:
@@ -65,7 +68,8 @@ def _snapshot_made(entry: Entry) -> bool:
     try:
         document = parse.parse(parse.load(entry.path)).document
         values = snapshot.whole(document, entry.id, entry.path)
-        snapshot.save(entry.project, entry.id, {**values, **snapshot.from_sections(document)})
+        values |= {**snapshot.from_sections(document), "made_here": provenance.is_own(entry)}
+        snapshot.save(entry.project, entry.id, values)
     except (OSError, Damaged):
         return False
     return True

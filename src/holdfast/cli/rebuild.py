@@ -82,8 +82,14 @@ def plain(found: rebuilding.Rebuilt) -> dict[str, object]:
         "added": found.added,
         "dropped": found.dropped,
         "snapshots": found.snapshots,
+        "foreign": found.foreign,
     }
 
 
 def _changes(found: rebuilding.Rebuilt) -> dict[str, list[str]]:
-    return {"added": found.added, "dropped": found.dropped, "snapshot made again": found.snapshots}
+    return {
+        "added": found.added,
+        "dropped": found.dropped,
+        "snapshot made again": found.snapshots,
+        "not made on this machine": found.foreign,
+    }

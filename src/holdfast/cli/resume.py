@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 
 from holdfast.brief import fence, kept
-from holdfast.checkpoint import find, index, lineage, parse, snapshot
+from holdfast.checkpoint import find, index, lineage, parse, provenance, snapshot
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import Entry
 from holdfast.checkpoint.errors import Changed
@@ -43,14 +43,15 @@ def resume(
         _warn(entry, refuse=as_text and not anyway)
         one(entry, as_text, as_json)
         return
-    listed = find.ordered(known if everywhere else index.of_project(where))
+    listed = find.ordered(known if everywhere else index.of_project(where, foreign=True))
     found = [checks.looked_at(entry, known) for entry in listed]
     if as_json:
         click.echo(json.dumps([row(entry) for entry, _ in found]))
         return
     if found:
         click.echo(resume_list.heading(found), err=True)
-    for line in resume_list.lines(found, datetime.now(UTC)):
+    own = {entry.path for entry in provenance.own(entry for entry, _ in found)}
+    for line in resume_list.lines(found, datetime.now(UTC), own):
         click.echo(line)
     if not found:
         click.echo(f"no checkpoint of {where} yet", err=True)
@@ -59,6 +60,8 @@ def resume(
 def _warn(entry: Entry, *, refuse: bool) -> None:
     """One that is not what was kept is shown all the same, and said to be; to the model it goes
     only if somebody wants that."""
+    if not provenance.is_own(entry):
+        click.echo(kept.foreign(entry), err=True)
     if entry.verified:
         return
     if refuse:
@@ -86,7 +89,7 @@ def one(entry: Entry, as_text: bool, as_json: bool) -> None:
 
 def row(entry: Entry) -> dict[str, object]:
     found: dict[str, object] = json.loads(entry.line())
-    return found
+    return {**found, "made_here": provenance.is_own(entry)}
 
 
 def _rows(entry: Entry) -> list[tuple[str, str]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Container
 from datetime import datetime
 
 from holdfast.checkpoint import moment
@@ -14,14 +15,15 @@ Row = tuple[Entry, Document | None]
 LAST = ("step: ", "last said: ")  # of the section In Progress: where the work stood
 
 
-def lines(rows: list[Row], now: datetime) -> list[str]:
-    """The session is named only where there is more than one, and so is the project."""
+def lines(rows: list[Row], now: datetime, own: Container[str]) -> list[str]:
+    """The session is named only where there is more than one, and so is the project. Those whose
+    path is not among `own` were made by others."""
     width = shutil.get_terminal_size((120, 24)).columns
     several = len({(entry.session_id, entry.agent_id) for entry, _ in rows}) > 1
     ids = max((len(entry.id) for entry, _ in rows), default=0)
     named = _projects([entry.project for entry, _ in rows])
     told = [
-        f"{one.id:<{ids}} {_head(one, now, several)}{named[one.project]} "
+        f"{one.id:<{ids}} {_head(one, now, several, one.path in own)}{named[one.project]} "
         f"{shown(_words(one, document))}"
         for one, document in rows
     ]
@@ -56,10 +58,10 @@ def age(entry: Entry, now: datetime) -> str:
     return f"{minutes / 60:.0f} h" if minutes < 2880 else f"{minutes / 1440:.0f} days"
 
 
-def _head(entry: Entry, now: datetime, several: bool) -> str:
+def _head(entry: Entry, now: datetime, several: bool, own: bool) -> str:
     agent = f"/{entry.agent_id[:8]}" if entry.agent_id else ""
     who = f" {shown(entry.session_id[:8] + agent)}" if several else ""
-    mark = "" if entry.verified else " CHANGED"
+    mark = ("" if entry.verified else " CHANGED") + ("" if own else " FOREIGN")
     number = f"#{entry.iteration}"
     return f"{age(entry, now):>7} {entry.trigger:<11} {number:<3}{who}{mark}"
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.brief import fence, kept
-from holdfast.checkpoint import find, index
+from holdfast.checkpoint import find, index, provenance
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import Entry
 from holdfast.lifecycle import briefing, keeping
@@ -27,7 +27,7 @@ def answer(asked: Resume) -> Answer:
             text=kept.sections(entry),
             origin=kept.origin(entry),
         )
-    found = find.ordered(index.of_project(here.project()))[:MOST]
+    found = find.ordered(index.of_project(here.project(), foreign=True))[:MOST]
     rows = [_row(checks.looked_at(entry, known)[0]) for entry in found]
     return Answer(f"{len(rows)} checkpoints", under="checkpoints", rows=rows)
 
@@ -45,4 +45,4 @@ def _brief() -> Answer:
 
 def _row(entry: Entry) -> dict[str, object]:
     said = ("id", "created", "trigger", "verified", "summary", "session_id")
-    return {name: getattr(entry, name) for name in said}
+    return {**{name: getattr(entry, name) for name in said}, "made_here": provenance.is_own(entry)}

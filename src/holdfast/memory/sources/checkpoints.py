@@ -15,15 +15,23 @@ from holdfast.memory.sources.source import HOW, Read, Source
 KEY = "checkpoints"
 DECISIONS = "Key Decisions"
 MOST_FILES = 200
+FOREIGN = "from a checkpoint not made on this machine"
 INSIDE = ".claude/checkpoints"
 
 
 def sources(project: str) -> Iterator[Source]:
     files = _files(project)
     if files:
-        stamps = "\n".join(f"{path} {here.stamp(path)}" for path in files)
+        own = _own(project)
+        stamps = "\n".join(f"{path} {here.stamp(path)} {path in own}" for path in files)
         stamp = f"{HOW}-{digest(stamps.encode('utf-8', 'surrogatepass'))[:16]}"
-        yield Source(KEY, stamp, partial(_read, files))
+        yield Source(KEY, stamp, partial(_read, files, own))
+
+
+def _own(project: str) -> set[str]:
+    from holdfast.checkpoint import index
+
+    return {one.path for one in index.of_project(project)}
 
 
 def _files(project: str) -> list[str]:
@@ -40,7 +48,7 @@ def _files(project: str) -> list[str]:
     return [path for _, path in sorted(found)[-MOST_FILES:]]
 
 
-def _read(files: list[str], _state: str, _give_up: float) -> Read:
+def _read(files: list[str], own: set[str], _state: str, _give_up: float) -> Read:
     from holdfast.checkpoint import moment, parse
     from holdfast.checkpoint.errors import Damaged
 
@@ -53,7 +61,9 @@ def _read(files: list[str], _state: str, _give_up: float) -> Read:
         about = document.session_id, document.agent_id, path, moment.written(document.created)
         for name, entries in document.sections.items():
             for text in _texts(name, entries):
-                found[document.session_id, name, text] = _item(name, text, about)
+                item = _item(name, text, about)
+                item = item if path in own else item._replace(title=f"{name} ({FOREIGN})", by="")
+                found[document.session_id, name, text] = item
     return Read([one._replace(position=2 * n) for n, one in enumerate(found.values())], "")
 
 

@@ -1,0 +1,79 @@
+"""Which checkpoints this machine made: a list of their content hashes under HOLDFAST_HOME.
+
+A repository can hold a checkpoint that verifies, made by anyone. What Holdfast does by itself
+(offer one at the start of a session, remove old ones) it does only with those in this list;
+`rebuild` makes the index again from the files and never adds to the list.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from holdfast.checkpoint import folders, snapshot
+from holdfast.checkpoint.entry import Entry
+from holdfast.wire import places
+
+NAME = "made.txt"
+LARGEST_BYTES = 4 << 20  # the newest 64,000 checkpoints; a project keeps 50
+
+
+def path() -> str:
+    return f"{folders.root()}/{NAME}"
+
+
+def record(content_hash: str, known: Iterable[Entry]) -> str:
+    """Note that this checkpoint is made here, on disk before the file has its name.
+
+    The first note brings along what earlier releases made, as their snapshots tell. Returns why
+    nothing could be noted, or nothing: a checkpoint matters more than its note.
+    """
+    earlier = [] if hashes() is not None else [o.content_hash for o in known if _by_snapshot(o)]
+    lines = "".join(f"{one}\n" for one in [*earlier, content_hash])
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    try:
+        with folders.entered(folders.shelf()) as folder:
+            fd = os.open(NAME, flags, 0o600, dir_fd=folder)
+        try:
+            os.write(fd, f"\n{lines}".encode())  # its own line, also after one that was cut short
+            os.fsync(fd)
+        finally:
+            os.close(fd)
+    except OSError as slip:
+        return f"not noted as made on this machine: {slip.strerror}"
+    return ""
+
+
+def own(entries: Iterable[Entry]) -> list[Entry]:
+    """Those of the entries that this machine made."""
+    noted = hashes()
+    if noted is None:
+        return [one for one in entries if _by_snapshot(one)]
+    return [one for one in entries if one.content_hash in noted]
+
+
+def is_own(entry: Entry) -> bool:
+    return bool(own([entry]))
+
+
+def hashes() -> frozenset[str] | None:
+    """None where nothing was ever noted: before the first checkpoint of this release."""
+    try:
+        fd = os.open(path(), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        if not places.is_regular(fd):
+            return frozenset()
+        start = max(0, os.fstat(fd).st_size - LARGEST_BYTES)
+        return frozenset(os.pread(fd, LARGEST_BYTES, start).decode("ascii", "replace").split())
+    except OSError:
+        return frozenset()
+    finally:
+        os.close(fd)
+
+
+def _by_snapshot(entry: Entry) -> bool:
+    """Whoever made a checkpoint wrote its snapshot; one made again by `rebuild` says so."""
+    found = snapshot.load(entry.project, entry.id)
+    return bool(found) and not found.get("rebuilt")
