@@ -1,29 +1,118 @@
-"""Where a project's git stands, read from its own files: a process would cost the hook more."""
+"""Where a project's git stands, read from its own files: a process would cost the hook more.
+
+The files come with the folder, so nothing in them is believed further than it goes: a name that
+could lead out of the folder of refs is no ref, and of what is read only a commit is shown.
+"""
 
 from __future__ import annotations
 
+import os
+
 from holdfast.wire import places
+
+MOST_PACKED_BYTES = 16 << 20  # 200,000 refs
+MOST_PARENTS = 40
+MOST_LINKS = 5  # as many refs that name a ref as git follows
+UNKNOWN = "an unknown commit"
+_NOT_IN_A_REF = frozenset(" ~^:?*[\\\x7f") | {chr(code) for code in range(32)}
 
 
 def git_state(project: str) -> str:
     """`branch NAME at COMMIT`, or nothing where there is no repository to be seen."""
-    folder = f"{project}/.git"
-    pointer = _first_line(folder)  # a worktree's .git is a file that names the folder
-    if pointer.startswith("gitdir: "):
-        folder = pointer.removeprefix("gitdir: ")
-    head = _first_line(f"{folder}/HEAD")
+    folder = _found(project)
+    head = _head(folder) if folder else ""
     if not head.startswith("ref: "):
         return f"detached at {head[:12]}" if _is_commit(head) else ""
-    branch = head.removeprefix("ref: ").removeprefix("refs/heads/")
-    commit = _first_line(f"{folder}/refs/heads/{branch}")
-    return f"branch {branch}" + (f" at {commit[:12]}" if _is_commit(commit) else "")
+    common = _common(folder)
+    if os.path.isdir(f"{common}/reftable"):  # noqa: PTH112 (pathlib costs 8 ms)
+        return "branch unknown: git keeps its refs in a reftable here"
+    ref = head.removeprefix("ref: ")
+    if not _is_ref(ref):
+        return ""
+    commit = _commit(ref, [folder, common])
+    return f"branch {ref.removeprefix('refs/heads/')}" + (f" at {commit}" if commit else "")
+
+
+def _found(project: str) -> str:
+    """The repository's folder: of the project, or of a folder above it that has the same owner, as
+    git looks; in a worktree or a submodule, `.git` is a file that names it."""
+    owner = _owner(project)
+    for _ in range(MOST_PARENTS):
+        dot_git = f"{project.rstrip('/')}/.git"
+        if os.path.isdir(dot_git):  # noqa: PTH112
+            return dot_git
+        pointer = _first_line(dot_git)
+        if pointer.startswith("gitdir: "):
+            return os.path.join(project, pointer.removeprefix("gitdir: "))  # noqa: PTH118
+        project = project.rpartition("/")[0]
+        if not project or owner is None or _owner(project) != owner:
+            break
+    return ""
+
+
+def _owner(folder: str) -> tuple[int, int] | None:
+    """Whose it is, and on which disk."""
+    try:
+        about = os.stat(folder)  # noqa: PTH116
+    except (OSError, ValueError):
+        return None
+    return about.st_uid, about.st_dev
+
+
+def _head(folder: str) -> str:
+    """What HEAD says; in old repositories it is a link to the ref."""
+    try:
+        target = os.readlink(f"{folder}/HEAD")  # noqa: PTH115
+    except (OSError, ValueError):
+        return _first_line(f"{folder}/HEAD")
+    return f"ref: {target}" if target.startswith("refs/") else ""
+
+
+def _common(folder: str) -> str:
+    """Where a worktree's branches are: in the folder of the repository it belongs to."""
+    named = _first_line(f"{folder}/commondir")
+    return os.path.join(folder, named) if named else folder  # noqa: PTH118
+
+
+def _is_ref(name: str) -> bool:
+    """As git allows them: no part that begins with a dot, so that none leads out of the folder."""
+    parts = name.split("/")
+    return (
+        parts[0] == "refs"
+        and len(parts) > 2
+        and all(part and part[0] != "." and not part.endswith(".lock") for part in parts)
+        and ".." not in name
+        and not _NOT_IN_A_REF.intersection(name)
+    )
+
+
+def _commit(ref: str, folders: list[str]) -> str:
+    """The start of the commit a ref stands for; nothing for a branch without one."""
+    for _ in range(MOST_LINKS):
+        said = next(filter(None, (_first_line(f"{folder}/{ref}") for folder in folders)), "")
+        if _is_commit(said):
+            return said[:12]
+        if not said.startswith("ref: "):
+            return _packed(ref, f"{folders[-1]}/packed-refs")
+        ref = said.removeprefix("ref: ")
+        if not _is_ref(ref):
+            break
+    return UNKNOWN
+
+
+def _packed(ref: str, path: str) -> str:
+    """Of the many refs in one file: `COMMIT REF` on a line each."""
+    data = places.read_small(path, MOST_PACKED_BYTES)
+    at = data.find(f" {ref}\n".encode())
+    said = data[max(0, at - 64) : max(0, at)].rpartition(b"\n")[2].decode("ascii", "replace")
+    if _is_commit(said):
+        return said[:12]
+    return UNKNOWN if len(data) == MOST_PACKED_BYTES else ""
 
 
 def _first_line(path: str) -> str:
-    if ".." in path.split("/"):
-        return ""
-    return places.read_small(path, 1024).decode("utf-8", "replace").partition("\n")[0].strip()
+    return places.read_small(path, 4096).decode("utf-8", "replace").partition("\n")[0].strip()
 
 
 def _is_commit(text: str) -> bool:
-    return len(text) >= 40 and all(mark in "0123456789abcdef" for mark in text)
+    return len(text) in (40, 64) and all(mark in "0123456789abcdef" for mark in text)
