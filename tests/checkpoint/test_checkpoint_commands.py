@@ -63,11 +63,28 @@ def test_after_a_lost_home_verify_speaks_of_the_files_in_this_project(
 ) -> None:
     shutil.rmtree(places.home())
     found = _run(verify)
-    assert found.exit_code == 1
-    assert two[0].path in found.stdout
-    assert "no entry; `holdfast rebuild` adds it" in found.stdout
+    assert found.exit_code == 0
+    assert f"ok      {two[0].path}" in found.stdout
+    assert "intact; not in the index; `holdfast rebuild` adds it" in found.stdout
+    assert "not made on this machine" in found.stdout
     assert _run(rebuild).exit_code == 0
     assert _run(verify).exit_code == 0
+
+
+@pytest.mark.requirement("C6", "U3")
+def test_verify_of_one_file_tells_a_lost_index_from_damage(two: tuple[Kept, Kept]) -> None:
+    Path(index.path()).unlink()
+    found = _run(verify, two[0].path)
+    assert found.exit_code == 0
+    words = "        intact; not in the index; `holdfast rebuild` adds it\n"
+    assert found.stdout == f"ok      {two[0].path}\n{words}"
+    answer = json.loads(_run(verify, two[0].path, "--json").stdout)
+    assert answer["ok"]
+    assert answer["checkpoints"][0]["notes"] == ["not in the index; `holdfast rebuild` adds it"]
+    Path(two[0].path).write_bytes(Path(two[0].path).read_bytes() + b"\n## X\n- y\n")
+    found = _run(verify, two[0].path)
+    assert found.exit_code == 1
+    assert found.stdout.startswith("DAMAGED")
 
 
 @pytest.mark.store  # a rebuild makes the database anew

@@ -65,10 +65,19 @@ def test_a_missing_section_is_named(kept: Path) -> None:
 
 @pytest.mark.requirement("C6")
 def test_the_index_entry_is_compared(kept: Path, tmp_path: Path) -> None:
-    assert _parts(verify(str(kept), [])) == ["index"]
+    assert verify(str(kept), index.load()).notes == ()
     other = keep(a_document(tmp_path, "two"))
     kept.write_bytes(Path(other.path).read_bytes())
     assert _parts(verify(str(kept), index.load())) == ["index"]
+
+
+@pytest.mark.requirement("C6")
+def test_a_whole_file_without_an_entry_is_not_damaged(kept: Path) -> None:
+    report = verify(str(kept), [])
+    assert (report.ok, report.findings) == (True, ())
+    assert report.notes == ("not in the index; `holdfast rebuild` adds it",)
+    kept.write_bytes(kept.read_bytes().replace(b"- one\n", b"- two\n"))
+    assert _parts(verify(str(kept), [])) == ["content hash"]
 
 
 @pytest.mark.requirement("C6")

@@ -1,4 +1,8 @@
-"""Is it what was kept? File, front matter, required sections, content hash, index entry."""
+"""Is it what was kept? File, front matter, required sections, content hash, index entry.
+
+A file that is whole but has no entry in the index is not damaged: the index can be made again from
+the files. That, and who made the file, are notes beside the verdict.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +11,9 @@ from collections.abc import Iterable
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.checkpoint import folders, index, moment, parse
+from holdfast.checkpoint import folders, index, moment, parse, provenance
 from holdfast.checkpoint.document import REQUIRED, Document
-from holdfast.checkpoint.entry import Entry, readable_in
+from holdfast.checkpoint.entry import Entry, from_file, readable_in
 from holdfast.checkpoint.errors import Damaged
 
 
@@ -23,6 +27,7 @@ class Report(msgspec.Struct, frozen=True):
     findings: tuple[Finding, ...]
     document: Document | None = None
     content_hash: str = ""
+    notes: tuple[str, ...] = ()  # to know, and no damage: not in the index, not made here
 
     @property
     def ok(self) -> bool:
@@ -39,9 +44,12 @@ def verify(path: str, entries: Iterable[Entry] | None = None) -> Report:
     if not found.whole:
         words = "the content is not what was kept; it was changed afterwards"
         said.append(Finding("content hash", words))
+    notes: tuple[str, ...] = ()
     if entries is not None:
-        said += _entry(path, found.content_hash, entries)
-    return Report(path, tuple(said), found.document, found.content_hash)
+        row = next((one for one in entries if one.path == path), None)
+        said += _entry(row, found.content_hash)
+        notes = (*_missing(row), *_foreign(path))
+    return Report(path, tuple(said), found.document, found.content_hash, notes)
 
 
 def looked_at(entry: Entry, entries: Iterable[Entry]) -> tuple[Entry, Document | None]:
@@ -86,10 +94,17 @@ def _sections(document: Document) -> list[Finding]:
     return [Finding("sections", f"no section {name!r}") for name in missing]
 
 
-def _entry(path: str, content_hash: str, entries: Iterable[Entry]) -> list[Finding]:
-    row = next((one for one in entries if one.path == path), None)
-    if row is None:
-        return [Finding("index", index.newer() or "no entry; `holdfast rebuild` adds it")]
-    if row.content_hash != content_hash:
+def _entry(row: Entry | None, content_hash: str) -> list[Finding]:
+    if row is not None and row.content_hash != content_hash:
         return [Finding("index", "the entry has another hash: the file was replaced")]
     return []
+
+
+def _missing(row: Entry | None) -> list[str]:
+    if row is not None:
+        return []
+    return [index.newer() or "not in the index; `holdfast rebuild` adds it"]
+
+
+def _foreign(path: str) -> list[str]:
+    return [] if provenance.is_own(from_file(path)) else ["not made on this machine"]

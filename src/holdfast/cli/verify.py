@@ -47,7 +47,7 @@ def _of_file(path: str) -> checks.Report:
 
 def plain(report: checks.Report) -> dict[str, object]:
     found = [{"part": one.part, "words": one.words} for one in report.findings]
-    return {"path": report.path, "ok": report.ok, "findings": found}
+    return {"path": report.path, "ok": report.ok, "findings": found, "notes": list(report.notes)}
 
 
 def show(reports: list[checks.Report]) -> None:
@@ -55,6 +55,8 @@ def show(reports: list[checks.Report]) -> None:
         click.echo(f"{'ok     ' if report.ok else 'DAMAGED'} {shown(report.path)}")
         for finding in report.findings:
             click.echo(f"        {finding.part}: {shown(finding.words)}")
+        for note in report.notes:
+            click.echo(f"        {'intact; ' if report.ok else ''}{shown(note)}")
     bad = sum(not report.ok for report in reports)
     if len(reports) != 1:
         click.echo(f"{len(reports)} checkpoints, {bad or 'none'} damaged", err=True)
