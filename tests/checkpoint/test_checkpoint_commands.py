@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import click
@@ -12,13 +12,14 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.checkpoint import folders, index
+from holdfast.checkpoint.errors import NoCheckpoint
 from holdfast.checkpoint.keep import Kept, keep
 from holdfast.cli.diff import diff
 from holdfast.cli.rebuild import rebuild
 from holdfast.cli.resume import resume
 from holdfast.cli.verify import NoSuchFile, verify
 from holdfast.wire import places
-from tests.checkpoint.documents import a_document
+from tests.checkpoint.documents import NOON, a_document
 
 
 def _run(command: click.Command, *arguments: str) -> Result:
@@ -110,6 +111,33 @@ def test_diff_shows_what_was_added_and_removed(two: tuple[Kept, Kept]) -> None:
     assert isinstance(answer, dict)
     assert answer["sections"]["What Changed"] == {"added": ["c\x1b[2J\nd"], "removed": ["a"]}
     assert "no item" in _run(diff, "latest", "latest").stderr
+
+
+@pytest.mark.requirement("C8", "U3")
+def test_diff_without_words_stays_within_one_session(
+    two: tuple[Kept, Kept], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    other = keep(a_document(tmp_path, "z", session_id="s2", created=NOON + timedelta(hours=1)))
+    agents = keep(a_document(tmp_path, "y", agent_id="a1", created=NOON + timedelta(hours=2)))
+    alone = _run(diff)
+    assert isinstance(alone.exception, NoCheckpoint)
+    assert str(alone.exception) == f"{other.id} is the only checkpoint of session s2"
+    monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s1")
+    found = _run(diff)
+    assert found.stdout.startswith(f"{two[0].id} → {two[1].id}\n")
+    assert found.stderr == "comparing number 1 with number 2 of session s1\n"
+    answer = _json(diff)
+    assert isinstance(answer, dict)
+    assert answer["older_session_id"] == answer["newer_session_id"] == "s1"
+    apart = _run(diff, two[0].id, agents.id).stderr
+    assert apart == "comparing number 1 of session s1 with number 1 of session s1, agent a1\n"
+
+
+@pytest.mark.requirement("C8", "C10")
+def test_diff_goes_on_where_the_parent_was_removed(two: tuple[Kept, Kept], tmp_path: Path) -> None:
+    last = keep(a_document(tmp_path, "c", created=NOON + timedelta(hours=1)))
+    Path(two[1].path).unlink()
+    assert _run(diff).stdout.startswith(f"{two[0].id} → {last.id}\n")
 
 
 @pytest.mark.requirement("B7", "U3", "X7")

@@ -25,6 +25,12 @@ class NoCheckpoint(HoldfastError):
     hint = "`holdfast resume` lists what there is; `holdfast rebuild` looks at the files again"
 
 
+class FirstOfSession(NoCheckpoint):
+    """It has no earlier one to be compared with."""
+
+    hint = "name two: holdfast diff OLDER NEWER; `holdfast resume` lists them"
+
+
 class UnclearCheckpoint(HoldfastError):
     """More than one fits."""
 

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from holdfast.checkpoint import index, lineage, moment
 from holdfast.checkpoint.entry import Entry, from_file, newest_of
-from holdfast.checkpoint.errors import Damaged, NoCheckpoint, UnclearCheckpoint
+from holdfast.checkpoint.errors import Damaged, FirstOfSession, NoCheckpoint, UnclearCheckpoint
 from holdfast.checkpoint.verify import Report, verify
 
 FRESH = timedelta(hours=24)
@@ -71,6 +71,22 @@ def named(word: str, project: str) -> Entry:
     foreign = ordered(index.of_project(project, foreign=True))
     everywhere = ordered(index.known())
     return _by_id(word, here) or _by_id(word, foreign) or _by_id(word, everywhere) or _none(word)
+
+
+def newest_with_parent(project: str, session_id: str = "") -> tuple[Entry, Entry]:
+    """The newest checkpoint of this session, else of the project's newest, and the one before it in
+    the same window: its parent, or where that was removed, the newest that is left."""
+    here = ordered(index.of_project(project))
+    of_session = [one for one in here if session_id and one.session_id == session_id]
+    found = of_session or here
+    newest = _first([one for one in found if not one.agent_id] or found, project)
+    window = newest.session_id, newest.agent_id
+    line = [one for one in here if (one.session_id, one.agent_id) == window]
+    earlier = [one for one in line if one.iteration < newest.iteration]
+    parent = next((one for one in earlier if one.id == newest.parent), next(iter(earlier), None))
+    if parent is None:
+        raise FirstOfSession(f"{newest.id} is the only checkpoint of session {newest.session_id}")
+    return parent, newest
 
 
 def full_path(word: str) -> str:

@@ -10,22 +10,28 @@ import click
 from holdfast.checkpoint import find, lineage, parse
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import Entry
-from holdfast.checkpoint.escape import escape
+from holdfast.checkpoint.escape import escape, shown
+from holdfast.cli import choose
 
 
 @click.command()
-@click.argument("older", type=click.Path(), default=find.PREVIOUS)
+@click.argument("older", type=click.Path(), required=False)
 @click.argument("newer", type=click.Path(), default=find.LATEST)
 @click.option("--project", type=click.Path(path_type=Path), help="of this project")
 @click.option("--json", "as_json", is_flag=True, help="plain values for programs")
-def diff(older: str, newer: str, project: Path | None, as_json: bool) -> None:
-    """What changed from OLDER to NEWER: ids, files, `previous`, `latest`."""
+def diff(older: str | None, newer: str, project: Path | None, as_json: bool) -> None:
+    """What changed from OLDER to NEWER: ids, files, `previous`, `latest`. Without them: from the
+    parent of this session's newest checkpoint to that one."""
     where = str((project or Path.cwd()).absolute())
-    before, after = find.named(older, where), find.named(newer, where)
+    if older is None:
+        before, after = find.newest_with_parent(where, choose.asking())
+    else:
+        before, after = find.named(older, where), find.named(newer, where)
     changes = lineage.compare(_document(before), _document(after))
     if as_json:
         click.echo(json.dumps(plain(before, after, changes)))
         return
+    click.echo(_compared(before, after), err=True)
     click.echo(f"{before.id} → {after.id}")
     for change in changes:
         click.echo(f"\n## {escape(change.heading)}")
@@ -36,10 +42,24 @@ def diff(older: str, newer: str, project: Path | None, as_json: bool) -> None:
         click.echo("no item was added or removed", err=True)
 
 
+def _compared(before: Entry, after: Entry) -> str:
+    """Which two these are: of one session, or of two that have nothing to do with each other."""
+    ends = [f"number {one.iteration} of session {shown(_window(one))}" for one in (before, after)]
+    if _window(before) == _window(after):
+        ends[0] = f"number {before.iteration}"
+    return f"comparing {ends[0]} with {ends[1]}"
+
+
+def _window(one: Entry) -> str:
+    return f"{one.session_id}, agent {one.agent_id}" if one.agent_id else one.session_id
+
+
 def plain(before: Entry, after: Entry, changes: list[lineage.Change]) -> dict[str, object]:
     return {
         "older": before.path,
         "newer": after.path,
+        "older_session_id": before.session_id,
+        "newer_session_id": after.session_id,
         "sections": {one.heading: {"added": one.added, "removed": one.removed} for one in changes},
     }
 
