@@ -34,7 +34,7 @@ ERRORS_SHOWN = 5
 def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
     """What is installed, what it does when fired, and each trouble with its way out."""
     installs = _installs(project, plugin_folder)
-    fired = {install: client_doctor.fire_all(list(install.commands)) for install in installs}
+    fired = {install: client_doctor.fire_all(list(install.runnable)) for install in installs}
     steps = {install: _rehearsed(install, fired[install]) for install in installs}
     line = look_at_status_line(installs, project)
     servers = look_at_servers(installs, project)
@@ -97,7 +97,12 @@ def _troubles(install: Install, fired: list[Fired]) -> list[str]:
         if one.trouble:
             events.setdefault(one.trouble, []).append(one.event)
     said = [f"{', '.join(names)}: {trouble}; {mend}" for trouble, names in events.items()]
-    have = {one.event for one in fired}
+    said += [
+        f"{event} in {install.path} was not run: this Holdfast did not write that line; {mend}"
+        for event, command in install.commands
+        if (event, command) not in install.runnable
+    ]
+    have = {event for event, _ in install.commands}
     missing = [event for event in payloads.EVENTS if event not in have]
     return said + ([f"not installed for {', '.join(missing)}; {mend}"] if missing else [])
 
@@ -105,7 +110,8 @@ def _troubles(install: Install, fired: list[Fired]) -> list[str]:
 def _rehearsed(install: Install, fired: list[Fired]) -> list[Step]:
     """A compaction, where its hooks run at all: what keeps them from it is told already."""
     fails = {one.event for one in fired if not one.ok}
-    return [] if fails & {"PreCompact", "SessionStart"} else rehearse(list(install.commands))
+    fails |= {event for event, _ in install.commands} - {one.event for one in fired}
+    return [] if fails & {"PreCompact", "SessionStart"} else rehearse(list(install.runnable))
 
 
 def _missed(install: Install, steps: list[Step]) -> list[str]:

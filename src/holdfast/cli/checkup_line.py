@@ -9,9 +9,10 @@ from pathlib import Path
 from holdfast.client.doctor import Fired, fire_status_line
 from holdfast.client.install import receipt as receipts
 from holdfast.client.install.found import Install
+from holdfast.client.install.scopes import SCOPES, settings_file
 from holdfast.client.install.settings_seen import settings_in
 from holdfast.client.install.settings_text import their_status_command
-from holdfast.client.install.wiring import is_ours, wrapped_in
+from holdfast.client.install.wiring import is_ours, is_written_by_us, wrapped_in
 from holdfast.client.switches import settings_files
 from holdfast.wire import places
 
@@ -36,8 +37,18 @@ def look_at_status_line(installs: list[Install], project: Path) -> Line:
     if not shown:
         nothing = "no status line is installed" + _why(installs)
         return Line(None, gone, () if gone else (nothing,))
-    line = _fired(*shown[-1])
+    path, command = shown[-1]
+    if path in _of_project(project) and not is_written_by_us(command):
+        words = f"the status line shown is that of {path}; it came with the project and was not run"
+        return Line(None, gone, (words,))
+    line = _fired(path, command)
     return Line(line.fired, gone + line.troubles, line.notes)
+
+
+def _of_project(project: Path) -> set[Path]:
+    """The settings files that lie in the project, unless they are the user's own."""
+    files = {scope: settings_file(scope, Path.home(), project) for scope in SCOPES}
+    return set(files.values()) - {files["user"]}
 
 
 def _is_gone(install: Install) -> bool:

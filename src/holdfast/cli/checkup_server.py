@@ -11,7 +11,7 @@ from typing import Any
 from holdfast.client import server_trial
 from holdfast.client.install.found import Install
 from holdfast.client.install.scopes import SCOPES, server_part
-from holdfast.client.install.wiring import SERVER, is_our_server
+from holdfast.client.install.wiring import SERVER, is_our_server, server_entry
 from holdfast.client.server_trial import Started
 
 
@@ -24,14 +24,25 @@ class Servers:
 
 def look_at_servers(installs: list[Install], project: Path) -> Servers:
     """Start each that is installed; hooks without a server are worth a word, not a trouble."""
-    started = tuple(server_trial.start(*one) for one in _installed(installs, project))
+    found = list(_installed(installs, project))
+    foreign = [path for path, entry in found if not _may_start(path, entry, project)]
+    started = tuple(server_trial.start(*one) for one in found if one[0] not in foreign)
     mend = "run `holdfast install`"
     troubles = tuple(
         f"the MCP server of {one.path}: {one.trouble}; {mend}" for one in started if one.trouble
     )
-    missing = not started and any(install.commands for install in installs)
+    troubles += tuple(
+        f"the MCP server of {path} was not started: this Holdfast did not write that entry; {mend}"
+        for path in foreign
+    )
+    missing = not found and any(install.commands for install in installs)
     words = ("the model has no tools of ours: `holdfast install` adds the MCP server",)
     return Servers(started, troubles, words if missing else ())
+
+
+def _may_start(path: Path, entry: dict[str, Any], project: Path) -> bool:
+    """A project's file comes with the repository: from it, only what this Holdfast writes."""
+    return path != project / ".mcp.json" or entry == server_entry()
 
 
 def _installed(installs: list[Install], project: Path) -> Iterator[tuple[Path, dict[str, Any]]]:

@@ -10,6 +10,7 @@ from typing import Any
 
 from holdfast.client.install.scopes import SCOPES, claude_folder, settings_file
 from holdfast.client.install.settings_seen import installed_commands, settings_in
+from holdfast.client.install.wiring import is_written_by_us
 
 PLUGIN = "holdfast"
 HOOKS = Path("hooks", "hooks.json")
@@ -23,6 +24,14 @@ class Install:
     scope: str
     path: Path
     commands: tuple[tuple[str, str], ...]
+
+    @property
+    def runnable(self) -> tuple[tuple[str, str], ...]:
+        """The commands that may be run to try them. A project's settings come with the repository,
+        whoever wrote that: of those, only lines that this Holdfast writes."""
+        if self.scope in ("user", "plugin"):
+            return self.commands
+        return tuple(one for one in self.commands if is_written_by_us(one[1]))
 
 
 def find_installs(home: Path, project: Path) -> list[Install]:

@@ -109,6 +109,15 @@ def is_ours(command: object) -> bool:
     return _arguments(command) is not None
 
 
+def is_written_by_us(command: object) -> bool:
+    """True for exactly a line that this Holdfast writes. `is_ours` knows any Holdfast's line by its
+    shape, but a line of that shape may start any program: `"$(rm -r ~)/python" -I …/__main__.py`.
+    """
+    limit = archives_from(command)
+    archiving = [_archiving(limit)["command"]] if limit else []
+    return command in (hook_command(), status_command(), *archiving)
+
+
 def wrapped_in(command: object) -> str | None:
     """The status line that ours runs first; None where it runs none, or is not ours."""
     rest = _arguments(command) or []
