@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -176,6 +178,28 @@ def test_a_shipped_one_can_be_loaded_and_is_labelled(project: Path) -> None:
     assert "was not made on this machine" in loaded.stderr
     latest = CliRunner().invoke(holdfast_command, ["resume", "latest", "--load", *where])
     assert ours.id in latest.stdout.splitlines()[0]
+
+
+@pytest.mark.requirement("X1", "X7", "C5")
+def test_a_pipe_called_like_a_draft_holds_up_no_save(project: Path) -> None:
+    """In a process of its own: one that waits for the pipe would wait forever."""
+    folder = in_project(project)
+    folder.mkdir(parents=True)
+    os.mkfifo(folder / ".1-a.draft")
+    (folder / ".notes.draft").write_text("somebody's own")
+    program = (
+        "import sys\nfrom tests.checkpoint.documents import a_document\n"
+        "from holdfast.checkpoint.keep import keep\nprint(keep(a_document(sys.argv[1])).path)"
+    )
+    run = subprocess.run(
+        [sys.executable, "-c", program, str(project)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    )
+    assert Path(run.stdout.strip()).parent == folder
+    assert sorted(path.name for path in folder.glob(".*draft")) == [".1-a.draft", ".notes.draft"]
 
 
 @pytest.mark.requirement("X7", "C11")

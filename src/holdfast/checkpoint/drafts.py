@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 
 from holdfast.checkpoint.errors import PhantomCheckpoint
+from holdfast.wire import places
 
 STALE_SECONDS = 3600.0
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -61,11 +62,18 @@ def clear_left(folder: int) -> list[str]:
     """Remove drafts whose writer is gone: its lock is free, and its pid is dead or an hour old."""
     gone = []
     for name in os.listdir(folder):
-        if name.startswith(".") and name.endswith(".draft") and _abandoned(folder, name):
+        if is_draft(name) and _abandoned(folder, name):
             with suppress(OSError):
                 os.unlink(name, dir_fd=folder)
                 gone.append(name)
     return gone
+
+
+def is_draft(name: str) -> bool:
+    """Whether a file is called as we call ours: `.<pid>-<time>.draft`."""
+    pid, dash, moment = name.removeprefix(".").removesuffix(".draft").partition("-")
+    ours = name.startswith(".") and name.endswith(".draft") and bool(dash) and pid.isdecimal()
+    return ours and bool(moment) and not moment.strip("0123456789abcdef")
 
 
 def _name() -> str:
@@ -118,10 +126,15 @@ def flush(folder: int) -> None:
 
 def _abandoned(folder: int, name: str) -> bool:
     try:
-        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+        # A pipe with such a name would have us wait for whoever writes into it.
+        fd = os.open(
+            name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder
+        )
     except OSError:
         return False
     try:
+        if not places.is_regular(fd):
+            return False
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         old = time.time() - os.fstat(fd).st_mtime > STALE_SECONDS
         return old or not _alive(name[1:].partition("-")[0])

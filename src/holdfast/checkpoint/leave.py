@@ -8,7 +8,7 @@ from contextlib import suppress
 
 import msgspec
 
-from holdfast.checkpoint import folders, index, moment, provenance
+from holdfast.checkpoint import drafts, folders, index, moment, provenance
 from holdfast.checkpoint.entry import from_file
 from holdfast.checkpoint.errors import Unusable
 from holdfast.checkpoint.folders import Place
@@ -66,7 +66,7 @@ def _why(folder: str, names: tuple[str, ...]) -> str:
         path = f"{folder}/{name}"
         if name == ".gitignore" and places.read_small(path) == IGNORE:
             continue
-        if name.startswith(".") and name.endswith(".draft"):
+        if drafts.is_draft(name):
             continue
         if not moment.id_of(name):
             return f"{name} is not ours"
