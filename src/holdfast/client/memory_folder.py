@@ -3,6 +3,9 @@
 Seen with 2.1.325: the folder belongs to the repository (all worktrees and subfolders share one, and
 links are followed), without one to the folder itself; `autoMemoryDirectory` of any settings file
 wins where it is absolute or begins with `~/`; the variable wins over `autoMemoryEnabled`.
+
+We write there, so a settings file of the project may name only a folder inside of the project: it
+comes with the repository, and could have us write into any folder of the user.
 """
 
 from __future__ import annotations
@@ -29,11 +32,14 @@ def memory_folder(project: str, environ: Mapping[str, str] | None = None) -> Mem
     """The folder of this project's memory, as the client would choose it."""
     environ = os.environ if environ is None else environ
     path, origin = f"{config(environ)}/projects/{slug(root_of(project))}/memory", "the usual place"
-    said, is_on = environ.get(OFF, ""), True
-    for settings in switches.settings_given(project, environ):
+    said, is_on, refused = environ.get(OFF, ""), True, ""
+    for file, settings in switches.settings_by_file(project, environ):
         given = settings.get("autoMemoryDirectory")
         if isinstance(given, str) and (chosen := _absolute(given, environ)):
-            path, origin = chosen, "autoMemoryDirectory"
+            if _may_name(file, chosen, project, environ):
+                path, origin, refused = chosen, "autoMemoryDirectory", ""
+            else:
+                refused = f"autoMemoryDirectory of {file} is ignored: it lies outside the project"
         if isinstance(settings.get("autoMemoryEnabled"), bool):
             is_on = bool(settings["autoMemoryEnabled"])
         block = settings.get("env")
@@ -44,7 +50,15 @@ def memory_folder(project: str, environ: Mapping[str, str] | None = None) -> Mem
         return MemoryFolder(path, False, f"{OFF} is set")
     if not is_on and word not in _FALSE:
         return MemoryFolder(path, False, "autoMemoryEnabled is false")
-    return MemoryFolder(path, True, origin)
+    return MemoryFolder(path, not refused, refused or origin)
+
+
+def _may_name(file: str, folder: str, project: str, environ: Mapping[str, str]) -> bool:
+    """Whether this settings file may name this folder."""
+    own = not project or not file.startswith(f"{project}/.claude/")
+    if own or file == f"{config(environ)}/settings.json":
+        return True
+    return os.path.realpath(folder).startswith(root_of(project).rstrip("/") + "/")
 
 
 def config(environ: Mapping[str, str]) -> str:

@@ -159,6 +159,14 @@ def _settings_paths(project: str, environ: Mapping[str, str]) -> list[str]:
 
 def settings_given(project: str, environ: Mapping[str, str]) -> Iterator[dict[str, object]]:
     """What each of those files says, weakest first; one that cannot be read says nothing."""
+    for _, value in settings_by_file(project, environ):
+        yield value
+
+
+def settings_by_file(
+    project: str, environ: Mapping[str, str]
+) -> Iterator[tuple[str, dict[str, object]]]:
+    """The same, each with its file."""
     for path in _settings_paths(project, environ):
         try:
             if not _may_read(path):
@@ -168,7 +176,7 @@ def settings_given(project: str, environ: Mapping[str, str]) -> Iterator[dict[st
         except (OSError, ValueError, RecursionError):
             continue  # the client ignores a broken file too; install and doctor speak of it
         if isinstance(value, dict):
-            yield value
+            yield path, value
 
 
 def _may_read(path: str) -> bool:

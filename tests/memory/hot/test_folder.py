@@ -53,7 +53,10 @@ def test_without_a_repository_it_is_the_folder_s_own(tmp_path: Path, own_home: P
     [
         ("user", "/elsewhere/notes/", "/elsewhere/notes"),
         ("user", "~/notes", "HOME/notes"),
-        ("project", "/elsewhere", "/elsewhere"),
+        ("project", "/elsewhere", ""),
+        ("project", "~/.claude", ""),
+        ("project", "PROJECT/../notes", ""),
+        ("project", "PROJECT/notes", "PROJECT/notes"),
         ("user", "relative/notes", ""),
     ],
 )
@@ -62,9 +65,28 @@ def test_a_settings_file_may_name_another(
 ) -> None:
     place = own_home / ".claude" if file == "user" else tmp_path / ".claude"
     place.mkdir()
+    said, chosen = (
+        text.replace("HOME", str(own_home)).replace("PROJECT", str(tmp_path))
+        for text in (said, chosen)
+    )
     (place / "settings.json").write_text(json.dumps({"autoMemoryDirectory": said}))
-    wanted = chosen.replace("HOME", str(own_home)) or _usual(own_home, tmp_path)
-    assert memory_folder(str(tmp_path)).path == wanted
+    for project in (str(tmp_path), f"{tmp_path}/"):
+        assert memory_folder(project).path == (chosen or _usual(own_home, tmp_path))
+
+
+@pytest.mark.requirement("M1", "X7")
+@pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
+def test_a_project_names_no_folder_through_a_link_and_it_is_reported(
+    tmp_path: Path, own_home: Path, name: str
+) -> None:
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / "notes").symlink_to(own_home)
+    said = json.dumps({"autoMemoryDirectory": f"{tmp_path}/notes/.ssh"})
+    (tmp_path / ".claude" / name).write_text(said)
+    found = memory_folder(str(tmp_path))
+    assert found.path == _usual(own_home, tmp_path)
+    assert not found.is_read
+    assert "is ignored: it lies outside the project" in found.why
 
 
 @pytest.mark.requirement("M1")
