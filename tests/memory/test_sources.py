@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -146,6 +147,37 @@ def test_decisions_and_rules_lead_to_the_line_they_were_said_in(project: Path) -
         "I chose the bronze parser.": ("model", ("s1-1",)),
         "use tabs never": ("user", ("s1-0",)),
     }
+
+
+@pytest.mark.requirement("X7")
+@pytest.mark.parametrize(
+    "inside",
+    [".claude/checkpoints", "data/knowledge-db/compressed_context", ".claude/data/sessions"],
+)
+def test_a_link_in_a_project_brings_in_nothing_of_another(
+    project: Path, tmp_path: Path, inside: str
+) -> None:
+    private = tmp_path / "private"
+    private.mkdir()
+    sections = {"Next Steps": ["paint the lighthouse"]}
+    keep(
+        Document(
+            created=datetime(2026, 1, 15, 12, 0, tzinfo=UTC),
+            trigger="auto",
+            project=str(private),
+            session_id="s1",
+            sections=sections,
+        )
+    )
+    (private / "s1" / "archived_context").mkdir(parents=True)
+    told = Compressed("seg_s1_001", compressed_content="paint the lighthouse", session_id="s1")
+    for folder in (private, private / "s1" / "archived_context"):
+        (folder / "seg_s1_001.json").write_bytes(msgspec.json.encode(told))
+    assert found(private, "lighthouse"), "it can be found in its own project"
+    target = private / ".claude" / "checkpoints" if "checkpoints" in inside else private
+    (project / inside).parent.mkdir(parents=True)
+    (project / inside).symlink_to(target)
+    assert found(project, "lighthouse", cold=True) == []
 
 
 @pytest.mark.requirement("M2", "X7")

@@ -149,6 +149,16 @@ def test_a_new_session_is_offered_the_newest_checkpoint(work: Work) -> None:
 
 
 @pytest.mark.requirement("B7", "X7")
+def test_the_offer_quotes_no_file_outside_the_project(work: Work, tmp_path: Path) -> None:
+    work.compact()
+    (tmp_path / "account.json").write_text('{"email": "me@private.example"}')
+    (work.project / "conductor-state.json").symlink_to(tmp_path / "account.json")
+    said = to_model(work.hook("SessionStart", source="startup", session="s2"))
+    assert work.checkpoints[0].stem in said
+    assert "me@private.example" not in said
+
+
+@pytest.mark.requirement("B7", "X7")
 def test_a_checkpoint_that_came_with_the_repository_is_not_offered(
     work: Work, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

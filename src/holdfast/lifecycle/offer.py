@@ -15,7 +15,8 @@ MOST_CHARS = 900
 def _workflow(project: str) -> list[str]:
     """Where a conductor's own state lies in the project, in one line."""
     for place in ("conductor-state.json", ".claude/conductor-state.json"):
-        state = scan.parse_object(places.read_small(f"{project}/{place}"))
+        path = places.contained(project, place)
+        state = scan.parse_object(places.read_small(path) if path else b"")
         told = [f"{key}: {value}" for key, value in state.items() if isinstance(value, str | int)]
         if told:
             return [f"- {place}: {fence.flat(', '.join(told), 200)}"]

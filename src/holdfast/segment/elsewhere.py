@@ -29,14 +29,15 @@ Kind = TypeVar("Kind", Pending, Compressed)
 
 
 def warm(project: str) -> list[Compressed]:
-    return [one for root in _roots(project) for one in _within(f"{root}/{WARM}", project)]
+    return [one for root in _roots(project) for one in _within(root, WARM, project)]
 
 
 def cold(project: str) -> list[Compressed]:
     found: list[Compressed] = []
     for root in _roots(project):
-        for session in sorted(folders.names_in(f"{root}/{SESSIONS}"))[:MOST_SESSIONS]:
-            found += _within(f"{root}/{SESSIONS}/{session}/{ARCHIVED}", project)
+        listed = folders.names_in(places.contained(root, SESSIONS))
+        for session in sorted(listed)[:MOST_SESSIONS]:
+            found += _within(root, f"{SESSIONS}/{session}/{ARCHIVED}", project)
     return found
 
 
@@ -44,8 +45,8 @@ def pending(session_id: str, project: str) -> list[Pending]:
     name = f"{places.plain(session_id)}_pending.json"
     found: list[Pending] = []
     for root in _roots(project):
-        path = f"{root}/{QUEUES}/{name}"
-        if data := disk.read(path):
+        path = places.contained(root, f"{QUEUES}/{name}")
+        if path and (data := disk.read(path)):
             try:
                 found += formats.queue(data).pending[:MOST_FILES]
             except (Damaged, NewerSegments) as slip:
@@ -58,11 +59,15 @@ def _roots(project: str) -> list[str]:
     return list(dict.fromkeys(root for root in (project, home) if root.startswith("/")))
 
 
-def _within(folder: str, project: str) -> Iterator[Compressed]:
+def _within(root: str, inside: str, project: str) -> Iterator[Compressed]:
+    """A link that leads out of the root is not followed: it could bring in another project's."""
+    folder = places.contained(root, inside)
     names = [name for name in folders.names_in(folder) if name.endswith(".json")]
     names = [name for name in names if _is_public(name.removesuffix(".json"))]
     for name in sorted(names)[:MOST_FILES]:
-        path = f"{folder}/{name}"
+        path = places.contained(root, f"{inside}/{name}")
+        if not path:
+            continue
         try:
             found = formats.compressed(disk.read(path), name.removesuffix(".json"))
         except (Damaged, NewerSegments) as slip:

@@ -86,6 +86,17 @@ def read_small(path: str, limit: int = 65536) -> bytes:
         os.close(fd)
 
 
+def contained(root: str, inside: str) -> str:
+    """Where a path below a folder really lies; nothing where a link on the way leads out of it:
+    what a repository names is read from that repository."""
+    try:
+        base = os.path.realpath(root).rstrip("/")
+        real = os.path.realpath(f"{base}/{inside}")
+    except (OSError, ValueError):
+        return ""
+    return real if real.startswith(f"{base}/") else ""
+
+
 def is_regular(fd: int) -> bool:
     """Neither a folder nor a pipe nor a device: those would hang or flood whoever reads them."""
     return os.fstat(fd).st_mode & 0o170000 == 0o100000

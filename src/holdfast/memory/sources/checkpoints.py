@@ -11,21 +11,21 @@ from holdfast.memory import places as here
 from holdfast.memory.item import CHECKPOINT, DECISION, Item, id_of
 from holdfast.memory.sources.pieces import clean, pieces
 from holdfast.memory.sources.source import HOW, Read, Source
+from holdfast.wire import places
 
 KEY = "checkpoints"
 DECISIONS = "Key Decisions"
 MOST_FILES = 200
-FOREIGN = "from a checkpoint not made on this machine"
 INSIDE = ".claude/checkpoints"
+FOREIGN = "from a checkpoint not made on this machine"
 
 
 def sources(project: str) -> Iterator[Source]:
     files = _files(project)
     if files:
-        own = _own(project)
-        stamps = "\n".join(f"{path} {here.stamp(path)} {path in own}" for path in files)
-        stamp = f"{HOW}-{digest(stamps.encode('utf-8', 'surrogatepass'))[:16]}"
-        yield Source(KEY, stamp, partial(_read, files, own))
+        stamps = "\n".join(f"{path} {here.stamp(path)}" for path in files)
+        stamp = f"{HOW}-own-{digest(stamps.encode('utf-8', 'surrogatepass'))[:16]}"
+        yield Source(KEY, stamp, partial(_read, project, files))
 
 
 def _own(project: str) -> set[str]:
@@ -36,22 +36,21 @@ def _own(project: str) -> set[str]:
 
 def _files(project: str) -> list[str]:
     """The newest, oldest first: their names are their dates."""
-    from holdfast.wire import places
-
     ours = f"{places.home().rstrip('/')}/checkpoints/{here.key(project)}/files"
     found = [
         (name, f"{folder}/{name}")
-        for folder in (f"{project.rstrip('/')}/{INSIDE}", ours)
+        for folder in (places.contained(project, INSIDE), ours)
         for name in here.names_in(folder)
         if name[:1].isdigit() and name.endswith(".md")
     ]
     return [path for _, path in sorted(found)[-MOST_FILES:]]
 
 
-def _read(files: list[str], own: set[str], _state: str, _give_up: float) -> Read:
+def _read(project: str, files: list[str], _state: str, _give_up: float) -> Read:
     from holdfast.checkpoint import moment, parse
     from holdfast.checkpoint.errors import Damaged
 
+    own = _own(project)
     found: dict[tuple[str, str, str], Item] = {}
     for path in files:
         try:

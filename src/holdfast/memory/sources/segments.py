@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
@@ -28,7 +29,7 @@ MORE_CHARS = 1_200
 def sources(project: str) -> Iterator[Source]:
     """One for the whole shelf; without any file on it, none."""
     roots = [f"{places.home().rstrip('/')}/{OURS}"]
-    roots += [f"{project.rstrip('/')}/{inside}" for inside in THEIRS]
+    roots += filter(None, (places.contained(project, inside) for inside in THEIRS))
     stamps = [f"{path} {here.stamp(path)}" for root in roots for path in _below(root)]
     if stamps:
         stamp = digest("\n".join(stamps).encode("utf-8", "surrogatepass"))[:16]
@@ -41,11 +42,13 @@ def segment_id(item_id: str) -> str:
 
 
 def _below(folder: str, depth: int = 3) -> Iterator[str]:
+    """No link is followed: one to `/` would have every search walk the whole disk."""
     for name in sorted(here.names_in(folder)):
+        path = f"{folder}/{name}"
         if name.endswith(".json"):
-            yield f"{folder}/{name}"
-        elif depth and "." not in name:
-            yield from _below(f"{folder}/{name}", depth - 1)
+            yield path
+        elif depth and "." not in name and not os.path.islink(path):  # noqa: PTH114
+            yield from _below(path, depth - 1)
 
 
 def _read(project: str, _state: str, _give_up: float) -> Read:
