@@ -6,7 +6,10 @@ The server is a process of its own; requests of the kinds take turns, connection
 alive, so that what else the machine does falls on all of them. The route that does nothing has the
 same gate and stands right before the others, so that it is found no later than they are.
 
-On PostgreSQL a commit is acknowledged once it is on the disk. What that alone costs takes its turn
+Between two turns one request of each kind is refused and rolled back, as happens to every server.
+After it a statement has to be prepared again, so what that costs is part of the figures.
+
+A commit is acknowledged once it is on the disk. What that alone costs takes its turn
 too: a bare INSERT and COMMIT by the driver, and what a request could reach that did only that.
 """
 
@@ -30,7 +33,7 @@ TOKEN = "benchmark"
 ROUNDS = 25
 SECONDS_A_TURN = 0.25
 BARE = "a bare INSERT and COMMIT"
-KINDS = {
+KINDS: dict[str, tuple[str, dict[str, object]]] = {
     "nothing": ("/nothing", {}),
     "POST action": (
         "/api/actions",
@@ -56,6 +59,11 @@ KINDS = {
         },
     ),
 }
+NOWHERE = "00000000-0000-4000-8000-000000000000"
+REFUSED: tuple[tuple[str, dict[str, object], int], ...] = (
+    ("/api/subtasks", {"task_id": NOWHERE, "description": "of an unknown task"}, 404),
+    ("/api/messages", {**KINDS["POST message"][1], "project_id": NOWHERE}, 404),
+)
 
 
 def rows() -> Iterator[Row]:
@@ -99,6 +107,7 @@ async def _turns(port: int, connections: int, commits_to: str) -> dict[str, list
         rates[BARE] = []
     for turn in range(ROUNDS + 1):
         for kind in KINDS:
+            await _refused(port)
             rate = await _rate(port, connections, _request(kind))
             if turn:  # the first is for warming up
                 rates[kind].append(rate)
@@ -120,6 +129,22 @@ def _commits(address: str) -> float:
             connection.commit()
             done += 1
         return done / (time.monotonic() - began)
+
+
+async def _refused(port: int) -> None:
+    for path, body, status in REFUSED:
+        head = await _answer(port, _posted(path, body))
+        if not head.startswith(b"HTTP/1.1 %d" % status):
+            raise RuntimeError(f"the server answered {head[:200]!r}, not {status}")
+
+
+async def _answer(port: int, request: bytes) -> bytes:
+    reader, writer = await asyncio.open_connection("127.0.0.1", port)
+    writer.write(request)
+    head = await reader.readuntil(b"\r\n\r\n")
+    writer.close()
+    await writer.wait_closed()
+    return head
 
 
 async def _rate(port: int, connections: int, request: bytes) -> float:
@@ -149,7 +174,10 @@ def _length(head: bytes) -> int:
 
 
 def _request(kind: str) -> bytes:
-    path, body = KINDS[kind]
+    return _posted(*KINDS[kind])
+
+
+def _posted(path: str, body: dict[str, object]) -> bytes:
     data = json.dumps(body).encode()
     return (
         f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {TOKEN}\r\n"

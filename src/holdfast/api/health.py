@@ -14,6 +14,8 @@ from holdfast.api.database import Db
 from holdfast.api.routing import Router
 from holdfast.store import notes
 from holdfast.store.errors import StoreError
+from holdfast.store.slips import in_public
+from holdfast.store.write_health import WriteHealth
 from holdfast.work import capacity, cleanup, moment
 
 router = Router(tags=["health"])
@@ -26,11 +28,21 @@ COUNTED = {
 }
 
 
+class WriteFigures(Answer):
+    """Of this server since it started. A refused request (404, 409) is neither."""
+
+    written: int
+    failed: int
+    last_error: str | None
+    last_failed_at: str | None
+
+
 class DatabaseHealth(Answer):
     healthy: bool
     latencyMs: float  # noqa: N815
     capacity_percentage: float
     error: str | None = None
+    writes: WriteFigures
 
 
 class Health(Answer):
@@ -76,27 +88,42 @@ class CleanupStats(Answer):
 
 @router.get("/health", response_model=Health, responses={503: {"model": Health}})
 async def health(db: Db) -> Response:
-    """Is the server there, and does its database answer? `capacity_percentage` is that of the
-    fullest live window."""
+    """Is the server there, and does its database answer? `degraded`: it answers, but a valid write
+    failed in the last ten minutes, or none has succeeded since one failed. `capacity_percentage`
+    is that of the fullest live window."""
     began = time.perf_counter()
     try:
         windows = await db.read(lambda c: capacity.live(c, moment.now_ms()))
         if db.store.damage is not None:  # some pages can still be read
             raise db.store.damage
     except StoreError as slip:
-        words = str(slip).partition(":")[0]  # anybody may ask: no address, no driver's words
-        return said(_health({"healthy": False, "error": words}, began), 503)
+        words = in_public(slip)  # anybody may ask
+        found = {"healthy": False, "error": words}
+        return said(_health(found, db.store.write_health, began), 503)
     fullest = capacity.used_ratio(windows[0]) if windows else 0.0
-    return said(_health({"healthy": True, "capacity_percentage": round(100 * fullest, 2)}, began))
+    found = {"healthy": True, "capacity_percentage": round(100 * fullest, 2)}
+    return said(_health(found, db.store.write_health, began))
 
 
-def _health(database: dict[str, Any], began: float) -> dict[str, Any]:
+def _health(database: dict[str, Any], writes: WriteHealth, began: float) -> dict[str, Any]:
     latency = round((time.perf_counter() - began) * 1000, 3)
+    status = "degraded" if writes.is_degraded(moment.now_ms()) else "healthy"
+    figures = {
+        "written": writes.written,
+        "failed": writes.failed,
+        "last_error": writes.last_error or None,
+        "last_failed_at": moment.written(writes.failed_ms or None),
+    }
     return {
-        "status": "healthy" if database["healthy"] else "unhealthy",
+        "status": status if database["healthy"] else "unhealthy",
         "timestamp": moment.written(moment.now_ms()),
         "version": holdfast.__version__,
-        "database": {"latencyMs": latency, "capacity_percentage": 0.0, **database},
+        "database": {
+            "latencyMs": latency,
+            "capacity_percentage": 0.0,
+            "writes": figures,
+            **database,
+        },
         "features": FEATURES,
     }
 

@@ -1,4 +1,4 @@
-"""`/metrics` for Prometheus: one line per live window (G10)."""
+"""`/metrics` for Prometheus: one line per live window, and how the writing goes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 from fastapi import Response
 from prometheus_client import CollectorRegistry, generate_latest
-from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
 
 from holdfast.api.database import Db
 from holdfast.api.routing import Router
 from holdfast.store.page import Row
+from holdfast.store.write_health import WriteHealth
 from holdfast.work import capacity, moment
 
 router = Router(tags=["health"])
@@ -29,10 +30,11 @@ GAUGES = {
 
 @router.get("/metrics", response_class=Response, responses={200: {"content": {"text/plain": {}}}})
 async def metrics(db: Db) -> Response:
-    """Windows heard of in the last half hour."""
+    """Windows heard of in the last half hour; writes since the server started."""
     windows = await db.read(lambda c: capacity.live(c, moment.now_ms()))
     registry = CollectorRegistry(auto_describe=False)
     registry.register(_Windows(windows))
+    registry.register(_Writes(db.store.write_health))
     return Response(generate_latest(registry), media_type=KIND)
 
 
@@ -51,3 +53,21 @@ class _Windows:
                     seconds = value / 1000 if field == "checkpoint_ms" else value
                     family.add_metric([*labels, held.get("alert") or ""], seconds)
             yield family
+
+
+class _Writes:
+    def __init__(self, health: WriteHealth) -> None:
+        self._health = health
+
+    def collect(self) -> Iterator[Metric]:
+        yield CounterMetricFamily(
+            "holdfast_writes", "writes acknowledged", value=self._health.written
+        )
+        yield CounterMetricFamily(
+            "holdfast_write_failures", "valid writes that failed", value=self._health.failed
+        )
+        yield GaugeMetricFamily(
+            "holdfast_writes_degraded",
+            "1 while a valid write failed in the last ten minutes, or none succeeded since",
+            value=int(self._health.is_degraded(moment.now_ms())),
+        )

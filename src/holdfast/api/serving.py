@@ -24,6 +24,7 @@ from holdfast.api.listening import Hub
 from holdfast.memory.sources import windows
 from holdfast.memory.warm import Filler
 from holdfast.settings import secret
+from holdfast.store import write_health
 from holdfast.store.engine import shown
 from holdfast.store.store import Store
 from holdfast.watcher.run import Watcher
@@ -117,6 +118,7 @@ def _run(store: Store, rules: Rules, address: Address, listener: socket.socket) 
         ssl_certfile=address.tls_cert,
         ssl_keyfile=address.tls_key,
     )
+    write_health.forget()
     warm, watcher = Warm(store), Watcher(store, inside="serve")
     filler = Filler(windows.projects)
     for one in (warm, watcher, filler):

@@ -95,5 +95,6 @@ def _http(_request: Request, slip: Exception) -> JSONResponse:
 
 
 def _unknown(_request: Request, slip: Exception) -> JSONResponse:
-    log.add("ERROR", "api", f"{type(slip).__name__}: {slip}"[:300])
+    first = str(slip).partition("\n")[0]  # below it PostgreSQL quotes the row
+    log.add("ERROR", "api", f"{type(slip).__name__}: {first}"[:300])
     return _said(500, "Something went wrong; holdfast log says what")

@@ -21,6 +21,7 @@ from holdfast.client.install.notes import known_elsewhere
 from holdfast.client.install.silenced import silenced
 from holdfast.lifecycle import breadcrumb
 from holdfast.settings import load as settings_load
+from holdfast.store import write_health
 from holdfast.transcript import Reader
 from holdfast.window import observed_limits
 from holdfast.window.state import all_windows
@@ -47,6 +48,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
         *servers.troubles,
         *silenced(project),
         *_home_troubles(),
+        *_write_troubles(int(time.time() * 1000)),
         *settings.slips,
         *filter(None, [breadcrumb.trouble(settings, int(time.time() * 1000))]),
     ]
@@ -175,6 +177,17 @@ def _limits() -> list[dict[str, Any]]:
         if state.edge_tokens
     ]
     return [*newest, *observed_limits.learned()]
+
+
+def _write_troubles(now_ms: int) -> list[str]:
+    """Valid writes that the server of this machine could not make."""
+    found = write_health.kept()
+    if found is None or not found.is_degraded(now_ms):
+        return []
+    at = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.failed_ms / 1000))
+    words = f"the server could not make {found.failed:,} valid writes, the last at {at}"
+    since = f"{found.since_failure:,} succeeded since" if found.since_failure else "none since"
+    return [f"{words} ({found.last_error}; {since}); see `holdfast log` and `holdfast db check`"]
 
 
 def _tallies() -> dict[str, Any]:

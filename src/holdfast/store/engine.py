@@ -95,6 +95,7 @@ def _sqlite(url: URL) -> Engine:
     engine = sa.create_engine(
         url,
         pool_size=MOST_CONNECTIONS,
+        hide_parameters=True,  # an error is logged, and rows hold what people wrote
         connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
     )
     same_file.watch(engine, url.database)
@@ -125,6 +126,7 @@ def _postgres(url: URL) -> Engine:
     engine = sa.create_engine(
         url,
         pool_size=MOST_CONNECTIONS,
+        hide_parameters=True,
         pool_pre_ping=True,
         # without it an INSERT's rowcount is -1: "nothing was new" could not be told
         execution_options={"preserve_rowcount": True},

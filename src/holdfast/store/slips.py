@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from sqlalchemy.exc import DBAPIError, OperationalError
 
 from holdfast.store.errors import Corrupt, Denied, NoRoom, StoreError, Unreachable
+from holdfast.wire.errors import HoldfastError
 
 # A file is only ever set aside for the first kind: a full disk must not look like damage.
 _DAMAGE = ("malformed", "not a database", "could not decode to utf-8")
@@ -36,6 +37,22 @@ def in_words() -> Iterator[None]:
 def named(slip: DBAPIError) -> Exception:
     """The error to show: ours where we know what it means, else the driver's own."""
     return _ours(slip) or slip
+
+
+def is_failure(slip: BaseException) -> bool:
+    """True where a valid change could not be written; one that was refused is no failure."""
+    return isinstance(slip, StoreError) or not isinstance(slip, HoldfastError)
+
+
+def in_public(slip: BaseException) -> str:
+    """A failure in words anybody may read: no address, and no value of a row, which the words of a
+    driver may hold."""
+    ours = _ours(slip) if isinstance(slip, DBAPIError) else None
+    shown = ours or slip
+    if isinstance(shown, StoreError):
+        return str(shown).partition(":")[0]
+    kind = type(slip.orig if isinstance(slip, DBAPIError) else slip).__name__
+    return f"a write failed with {kind}; holdfast log has the details"
 
 
 def stops_all(slip: BaseException) -> bool:

@@ -14,6 +14,7 @@ from holdfast.store import notes, same_file, schema
 from holdfast.store.engine import default_url, open_engine
 from holdfast.store.errors import Corrupt, StoreError, TooNew
 from holdfast.store.slips import in_words, named
+from holdfast.store.write_health import WriteHealth
 from holdfast.store.writer import Inbox, Job, Writer, tell_all, write_once
 from holdfast.wire import log
 
@@ -53,6 +54,11 @@ class Store:
         if self._damage is not None and self._damage[1] != self._file():
             self._damage = None
         return self._damage[0] if self._damage else None
+
+    @property
+    def write_health(self) -> WriteHealth:
+        """Of what was handed in to be written; a process that hands in nothing has none to tell."""
+        return self._writer.health if self._writer is not None else WriteHealth()
 
     def read(self, query: Callable[[Connection], T]) -> T:
         with in_words(), self.engine.connect() as connection:

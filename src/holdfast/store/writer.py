@@ -3,7 +3,7 @@ several writes, and on SQLite there can be but one writer anyway.
 
 A change looks first and writes after: one that is refused (`HoldfastError`) has touched nothing.
 Any other slip rolls the group back, and each of its changes is tried again alone; unless it is
-the database that does not answer: then all of them fail with it, at once.
+the database that does not answer: then all of them fail with it, at once. What failed is counted.
 """
 
 from __future__ import annotations
@@ -22,7 +22,8 @@ from sqlalchemy.exc import DBAPIError, IntegrityError
 from holdfast.store import notes, same_file
 from holdfast.store.batch import Moved
 from holdfast.store.engine import WRITES
-from holdfast.store.slips import stops_all
+from holdfast.store.slips import in_public, is_failure, stops_all
+from holdfast.store.write_health import WriteHealth
 from holdfast.wire.errors import HoldfastError
 
 T = TypeVar("T")
@@ -102,6 +103,7 @@ class Writer:
     def __init__(self, engine: Engine, settled: Callable[[], None] = lambda: None) -> None:
         self._engine = engine
         self._settled = settled
+        self.health = WriteHealth()
         self._jobs: queue.SimpleQueue[tuple[Job[Any], Inbox] | None] = queue.SimpleQueue()
         self._used_at = 0.0
         self._connection: Connection | None = None  # asking a pool costs a round trip each time
@@ -123,6 +125,7 @@ class Writer:
             group = [one for one in gathered if not one[0].ticket.done()]
             if group:
                 self._write([job for job, _ in group])
+                self.health = _counted(self.health, [job for job, _ in group])
                 _deliver(group)
                 self._settled()
         self._hang_up()
@@ -140,10 +143,17 @@ class Writer:
         except HoldfastError:
             raise
         except BaseException:
-            self._hang_up()
+            self._give_up()
             raise
         finally:
             self._used_at = time.monotonic()
+
+    def _give_up(self) -> None:
+        """Not back to the pool: whatever is wrong with this connection, nobody meets it again."""
+        if self._connection is not None:
+            with suppress(DBAPIError):
+                self._connection.invalidate()
+        self._hang_up()
 
     def _hang_up(self) -> None:
         connection, self._connection = self._connection, None
@@ -196,6 +206,13 @@ def _answer(connection: Connection, job: Job[Any]) -> tuple[Any, HoldfastError |
     except HoldfastError as refused:
         notes.back_to(connection, before)
         return None, refused
+
+
+def _counted(health: WriteHealth, jobs: list[Job[Any]]) -> WriteHealth:
+    failures = [job.slip for job in jobs if job.slip is not None and is_failure(job.slip)]
+    written = sum(1 for job in jobs if job.slip is None)
+    error = in_public(failures[-1]) if failures else ""
+    return health.after(written, len(failures), error, int(time.time() * 1000))
 
 
 def _deliver(group: list[tuple[Job[Any], Inbox]]) -> None:

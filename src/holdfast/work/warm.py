@@ -9,7 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 
-from holdfast.store import schema
+from holdfast.store import schema, write_health
 from holdfast.store.store import Store
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
@@ -32,6 +32,7 @@ class Warm:
         self._thread = threading.Thread(target=self._run, name="holdfast-warm", daemon=True)
         self._said: dict[str, str] = {}  # by chore: what was logged of it last
         self._followed = 0
+        self._reported = write_health.WriteHealth()
 
     def start(self) -> None:
         self._thread.start()
@@ -53,11 +54,19 @@ class Warm:
             if spools.moved():
                 self._try(sync)
             self._try(self._follow)
+            self._try(self._report_writes)
             self._over.wait(LOOK_SECONDS)
 
     def _follow(self, store: Store) -> None:
         """What hooks of this machine are told of the shared work, as soon as it changes."""
         self._followed = refresh.follow(store, self._followed)
+
+    def _report_writes(self, store: Store) -> None:
+        """For `holdfast doctor`, from the first write that failed."""
+        found = store.write_health
+        if found.failed and found != self._reported:
+            write_health.keep(found)
+            self._reported = found
 
     def _look_at_version(self, store: Store) -> None:
         """A newer Holdfast may have brought the database up: then it is left alone, until this one

@@ -1,0 +1,236 @@
+"""Writes that the database cannot make: said to whoever asked, counted, seen by whoever looks."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+import sqlalchemy as sa
+from click.testing import CliRunner
+from starlette.testclient import TestClient
+
+from holdfast.cli.main import holdfast_command
+from holdfast.store import write_health
+from holdfast.store.engine import parsed
+from holdfast.store.store import Store
+from holdfast.store.write_health import RECENT_MS, WriteHealth
+from holdfast.wire import log
+from holdfast.work import messages
+from holdfast.work.warm import Warm
+from tests.api.live import Live, in_thread, until
+
+pytestmark = [pytest.mark.requirement("S1", "X6")]
+MESSAGE = {"from_agent": "backend", "topic": "task.completed", "content": {"n": 1}}
+SECRET = "correct-horse-battery"
+ON_SQLITE = (
+    f"CREATE TRIGGER refusing BEFORE INSERT ON messages BEGIN SELECT RAISE(ABORT, '{SECRET}'); END",
+)
+ON_POSTGRES = (
+    f"CREATE FUNCTION no() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RAISE ''{SECRET}''; END'",
+    "CREATE TRIGGER refusing BEFORE INSERT ON messages EXECUTE FUNCTION no()",
+)
+
+
+def _do(store: Store, *statements: str) -> None:
+    store.write(lambda c: [c.exec_driver_sql(one) for one in statements] and None)
+
+
+def _refuse_messages(store: Store) -> None:
+    _do(store, *(ON_SQLITE if store.is_sqlite else ON_POSTGRES))
+
+
+def _accept_messages(store: Store) -> None:
+    _do(store, "DROP TRIGGER refusing" + ("" if store.is_sqlite else " ON messages"))
+
+
+def _status(api: TestClient) -> str:
+    return str(api.get("/health").json()["status"])
+
+
+def test_a_write_that_fails_is_seen_in_health_and_metrics(api: TestClient, store: Store) -> None:
+    assert api.post("/api/messages", json=MESSAGE).status_code == 201
+    assert _status(api) == "healthy"
+    assert api.get("/health").json()["database"]["writes"]["last_error"] is None
+    _refuse_messages(store)
+    for _ in range(2):
+        assert api.post("/api/messages", json=MESSAGE).status_code == 500
+    _accept_messages(store)
+    assert api.post("/api/messages", json=MESSAGE).status_code == 201
+    answer = api.get("/health")
+    assert (answer.status_code, answer.json()["status"]) == (200, "degraded")
+    writes = answer.json()["database"]["writes"]
+    assert (writes["written"], writes["failed"]) == (2, 2)
+    assert writes["last_error"].startswith("a write failed with ")
+    assert writes["last_failed_at"]
+    lines = api.get("/metrics").text.splitlines()
+    assert "holdfast_writes_total 2.0" in lines
+    assert "holdfast_write_failures_total 2.0" in lines
+    assert "holdfast_writes_degraded 1.0" in lines
+    assert SECRET not in answer.text + "".join(lines), "/health asks for no token"
+
+
+def test_refused_requests_are_no_failures(api: TestClient) -> None:
+    for _ in range(2):
+        api.post("/api/sessions", json={"id": "s1"})
+    assert _status(api) == "healthy"
+    assert "holdfast_write_failures_total 0.0" in api.get("/metrics").text.splitlines()
+
+
+def test_a_server_that_writes_again_is_healthy_after_a_while() -> None:
+    failing = WriteHealth().after(3, 0, "", 1_000).after(0, 2, "the disk is full", 2_000)
+    assert failing.is_degraded(2_000 + 10 * RECENT_MS), "nothing was written since"
+    again = failing.after(1, 0, "", 3_000)
+    assert (again.written, again.failed, again.last_error) == (4, 2, "the disk is full")
+    assert again.is_degraded(2_000 + RECENT_MS - 1)
+    assert not again.is_degraded(2_000 + RECENT_MS)
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("U2")
+def test_the_doctor_tells_of_writes_that_failed(store: Store) -> None:
+    _refuse_messages(store)
+    failed = store.submit(lambda c: messages.post(c, messages.draft("a", "t", {}, 1)))
+    assert failed.exception(30) is not None
+    beside = Warm(store)
+    beside.start()
+    until(lambda: write_health.kept() is not None)
+    beside.stop()
+    run = CliRunner().invoke(holdfast_command, ["doctor", "--json"])
+    [trouble] = [one for one in json.loads(run.stdout)["troubles"] if "valid writes" in one]
+    assert "could not make 1 valid writes" in trouble
+    assert SECRET not in run.output
+    write_health.forget()
+    run = CliRunner().invoke(holdfast_command, ["doctor", "--json"])
+    assert "valid writes" not in run.output
+
+
+def test_the_log_holds_no_value_of_a_row_that_could_not_be_written(
+    api: TestClient, store: Store
+) -> None:
+    _do(store, "CREATE UNIQUE INDEX once ON messages (from_agent)")
+    for status in (201, 500):
+        body = {**MESSAGE, "from_agent": SECRET, "content": {"word": SECRET}}
+        assert api.post("/api/messages", json=body).status_code == status
+    logged = Path(log.path()).read_text(encoding="utf-8")
+    assert "from_agent" in logged or "once" in logged, "what was refused is told"
+    assert SECRET not in logged
+
+
+# Faults of a real PostgreSQL.
+
+
+@contextmanager
+def _session(url: str) -> Iterator[sa.Connection]:
+    """Another client of the same database."""
+    engine = sa.create_engine(parsed(url))
+    with engine.connect() as connection:
+        yield connection
+    engine.dispose()
+
+
+def _ask(url: str, query: str) -> int:
+    with _session(url) as connection:
+        found = int(connection.exec_driver_sql(query).scalar_one())
+        connection.commit()
+    return found
+
+
+MINE = "FROM pg_stat_activity WHERE application_name = 'holdfast' AND datname = current_database()"
+WAITING = f"SELECT count(*) {MINE} AND wait_event_type = 'Lock'"
+
+
+@contextmanager
+def _posting_behind_a_lock(live: Live, url: str) -> Iterator[list[int]]:
+    """A message that waits for a lock while the block runs; its status is there afterwards."""
+    statuses: list[int] = []
+    with _session(url) as other:
+        other.exec_driver_sql("LOCK TABLE messages IN EXCLUSIVE MODE")
+        asks = threading.Thread(
+            target=lambda: statuses.append(live.post("/api/messages", MESSAGE).status)
+        )
+        asks.start()
+        until(lambda: _ask(url, WAITING) == 1)
+        yield statuses
+        asks.join()
+        other.rollback()
+
+
+def _assert_writes_go_on(live: Live, url: str, acknowledged: int) -> None:
+    """The very next one, and enough of them to be prepared again; none that failed is there."""
+    for _ in range(8):
+        assert live.post("/api/messages", MESSAGE).status == 201
+    assert _ask(url, "SELECT count(*) FROM messages") == acknowledged + 8
+    assert _ask(url, "SELECT n FROM counts WHERE noun = 'messages'") == acknowledged + 8
+
+
+@pytest.mark.slow
+def test_a_connection_killed_in_the_middle_of_a_write_costs_only_that_write(
+    postgres_url: str,
+) -> None:
+    store = Store.open(postgres_url)
+    with in_thread(store) as live:
+        for _ in range(8):
+            assert live.post("/api/messages", MESSAGE).status == 201
+        with _posting_behind_a_lock(live, postgres_url) as statuses:
+            kill = f"SELECT count(pg_terminate_backend(pid)) {MINE} AND wait_event_type = 'Lock'"
+            assert _ask(postgres_url, kill) == 1
+        assert statuses == [503]
+        _assert_writes_go_on(live, postgres_url, acknowledged=8)
+        assert live.get("/health").json()["database"]["writes"]["failed"] == 1
+    store.close()
+
+
+@pytest.mark.slow
+def test_all_connections_killed_between_two_writes_cost_at_most_one(postgres_url: str) -> None:
+    store = Store.open(postgres_url)
+    with in_thread(store) as live:
+        for _ in range(8):
+            assert live.post("/api/messages", MESSAGE).status == 201
+        _ask(postgres_url, f"SELECT count(pg_terminate_backend(pid)) {MINE}")
+        first = live.post("/api/messages", MESSAGE).status
+        assert first in (201, 503)
+        _assert_writes_go_on(live, postgres_url, acknowledged=8 + (first == 201))
+    store.close()
+
+
+@pytest.mark.slow
+def test_a_statement_that_takes_too_long_for_the_server_costs_only_itself(
+    postgres_url: str,
+) -> None:
+    name = sa.make_url(postgres_url).database
+    with _session(postgres_url) as other:
+        other.exec_driver_sql(f'ALTER DATABASE "{name}" SET statement_timeout = 500')
+        other.commit()
+    store = Store.open(postgres_url)
+    with in_thread(store) as live:
+        with _posting_behind_a_lock(live, postgres_url) as statuses:
+            until(lambda: bool(statuses))
+        assert statuses == [503]
+        _assert_writes_go_on(live, postgres_url, acknowledged=0)
+    store.close()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("state", ["40001", "40P01"])
+def test_a_conflict_with_another_writer_is_tried_again(postgres_url: str, state: str) -> None:
+    """The first two tries fail, as they would in a deadlock or a serialization conflict."""
+    store = Store.open(postgres_url)
+    _do(
+        store,
+        "CREATE SEQUENCE tries",
+        "CREATE FUNCTION conflict() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN"
+        f" IF nextval('tries') <= 2 THEN RAISE EXCEPTION 'conflict' USING ERRCODE = '{state}';"
+        " END IF; RETURN NEW; END $$",
+        "CREATE TRIGGER conflict BEFORE INSERT ON messages FOR EACH ROW"
+        " EXECUTE FUNCTION conflict()",
+    )
+    with in_thread(store) as live:
+        assert live.post("/api/messages", MESSAGE).status == 201
+        assert _ask(postgres_url, "SELECT last_value FROM tries") == 3
+        _assert_writes_go_on(live, postgres_url, acknowledged=1)
+        assert live.get("/health").json()["status"] == "healthy"
+    store.close()
