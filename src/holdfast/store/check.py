@@ -87,10 +87,17 @@ def _integrity(connection: Connection) -> Iterator[Finding]:
 
 
 def _server(connection: Connection) -> Iterator[Finding]:
-    number = int(connection.exec_driver_sql("SHOW server_version_num").scalar_one())
+    number = int(_shown(connection, "server_version_num"))
     words = f"PostgreSQL {number // 10_000}.{number % 10_000}"
     old = number < OLDEST_POSTGRES * 10_000
     yield Finding("server", not old, words + f", {OLDEST_POSTGRES} or newer is needed" * old)
+    off = [name for name in ("fsync", "synchronous_commit") if _shown(connection, name) == "off"]
+    lost = f"{' and '.join(off)} off: what was acknowledged may be lost in a power cut"
+    yield Finding("durability", not off, lost if off else "a commit waits for the disk")
+
+
+def _shown(connection: Connection, setting: str) -> str:
+    return str(connection.exec_driver_sql(f"SHOW {setting}").scalar_one())
 
 
 def _tables(connection: Connection) -> Finding:

@@ -26,6 +26,16 @@ VARIABLE = "HOLDFAST_DATABASE"
 BUSY_SECONDS = 5
 MOST_CONNECTIONS = 16
 WRITES = {"holdfast_writes": True}
+# FULL: a commit returns once its log is on the disk. With NORMAL, no flush followed any of 35
+# acknowledged writes. `fullfsync`: macOS keeps an `fsync` in the drive's own memory.
+# `secure_delete`: a row that was deleted is gone, also for whoever reads the pages of the file.
+PRAGMAS = (
+    "journal_mode=WAL",
+    "synchronous=FULL",
+    "fullfsync=ON",
+    "secure_delete=ON",
+    "foreign_keys=ON",
+)
 # A network that swallows everything is noticed after half a minute, not after a quarter of an hour.
 _ALIVE = {
     "keepalives_idle": 15,
@@ -106,7 +116,7 @@ def _sqlite(url: URL) -> Engine:
 
 def _prepare(connection: sqlite3.Connection, _record: Any) -> None:
     connection.isolation_level = None  # we say BEGIN ourselves
-    for pragma in ("journal_mode=WAL", "synchronous=NORMAL", "foreign_keys=ON"):
+    for pragma in PRAGMAS:
         connection.execute(f"PRAGMA {pragma}")
 
 
