@@ -1,60 +1,75 @@
-"""A damaged SQLite file, read as far as it still can be."""
+"""A damaged SQLite file, read as far as it still can be: page by page, as SQLite itself stops at
+the first one it cannot read. A page does not name its table; what its rows look like does.
+"""
 
 from __future__ import annotations
 
 import json
-import sqlite3
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
 
 import sqlalchemy as sa
 
 from holdfast.store.page import Row
+from holdfast.store.raw_pages import RawFile, RawRow, opened
+from holdfast.work import names
+
+# Where the kinds of the columns alone would fit another table too.
+_LOOKS: dict[str, Callable[[Row], bool]] = {
+    "projects": lambda row: row["id"] == names.project_id(row["path"]),
+}
 
 
-def rows_left(path: Path, table: sa.Table) -> Iterator[Row]:
-    """What can still be read of a table, from its beginning up to the damage and back from its end;
-    a row that is not what its table holds is left out."""
-    seen: set[int] = set()
-    for order in ("ASC", "DESC"):
-        for number, row in _read(path, table, order):
-            if number in seen:
-                return
-            seen.add(number)
-            if (whole := _fitted(table, row)) is not None:
-                yield whole
+class RowsLeft:
+    """The whole rows of each table."""
+
+    def __init__(self, file: RawFile, tables: Sequence[sa.Table]) -> None:
+        self._file = file
+        self._pages: dict[str, list[int]] = {}
+        for number in file.leaves():
+            found = _table_of(file.rows(number).values(), tables)
+            if found is not None:
+                self._pages.setdefault(found.name, []).append(number)
+
+    def of(self, table: sa.Table) -> Iterator[Row]:
+        for number in self._pages.get(table.name, ()):
+            for values in self._file.rows(number).values():
+                if (row := _fitted(table, values)) is not None:
+                    yield row
 
 
-def _read(path: Path, table: sa.Table, order: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    names = [column.name for column in table.columns]
-    listed = ", ".join(f'"{name}"' for name in names)
-    query = f'SELECT rowid, {listed} FROM "{table.name}" ORDER BY rowid {order}'
-    try:
-        connection = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-    except sqlite3.Error:
-        return
-    try:
-        connection.text_factory = lambda data: data.decode("utf-8", "replace")
-        for number, *values in connection.execute(query):
-            yield number, dict(zip(names, values, strict=True))
-    except (sqlite3.Error, OverflowError):
-        return
-    finally:
-        connection.close()
+@contextmanager
+def rows_left(path: Path, tables: Sequence[sa.Table]) -> Iterator[RowsLeft]:
+    with opened(path) as file:
+        yield RowsLeft(file, tables)
 
 
-def _fitted(table: sa.Table, row: dict[str, Any]) -> Row | None:
-    for column in table.columns:
-        value = row[column.name]
+def _table_of(rows: Iterable[RawRow], tables: Sequence[sa.Table]) -> sa.Table | None:
+    """The one most of the rows fit; of two, the first."""
+    fits: Counter[sa.Table] = Counter()
+    for values in rows:
+        fits.update(table for table in tables if _fitted(table, values) is not None)
+    return max(tables, key=lambda table: fits[table]) if fits else None
+
+
+def _fitted(table: sa.Table, values: RawRow) -> Row | None:
+    """The row, or nothing where it is not what the table holds."""
+    if len(values) != len(table.columns):
+        return None
+    row: Row = {}
+    for column, value in zip(table.columns, values, strict=True):
+        row[column.name] = value
         if value is None:
             if not column.nullable:
                 return None
         elif isinstance(column.type, sa.JSON):
             try:
-                row[column.name] = json.loads(value)
+                row[column.name] = json.loads(value)  # type: ignore[arg-type]
             except (TypeError, ValueError, RecursionError):
                 return None
         elif not isinstance(value, int if isinstance(column.type, sa.Integer) else str):
             return None
-    return row
+    looks = _LOOKS.get(table.name)
+    return row if looks is None or looks(row) else None

@@ -30,7 +30,7 @@ def put(
 ) -> Row:
     """Make it, or change what is given: the name is kept, and metadata merged one level."""
     if not _made(connection, path, now_ms, {"name": name, "metadata": metadata or {}}):
-        _change(connection, id_of(path), now_ms, name, metadata or {})
+        _change(connection, path, now_ms, name, metadata or {})
     return by_path(connection, path)
 
 
@@ -51,12 +51,14 @@ def _made(connection: Connection, path: str, now_ms: int, more: Row) -> bool:
 
 
 def _change(
-    connection: Connection, project_id: str, now_ms: int, name: str | None, metadata: dict[str, Any]
+    connection: Connection, path: str, now_ms: int, name: str | None, metadata: dict[str, Any]
 ) -> None:
-    mine = projects.c.id == project_id
+    """Its path too: a project that was lost with a damaged file has none until it is told again."""
+    mine = projects.c.id == id_of(path)
     held = sa.select(projects).where(mine).with_for_update(key_share=True)  # others may tell too
     before = first(connection, held) or {"updated_ms": 0, "metadata": {}}
-    changes: dict[str, Any] = {"updated_ms": max(now_ms, before["updated_ms"])}
+    changes: dict[str, Any] = {"path": tidy(path)}
+    changes["updated_ms"] = max(now_ms, before["updated_ms"])
     if name is not None:
         changes["name"] = name
     if metadata:

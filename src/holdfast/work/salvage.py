@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import islice
 from pathlib import Path
@@ -14,26 +14,29 @@ from sqlalchemy.engine import Connection
 
 from holdfast.store.page import Row
 from holdfast.store.store import Store
-from holdfast.store.tables import actions, metadata, sessions
-from holdfast.work import damaged
+from holdfast.store.tables import actions, metadata, projects, requests, sessions, tasks
+from holdfast.work import damaged, names
 from holdfast.work.session_totals import SUMS
 
-NOT_SAVED = frozenset(("positions", "counts", "events"))
+NOT_SAVED = frozenset(("positions", "counts", "tool_counts", "events"))
 AT_ONCE = 500
+LOST = "lost when the database was damaged"
+NOWHERE = names.project_id(f"/{LOST}")  # of requests and tasks whose own place is not known
 
 
 def save(store: Store, old: Path) -> dict[str, int]:
-    """Rows of the damaged file that are not there again: parents first, none without its parent."""
+    """Rows of the damaged file that are not there again: parents first. A row whose parent is lost
+    gets one that says so; what is there of it was not lost."""
     saved: dict[str, int] = {}
-    for table in metadata.sorted_tables:
-        if table.name in NOT_SAVED:
-            continue
-        rows = damaged.rows_left(old, table)
-        n = 0
-        while some := list(islice(rows, AT_ONCE)):
-            n += store.write(partial(_put, table=table, rows=some))
-        if n:
-            saved[table.name] = n
+    wanted = [table for table in metadata.sorted_tables if table.name not in NOT_SAVED]
+    with damaged.rows_left(old, wanted) as left:
+        for table in wanted:
+            rows = left.of(table)
+            n = 0
+            while some := list(islice(rows, AT_ONCE)):
+                n += store.write(partial(_put, table=table, rows=some))
+            if n:
+                saved[table.name] = n
     for session_id in store.read(lambda c: list(c.execute(sa.select(sessions.c.id)).scalars())):
         store.write(partial(_count_again, session_id=session_id))
     return saved
@@ -49,15 +52,54 @@ def _put(connection: Connection, table: sa.Table, rows: list[Row]) -> int:
 
 
 def _with_parents(connection: Connection, table: sa.Table, rows: list[Row]) -> Iterator[Row]:
-    known: dict[str, set[Any]] = {}
     for key in table.foreign_keys:
-        name, parent = key.parent.name, key.column
-        wanted = {row[name] for row in rows if row[name] is not None}
-        found = connection.execute(sa.select(parent).where(parent.in_(wanted))).scalars()
-        known[name] = set(found)
-    for row in rows:
-        if all(row[name] is None or row[name] in there for name, there in known.items()):
-            yield row
+        name, parent = key.parent.name, key.column.table
+        lost = _missing(connection, parent, {row[name] for row in rows} - {None})
+        if parent.name in _STAND_INS:
+            _stand_in(connection, parent, sorted(lost))
+        elif key.parent.nullable:
+            rows = [{**row, name: None if row[name] in lost else row[name]} for row in rows]
+        else:
+            rows = [row for row in rows if row[name] not in lost]
+    yield from rows
+
+
+def _missing(connection: Connection, parent: sa.Table, wanted: set[str]) -> set[str]:
+    found = connection.execute(sa.select(parent.c.id).where(parent.c.id.in_(wanted))).scalars()
+    return wanted - set(found)
+
+
+def _stand_in(connection: Connection, table: sa.Table, lost: list[str]) -> None:
+    if not lost:
+        return
+    rows = [_STAND_INS[table.name](one) for one in lost]
+    for key in table.foreign_keys:  # each of them stands below one of its own kind
+        parent = key.column.table
+        _stand_in(connection, parent, sorted(_missing(connection, parent, {NOWHERE})))
+    connection.execute(sa.insert(table), rows)
+
+
+def _lost_project(project_id: str) -> Row:
+    """Its path is told again by whoever works there: the id is made from it."""
+    path = f"/{LOST}" if project_id == NOWHERE else f"/{LOST}/{project_id}"
+    return {"id": project_id, "path": path, "metadata": {}, "created_ms": 0, "updated_ms": 0}
+
+
+def _lost_request(request_id: str) -> Row:
+    place = {"id": request_id, "project_id": NOWHERE, "session_id": LOST}
+    return {**place, "prompt": LOST, "prompt_type": "other", "status": "active", "created_ms": 0}
+
+
+def _lost_task(task_id: str) -> Row:
+    place = {"id": task_id, "request_id": NOWHERE, "wave_number": 1}
+    return {**place, "name": LOST, "status": "pending", "created_ms": 0}
+
+
+_STAND_INS: dict[str, Callable[[str], Row]] = {
+    projects.name: _lost_project,
+    requests.name: _lost_request,
+    tasks.name: _lost_task,
+}
 
 
 def _count_again(connection: Connection, session_id: str) -> None:

@@ -13,7 +13,7 @@ from holdfast.store import notes
 from holdfast.store.page import Row, first
 from holdfast.store.tables import actions, projects, sessions
 from holdfast.store.upsert import put_new
-from holdfast.work import tool_counts
+from holdfast.work import names, tool_counts
 from holdfast.work.deeds import CheckpointTaken, Deed, ProjectMet, SessionMet
 from holdfast.work.taking import contexts
 
@@ -72,11 +72,13 @@ def _bring_project_on(connection: Connection, deed: ProjectMet) -> None:
     row = first(connection, sa.select(projects).where(mine).with_for_update(key_share=True))
     if row is None:
         return
-    times = {
+    changes: Row = {
         "created_ms": min(row["created_ms"], deed.first_ms),
         "updated_ms": max(row["updated_ms"], deed.last_ms),
     }
-    connection.execute(sa.update(projects).where(mine).values(times))
+    if names.project_id(deed.path) == deed.id:  # one that was lost with a damaged file has none
+        changes["path"] = names.tidy(deed.path)
+    connection.execute(sa.update(projects).where(mine).values(changes))
 
 
 def _bring_session_on(connection: Connection, deed: SessionMet, totals: Counter[str]) -> None:

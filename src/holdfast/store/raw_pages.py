@@ -1,0 +1,195 @@
+"""Rows straight from the pages of a SQLite file, for one that SQLite itself reads no further.
+
+A query stops at the first page that is damaged, and a damaged page of the tree hides every page
+below it. Here each leaf page of a table is read by itself, whatever became of the others; a row
+that is not whole is left out. The format: https://www.sqlite.org/fileformat2.html.
+"""
+
+from __future__ import annotations
+
+import mmap
+import struct
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import TypeAlias
+
+Value: TypeAlias = int | float | str | bytes | None
+RawRow: TypeAlias = tuple[Value, ...]
+MAGIC = b"SQLite format 3\0"
+PAGE_BYTES = 4096  # SQLite's own choice, where the head that says it is lost
+WAL_HEAD, FRAME_HEAD = 32, 24
+_LEAF = 0x0D
+_MOST_ROW = 64 << 20
+_INTEGERS = (0, 1, 2, 3, 4, 6, 8)  # how many bytes each kind takes
+
+
+class Torn(Exception):
+    """This is not a whole row."""
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[RawFile]:
+    """The pages as the file and its log hold them; nothing is changed."""
+    if not path.stat().st_size:
+        yield RawFile(b"", b"")
+        return
+    log = Path(f"{path}-wal")
+    with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+        yield RawFile(data, log.read_bytes() if log.is_file() else b"")
+
+
+class RawFile:
+    def __init__(self, data: bytes | mmap.mmap, wal: bytes) -> None:
+        self._data = data
+        self._size, reserved = _shape(data[:100])
+        self._usable = self._size - reserved
+        self._newer = _logged(wal, self._size)
+        self._many = max([-(-len(data) // self._size), *self._newer])
+        self._free = self._unused() if self.page(1).startswith(MAGIC) else frozenset[int]()
+
+    def page(self, number: int) -> bytes:
+        """Empty where there is none."""
+        at = (number - 1) * self._size
+        newer = self._newer.get(number)
+        return self._data[at : at + self._size] if newer is None and number > 0 else newer or b""
+
+    def leaves(self) -> Iterator[int]:
+        """The number of every page that holds rows of some table, and is in use."""
+        for number in range(1, self._many + 1):
+            start = 100 if number == 1 else 0
+            page = self.page(number)
+            if number not in self._free and len(page) == self._size and page[start] == _LEAF:
+                yield number
+
+    def rows(self, number: int) -> dict[int, RawRow]:
+        """The rows of a leaf page that are whole, by their number."""
+        page, start = self.page(number), 100 if number == 1 else 0
+        found: dict[int, RawRow] = {}
+        (many,) = struct.unpack_from(">H", page, start + 3)
+        for place in range(start + 8, min(start + 8 + 2 * many, self._usable - 1), 2):
+            with suppress(Torn, IndexError, struct.error, UnicodeDecodeError, OverflowError):
+                (at,) = struct.unpack_from(">H", page, place)
+                rowid, payload = self._cell(page, at)
+                found[rowid] = tuple(_values(payload))
+        return found
+
+    def _unused(self) -> frozenset[int]:
+        """Pages nobody uses any more: they may hold rows that were deleted. A list that is not as
+        long as the file says is damaged too, and would name pages that are in use."""
+        found: set[int] = set()
+        trunk, told = struct.unpack_from(">II", self.page(1), 32)
+        while trunk not in found and len(page := self.page(trunk)) == self._size:
+            found.add(trunk)
+            trunk, many = struct.unpack_from(">II", page)
+            found.update(struct.unpack_from(f">{min(many, self._size // 4 - 2)}I", page, 8))
+        return frozenset(found) if len(found) == told else frozenset()
+
+    def _cell(self, page: bytes, at: int) -> tuple[int, bytes]:
+        length, at = _varint(page, at)
+        rowid, at = _varint(page, at)
+        here = _in_page(length, self._usable)
+        payload = page[at : min(at + here, self._usable)]
+        if length > _MOST_ROW or len(payload) != here:
+            raise Torn
+        parts, left = [payload], length - here
+        following = struct.unpack_from(">I", page, at + here)[0] if left else 0
+        while left:
+            part = self.page(following)[: self._usable]
+            if len(part) != self._usable:
+                raise Torn
+            (following,) = struct.unpack_from(">I", part)
+            parts.append(part[4 : 4 + left])
+            left -= len(parts[-1])
+        return rowid, b"".join(parts)
+
+
+def _shape(head: bytes) -> tuple[int, int]:
+    """Bytes of a page, and how many at its end are not SQLite's."""
+    if head.startswith(MAGIC) and head[21:24] == b"\x40\x20\x20":  # the same in every file
+        size = int.from_bytes(head[16:18], "big")
+        size = 65536 if size == 1 else size
+        if 512 <= size <= 65536 and size & (size - 1) == 0:
+            return size, head[20]
+    return PAGE_BYTES, 0
+
+
+def _logged(wal: bytes, size: int) -> dict[int, bytes]:
+    """The newest image of each page in the log, of transactions that were committed."""
+    if len(wal) < WAL_HEAD or wal[:3] != b"\x37\x7f\x06" or wal[3] not in (0x82, 0x83):
+        return {}
+    order = ">" if wal[3] == 0x83 else "<"
+    salts, sums = wal[16:24], struct.unpack_from(">II", wal, 24)
+    kept: dict[int, bytes] = {}
+    waiting: dict[int, bytes] = {}
+    for at in range(WAL_HEAD, len(wal) - FRAME_HEAD - size + 1, FRAME_HEAD + size):
+        head, page = wal[at : at + FRAME_HEAD], wal[at + FRAME_HEAD : at + FRAME_HEAD + size]
+        number, commits = struct.unpack_from(">II", head)
+        sums = _checksum(order, head[:8] + page, *sums)
+        if head[8:16] != salts or sums != struct.unpack_from(">II", head, 16):
+            break
+        waiting[number] = page
+        if commits:
+            kept |= waiting
+            waiting = {}
+    return kept
+
+
+def _checksum(order: str, data: bytes, one: int, two: int) -> tuple[int, int]:
+    for first, second in struct.iter_unpack(f"{order}II", data):
+        one = (one + first + two) & 0xFFFFFFFF
+        two = (two + second + one) & 0xFFFFFFFF
+    return one, two
+
+
+def _in_page(length: int, usable: int) -> int:
+    """How much of a row stands in its own page; the rest follows in others."""
+    if length <= usable - 35:
+        return length
+    least = (usable - 12) * 32 // 255 - 23
+    here = least + (length - least) % (usable - 4)
+    return here if here <= usable - 35 else least
+
+
+def _values(payload: bytes) -> Iterator[Value]:
+    head, at = _varint(payload, 0)
+    kinds = []
+    while at < head:
+        kind, at = _varint(payload, at)
+        kinds.append(kind)
+    if at != head:
+        raise Torn
+    for kind in kinds:
+        value, at = _value(payload, at, kind)
+        yield value
+    if at != len(payload):
+        raise Torn
+
+
+def _value(payload: bytes, at: int, kind: int) -> tuple[Value, int]:
+    if kind in (8, 9):
+        return kind - 8, at
+    if kind in (10, 11):
+        raise Torn
+    if kind == 7:
+        return float(struct.unpack_from(">d", payload, at)[0]), at + 8
+    many = (kind - 12) // 2 if kind >= 12 else _INTEGERS[kind]
+    part = payload[at : at + many]
+    if len(part) != many:
+        raise Torn
+    if kind == 0:
+        return None, at
+    if kind < 12:
+        return int.from_bytes(part, "big", signed=True), at + many
+    return (part.decode("utf-8") if kind % 2 else part), at + many
+
+
+def _varint(data: bytes, at: int) -> tuple[int, int]:
+    value = 0
+    for n in range(8):
+        byte = data[at + n]
+        value = value << 7 | byte & 0x7F
+        if byte < 0x80:
+            return value, at + n + 1
+    value = value << 8 | data[at + 8]
+    return (value - (1 << 64) if value >> 63 else value), at + 9

@@ -1,0 +1,284 @@
+"""A file damaged anywhere: what stands on its sound pages comes back."""
+
+from __future__ import annotations
+
+import random
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.store.check import check
+from holdfast.store.damage import set_aside_if_damaged
+from holdfast.store.page import Row
+from holdfast.store.raw_pages import opened
+from holdfast.store.store import Store
+from holdfast.store.tables import claims, messages, metadata, projects, requests, subtasks, tasks
+from holdfast.work import claims as claiming
+from holdfast.work import messages as board
+from holdfast.work import projects as places
+from holdfast.work import rebuild, subscriptions
+from holdfast.work import requests as asked
+from holdfast.work import subtasks as parts
+from holdfast.work import tasks as stages
+from holdfast.work.damaged import rows_left
+from holdfast.work.salvage import NOT_SAVED
+
+pytestmark = pytest.mark.requirement("X6")
+PAGE = 4096
+NOW = 1_770_000_000_000
+TTL = 3600
+NOWHERE_ELSE = (messages, claims, requests, tasks, subtasks)
+WANTED = [table for table in metadata.sorted_tables if table.name not in NOT_SAVED]
+MARK = re.compile(rb"<[a-z]+\.\d+\.\d+>")
+
+
+def _words(chosen: random.Random, name: str, number: int) -> str:
+    """From a few bytes to several pages; each word of it stands once in a table."""
+    many = chosen.choice([1, 2, 3, 8, 400])
+    return " ".join(f"<{name}.{number}.{n}>" for n in range(many))
+
+
+def _fill(connection: Connection) -> None:
+    """Messages, claims and a tree of work, in turns, so that their pages lie mixed."""
+    chosen = random.Random(1)
+    for n in range(60):
+        path = f"/w/{n % 7}"
+        places.put(connection, path, NOW, name=f"p{n % 7}")
+        project_id = places.id_of(path)
+        for k in range(8):
+            words = {"text": _words(chosen, "message", 8 * n + k)}
+            row = board.draft(f"agent{k}", "task.completed", words, NOW + n)
+            board.post(connection, {**row, "project_id": project_id if k % 2 else None})
+        work = _words(random.Random(0), "claim", n)
+        claiming.take(connection, project_id, work, f"a{n}", NOW, TTL)
+        subscriptions.put(connection, f"agent{n}", "task.completed", None, NOW)
+        given = {"project_id": project_id, "session_id": f"s{n % 9}"}
+        request = asked.add(connection, {**given, "prompt": _words(chosen, "prompt", n)}, NOW)
+        task = stages.add(connection, {"request_id": request["id"], "name": f"<task.{n}.0>"}, NOW)
+        for k in range(3):
+            description = _words(chosen, "part", 3 * n + k)
+            parts.add(connection, {"task_id": task["id"], "description": description}, NOW)
+
+
+def _delete_some(connection: Connection) -> None:
+    """Pages get free and rows move: what was deleted must not come back."""
+    gone = sa.select(messages.c.id).where(messages.c.from_agent == "agent3").scalar_subquery()
+    connection.execute(sa.delete(messages).where(messages.c.id.in_(gone)))
+    for request in connection.execute(sa.select(requests.c.id)).scalars().all()[:10]:
+        asked.remove(connection, request, NOW)
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory, sqlite_template: Path) -> Path:
+    path = tmp_path_factory.mktemp("salvage") / "holdfast.db"
+    shutil.copy(sqlite_template, path)
+    store = Store.open(f"sqlite:///{path}")
+    store.write(_fill)
+    store.write(_delete_some)
+    store.close()
+    return path
+
+
+Rows = dict[tuple[str, str], Row]
+
+
+@pytest.fixture(scope="module")
+def before(filled: Path) -> Rows:
+    return _rows(filled)
+
+
+def _rows(path: Path) -> Rows:
+    """What exists nowhere else, by table and by the first mark in it."""
+    store = Store.open(f"sqlite:///{path}")
+    found: Rows = {}
+    for table in NOWHERE_ELSE:
+        rows = store.read(lambda c, t=table: list(c.execute(sa.select(t)).mappings()))  # type: ignore[misc]
+        for row in rows:
+            found[table.name, _marks(row)[0].decode()] = dict(row)
+    store.close()
+    return found
+
+
+def _marks(row: Any) -> list[bytes]:
+    return MARK.findall(" ".join(str(value) for value in row.values()).encode())
+
+
+@pytest.fixture(scope="module")
+def stands_on(filled: Path, before: Rows) -> dict[tuple[str, str], set[int]]:
+    """The pages of each row, found by looking for its words in the file. Those of a claim stand in
+    an index too: that page counts as one of its own here, which asks for less."""
+    data = filled.read_bytes()
+    pages: dict[bytes, set[int]] = {}
+    for found in MARK.finditer(data):
+        ends = {found.start() // PAGE, (found.end() - 1) // PAGE}
+        if len(ends) == 1:
+            pages.setdefault(found[0], set()).update(ends)
+    return {
+        key: set().union(*(pages.get(mark, set()) for mark in _marks(row)))
+        for key, row in before.items()
+    }
+
+
+Harm = Callable[[bytearray, random.Random], None]
+
+
+def _noise(data: bytearray, chosen: random.Random) -> None:
+    at, many = chosen.randrange(len(data)), chosen.choice([1, 40, 700, 3000, 9000])
+    data[at : at + many] = chosen.randbytes(len(data[at : at + many]))
+
+
+def _zeroes(data: bytearray, chosen: random.Random) -> None:
+    at = chosen.randrange(len(data) // PAGE) * PAGE
+    data[at : at + PAGE] = bytes(PAGE)
+
+
+def _another_page(data: bytearray, chosen: random.Random) -> None:
+    to, of = (chosen.randrange(len(data) // PAGE) * PAGE for _ in range(2))
+    data[to : to + PAGE] = data[of : of + PAGE]
+
+
+def _cut_off(data: bytearray, chosen: random.Random) -> None:
+    del data[len(data) * chosen.randrange(60, 100) // 100 :]
+
+
+def _no_head(data: bytearray, chosen: random.Random) -> None:
+    data[: chosen.choice([16, 100, PAGE])] = chosen.randbytes(100)
+
+
+HARMS: tuple[Harm, ...] = (_noise, _noise, _zeroes, _another_page, _cut_off, _no_head)
+
+
+def _harmed(filled: Path, target: Path, seed: int) -> set[int]:
+    """A copy with one to four kinds of damage; the pages that are as they were."""
+    chosen = random.Random(seed)
+    sound = filled.read_bytes()
+    data = bytearray(sound)
+    for _ in range(chosen.randrange(1, 5)):
+        chosen.choice(HARMS)(data, chosen)
+    target.write_bytes(data)
+    return {
+        number
+        for number, at in enumerate(range(0, len(sound), PAGE))
+        if data[at : at + PAGE] == sound[at : at + PAGE]
+    }
+
+
+def _on_sound_pages(stands_on: dict[tuple[str, str], set[int]], sound: set[int]) -> Iterator[Any]:
+    return (key for key, pages in stands_on.items() if pages <= sound)
+
+
+@pytest.mark.parametrize("seed", range(60))
+def test_every_row_on_sound_pages_is_read_from_a_damaged_file(
+    filled: Path,
+    before: Rows,
+    stands_on: dict[tuple[str, str], set[int]],
+    tmp_path: Path,
+    seed: int,
+) -> None:
+    sound = _harmed(filled, tmp_path / "holdfast.db", seed)
+    found: Rows = {}
+    with rows_left(tmp_path / "holdfast.db", WANTED) as left:
+        for table in NOWHERE_ELSE:
+            for row in left.of(table):
+                if marks := _marks(row):
+                    found.setdefault((table.name, marks[0].decode()), row)
+    lost = [key for key in _on_sound_pages(stands_on, sound) if found.get(key) != before[key]]
+    assert lost == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(12))
+def test_what_stands_on_sound_pages_is_there_after_a_rebuild(
+    filled: Path,
+    before: Rows,
+    stands_on: dict[tuple[str, str], set[int]],
+    tmp_path: Path,
+    seed: int,
+) -> None:
+    path = tmp_path / "holdfast.db"
+    sound = _harmed(filled, path, seed)
+    healed = rebuild.heal(f"sqlite:///{path}")
+    found = _rows_by_mark(path)
+    lost = [key for key in _on_sound_pages(stands_on, sound) if found.get(key) != before[key]]
+    assert lost == []
+    if healed is not None:
+        store = Store.open(f"sqlite:///{path}")
+        assert all(one.ok for one in check(store.engine)), check(store.engine)
+        store.close()
+
+
+def _rows_by_mark(path: Path) -> Rows:
+    """As `_rows`; parents that stand in for lost ones have no mark."""
+    store = Store.open(f"sqlite:///{path}")
+    found: Rows = {}
+    for table in NOWHERE_ELSE:
+        for row in store.read(lambda c, t=table: list(c.execute(sa.select(t)).mappings())):  # type: ignore[misc]
+            if marks := _marks(row):
+                found[table.name, marks[0].decode()] = dict(row)
+    store.close()
+    return found
+
+
+def test_deleted_rows_are_not_read_from_a_sound_file(filled: Path, before: Rows) -> None:
+    with rows_left(filled, WANTED) as left:
+        for table in NOWHERE_ELSE:
+            found = {_marks(row)[0].decode() for row in left.of(table)}
+            assert found == {mark for name, mark in before if name == table.name}
+
+
+def test_rows_whose_project_and_task_are_lost_come_back_below_ones_that_say_so(
+    filled: Path, tmp_path: Path
+) -> None:
+    """Every page with a row of projects, requests or tasks is gone; the others are sound."""
+    path = tmp_path / "holdfast.db"
+    data = bytearray(filled.read_bytes())
+    with opened(filled) as file, rows_left(filled, WANTED) as left:
+        known = {
+            (len(table.columns), row["id"])
+            for table in (projects, requests, tasks)
+            for row in left.of(table)
+        }
+        for number in file.leaves():
+            first = {(len(values), values[0]) for values in file.rows(number).values()}
+            if first & known:
+                data[(number - 1) * PAGE : number * PAGE] = bytes(PAGE)
+    path.write_bytes(data)
+    healed = rebuild.heal(f"sqlite:///{path}")
+    assert healed is not None
+    found, wanted = _rows_by_mark(path), _rows(filled)
+    kept = ("messages", "claims", "subtasks")
+    assert {key for key in found if key[0] in kept} == {key for key in wanted if key[0] in kept}
+    store = Store.open(f"sqlite:///{path}")
+    lost = store.read(lambda c: list(c.execute(sa.select(projects.c.path)).scalars()))
+    assert all("lost when the database was damaged" in one for one in lost)
+    back = places.id_of("/w/1")
+    store.write(lambda c: places.put(c, "/w/1", NOW))
+    assert store.read(lambda c: places.get(c, back))["path"] == "/w/1"
+    assert all(one.ok for one in check(store.engine)), check(store.engine)
+    store.close()
+
+
+def test_rows_that_only_the_log_holds_come_back_too(filled: Path, tmp_path: Path) -> None:
+    """A server was killed, and then the head of its file was damaged."""
+    live, path = tmp_path / "live.db", tmp_path / "holdfast.db"
+    shutil.copy(filled, live)
+    store = Store.open(f"sqlite:///{live}")
+    words = {"text": "<late.1.0>"}
+    late = board.draft("a", "task.completed", words, NOW)
+    store.write(lambda c: board.post(c, late))
+    for part in ("", "-wal"):
+        shutil.copy(f"{live}{part}", f"{path}{part}")
+    store.close()
+    data = bytearray(path.read_bytes())
+    data[:16] = b"x" * 16
+    path.write_bytes(data)
+    assert set_aside_if_damaged(f"sqlite:///{path}") is not None
+    aside = next(tmp_path.glob("holdfast.db.damaged-*Z"))
+    with rows_left(aside, WANTED) as left:
+        assert words in [row["content"] for row in left.of(messages)]
