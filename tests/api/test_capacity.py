@@ -143,3 +143,19 @@ def test_of_an_unknown_agent_nobody_knows_what_fits(api: TestClient) -> None:
     assert (unknown["fits"], unknown["room_tokens"], unknown["status"]) == (None, None, "unknown")
     assert api.get("/api/context/health?fits=-1").status_code == 400
     assert api.get("/api/context/health").json() == {"agents": [], "count": 0}
+
+
+@pytest.mark.requirement("G10")
+def test_what_clients_count_is_placed_by_the_settings(
+    api: TestClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    body = {"agent_id": "a1", "session_id": "s1", "tool_name": "Read", "input_size": 140_000}
+    api.post("/api/tokens/track", json=body)
+    assert api.get("/api/capacity/a1").json()["zone"] == "green"
+    lower = {"zone_yellow": "0.01", "zone_orange": "0.02", "zone_red": "0.03", "watch_at": "0.02"}
+    for name, share in lower.items():
+        monkeypatch.setenv(f"HOLDFAST_{name.upper()}", share)
+    api.post("/api/tokens/track", json={**body, "input_size": 0})
+    assert api.get("/api/capacity/a1").json()["zone"] == "red"
+    [agent] = api.get("/api/context/health").json()["agents"]
+    assert agent["status"] == "context_high"

@@ -120,3 +120,15 @@ def test_subtasks_do_not_wait_in_a_circle(api: TestClient) -> None:
     refused = api.patch(f"/api/subtasks/{first}", json={"blocked_by": [third]})
     assert (refused.status_code, list(refused.json()["details"])) == (400, ["blocked_by"])
     assert api.patch(f"/api/subtasks/{third}", json={"blocked_by": [first]}).status_code == 200
+
+
+@pytest.mark.requirement("A6")
+def test_a_wave_whose_only_subtask_is_blocked_is_blocked_until_it_goes_on(api: TestClient) -> None:
+    part = a_subtask(api, status="blocked")
+    stands = []
+    for status in ("blocked", "running", "blocked", "completed"):
+        changed = api.patch(f"/api/subtasks/{part['id']}", json={"status": status})
+        assert changed.status_code == 200
+        [wave] = api.get("/api/waves/s1/history").json()["waves"]
+        stands.append(wave["status"])
+    assert stands == ["blocked", "running", "blocked", "completed"]

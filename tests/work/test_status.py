@@ -38,3 +38,25 @@ def test_a_task_follows_its_subtasks_and_then_stays(
         assert found == task
     if below == {"completed"}:
         assert found == "completed"
+
+
+@pytest.mark.requirement("A1", "A6")
+@pytest.mark.parametrize(
+    ("task", "below", "taken_up", "found"),
+    [
+        ("pending", {"blocked"}, False, "blocked"),
+        ("running", {"blocked"}, False, "blocked"),
+        ("running", {"blocked", "completed"}, False, "blocked"),
+        ("completed", {"blocked"}, True, "blocked"),
+        ("completed", {"blocked"}, False, "completed"),
+        ("pending", {"blocked", "running"}, False, "running"),
+        ("pending", {"blocked", "pending"}, False, "pending"),
+        ("blocked", {"running"}, False, "running"),
+        ("blocked", {"pending"}, False, "blocked"),
+        ("paused", {"blocked"}, False, "paused"),
+    ],
+)
+def test_a_task_is_blocked_while_all_that_is_left_of_it_is(
+    task: str, below: set[str], taken_up: bool, found: str
+) -> None:
+    assert following(task, below, taken_up=taken_up) == found

@@ -36,7 +36,12 @@ def _tallied(tasks: Tasks) -> dict[int, Counter[str]]:
             [(0, "completed"), (3, "pending"), (7, "pending")],
             {0: "completed", 3: "running", 7: "pending"},
         ),
-        ([(0, "failed"), (0, "completed"), (1, "blocked")], {0: "failed", 1: "pending"}),
+        ([(0, "failed"), (0, "completed"), (1, "pending")], {0: "failed", 1: "pending"}),
+        ([(0, "blocked")], {0: "blocked"}),
+        ([(0, "completed"), (0, "blocked")], {0: "blocked"}),
+        ([(0, "completed"), (1, "blocked")], {0: "completed", 1: "blocked"}),
+        ([(0, "blocked"), (0, "running")], {0: "running"}),
+        ([(0, "blocked"), (0, "pending")], {0: "pending"}),
         ([(0, "failed"), (1, "running")], {0: "failed", 1: "running"}),
     ],
 )
@@ -102,3 +107,11 @@ def test_a_settled_wave_that_gets_a_new_task_is_open_again_and_keeps_its_beginni
     kept = {0: Wave(0, "completed", 3, 5)}
     [again] = moves(kept, judge({0: {"completed": 1, "pending": 1}}), 9)
     assert again == Wave(0, "running", 3, None)
+
+
+@pytest.mark.requirement("A6")
+def test_a_blocked_wave_has_begun_only_if_something_in_it_has() -> None:
+    [never] = moves({}, {0: "blocked"}, 9)
+    assert never == Wave(0, "blocked", None, None)
+    [begun] = moves({0: Wave(0, "running", 3, None)}, {0: "blocked"}, 9)
+    assert begun == Wave(0, "blocked", 3, None)

@@ -9,7 +9,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.client import edge as edges
-from holdfast.settings.table import BY_NAME
+from holdfast.settings import load as settings_load
 from holdfast.store import notes
 from holdfast.store.page import Row, first, rows
 from holdfast.store.tables import sessions, subtasks, windows
@@ -125,15 +125,15 @@ def used_ratio(row: Row) -> float:
 def _tracked_health(used: int, model: str | None) -> dict[str, Any]:
     edge = edges.find(model or "", used_tokens=used)
     ratio = used / edge.edge_tokens
-    watch_at = float(BY_NAME["watch_at"].default)
+    settings = settings_load.load()
     return {
-        "status": rooms.status(ratio, watch_at),
+        "status": rooms.status(ratio, settings.share("watch_at")),
         "recommended_action": rooms.NOTHING,  # there is no transcript to take one from
         "used_tokens": used,
         "window_tokens": edge.window_tokens,
         "edge_tokens": edge.edge_tokens,
         "used_ratio": round(ratio, 4),
-        "zone": place(ratio, Thresholds().zones).name.lower(),
+        "zone": place(ratio, Thresholds.of(settings).zones).name.lower(),
         "alert": None,
         "velocity_tokens_per_op": None,
         "minutes_left": None,

@@ -37,9 +37,16 @@ def end_time(status: str, now_ms: int, before: Row | None = None) -> Row:
 
 def following(task: str, below: Collection[str], *, taken_up: bool = False) -> str:
     """How a task stands by its subtasks: over once all of them are (completed if every one was,
-    else failed), under way once one is. `taken_up`: one was just begun, an ended task goes on."""
-    if below and ENDED.issuperset(below):
+    else failed), blocked while all that are left are, under way once one is. `taken_up`: one was
+    just begun, an ended task goes on."""
+    left = set(below) - ENDED
+    if below and not left:
         return "completed" if set(below) == {"completed"} else "failed"
-    goes_on = taken_up if task in ENDED else task == "pending"
-    begun = not UNDER_WAY.union(ENDED).isdisjoint(below)
-    return "running" if goes_on and (begun or task in ENDED) else task
+    if task == "paused" or (task in ENDED and not taken_up):
+        return task
+    if left == {"blocked"}:
+        return "blocked"
+    if task == "blocked":
+        return "running" if "running" in left else task
+    begun = left & (UNDER_WAY - {"blocked"}) or left != set(below) or task in ENDED
+    return "running" if begun else task

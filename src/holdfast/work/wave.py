@@ -1,8 +1,8 @@
 """Waves, judged: from how the tasks of a session stand to how each of its waves stands.
 
-A wave is over when all its tasks are: completed if every one was, else failed. The one after a
-completed row of waves starts by itself; the first, and one behind a failure, wait for somebody to
-begin.
+A wave is over when all its tasks are: completed if every one was, else failed. It is blocked while
+all tasks that are left in it are. The one after a completed row of waves starts by itself; the
+first, and one behind a failure, wait for somebody to begin.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ def moves(kept: Mapping[int, Wave], verdict: Mapping[int, str], now_ms: int) -> 
 
 def spanning(number: int, status: str, span: tuple[int, int]) -> Wave:
     """A wave with the times of its tasks."""
-    if status == "pending":
+    if status in ("pending", "blocked"):
         return Wave(number, status)
     return Wave(number, status, span[0], span[1] if status in SETTLED else None)
 
@@ -54,6 +54,8 @@ def _status(tally: Tally, in_line: bool) -> str:
         return "completed"
     if left <= SETTLED:
         return "failed"
+    if left - SETTLED == {"blocked"}:
+        return "blocked"
     return "running" if in_line or left & {"running", *SETTLED} else "pending"
 
 
@@ -61,6 +63,8 @@ def _moved(before: Wave | None, number: int, status: str, now_ms: int) -> Wave:
     began = before.started_ms if before else None
     if status == "pending":
         return Wave(number, status)
+    if status == "blocked":
+        return Wave(number, status, began)
     return Wave(
         number,
         status,
