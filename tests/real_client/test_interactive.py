@@ -9,6 +9,7 @@ import pytest
 
 from holdfast.client.install.wiring import status_line
 from holdfast.client.trial.cycle import SUMMARY, rounds
+from holdfast.client.trial.run import skipped_hooks
 from holdfast.client.trial.script import Acts, Answer, usage_of
 
 from .briefs import MOST_TOKENS, briefs, checkpoints, tokens
@@ -73,7 +74,8 @@ def test_the_next_request_after_a_typed_compact_has_the_brief(
 def test_nothing_is_held_against_our_hooks_on_the_screen_or_in_the_log(
     ended: tuple[Terminal, Stage],
 ) -> None:
-    terminal, _ = ended
+    terminal, stage = ended
+    assert list(skipped_hooks(stage.holdfast_home)) == []
     assert "PreCompact:auto [" in terminal.debug_log
     assert ON_SCREEN.findall(terminal.painted) == []
     assert IN_LOG.findall(terminal.debug_log) == []

@@ -30,9 +30,9 @@ def main(arguments: list[str]) -> NoReturn:
         os.umask(0o077)
         _handle(_read_all(0), arguments)
     except BaseException as slip:
+        _confess(slip)
         if "HOLDFAST_RAISE" in os.environ:  # set in tests, so our bugs stay loud to us
             raise
-        _confess(slip)
     os._exit(0)
 
 

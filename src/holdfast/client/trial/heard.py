@@ -33,12 +33,14 @@ def compactions(trial: Trial) -> int:
 
 
 def hook_faults(trial: Trial) -> list[str]:
-    """All the client held against a hook, from its event stream and its debug log."""
+    """All the client held against a hook, from its event stream and its debug log, and what our
+    own log says of hooks that failed and ended well all the same."""
     faults = [
         f"{run.name}: {run.outcome}, exit {run.exit_code}, {run.stderr.strip()}"
         for run in trial.hooks
-        if run.outcome != "success" or run.exit_code not in (0, None)
+        if run.outcome != "success" or run.exit_code not in (0, None) or run.stderr.strip()
     ]
+    faults += trial.skipped
     for pattern in (_STATUS, _ERROR, _REJECTED):
         faults += pattern.findall(trial.debug_log)
     return faults

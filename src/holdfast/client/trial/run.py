@@ -51,6 +51,7 @@ class Trial:
     transcripts: tuple[Path, ...]
     debug_log: str
     stderr: str
+    skipped: tuple[str, ...] = ()  # lines of our own log: hooks that failed, and ended well
 
     def asked(self, kind: Kind) -> list[Received]:
         """The requests of one kind, in order."""
@@ -110,7 +111,15 @@ def run_trial(
         transcripts=transcripts_in(home),
         debug_log=debug.read_text(errors="replace") if debug.exists() else "",
         stderr=err.read_text(errors="replace"),
+        skipped=tuple(skipped_hooks(Path(environment["HOLDFAST_HOME"]))),
     )
+
+
+def skipped_hooks(holdfast_home: Path) -> Iterator[str]:
+    """What our log says of hooks that failed: the client sees exit code 0, whatever happens."""
+    log = holdfast_home / "guard.log"
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    return (line for line in lines if " ERROR hook " in line)
 
 
 def _flags(model: str, debug: Path, tools: str) -> list[str]:
