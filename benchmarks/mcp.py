@@ -21,7 +21,7 @@ from typing import Any
 from benchmarks import made_up
 from benchmarks.hooks import BARE
 from holdfast.client import payloads
-from holdfast.client.install.wiring import hook_command, server_entry
+from holdfast.client.install.wiring import server_entry, this_program
 from holdfast.client.server_trial import HELLO
 
 CALLS = 41
@@ -152,7 +152,7 @@ def _a_session() -> Iterator[Path]:
                 event, session_id="bench", transcript=str(path), cwd=str(folder)
             )
             data = json.dumps(sent | own).encode()
-            hook = hook_command().split()
+            hook = this_program().words
             subprocess.run(hook, input=data, check=True, capture_output=True, env=_environ(folder))
         text = "\n".join(f"row {number} of the tide" for number in range(2_000))
         shelf.keep("out-0123abcd", text, {"tool": "Bash"})

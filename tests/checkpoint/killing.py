@@ -22,7 +22,18 @@ from holdfast.checkpoint.prune import Retention, prune
 from holdfast.checkpoint.verify import everything, verify
 from tests.checkpoint.documents import NOON, a_document, final_names, in_project, left_drafts
 
-TOUCHES = ("open", "write", "fsync", "link", "unlink", "rename", "replace", "mkdir", "close")
+TOUCHES = (
+    "open",
+    "write",
+    "fsync",
+    "link",
+    "unlink",
+    "rename",
+    "replace",
+    "mkdir",
+    "rmdir",
+    "close",
+)
 FAR = 10**6
 
 

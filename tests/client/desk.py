@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast.client.install.ownership import our_packages
 from holdfast.client.install.plan import Plan, apply, plan_install, plan_uninstall
 from holdfast.client.install.scopes import Target, settings_target
 
@@ -24,7 +25,8 @@ class Desk:
         return self.home / ".claude" / "commands" / "holdfast" / "status.md"
 
     def target(self, scope: str = "user") -> Target:
-        return settings_target(scope, self.home, self.project)
+        packages = our_packages(self.ours)
+        return settings_target(scope, self.home, self.project, packages)
 
     def write(self, data: bytes) -> None:
         self.settings.parent.mkdir(exist_ok=True)

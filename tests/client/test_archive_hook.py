@@ -54,7 +54,7 @@ def test_it_waits_and_looks_only_at_tools_that_print_much(desk: Desk) -> None:
     group = _hook(desk)
     assert "async" not in group["hooks"][0], "an asynchronous hook cannot change an output"
     assert group["matcher"] == "Bash|Grep|WebFetch|WebSearch|mcp__.*"
-    assert group["hooks"][0]["command"].endswith(f" archive {ARCHIVE_CHARS}")
+    assert group["hooks"][0]["command"].endswith(f" archive {ARCHIVE_CHARS} || :")
 
 
 def test_installing_again_keeps_what_was_asked_for_until_it_is_taken_back(desk: Desk) -> None:
@@ -97,5 +97,7 @@ def test_a_plugin_can_have_it_too(desk: Desk) -> None:
     "rest", ["archive", "archive 0", "archive -5", "archive 12 34", "archive x", "archives 5000"]
 )
 def test_a_line_that_is_not_as_we_write_it_is_not_ours(rest: str) -> None:
-    assert not wiring.is_ours(f"{wiring.hook_command()} {rest}")
-    assert wiring.is_ours(f"{wiring.hook_command()} archive 8000")
+    ours = wiring.hook_command().removesuffix(wiring.OR_NOTHING)
+    for end in ("", wiring.OR_NOTHING):
+        assert wiring.read_command(f"{ours} {rest}{end}") is None
+        assert wiring.read_command(f"{ours} archive 8000{end}") is not None

@@ -98,6 +98,18 @@ def test_without_a_receipt_leaving_still_gives_the_same_settings(desk: Desk, dat
     assert not desk.skill.parent.parent.exists(), "an empty folder for commands is ours too"
 
 
+def test_a_receipt_that_was_lost_and_made_anew_knows_our_folders(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", "/opt/old/bin/python3")
+        desk.install()
+    shutil.rmtree(desk.ours)
+    desk.install()
+    desk.uninstall()
+    assert [path for path in desk.tree() if "commands" in path] == []
+
+
 def test_no_file_and_no_folder_are_no_file_and_no_folder_again(desk: Desk) -> None:
     desk.install()
     assert json.loads(desk.settings.read_bytes())["hooks"] == wiring.hook_table()

@@ -10,6 +10,7 @@ import pytest
 from holdfast.client.install import wiring
 from holdfast.client.install.errors import AlreadyInstalledElsewhere
 from holdfast.client.install.found import plugin_in
+from holdfast.client.install.ownership import our_packages
 from holdfast.client.install.plan import apply, find_installs, installed_commands, plan_install
 from holdfast.client.install.plugin import plugin_target
 
@@ -19,7 +20,9 @@ pytestmark = pytest.mark.requirement("U1")
 
 
 def scopes(desk: Desk) -> list[str]:
-    return [install.scope for install in find_installs(desk.home, desk.project)]
+    return [
+        install.scope for install in find_installs(desk.home, desk.project, our_packages(desk.ours))
+    ]
 
 
 def register(desk: Desk, **more: str) -> Path:
@@ -44,7 +47,7 @@ def test_nothing_is_found_where_nothing_is(desk: Desk) -> None:
 @pytest.mark.parametrize("scope", ["user", "project", "local"])
 def test_settings_of_each_scope_are_found_with_their_commands(desk: Desk, scope: str) -> None:
     desk.install(scope)
-    [install] = find_installs(desk.home, desk.project)
+    [install] = find_installs(desk.home, desk.project, our_packages(desk.ours))
     assert (install.scope, install.path) == (scope, desk.target(scope).anchor)
     assert set(install.commands) == {(event, wiring.hook_command()) for event in wiring.TIMEOUTS}
     assert list(install.commands) == installed_commands(install.path)
@@ -52,7 +55,7 @@ def test_settings_of_each_scope_are_found_with_their_commands(desk: Desk, scope:
 
 def test_an_installed_plugin_is_found_with_its_commands(desk: Desk) -> None:
     hooks = register(desk)
-    [install] = find_installs(desk.home, desk.project)
+    [install] = find_installs(desk.home, desk.project, our_packages(desk.ours))
     assert (install.scope, install.path) == ("plugin", hooks)
     assert len(install.commands) == len(wiring.TIMEOUTS)
     with pytest.raises(AlreadyInstalledElsewhere) as caught:
@@ -72,7 +75,7 @@ def test_a_plugin_known_only_from_the_file_we_would_write_is_refused_too(desk: D
     assert caught.value.exit_code == 5
     assert "enabledPlugins" in caught.value.hint
     desk.install(force=True)
-    [user, plugin] = find_installs(desk.home, desk.project)
+    [user, plugin] = find_installs(desk.home, desk.project, our_packages(desk.ours))
     assert user.commands
     assert plugin.commands == (), "the settings' own hooks are not the plugin's"
 
@@ -121,4 +124,4 @@ def test_an_odd_register_is_no_trouble(desk: Desk, data: bytes) -> None:
 
 def test_a_home_that_is_the_project_counts_once(desk: Desk) -> None:
     desk.install()
-    assert len(find_installs(desk.home, desk.home)) == 1
+    assert len(find_installs(desk.home, desk.home, our_packages(desk.ours))) == 1

@@ -97,6 +97,26 @@ def test_a_changed_python_is_written_over_with_and_without_a_receipt(
     assert len(again.shown) == len(SKILLS) + 3
 
 
+@pytest.mark.parametrize("lost", [False, True])
+def test_a_plugin_that_the_first_release_wrote_is_renewed_and_removed(
+    desk: Desk, lost: bool
+) -> None:
+    """0.1.0 wrote the same lines without a guard."""
+    made = desk.home / "plugin"
+    apply(plan_install(plugin_target(made, archive_chars=9_000), desk.home, desk.ours))
+    new = {path: path.read_text() for path in (made / "hooks" / "hooks.json", made / "README.md")}
+    for path, text in new.items():
+        path.write_text(text.replace(" || :", ""))
+    if lost:
+        shutil.rmtree(desk.ours)
+    assert {change.path for change in write(desk, made).shown} == set(new)
+    assert {path: path.read_text() for path in new} == new
+    for path, text in new.items():
+        path.write_text(text.replace(" || :", ""))
+    remove(desk, made)
+    assert desk.tree() == {}
+
+
 def test_without_a_receipt_it_is_removed_with_all_its_folders(desk: Desk, folder: Path) -> None:
     shutil.rmtree(desk.ours)
     remove(desk, folder)

@@ -12,6 +12,7 @@ import pytest
 
 from holdfast.client.install import wiring
 from holdfast.client.install.errors import SettingsBroken, SettingsIsALink
+from holdfast.client.install.ownership import our_packages
 from holdfast.client.install.plan import apply, plan_install
 from holdfast.client.install.scopes import settings_target
 
@@ -86,7 +87,9 @@ def test_no_copy_of_the_client_s_own_file_is_kept(desk: Desk) -> None:
 
 def test_it_is_left_out_or_taken_out_where_nobody_wants_it(desk: Desk) -> None:
     def install(server: bool) -> None:
-        target = settings_target("user", desk.home, desk.project, server=server)
+        target = settings_target(
+            "user", desk.home, desk.project, our_packages(desk.ours), server=server
+        )
         apply(plan_install(target, desk.home, desk.ours))
 
     install(server=False)

@@ -20,10 +20,11 @@ from .json_drafts import documents, edits, values
 pytestmark = pytest.mark.requirement("U1")
 
 TABLE = wiring.hook_table()
+OURS = frozenset((wiring.this_program().package,))
 
 
 def line_for(text: str) -> dict[str, Any]:
-    return wiring.status_line(command_to_wrap(read(text), ()))
+    return wiring.status_line(command_to_wrap(read(text), (), OURS))
 
 
 def joined(text: str) -> str:
@@ -32,14 +33,14 @@ def joined(text: str) -> str:
 
 @given(documents())
 def test_joining_and_leaving_is_nothing(text: str) -> None:
-    assert settings_text.leave(joined(text), text) == text
+    assert settings_text.leave(joined(text), text, OURS) == text
 
 
 @given(documents())
 def test_joining_adds_ours_and_loses_nothing(text: str) -> None:
     before, after = json.loads(text), json.loads(joined(text))
-    assert settings_text.has_all(joined(text), TABLE, line_for(text))
-    assert not settings_text.has_all(text, TABLE, line_for(text))
+    assert settings_text.has_all(joined(text), TABLE, line_for(text), OURS)
+    assert not settings_text.has_all(text, TABLE, line_for(text), OURS)
     assert settings_text.commands(before) == []
     for event, groups in before.pop("hooks", {}).items():
         assert after["hooks"][event] == groups + TABLE.get(event, [])
@@ -59,13 +60,13 @@ def test_leaving_after_edits_leaves_exactly_the_edits(data: st.DataObject) -> No
     for number in range(data.draw(st.integers(1, 4))):
         edit = data.draw(edits(theirs, number))
         ours, theirs = edit(ours), edit(theirs)
-    assert settings_text.has_all(ours, TABLE, line_for(text))
-    assert settings_text.leave(ours, text) == theirs
+    assert settings_text.has_all(ours, TABLE, line_for(text), OURS)
+    assert settings_text.leave(ours, text, OURS) == theirs
 
 
 @given(documents())
 def test_without_a_receipt_only_containers_that_we_emptied_go(text: str) -> None:
-    left = json.loads(settings_text.leave(joined(text), None))
+    left = json.loads(settings_text.leave(joined(text), None, OURS))
     before = json.loads(text)
     hooks = before.pop("hooks", {})
     kept = {event: groups for event, groups in hooks.items() if groups or event not in TABLE}
@@ -106,7 +107,7 @@ def test_the_last_of_two_same_keys_counts() -> None:
     text = '{"statusLine": 1, "statusLine": {"type": "command", "command": "theirs"}}'
     assert '"statusLine": 1' in joined(text)
     assert read(joined(text))["statusLine"]["command"] == wiring.status_command("theirs")
-    assert settings_text.leave(joined(text), text) == text
+    assert settings_text.leave(joined(text), text, OURS) == text
 
 
 @pytest.mark.parametrize(
@@ -142,7 +143,7 @@ def test_hooks_of_a_wrong_shape_are_no_ground_to_build_on(hooks: str) -> None:
 @pytest.mark.parametrize("hooks", ['"x"', "[1]", '{"Stop": {}}', '{"Stop": [1, {"hooks": 2}]}'])
 def test_leaving_copes_with_hooks_of_any_shape(hooks: str) -> None:
     text = f'{{"hooks": {hooks}}}'
-    assert settings_text.leave(text, None) == text
+    assert settings_text.leave(text, None, OURS) == text
 
 
 @pytest.mark.parametrize(
@@ -160,27 +161,46 @@ def test_leaving_copes_with_hooks_of_any_shape(hooks: str) -> None:
         "python -I -S /x/holdfast/hook/__main__.py statusline --wraps $HOME/line.sh",
         "python -I -S /x/holdfast/hook/__main__.py statusline --wraps 'a' | tee log",
         "python -I -S /x/holdfast/hook/__main__.py --wraps a",
+        "python -I -S /x/holdfast/hook/__main__.py || : || tee log",
+        "python -I -S /x/holdfast/hook/__main__.py '||' :",
+        "python -I -S /x/holdfast/hook/__main__.py || exit 1",
+        "set -- a ; python -I -S /x/holdfast/hook/__main__.py statusline || eval a",
+        "set -- a ; python -I -S /x/holdfast/hook/__main__.py statusline --wraps $1 || eval $1",
+        "set -- a",
         "'",
         "",
     ],
 )
 def test_commands_of_others_are_not_taken_for_ours(command: str) -> None:
-    assert not wiring.is_ours(command)
+    assert wiring.read_command(command) is None
+    assert not wiring.is_ours(command, ["/x/holdfast"])
 
 
-def test_ours_is_known_whatever_its_python(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sys.executable", "/opt/it's here/my python/bin/python3.14")
-    assert "'" in wiring.hook_command()
-    assert wiring.is_ours(wiring.hook_command())
-    assert wiring.is_ours(wiring.status_command())
-    assert not wiring.is_ours(None)
+def test_ours_is_known_whatever_its_python_and_another_package_is_not_ours() -> None:
+    program = wiring.Program("/opt/it's here/bin/python3.14", "/opt/it's here/holdfast")
+    assert "'" in wiring.hook_command(program)
+    for command in (wiring.hook_command(program), wiring.status_command("a b", program)):
+        assert wiring.is_ours(command, [program.package])
+        assert not wiring.is_ours(command, OURS)
+    assert not wiring.is_ours(None, OURS)
+
+
+def test_lines_of_the_first_release_are_known() -> None:
+    """0.1.0 wrote them without a guard."""
+    program = wiring.Program("/opt/a b/bin/python", "/opt/a b/holdfast")
+    line = "'/opt/a b/bin/python' -I -S '/opt/a b/holdfast/hook/__main__.py'"
+    for end, theirs in (("", None), (" statusline", None), (" statusline --wraps 'x y'", "x y")):
+        found = wiring.read_command(line + end)
+        assert found is not None and found.program == program
+        assert wiring.wrapped_in(line + end) == theirs
+    assert wiring.archives_from(f"{line} archive 9000") == 9_000
 
 
 @pytest.mark.requirement("U4")
 @given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
 def test_what_ours_wraps_is_read_back_from_it(theirs: str) -> None:
     command = wiring.status_command(theirs)
-    assert wiring.is_ours(command)
+    assert wiring.is_ours(command, OURS)
     assert wiring.wrapped_in(command) == theirs
     assert wiring.wrapped_in(theirs) is None
 

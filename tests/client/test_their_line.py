@@ -97,9 +97,11 @@ def test_an_endless_one_is_cut(tmp_path: Path) -> None:
 
 
 def test_when_the_client_cancels_us_theirs_ends_too(tmp_path: Path) -> None:
+    """The client ends the shell and all that it started (seen with 2.1.325)."""
     command = wiring.status_command(f"echo $$ >'{tmp_path}/pid'; exec sleep 60")
-    ours = subprocess.Popen(["/bin/sh", "-c", f"exec {command}"], stdin=subprocess.DEVNULL)
+    line = ["/bin/sh", "-c", command]
+    ours = subprocess.Popen(line, stdin=subprocess.DEVNULL, start_new_session=True)
     theirs = appeared(tmp_path / "pid")
-    ours.send_signal(signal.SIGTERM)
-    assert ours.wait(timeout=30) == 128 + signal.SIGTERM
+    os.killpg(ours.pid, signal.SIGTERM)
+    assert ours.wait(timeout=30) == -signal.SIGTERM
     assert is_gone(theirs)

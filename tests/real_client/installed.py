@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from holdfast.client.install.ownership import our_packages
 from holdfast.client.install.plan import apply, plan_install
 from holdfast.client.install.scopes import settings_target
 from holdfast.client.trial.cycle import MODEL
@@ -40,7 +41,8 @@ class Waiting:
 def install(stage: Stage, *, archive_chars: int | None = None) -> None:
     """As `holdfast install` does; the tools are allowed as the docs tell to."""
     prepare_home(stage.home, stage.project, None)
-    target = settings_target("user", stage.home, stage.project, archive_chars=archive_chars)
+    ours = our_packages(stage.holdfast_home)
+    target = settings_target("user", stage.home, stage.project, ours, archive_chars=archive_chars)
     apply(plan_install(target, stage.home, stage.holdfast_home))
     path = stage.home / ".claude" / "settings.json"
     settings = json.loads(path.read_text())

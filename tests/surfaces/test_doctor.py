@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+import holdfast
 from holdfast.cli.checkup_client import judged
 from holdfast.cli.main import holdfast_command
 from holdfast.client.doctor import Fired, understood
@@ -59,7 +60,7 @@ def test_the_hook_that_archives_is_fired_with_a_long_output(tmp_path: Path) -> N
     assert run.exit_code == 0, run.output
     code, found = _doctor(tmp_path)
     assert code == 0, found["troubles"]
-    [hook] = [one for one in found["hooks"] if one["command"].endswith("archive 9000")]
+    [hook] = [one for one in found["hooks"] if one["command"].endswith("archive 9000 || :")]
     assert "a preview" in hook["reached_model"]
 
 
@@ -165,6 +166,41 @@ def test_a_python_that_is_gone_is_trouble(tmp_path: Path, own_home: Path) -> Non
     assert code == 1
     assert all(not hook["ok"] for hook in found["hooks"])
     assert any("not found" in trouble for trouble in found["troubles"])
+
+
+@pytest.mark.requirement("U2", "X1")
+def test_a_folder_that_was_moved_is_told_with_what_to_do(
+    tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(holdfast, "__file__", "/moved/away/holdfast/__init__.py")
+        _install()
+    code, found = _doctor(tmp_path)
+    assert code == 1
+    assert {hook["exit_code"] for hook in found["hooks"]} == {0}, "the client is not held up"
+    gone = "/moved/away/holdfast/hook/__main__.py was not found, so nothing runs"
+    hooks, line, server = found["troubles"]
+    for said in (hooks, line):
+        assert gone in said and "run `holdfast install`" in said
+    assert "the MCP server" in server
+    _install()
+    assert _doctor(tmp_path)[0] == 0
+
+
+@pytest.mark.requirement("U2")
+@pytest.mark.usefixtures("quick")
+def test_hooks_of_another_holdfast_are_told_apart_from_ours(tmp_path: Path, own_home: Path) -> None:
+    _install()
+    path = own_home / ".claude" / "settings.json"
+    settings = json.loads(path.read_text())
+    other = wiring.Program("/other/bin/python", "/other/holdfast")
+    settings["hooks"]["Stop"] += wiring.hook_table(program=other)["Stop"]
+    path.write_text(json.dumps(settings))
+    code, found = _doctor(tmp_path)
+    assert code == 1
+    [said] = found["troubles"]
+    assert "hooks of another Holdfast, whose /other/bin/python is gone; take them out" in said
+    assert all("/other/" not in hook["command"] for hook in found["hooks"])
 
 
 def _says(*arguments: str) -> tuple[int, str, str]:

@@ -16,8 +16,15 @@ from holdfast.client import doctor as client_doctor
 from holdfast.client import payloads
 from holdfast.client.doctor import Fired
 from holdfast.client.install import receipt as receipts
-from holdfast.client.install.found import Install, find_installs, plugin_in
-from holdfast.client.install.notes import known_elsewhere
+from holdfast.client.install.found import (
+    Install,
+    OtherHoldfast,
+    find_installs,
+    find_others,
+    plugin_in,
+)
+from holdfast.client.install.notes import TAKE_OUT, known_elsewhere
+from holdfast.client.install.ownership import our_packages
 from holdfast.client.install.silenced import silenced
 from holdfast.lifecycle import breadcrumb
 from holdfast.settings import load as settings_load
@@ -34,14 +41,17 @@ ERRORS_SHOWN = 5
 
 def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
     """What is installed, what it does when fired, and each trouble with its way out."""
-    installs = _installs(project, plugin_folder)
+    packages = our_packages(Path(places.home()))
+    installs = _installs(project, plugin_folder, packages)
+    others = find_others(Path.home(), project, packages)
     fired = {install: client_doctor.fire_all(list(install.runnable)) for install in installs}
     steps = {install: _rehearsed(install, fired[install]) for install in installs}
-    line = look_at_status_line(installs, project)
-    servers = look_at_servers(installs, project)
+    line = look_at_status_line(installs, project, packages)
+    servers = look_at_servers(installs, project, packages)
     settings = settings_load.load(str(project))
     troubles = [
         *_install_troubles(installs),
+        *(f"{one.words}; {_way_out(one)}" for one in others),
         *(trouble for install in installs for trouble in _troubles(install, fired[install])),
         *(trouble for install in installs for trouble in _missed(install, steps[install])),
         *line.troubles,
@@ -69,13 +79,19 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
     }
 
 
-def _installs(project: Path, plugin_folder: Path | None) -> list[Install]:
+def _installs(project: Path, plugin_folder: Path | None, packages: frozenset[str]) -> list[Install]:
     """A folder that is named stands for the plugin, whether the client has it enabled or not."""
-    found = find_installs(Path.home(), project)
+    found = find_installs(Path.home(), project, packages)
     if plugin_folder is None:
         return list(dict.fromkeys(found))
     settings = [install for install in found if install.scope != "plugin"]
     return [plugin_in(plugin_folder.absolute()), *settings]
+
+
+def _way_out(other: OtherHoldfast) -> str:
+    if other.program.missing:
+        return TAKE_OUT
+    return "its hooks run beside ours: uninstall it with its own `holdfast`"
 
 
 def _install_troubles(installs: list[Install]) -> list[str]:

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.client.doctor import Fired, fire_status_line
+from holdfast.client.doctor import Fired, fire_status_line, missing
 from holdfast.client.install import receipt as receipts
 from holdfast.client.install.found import Install
 from holdfast.client.install.scopes import SCOPES, settings_file
@@ -26,7 +26,7 @@ class Line:
     notes: tuple[str, ...] = ()
 
 
-def look_at_status_line(installs: list[Install], project: Path) -> Line:
+def look_at_status_line(installs: list[Install], project: Path, packages: frozenset[str]) -> Line:
     """Fire the one that the client shows in this project."""
     if not installs:
         return Line()
@@ -41,7 +41,7 @@ def look_at_status_line(installs: list[Install], project: Path) -> Line:
     if path in _of_project(project) and not is_written_by_us(command):
         words = f"the status line shown is that of {path}; it came with the project and was not run"
         return Line(None, gone, (words,))
-    line = _fired(path, command)
+    line = _fired(path, command, packages)
     return Line(line.fired, gone + line.troubles, line.notes)
 
 
@@ -71,15 +71,15 @@ def _why(installs: list[Install]) -> str:
 
 def _foreign(path: Path, fired: Fired) -> Line:
     """Theirs may say no outside of a repository; a program that is not there shows nothing."""
-    if fired.exit_code in CANNOT_RUN:
+    if fired.exit_code in CANNOT_RUN or missing(fired.command):
         said = f"the status line in {path}: {fired.trouble}; it is not ours: mend it, or take it"
         return Line(fired, (f"{said} out and run `holdfast install`",))
     return Line(fired, (), (f"the status line shown is that of {path}, without ours",))
 
 
-def _fired(path: Path, command: str) -> Line:
+def _fired(path: Path, command: str, packages: frozenset[str]) -> Line:
     fired = fire_status_line(command)
-    if not is_ours(command):
+    if not is_ours(command, packages):
         return _foreign(path, fired)
     if fired.trouble:
         said = f"the status line in {path}: {fired.trouble}; run `holdfast install`"

@@ -11,7 +11,7 @@ from typing import Any
 from holdfast.client import server_trial
 from holdfast.client.install.found import Install
 from holdfast.client.install.scopes import SCOPES, server_part
-from holdfast.client.install.wiring import SERVER, is_our_server, server_entry
+from holdfast.client.install.wiring import SERVER, read_server, server_entry
 from holdfast.client.server_trial import Started
 
 
@@ -22,37 +22,55 @@ class Servers:
     notes: tuple[str, ...]
 
 
-def look_at_servers(installs: list[Install], project: Path) -> Servers:
+def look_at_servers(installs: list[Install], project: Path, packages: frozenset[str]) -> Servers:
     """Start each that is installed; hooks without a server are worth a word, not a trouble."""
-    found = list(_installed(installs, project))
-    foreign = [path for path, entry in found if not _may_start(path, entry, project)]
-    started = tuple(server_trial.start(*one) for one in found if one[0] not in foreign)
+    found = list(_installed(installs, project, packages))
+    ours = [one for one in found if _may_start(*one, installs, project, packages)]
+    started = tuple(server_trial.start(*one) for one in ours)
     mend = "run `holdfast install`"
     troubles = tuple(
         f"the MCP server of {one.path}: {one.trouble}; {mend}" for one in started if one.trouble
     )
     troubles += tuple(
-        f"the MCP server of {path} was not started: this Holdfast did not write that entry; {mend}"
-        for path in foreign
+        f"the MCP server of {path} was not started: this Holdfast did not write that entry; "
+        f"take it out and {mend}"
+        for path, _ in (one for one in found if one not in ours)
     )
     missing = not found and any(install.commands for install in installs)
     words = ("the model has no tools of ours: `holdfast install` adds the MCP server",)
     return Servers(started, troubles, words if missing else ())
 
 
-def _may_start(path: Path, entry: dict[str, Any], project: Path) -> bool:
-    """A project's file comes with the repository: from it, only what this Holdfast writes."""
-    return path != project / ".mcp.json" or entry == server_entry()
+def _may_start(
+    path: Path,
+    entry: dict[str, Any],
+    installs: list[Install],
+    project: Path,
+    packages: frozenset[str],
+) -> bool:
+    """Ours, and a plugin's whoever wrote it. A project's file comes with the repository: from it,
+    only what this Holdfast writes."""
+    if path == project / ".mcp.json":
+        return bool(entry == server_entry())
+    program = read_server(entry)
+    known = program is not None and program.package in packages
+    return known or path.parent in _plugin_folders(installs)
 
 
-def _installed(installs: list[Install], project: Path) -> Iterator[tuple[Path, dict[str, Any]]]:
-    places = [server_part(scope, Path.home(), project) for scope in SCOPES]
-    plugins = [one.path.parent.parent for one in installs if one.scope == "plugin"]
+def _plugin_folders(installs: list[Install]) -> list[Path]:
+    return [one.path.parent.parent for one in installs if one.scope == "plugin"]
+
+
+def _installed(
+    installs: list[Install], project: Path, packages: frozenset[str]
+) -> Iterator[tuple[Path, dict[str, Any]]]:
+    """The servers of every Holdfast that the client would start here."""
+    places = [server_part(scope, Path.home(), project, packages) for scope in SCOPES]
     files = [(place.path, place.servers) for place in places]
-    files += [(folder / ".mcp.json", ("mcpServers",)) for folder in plugins]
+    files += [(folder / ".mcp.json", ("mcpServers",)) for folder in _plugin_folders(installs)]
     for path, keys in dict.fromkeys(files):
         entry = _read(path, (*keys, SERVER))
-        if is_our_server(entry):
+        if read_server(entry) is not None:
             yield path, entry
 
 

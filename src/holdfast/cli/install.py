@@ -15,6 +15,7 @@ from holdfast.client.install import lock
 from holdfast.client.install import plan as installing
 from holdfast.client.install.errors import ChangedMeanwhile, LeftBehind
 from holdfast.client.install.notes import installed_elsewhere
+from holdfast.client.install.ownership import our_packages
 from holdfast.client.install.plan import Plan
 from holdfast.client.install.plugin import plugin_target
 from holdfast.client.install.scopes import SCOPES, Target, settings_target
@@ -81,8 +82,8 @@ def install(
     no_mcp: bool,
 ) -> None:
     """Wire hooks, status line, MCP server and /holdfast: commands into Claude Code."""
-    target = _target(scope, project, plugin_folder, not no_mcp, _bounded(archive_chars))
     ours = _ours()
+    target = _target(scope, project, plugin_folder, ours, not no_mcp, _bounded(archive_chars))
 
     def look() -> Plan:
         return installing.plan_install(target, Path.home(), ours, force=force)
@@ -94,6 +95,7 @@ def install(
             _say_done(plan, "Installed.", f"Undo: {typed_command()} uninstall{target.words}")
             _say_next(target)
     if plan.is_nothing:
+        _tidy(plan, ours, dry_run)
         click.echo(f"Already installed in {target.anchor}; nothing to change.")
     _say_notes(plan.notes)
 
@@ -117,7 +119,8 @@ def uninstall(
     if checkpoints:
         leave_checkpoints(go=yes and not dry_run)
         return
-    target, ours = _target(scope, project, plugin_folder), _ours()
+    ours = _ours()
+    target = _target(scope, project, plugin_folder, ours)
 
     def look() -> Plan:
         return installing.plan_uninstall(target, Path.home(), ours)
@@ -128,9 +131,12 @@ def uninstall(
         if not plan.is_nothing:
             done = "Uninstalled, but for what is named below." if plan.left else "Uninstalled."
             _say_done(plan, done, f"Undo: {typed_command()} install{target.words}")
+    if plan.is_nothing:
+        _tidy(plan, ours, dry_run)
     if plan.is_nothing and not plan.left:
         click.echo(f"Not installed in {target.anchor}; nothing to change.")
-        notes = tuple(installed_elsewhere(target, Path.home(), project.resolve()))
+        packages = our_packages(ours)
+        notes = tuple(installed_elsewhere(target, Path.home(), project.resolve(), packages))
     _say_notes(plan.notes + notes + (plan.left if dry_run else ()))
     if plan.left and not dry_run:
         raise LeftBehind("; ".join(plan.left))
@@ -140,13 +146,20 @@ def _target(
     scope: str,
     project: Path,
     plugin_folder: Path | None,
+    ours: Path,
     server: bool = True,
     archive_chars: int | None = None,
 ) -> Target:
     if plugin_folder is not None:
         return plugin_target(plugin_folder.absolute(), archive_chars=archive_chars)
-    home, where = Path.home(), project.resolve()
-    return settings_target(scope, home, where, server=server, archive_chars=archive_chars)
+    return settings_target(
+        scope,
+        Path.home(),
+        project.resolve(),
+        our_packages(ours),
+        server=server,
+        archive_chars=archive_chars,
+    )
 
 
 def _bounded(chars: int | None) -> int | None:
@@ -170,6 +183,14 @@ def _make(shown: Plan, look: Callable[[], Plan], ours: Path) -> Plan:
             raise ChangedMeanwhile("the files were changed by someone else just now")
         installing.apply(plan)
     return plan
+
+
+def _tidy(plan: Plan, ours: Path, dry_run: bool) -> None:
+    """Where nothing else is to do, what a run that was killed left behind still goes."""
+    if plan.debris and not dry_run:
+        with lock.only_one(ours):
+            installing.clear_debris(plan)
+        click.echo("Removed what a run that was killed had left behind.")
 
 
 def _agreed(target: Target, plan: Plan, yes: bool, dry_run: bool) -> bool:

@@ -11,6 +11,7 @@ from holdfast.checkpoint import leave
 from holdfast.checkpoint.escape import shown
 from holdfast.client.install import receipt
 from holdfast.client.install.found import find_installs, plugin_in
+from holdfast.client.install.ownership import our_packages
 from holdfast.client.install.scopes import Target
 from holdfast.client.install.settings_seen import installed_commands
 from holdfast.wire import places
@@ -36,11 +37,12 @@ def leave_checkpoints(*, go: bool) -> None:
 
 def _still_there() -> Iterator[tuple[str, str]]:
     """Where our hooks run here or a receipt says that they were put, and how each place is said."""
-    for one in find_installs(Path.home(), Path.cwd()):
+    packages = our_packages(Path(places.home()))
+    for one in find_installs(Path.home(), Path.cwd(), packages):
         if one.scope != "plugin":  # of a plugin, the receipt knows the folder
             project = None if one.scope == "user" else Path.cwd()
             yield str(one.path), Target(one.scope, one.path, project, ()).words
     for kept in receipt.load_all(Path(places.home())):
         place, project = Path(kept.anchor), Path(kept.project) if kept.project else None
-        if installed_commands(place) or plugin_in(place).commands:
+        if installed_commands(place, packages) or plugin_in(place).commands:
             yield kept.anchor, Target(kept.scope, place, project, ()).words

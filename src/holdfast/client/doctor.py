@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.client import payloads
-from holdfast.client.install.wiring import archives_from, is_ours
+from holdfast.client.install.wiring import archives_from, read_command
 
 SESSION = "holdfast-doctor"
 STATUS_LINE = "statusLine"
@@ -63,11 +63,19 @@ def fire_status_line(command: str) -> Fired:
     run, milliseconds = ran
     line, talk = (part.decode("utf-8", "replace").strip() for part in (run.stdout, run.stderr))
     trouble = (talk[:500] or f"exit code {run.returncode}") if run.returncode else ""
-    if is_ours(command) and not trouble:
-        trouble = talk[:500] or ("" if line else "printed nothing")
+    if read_command(command) is not None:
+        trouble = missing(command) or trouble or talk[:500] or ("" if line else "printed nothing")
     return Fired(
         STATUS_LINE, command, not trouble, run.returncode, milliseconds, "", _plain(line), trouble
     )
+
+
+def missing(command: str) -> str:
+    """Which file of a Holdfast command line is gone, in words: such a hook ends well, and silently
+    does nothing."""
+    found = read_command(command)
+    file = found.program.missing if found is not None else ""
+    return f"{file} was not found, so nothing runs" if file else ""
 
 
 def _fire(event: str, command: str, folder: Path) -> Fired:
@@ -162,7 +170,7 @@ def _judged(
     event: str, command: str, run: subprocess.CompletedProcess[bytes], milliseconds: float
 ) -> Fired:
     out = run.stdout.decode("utf-8", "replace").strip()
-    trouble = run.stderr.decode("utf-8", "replace").strip()[:500]
+    trouble = missing(command) or run.stderr.decode("utf-8", "replace").strip()[:500]
     if run.returncode != 0:
         trouble = trouble or f"exit code {run.returncode}"
     to_model, to_user, slip = understood(event, out)

@@ -66,16 +66,25 @@ def check_writable(path: Path) -> None:
         raise SettingsReadOnly(f"{folder} is not a folder")
 
 
-def apply(changes: Sequence[Change]) -> None:
-    """Make all changes in order, or none."""
+def apply(
+    changes: Sequence[Change], folders: Sequence[Path] = (), last: Sequence[Change] = ()
+) -> None:
+    """Make all changes in order, remove those of the folders that are empty then, and make the
+    last changes: all of it, or none."""
     done: list[Change] = []
     made: list[Path] = []
+
+    def make(change: Change) -> None:
+        done.append(change)
+        made.extend(_make_folders(change))
+        _put(change)
+
     try:
         for change in changes:
-            clear_left(change.path)
-            done.append(change)
-            made += _make_folders(change)
-            _put(change)
+            make(change)
+        remove_empty(folders)
+        for change in last:
+            make(change)
     except BaseException as slip:  # Ctrl-C too must not leave half of it
         _take_back(done, made)
         if isinstance(slip, OSError):
@@ -83,12 +92,11 @@ def apply(changes: Sequence[Change]) -> None:
         raise
 
 
-def clear_left(path: Path) -> None:
-    """Remove drafts of this file whose writer was killed before it could."""
-    for draft in path.parent.glob(f".{glob.escape(path.name)}.*.draft"):
-        pid = draft.name.split(".")[-2]
-        if pid.isdecimal() and not _lives(int(pid)):
-            draft.unlink(missing_ok=True)
+def left_drafts(folder: Path, name: str) -> list[Path]:
+    """Drafts of the files in this folder whose name begins so, and whose writer was killed."""
+    drafts = sorted(folder.glob(f".{glob.escape(name)}.*.draft"))
+    pids = {draft: draft.name.split(".")[-2] for draft in drafts}
+    return [draft for draft, pid in pids.items() if pid.isdecimal() and not _lives(int(pid))]
 
 
 def _lives(pid: int) -> bool:
@@ -99,6 +107,12 @@ def _lives(pid: int) -> bool:
     except PermissionError:
         return True
     return True
+
+
+def clear(left: Path) -> None:
+    """Remove a draft, or a folder that is empty."""
+    with contextlib.suppress(OSError):
+        left.rmdir() if left.is_dir() else left.unlink()
 
 
 def remove_empty(folders: Sequence[Path]) -> None:
@@ -113,6 +127,7 @@ def _take_back(done: list[Change], made: list[Path]) -> None:
     for change in reversed(done):
         try:
             if bytes_of(change.path) == change.after:  # else it never was made, or is no longer
+                _make_folders(change.reversed())
                 _put(change.reversed())
         except (OSError, InstallError) as slip:
             stuck.append(f"{change.path} ({slip})")

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from holdfast.client.install.scopes import SCOPES, claude_folder, settings_file
 from holdfast.client.install.settings_seen import installed_commands, settings_in
-from holdfast.client.install.wiring import is_written_by_us
+from holdfast.client.install.wiring import Program, is_written_by_us, read_command
 
 PLUGIN = "holdfast"
 HOOKS = Path("hooks", "hooks.json")
@@ -34,14 +34,50 @@ class Install:
         return tuple(one for one in self.commands if is_written_by_us(one[1]))
 
 
-def find_installs(home: Path, project: Path) -> list[Install]:
-    """All places that run our hooks in this project; files that cannot be read count as empty."""
-    files: dict[Path, str] = {}
-    for scope in SCOPES:  # a project that is the home folder has one file for two scopes
-        files.setdefault(settings_file(scope, home, project), scope)
-    found = [Install(scope, path, tuple(installed_commands(path))) for path, scope in files.items()]
+@dataclass(frozen=True, slots=True)
+class OtherHoldfast:
+    """Hooks in a settings file that another Holdfast wrote: we neither renew nor remove them."""
+
+    path: Path
+    program: Program
+
+    @property
+    def words(self) -> str:
+        missing = self.program.missing
+        if missing:
+            return f"{self.path} has hooks of another Holdfast, whose {missing} is gone"
+        return f"{self.path} has hooks of another Holdfast, {self.program.package}"
+
+
+def find_installs(home: Path, project: Path, packages: Collection[str]) -> list[Install]:
+    """All places that run the hooks of these packages in this project, and all Holdfast plugins;
+    files that cannot be read count as empty."""
+    files = _settings_files(home, project)
+    found = [
+        Install(scope, path, tuple(installed_commands(path, packages)))
+        for path, scope in files.items()
+    ]
     with_hooks = [install for install in found if install.commands]
     return [*with_hooks, *_plugins(claude_folder(home), project, list(files))]
+
+
+def find_others(home: Path, project: Path, packages: Collection[str]) -> list[OtherHoldfast]:
+    """The Holdfasts that are not ours and whose hooks the settings of this project name."""
+    found = dict[OtherHoldfast, None]()
+    for path in _settings_files(home, project):
+        for _, line in installed_commands(path):
+            command = read_command(line)
+            if command is not None and command.program.package not in packages:
+                found[OtherHoldfast(path, command.program)] = None
+    return list(found)
+
+
+def _settings_files(home: Path, project: Path) -> dict[Path, str]:
+    """Each file with its scope; a project that is the home folder has one file for two scopes."""
+    files: dict[Path, str] = {}
+    for scope in SCOPES:
+        files.setdefault(settings_file(scope, home, project), scope)
+    return files
 
 
 def plugin_in(folder: Path) -> Install:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from holdfast.client.install import receipt as receipts
 from holdfast.client.install.changes import Change
-from holdfast.client.install.found import find_installs, plugin_in
+from holdfast.client.install.found import find_installs, find_others, plugin_in
 from holdfast.client.install.json_places import read
+from holdfast.client.install.ownership import our_packages
 from holdfast.client.install.parts import OwnFile, Part
 from holdfast.client.install.scopes import Target, settings_file
 from holdfast.client.install.server_part import ServerPart
@@ -17,13 +18,17 @@ from holdfast.client.install.settings_text import their_status_command
 from holdfast.client.install.silenced import silenced
 from holdfast.client.install.wiring import ENTRY, is_ours, wrapped_in
 
+TAKE_OUT = "take them out by hand if nobody needs them"
+
 
 def install_notes(
-    target: Target, home: Path, ours: Path, found: Sequence[bytes | None]
+    target: Target, home: Path, ours: Path, wanted: Sequence[bytes | None]
 ) -> tuple[str, ...]:
+    """`wanted` is each of the target's files as it shall be."""
     project = target.project or Path.cwd()
     return (
-        *_foreign_files(target, found),
+        *_foreign_files(target, wanted),
+        *(f"{one.words}; {TAKE_OUT}" for one in find_others(home, project, our_packages(ours))),
         *silenced(project),
         *(known_elsewhere(ours, but=target.anchor) if target.project is None else ()),
         *_shared_file(target),
@@ -51,15 +56,19 @@ def uninstall_notes(left: Iterable[tuple[Part, bytes | None]]) -> tuple[str, ...
     return tuple(notes)
 
 
-def installed_elsewhere(target: Target, home: Path, project: Path) -> Iterator[str]:
+def installed_elsewhere(
+    target: Target, home: Path, project: Path, packages: Collection[str]
+) -> Iterator[str]:
     """Where else to leave, for someone who asked to leave where we are not."""
-    for other in find_installs(home, project):
+    for other in find_installs(home, project, packages):
         if other.scope == "plugin" or other.path.resolve() != target.anchor.resolve():
             yield f"it is installed in {other.scope} scope: {other.path}"
+    for one in find_others(home, project, packages):
+        yield f"{one.words}; {TAKE_OUT}"
 
 
-def _foreign_files(target: Target, found: Sequence[bytes | None]) -> Iterator[str]:
-    for part, data in zip(target.parts, found, strict=True):
+def _foreign_files(target: Target, wanted: Sequence[bytes | None]) -> Iterator[str]:
+    for part, data in zip(target.parts, wanted, strict=True):
         if isinstance(part, OwnFile) and part.is_foreign(data):
             yield f"{part.path} is someone else's file, so it was left alone"
         if isinstance(part, ServerPart) and part.wanted and part.is_foreign(data):
@@ -68,12 +77,13 @@ def _foreign_files(target: Target, found: Sequence[bytes | None]) -> Iterator[st
 
 def known_elsewhere(ours: Path, *, but: Path) -> Iterator[str]:
     """Installs that our receipts know of and that still stand, in any folder of this machine."""
+    packages = our_packages(ours)
     for kept in receipts.load_all(ours):
         if Path(kept.anchor).resolve() == but.resolve():
             continue
         if kept.scope == "plugin" and plugin_in(Path(kept.anchor)).commands:
             yield f"a plugin folder is in {kept.anchor}: where it is enabled, hooks run twice"
-        elif kept.project and installed_commands(Path(kept.anchor)):
+        elif kept.project and installed_commands(Path(kept.anchor), packages):
             yield f"also installed in project {kept.project}: hooks run twice there"
 
 
@@ -102,5 +112,5 @@ def _hidden_status_line(target: Target, home: Path, project: Path) -> Iterator[s
     for scope in ("local", "project"):
         path = settings_file(scope, home, project)
         command = their_status_command(settings_in(path))
-        if path != target.anchor and command is not None and not is_ours(command):
+        if path != target.anchor and command is not None and not is_ours(command, target.packages):
             yield f"in {project} the status line of {path} is shown instead of ours"

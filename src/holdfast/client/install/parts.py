@@ -42,9 +42,11 @@ UNKNOWN = Before(known=False)
 
 @dataclass(frozen=True, slots=True)
 class SettingsPart:
-    """A settings.json: our hooks and our status line in it; `below` are those it overrides."""
+    """A settings.json: our hooks and our status line in it; `below` are those it overrides.
+    `packages` are the Holdfasts whose lines are ours."""
 
     path: Path
+    packages: frozenset[str]
     below: tuple[Path, ...] = ()
     table: wiring.HookTable = field(default_factory=wiring.hook_table)
 
@@ -55,7 +57,8 @@ class SettingsPart:
         return data
 
     def is_joined(self, data: bytes | None, without: bytes | None) -> bool:
-        return settings_text.has_all(text_of(data), self.table, self._line(without))
+        line = self._line(without)
+        return settings_text.has_all(text_of(data), self.table, line, self.packages)
 
     def join(self, data: bytes | None) -> bytes:
         settings = checked(self.path, data)
@@ -69,7 +72,8 @@ class SettingsPart:
         if data is None:
             return None
         was = text_of(before.data) if before.known else None
-        text = settings_text.leave(text_of(data), was, status_line.command_to_wrap({}, self.below))
+        line_below = status_line.command_to_wrap({}, self.below, self.packages)
+        text = settings_text.leave(text_of(data), was, self.packages, line_below)
         if text == text_of(data):
             return data
         return before.data if text == was else text.encode()
@@ -80,17 +84,20 @@ class SettingsPart:
         return without, wanted
 
     def _line(self, without: bytes | None) -> dict[str, Any]:
-        theirs = status_line.command_to_wrap(checked(self.path, without), self.below)
+        held = checked(self.path, without)
+        theirs = status_line.command_to_wrap(held, self.below, self.packages)
         return wiring.status_line(theirs)
 
 
 @dataclass(frozen=True, slots=True)
 class OwnFile:
-    """A file that is ours whole. `varying` are the words in it that differ between machines."""
+    """A file that is ours whole. `varying` are the words in it that differ between machines. In a
+    `shared` place another Holdfast may have put its own."""
 
     path: Path
     content: str
     varying: tuple[str, ...] = ()
+    shared: bool = False
 
     def read(self) -> bytes | None:
         """A link or a folder in our place is someone else's, and so is never what we wrote."""
@@ -117,10 +124,15 @@ class OwnFile:
 
     def _is_mine(self, data: bytes) -> bool:
         """True when only the varying words differ: an older python wrote it."""
-        cuts = "|".join(re.escape(word) for word in self.varying)
+        cuts = "|".join(re.escape(word) for word in sorted(self.varying, key=len, reverse=True))
         pieces = re.split(cuts, self.content) if cuts else [self.content]
-        pattern = "[^\n]+?".join(re.escape(piece) for piece in pieces)
-        return re.fullmatch(pattern, data.decode("utf-8", "replace")) is not None
+        pattern = "([^\n]+?)".join(re.escape(piece) for piece in pieces)
+        same = re.fullmatch(pattern, data.decode("utf-8", "replace"))
+        return same is not None and not (self.shared and any(map(self._is_another, same.groups())))
+
+    def _is_another(self, word: str) -> bool:
+        """True for the command of another Holdfast that is still there."""
+        return word not in self.varying and wiring.can_start(word)
 
 
 def plain_bytes(path: Path) -> bytes | None:

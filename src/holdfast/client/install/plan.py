@@ -13,8 +13,9 @@ from holdfast.client.install import changes, wiring
 from holdfast.client.install import receipt as receipts
 from holdfast.client.install.changes import Change
 from holdfast.client.install.errors import AlreadyInstalledElsewhere, InstallError, SettingsReadOnly
-from holdfast.client.install.found import Install, find_installs
+from holdfast.client.install.found import Install, find_installs, find_others
 from holdfast.client.install.notes import install_notes, uninstall_notes, wrapping_notes
+from holdfast.client.install.ownership import our_packages, packages_in
 from holdfast.client.install.parts import UNKNOWN, Before, Part
 from holdfast.client.install.receipt import Receipt
 from holdfast.client.install.scopes import Target
@@ -33,17 +34,21 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Changes in the order they are made, folders to drop after, and what else to say. `left` says
-    which files could not be left, and why: what else is ours goes all the same."""
+    """Changes in the order they are made, and what else to say. Uninstalling removes `folders` once
+    they are empty, and only then our record of them, `forgotten`. `left` says which files could not
+    be left, and why: what else is ours goes all the same. `debris` is what a run that was killed
+    left behind: drafts, and a folder for receipts without a receipt."""
 
     changes: tuple[Change, ...]
-    folders: tuple[Path, ...]
     notes: tuple[str, ...]
+    folders: tuple[Path, ...] = ()
+    forgotten: tuple[Change, ...] = ()
     left: tuple[str, ...] = ()
+    debris: tuple[Path, ...] = ()
 
     @property
     def is_nothing(self) -> bool:
-        return not self.changes
+        return not self.changes and not self.forgotten
 
     @property
     def shown(self) -> list[Change]:
@@ -77,21 +82,26 @@ class _Share:
         return Change(self.part.path, self.now, self.wanted)
 
 
+ANOTHER = "uninstall that one with its own `holdfast`, or say --force; both would run every hook"
+
+
 def plan_install(target: Target, home: Path, ours: Path, *, force: bool = False) -> Plan:
     """What installing here would change; refuses what it could not do or should not."""
     old = receipts.load(ours, target.anchor)
     shares = [_joined(_look(part, old)) for part in target.parts]
     edits = [share.change for share in shares if not share.change.is_none]
-    notes = install_notes(target, home, ours, [share.now for share in shares])
+    notes = install_notes(target, home, ours, [share.wanted for share in shares])
+    debris = _debris(target, ours)
     if not edits:
-        return _plan([], (), notes)
+        return Plan((), notes, debris=debris)
     if not force:
-        _refuse_second_place(target, home)
+        _refuse_second_place(target, home, ours)
     for edit in edits:
         changes.check_writable(edit.path)
     # The receipt comes first: if we die in between, leaving still knows what it needs.
     kept = receipts.keep(ours, _receipt(target, shares, old))
-    return _plan([*kept, *edits], (), (*notes, *wrapping_notes(target, edits)))
+    notes = (*notes, *wrapping_notes(target, edits))
+    return Plan(_real([*kept, *edits]), notes, debris=debris)
 
 
 def plan_uninstall(target: Target, home: Path, ours: Path) -> Plan:
@@ -107,18 +117,37 @@ def plan_uninstall(target: Target, home: Path, ours: Path) -> Plan:
     edits = [share.change for share in shares if not share.change.is_none]
     forgotten = receipts.drop(ours, target.anchor, but=stuck)
     notes = uninstall_notes((share.part, share.wanted) for share in shares)
-    plan = _plan([*edits, *forgotten], _our_folders(target, old, edits), notes)
-    return replace(plan, left=tuple(stuck.values()))
+    return Plan(
+        _real(edits),
+        notes,
+        _our_folders(target, old, edits),
+        _real(forgotten),
+        tuple(stuck.values()),
+        _debris(target, ours),
+    )
 
 
 def apply(plan: Plan) -> None:
     """Make the planned changes, all or none."""
-    changes.apply(plan.changes)
-    changes.remove_empty(plan.folders)
+    clear_debris(plan)
+    changes.apply(plan.changes, plan.folders, plan.forgotten)
+    if plan.forgotten:
+        changes.remove_empty([plan.forgotten[0].path.parent])
 
 
-def _plan(every: list[Change], folders: tuple[Path, ...], notes: tuple[str, ...]) -> Plan:
-    return Plan(tuple(change for change in every if not change.is_none), folders, notes)
+def clear_debris(plan: Plan) -> None:
+    for left in plan.debris:
+        changes.clear(left)
+
+
+def _real(every: list[Change]) -> tuple[Change, ...]:
+    return tuple(change for change in every if not change.is_none)
+
+
+def _debris(target: Target, ours: Path) -> tuple[Path, ...]:
+    paths = [part.path for part in target.parts]
+    drafts = [draft for path in paths for draft in changes.left_drafts(path.parent, path.name)]
+    return (*drafts, *receipts.left_behind(ours, target.anchor))
 
 
 def _look(part: Part, old: Receipt | None) -> _Share:
@@ -166,13 +195,20 @@ def _our_folders(target: Target, old: Receipt | None, edits: list[Change]) -> tu
     """The folders we made; without a receipt, all that our own files stood in."""
     if old is not None:
         return tuple(Path(folder) for folder in old.folders)
-    gone = [edit.path for edit in edits if edit.after is None]
-    above = {folder for path in gone for folder in path.parents}
+    return _folders_above(target, [edit.path for edit in edits if edit.after is None])
+
+
+def _folders_above(target: Target, paths: list[Path]) -> tuple[Path, ...]:
+    above = {folder for path in paths for folder in path.parents}
     return tuple(folder for folder in above if target.anchor.parent in folder.parents)
 
 
-def _refuse_second_place(target: Target, home: Path) -> None:
-    for other in find_installs(home, target.project or Path.cwd()):
+def _refuse_second_place(target: Target, home: Path, ours: Path) -> None:
+    project, packages = target.project or Path.cwd(), our_packages(ours)
+    for one in find_others(home, project, packages):
+        if not one.program.missing:
+            raise AlreadyInstalledElsewhere(one.words, hint=ANOTHER)
+    for other in find_installs(home, project, packages):
         if target.scope == "plugin" and other.scope == "plugin":
             continue  # the folder may be the very one that is installed
         # A plugin may be known only from the very file that we would write.
@@ -192,12 +228,15 @@ def _way_out(other: Install) -> str:
 
 
 def _receipt(target: Target, shares: list[_Share], old: Receipt | None) -> Receipt:
-    folders = {str(f) for share in shares for f in changes.missing_folders(share.part.path)}
+    made = {f for share in shares for f in changes.missing_folders(share.part.path)}
+    if old is None:  # lost, where files of ours are there already
+        there = [share.part.path for share in shares if share.now and share.without is None]
+        made.update(_folders_above(target, there))
     return Receipt(
         scope=target.scope,
         anchor=str(target.anchor),
         project=str(target.project or ""),
-        folders=tuple(sorted(folders.union(old.folders if old else ()))),
+        folders=tuple(sorted({str(folder) for folder in made}.union(old.folders if old else ()))),
         files=tuple(
             receipts.record(
                 target.anchor,
@@ -207,4 +246,11 @@ def _receipt(target: Target, shares: list[_Share], old: Receipt | None) -> Recei
             for share in shares
             if share.wanted != share.without
         ),
+        packages=_packages(target, shares),
     )
+
+
+def _packages(target: Target, shares: list[_Share]) -> tuple[str, ...]:
+    """Whose lines stand in these files from here on; of old ones too, in case we are killed now."""
+    old = frozenset().union(*(packages_in(share.now) for share in shares)) & target.packages
+    return tuple(sorted(old | {wiring.this_program().package}))

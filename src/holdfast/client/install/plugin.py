@@ -29,13 +29,17 @@ def plugin_target(folder: Path, *, archive_chars: int | None = None) -> Target:
     if folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):
         raise NotAPluginFolder(f"{folder} is not empty and holds no Holdfast plugin")
     starts = wiring.server_entry()
+    hooks = hooks_wanted(folder / HOOKS, archive_chars)
+    lines = {
+        hook["command"] for groups in hooks.values() for one in groups for hook in one["hooks"]
+    }
     varying = (
-        _escaped(wiring.hook_command()),
+        *(_escaped(line) for line in (*lines, wiring.status_command())),
         wiring.console_command(),
         holdfast.__version__,
         *(_escaped(word) for word in (starts["command"], starts["args"][-1])),
     )
-    files = _files(folder, hooks_wanted(folder / HOOKS, archive_chars))
+    files = _files(folder, hooks)
     return Target(
         scope="plugin",
         anchor=folder,

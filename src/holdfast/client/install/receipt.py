@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterator
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
-from holdfast.client.install.changes import Change, bytes_of
+from holdfast.client.install.changes import Change, bytes_of, left_drafts
 
 VERSION = 1
 
@@ -34,6 +34,7 @@ class Receipt:
     project: str  # empty in user scope
     folders: tuple[str, ...]
     files: tuple[FileRecord, ...]
+    packages: tuple[str, ...] = ()  # whose lines stand in these files; 0.1.0 did not say
 
     def record_of(self, path: Path) -> FileRecord | None:
         return next((record for record in self.files if record.path == str(path)), None)
@@ -43,8 +44,20 @@ def sha256(data: bytes | None) -> str:
     return hashlib.sha256(data).hexdigest() if data is not None else ""
 
 
+def folder_in(home: Path) -> Path:
+    return home / "installs"
+
+
 def path_for(home: Path, anchor: Path) -> Path:
-    return home / "installs" / f"{_key(anchor)}.json"
+    return folder_in(home) / f"{_key(anchor)}.json"
+
+
+def left_behind(home: Path, anchor: Path) -> list[Path]:
+    """What a run that was killed left here of this place: drafts, or a folder without a receipt."""
+    folder = folder_in(home)
+    drafts = left_drafts(folder, _key(anchor))
+    empty = folder.is_dir() and set(folder.iterdir()) <= set(drafts)
+    return [*drafts, folder] if empty else drafts
 
 
 def record(anchor: Path, path: Path, before: bytes | None, left: bytes | None) -> FileRecord:
@@ -58,7 +71,7 @@ def load(home: Path, anchor: Path) -> Receipt | None:
 
 
 def load_all(home: Path) -> Iterator[Receipt]:
-    for path in sorted((home / "installs").glob("*.json")):
+    for path in sorted(folder_in(home).glob("*.json")):
         receipt = _read(path)
         if receipt is not None:
             yield receipt
@@ -66,7 +79,7 @@ def load_all(home: Path) -> Iterator[Receipt]:
 
 def keep(home: Path, receipt: Receipt) -> list[Change]:
     """Backups first: a receipt never names one that is not there."""
-    folder = home / "installs"
+    folder = folder_in(home)
     wanted = {file.backup: file.before for file in receipt.files if file.backup}
     backups = [_private(folder / name, data) for name, data in wanted.items()]
     return [*backups, _private(path_for(home, Path(receipt.anchor)), _dump(receipt))]
@@ -107,7 +120,8 @@ def _read(path: Path) -> Receipt | None:
             return None
         plain.pop("wrapped", None)  # written until the status line carried it itself
         files = tuple(_with_backup(FileRecord(**file), path.parent) for file in plain["files"])
-        return Receipt(**{**plain, "files": files, "folders": tuple(plain["folders"])})
+        plain |= {name: tuple(plain.get(name, ())) for name in ("folders", "packages")}
+        return Receipt(**{**plain, "files": files})
     except (OSError, ValueError, TypeError, KeyError, AttributeError):
         return None
 

@@ -32,6 +32,7 @@ class Target:
     anchor: Path
     project: Path | None
     parts: tuple[Part, ...]
+    packages: frozenset[str] = frozenset()  # the Holdfasts whose lines are ours
 
     @property
     def words(self) -> str:
@@ -63,20 +64,23 @@ def settings_file(scope: str, home: Path, project: Path) -> Path:
     return project / ".claude" / name
 
 
-def server_part(scope: str, home: Path, project: Path, *, wanted: bool = True) -> ServerPart:
+def server_part(
+    scope: str, home: Path, project: Path, packages: frozenset[str], *, wanted: bool = True
+) -> ServerPart:
     """Where the client looks for MCP servers: one file for the user, whatever the project."""
     if scope == "project":
-        return ServerPart(project / ".mcp.json", wanted=wanted)
+        return ServerPart(project / ".mcp.json", packages, wanted=wanted)
     given = os.environ.get("CLAUDE_CONFIG_DIR")
     state = (Path(given).absolute() if given else home) / ".claude.json"
     own = ("projects", str(project)) if scope == "local" else ()
-    return ServerPart(state, (*own, "mcpServers"), wanted)
+    return ServerPart(state, packages, (*own, "mcpServers"), wanted)
 
 
 def settings_target(
     scope: str,
     home: Path,
     project: Path,
+    packages: frozenset[str],
     *,
     server: bool = True,
     archive_chars: int | None = None,
@@ -86,23 +90,26 @@ def settings_target(
     settings = settings_file(scope, home, project)
     below = tuple(settings_file(s, home, project) for s in BELOW[scope])
     parts: tuple[Part, ...] = (
-        SettingsPart(settings, below, hooks_wanted(settings, archive_chars)),
-        server_part(scope, home, project, wanted=server),
+        SettingsPart(settings, packages, below, hooks_wanted(settings, archive_chars, packages)),
+        server_part(scope, home, project, packages, wanted=server),
         *(
             OwnFile(
                 settings.parent / "commands" / "holdfast" / f"{name}.md",
                 skill(name),
                 (wiring.console_command(),),
+                shared=True,
             )
             for name in SKILLS
         ),
     )
-    return Target(scope, settings, None if scope == "user" else project, parts)
+    return Target(scope, settings, None if scope == "user" else project, parts, packages)
 
 
-def hooks_wanted(path: Path, archive_chars: int | None) -> wiring.HookTable:
+def hooks_wanted(
+    path: Path, archive_chars: int | None, packages: frozenset[str] | None = None
+) -> wiring.HookTable:
     """What shall stand in this file; nothing said of archiving means: as it is there."""
-    there = wiring.archive_chars(installed_commands(path))
+    there = wiring.archive_chars(installed_commands(path, packages))
     return wiring.hook_table(there if archive_chars is None else archive_chars)
 
 

@@ -20,9 +20,11 @@ from holdfast.client.install.parts import Before, checked, plain_bytes, text_of
 
 @dataclass(frozen=True, slots=True)
 class ServerPart:
-    """The entry under `servers`, such as ("mcpServers",); not `wanted`: it shall not be there."""
+    """The entry under `servers`, such as ("mcpServers",); not `wanted`: it shall not be there.
+    `packages` are the Holdfasts whose entry is ours."""
 
     path: Path
+    packages: frozenset[str]
     servers: tuple[str, ...] = ("mcpServers",)
     wanted: bool = True
 
@@ -95,4 +97,5 @@ class ServerPart:
         return found
 
     def _is_ours(self, data: bytes | None) -> bool:
-        return wiring.is_our_server(self._entry(data))
+        program = wiring.read_server(self._entry(data))
+        return program is not None and program.package in self.packages

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,9 @@ def settings_in(path: Path) -> dict[str, Any]:
         return {}
 
 
-def installed_commands(path: Path) -> list[tuple[str, str]]:
-    """The very command lines of ours that stand in a settings file or a plugin's hooks.json."""
-    return settings_text.commands(settings_in(path))
+def installed_commands(
+    path: Path, packages: Collection[str] | None = None
+) -> list[tuple[str, str]]:
+    """The very command lines of these packages, or of any Holdfast, that stand in a settings file
+    or a plugin's hooks.json."""
+    return settings_text.commands(settings_in(path), packages)

@@ -1,5 +1,7 @@
 """Our share of a settings text: put it in, take it out, and leave the rest to the byte.
 
+`packages` are the Holdfasts whose lines are ours; those of another one are as foreign as any.
+
 `before` is the text as it was without us. It tells which containers are ours; where it is unknown
 (None), a container that our leaving empties is taken to be ours.
 """
@@ -8,12 +10,13 @@ from __future__ import annotations
 
 import json
 from collections import Counter
+from collections.abc import Collection
 from typing import Any
 
 from holdfast.client.install.errors import SettingsBroken
 from holdfast.client.install.json_edits import add, blank_inside, is_empty, remove, replace
 from holdfast.client.install.json_places import Path, children, find, raw, read, root
-from holdfast.client.install.wiring import HookTable, is_ours, wrapped_in
+from holdfast.client.install.wiring import HookTable, is_ours, read_command, wrapped_in
 
 STATUS: Path = ("statusLine",)
 STATUS_COMMAND: Path = ("statusLine", "command")
@@ -45,9 +48,11 @@ def check_room(settings: dict[str, Any]) -> None:
             raise SettingsBroken(f"`hooks.{event}` is not a list")
 
 
-def commands(settings: dict[str, Any]) -> list[tuple[str, str]]:
-    """Our hooks in these settings: event and command line."""
-    return [(event, hook["command"]) for event, _, _, hook in _our_hooks(settings)]
+def commands(
+    settings: dict[str, Any], packages: Collection[str] | None = None
+) -> list[tuple[str, str]]:
+    """The hooks of these packages, or of any Holdfast: event and command line."""
+    return [(event, hook["command"]) for event, _, _, hook in _our_hooks(settings, packages)]
 
 
 def their_status_command(settings: dict[str, Any]) -> str | None:
@@ -59,11 +64,13 @@ def their_status_command(settings: dict[str, Any]) -> str | None:
     return command if isinstance(command, str) else None
 
 
-def has_all(text: str, table: HookTable, status_line: dict[str, Any]) -> bool:
+def has_all(
+    text: str, table: HookTable, status_line: dict[str, Any], packages: Collection[str]
+) -> bool:
     """True when our share is already there, each hook once and as we would write it today."""
     settings = check(text)
     wanted = [(event, hook) for event in table for group in table[event] for hook in group["hooks"]]
-    there = [(event, hook) for event, _, _, hook in _our_hooks(settings)]
+    there = [(event, hook) for event, _, _, hook in _our_hooks(settings, packages)]
     same = len(there) == len(wanted) and all(entry in there for entry in wanted)
     return same and their_status_command(settings) == status_line["command"]
 
@@ -82,10 +89,14 @@ def join(text: str, table: HookTable, status_line: dict[str, Any]) -> str:
     return add(text, (), status_line, key="statusLine")
 
 
-def leave(text: str, before: str | None, below: str | None = None) -> str:
+def leave(
+    text: str, before: str | None, packages: Collection[str], below: str | None = None
+) -> str:
     """The text without our share; `below` is the status line of the settings this one overrides."""
-    for event, group, index, _ in reversed(_our_hooks(check(text))):
+    for event, group, index, _ in reversed(_our_hooks(check(text), packages)):
         text = _remove_hook(text, ("hooks", event, group, "hooks", index), before)
+    if not is_ours(their_status_command(read(text)), packages):
+        return text
     return _leave_status_line(text, before, below)
 
 
@@ -124,8 +135,6 @@ def close(text: str, container: Path, before: str | None) -> str:
 
 def _leave_status_line(text: str, before: str | None, below: str | None) -> str:
     ours = their_status_command(read(text))
-    if not is_ours(ours):
-        return text
     written = _theirs_as_written(wrapped_in(ours), before, below)
     if written is not None:
         return replace(text, STATUS_COMMAND, written)
@@ -146,15 +155,21 @@ def _theirs_as_written(theirs: str | None, before: str | None, below: str | None
     return raw(before, STATUS_COMMAND) if theirs in (None, was) else _written(theirs)
 
 
-def _our_hooks(settings: dict[str, Any]) -> list[tuple[str, int, int, dict[str, Any]]]:
+def _our_hooks(
+    settings: dict[str, Any], packages: Collection[str] | None
+) -> list[tuple[str, int, int, dict[str, Any]]]:
     hooks = settings.get("hooks")
     return [
         (event, group_at, at, hook)
         for event, groups in (hooks.items() if isinstance(hooks, dict) else ())
         for group_at, group in enumerate(groups if isinstance(groups, list) else ())
         for at, hook in enumerate(_list_in(group))
-        if isinstance(hook, dict) and is_ours(hook.get("command"))
+        if isinstance(hook, dict) and _is_of(hook.get("command"), packages)
     ]
+
+
+def _is_of(command: object, packages: Collection[str] | None) -> bool:
+    return read_command(command) is not None if packages is None else is_ours(command, packages)
 
 
 def _written(value: object) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +11,13 @@ from holdfast.client.install.settings_text import their_status_command
 from holdfast.client.install.wiring import is_ours, wrapped_in
 
 
-def command_to_wrap(without_us: dict[str, Any], below: Sequence[Path]) -> str | None:
+def command_to_wrap(
+    without_us: dict[str, Any], below: Sequence[Path], packages: Collection[str]
+) -> str | None:
     """What the status line would run without us: this file's own, else that of the files below."""
     for settings in (without_us, *map(settings_in, below)):
         command = their_status_command(settings)
-        while is_ours(command):  # never wrap ourselves: that would not end
+        while is_ours(command, packages):  # never wrap ourselves: that would not end
             command = wrapped_in(command)
         if command is not None:
             return command if _is_an_argument(command) else None

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 from holdfast.client.install import settings_text
 from holdfast.client.install.changes import Change
+from holdfast.client.install.ownership import packages_in
 from holdfast.client.install.scopes import Target
-from holdfast.client.install.wiring import SERVER_ENTRY, is_ours
+from holdfast.client.install.wiring import is_ours
 
 SERVER_FILES = (".claude.json", ".mcp.json")
 VERBS = {"adds": "to", "removes": "from", "renews": "in"}
@@ -20,25 +20,26 @@ def in_one_line(target: Target, shown: Sequence[Change]) -> str:
     if target.scope == "plugin":
         verb = _verb(*(any(_bytes(change)[at] for change in shown) for at in (0, 1)))
         return f"{verb} {len(shown)} files of the plugin in {target.anchor}"
-    parts = [_one(change, target.anchor) for change in shown]
+    parts = [_one(change, target) for change in shown]
     return ", ".join([*parts[:1], *(_rest(part, parts[0]) for part in parts[1:])])
 
 
 def events(target: Target, shown: Sequence[Change]) -> list[str]:
     """What our hooks run at: in the settings as they will be, or as they were."""
     for before, after in (_bytes(change) for change in shown if change.path == target.anchor):
-        return _events(after) or _events(before)
+        return _events(after, target) or _events(before, target)
     return []
 
 
-def _one(change: Change, settings: Path) -> str:
+def _one(change: Change, target: Target) -> str:
     before, after = _bytes(change)
+    settings = target.anchor
     if change.path.name in SERVER_FILES:
-        verb = _verb(_has_server(before), _has_server(after))
+        verb = _verb(*(bool(packages_in(data) & target.packages) for data in (before, after)))
         return f"{verb} the MCP server {VERBS[verb]} {change.path}"
     if change.path != settings:
         return f"{_verb(bool(before), bool(after))} /holdfast:{change.path.stem}"
-    was, will = _share(before), _share(after)
+    was, will = _share(before, target), _share(after, target)
     verb = _verb(bool(was), bool(will))
     return f"{verb} {' and '.join(will or was)} {VERBS[verb]} {settings}"
 
@@ -49,24 +50,21 @@ def _rest(part: str, first: str) -> str:
     return part.removeprefix(verb + " ")
 
 
-def _share(data: bytes) -> list[str]:
+def _share(data: bytes, target: Target) -> list[str]:
     """What of ours stands in a settings text, in words."""
     settings = _settings(data)
-    count = len(settings_text.commands(settings))
-    line = is_ours(settings_text.their_status_command(settings))
+    count = len(settings_text.commands(settings, target.packages))
+    line = is_ours(settings_text.their_status_command(settings), target.packages)
     return [*([f"{count} hooks"] if count else []), *(["the status line"] if line else [])]
 
 
-def _events(data: bytes) -> list[str]:
-    return list(dict.fromkeys(event for event, _ in settings_text.commands(_settings(data))))
+def _events(data: bytes, target: Target) -> list[str]:
+    commands = settings_text.commands(_settings(data), target.packages)
+    return list(dict.fromkeys(event for event, _ in commands))
 
 
 def _settings(data: bytes) -> dict[str, Any]:
     return settings_text.check(settings_text.or_empty(data.decode()))
-
-
-def _has_server(data: bytes) -> bool:
-    return SERVER_ENTRY.encode() in data
 
 
 def _verb(before: bool, after: bool) -> str:

@@ -1,11 +1,17 @@
-"""What we put into Claude Code: hooks and a status line through one entry point, and a server."""
+"""What we put into Claude Code: hooks and a status line through one entry point, and a server.
+
+Each command line ends in `|| :`. The client takes exit code 2 as "block", and that is how Python
+ends when the script it was given is gone: without those four characters, `pip uninstall`, a moved
+folder or a half-done upgrade would block every prompt.
+"""
 
 from __future__ import annotations
 
 import shlex
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -14,6 +20,7 @@ import holdfast
 from holdfast.client.tool_outputs import MATCHER
 
 ENTRY = "holdfast/hook/__main__.py"
+OR_NOTHING = " || :"  # whatever becomes of our files, the shell ends with exit code 0
 OUR_FILES = b"holdfast/"  # in every line of ours
 SERVER, SERVER_ENTRY = "holdfast", "holdfast/mcp/__main__.py"
 STATUS_WORD, WRAPS = "statusline", "--wraps"
@@ -37,15 +44,52 @@ NOBODY_WAITS = frozenset(("PostToolUse", "PostToolUseFailure"))
 HookTable = dict[str, list[dict[str, Any]]]
 
 
-def hook_command() -> str:
+@dataclass(frozen=True, slots=True)
+class Program:
+    """One Holdfast on this machine: its interpreter, and the folder of its package."""
+
+    python: str
+    package: str
+
+    @property
+    def words(self) -> list[str]:
+        """How every hook starts; -I and -S: nothing of the project or of `site` is imported."""
+        return [self.python, "-I", "-S", f"{self.package}/hook/__main__.py"]
+
+    @property
+    def missing(self) -> str:
+        """Which of its files is gone; empty: none is."""
+        files = (self.python, self.words[-1])
+        return next((file for file in files if not Path(file).is_file()), "")
+
+
+def this_program() -> Program:
+    # Not resolved: a virtual environment's python is a link, and only the link knows its packages.
+    return Program(sys.executable, str(Path(holdfast.__file__).parent))
+
+
+@dataclass(frozen=True, slots=True)
+class HoldfastCommand:
+    """A command line in the form that we write, by this Holdfast or another."""
+
+    program: Program
+    arguments: tuple[str, ...]
+
+
+def hook_command(program: Program | None = None) -> str:
     """The one command line of every hook; the payload names the event."""
-    return shlex.join(_entry())
+    return shlex.join((program or this_program()).words) + OR_NOTHING
 
 
-def status_command(theirs: str | None = None) -> str:
-    """Ours; it carries the one it runs first, so that neither can be lost without the other."""
-    wraps = [] if theirs is None else [WRAPS, theirs]
-    return shlex.join([*_entry(), STATUS_WORD, *wraps])
+def status_command(theirs: str | None = None, program: Program | None = None) -> str:
+    """Ours; it carries the one it runs first, so that neither can be lost without the other.
+    Where ours cannot run, the shell runs theirs."""
+    words = [*(program or this_program()).words, STATUS_WORD]
+    return shlex.join(words) + OR_NOTHING if theirs is None else _wrapping(words, theirs)
+
+
+def _wrapping(words: list[str], theirs: str) -> str:
+    return f'set -- {shlex.quote(theirs)} ; {shlex.join([*words, WRAPS])} "$1" || eval "$1"'
 
 
 def console_command() -> str:
@@ -63,12 +107,19 @@ def typed_command() -> str:
     return "holdfast" if found else console_command()
 
 
-def hook_table(archive_chars: int = 0) -> HookTable:
+def can_start(command: str) -> bool:
+    """True where the program that this command line begins with is there."""
+    return any(Path(word).is_file() for word in _words(command)[:1])
+
+
+def hook_table(archive_chars: int = 0, program: Program | None = None) -> HookTable:
     """Event by event, as settings.json and a plugin's hooks.json want it; with `archive_chars`,
     results longer than that are archived."""
-    table: HookTable = {event: [{"hooks": [_hook(event)]}] for event in TIMEOUTS}
+    starts = program or this_program()
+    table: HookTable = {event: [{"hooks": [_hook(event, starts)]}] for event in TIMEOUTS}
     if archive_chars:
-        table[ARCHIVE_EVENT].append({"matcher": MATCHER, "hooks": [_archiving(archive_chars)]})
+        archiving = _archiving(archive_chars, starts)
+        table[ARCHIVE_EVENT].append({"matcher": MATCHER, "hooks": [archiving]})
     return table
 
 
@@ -78,84 +129,108 @@ def archive_chars(commands: Iterable[tuple[str, str]]) -> int:
 
 
 def archives_from(command: object) -> int:
-    """From how many characters on this command of ours archives; 0: it is another one."""
-    rest = _arguments(command) or []
-    return int(rest[1]) if rest[:1] == [ARCHIVE_WORD] else 0
+    """From how many characters on this Holdfast command archives; 0: it is another one."""
+    found = read_command(command)
+    if found is None or found.arguments[:1] != (ARCHIVE_WORD,):
+        return 0
+    return int(found.arguments[1])
 
 
 def status_line(theirs: str | None = None) -> dict[str, Any]:
     return {"type": "command", "command": status_command(theirs), "padding": 0}
 
 
-def server_entry() -> dict[str, Any]:
+def server_entry(program: Program | None = None) -> dict[str, Any]:
     """The MCP server as the client starts it; -I: nothing of the project can be imported."""
-    script = str(Path(holdfast.__file__).parent / "mcp/__main__.py")
-    return {"type": "stdio", "command": sys.executable, "args": ["-I", script]}
+    starts = program or this_program()
+    script = f"{starts.package}/mcp/__main__.py"
+    return {"type": "stdio", "command": starts.python, "args": ["-I", script]}
 
 
-def is_our_server(entry: object) -> bool:
-    """True for an entry that starts our server and nothing else, whatever its python."""
+def read_server(entry: object) -> Program | None:
+    """Whose server this entry starts; None: it is no entry that we write."""
     arguments = entry.get("args") if isinstance(entry, dict) else None
-    if not isinstance(arguments, list) or len(arguments) != 2:
-        return False
-    return arguments[0] == "-I" and str(arguments[1]).endswith("/" + SERVER_ENTRY)
+    if not isinstance(entry, dict) or not isinstance(arguments, list) or len(arguments) != 2:
+        return None
+    if arguments[0] != "-I" or not str(arguments[1]).endswith("/" + SERVER_ENTRY):
+        return None
+    return Program(str(entry.get("command")), str(Path(arguments[1]).parents[1]))
 
 
-def is_ours(command: object) -> bool:
-    """True for a command line that is our entry point and nothing else, whatever its python.
+def read_command(command: object) -> HoldfastCommand | None:
+    """The parts of a command line that is our entry point and nothing else; None for any other.
 
     `ruff check src/holdfast/hook/__main__.py` is someone's own hook, and so is a pipe around ours.
+    Up to 0.1.0 a line ended without `|| :`.
     """
-    return _arguments(command) is not None
+    if not isinstance(command, str):
+        return None
+    words = _words(command)
+    if words[:2] == ["set", "--"]:
+        inner, theirs = words[4:-4], words[2:3]
+        found = _read_words([*inner, *theirs])
+        same = found is not None and _wrapping(inner[:-1], *theirs) == command
+        return found if same else None
+    found = _read_words(_words(command.removesuffix(OR_NOTHING)))
+    # Quoted as we quote it, or the shell would see more than one word: `--wraps a;b`.
+    wraps = found is not None and WRAPS in found.arguments
+    return None if wraps and shlex.join(words) != command else found
+
+
+def is_ours(command: object, packages: Collection[str]) -> bool:
+    """True for a command line in our form that starts one of these packages."""
+    found = read_command(command)
+    return found is not None and found.program.package in packages
 
 
 def is_written_by_us(command: object) -> bool:
-    """True for exactly a line that this Holdfast writes. `is_ours` knows any Holdfast's line by its
-    shape, but a line of that shape may start any program: `"$(rm -r ~)/python" -I …/__main__.py`.
+    """True for exactly a line that this Holdfast writes. `is_ours` looks at the shape of a line and
+    at the package, but such a line may start any program: `"$(rm -r ~)/python" -I …/__main__.py`.
     """
     limit = archives_from(command)
-    archiving = [_archiving(limit)["command"]] if limit else []
+    archiving = [_archiving(limit, this_program())["command"]] if limit else []
     return command in (hook_command(), status_command(), *archiving)
 
 
 def wrapped_in(command: object) -> str | None:
     """The status line that ours runs first; None where it runs none, or is not ours."""
-    rest = _arguments(command) or []
-    return rest[2] if len(rest) == 3 else None
+    found = read_command(command)
+    return found.arguments[2] if found is not None and len(found.arguments) == 3 else None
 
 
-def _arguments(command: object) -> list[str] | None:
-    """What our entry point is given; None when the command line is not ours."""
+def _words(command: str) -> list[str]:
     try:
-        words = shlex.split(command) if isinstance(command, str) else []
+        return shlex.split(command)
     except ValueError:
-        return None
+        return []
+
+
+def _read_words(words: list[str]) -> HoldfastCommand | None:
     flags = list(takewhile(lambda word: word.startswith("-"), words[1:]))
     script, rest = words[1 + len(flags) :][:1], words[2 + len(flags) :]
     if "-I" not in flags or not script or not script[0].endswith("/" + ENTRY):
         return None
-    if rest in ([], [STATUS_WORD]) or (rest[:1] == [ARCHIVE_WORD] and _is_limit(rest[1:])):
-        return rest
-    # Quoted as we quote it, or the shell would see more than one word: `--wraps a;b`.
-    wraps = len(rest) == 3 and rest[:2] == [STATUS_WORD, WRAPS] and shlex.join(words) == command
-    return rest if wraps else None
+    if not _are_arguments(rest):
+        return None
+    return HoldfastCommand(Program(words[0], str(Path(script[0]).parents[1])), tuple(rest))
+
+
+def _are_arguments(rest: list[str]) -> bool:
+    if rest in ([], [STATUS_WORD]) or (len(rest) == 3 and rest[:2] == [STATUS_WORD, WRAPS]):
+        return True
+    return rest[:1] == [ARCHIVE_WORD] and _is_limit(rest[1:])
 
 
 def _is_limit(rest: list[str]) -> bool:
     return len(rest) == 1 and rest[0].isdecimal() and 0 < int(rest[0]) < 1 << 31
 
 
-def _archiving(chars: int) -> dict[str, Any]:
+def _archiving(chars: int, program: Program) -> dict[str, Any]:
     """Nothing is shortened by a hook that nobody waits for: this one is synchronous."""
-    command = shlex.join([*_entry(), ARCHIVE_WORD, str(chars)])
+    command = shlex.join([*program.words, ARCHIVE_WORD, str(chars)]) + OR_NOTHING
     return {"type": "command", "command": command, "timeout": ARCHIVE_TIMEOUT}
 
 
-def _entry() -> list[str]:
-    # Not resolved: a virtual environment's python is a link, and only the link knows its packages.
-    return [sys.executable, "-I", "-S", str(Path(holdfast.__file__).parent / "hook/__main__.py")]
-
-
-def _hook(event: str) -> dict[str, Any]:
-    hook = {"type": "command", "command": hook_command(), "timeout": TIMEOUTS[event]}
+def _hook(event: str, program: Program) -> dict[str, Any]:
+    hook = {"type": "command", "command": hook_command(program), "timeout": TIMEOUTS[event]}
     return {**hook, "async": True} if event in NOBODY_WAITS else hook
