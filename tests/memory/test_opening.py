@@ -1,0 +1,21 @@
+"""The index file of a project states its version, and a newer one is not touched."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from holdfast.memory.errors import NewerIndex
+from holdfast.memory.index import opening
+
+
+@pytest.mark.requirement("X6")
+def test_an_index_of_a_newer_holdfast_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "index.db"
+    with closing(opening.opened("/p", str(path))) as made:
+        made.execute(f"PRAGMA user_version = {opening.VERSION + 1}")
+    with pytest.raises(NewerIndex):
+        opening.opened("/p", str(path))
+    assert opening.project_of(str(path)) == "/p"

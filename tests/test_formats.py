@@ -1,0 +1,203 @@
+"""Every file of ours states its version, and a reader takes no other.
+
+Each file is written by the product's own writer, so no sample here can grow stale; what it reads
+back as written must be found, and the very same bytes under another version must not.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from holdfast.archive import shelf as outputs
+from holdfast.archive.errors import NoOutput
+from holdfast.budget import ledger
+from holdfast.checkpoint import facts, index
+from holdfast.checkpoint.index import BrokenIndex
+from holdfast.checkpoint.keep import keep
+from holdfast.client.install import receipt
+from holdfast.client.install.receipt import Receipt
+from holdfast.memory import places as memory_places
+from holdfast.memory.sources import windows
+from holdfast.plan import past
+from holdfast.segment import cut, named, queue
+from holdfast.segment.formats import Done, Queue
+from holdfast.window import observed_limits, outbox, state
+from holdfast.window.observed_limits import Conditions, Observation
+from holdfast.window.outbox import Outbox
+from holdfast.window.state import State
+from holdfast.wire import places
+from holdfast.work import projection
+from tests.builders import a_prompt, a_transcript, an_answer
+from tests.checkpoint.documents import a_document
+
+STATED = re.compile(rb'("version": ?)("?)(\d+)')
+
+
+@dataclass(frozen=True)
+class Format:
+    """`write` leaves a file under the folder it is given; `read` finds in it what was written."""
+
+    write: Callable[[Path], Path]
+    read: Callable[[Path], object]
+
+
+def _window(folder: Path) -> str:
+    (folder / "main").mkdir(exist_ok=True)
+    return str(folder / "main")
+
+
+def _state(folder: Path) -> Path:
+    state.save(_window(folder), State(used_tokens=50_000))
+    return folder / "main" / "state.json"
+
+
+def _outbox(folder: Path) -> Path:
+    entry = outbox.Entry("m1", "[m1]", "[m1] hello", 1, 2)
+    outbox.save(_window(folder), Outbox([entry]))
+    return folder / "main" / "outbox.json"
+
+
+def _limits(folder: Path) -> Path:
+    path = observed_limits.path()
+    path.parent.mkdir(parents=True)
+    observed_limits.add([Observation(Conditions("m", "2.1.325", "{}"), 167_000, "b1", 5)])
+    return path
+
+
+def _facts(folder: Path) -> Path:
+    path = folder / "facts.json"
+    path.write_bytes(facts.save(facts.Facts(offset=7)))
+    return path
+
+
+def _cut(folder: Path) -> Path:
+    path = folder / "cut.json"
+    path.write_bytes(cut.save(cut.Cut(offset=7)))
+    return path
+
+
+def _queue(folder: Path) -> Path:
+    queue.save("s1", Queue(compressed=[Done("s1_seg_1_0", topic="tables")]))
+    return Path(queue.path("s1"))
+
+
+def _projection(folder: Path) -> Path:
+    found = {"version": projection.VERSION, "at_ms": 5, "session_id": "s1"}
+    projection.write(_window(folder), found)
+    return folder / "main" / projection.NAME
+
+
+def _output(folder: Path) -> Path:
+    outputs.keep("out-0123abcd", "a long text", {"tool": "Bash"})
+    return Path(outputs.folder(), "out-0123abcd.txt")
+
+
+def _read_output(folder: Path) -> object:
+    try:
+        return outputs.load("out-0123abcd").text
+    except NoOutput:
+        return None
+
+
+def _index(folder: Path) -> Path:
+    keep(a_document(folder, "one"))
+    return Path(index.path())
+
+
+def _read_index(folder: Path) -> object:
+    try:
+        return index.load()
+    except BrokenIndex:
+        return None
+
+
+def _receipt(folder: Path) -> Path:
+    anchor = folder / "settings.json"
+    for change in receipt.keep(folder, Receipt("user", str(anchor), "", ("a folder",), ())):
+        change.path.parent.mkdir(exist_ok=True)
+        change.path.write_bytes(change.after or b"")
+    return receipt.path_for(folder, anchor)
+
+
+def _ledger(folder: Path) -> Path:
+    path = folder / "budget.json"
+    ledger.save(str(path), {"pins": [{"text": "Never touch data/raw."}]})
+    return path
+
+
+def _windows(folder: Path) -> Path:
+    """A session whose window is gone is known from this file alone."""
+    _window_of("s1", folder)
+    windows.noted()
+    Path(places.window("s1"), "state.json").unlink()
+    return Path(memory_places.root(), windows.SEEN)
+
+
+def _window_of(session: str, project: Path) -> None:
+    Path(places.window(session)).mkdir(parents=True)
+    state.save(places.window(session), State(project=str(project), transcript="/t.jsonl"))
+
+
+FORMATS = {
+    "state.json": Format(_state, lambda folder: state.load(_window(folder)).used_tokens),
+    "outbox.json": Format(_outbox, lambda folder: outbox.load(_window(folder)).entries),
+    "seen.json": Format(_limits, lambda folder: observed_limits.load().observations),
+    "facts.json": Format(_facts, lambda folder: facts.load((folder / "facts.json").read_bytes())),
+    "cut": Format(_cut, lambda folder: cut.load((folder / "cut.json").read_bytes())),
+    "queue": Format(_queue, lambda folder: named.archived("s1")),
+    "work.json": Format(_projection, lambda folder: projection.read_projection(_window(folder))),
+    "an archived output": Format(_output, _read_output),
+    "the index of checkpoints": Format(_index, _read_index),
+    "a ledger of pins": Format(_ledger, lambda folder: ledger.load(str(folder / "budget.json"))),
+    "windows.json": Format(_windows, lambda folder: windows.noted()),
+    "a receipt": Format(_receipt, lambda folder: receipt.load(folder, folder / "settings.json")),
+}
+
+
+@pytest.mark.requirement("X6")
+@pytest.mark.parametrize("form", FORMATS.values(), ids=FORMATS.keys())
+def test_what_is_written_is_read_and_the_same_under_another_version_is_not(
+    tmp_path: Path, form: Format
+) -> None:
+    path = form.write(tmp_path)
+    whole = path.read_bytes()
+    assert form.read(tmp_path), "written and read by the same release"
+    other, times = STATED.subn(rb"\g<1>\g<2>0", whole, count=1)
+    assert (times, other != whole) == (1, True), "the file states its version"
+    path.write_bytes(other)
+    assert not form.read(tmp_path)
+
+
+@pytest.mark.requirement("X6")
+def test_an_outbox_with_an_entry_that_does_not_fit_starts_anew(tmp_path: Path) -> None:
+    path = _outbox(tmp_path)
+    held = json.loads(path.read_bytes())
+    for name, spoiled in (("created_ms", "1"), ("state", "lost"), ("text", "x" * 999), ("id", 7)):
+        [entry] = held["entries"]
+        path.write_text(json.dumps({**held, "entries": [{**entry, name: spoiled}]}))
+        assert outbox.load(_window(tmp_path)).entries == [], name
+    path.write_text(json.dumps(held))
+    assert outbox.load(_window(tmp_path)).entries
+
+
+@pytest.mark.requirement("X6", "P1")
+def test_what_past_requests_took_is_counted_again_under_another_version(tmp_path: Path) -> None:
+    """The rows are taken out, so that whoever believes the file finds none."""
+    a_transcript(tmp_path / "p" / "s.jsonl", a_prompt("Map the harbour."), an_answer(50_000))
+    before = past.learn(Path("/p"), tmp_path)
+    path = Path(places.home(), "plan", "past.json")
+    held = json.loads(path.read_bytes())
+    assert held["version"] == past.VERSION
+    for entry in held["transcripts"].values():
+        entry["rows"] = []
+    path.write_text(json.dumps(held))
+    emptied = past.learn(Path("/p"), tmp_path)
+    assert emptied != before, "the file of this version is believed"
+    path.write_text(json.dumps({**held, "version": past.VERSION + 1}))
+    assert past.learn(Path("/p"), tmp_path) == before
