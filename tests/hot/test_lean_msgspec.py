@@ -56,6 +56,21 @@ print([name for name, one in sys.modules.items() if isinstance(one, lean_msgspec
     assert _says(code).split("\n") == [f"{NOUGHT} 1.5 msgspec.toml", "IntType", "[]"]
 
 
+@pytest.mark.slow  # SQLAlchemy is most of a second
+@pytest.mark.requirement("C11")
+def test_what_is_loaded_later_finds_sys_modules_as_if_nothing_had_been() -> None:
+    code = """
+before = dict(sys.modules)
+lean_msgspec.load()
+print({name: one for name, one in before.items() if sys.modules.get(name) is not one})
+fake = (type(None), lean_msgspec.StandIn)
+print([name for name, one in sys.modules.items() if isinstance(one, fake)])
+import typing_extensions, sqlalchemy
+print(sqlalchemy.select(1))
+"""
+    assert _says(code).split("\n") == ["{}", "[]", "SELECT 1"]
+
+
 @pytest.mark.requirement("C11")
 def test_what_is_there_already_is_left_as_it_is() -> None:
     code = """
