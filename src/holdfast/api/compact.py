@@ -5,19 +5,29 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import Response
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 from sqlalchemy.engine import Connection
 
 from holdfast.api.answers import Answer, said
 from holdfast.api.database import Db
-from holdfast.api.fields import Anything, Body, Object, SessionPath, Text, Texts, Word, not_large
+from holdfast.api.fields import (
+    Anything,
+    Body,
+    Object,
+    SessionPath,
+    Text,
+    Texts,
+    Word,
+    clean_value,
+    not_large,
+)
 from holdfast.api.routing import Router
 from holdfast.brief.shared import compose_shared
+from holdfast.checkpoint import snapshot_form
 from holdfast.store.page import Row
 from holdfast.work import compaction, moment
 
 router = Router(prefix="/api/compact", tags=["compaction"])
-LISTS = ("active_tasks", "modified_files", "key_decisions", "agent_states")
 
 
 class ActiveTask(Body):
@@ -29,10 +39,22 @@ class ActiveTask(Body):
 
 
 class AgentState(Body):
+    """Further fields, such as the `role_context` of a listed context, are kept."""
+
+    model_config = ConfigDict(extra="allow")
     agent_id: Text
-    agent_type: Text
-    status: Text
+    agent_type: Text | None = None
+    status: Text | None = None
     summary: Text | None = None
+
+
+# As a list, as the answer of `/api/agent-contexts`, or as an object keyed by the agent.
+AgentStates = Annotated[
+    list[AgentState],
+    BeforeValidator(clean_value),
+    BeforeValidator(snapshot_form.agent_states),
+    WithJsonSchema({"anyOf": [{"type": "array", "items": {"type": "object"}}, {"type": "object"}]}),
+]
 
 
 class Save(Body):
@@ -46,13 +68,11 @@ class Save(Body):
     )
     modified_files: Texts = Field(default_factory=list)
     key_decisions: Texts = Field(default_factory=list)
-    agent_states: Annotated[list[AgentState] | Object, BeforeValidator(not_large)] = Field(
-        default_factory=list
-    )
+    agent_states: AgentStates = Field(default_factory=list)
     wave_state: Object | None = None
-    hierarchy: Anything = None
-    recent_messages: Anything = None
-    recent_actions: Anything = None
+    hierarchy: Annotated[Anything, BeforeValidator(snapshot_form.work_tree)] = None
+    recent_messages: Annotated[Anything, BeforeValidator(snapshot_form.recent_messages)] = None
+    recent_actions: Annotated[Anything, BeforeValidator(snapshot_form.recent_actions)] = None
     timestamp: Text | None = None
 
 
@@ -118,15 +138,15 @@ class Status(Answer):
 async def save(body: Save, db: Db) -> Response:
     """Keep what a session knows; secrets are taken out first."""
     now = moment.now_ms()
-    snapshot = body.model_dump(exclude_none=True)
+    snapshot = snapshot_form.normalized(body.model_dump(exclude_none=True))
     row = await db.write(lambda c: compaction.save(c, body.session_id, snapshot, now))
     counts = {
         "session_id": body.session_id,
         "trigger": body.trigger,
-        "tasks_count": len(body.active_tasks),
-        "files_count": len(body.modified_files),
-        "decisions_count": len(body.key_decisions),
-        "agents_count": len(body.agent_states),
+        "tasks_count": len(snapshot["active_tasks"]),
+        "files_count": len(snapshot["modified_files"]),
+        "decisions_count": len(snapshot["key_decisions"]),
+        "agents_count": len(snapshot["agent_states"]),
     }
     saved_at = moment.written(now)
     return said({"success": True, "id": row["id"], "snapshot": counts, "saved_at": saved_at}, 201)
@@ -159,9 +179,7 @@ async def restore(body: Restore, db: Db) -> Response:
     def look(connection: Connection) -> tuple[Row | None, dict[str, Any], bool]:
         found = compaction.latest(connection, body.session_id)
         held = _held(found) if found else {}
-        named = {task["id"] for task in held.get("active_tasks", ()) if isinstance(task, dict)}
-        live = compaction.live(connection, body.session_id, {str(one) for one in named})
-        held["active_tasks"] = [*held.get("active_tasks", []), *live.pop("active_tasks")]
+        live = compaction.live(connection, body.session_id, held.get("active_tasks", []))
         known = compaction.status(connection, body.session_id) is not None
         compaction.compacted(
             connection, body.session_id, body.compact_summary or "", body.agent_id, now
@@ -205,15 +223,9 @@ async def status(session_id: SessionPath, db: Db) -> Response:
 
 
 def _held(row: Row) -> dict[str, Any]:
-    """A snapshot as it was saved, with every field clients look for."""
-    role = row["role_context"] if isinstance(row["role_context"], dict) else {}
-    return {
-        "context_summary": None,
-        "wave_state": None,
-        **{name: [] for name in LISTS},
-        **role,
-        "saved_at": moment.written(row["updated_ms"]),
-    }
+    """A snapshot in the one form, with every field clients look for."""
+    held = snapshot_form.normalized(row["role_context"])
+    return {**held, "saved_at": moment.written(row["updated_ms"])}
 
 
 def _source(row: Row) -> dict[str, Any]:

@@ -1,9 +1,10 @@
 """A brief from what agents share: a saved snapshot and the rows beside it, for clients of the API.
 
-The same choosing and the same fence as for a session of our own; only the source differs.
+The same choosing and the same fence as for a session of our own; only the source differs. What is
+known comes in the one form of `checkpoint.snapshot_form`.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from holdfast.brief import fence
@@ -11,6 +12,7 @@ from holdfast.brief.item import Item
 from holdfast.brief.roles import Section, role_for
 from holdfast.brief.size import chars_for, units
 from holdfast.brief.trim import choose
+from holdfast.checkpoint.snapshot_form import is_open
 from holdfast.redact import redact
 
 SECTIONS = (
@@ -25,8 +27,13 @@ SECTIONS = (
     Section("actions", 0.08, "Done lately"),
 )
 LEADS = ("waves", "agents", "tasks")  # an orchestrator reads these before all else
-DONE = frozenset(("completed", "failed", "deleted", "cancelled"))
+SENDER = ("from_agent", "from_agent_id", "from")
+RECEIVER = ("to_agent", "to_agent_id", "to")
+NOT_TOLD = frozenset(
+    ("agent_type", "id", "trigger", "token_count", "last_updated", "tools_used", "tool_counts")
+)
 MOST_CHARS = 400
+MOST_INNER = 20  # of a list within an item
 MARGIN = 60
 
 
@@ -69,93 +76,90 @@ def _items(known: Mapping[str, Any]) -> Iterator[Item]:
     for order, text in enumerate(one for one in summaries if isinstance(one, str) and one.strip()):
         yield Item("task", _flat(text, 1200), 1.0, "said at the save", order=order)
     yield from _waves(known.get("wave_state"))
-    yield from _listed("tasks", _open(known.get("active_tasks")), _task, 0.9)
-    yield from _listed("decisions", known.get("key_decisions"), _plain, 0.8)
-    yield from _listed("blocked", known.get("blockings"), _blocking, 0.8)
-    yield from _listed("messages", known.get("recent_messages"), _message, 0.5)
-    yield from _listed("agents", _named(known.get("agent_states")), _agent, 0.6)
-    yield from _listed("files", known.get("modified_files"), _plain, 0.5)
-    yield from _listed("actions", known.get("recent_actions"), _action, 0.1)
+    yield from _listed("tasks", filter(is_open, known.get("active_tasks", ())), _task, 0.9)
+    yield from _listed("decisions", known.get("key_decisions", ()), _words, 0.8)
+    yield from _listed("blocked", known.get("blockings", ()), _blocking, 0.8)
+    yield from _listed("messages", known.get("recent_messages", ()), _message, 0.5)
+    yield from _listed("agents", known.get("agent_states", ()), _agent, 0.6)
+    yield from _listed("files", known.get("modified_files", ()), _words, 0.5)
+    yield from _listed("actions", known.get("recent_actions", ()), _action, 0.1)
 
 
-def _listed(section: str, values: object, told: Any, worth: float) -> Iterator[Item]:
+def _listed(
+    section: str, values: Iterable[Any], told: Callable[[Any], str], worth: float
+) -> Iterator[Item]:
     """Earlier ones count more: lists come with the newest or weightiest first."""
-    for n, value in enumerate(values if isinstance(values, list) else []):
-        if text := told(value):
-            worth_here = worth / (1 + n / 10)
-            yield Item(section, _flat(text, MOST_CHARS), worth_here, "saved", order=n)
+    for n, value in enumerate(values):
+        text = told(value) if isinstance(value, dict) else _words(value)
+        if text := _flat(text, MOST_CHARS):
+            yield Item(section, text, worth / (1 + n / 10), "saved", order=n)
 
 
 def _waves(state: object) -> Iterator[Item]:
-    if isinstance(state, dict):
-        told = (f"{key}: {value}" for key, value in state.items() if isinstance(value, str | int))
-        for n, text in enumerate(told):
-            yield Item("waves", _flat(text, 120), 0.9, "saved", order=n)
+    for n, (key, value) in enumerate(state.items() if isinstance(state, dict) else ()):
+        if words := _words(value):
+            yield Item("waves", _flat(f"{key}: {words}", 120), 0.9, "saved", order=n)
 
 
-def _open(tasks: object) -> object:
-    if not isinstance(tasks, list):
-        return []
-    return [t for t in tasks if not isinstance(t, dict) or t.get("status") not in DONE]
+def _task(task: dict[str, Any]) -> str:
+    who = _words(task.get("agent_type"))
+    status = _words(task.get("status"))
+    words = _words(task.get("description"))
+    return f"{who + ': ' if who else ''}{words}{f' ({status})' if status else ''}"
 
 
-def _named(states: object) -> object:
-    """A list, or an object keyed by the agent, as some clients send it."""
-    if isinstance(states, dict):
-        rows = states.items()
-        return [{"agent_id": k, **v} if isinstance(v, dict) else f"{k}: {v}" for k, v in rows]
-    return states
+def _agent(state: dict[str, Any]) -> str:
+    """What the agent is, and what is known of it; its `role_context` tells what it works on."""
+    name = _words(state.get("agent_id") or state.get("agent_type")) or "?"
+    kind = _words(state.get("agent_type"))
+    role = state.get("role_context")
+    known = {**state, "role_context": None, **(role if isinstance(role, dict) else {})}
+    rest = {key: value for key, value in known.items() if _tells(key)}
+    return f"{name}{f' [{kind}]' if kind not in ('', name) else ''}: {_words(rest)}"
 
 
-def _plain(value: object) -> str:
-    return value if isinstance(value, str) else _pairs(value)
+def _tells(name: str) -> bool:
+    return name not in NOT_TOLD and not name.endswith(("_id", "_at"))
 
 
-def _task(value: object) -> str:
-    if not isinstance(value, dict):
-        return _plain(value)
-    who = f"{value['agent_type']}: " if value.get("agent_type") else ""
-    status = f" ({value['status']})" if value.get("status") else ""
-    return f"{who}{value.get('description', '')}{status}"
+def _message(message: dict[str, Any]) -> str:
+    sender, content = _either(message, *SENDER), _either(message, "content", "payload")
+    receiver = _either(message, *RECEIVER)
+    to = f" to {receiver}" if receiver else ""
+    return f"{sender or '?'}{to}, {_words(message.get('topic')) or '?'}: {content}"
 
 
-def _agent(value: object) -> str:
-    if not isinstance(value, dict):
-        return _plain(value)
-    rest = {k: v for k, v in value.items() if k not in ("agent_id", "agent_type")}
-    name = value.get("agent_id") or value.get("agent_type") or "?"
-    kind = value.get("agent_type")
-    return f"{name}{f' [{kind}]' if kind and kind != name else ''}: {_pairs(rest)}"
+def _blocking(blocking: dict[str, Any]) -> str:
+    reason = f" ({blocking['reason']})" if blocking.get("reason") else ""
+    return f"{blocking.get('blocked_agent')} waits for {blocking.get('blocked_by')}{reason}"
 
 
-def _message(value: object) -> str:
-    if not isinstance(value, dict):
+def _action(action: dict[str, Any]) -> str:
+    paths = action.get("file_paths")
+    files = _words(paths[:3] if isinstance(paths, list) else paths) or _words(action.get("detail"))
+    failed = " failed" if action.get("exit_code") else ""
+    return f"{_words(action.get('tool_name')) or '?'}{failed} {files}".strip()
+
+
+def _either(row: dict[str, Any], *names: str) -> str:
+    """Clients spell the same field in several ways."""
+    return next((words for name in names if (words := _words(row.get(name)))), "")
+
+
+def _words(value: object, depth: int = 4) -> str:
+    """A JSON value in plain words: `endpoint: /api/login, method: POST`."""
+    if value is None or not depth:
         return ""
-    sender = value.get("from_agent") or value.get("from_agent_id") or value.get("from") or "?"
-    content = value.get("content", value.get("payload"))
-    return f"{sender}, {value.get('topic', '?')}: {_pairs(content)}"
-
-
-def _blocking(value: object) -> str:
-    if not isinstance(value, dict):
-        return ""
-    reason = f" ({value['reason']})" if value.get("reason") else ""
-    return f"{value.get('blocked_agent')} waits for {value.get('blocked_by')}{reason}"
-
-
-def _action(value: object) -> str:
-    if not isinstance(value, dict):
-        return ""
-    files = ", ".join(str(path) for path in (value.get("file_paths") or [])[:3])
-    failed = " failed" if value.get("exit_code") else ""
-    return f"{value.get('tool_name')}{failed} {files}".strip()
-
-
-def _pairs(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
     if isinstance(value, dict):
-        plain = {k: v for k, v in value.items() if isinstance(v, str | int | float) and v != ""}
-        return ", ".join(f"{key}: {inner}" for key, inner in plain.items())
-    return "" if value is None else str(value)
+        pairs = ((key, _words(inner, depth - 1)) for key, inner in value.items())
+        return ", ".join(f"{key}: {words}" for key, words in pairs if words)
+    if isinstance(value, list):
+        return ", ".join(
+            words for inner in value[:MOST_INNER] if (words := _words(inner, depth - 1))
+        )
+    return str(value)
 
 
 def _flat(text: str, most: int) -> str:

@@ -7,10 +7,9 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from holdfast.checkpoint.snapshot_form import SNAPSHOT as SNAPSHOT
 from holdfast.store.page import Page, paged, rows
 from holdfast.store.tables import agent_contexts
-
-SNAPSHOT = "compact-snapshot"
 
 
 def listed(

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from holdfast.checkpoint.snapshot_form import task_id, without_repeats
 from holdfast.store import ids, notes
 from holdfast.store.page import Row, first, rows
 from holdfast.store.tables import agent_contexts, blockings, requests, sessions, subtasks
@@ -79,17 +80,26 @@ def status(connection: Connection, session_id: str) -> Row | None:
     return None if connection.scalar(asked) is None else {"compacted_ms": None}
 
 
-def live(connection: Connection, session_id: str, known: set[str]) -> dict[str, Any]:
-    """What has moved on since the snapshot: open subtasks not named in it, and who waits."""
+def live(connection: Connection, session_id: str, saved: Sequence[Any]) -> dict[str, Any]:
+    """What has moved on since the snapshot: its tasks as they stand now, new ones, who waits."""
     table = subtasks.c
     query = sa.select(subtasks).where(table.session_id == session_id, table.status.in_(OPEN))
     open_ones = rows(connection, query.order_by(table.created_ms.desc()).limit(LATEST_SUBTASKS))
     agents = {row["agent_id"] for row in open_ones if row["agent_id"]}
     waits = blockings.c.blocked_agent.in_(agents) | blockings.c.blocked_by.in_(agents)
     return {
-        "active_tasks": [task_of(row) for row in open_ones if row["id"] not in known],
+        "active_tasks": open_now(connection, saved, open_ones),
         "blockings": rows(connection, sa.select(blockings).where(waits)) if agents else [],
     }
+
+
+def open_now(connection: Connection, saved: Sequence[Any], open_ones: Sequence[Row]) -> list[Any]:
+    """Saved tasks and the store's open ones, each once; the store knows which have ended since."""
+    named = {name for one in saved if (name := task_id(one))}
+    ended = sa.select(subtasks.c.id).where(subtasks.c.id.in_(named), subtasks.c.status.not_in(OPEN))
+    over = set(connection.execute(ended).scalars()) if named else set()
+    left = [one for one in saved if task_id(one) not in over]
+    return without_repeats([*map(task_of, open_ones), *left])
 
 
 def task_of(row: Row) -> dict[str, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
+from holdfast.checkpoint.snapshot_form import normalized
 from holdfast.store.page import Row, first, rows
 from holdfast.store.tables import (
     actions,
@@ -42,7 +43,7 @@ class Known:
     session_id: str | None
     agent_type: str | None
     data: dict[str, Any]
-    snapshot: Row | None = None
+    saved: dict[str, Any]  # the newest snapshot, in its one form
     sources: list[dict[str, Any]] = field(default_factory=list)
 
     @property
@@ -52,11 +53,8 @@ class Known:
     @property
     def told(self) -> dict[str, Any]:
         """The same in the words of a snapshot, for the brief."""
-        held = self.snapshot["role_context"] if self.snapshot else {}
-        saved = held if isinstance(held, dict) else {}
         return {
-            **saved,
-            "active_tasks": [*self.data["tasks"], *saved.get("active_tasks", [])],
+            **self.saved,
             "recent_messages": self.data["messages"],
             "recent_actions": self.data["history"],
             "blockings": self.data["blockings"],
@@ -84,7 +82,9 @@ def of(
         "project": _dated(project) if project else None,
     }
     sources = _sources(snapshot, data["tasks"])
-    return Known(session_id, (place or {}).get("agent_type"), data, snapshot, sources)
+    saved = normalized(snapshot["role_context"] if snapshot else None)
+    saved["active_tasks"] = compaction.open_now(connection, saved["active_tasks"], data["tasks"])
+    return Known(session_id, (place or {}).get("agent_type"), data, saved, sources)
 
 
 def _placed(connection: Connection, agent_id: str) -> Row | None:

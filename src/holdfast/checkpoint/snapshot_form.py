@@ -1,0 +1,180 @@
+"""One form for every snapshot, whoever built it: our hooks, clients of the API, older scripts.
+
+Scripts send a list either as the list or as the whole answer it came in (`{"contexts": […]}`),
+agent states also as an object keyed by the agent, and open tasks sometimes only inside the tree of
+work. Readers see one form: lists hold items, the newest first where items are dated, and every open
+task is in `active_tasks`. Items stay as they were saved.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, TypeAlias
+
+Items: TypeAlias = list[Any]
+
+SNAPSHOT = "compact-snapshot"
+SETTLED = frozenset(("completed", "failed", "cancelled", "deleted"))
+LISTS = ("active_tasks", "modified_files", "key_decisions")
+MOST_AGENTS, MOST_MESSAGES, MOST_ACTIONS, MOST_TASKS = 50, 50, 100, 200
+MOST_TREE_CHARS = 100_000  # of the 400,000 that a field may hold; 1,000 subtasks are 436,000
+
+
+def normalized(snapshot: Any) -> dict[str, Any]:
+    """The snapshot in one form; applied twice it gives the same. Unknown fields stay."""
+    snapshot = snapshot if isinstance(snapshot, dict) else {}
+    tree = work_tree(snapshot.get("hierarchy"))
+    lists = {name: items(snapshot.get(name)) for name in LISTS}
+    tasks = [*lists["active_tasks"], *open_tasks(tree, snapshot.get("session_id"))]
+    return {
+        **snapshot,
+        **lists,
+        "context_summary": _text(snapshot.get("context_summary")),
+        "wave_state": _waves(snapshot),
+        "hierarchy": tree,
+        "active_tasks": without_repeats(tasks)[:MOST_TASKS],
+        "agent_states": agent_states(snapshot.get("agent_states")),
+        "recent_messages": recent_messages(snapshot.get("recent_messages")),
+        "recent_actions": recent_actions(snapshot.get("recent_actions")),
+    }
+
+
+def agent_states(value: Any) -> Items:
+    """Earlier snapshots are listed among the contexts of agents: kept, each would hold the last."""
+    keyed = isinstance(value, dict) and not isinstance(value.get("contexts"), list)
+    found = list(_keyed(value)) if keyed else items(value, "contexts")
+    states = [one for one in found if _field(one, "agent_type") != SNAPSHOT]
+    return states[:MOST_AGENTS]
+
+
+def recent_messages(value: Any) -> Items:
+    return _newest_first(items(value, "messages"))[:MOST_MESSAGES]
+
+
+def recent_actions(value: Any) -> Items:
+    return _newest_first(items(value, "actions"))[:MOST_ACTIONS]
+
+
+def work_tree(value: Any) -> dict[str, Any]:
+    """The project with its requests, once: the API answers them at the top and again inside.
+
+    Of a large tree, only the branches with something open are kept.
+    """
+    tree: dict[str, Any] = value if isinstance(value, dict) else {}
+    if isinstance(value, list):
+        tree = {"requests": value}
+    inner = tree.get("hierarchy")
+    if isinstance(inner, dict):
+        about = {name: one for name, one in inner.items() if name != "requests"}
+        tree = {"project": about, "requests": inner.get("requests")}
+    if len(json.dumps(tree, default=str)) <= MOST_TREE_CHARS:
+        return tree
+    branches = map(_open_branch, _below(tree, "requests"))
+    return {**tree, "requests": [one for one in branches if one["tasks"]]}
+
+
+def open_tasks(tree: Mapping[str, Any], session_id: Any) -> Iterator[dict[str, Any]]:
+    """Subtasks of the tree that are not over, and tasks without subtasks; of this session."""
+    for request in _below(tree, "requests"):
+        if _field(request, "session_id") not in (None, session_id):
+            continue
+        for task in _below(request, "tasks"):
+            parts = _below(task, "subtasks") or [task]
+            yield from filter(_is_open_task, map(_as_task, parts))
+    yield from filter(_is_open_task, map(_as_task, _below(tree, "earlier_subtasks")))
+
+
+def is_open(task: Any) -> bool:
+    return _field(task, "status") not in SETTLED
+
+
+def _is_open_task(task: dict[str, Any]) -> bool:
+    return is_open(task) and bool(task_words(task))
+
+
+def without_repeats(tasks: Iterable[Any]) -> Items:
+    """Each task once, by its id or its words: our hooks' tasks have no id, the store's do."""
+    seen: set[str] = set()
+    kept = []
+    for task in tasks:
+        names = {key for key in (task_id(task), task_words(task)) if key}
+        if names.isdisjoint(seen):
+            kept.append(task)
+        seen |= names
+    return kept
+
+
+def task_id(task: Any) -> str:
+    return _field(task, "id") or ""
+
+
+def task_words(task: Any) -> str:
+    return task if isinstance(task, str) else _field(task, "description") or ""
+
+
+def items(value: Any, name: str = "") -> Items:
+    """A list, or the list an answer holds under `name`; anything else is the only item."""
+    if isinstance(value, dict) and isinstance(value.get(name), list):
+        value = value[name]
+    if isinstance(value, list):
+        return [one for one in value if one not in (None, "")]
+    return [] if value in (None, "", {}) else [value]
+
+
+def _keyed(states: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    for name, state in states.items():
+        known = state if isinstance(state, dict) else {"status": state}
+        yield {"agent_id": name, "agent_type": name, **known}
+
+
+def _newest_first(found: Items) -> Items:
+    dates = [_field(one, "created_at") for one in found]
+    if not all(dates):
+        return found
+    order = sorted(range(len(found)), key=lambda n: str(dates[n]), reverse=True)
+    return [found[n] for n in order]
+
+
+def _waves(snapshot: Mapping[str, Any]) -> dict[str, Any] | None:
+    """`wave_state` as it was saved, else how each wave of our own snapshot stands."""
+    state = snapshot.get("wave_state")
+    if isinstance(state, dict):
+        return state
+    waves = _below(snapshot, "waves")
+    told = {f"wave {one.get('wave_number')}": one.get("status") for one in waves}
+    return told or None
+
+
+def _as_task(row: dict[str, Any]) -> dict[str, Any]:
+    """A task of the tree is named, a subtask described."""
+    words = _field(row, "description") or _field(row, "name") or ""
+    return {
+        "id": task_id(row),
+        "description": words,
+        "status": _field(row, "status"),
+        "agent_type": _field(row, "agent_type"),
+    }
+
+
+def _open_branch(request: dict[str, Any]) -> dict[str, Any]:
+    tasks = []
+    for task in _below(request, "tasks"):
+        parts = _below(task, "subtasks")
+        left = [part for part in parts if is_open(part)]
+        if left or (is_open(task) and not parts):
+            tasks.append({**task, "subtasks": left})
+    return {**request, "tasks": tasks}
+
+
+def _below(row: Mapping[str, Any], name: str) -> list[dict[str, Any]]:
+    value = row.get(name)
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _field(row: Any, name: str) -> str | None:
+    return _text(row.get(name)) if isinstance(row, dict) else None
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) else None

@@ -1,0 +1,220 @@
+"""Snapshots in every shape that clients and our own hooks build come back as a brief."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from starlette.testclient import TestClient
+
+from holdfast.checkpoint import snapshot_form
+from holdfast.store import ids
+from holdfast.store.store import Store
+from holdfast.store.tables import agent_contexts
+from holdfast.work.sync import sync
+from tests.contracts.told import Told
+from tests.hot.hooks import fire
+
+PATH = "/home/user/project"
+
+
+def _restored(api: TestClient, session: str) -> str:
+    answer = api.post("/api/compact/restore", json={"session_id": session, "agent_id": "a"})
+    assert answer.status_code == 200, answer.text
+    return str(answer.json()["brief"])
+
+
+@pytest.mark.requirement("S2", "C1", "B2")
+def test_our_own_hooks_snapshot_with_an_open_task_is_restored(
+    api: TestClient, store: Store, tmp_path: Path
+) -> None:
+    project = tmp_path / "project"
+    project.mkdir()
+    told = Told(tmp_path, project=str(project))
+    told.prompt("Build the tide tables and print them as a table, please")
+    told.lists("read the gauge file", 1)
+    told.lists("print the table", 2)
+    told.ticks(1, "in_progress")
+    fire("PreCompact", told.transcript, environ={"CLAUDE_PROJECT_DIR": str(project)})
+    sync(store)
+    brief = _restored(api, "s1")
+    assert brief.count("read the gauge file") == brief.count("print the table") == 1
+
+
+def _as_the_older_script(api: TestClient, session: str) -> dict[str, Any]:
+    """Collected over the API and put together as the script of existing clients does it."""
+    project = api.get("/api/projects/by-path", params={"path": PATH}).json()
+    return {
+        "session_id": session,
+        "trigger": "auto",
+        "timestamp": "2026-02-09T10:30:00Z",
+        "context_summary": "Working on authentication",
+        "hierarchy": api.get(f"/api/hierarchy/{project['id']}").json(),
+        "agent_states": api.get("/api/agent-contexts").json(),
+        "recent_messages": api.get("/api/messages", params={"limit": 50}).json(),
+        "recent_actions": api.get(
+            "/api/actions", params={"limit": 100, "session_id": session}
+        ).json(),
+        "modified_files": ["/app/AuthController.php"],
+        "key_decisions": ["JWT for sessions"],
+    }
+
+
+def _work(api: TestClient, session: str) -> str:
+    project = api.post("/api/projects", json={"path": PATH}).json()["project"]["id"]
+    asked = {"project_id": project, "session_id": session, "prompt": "Add authentication"}
+    request = api.post("/api/requests", json=asked).json()["request"]["id"]
+    task = api.post("/api/tasks", json={"request_id": request, "name": "Backend Auth"})
+    task_id = task.json()["task"]["id"]
+    agent = {"task_id": task_id, "agent_type": "backend-laravel", "agent_id": "be-1"}
+    done = {**agent, "description": "Create User model", "status": "completed"}
+    api.post("/api/subtasks", json=done)
+    running = {**agent, "description": "Create auth routes", "status": "running"}
+    made = api.post("/api/subtasks", json=running).json()["subtask"]["id"]
+    message = {"from_agent_id": "be-1", "to_agent_id": "fe-1", "topic": "task.completed"}
+    api.post("/api/messages", json={**message, "payload": {"endpoint": "/api/login"}})
+    wrote = {"tool_name": "Write", "tool_type": "builtin", "session_id": session}
+    api.post("/api/actions", json={**wrote, "file_paths": ["/app/AuthController.php"]})
+    return str(made)
+
+
+@pytest.mark.requirement("S2", "B2")
+def test_the_snapshot_of_the_older_script_comes_back_whole(api: TestClient) -> None:
+    _work(api, "s1")
+    snapshot = _as_the_older_script(api, "s1")
+    saved = api.post("/api/compact/save", json=snapshot)
+    assert saved.status_code == 201
+    assert (saved.json()["snapshot"]["tasks_count"], saved.json()["snapshot"]["agents_count"]) == (
+        1,
+        1,
+    )
+    brief = _restored(api, "s1")
+    for needed in ("backend-laravel: Create auth routes (running)", "/api/login", "be-1", "Write"):
+        assert needed in brief
+    assert "Create User model" not in brief
+    assert "{'" not in brief, "a Python value is nobody's words"
+
+
+@pytest.mark.requirement("S2", "B2")
+def test_a_wrapped_snapshot_comes_back_without_rows_in_the_store(api: TestClient) -> None:
+    """Fields as that script's documentation shows them; this server has none of the rows."""
+    part = {"id": "t1", "agent_type": "backend-laravel", "status": "running"}
+    parts = [{**part, "description": "Create auth routes"}]
+    tree = {"requests": [{"prompt": "Add it", "tasks": [{"name": "Backend", "subtasks": parts}]}]}
+    context = {"agent_id": "be-123", "agent_type": "backend-laravel"}
+    role = {"current_task": "Authentication routes", "progress": "60%", "blockers": []}
+    message = {"from_agent_id": "be-123", "topic": "api_endpoint_created", "payload": {"e": "/in"}}
+    action = {"tool_name": "Write", "file_paths": ["/app/Auth.php"], "exit_code": 0}
+    body = {
+        "session_id": "s9",
+        "hierarchy": tree,
+        "agent_states": {"contexts": [{**context, "role_context": role}]},
+        "recent_messages": {"messages": [message]},
+        "recent_actions": {"actions": [action]},
+    }
+    assert api.post("/api/compact/save", json=body).status_code == 201
+    brief = _restored(api, "s9")
+    for needed in ("Create auth routes", "Authentication routes", "60%", "/in", "Write"):
+        assert needed in brief
+    assert "{'" not in brief
+    held = api.get("/api/compact/snapshot/s9").json()["snapshot"]
+    assert [one["agent_id"] for one in held["agent_states"]] == ["be-123"]
+    assert (held["recent_messages"], held["recent_actions"]) == ([message], [action])
+
+
+@pytest.mark.requirement("S2", "S5")
+def test_snapshots_do_not_hold_earlier_snapshots(api: TestClient) -> None:
+    """They are listed among the contexts: a script that sends that list would double each time."""
+    _work(api, "s1")
+    for _ in range(3):
+        body = _as_the_older_script(api, "s1")
+        assert api.post("/api/compact/save", json=body).status_code == 201
+    held = api.get("/api/compact/snapshot/s1").json()["snapshot"]
+    assert [one["agent_id"] for one in held["agent_states"]] == ["be-1"]
+
+
+@pytest.mark.requirement("S2", "B13")
+def test_a_task_that_ended_after_the_save_is_not_restored_as_running(api: TestClient) -> None:
+    subtask = _work(api, "s1")
+    api.post("/api/compact/save", json=_as_the_older_script(api, "s1"))
+    api.patch(f"/api/subtasks/{subtask}", json={"status": "completed"})
+    assert "Create auth routes (running)" not in _restored(api, "s1")
+    context = api.get("/api/context/a", params={"session_id": "s1"}).json()
+    assert "Create auth routes (running)" not in context["brief"]["content"]
+
+
+@pytest.mark.requirement("S2")
+def test_a_large_tree_is_saved_with_what_is_open_in_it(api: TestClient) -> None:
+    done = {"status": "completed", "description": "x" * 400}
+    parts = [{**done, "id": f"d{n}"} for n in range(1_000)]
+    parts.append({"id": "t1", "status": "running", "description": "the one left"})
+    tree = {"requests": [{"prompt": "p", "tasks": [{"name": "n", "subtasks": parts}]}]}
+    assert len(json.dumps(tree)) > 400_000
+    body = {"session_id": "s1", "hierarchy": tree}
+    assert api.post("/api/compact/save", json=body).status_code == 201
+    assert "the one left" in _restored(api, "s1")
+
+
+NAMES = st.sampled_from(
+    (
+        *("contexts", "messages", "actions", "hierarchy", "requests", "tasks", "subtasks"),
+        *("id", "description", "name", "status", "agent_type", "agent_id", "role_context"),
+        *("file_paths", "topic", "payload", "content", "from", "created_at", "session_id"),
+    )
+)
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers(-5, 5)
+    | st.floats(-9, 9)
+    | st.text("a<\n é", max_size=6)
+)
+VALUES = st.recursive(
+    SCALARS,
+    lambda v: st.lists(v, max_size=3) | st.dictionaries(NAMES, v, max_size=4),
+    max_leaves=12,
+)
+FIELDS = (
+    *("context_summary", "active_tasks", "modified_files", "key_decisions", "agent_states"),
+    *("wave_state", "hierarchy", "recent_messages", "recent_actions", "waves", "timestamp"),
+)
+SNAPSHOTS = st.dictionaries(st.sampled_from(FIELDS), VALUES)
+FUZZ = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+
+
+@pytest.mark.requirement("S2", "X7")
+@FUZZ
+@given(snapshot=SNAPSHOTS)
+def test_whatever_was_saved_is_restored(api: TestClient, snapshot: dict[str, Any]) -> None:
+    answer = api.post("/api/compact/save", json={"session_id": "s", **snapshot})
+    assert answer.status_code in (201, 400), answer.text
+    _restored(api, "s")
+    assert api.get("/api/compact/snapshot/s").status_code == 200
+    assert api.get("/api/agent-contexts").status_code == 200
+    assert api.get("/api/context/a", params={"session_id": "s"}).status_code == 200
+
+
+@pytest.mark.requirement("S2", "X7")
+@FUZZ
+@given(snapshot=SNAPSHOTS | VALUES)
+def test_whatever_is_in_the_store_is_restored(api: TestClient, store: Store, snapshot: Any) -> None:
+    """Rows also come from checkpoint files and from other machines, past the checks of the API."""
+    row = {"id": ids.new(), "agent_id": "x", "agent_type": snapshot_form.SNAPSHOT}
+    now = {"session_id": "s", "role_context": snapshot, "updated_ms": 1, "status": "completed"}
+    store.write(lambda c: c.execute(sa.delete(agent_contexts)))
+    store.write(lambda c: c.execute(sa.insert(agent_contexts).values(row | now)))
+    assert "{'" not in _restored(api, "s")
+    assert api.get("/api/compact/snapshot/s").status_code == 200
+    assert api.get("/api/agent-contexts").status_code == 200
+    assert api.get("/api/context/a", params={"session_id": "s"}).status_code == 200
+
+
+@given(snapshot=SNAPSHOTS)
+def test_the_one_form_of_a_snapshot_is_reached_at_once(snapshot: dict[str, Any]) -> None:
+    once = snapshot_form.normalized(snapshot)
+    assert snapshot_form.normalized(once) == once
