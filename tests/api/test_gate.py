@@ -8,9 +8,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from fastapi import FastAPI
 from starlette.testclient import TestClient
 
 from holdfast.api.app import create
+from holdfast.api.database import Database
 from holdfast.api.gate import Gate, Rules
 from holdfast.api.rate import Rate
 from holdfast.store.store import Store
@@ -118,6 +120,9 @@ def test_names_of_this_machine_are_served(live: Live, host: str) -> None:
         "Origin: x://evil://127.0.0.1\r\n",
         "Sec-Fetch-Site: cross-site\r\n",
         "Sec-Fetch-Site: same-site\r\n",
+        "Referer: http://evil.example/page\r\n",
+        "Referer: http://127.0.0.1.evil.example/\r\n",
+        "Referer: http://127.0.0.1:8080/\r\n",
     ],
 )
 def test_pages_of_other_origins_are_turned_away(live: Live, head: str) -> None:
@@ -127,11 +132,61 @@ def test_pages_of_other_origins_are_turned_away(live: Live, head: str) -> None:
 
 
 @pytest.mark.parametrize("head", ["Origin: http://127.0.0.1\r\n", "Sec-Fetch-Site: same-origin\r\n",
-                                  "Sec-Fetch-Site: none\r\n"])  # fmt: skip
+                                  "Sec-Fetch-Site: none\r\n",
+                                  "Referer: http://127.0.0.1/ui\r\n"])  # fmt: skip
 def test_our_own_page_is_served_and_no_other_is_invited(live: Live, head: str) -> None:
     answer = live.raw(_request(head))
     assert _status(answer) == 200
     assert b"access-control" not in answer.lower()
+
+
+TYPES = (
+    "",
+    "Content-Type: application/x-www-form-urlencoded\r\n",
+    "Content-Type: text/plain;charset=UTF-8\r\n",
+    "Content-Type: multipart/form-data; boundary=x\r\n",
+    "Content-Type: nonsense\r\n",
+)
+SAVE = json.dumps({"session_id": "s", "trigger": "monitor"}).encode()
+
+
+def _save(head: str, auth: str = AUTH, body: bytes = SAVE) -> bytes:
+    head += f"Content-Length: {len(body)}\r\n"
+    return _request(head, body, method="POST", path="/api/compact/save", auth=auth)
+
+
+@pytest.mark.parametrize("kind", TYPES)
+def test_a_json_body_of_a_script_is_read_whatever_its_type_is_called(live: Live, kind: str) -> None:
+    """curl calls it a form unless told otherwise; older scripts do not look at the answer."""
+    assert _status(live.raw(_save(kind))) == 201
+    large = SAVE.replace(b"}", b', "context_summary": "%s"}' % (b"x " * 40_000))
+    assert _status(live.raw(_save(kind, body=large))) == 201
+    answer = live.raw(_save(kind, body=b"session_id=s"))
+    assert _status(answer) == 400
+    assert _error(answer) == "Validation failed"
+
+
+@pytest.mark.parametrize("kind", ["", "text/plain", "application/x-www-form-urlencoded"])
+@pytest.mark.parametrize(
+    "head",
+    [
+        {"Origin": "http://evil.example"},
+        {"Origin": "null"},
+        {"Sec-Fetch-Site": "cross-site"},
+        {"Referer": "http://evil.example/form"},
+    ],
+)
+def test_a_form_of_another_page_writes_nothing_even_where_no_token_is_asked(
+    app: FastAPI, store: Store, kind: str, head: dict[str, str]
+) -> None:
+    app.state.database = Database(store)
+    given = {"Content-Type": kind} if kind else {}
+    with TestClient(Gate(app, Rules(token=None)), "http://127.0.0.1:3847") as client:
+        refused = client.post("/api/compact/save", content=SAVE, headers={**given, **head})
+        assert refused.status_code == 403
+        assert not client.get("/api/compact/snapshot/s").json()["exists"]
+        taken = client.post("/api/compact/save", content=SAVE, headers=given)
+        assert taken.status_code == 201
 
 
 @pytest.mark.parametrize(

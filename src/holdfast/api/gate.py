@@ -19,7 +19,9 @@ from holdfast.api.rate import Rate
 MOST_BODY = 5 << 20
 OPEN = frozenset(("/health",))
 LOOPBACK = frozenset(("127.0.0.1", "localhost", "::1"))
-ONCE = frozenset((b"host", b"origin", b"authorization", b"content-length", b"x-forwarded-for"))
+ONCE = frozenset(
+    (b"host", b"origin", b"referer", b"authorization", b"content-length", b"x-forwarded-for")
+)
 OWN_PAGES = frozenset((b"", b"same-origin", b"none"))
 
 _HOST = re.compile(rb"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?")
@@ -108,11 +110,19 @@ def _knows(headers: Headers, token: bytes) -> bool:
 
 
 def _from_own_page(headers: Headers) -> bool:
-    """Programs send neither header. A page of another port is "same-site": not ours either."""
+    """Programs send none of these. A page of another port is "same-site": not ours either.
+
+    Bodies need no JSON type, so a form of any page could send one: an old browser that names no
+    origin for a form still names the page it came from.
+    """
     if headers.get(b"sec-fetch-site", b"") not in OWN_PAGES:
         return False
-    origin, host = headers.get(b"origin"), headers.get(b"host", b"")
-    return origin is None or origin.lower() in (b"http://" + host, b"https://" + host)
+    host = headers.get(b"host", b"").lower()
+    own = (b"http://" + host, b"https://" + host)
+    origin, page = headers.get(b"origin"), headers.get(b"referer")
+    if origin is None and page is not None:
+        return page.lower().startswith(tuple(one + b"/" for one in own)) or page.lower() in own
+    return origin is None or origin.lower() in own
 
 
 def _name(host: bytes) -> str:
