@@ -16,6 +16,7 @@ import holdfast
 from holdfast.cli.install import ARCHIVE_CHARS
 from holdfast.client import payloads
 from holdfast.wire import mark, places, spool
+from holdfast.work import projection
 
 ENTRY = Path(holdfast.__file__).parent / "hook" / "__main__.py"
 BARE = [sys.executable, "-I", "-S", "-c", "pass"]
@@ -79,13 +80,19 @@ def _cpu(command: list[str], data: bytes) -> float:
 
 
 def _arm() -> None:
+    """A machine with settings and a store: an agent came and went, and a call failed long ago."""
+    Path(places.home(), "settings.toml").write_text("zone_red = 0.9\n", encoding="utf-8")
     for session, stop in ((SESSION, 0), (GUARDED, 150_000)):
         folder = places.window(session)
         Path(folder).mkdir(parents=True)
         mark.arm(folder, mark.Mark(above=150_000, stop=stop))
+    guarded = places.window(GUARDED)
+    projection.write(guarded, {"version": 1, "at_ms": 1, "hierarchy": {}})
+    for event in ("SubagentStart", "SubagentStop", "PostToolUseFailure"):
+        spool.append(guarded, spool.Line(1, event, 0, "agent", "a1", "writer", 0, "m"))
     for number in range(1_000):  # a spool as long as an afternoon
-        line = spool.Line(number, "PostToolUse", 60_000, "usage", f"t{number}", "Bash", 9, "m")
-        spool.append(places.window(GUARDED), line)
+        told = (f"t{number}", "Bash", 9, f"m{number}")
+        spool.append(guarded, spool.Line(number, "PostToolUse", 60_000, "usage", *told))
 
 
 def _sent(event: str, transcript: Path, size: int, session: str = SESSION) -> bytes:

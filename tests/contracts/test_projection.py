@@ -133,7 +133,7 @@ def test_it_is_bounded_and_a_broken_one_is_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "main"
     folder.mkdir()
     many = [{"content": "x" * 5_000, "n": n} for n in range(200)]
-    base = {"version": 1, "at_ms": 5, "session_id": "s1"}
+    base = {"running_subtasks": 0, "version": 1, "at_ms": 5, "session_id": "s1"}
     projection.write(str(folder), {**base, "recent_messages": many, "recent_actions": []})
     assert (folder / "work.json").stat().st_size <= projection.MOST_BYTES
     found = projection.read_projection(str(folder))

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from holdfast.cli.main import holdfast_command
 from holdfast.window import state as states
 from holdfast.wire import mark, places, spool
-from holdfast.work import projection
+from holdfast.work import moment, projection
 from tests.builders import a_prompt, a_result, a_transcript, an_answer
 from tests.hot.hooks import fire, window
 
@@ -124,10 +124,13 @@ def test_agents_in_the_background_and_of_the_store_count_and_servers_do_not(tmp_
         {"id": "p", "agent_id": "x2", "agent_type": "writer", "status": "paused"},
     ]
     tree = {"requests": [{"tasks": [{"subtasks": parts}]}]}
-    told = {"version": 1, "at_ms": 1, "session_id": "s1", "hierarchy": tree}
+    told = {"version": 1, "at_ms": moment.now_ms(), "session_id": "s1", "hierarchy": tree}
     projection.write(str(window()), told)
+    assert "1 subtask still runs (writer x1)" in _stop(path)["reason"]
     said = _stop(path, background_tasks=[agent])["reason"]
     assert "2 subtasks still run (local_agent b2, writer x1)" in said
+    projection.write(str(window()), {**told, "at_ms": 1})
+    assert _stop(path) == {}, "nobody has said for hours that it still runs"
 
 
 @pytest.mark.requirement("G7", "G5")
@@ -183,3 +186,84 @@ def test_turned_off_within_a_session_it_holds_up_nothing(tmp_path: Path) -> None
     fire("SubagentStart", path)
     assert _stop(path, {}) == {}
     assert _stop(path)["decision"] == "block"
+
+
+def _status() -> dict[str, Any]:
+    ran = CliRunner().invoke(holdfast_command, ["status", "--session", "s1", "--json"])
+    found: dict[str, Any] = json.loads(ran.stdout)["stop_guard"]
+    return found
+
+
+@pytest.mark.requirement("G7")
+@pytest.mark.parametrize("whose", ["user", "project"])
+def test_turned_on_and_off_in_a_file_it_is_so_at_the_next_stop(tmp_path: Path, whose: str) -> None:
+    environ = {"CLAUDE_PROJECT_DIR": str(tmp_path)}
+    path = _session(tmp_path, environ)
+    fire("SubagentStart", path)
+    home, project = Path(places.home()), tmp_path / ".claude"
+    file = home / "settings.toml" if whose == "user" else project / "holdfast.toml"
+    file.parent.mkdir(exist_ok=True)
+    assert (_stop(path, environ), _status()["on"]) == ({}, False)
+    for _ in range(2):
+        file.write_text('stop_guard = "on"\n')
+        assert _status()["on"]
+        assert _stop(path, environ)["reason"] == _status()["reason"]
+        file.write_text("zone_red = 0.95\n")
+        assert (_stop(path, environ), _status()["on"]) == ({}, False)
+
+
+@pytest.mark.requirement("G7", "X2")
+def test_a_settings_file_that_changed_wakes_one_stop_and_no_more(tmp_path: Path) -> None:
+    path = _session(tmp_path, {})
+    (Path(places.home()) / "settings.toml").write_text("zone_red = 0.95\n")
+    state = window() / "state.json"
+    before = state.stat().st_mtime_ns
+    assert _stop(path, {}) == {}
+    assert (woken := state.stat().st_mtime_ns) != before
+    assert _stop(path, {}) == {}
+    assert state.stat().st_mtime_ns == woken
+
+
+@pytest.mark.requirement("G7")
+def test_a_variable_of_the_shell_that_asks_is_not_the_sessions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _session(tmp_path, {})
+    monkeypatch.setenv("HOLDFAST_STOP_GUARD", "on")
+    assert not _status()["on"]
+    _session(tmp_path, {"HOLDFAST_STOP_GUARD": "off"})
+    (Path(places.home()) / "settings.toml").write_text('stop_guard = "on"\n')
+    assert not _status()["on"]
+
+
+@pytest.mark.requirement("G7")
+def test_an_agent_that_came_a_thousand_calls_ago_and_one_beside_others_hold_a_stop_up(
+    tmp_path: Path,
+) -> None:
+    """The hook that sleeps sees as far back as the one that judges, and each agent by its id."""
+    path = _session(tmp_path, ON)
+    fire("SubagentStart", path)
+    folder = str(window())
+    for number in range(1_000):
+        line = spool.Line(moment.now_ms(), "PostToolUse", 20_000, "usage", f"toolu_{number:020}")
+        spool.append(folder, line)
+    gone = spool.Line(moment.now_ms(), "SubagentStop", 0, "agent", "of-long-ago", "writer")
+    spool.append(folder, gone)
+    assert len(spool.end(folder, 1 << 20)) > 64 << 10
+    assert "general-purpose a1b2c3d4e5f6" in _stop(path)["reason"]
+
+
+@pytest.mark.requirement("G7", "X2")
+@pytest.mark.parametrize(("answers", "held_up"), [(9, True), (10, False)])
+def test_a_failure_is_looked_for_in_ten_answers_however_many_calls_they_made(
+    tmp_path: Path, answers: int, held_up: bool
+) -> None:
+    path = _session(tmp_path, ON)
+    folder, now = str(window()), moment.now_ms()
+    spool.append(folder, spool.Line(now, "PostToolUseFailure", 5, "usage", "t", "Edit", 0, "m0"))
+    for number in range(answers * 20):
+        answer = f"n{number // 20}"
+        call = (f"toolu_{number:020}", "Read", 0, answer)
+        spool.append(folder, spool.Line(now, "PostToolUse", 5, "usage", *call))
+    assert bool(_stop(path)) is held_up
+    assert bool(_status()["reason"]) is held_up

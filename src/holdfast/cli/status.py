@@ -15,7 +15,8 @@ from holdfast.cli.watched_by import who
 from holdfast.settings import load as settings_load
 from holdfast.transcript import stated
 from holdfast.watcher import seat
-from holdfast.window import health, readings, view, words
+from holdfast.window import arm, health, readings, view, words
+from holdfast.window.state import State
 from holdfast.wire.inert import inert
 
 
@@ -74,9 +75,8 @@ def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
     against = stopping.standing(
         state, chosen.folder, found["used_tokens"], now_ms, {}, estimated=found["estimated"]
     )
-    wanted = settings_load.load(state.project).word("stop_guard") == "on"
     found["stop_guard"] = {
-        "on": wanted or bool(state.stop_guard),  # a session's own variable is seen by its hooks
+        "on": _is_guarded(state),
         "forced": against.forced,
         "running_subtasks": list(against.running),
         "unresolved_errors": list(against.errors),
@@ -84,6 +84,14 @@ def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
         "reason": stop_guard.judge(against) or None,
     }
     return found
+
+
+def _is_guarded(state: State) -> bool:
+    """As the session's next hook will find it: by its own variable, else by the files as they are
+    now. Variables of this shell are not the session's."""
+    if state.stop_guard in (arm.ON_BY_VARIABLE, arm.OFF_BY_VARIABLE):
+        return state.stop_guard == arm.ON_BY_VARIABLE
+    return settings_load.load(state.project, environ={}).word("stop_guard") == "on"
 
 
 def _of_file(transcript: Path) -> dict[str, Any]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 LEAN = frozenset(("PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"))
 MOST_PAYLOAD = 64 << 20
 FIRST_LOOK_TOKENS = 25_000  # a session without one tool call is first judged from here on
-STOP_BYTES = 64 << 10  # of the spool, for agents that came and did not go
+STOP_ANSWERS = 10  # a failure that many answers ago no longer holds up a stop
 
 
 def main(arguments: list[str]) -> NoReturn:
@@ -123,13 +123,26 @@ def _asleep(moment: Moment, event: str) -> bool:
 def _guarded(moment: Moment) -> bool:
     """The stop guard is on, and may have a reason: much used, a failure, an agent not back."""
     armed, payload = moment.mark, moment.payload
-    if armed is None or not armed.stop or payload.get("stop_hook_active") is not False:
+    if armed is None or payload.get("stop_hook_active") is not False:
         return False
+    if not armed.stop:
+        return os.environ.get("HOLDFAST_STOP_GUARD", "off") != "off" or _settings_changed(moment)
     if moment.line.used >= armed.stop or payload.get("background_tasks"):
         return True
-    lately = spool.end(moment.folder, STOP_BYTES)
-    came, went = lately.count(b" SubagentStart "), lately.count(b" SubagentStop ")
-    return came > went or b" PostToolUseFailure " in lately[-spool.RECENT_BYTES :]
+    if places.runs_subtasks(moment.folder):
+        return True
+    lately = spool.end(moment.folder, spool.STOP_BYTES)
+    return spool.has_agent_out(lately) or spool.has_failure(lately, STOP_ANSWERS)
+
+
+def _settings_changed(moment: Moment) -> bool:
+    """A settings file is newer than the mark, so the guard may be on by now."""
+    armed_ns = places.changed_ns(os.path.join(moment.folder, "mark"))
+    cwd = scan.text_of(moment.payload, "cwd").replace("\0", "")
+    project = os.environ.get("CLAUDE_PROJECT_DIR") or cwd
+    files = [os.path.join(places.home(), "settings.toml")]
+    files += [os.path.join(project, ".claude", "holdfast.toml")] if project else []
+    return any(places.changed_ns(path) >= armed_ns for path in files)
 
 
 def _note_agent(payload: dict[str, Any], event: str, now_ms: int) -> None:

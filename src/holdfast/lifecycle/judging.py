@@ -44,6 +44,7 @@ def pay(moment: Moment) -> str:
     try:
         with held(moment.folder) as state:
             owed, state.owed = state.owed, ""
+            state.stop_guard = arm.stop_guard(settings_load.load(state.project))
             _rearm(moment.folder, state)
             return owed
     except WindowBusy:
@@ -63,7 +64,7 @@ def owe(moment: Moment, text: str) -> None:
 def _rearm(folder: str, state: State) -> None:
     armed = mark.load(folder)
     if armed is not None:
-        armed.owed = arm.owed(state)
+        armed.owed, armed.stop = arm.owed(state), arm.stop_at(state)
         arm.put(folder, state, armed)
 
 
@@ -74,7 +75,7 @@ def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
     settings = settings_load.load(state.project)
     seen = view.of_moment(moment, state, settings)
     state.checkpoint_tokens = min(state.checkpoint_tokens, state.used_tokens)
-    state.stop_guard = int(settings.word("stop_guard") == "on")
+    state.stop_guard = arm.stop_guard(settings)
     state.team = int(bool(settings.word("server")))
     if seen.reading.basis == "compacting":
         arm.put(moment.folder, state, arm.wake_next(state))

@@ -36,7 +36,7 @@ def _ask_settings(state: State) -> None:
     from holdfast.settings import load as settings_load  # a compaction need not ask again
 
     settings = settings_load.load(state.project)
-    state.stop_guard = int(settings.word("stop_guard") == "on")
+    state.stop_guard = arm.stop_guard(settings)
     state.team = int(bool(settings.word("server")))
 
 

@@ -21,10 +21,9 @@ def tell(moment: Moment) -> str:
 
 
 def _may_object(moment: Moment) -> bool:
-    """Only if it was turned on, and never twice."""
-    guarded = moment.mark is not None and bool(moment.mark.stop)
+    """Never twice, and not to a subagent."""
     again = moment.payload.get("stop_hook_active") is not False
-    return guarded and not again and not moment.payload.get("agent_id")
+    return not again and not moment.payload.get("agent_id")
 
 
 def _reason(moment: Moment) -> str:
@@ -35,7 +34,7 @@ def _reason(moment: Moment) -> str:
 
     state = load(moment.folder)
     if settings_load.load(state.project).word("stop_guard") != "on":
-        return ""  # turned off since the session was last judged
+        return ""
     used, now_ms = moment.line.used, moment.now_ms
     guessed = not moment.tail.states_tokens()
     found = stopping.standing(state, moment.folder, used, now_ms, moment.payload, estimated=guessed)

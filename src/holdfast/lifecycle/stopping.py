@@ -12,13 +12,12 @@ from holdfast.checkpoint.extract import Extractor
 from holdfast.redact import redact
 from holdfast.window import stop_guard
 from holdfast.window.state import State
-from holdfast.window.stop_guard import OPERATIONS, Standing
+from holdfast.window.stop_guard import LIVE_MS, OPERATIONS, Standing
 from holdfast.wire import log, places, spool
 from holdfast.wire.inert import inert
-from holdfast.work.projection import listed, read_projection, text
+from holdfast.work.projection import listed, read_projection, running, text
 
 FORCE = "force-stop"
-SPOOL_BYTES = 256 << 10
 NAMED_CHARS = 80
 
 
@@ -31,7 +30,7 @@ def standing(
     *,
     estimated: bool = False,
 ) -> Standing:
-    lines = spool.recent(folder, SPOOL_BYTES) if folder else []
+    lines = spool.recent(folder, spool.STOP_BYTES) if folder else []
     return Standing(
         running=tuple(_running(state, folder, lines, now_ms, payload)),
         errors=tuple(_errors(state, folder, lines)),
@@ -58,9 +57,10 @@ def _running(
     heard = {line.tool_use_id for line in lines if line.flags == "agent"}
     for one in _background(payload):
         agents.setdefault(one[0], one[1])
-    for part in _subtasks(read_projection(folder) if folder else {}):
+    work = read_projection(folder) if folder else {}
+    for part in running(work) if now_ms - work.get("at_ms", 0) < LIVE_MS else ():
         name = text(part, "agent_id") or text(part, "id")
-        if part.get("status") == "running" and name not in heard:
+        if name not in heard:
             agents.setdefault(name, text(part, "agent_type"))
     return [_named(f"{kind or 'agent'} {name[:12]}") for name, kind in agents.items()]
 
@@ -74,16 +74,6 @@ def _background(payload: Mapping[str, Any]) -> list[tuple[str, str]]:
         if ("agent" in kind or "agent_id" in one) and name and not over:
             found.append((name, text(one, "agent_type") or kind))
     return found
-
-
-def _subtasks(work: Mapping[str, Any]) -> list[dict[str, Any]]:
-    tree = work.get("hierarchy")
-    if not isinstance(tree, dict):
-        return []
-    asked = listed(tree, "requests")
-    tasks = [task for request in asked for task in listed(request, "tasks")]
-    parts = [part for task in tasks for part in listed(task, "subtasks")]
-    return [*parts, *listed(tree, "earlier_subtasks")]
 
 
 def _errors(state: State, folder: str, lines: list[spool.Line]) -> list[str]:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from holdfast.wire.spool import Line
 
 WAKE_NEXT = 0
+OFF, ON, ON_BY_VARIABLE, OFF_BY_VARIABLE = range(4)
 
 
 def mark_for(
@@ -89,9 +90,18 @@ def owed(state: State) -> int:
     return words + OWED_TO_SERVER * bool(state.team)
 
 
+def stop_guard(settings: Settings) -> int:
+    """As it is now, and whether the session's own variable says so: a command run elsewhere reads
+    the same files, and not that variable."""
+    on = settings.word("stop_guard") == "on"
+    if settings.origins["stop_guard"].startswith("$"):
+        return ON_BY_VARIABLE if on else OFF_BY_VARIABLE
+    return ON if on else OFF
+
+
 def stop_at(state: State) -> int:
     """From how many tokens on a stop is looked at; 0 while the guard is off."""
-    if not state.stop_guard:
+    if state.stop_guard not in (ON, ON_BY_VARIABLE):
         return 0
     if not state.edge_tokens:
         return NEVER

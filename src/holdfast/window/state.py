@@ -59,7 +59,7 @@ class State:
     checkpoint_trigger: str = ""
     checkpoint_path: str = ""
     checkpoint_tokens: int = 0  # how full it was then, or when it was last freed since
-    stop_guard: int = 0  # the user turned it on
+    stop_guard: int = 0  # 1 on; 2 on, 3 off by a variable that only this session's hooks see
     team: int = 0  # a server was named that wants to know
     second_brief: str = ""  # what the client's summary left out, until a hook can say it
     monitor_ms: int = 0

@@ -56,6 +56,23 @@ def written_ms(path: str) -> int:
         return 0
 
 
+def changed_ns(path: str) -> int:
+    """When a file last was written, renamed or copied into place; 0 where it is not there.
+
+    Of the inode: a copy may bring the time of writing along.
+    """
+    try:
+        return os.stat(path).st_ctime_ns
+    except (OSError, ValueError):
+        return 0
+
+
+def runs_subtasks(folder: str) -> bool:
+    """By the beginning of the session's projection; one that does not say is to be read whole."""
+    start = read_small(os.path.join(folder, "work.json"), 128)
+    return bool(start) and not start.startswith(b'{"running_subtasks": 0,')
+
+
 def has_outbox(folder: str) -> bool:
     """Something waits to be said here: the file is there only while it does."""
     return os.path.exists(os.path.join(folder, "outbox.json"))

@@ -17,6 +17,7 @@ FIELDS = {"v1": 9, "v2": 10}
 ROTATE_BYTES = 2 << 20
 SHORTEST_LINE = 36  # bytes; lets the warm side say "not before five more lines" in bytes
 RECENT_BYTES = 4096
+STOP_BYTES = 256 << 10  # looked at for agents and failures before a turn ends
 NOTHING = "-"
 LONGEST_ID = 36  # a uuid
 ID_STARTS = ("toolu_", "srvtoolu_", "msg_", "call_", "chatcmpl-")
@@ -142,6 +143,36 @@ def end(folder: str, last_bytes: int) -> bytes:
         return os.pread(fd, last_bytes, max(0, size - last_bytes)) if size else b""
     finally:
         os.close(fd)
+
+
+def has_agent_out(data: bytes) -> bool:
+    """An agent came and has not gone, since the session last started."""
+    if b" SubagentStart " not in data:
+        return False
+    out: set[bytes] = set()
+    for line in data.split(b"\n"):
+        if b" SubagentStart " in line:
+            out.add(line.split(b" ")[5])
+        elif b" SubagentStop " in line:
+            out.discard(line.split(b" ")[5])
+        elif b" SessionStart " in line and b" compacting" not in line:
+            out.clear()
+    return bool(out)
+
+
+def has_failure(data: bytes, answers: int) -> bool:
+    """A call of one of the last so many answers failed."""
+    at = data.rfind(b" PostToolUseFailure ")
+    if at < 0:
+        return False
+    since: set[str] = set()
+    texts = data[data.rfind(b"\n", 0, at) + 1 :].decode("ascii", "replace").split("\n")
+    for line in map(parse, texts):  # one by one: eleven answers are enough
+        if line is not None and line.tool_use_id and line.answer_id:
+            since.add(line.answer_id)
+            if len(since) > answers:
+                return False
+    return True
 
 
 def _parsed(data: bytes) -> list[Line]:

@@ -1,5 +1,8 @@
 """What a session may want to know of the shared work, in one small file beside its window.
 
+It begins with how many subtasks of the session run, so that a hook at the end of a turn reads 128
+bytes and no JSON (`wire.places.runs_subtasks`).
+
 Whoever is warm writes it from the store (`refresh`); hooks, which open no database, read it. It is
 an index: missing, broken or old, a hook goes on with what it knows itself.
 """
@@ -48,9 +51,24 @@ def text(found: Mapping[str, Any], name: str) -> str:
     return value if isinstance(value, str) else ""
 
 
+def subtasks(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Those of this session: under the request being worked on, and open ones of earlier ones."""
+    tree = found.get("hierarchy")
+    if not isinstance(tree, dict):
+        return []
+    tasks = [task for request in listed(tree, "requests") for task in listed(request, "tasks")]
+    parts = [part for task in tasks for part in listed(task, "subtasks")]
+    return [*parts, *listed(tree, "earlier_subtasks")]
+
+
+def running(found: Mapping[str, Any]) -> list[dict[str, Any]]:
+    return [part for part in subtasks(found) if part.get("status") == "running"]
+
+
 def write(folder: str, found: Mapping[str, Any]) -> None:
     """Whole, by its name; the longest lists are halved until it is small."""
-    places.replace_whole(f"{folder}/{NAME}", _bounded(dict(found)))
+    whole = {"running_subtasks": len(running(found)), **found}
+    places.replace_whole(f"{folder}/{NAME}", _bounded(whole))
 
 
 def _bounded(found: dict[str, Any]) -> bytes:
@@ -58,7 +76,8 @@ def _bounded(found: dict[str, Any]) -> bytes:
         longest = max(SHRINKING, key=lambda name: len(json.dumps(found.get(name, []))))
         rows = found.get(longest) or []
         if not rows:
-            found = {name: found[name] for name in ("version", "at_ms", "session_id")}
+            kept = ("running_subtasks", "version", "at_ms", "session_id")
+            found = {name: found[name] for name in kept}
         else:
             found[longest] = rows[(len(rows) + 1) // 2 :]  # the newest are last
     return data
