@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
+from fastapi.routing import APIRoute
 from starlette.testclient import TestClient
 
-from tests.api.trees import post
+from holdfast.api.app import ROUTERS
+from tests.api.trees import NOWHERE, post
 
 
 @pytest.mark.requirement("S2")
@@ -42,3 +46,32 @@ def test_a_slash_in_an_id_is_part_of_it(api: TestClient) -> None:
     assert api.get("/api/compact/status/team/s1").status_code == 200
     assert api.get("/api/compact/snapshot/team/s1").status_code == 200
     assert api.delete("/api/sessions/team/s1").status_code == 204
+
+
+METHODS = ("GET", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE")
+ENDLESS = "/api/events"  # a stream
+PATHS = sorted(
+    {
+        re.sub(r"\{[^}]+\}", NOWHERE, route.path)
+        for router in ROUTERS
+        for route in router.routes
+        if isinstance(route, APIRoute) and route.path != ENDLESS
+    }
+)
+
+
+@pytest.mark.requirement("S2")
+@pytest.mark.parametrize("path", PATHS)
+def test_a_wrong_method_is_answered_with_all_that_are_right(api: TestClient, path: str) -> None:
+    answers = {method: api.request(method, path) for method in METHODS}
+    right = {method for method, answer in answers.items() if answer.status_code != 405}
+    assert right
+    for method in set(METHODS) - right:
+        assert set(answers[method].headers["allow"].split(", ")) == right
+        assert answers[method].json() == {"error": "Method not allowed"}
+
+
+@pytest.mark.requirement("S2")
+def test_the_methods_of_projects_are_named(api: TestClient) -> None:
+    assert api.delete("/api/projects").headers["allow"] == "GET, POST"
+    assert api.put(f"/api/requests/{NOWHERE}").headers["allow"] == "DELETE, GET, PATCH"

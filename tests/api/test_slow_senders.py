@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import json
+import resource
 import socket
 import threading
 from collections.abc import Iterator
@@ -79,17 +80,54 @@ def test_one_that_was_answered_may_ask_again_and_must_end_that_head_too(
     connection.close()
 
 
-def test_more_connections_than_may_be_are_hung_up_on(
-    live: Live, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(connections, "MOST_CONNECTIONS", 20)
-    held = [_connected(live) for _ in range(60)]
+IDLE = {
+    "silent": b"",
+    "half a head": b"GET / HTTP/1.1\r\nX-Slow: ",
+    "no token": b"GET /api/projects HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n",
+    "an open page": b"GET /health HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 9\r\n\r\n",
+}
+
+
+@pytest.fixture
+def many_files() -> Iterator[None]:
+    """Both ends of 650 connections lie in this process."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard != resource.RLIM_INFINITY and hard < 2_048:
+        pytest.skip(f"this process may open {hard} files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, 2_048), hard))
+    yield
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@pytest.mark.usefixtures("many_files")
+@pytest.mark.parametrize("begun", IDLE.values(), ids=IDLE)
+def test_who_knows_the_token_gets_in_past_600_that_only_hold_on(live: Live, begun: bytes) -> None:
+    held = [_connected(live) for _ in range(connections.MOST_CONNECTIONS)]
     try:
-        until(lambda: sum(_is_closed(one) for one in held) >= 40)
+        for one in held:
+            one.sendall(begun)
+        assert live.get("/api/projects").status == 200
+        more = [_connected(live) for _ in range(50)]
+        assert live.get("/api/projects").status == 200
+        held += more
     finally:
         for one in held:
             one.close()
-    until(lambda: _answers(live))
+
+
+@pytest.mark.usefixtures("many_files")
+def test_strangers_push_out_the_oldest_stranger_and_nobody_who_knows_the_token(live: Live) -> None:
+    with live.listening() as heard:
+        heard.block()
+        held = [_connected(live) for _ in range(connections.MOST_CONNECTIONS + 50)]
+        try:
+            until(lambda: all(map(_is_closed, held[:50])))
+            assert not _is_closed(held[-1])
+            live.post("/api/projects", {"path": "/w/heard"})
+            assert heard.event()["event"].startswith("project")
+        finally:
+            for one in held:
+                one.close()
 
 
 def _is_closed(wire: socket.socket) -> bool:
@@ -100,13 +138,6 @@ def _is_closed(wire: socket.socket) -> bool:
         return False
     except OSError:
         return True
-
-
-def _answers(live: Live) -> bool:
-    try:
-        return live.get("/health").status == 200
-    except OSError:
-        return False
 
 
 @pytest.mark.requirement("S3")

@@ -8,10 +8,11 @@ from __future__ import annotations
 import hmac
 import re
 import time
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from holdfast.api.bounds import Refusal, answer, bounded
 from holdfast.api.rate import Rate
@@ -22,16 +23,20 @@ LOOPBACK = frozenset(("127.0.0.1", "localhost", "::1"))
 ONCE = frozenset(
     (b"host", b"origin", b"referer", b"authorization", b"content-length", b"x-forwarded-for")
 )
+NO_TOKEN = Refusal(401, "A bearer token is needed", ((b"www-authenticate", b"Bearer"),))
 OWN_PAGES = frozenset((b"", b"same-origin", b"none"))
 
 _HOST = re.compile(rb"(?:\[([0-9a-f:.]+)\]|([a-z0-9._-]+))(?::\d{1,5})?")
 
+KNOWN = "holdfast.known"  # in a scope: who sent this request knows the token
+
 Headers: TypeAlias = dict[bytes, bytes]
+Token: TypeAlias = str | Callable[[], str]  # one that may change is asked for at each request
 
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    token: str | None  # None: whoever reaches this address may come in
+    token: Token | None  # None: whoever reaches this address may come in
     hosts: frozenset[str] = LOOPBACK
     most_body: int = MOST_BODY
     per_second: float = 500.0
@@ -46,23 +51,50 @@ class Gate:
         self._app = app
         self._rules = rules
         self._rate = Rate(rules.per_second, rules.burst)
-        self._token = rules.token.encode() if rules.token else None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] == "lifespan":
             return await self._app(scope, receive, send)
         if scope["type"] != "http":
             return await send({"type": "websocket.close", "code": 1008})
-        refusal = self._refused(scope)
-        if refusal is not None:
-            return await answer(send, refusal)
-        await bounded(self._app, self._rules.most_body, scope, receive, send)
-
-    def _refused(self, scope: Scope) -> Refusal | None:
         headers = _told_once(scope["headers"])
         if headers is None:
-            return Refusal(400, "A header that may come once came twice")
-        known = self._token is None or _knows(headers, self._token)
+            return await answer(send, Refusal(400, "A header that may come once came twice"))
+        scope[KNOWN] = self._knows(headers)
+        refusal = self._refused(scope, headers)
+        if refusal is not None:
+            return await answer(send, refusal)
+        if callable(self._rules.token) and scope[KNOWN]:
+            send = self._while_known(scope["method"], headers, send)
+        await bounded(self._app, self._rules.most_body, scope, receive, send)
+
+    def _knows(self, headers: Headers) -> bool:
+        token = self._rules.token
+        if token is None:
+            return True
+        token = token if isinstance(token, str) else token()
+        scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
+        is_it = hmac.compare_digest(given.strip(), token.encode())
+        return bool(token) and scheme.lower() == b"bearer" and is_it
+
+    def _while_known(self, method: str, headers: Headers, send: Send) -> Send:
+        """A stream or a long look ends with the token it was asked with; writes are answered."""
+        over = False
+
+        async def passed(message: Message) -> None:
+            nonlocal over
+            if over:
+                return
+            begins = message["type"] == "http.response.start" and method == "GET"
+            if not (begins or message.get("more_body")) or self._knows(headers):
+                return await send(message)
+            over = True
+            await (answer(send, NO_TOKEN) if begins else send({"type": "http.response.body"}))
+
+        return passed
+
+    def _refused(self, scope: Scope, headers: Headers) -> Refusal | None:
+        known = scope[KNOWN]
         wait = self._rate.wait_seconds((self._caller(scope, headers), known), time.monotonic())
         if wait:
             return Refusal(429, "Too many requests", ((b"retry-after", b"%d" % (int(wait) + 1)),))
@@ -71,7 +103,7 @@ class Gate:
         if not _from_own_page(headers):
             return Refusal(403, "Requests of other origins are not served")
         if not known and scope["path"] not in OPEN:
-            return Refusal(401, "A bearer token is needed", ((b"www-authenticate", b"Bearer"),))
+            return NO_TOKEN
         return self._too_long(headers.get(b"content-length", b"0"))
 
     def _caller(self, scope: Scope, headers: Headers) -> str:
@@ -102,11 +134,6 @@ def _told_once(pairs: list[tuple[bytes, bytes]]) -> Headers | None:
             return None
         headers[name] = value
     return headers
-
-
-def _knows(headers: Headers, token: bytes) -> bool:
-    scheme, _, given = headers.get(b"authorization", b"").partition(b" ")
-    return scheme.lower() == b"bearer" and hmac.compare_digest(given.strip(), token)
 
 
 def _from_own_page(headers: Headers) -> bool:

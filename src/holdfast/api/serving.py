@@ -19,7 +19,7 @@ from holdfast.api import address as addresses
 from holdfast.api.address import Address
 from holdfast.api.app import create
 from holdfast.api.connections import Connection
-from holdfast.api.gate import Gate, Rules
+from holdfast.api.gate import Gate, Rules, Token
 from holdfast.api.listening import Hub
 from holdfast.memory.sources import windows
 from holdfast.memory.warm import Filler
@@ -50,12 +50,13 @@ def needs_token() -> bool:
     return os.environ.get("HOLDFAST_API_AUTH", "").strip().lower() != "off"
 
 
-def token() -> str:
-    """`HOLDFAST_API_TOKEN`, else the one in our file, made at the first start."""
+def token() -> Token:
+    """`HOLDFAST_API_TOKEN`, else what our file holds at each request; made at the first start."""
     given = os.environ.get("HOLDFAST_API_TOKEN")
     if given is not None:
         return secret.usable(given, "HOLDFAST_API_TOKEN")
-    return secret.made(token_file())
+    secret.made(token_file())
+    return secret.SecretFile(token_file()).now
 
 
 def serve(plan: Plan, say: Callable[[str], None]) -> None:

@@ -10,6 +10,7 @@ from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict
 from starlette.exceptions import HTTPException
+from starlette.routing import Match
 
 from holdfast.api.listening import Crowded
 from holdfast.store.errors import StoreError
@@ -87,11 +88,19 @@ def _crowded(_request: Request, slip: Exception) -> JSONResponse:
     return JSONResponse({"error": str(slip)}, 503, headers={"Retry-After": "5"})
 
 
-def _http(_request: Request, slip: Exception) -> JSONResponse:
+def _http(request: Request, slip: Exception) -> JSONResponse:
     assert isinstance(slip, HTTPException)
     words = {404: "Not found", 405: "Method not allowed"}
     error = words.get(slip.status_code, str(slip.detail))
-    return JSONResponse({"error": error}, slip.status_code, headers=slip.headers)
+    headers = {"Allow": _allowed(request)} if slip.status_code == 405 else slip.headers
+    return JSONResponse({"error": error}, slip.status_code, headers=headers)
+
+
+def _allowed(request: Request) -> str:
+    """The methods of every route at this address; the framework names those of the first alone."""
+    fits = (one for one in request.app.routes if one.matches(request.scope)[0] is not Match.NONE)
+    found = {method for route in fits for method in getattr(route, "methods", None) or ()}
+    return ", ".join(sorted(found))
 
 
 def _unknown(_request: Request, slip: Exception) -> JSONResponse:

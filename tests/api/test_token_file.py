@@ -1,0 +1,108 @@
+"""The token is the one the file holds at each request; without a file nobody may come in."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from holdfast.api import serving
+from holdfast.api.gate import Rules
+from holdfast.settings import secret
+from holdfast.store.store import Store
+from tests.api.live import Live, in_thread
+
+pytestmark = pytest.mark.requirement("X5")
+OTHER = "another-token-for-tests"
+
+
+@pytest.fixture
+def live(sqlite_url: str) -> Iterator[Live]:
+    """With the token `holdfast serve` would use."""
+    store = Store.open(sqlite_url)
+    with in_thread(store, Rules(token=serving.token())) as found:
+        found.token = secret.read(serving.token_file())
+        yield found
+    store.close()
+
+
+def _rotate(text: str) -> None:
+    file = serving.token_file()
+    draft = file.with_name("draft")
+    draft.touch(0o600)
+    draft.write_text(text + "\n")
+    draft.replace(file)
+
+
+def _statuses(live: Live, *tokens: str) -> list[int]:
+    return [live.get("/stats", Authorization=f"Bearer {one}").status for one in tokens]
+
+
+def test_a_deleted_token_opens_nothing_and_neither_does_none(live: Live) -> None:
+    assert _statuses(live, live.token) == [200]
+    serving.token_file().unlink()
+    assert _statuses(live, live.token, "", " ", "None", OTHER) == [401] * 5
+    assert live.get("/stats", Authorization="Bearer").status == 401
+    assert live.get("/health", Authorization="").status == 200
+
+
+def test_a_new_token_holds_at_once_and_the_old_one_no_more(live: Live) -> None:
+    for text in (OTHER, OTHER[::-1], OTHER):
+        _rotate(text)
+        assert _statuses(live, live.token, text) == [401, 200]
+    serving.token_file().write_text(OTHER[::-1] + "\n")  # in place, as long as the one before
+    assert _statuses(live, OTHER, OTHER[::-1]) == [401, 200]
+
+
+@pytest.mark.parametrize("text", ["", "short", "with a blank in the middle of it"])
+def test_a_file_that_holds_no_token_opens_nothing(live: Live, text: str) -> None:
+    _rotate(text)
+    assert _statuses(live, live.token, text.strip(), "") == [401] * 3
+
+
+def test_a_file_others_may_read_opens_nothing(live: Live) -> None:
+    serving.token_file().chmod(0o644)
+    assert _statuses(live, live.token) == [401]
+    serving.token_file().chmod(0o600)
+    assert _statuses(live, live.token) == [200]
+
+
+@pytest.mark.requirement("S3")
+def test_a_stream_ends_with_the_token_it_was_asked_with(live: Live) -> None:
+    with live.listening() as heard:
+        heard.block()
+        _rotate(OTHER)
+        live.token = OTHER
+        assert live.post("/api/projects", {"path": "/w/unheard"}).status == 201
+        assert b"unheard" not in heard.answer.read(), "it ends, and says nothing more"
+
+
+@pytest.mark.requirement("S3")
+def test_a_long_look_that_began_with_an_old_token_is_answered_with_401(live: Live) -> None:
+    found: list[int] = []
+    asked = {"Authorization": f"Bearer {live.token}"}
+
+    def look() -> None:
+        found.append(live.ask("GET", "/api/events?wait=30", headers=asked).status)
+
+    waiting = threading.Thread(target=look)
+    waiting.start()
+    _rotate(OTHER)
+    live.token = OTHER
+    while waiting.is_alive():
+        assert live.post("/api/projects", {"path": "/w/unheard"}).status == 201
+        waiting.join(0.05)
+    assert found == [401]
+
+
+def test_a_token_of_the_environment_needs_no_file(
+    sqlite_url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_API_TOKEN", OTHER)
+    store = Store.open(sqlite_url)
+    with in_thread(store, Rules(token=serving.token())) as live:
+        assert not Path(serving.token_file()).exists()
+        assert _statuses(live, OTHER, "") == [200, 401]
+    store.close()
