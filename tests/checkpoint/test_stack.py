@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -42,6 +43,10 @@ swell = "1"
 """
 
 
+def _on_one_line(text: str) -> str:
+    return json.dumps(json.loads(text), separators=(",", ":"))
+
+
 @pytest.mark.requirement("B3")
 @pytest.mark.parametrize(
     ("path", "text", "names"),
@@ -63,6 +68,15 @@ swell = "1"
         ("pom.xml", POM, ["spring-boot-starter-web"]),
         ("build.gradle", "implementation 'org.moon:ktor-server-core:3'", ["ktor-server-core"]),
         ("composer.json", COMPOSER, ["laravel/framework"]),
+        ("package.json", _on_one_line(PACKAGE), ["next", "tide-math", "vitest"]),
+        ("package.json", _on_one_line(PACKAGE)[:-20], ["next", "tide-math"]),
+        (
+            "package.json",
+            '{\n "dependencies": {"next": "15", "swell": "1, 2"},\n}',
+            ["next", "swell"],
+        ),
+        ("composer.json", _on_one_line(COMPOSER), ["laravel/framework"]),
+        ("pom.xml", POM.replace("\n", ""), ["spring-boot-starter-web"]),
         ("notes.md", PACKAGE, []),
     ],
 )

@@ -1,4 +1,5 @@
 """What a project is built on, read from the files that say so: line by line, half a file will do.
+JSON and XML are put on lines of their own first, as a tool may have written them on one.
 
 Nothing is resolved and no version kept: names a reader may meet, in the order they are listed.
 """
@@ -33,7 +34,7 @@ def dependencies(path: str, text: str) -> list[str]:
     read = _reader(path)
     if read is None:
         return []
-    lines = map(_bare, text[:READ_CHARS].splitlines())
+    lines = _lines(text[:READ_CHARS], _BREAKS.get(read, ()))
     found = dict.fromkeys(name for name in read(lines) if 1 < len(name) <= LONGEST_NAME)
     return list(found)[:MOST]
 
@@ -58,6 +59,13 @@ def _reader(path: str) -> Callable[[Iterable[str]], Iterator[str]] | None:
     return _BY_NAME.get(name)
 
 
+def _lines(text: str, breaks: Iterable[tuple[str, str]]) -> Iterator[str]:
+    for line in map(_bare, text.splitlines()):
+        for mark, broken in breaks:
+            line = line.replace(mark, broken)
+        yield from map(str.strip, line.split("\n"))
+
+
 def _bare(line: str) -> str:
     """Without the number the client puts before a line it shows."""
     number, end, rest = line.partition(_NUMBER_ENDS[0])
@@ -74,7 +82,7 @@ def _json(lines: Iterable[str]) -> Iterator[str]:
         if line.startswith("}"):
             within = False
         elif colon and key.strip() in _JSON_LISTS:
-            within = not line.rstrip(",").endswith("}")
+            within = line.endswith("{")
         elif within and colon:
             name = key.strip().strip('"')
             if name != "php":
@@ -151,5 +159,9 @@ _BY_NAME: dict[str, Callable[[Iterable[str]], Iterator[str]]] = {
     "pom.xml": _pom,
     "build.gradle": _gradle,
     "build.gradle.kts": _gradle,
+}
+_BREAKS: dict[Callable[[Iterable[str]], Iterator[str]], tuple[tuple[str, str], ...]] = {
+    _json: (("{", "{\n"), ("}", "\n}"), (",", ",\n")),
+    _pom: (("<", "\n<"),),
 }
 NAMES = (*_BY_NAME, "requirements.txt")
