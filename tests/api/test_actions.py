@@ -32,6 +32,9 @@ def test_an_action_is_answered_with_what_clients_read(api: TestClient) -> None:
     }
     assert (action["exit_code"], action["session_id"]) == (0, "s1")
     assert action["keywords_extracted"] == 6
+    [kept] = api.get("/api/actions").json()["actions"]
+    assert kept["keywords"] == ["edit", "migration", "tokens", "app", "create", "php"]
+    assert kept["keywords_extracted"] == 6
     found = api.get("/api/projects/by-path", params={"path": "/w/app"})
     assert found.status_code == 200
     session = api.get("/api/sessions/s1").json()

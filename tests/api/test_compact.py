@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -126,7 +127,8 @@ def test_snapshots_are_listed_among_contexts_by_session_and_type(api: TestClient
     assert (found["total"], found["count"], found["stats"]["total"]) == (1, 1, 2)
     context = found["contexts"][0]
     assert context["trigger"] == "proactive"
-    assert context["token_count"] > 0
+    held = json.dumps(context["role_context"], separators=(",", ":"), ensure_ascii=False)
+    assert context["token_count"] == round(len(held) / 3.5), "all of it, not its summary alone"
     assert context["agent_id"].startswith("compact-snapshot-sess-1-")
 
 

@@ -132,6 +132,7 @@ def test_the_spool_alone_tells_of_calls_and_the_transcript_adds_to_the_same_row(
     assert _only(store, "actions") == {
         **action,
         "input": "make",
+        "keywords": ["make"],
         "exit_code": 3,
         "created_ms": START_MS + 2_000,
     }

@@ -73,6 +73,8 @@ class Action(Answer):
     created_at: str
     session_id: str | None
     subtask_id: str | None
+    keywords: list[str]
+    keywords_extracted: int
 
 
 class Listed(Paged):
@@ -114,7 +116,7 @@ async def post(body: NewAction, db: Db) -> Response:
         "duration_ms": row["duration_ms"],
         "created_at": moment.written(row["created_ms"]),
         "session_id": row["session_id"],
-        "keywords_extracted": actions.keywords(body.input, row["file_paths"]),
+        "keywords_extracted": len(row["keywords"]),
     }
     return said({"success": True, "action": action}, 201)
 
@@ -166,4 +168,6 @@ def shown(row: Row) -> dict[str, Any]:
         "created_at": moment.written(row["created_ms"]),
         "session_id": row["session_id"],
         "subtask_id": row["subtask_id"],
+        "keywords": row["keywords"] or [],
+        "keywords_extracted": len(row["keywords"] or []),
     }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
+import msgspec
 from fastapi import Query, Response
 from sqlalchemy.engine import Connection
 
@@ -111,7 +112,6 @@ async def stats(db: Db) -> Response:
 
 def shown(row: Row) -> dict[str, Any]:
     role = row["role_context"] if isinstance(row["role_context"], dict) else {}
-    summary = str(role.get("context_summary") or "")
     is_snapshot = row["agent_type"] == agent_contexts.SNAPSHOT
     return {
         "id": row["id"],
@@ -126,6 +126,11 @@ def shown(row: Row) -> dict[str, Any]:
         "progress_summary": row["progress_summary"],
         "compact_id": row["compact_id"],
         "trigger": role.get("trigger") if is_snapshot else None,
-        "token_count": round(len(summary) / capacity.CHARS_PER_TOKEN) if is_snapshot else None,
+        "token_count": _tokens(role) if is_snapshot else None,
         "last_updated": moment.written(row["updated_ms"]),
     }
+
+
+def _tokens(snapshot: dict[str, Any]) -> int:
+    """Of all of it, as it would be read: JSON, by characters."""
+    return round(len(msgspec.json.encode(snapshot).decode()) / capacity.CHARS_PER_TOKEN)

@@ -15,8 +15,8 @@ from holdfast.store.errors import TooNew, TooOld
 from holdfast.store.slips import in_words
 
 FOLDER = Path(__file__).parent / "migrations"
-HEAD = "0003"
-KNOWN = ("0001", "0002", "0003")
+HEAD = "0004"
+KNOWN = ("0001", "0002", "0003", "0004")
 _LOCK = 0x401DFA58  # two servers that start at once bring it up one after the other
 
 

@@ -150,6 +150,7 @@ actions = sa.Table(
     sa.Column("duration_ms", sa.BigInteger),
     _json("file_paths"),
     _ms("created_ms", required=True),
+    _json("keywords"),
     sa.Index("actions_by_session", "session_id", "created_ms", "id"),
     sa.Index("actions_by_subtask", "subtask_id"),
     sa.Index("actions_by_project", "project_id"),

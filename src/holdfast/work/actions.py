@@ -34,6 +34,7 @@ SHOWN = tuple(
         "duration_ms",
         "file_paths",
         "created_ms",
+        "keywords",
     )
 )
 
@@ -55,6 +56,7 @@ def drafted(given: Row, now_ms: int) -> Row:
         "duration_ms": given.get("duration_ms"),
         "file_paths": given.get("file_paths", []),
         "created_ms": now_ms,
+        "keywords": keywords(given.get("input"), given.get("file_paths", ())),
     }
 
 
@@ -129,10 +131,11 @@ def top_tools(connection: Connection, limit: int, tool_type: str | None = None) 
     return rows(connection, query.order_by(n.desc(), seen.c.tool_name).limit(limit))
 
 
-def keywords(text: str | None, paths: Iterable[str]) -> int:
-    """How many different words that mean something, at most ten."""
+def keywords(text: str | None, paths: Iterable[str]) -> list[str]:
+    """The first ten different words that mean something."""
     told = " ".join((text or "", *paths))[:_READ_CHARS].lower()
-    return min(MOST_KEYWORDS, len(set(_WORD.findall(told)) - _SAY_NOTHING))
+    found = dict.fromkeys(word for word in _WORD.findall(told) if word not in _SAY_NOTHING)
+    return list(found)[:MOST_KEYWORDS]
 
 
 def _filters(**wanted: str | None) -> list[sa.ColumnElement[bool]]:

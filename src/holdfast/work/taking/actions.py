@@ -11,6 +11,7 @@ from sqlalchemy.engine import Connection
 from holdfast.store.page import Row
 from holdfast.store.tables import actions, subtasks
 from holdfast.work import names, tool_counts
+from holdfast.work.actions import keywords
 from holdfast.work.deeds import ActionDone, Deed
 from holdfast.work.taking.shelf import Shelf
 
@@ -79,6 +80,7 @@ def _told(deed: ActionDone) -> Row:
         "exit_code": deed.exit_code,
         "file_paths": list(deed.file_paths),
         "created_ms": deed.at_ms,
+        "keywords": keywords(deed.input, deed.file_paths),
     }
 
 
