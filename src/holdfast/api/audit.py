@@ -32,6 +32,33 @@ class Listed(Paged):
     events: list[AuditEvent]
 
 
+class Decision(Answer):
+    """`zone`, `level` and `used_ratio` are those of the last alert before it."""
+
+    session_id: str
+    agent_id: str | None
+    at: str | None
+    decision: str
+    zone: str | None
+    level: str | None
+    used_ratio: float | None
+
+
+class Decisions(Paged):
+    decisions: list[Decision]
+
+
+@router.get("/decisions", response_model=Decisions)
+async def decisions(
+    db: Db, session_id: WordQuery = None, limit: Limit = 100, offset: Offset = 0
+) -> Response:
+    """Decisions taken in an orange or red window, newest first, for review."""
+    found = await db.read(lambda c: audit.decisions(c, session_id))
+    page = [_decision(one) for one in found[offset : offset + limit]]
+    figures = {"count": len(page), "total": len(found), "limit": limit, "offset": offset}
+    return said({"decisions": page, **figures})
+
+
 @router.get("", response_model=Listed, responses={200: {"content": {"application/x-ndjson": {}}}})
 async def listed(
     db: Db,
@@ -51,6 +78,11 @@ async def listed(
 def _lines(page: Page) -> Iterator[bytes]:
     for row in page.rows:
         yield msgspec.json.encode(shown(row)) + b"\n"
+
+
+def _decision(one: dict[str, Any]) -> dict[str, Any]:
+    rest = {name: value for name, value in one.items() if name != "at_ms"}
+    return {**rest, "at": moment.written(one["at_ms"])}
 
 
 def shown(row: Row) -> dict[str, Any]:

@@ -76,6 +76,10 @@ def snapshot_of(facts: Facts) -> dict[str, Any]:
         ][-MOST_ITEMS:],
         "modified_files": changed[-MOST_ITEMS:],
         "key_decisions": [_cut(one.text) for one in facts.decisions[-MOST_ITEMS:]],
+        "decided": [
+            {"decision": _cut(one.text), "at": one.place.at}
+            for one in facts.decisions[-MOST_ITEMS:]
+        ],
         "agent_states": [
             {
                 "agent_id": name,

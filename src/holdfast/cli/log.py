@@ -13,6 +13,7 @@ import click
 
 from holdfast.window import audit
 from holdfast.wire import log as guard_log
+from holdfast.wire.inert import inert
 
 LOOK_EVERY_SECONDS = 0.5
 
@@ -22,12 +23,21 @@ LOOK_EVERY_SECONDS = 0.5
 @click.option("--lines", "-n", default=40, show_default=True, type=click.IntRange(0))
 @click.option("--level", type=click.Choice(guard_log.LEVELS), help="this level and graver")
 @click.option("--audit", "as_audit", is_flag=True, help="audit events as JSON lines")
+@click.option("--decisions", is_flag=True, help="decisions taken in an orange or red window")
 @click.option("--session", default="", help="only this session")
 @click.option("--json", "as_json", is_flag=True, help="each line as a JSON object")
 def log(
-    follow: bool, lines: int, level: str | None, as_audit: bool, session: str, as_json: bool
+    follow: bool,
+    lines: int,
+    level: str | None,
+    as_audit: bool,
+    decisions: bool,
+    session: str,
+    as_json: bool,
 ) -> None:
     """What the guard did, one line per event."""
+    if decisions:
+        return _show_decisions(session, lines, as_json)
     if as_audit:
         for event in audit.events():
             if str(event.get("session_id", "")).startswith(session):
@@ -44,6 +54,18 @@ def log(
         for line in _following(path):
             if _fits(line, level, session):
                 click.echo(_plain(line) if as_json else line)
+
+
+def _show_decisions(session: str, lines: int, as_json: bool) -> None:
+    """For review: what the model chose while its window was nearly full."""
+    from holdfast.lifecycle import pressed_decisions
+
+    found = pressed_decisions.of_machine(session)
+    for one in found[-lines:] if lines else []:
+        told = f"{one['at']} {one['zone']} {one['used_ratio'] or 0:.0%} {one['session_id'][:8]}"
+        click.echo(json.dumps(one) if as_json else f"{told} {inert(one['decision'], 300)}")
+    if not found:
+        click.echo("no decision was taken in an orange or red window", err=True)
 
 
 def _kept(path: Path) -> list[str]:

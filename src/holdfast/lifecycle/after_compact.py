@@ -12,7 +12,8 @@ from holdfast.budget import ledger
 from holdfast.hook.moment import Moment
 from holdfast.lifecycle import keeping, noting
 from holdfast.redact import redact
-from holdfast.window import arm
+from holdfast.window import arm, audit
+from holdfast.window.pressure import FREED
 from holdfast.window.state import State, WindowBusy, held
 from holdfast.wire import log, places, scan
 
@@ -33,6 +34,15 @@ def tell(moment: Moment) -> str:
         log.add("WARN", "brief", f"{moment.folder}: no second brief: {slip}")
         return ""
     log.add("INFO", noting.place(state), f"compacted ({state.compactions} in this window)")
+    audit.add(
+        {
+            "event": FREED,
+            "at_ms": moment.now_ms,
+            "session_id": state.session_id,
+            "agent_id": state.agent_id,
+            "level": "",
+        }
+    )
     return ""
 
 

@@ -14,6 +14,7 @@ from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.window import arm, audit, monitor, observed_limits, rolling, view, words
 from holdfast.window.crossing import Crossing, cross
+from holdfast.window.pressure import PRESSURE
 from holdfast.window.state import State, WindowBusy, held
 from holdfast.window.view import View
 from holdfast.wire import log, mark, places, spool
@@ -181,7 +182,7 @@ def _event(
     crossing: Crossing, state: State, seen: View, news: News, saved: str
 ) -> dict[str, object]:
     return {
-        "event": "CONTEXT_PRESSURE",
+        "event": PRESSURE,
         "at_ms": seen.reading.at_ms,
         "session_id": state.session_id,
         "agent_id": state.agent_id,

@@ -2,11 +2,20 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.store.page import Page, paged
-from holdfast.store.tables import audit
+from holdfast.store.page import Page, paged, rows
+from holdfast.store.tables import agent_contexts, audit
+from holdfast.window.pressure import FREED, PRESSURE, ZONES, under_pressure
+from holdfast.work import moment
+from holdfast.work.agent_contexts import SNAPSHOT
+
+MOST_SESSIONS = 100  # the newest that were under pressure
+MOST_EVENTS = 10_000
+MOST_SNAPSHOTS = 500
 
 
 def listed(
@@ -24,3 +33,49 @@ def listed(
     if kind is not None:
         query = query.where(audit.c.kind == kind)
     return paged(connection, query, limit, offset)
+
+
+def decisions(connection: Connection, session_id: str | None = None) -> list[dict[str, Any]]:
+    """Those taken under pressure, newest first: by audit events, and the checkpoints' snapshots."""
+    kinds = audit.c.kind.in_((PRESSURE, FREED))
+    where = kinds if session_id is None else kinds & (audit.c.session_id == session_id)
+    query = sa.select(audit).where(where).order_by(audit.c.at_ms.desc(), audit.c.id)
+    windows: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows(connection, query.limit(MOST_EVENTS)):
+        window = (row["session_id"] or "", row["agent_id"] or "")
+        windows.setdefault(window, []).append({**(row["body"] or {}), "at_ms": row["at_ms"]})
+    pressed = [one for one, events in windows.items() if _is_pressed(events)][:MOST_SESSIONS]
+    decided = _decided(connection, {session for session, _ in pressed})
+    found = [
+        {"session_id": session, "agent_id": agent or None, **one}
+        for session, agent in pressed
+        for one in under_pressure(decided.get((session, agent), ()), windows[session, agent])
+    ]
+    return sorted(found, key=lambda one: -one["at_ms"])
+
+
+def _is_pressed(events: list[dict[str, Any]]) -> bool:
+    return any(event.get("zone") in ZONES for event in events)
+
+
+def _decided(
+    connection: Connection, sessions: set[str]
+) -> dict[tuple[str, str], set[tuple[int, str]]]:
+    """Decisions of each window with their times, each once, whichever snapshots hold it."""
+    table = agent_contexts.c
+    query = sa.select(table.session_id, table.role_context).where(
+        table.agent_type == SNAPSHOT, table.session_id.in_(sessions)
+    )
+    found: dict[tuple[str, str], set[tuple[int, str]]] = {}
+    for row in rows(connection, query.order_by(table.updated_ms.desc()).limit(MOST_SNAPSHOTS)):
+        held = row["role_context"] if isinstance(row["role_context"], dict) else {}
+        window = (row["session_id"], str(held.get("agent_id") or ""))
+        found.setdefault(window, set()).update(_timed(held.get("decided")))
+    return found
+
+
+def _timed(decided: Any) -> list[tuple[int, str]]:
+    listed = decided if isinstance(decided, list) else []
+    told = [(one.get("at"), one.get("decision")) for one in listed if isinstance(one, dict)]
+    texts = [(at, words) for at, words in told if isinstance(at, str) and isinstance(words, str)]
+    return [(ms, words) for at, words in texts if (ms := moment.read(at)) is not None]

@@ -1,0 +1,46 @@
+"""Decisions taken under pressure in sessions of this machine: by the audit log and transcripts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from holdfast.checkpoint import facts as known
+from holdfast.checkpoint.extract import Extractor
+from holdfast.redact import redact
+from holdfast.window import audit
+from holdfast.window import state as states
+from holdfast.window.pressure import FREED, PRESSURE, ZONES, under_pressure
+from holdfast.wire import log, places
+from holdfast.work import moment
+
+MOST_FACTS_BYTES = 32 << 20
+
+
+def of_machine(session: str = "") -> list[dict[str, Any]]:
+    """Of sessions whose id begins so, oldest first; nothing is noted of having read them."""
+    windows: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for event in audit.events():
+        name, agent = str(event.get("session_id", "")), str(event.get("agent_id", ""))
+        if name.startswith(session) and event.get("event") in (PRESSURE, FREED):
+            windows.setdefault((name, agent), []).append(event)
+    found = [
+        {"session_id": name, "agent_id": agent, "at": moment.written(one["at_ms"]), **one}
+        for (name, agent), events in windows.items()
+        if any(event.get("zone") in ZONES for event in events)
+        for one in under_pressure(_decided(name, agent), events)
+    ]
+    return sorted(found, key=lambda one: one["at_ms"])
+
+
+def _decided(session: str, agent: str) -> Iterator[tuple[int, str]]:
+    folder = places.window(session, agent)
+    facts = known.load(places.read_small(f"{folder}/facts.json", MOST_FACTS_BYTES))
+    transcript = states.load(folder).transcript
+    try:
+        facts = Extractor(facts, sidechain=bool(agent)).read(transcript)
+    except Exception as slip:  # the client removes transcripts after 30 days: what was read stays
+        log.add("INFO", session[:8], f"its transcript was not read: {slip!r}")
+    for one in facts.decisions if facts is not None else ():
+        if (at_ms := moment.read(one.place.at)) is not None:
+            yield at_ms, redact(one.text)

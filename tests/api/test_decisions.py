@@ -1,0 +1,64 @@
+"""Decisions taken under pressure are listed for review, by the API and on the machine."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from starlette.testclient import TestClient
+
+from holdfast.cli.main import holdfast_command
+from holdfast.store.store import Store
+from holdfast.work import moment
+from holdfast.work.sync import sync
+from tests.builders import a_prompt, a_transcript, an_answer
+from tests.hot.hooks import fire
+
+WORDS = "I decided to keep the {} format because users rely on it."
+
+
+@pytest.mark.slow  # several hook processes
+@pytest.mark.requirement("G9")
+def test_a_decision_taken_in_a_full_window_is_listed_and_others_are_not(
+    api: TestClient, store: Store, tmp_path: Path
+) -> None:
+    environ = {"CLAUDE_PROJECT_DIR": str(tmp_path)}
+    path = tmp_path / "t.jsonl"
+    lines = [a_prompt("Go.")]
+
+    def decides(what: str, used: int) -> None:
+        at = moment.written(moment.now_ms()) or ""
+        lines.append(an_answer(used, id=what, text=WORDS.format(what), at=at))
+        a_transcript(path, *lines)
+
+    decides("early", 20_000)
+    fire("PostToolUse", path, environ=environ)
+    lines.append(an_answer(150_000, id="fills"))
+    a_transcript(path, *lines)
+    fire("PostToolUse", path, environ=environ)
+    decides("pressed", 151_000)
+    fire("PreCompact", path, environ=environ, trigger="auto")
+    fire("SessionStart", path, environ=environ, source="compact")
+    fire("PostCompact", path, environ=environ, compact_summary="Work went on.")
+    decides("late", 20_000)
+    fire("SessionEnd", path, environ=environ)
+    ran = CliRunner().invoke(holdfast_command, ["log", "--decisions", "--json"])
+    [here] = [json.loads(line) for line in ran.stdout.splitlines()]
+    assert here["decision"] == WORDS.format("pressed")
+    assert (here["session_id"], here["zone"]) == ("s1", "orange")
+    shown = CliRunner().invoke(holdfast_command, ["log", "--decisions"]).stdout
+    assert "orange 90% s1 I decided to keep the pressed format" in shown
+    sync(store)
+    page = api.get("/api/audit/decisions").json()
+    assert [one["decision"] for one in page["decisions"]] == [WORDS.format("pressed")]
+    assert (page["count"], page["total"]) == (1, 1)
+    assert page["decisions"][0]["at"] == here["at"]
+    assert api.get("/api/audit/decisions", params={"session_id": "s2"}).json()["total"] == 0
+
+
+def test_where_nobody_decided_anything_nothing_is_listed(api: TestClient) -> None:
+    assert api.get("/api/audit/decisions").json()["decisions"] == []
+    ran = CliRunner().invoke(holdfast_command, ["log", "--decisions"])
+    assert (ran.exit_code, ran.stdout) == (0, "")
