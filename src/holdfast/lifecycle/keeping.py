@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from holdfast.checkpoint import facts as known
-from holdfast.checkpoint import same_file
+from holdfast.checkpoint import same_file, workflow_state
 from holdfast.checkpoint.document import Document, cleaned, texts, with_snapshot
 from holdfast.checkpoint.errors import NotKept
 from holdfast.checkpoint.extract import Extractor
@@ -51,7 +51,8 @@ def take(
     """A verified checkpoint of this window, or None where nothing could be saved anywhere; `also`
     are sections only the caller can tell."""
     sections, snapshot = _content(state, folder)
-    sections.update(also or {})
+    workflow, held = _workflow(state.project)
+    sections = {**sections, **workflow, **(also or {})}
     document = Document(
         created=datetime.fromtimestamp(now_ms / 1000, UTC),
         trigger=trigger,
@@ -59,7 +60,7 @@ def take(
         session_id=state.session_id,
         agent_id=state.agent_id,
         sections=sections,
-        snapshot=snapshot,
+        snapshot={**snapshot, **held},
     )
     if not are_clean(texts(document)):
         document = cleaned(document, redact)
@@ -92,6 +93,14 @@ def tidy(state: State, now_ms: int) -> None:
     from holdfast.checkpoint import prune  # at the end of a session only
 
     prune.prune(state.project, datetime.fromtimestamp(now_ms / 1000, UTC))
+
+
+def _workflow(project: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
+    """What a conductor keeps of its own workflow in the project, for both faces."""
+    place, state = workflow_state.read(project)
+    if not (told := workflow_state.lines(state)):
+        return {}, {}
+    return {workflow_state.SECTION: [f"{place}: {told[0]}", *told[1:]]}, {"workflow_state": state}
 
 
 def _content(state: State, folder: str) -> tuple[dict[str, list[str]], dict[str, Any]]:

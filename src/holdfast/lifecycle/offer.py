@@ -5,22 +5,19 @@ from __future__ import annotations
 from datetime import datetime
 
 from holdfast.brief import fence
+from holdfast.checkpoint import workflow_state
 from holdfast.checkpoint.document import Document
 from holdfast.redact import redact
-from holdfast.wire import places, scan
 
 MOST_CHARS = 900
+WORKFLOW_CHARS = 300
 
 
 def _workflow(project: str) -> list[str]:
-    """Where a conductor's own state lies in the project, in one line."""
-    for place in ("conductor-state.json", ".claude/conductor-state.json"):
-        path = places.contained(project, place)
-        state = scan.parse_object(places.read_small(path) if path else b"")
-        told = [f"{key}: {value}" for key, value in state.items() if isinstance(value, str | int)]
-        if told:
-            return [f"- {place}: {fence.flat(', '.join(told), 200)}"]
-    return []
+    """A conductor's own state, as it lies in the project now."""
+    place, state = workflow_state.read(project)
+    told = workflow_state.lines(state)
+    return [f"- {place}: {fence.flat('; '.join(told), WORKFLOW_CHARS)}"] if told else []
 
 
 def text_for(path: str, document: Document, now: datetime) -> str:
