@@ -124,3 +124,23 @@ def test_what_is_no_switch_is_said() -> None:
     found = settings_load.load("", {"HOLDFAST_STOP_GUARD": "maybe"})
     assert found.word("stop_guard") == "off"
     assert "does not fit" in found.slips[0]
+
+
+@pytest.mark.requirement("B2", "C10")
+def test_the_size_of_a_brief_and_how_long_checkpoints_stay_are_the_users_to_set(
+    tmp_path: Path,
+) -> None:
+    found = settings_load.load("", {"max_tokens": "5000"})
+    assert (found.whole("brief_tokens"), found.origins["brief_tokens"]) == (5_000, "$max_tokens")
+    given = {"max_tokens": "5000", "HOLDFAST_BRIEF_TOKENS": "300"}
+    assert settings_load.load("", given).whole("brief_tokens") == 300
+    names = ("brief_tokens", "checkpoint_most", "checkpoint_days", "checkpoint_daily_days")
+    text = "".join(f"{name} = 200\n" for name in names)
+    _write(settings_load.project_file(str(tmp_path)), text)
+    of_project = settings_load.load(str(tmp_path), {})
+    assert all(of_project.origins[name] == "default" for name in names)
+    assert len(of_project.slips) == len(names)
+    _write(settings_load.user_file(), text)
+    mine = settings_load.load(str(tmp_path), {})
+    assert [mine.whole(name) for name in names] == [200] * 4
+    assert settings_load.load("", {}).values.keys() >= set(names)

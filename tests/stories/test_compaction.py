@@ -8,7 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.brief.compose import DEFAULT_TOKENS
+from holdfast.checkpoint import snapshot
 from holdfast.checkpoint.verify import verify
+from holdfast.settings import load as settings_load
+from holdfast.wire import places
 from tests.builders import a_prompt
 from tests.hot.hooks import to_model, window
 from tests.stories.work import REQUEST, RULE, Work, raw
@@ -172,6 +176,45 @@ def test_a_checkpoint_that_came_with_the_repository_is_not_offered(
     assert to_model(work.hook("SessionStart", source="startup", session="s3")) == ""
 
 
+CONDUCTOR = {
+    "phase": "build",
+    "specs": [{"id": "auth", "status": "done"}, {"id": "tides", "status": "open"}, "moon"],
+    "key": "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8",
+}
+
+
+@pytest.mark.requirement("U10", "C2", "X4")
+@pytest.mark.parametrize("place", ["conductor-state.json", ".claude/conductor-state.json"])
+def test_a_conductors_state_is_in_the_checkpoint_and_in_the_offer_with_its_specs(
+    work: Work, place: str
+) -> None:
+    file = work.project / place
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps(CONDUCTOR))
+    work.compact()
+    [path] = work.checkpoints
+    text = path.read_text()
+    assert "## Workflow State" in text
+    for spec in ("specs: id: auth, status: done", "specs: id: tides, status: open", "specs: moon"):
+        assert f"- {spec}\n" in text
+    assert verify(str(path)).ok
+    held = snapshot.load(str(work.project), path.stem)
+    assert held["workflow_state"]["specs"] == CONDUCTOR["specs"]
+    said = to_model(work.hook("SessionStart", source="startup", session="s2"))
+    assert "tides" in said
+    assert str(CONDUCTOR["key"]) not in text + said + json.dumps(held)
+
+
+@pytest.mark.requirement("U10", "X7")
+@pytest.mark.parametrize("odd", ["", "[1]", "{", '{"a": ' * 5_000, '{"specs": [null, [], {}]}'])
+def test_a_state_of_another_form_costs_no_checkpoint(work: Work, odd: str) -> None:
+    (work.project / "conductor-state.json").write_text(odd)
+    work.compact()
+    [path] = work.checkpoints
+    assert verify(str(path)).ok
+    assert "Workflow State" not in path.read_text()
+
+
 @pytest.mark.slow
 @pytest.mark.requirement("B7", "B8")
 def test_the_offer_is_closed_however_much_it_would_say(work: Work, tmp_path: Path) -> None:
@@ -275,3 +318,38 @@ def test_a_path_that_cannot_be_one_costs_nothing_but_itself(work: Work) -> None:
     _, given = work.compact()
     assert RULE in given and "gauge.py" in given
     assert "a\0b" not in given
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("B2")
+@pytest.mark.parametrize("how", ["variable", "older variable", "file"])
+def test_a_brief_is_as_large_as_the_user_set_it(work: Work, how: str) -> None:
+    rules = [f"Never touch the gauge number {n}, it belongs to harbour {n * 7}." for n in range(60)]
+    work.lines += [a_prompt(rule) for rule in rules]
+    work.round(20_000)
+    _, usual = work.compact()
+    assert 1_400 < len(usual) <= 7_000
+    if how == "file":
+        (Path(places.home()) / "settings.toml").write_text("brief_tokens = 400\n")
+    name = {"variable": "HOLDFAST_BRIEF_TOKENS", "older variable": "max_tokens"}.get(how, "")
+    work.environ |= {name: "400"} if name else {}
+    work.round(30_000)
+    _, small = work.compact()
+    assert 0 < len(small) <= 1_400
+
+
+def test_the_size_of_a_brief_is_the_same_whether_settings_are_asked_or_not() -> None:
+    assert settings_load.load("", {}).whole("brief_tokens") == DEFAULT_TOKENS
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("C10")
+def test_as_many_checkpoints_stay_as_the_user_set(work: Work) -> None:
+    (Path(places.home())).mkdir(exist_ok=True)
+    (Path(places.home()) / "settings.toml").write_text("checkpoint_most = 6\n")
+    for number in range(9):
+        work.round(20_000 + number, f"make part{number}")
+        work.compact()
+    assert len(work.checkpoints) == 9
+    work.hook("SessionEnd")
+    assert len(work.checkpoints) == 6

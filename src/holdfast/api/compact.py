@@ -24,6 +24,7 @@ from holdfast.api.fields import (
 from holdfast.api.routing import Router
 from holdfast.brief.shared import compose_shared
 from holdfast.checkpoint import snapshot_form
+from holdfast.settings import load as settings_load
 from holdfast.store.page import Row
 from holdfast.work import compaction, moment
 
@@ -101,12 +102,20 @@ class Snapshot(Answer):
     saved_at: str | None = None
 
 
+BriefTokens = Annotated[int, Field(ge=100, le=8000)]
+
+
+def wanted_tokens(asked: int | None) -> int:
+    """What the user set, unless a client asks for a size."""
+    return settings_load.load().whole("brief_tokens") if asked is None else asked
+
+
 class Restore(Body):
     session_id: Word
     agent_id: Word
     agent_type: Text = "developer"
     compact_summary: Text | None = None
-    max_tokens: Annotated[int, Field(ge=100, le=8000)] = 2000
+    max_tokens: BriefTokens | None = None
 
 
 class Source(Answer):
@@ -190,7 +199,10 @@ async def restore(body: Restore, db: Db) -> Response:
     if body.compact_summary:
         known["compact_summary"] = body.compact_summary
     brief, _ = compose_shared(
-        known, body.max_tokens, agent_type=body.agent_type, origin=f"session {body.session_id}"
+        known,
+        wanted_tokens(body.max_tokens),
+        agent_type=body.agent_type,
+        origin=f"session {body.session_id}",
     )
     return said(
         {

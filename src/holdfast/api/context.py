@@ -8,7 +8,7 @@ from fastapi import Query, Response
 from pydantic import Field
 
 from holdfast.api.answers import NOT_FOUND, Answer, said
-from holdfast.api.compact import Source
+from holdfast.api.compact import BriefTokens, Source, wanted_tokens
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentPath, Body, Text, Word, WordQuery
 from holdfast.api.routing import Router
@@ -17,7 +17,6 @@ from holdfast.store import ids
 from holdfast.work import knowledge, moment
 
 router = Router(prefix="/api/context", tags=["context"])
-Tokens = Annotated[int, Field(ge=100, le=8000)]
 History = Annotated[int, Field(ge=0, le=500)]
 
 
@@ -25,7 +24,7 @@ class Generate(Body):
     agent_id: Word
     session_id: Word
     agent_type: Text | None = None
-    max_tokens: Tokens = 2000
+    max_tokens: BriefTokens | None = None
     include_history: bool = True
     include_messages: bool = True
     include_blocking: bool = True
@@ -71,7 +70,7 @@ async def get(
     session_id: WordQuery = None,
     format: Literal["brief", "raw"] = "brief",  # noqa: A002 (the name in the address)
     agent_type: WordQuery = None,
-    max_tokens: Annotated[Tokens, Query()] = 2000,
+    max_tokens: Annotated[BriefTokens | None, Query()] = None,
     include_history: bool = True,
     include_messages: bool = True,
     include_blocking: bool = True,
@@ -105,11 +104,12 @@ async def generate(body: Generate, db: Db) -> Response:
 
 
 def _brief(
-    found: knowledge.Known, agent_type: str | None, max_tokens: int, now_ms: int
+    found: knowledge.Known, agent_type: str | None, max_tokens: int | None, now_ms: int
 ) -> dict[str, Any]:
     kind = agent_type or found.agent_type or ""
     origin = f"session {found.session_id}" if found.session_id else "the store"
-    text, cut = compose_shared(found.told, max_tokens, agent_type=kind, origin=origin)
+    most = wanted_tokens(max_tokens)
+    text, cut = compose_shared(found.told, most, agent_type=kind, origin=origin)
     return {
         "id": ids.new(),
         "content": text,

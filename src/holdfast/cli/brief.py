@@ -7,7 +7,7 @@ from pathlib import Path
 
 import click
 
-from holdfast.brief.compose import DEFAULT_TOKENS, Brief
+from holdfast.brief.compose import Brief
 from holdfast.brief.roles import ROLES
 from holdfast.checkpoint.extract import extract
 from holdfast.cli import choose
@@ -22,7 +22,7 @@ from holdfast.window.state import State
 @click.option("--transcript", type=click.Path(path_type=Path), help="read this file")
 @click.option("--session", default="", help="id, or the start of one")
 @click.option("--agent", default="", help="a subagent's id, or the start of one")
-@click.option("--max-tokens", default=DEFAULT_TOKENS, show_default=True, type=click.IntRange(1))
+@click.option("--max-tokens", type=click.IntRange(1), help="else the setting brief_tokens")
 @click.option("--role", type=click.Choice(ROLES), help="the template; else by the agent's type")
 @click.option("--explain", is_flag=True, help="each line with its reason and where it was said")
 @click.option("--json", "as_json", is_flag=True, help="plain values for programs")
@@ -30,13 +30,15 @@ def brief(
     transcript: Path | None,
     session: str,
     agent: str,
-    max_tokens: int,
+    max_tokens: int | None,
     role: str | None,
     explain: bool,
     as_json: bool,
 ) -> None:
     """What would be handed back to the session now."""
-    found = _composed(_chosen(transcript, session, agent), max_tokens, role or "")
+    chosen = _chosen(transcript, session, agent)
+    max_tokens = briefing.wanted_tokens(chosen.state.project) if max_tokens is None else max_tokens
+    found = _composed(chosen, max_tokens, role or "")
     if as_json:
         click.echo(json.dumps(plain(found), indent=2))
     elif explain:

@@ -5,21 +5,25 @@ One place, so that `holdfast brief` and `holdfast budget` show what the hook wou
 
 from __future__ import annotations
 
+import os
+
 from holdfast.brief.compose import DEFAULT_TOKENS, Brief, compose
 from holdfast.budget import ledger
 from holdfast.checkpoint.facts import Facts
 from holdfast.client.marked_rules import marked_rules
 from holdfast.lifecycle import keeping
 from holdfast.window.state import State
+from holdfast.wire import places
 from holdfast.work.projection import read_projection
 
 
 def composed(
-    state: State, folder: str, facts: Facts, max_tokens: int = DEFAULT_TOKENS, role: str = ""
+    state: State, folder: str, facts: Facts, max_tokens: int | None = None, role: str = ""
 ) -> Brief:
+    """As large as the user set it, unless a size is asked for."""
     return compose(
         facts,
-        max_tokens,
+        wanted_tokens(state.project) if max_tokens is None else max_tokens,
         role,
         agent_type=state.agent_type,
         marked=marked_rules(state.project, read_files(facts)),
@@ -27,6 +31,17 @@ def composed(
         budget=ledger.read(state.project, state.session_id),
         archived=keeping.archived(state),
     )
+
+
+def wanted_tokens(project: str) -> int:
+    """What the user set. A compaction waits for us, and loading settings takes 10 ms: whoever has
+    set nothing does without."""
+    named = any(name in os.environ for name in ("HOLDFAST_BRIEF_TOKENS", "max_tokens"))
+    if not named and not os.path.exists(f"{places.home()}/settings.toml"):  # noqa: PTH110
+        return DEFAULT_TOKENS
+    from holdfast.settings import load
+
+    return load.load(project).whole("brief_tokens")
 
 
 def read_files(facts: Facts) -> list[str]:

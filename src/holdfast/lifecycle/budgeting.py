@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from holdfast.brief import compartments, uncut
-from holdfast.brief.compose import DEFAULT_TOKENS, KEPT, Brief
+from holdfast.brief.compose import KEPT, Brief
 from holdfast.brief.item import Item, item_id
 from holdfast.brief.roles import sections_of
 from holdfast.budget import compartment as five
@@ -68,7 +68,8 @@ class Status:
     forecast_basis: str
 
 
-def status(state: State, folder: str, now_ms: int, max_tokens: int = DEFAULT_TOKENS) -> Status:
+def status(state: State, folder: str, now_ms: int, max_tokens: int | None = None) -> Status:
+    max_tokens = briefing.wanted_tokens(state.project) if max_tokens is None else max_tokens
     """What the brief would be now, by compartment, beside when the window runs out."""
     facts = keeping.facts_of(state, folder)
     brief = briefing.composed(state, folder, facts, max_tokens)

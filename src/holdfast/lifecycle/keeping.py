@@ -91,8 +91,15 @@ def archived(state: State) -> list[tuple[str, str, list[str]]]:
 def tidy(state: State, now_ms: int) -> None:
     """Old checkpoints of this project, thinned; the newest of every session stays."""
     from holdfast.checkpoint import prune  # at the end of a session only
+    from holdfast.settings import load
 
-    prune.prune(state.project, datetime.fromtimestamp(now_ms / 1000, UTC))
+    settings = load.load(state.project)
+    retention = prune.Retention(
+        at_most=settings.whole("checkpoint_most"),
+        days=settings.whole("checkpoint_days"),
+        daily_after_days=settings.whole("checkpoint_daily_days"),
+    )
+    prune.prune(state.project, datetime.fromtimestamp(now_ms / 1000, UTC), retention)
 
 
 def _workflow(project: str) -> tuple[dict[str, list[str]], dict[str, Any]]:

@@ -155,6 +155,39 @@ TABLE: Final[tuple[Setting, ...]] = (
     Setting("notes_name", USER, "%Y-%m-%d.md", "how a day's note is called", is_text=True),
     Setting("topics", PROJECT, "", "further topics agents may use, commas between", is_names=True),
     Setting(
+        "brief_tokens",
+        USER,
+        2_000,
+        "tokens of a brief after a compaction, and of one asked for without a size",
+        low=100,
+        high=8_000,
+        also="max_tokens",
+    ),
+    Setting(
+        "checkpoint_most",
+        USER,
+        50,
+        "checkpoints of one project that are kept",
+        low=1,
+        high=100_000,
+    ),
+    Setting(
+        "checkpoint_days",
+        USER,
+        30,
+        "days that checkpoints, and snapshots in the store, are kept",
+        low=1,
+        high=3_650,
+    ),
+    Setting(
+        "checkpoint_daily_days",
+        USER,
+        7,
+        "days after which one checkpoint a day, and one snapshot a day and session, is kept",
+        low=1,
+        high=3_650,
+    ),
+    Setting(
         "archive_days", USER, 14, "days that archived tool outputs are kept", low=1, high=3_650
     ),
     Setting(

@@ -5,6 +5,7 @@ are."""
 from __future__ import annotations
 
 import time
+from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -28,12 +29,24 @@ from holdfast.work.agent_contexts import SNAPSHOT
 DAY_MS = 86_400_000
 SILENT_MS = DAY_MS  # a session unheard of for a day has ended, its running subtasks failed
 KEPT_MS = 30 * DAY_MS
-THINNED_MS = 7 * DAY_MS  # from then on one snapshot a day and session
 EXPIRED_KEPT_MS = DAY_MS  # an expired message is still listed for a day, for whoever wonders
 
 
-def run(connection: Connection, now_ms: int) -> dict[str, Any]:
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How long what is known of agents stays, snapshots among it."""
+
+    days: int = 30
+    daily_after_days: int = 7  # from then on one snapshot a day and session
+
+
+DEFAULT = Retention()
+
+
+def run(connection: Connection, now_ms: int, retention: Retention = DEFAULT) -> dict[str, Any]:
     """One cleaning, and its figures as `/api/cleanup/stats` tells them."""
+    old_ms = now_ms - retention.days * DAY_MS
+    thinned_ms = now_ms - retention.daily_after_days * DAY_MS
     began = time.monotonic()
     figures: dict[str, Any] = {
         "deletedMessages": _delete(
@@ -41,7 +54,8 @@ def run(connection: Connection, now_ms: int) -> dict[str, Any]:
         ),
         "closedSessions": _close_sessions(connection, now_ms),
         "failedSubtasks": _fail_subtasks(connection, now_ms),
-        "deletedAgentContexts": _old_contexts(connection, now_ms) + _thinned(connection, now_ms),
+        "deletedAgentContexts": _old_contexts(connection, old_ms)
+        + _thinned(connection, thinned_ms),
     }
     notes.recount(connection, ["messages"])
     _delete(connection, claims, claims.c.expires_ms < now_ms - DAY_MS)
@@ -120,19 +134,19 @@ def _fail_subtasks(connection: Connection, now_ms: int) -> int:
     return len(found)
 
 
-def _old_contexts(connection: Connection, now_ms: int) -> int:
+def _old_contexts(connection: Connection, before_ms: int) -> int:
     """The newest snapshot of a session is kept, however old."""
     table, newer = agent_contexts.c, agent_contexts.alias("newer")
     same = (newer.c.session_id == table.session_id) & (newer.c.agent_type == SNAPSHOT)
     later = sa.select(newer.c.id).where(same, newer.c.updated_ms > table.updated_ms).exists()
-    old = table.updated_ms < now_ms - KEPT_MS
+    old = table.updated_ms < before_ms
     return _delete(connection, agent_contexts, old & ((table.agent_type != SNAPSHOT) | later))
 
 
-def _thinned(connection: Connection, now_ms: int) -> int:
+def _thinned(connection: Connection, before_ms: int) -> int:
     table = agent_contexts.c
     query = sa.select(table.id, table.session_id, table.updated_ms).where(
-        table.agent_type == SNAPSHOT, table.updated_ms < now_ms - THINNED_MS
+        table.agent_type == SNAPSHOT, table.updated_ms < before_ms
     )
     kept: set[tuple[str, int]] = set()
     going: list[str] = []

@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable
 
+from holdfast.settings import load as settings_load
 from holdfast.store import schema, write_health
 from holdfast.store.store import Store
 from holdfast.wire import log
@@ -100,4 +101,8 @@ def prune(store: Store) -> None:
 
 
 def tidy(store: Store) -> None:
-    store.write(lambda c: cleanup.run(c, moment.now_ms()))
+    settings = settings_load.load()
+    retention = cleanup.Retention(
+        settings.whole("checkpoint_days"), settings.whole("checkpoint_daily_days")
+    )
+    store.write(lambda c: cleanup.run(c, moment.now_ms(), retention))
