@@ -138,7 +138,7 @@ def test_snapshots_do_not_hold_earlier_snapshots(api: TestClient) -> None:
     assert [one["agent_id"] for one in held["agent_states"]] == ["be-1"]
 
 
-@pytest.mark.requirement("S2", "B13")
+@pytest.mark.requirement("S2", "B2")
 def test_a_task_that_ended_after_the_save_is_not_restored_as_running(api: TestClient) -> None:
     subtask = _work(api, "s1")
     api.post("/api/compact/save", json=_as_the_older_script(api, "s1"))
