@@ -195,14 +195,11 @@ def _status() -> dict[str, Any]:
 
 
 @pytest.mark.requirement("G7")
-@pytest.mark.parametrize("whose", ["user", "project"])
-def test_turned_on_and_off_in_a_file_it_is_so_at_the_next_stop(tmp_path: Path, whose: str) -> None:
+def test_turned_on_and_off_in_the_settings_it_is_so_at_the_next_stop(tmp_path: Path) -> None:
     environ = {"CLAUDE_PROJECT_DIR": str(tmp_path)}
     path = _session(tmp_path, environ)
     fire("SubagentStart", path)
-    home, project = Path(places.home()), tmp_path / ".claude"
-    file = home / "settings.toml" if whose == "user" else project / "holdfast.toml"
-    file.parent.mkdir(exist_ok=True)
+    file = Path(places.home()) / "settings.toml"
     assert (_stop(path, environ), _status()["on"]) == ({}, False)
     for _ in range(2):
         file.write_text('stop_guard = "on"\n')

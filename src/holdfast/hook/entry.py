@@ -136,13 +136,9 @@ def _guarded(moment: Moment) -> bool:
 
 
 def _settings_changed(moment: Moment) -> bool:
-    """A settings file is newer than the mark, so the guard may be on by now."""
+    """The user's settings are newer than the mark, so the guard may be on by now."""
     armed_ns = places.changed_ns(os.path.join(moment.folder, "mark"))
-    cwd = scan.text_of(moment.payload, "cwd").replace("\0", "")
-    project = os.environ.get("CLAUDE_PROJECT_DIR") or cwd
-    files = [os.path.join(places.home(), "settings.toml")]
-    files += [os.path.join(project, ".claude", "holdfast.toml")] if project else []
-    return any(places.changed_ns(path) >= armed_ns for path in files)
+    return places.changed_ns(os.path.join(places.home(), "settings.toml")) >= armed_ns
 
 
 def _note_agent(payload: dict[str, Any], event: str, now_ms: int) -> None:
