@@ -1,47 +1,63 @@
 """A value that is given a telling name: `.env`, YAML, JSON, code, flags, XML, prose.
 
-The name is found first, by `str.find`; one pattern then reads on from it.
+The name is found first, by `str.find`; one pattern then reads on from it. What the name says
+decides how much the value must look like a secret: `names` has the words.
 """
 
 from __future__ import annotations
 
 import re
 
+from holdfast.redact import names, nearby
 from holdfast.redact.finding import Finding
 from holdfast.redact.rule import places
-from holdfast.redact.value import is_key, is_password
 from holdfast.redact.written import Written, span_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
 
+    from holdfast.redact.names import Name
     from holdfast.redact.page import Page
 
-_PASSWORDS = ("password", "passwd", "passphrase", "passwort", "kennwort", "sshpass", "pwd", "pass")
-_KEYS = ("secret", "token", "credential", "credentials", "_auth", "apikey", "accesskey",
-         "privatekey",
-         "secretkey", "authkey", "accountkey", "encryptionkey", "signingkey", "masterkey",
-         "_key", "-key", " key")  # fmt: skip
-_TELLING = (*_PASSWORDS, *_KEYS)
-# `cache_key` and `primary-key` are names of things; a key to something is called one of these.
-_KINDS_OF_KEY = ("api", "access", "private", "secret", "auth", "account", "encryption", "encrypt",
-                 "signing", "sign", "master", "license", "service", "storage", "webhook", "app",
-                 "admin", "deploy", "subscription", "ssh", "gpg", "integration")  # fmt: skip
-_ANY_KEY = ("_key", "-key", " key")
-_TAILS = ("base", "value", "prod", "production", "dev", "development", "staging", "stage", "live",
-          "test", "local", "old", "new", "primary", "secondary", "default", "b64", "base64", "raw",
-          "hex")  # fmt: skip
-_SUFFIX = rf"(?:[_-]?(?:{'|'.join(_TAILS)}|[0-9]{{1,3}}))?(?![A-Za-z0-9_-])"
-_QUOTE = r"(?:\\{0,7}[\"'`])?"
-_SIGN = r"(?::[ \t]*[\w.\[\]| ]{1,40}=(?!=)|:=|=>|={1,3}|:|\uff1d|\uff1a)"  # `password: str =`
-_EQUALS = rf"{_QUOTE}[\])]?\*{{0,2}}[ \t]{{0,8}}{_SIGN}\*{{0,2}}"
-_NEXT = r"(?:[,\s+>|]|\\+[nr]|[0-9]{1,6}(?:→|\t)){1,60}"  # also numbered, or in a diff
-_PAIR = rf"{_QUOTE}{_NEXT}{_QUOTE}value{_QUOTE}[ \t]{{0,3}}[:=]"
-_SEPARATOR = (
-    rf"(?P<sep>(?:{_EQUALS}|{_PAIR})[ \t]{{0,8}}|\(\s{{0,2}}(?=\\{{0,7}}[\"'])|>(?=[^<>\s]+</)"
+_SUFFIX = rf"(?:[_-]?(?:{'|'.join(names.TAILS)}|[0-9]{{1,3}}))?(?![A-Za-z0-9_-])"
+_QUOTE = r"(?:\\{0,7}[\"'`]|&quot;|&#3[49];|%22)?"
+_TYPE = r":[ \t]*[\w.\[\]| &*<>']{1,40}=(?!=)"  # `password: str =`
+_SIGN = rf"(?:{_TYPE}|:=|=>|<-|->|={{1,3}}|:|<<<|\uff1d|\uff1a|→|%3[Dd]|\\u003d)"
+_LINE_END = r"(?:\r?\n|\\{1,3}r?\\{0,3}n)"
+# What may stand before the next line: its number, the file grep found it in, marks of a diff.
+_GREPPED = r"(?:[\w./-]{1,80}[-:][0-9]{1,6}[-:])?"
+_MARGIN = rf"{_GREPPED}(?:[ \t+>|-]|\\t|[0-9]{{1,6}}(?:→|\t|:|\|)){{0,60}}"
+# The value on the next line: in brackets, as a block of YAML, behind a backslash, or in quotes.
+_NEXT_LINE = (
+    rf"[ \t]{{0,8}}(?:(?:[|>][+-]?|\\)[ \t]{{0,8}}{_LINE_END}{_MARGIN}"
+    rf"|\(?[ \t]{{0,8}}{_LINE_END}{_MARGIN}(?=\\{{0,7}}[\"']))"
 )
-_FLAG = rf"|{_QUOTE},?[ \t]{{1,4}}(?:ist?:?[ \t]{{1,4}}|\|[ \t]{{1,4}})?)"
+_OF = "for|of|on|to|at|in|de|del|do|da|di|für|der|des|von"
+_ABOUT = rf"(?:[ \t]\([\w .,@/-]{{1,40}}\))?(?:[ \t](?:{_OF})[ \t][^\r\n:=\"]{{1,40}}?)??"
+_EQUALS = (
+    rf"{_QUOTE}(?:[\])]|\[[0-9]*\])?[*_]{{0,2}}{_ABOUT}[*_]{{0,2}}[ \t]{{0,8}}{_SIGN}[*_]{{0,2}}"
+)
+_NEXT = r"(?:[,;\s+>|/<-]|\\+[nrt]|[0-9]{1,6}(?:→|\t)){1,60}"
+_PAIR = (
+    rf"{_QUOTE}(?:</\w{{1,20}}>)?{_NEXT}{_QUOTE}"
+    rf"(?:(?:\w{{0,12}}value|val|default|string|body|plaintext){_QUOTE}[ \t]{{0,3}}[:=> \t])"
+    rf"|{_QUOTE}[ \t]\{{{_NEXT}(?:(?:type|description|sensitive)[ \t]*=[^\r\n]{{0,80}}{_NEXT})"
+    r"{0,3}default[ \t]*="
+    rf"|{_QUOTE}[ \t]*[:=]>?[ \t]*\{{(?:{_NEXT})?{_QUOTE}[\w.:/-]{{1,80}}{_QUOTE}[ \t]*[:=]>?"
+)
+_IS = r"is|are|was|will be|ist|lautet|hei(?:ß|ss)t|est|es|é|è|set to|changed to|reset to|to"
+_SPOKEN = rf"(?:{_IS})(?: now| set to)?:?"
+_TRIPLE = r"(?:\\?[\"']\\?[\"'](?=\\?[\"']))?"
+_AFTER_SIGN = rf"(?:{_NEXT_LINE}|[ \t]{{0,8}}\(?[ \t]{{0,8}}){_TRIPLE}"
+_SEPARATOR = (
+    rf"(?P<sep>(?:{_PAIR}|{_EQUALS}){_AFTER_SIGN}|\(\s{{0,40}}(?=\\{{0,7}}[\"'])"
+    r"|\\{0,7}[\"'],[ \t]{0,4}(?=\\{0,7}[\"'])"
+    r"|(?:\\{0,7}[\"'])?>(?=[^<>\s]+</)"
+    rf"|{_QUOTE}{_ABOUT},?[ \t]{{1,4}}{_SPOKEN}[ \t]{{1,4}}"
+    rf"|{_QUOTE},?[ \t]{{1,4}}(?:\|[ \t]{{1,4}}|[0-9][ \t]{{1,4}}"
+    rf"|\\[ \t]{{0,4}}{_LINE_END}{_MARGIN})?)"
+)
 # No `+` behind a count where a look ahead stands in what is counted: on CPython 3.11.2 such a
 # pattern was seen to match nothing for the rest of a long process. What it may give back fits
 # nowhere else.
@@ -49,85 +65,77 @@ _FLAG = rf"|{_QUOTE},?[ \t]{{1,4}}(?:ist?:?[ \t]{{1,4}}|\|[ \t]{{1,4}})?)"
 _PLAIN, _SLASH = r"[^\s\x00-\x1f\"'`\\]", r"\\(?![nrtu\"'`\\])"
 _VALUE = (
     r"(?:[bBrRfFuU@$]?(?P<q>[\"'`])(?P<quoted>(?:\\.|(?!(?P=q))[^\\\r\n]){1,4096})(?:(?P=q)|(?=[\r\n])|\Z)"
-    r"|(?P<e>\\{1,7}[\"'`])(?P<escaped>(?:(?!(?P=e))[^\r\n]){1,4096}?)(?P=e)"
+    r"|[„“«](?P<curly>[^\r\n“”»]{1,200})[“”»]"
+    r"|(?P<e>\\{1,7}[\"'`]|&quot;|&#3[49];|%22)(?P<escaped>(?:(?!(?P=e))[^\r\n]){1,4096}?)(?P=e)"
     rf"|(?P<bare>(?:{_PLAIN}{{1,512}}+|{_SLASH})(?:{_SLASH}{_PLAIN}{{0,64}}+){{0,8}}+))"
 )
 # `token expired`: a short word behind a blank is no secret, and the pattern takes 20 times as long.
-_DULL = r",?[ \t]{1,4}(?!(?:ist?|value)\b)[a-z][a-z0-9_-]{0,18}(?=[ \t\r\n.]|\Z)"
+_DULL = (
+    rf",?[ \t]{{1,4}}(?!(?:is|are|was|will|ist|lautet|est|es|set|changed|reset|value|{_OF})\b)"
+    r"[a-z][a-z_-]{0,18}(?=[ \t\r\n.,]|\Z)"
+)
+_KEY = (
+    rf"key(?:[_-]?(?:{'|'.join(names.TAILS)}|[0-9]{{1,3}}))?(?=[ \t,]|"
+    r"[^\w\s]{0,3}[\s:=>(\\\"'&|,\]{\[-]{1,60}(?:[\w.-]{1,40}[\\\"']{1,4}[:=> ]{1,4}[\\\"']{0,4})?"
+    r"[^\s\"'`,;)]{8})"
+)
 _FLAG_CHARS = 32
 
 
 def scan(page: Page) -> Iterator[Finding]:
-    for names, judge in ((_PASSWORDS, is_password), (_KEYS, is_key)):
-        for name in names:
-            if name.lstrip() in page.words_low and _may_tell(page, name):
-                yield from _named(page.text, page.low, name, judge)
+    for name in names.ALL:
+        if name.word in page.words_low:
+            yield from _named(page, name)
 
 
 def _after() -> re.Pattern[str]:
-    """What may follow a name. Compiling it takes 4 ms, which most texts need not pay."""
-    return re.compile(_SUFFIX + _SEPARATOR + _FLAG + _VALUE, re.A | re.I)
+    """What may follow a name. Compiling it takes some ms, which most texts need not pay."""
+    return re.compile(_SUFFIX + _SEPARATOR + _VALUE, re.A | re.I)
 
 
-def _named(text: str, low: str, name: str, judge: Callable[[str, bool], bool]) -> Iterator[Finding]:
+def _named(page: Page, name: Name) -> Iterator[Finding]:
+    text, low, word = page.text, page.low, name.word
     done = 0
     dull, after = re.compile(_DULL, re.A), None
-    for at in places(low, name):
-        if at < done or not _telling(low, name, at) or not _ends(low, at + len(name)):
+    for at in _keys(low) if word == "key" else places(low, word):
+        end = at + len(word)
+        if at < done or not names.ends(low, end):
             continue
-        if dull.match(low, at + len(name)) and "--" not in low[max(0, at - _FLAG_CHARS) : at]:
+        sure = names.telling(text, low, name, at)
+        if not sure:
             continue
-        if low.startswith(name, at + len(name) + 1):
-            done = _last_of_chain(low, name, at)
+        is_dull = dull.match(low, end) and "-" not in low[max(0, at - _FLAG_CHARS) : at]
+        if low.startswith(word, end + 1):
+            done = _last_of_chain(low, word, at)
             if at < done:
                 continue
         after = after or _after()
-        match = after.match(text, at + len(name))
-        span = span_of(Written(text, at, name, match), judge) if match else None
+        match = None if is_dull else after.match(text, end)
+        span = span_of(Written(text, at, name, match), sure) if match else None
+        if span is None and name.far and sure != names.WEAK:
+            span = nearby.find(text, at, end, name, sure == names.SURE, names.qualified(low, at))
         if span:
             done = span[1]
-            yield Finding(_kind(name), *span)
+            yield Finding(name.kind, *span)
 
 
-def _last_of_chain(low: str, name: str, at: int) -> int:
+def _keys(low: str) -> Iterator[int]:
+    """Where "key" is followed by a blank or by a long value: any code has `key="tide"`."""
+    return (match.start() for match in re.compile(_KEY).finditer(low))
+
+
+def _last_of_chain(low: str, word: str, at: int) -> int:
     """`password=password=…`: only the last name of a chain can have a value that is one."""
-    chain = re.compile(f"(?:{re.escape(name)}[=:])+").match(low, at)
-    return chain.end() - len(name) - 1 if chain else at
+    chain = re.compile(f"(?:{re.escape(word)}[=:])+").match(low, at)
+    return chain.end() - len(word) - 1 if chain else at
 
 
-def is_telling(name: str) -> bool:
+def is_telling(key: str) -> bool:
     """A key under which a secret stands, whatever that looks like: `password`, `api_key`."""
-    low = name.strip().lower()
-    return (
-        low.endswith(_TELLING)
-        and low != "pass"
-        and any(
-            low.endswith(word) and _telling(low, word, len(low) - len(word)) for word in _TELLING
-        )
+    text = key.strip()
+    low = text.lower()
+    return low != "pass" and any(
+        low.endswith(name.word)
+        and names.telling(text, low, name, len(low) - len(name.word)) == names.SURE
+        for name in names.ALL
     )
-
-
-def _may_tell(page: Page, name: str) -> bool:
-    """Somewhere at least: "key" alone is a common word, and asking at each takes ten times."""
-    if name not in _ANY_KEY:
-        return True
-    kinds = [kind for kind in _KINDS_OF_KEY if kind in page.words_low]
-    return any(kind + name in page.low for kind in kinds)
-
-
-def _telling(low: str, name: str, at: int) -> bool:
-    if name in _ANY_KEY:
-        return low[max(0, at - 14) : at].endswith(_KINDS_OF_KEY)
-    return name != "pass" or at == 0 or not low[at - 1].isalnum()
-
-
-def _ends(low: str, end: int) -> bool:
-    """ "Passed" and "tokens" are other words: the name ends here, or in a tail of its own."""
-    follows = low[end : end + 1]
-    return not (follows.isascii() and follows.isalpha()) or low.startswith(_TAILS, end)
-
-
-def _kind(name: str) -> str:
-    if name in _PASSWORDS:
-        return "password"
-    return name if name in ("secret", "token", "credential") else "key"

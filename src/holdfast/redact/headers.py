@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from holdfast.redact.page import Page
 
 _TEXT = r"[^\s\x00-\x1f\"'`\\<>,;(){}\[\]]"
-_GAP = r"[\"'`\\]{0,4}[ \t]{0,4}[:=,][ \t]{0,4}[\"'`\\]{0,4}"
-_SCHEME = r"(?:bearer|basic|token|digest|bot|apikey|key|negotiate)[ \t]{1,4}"
+_GAP = r"(?:[\"'`\\]{0,4}[ \t]{0,4}[:=,][ \t]{0,4}[\"'`\\]{0,4}|[ \t]{1,4}\\{0,3}[\"'])"
+_SCHEME = r"[a-z][\w-]{1,24}[ \t]{1,4}"
 
 
 def _credential(value: str) -> bool:
@@ -44,7 +44,7 @@ RULES = (
         rf"authorization{_GAP}(?:{_SCHEME})?({_TEXT}{{6,2048}}+)",
         _credential,
         any_case=True,
-        within="low",
+        within="words_low",
     ),
     Rule(
         "password",
@@ -52,7 +52,7 @@ RULES = (
         r"basic[ \t]{1,4}([A-Za-z0-9+/=]{6,}+)",
         user_and_password,
         any_case=True,
-        within="low",
+        within="words_low",
     ),
     Rule(
         "bearer token",
@@ -60,7 +60,7 @@ RULES = (
         rf"bearer[ \t]{{1,4}}({_TEXT}{{12,4096}}+)",
         _bearer,
         any_case=True,
-        within="low",
+        within="words_low",
     ),
     Rule(
         "cookie",
@@ -68,7 +68,7 @@ RULES = (
         rf"cookie{_GAP}([\w.%-]{{1,64}}=[^\r\n\x1b\"'`\\]{{8,4096}})",
         _cookies,
         any_case=True,
-        within="low",
+        within="words_low",
         once=True,
     ),
     Rule(

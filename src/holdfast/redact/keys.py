@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 KIND = "private key"
 LONGEST_CHARS = 24_000  # an RSA key of 16,384 bits has 12,800
 _BEGIN, _END = "-----BEGIN", "-----END"
-_MARK = r"-----(?:BEGIN|END) [A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?-----"
+_MARK = r"-----(?:BEGIN|END) (?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
 # What may stand between two lines of a key: line ends (escaped too), quote marks, line numbers,
 # and the slash by which we put lines of an output into one.
 _BETWEEN = r"(?:\s/(?=\s)|[\s>|+#*\"',;:-]|\\+[nrt]|[0-9]{1,6}(?:→|\t|: ))"
@@ -34,7 +34,7 @@ _PUTTY = r"Private-Lines: [0-9]{1,3}(?:\s|\\[nr])+((?:[A-Za-z0-9+/=]{4,64}(?:\s|
 
 def scan(page: Page) -> Iterator[Finding]:
     text = page.text
-    if "PRIVATE KEY" in text and "-----" in text:
+    if "-----" in text and ("PRIVATE KEY" in text or "Static key" in text):
         yield from _blocks(text)
     if "LS0tLS1CRUdJTi" in page.long:  # "-----BEGIN" in base64, as in a kubeconfig
         for match in re.finditer(_ENCODED, text):

@@ -23,7 +23,7 @@ class Page:
         words = [word for word in apart if len(word) >= LONG_CHARS]
         self.text = text
         self.low = lowered(text)
-        self.words = " ".join(apart)
+        self.words = f" {' '.join(apart)} "
         self.words_low = self.words.lower()
         self.long = " ".join(words)
         self.long_low = self.long.lower()

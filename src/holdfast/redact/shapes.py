@@ -7,7 +7,10 @@ from holdfast.redact.rule import Rule
 from holdfast.redact.value import (
     is_key,
     is_password,
+    is_phrase,
+    like_a_password,
     masked,
+    mixed,
     random_looking,
     stand_in,
     user_and_password,
@@ -22,10 +25,23 @@ if TYPE_CHECKING:
 _GLUE = r"|(?<=\\[nrt])|(?<=%[0-9A-F]{2})|(?<=\x1b\[[0-9;]m)|(?<=\x1b\[[0-9;]{2}m))"
 _START = r"(?:(?<![A-Za-z0-9_])" + _GLUE
 _APART = r"(?:(?<![A-Za-z0-9_-])" + _GLUE  # one start in a run, else a run of starts is quadratic
+_BLANK = r"(?:\s|\\[nrt]|[0-9]{1,6}(?:→|\t|: )){1,40}+"  # numbered lines too
+_OPEN = r"\\{0,3}[\"']"
 
 
 def _not_masked(value: str) -> bool:
     return not masked(value)
+
+
+def _packed(value: str) -> bool:
+    """base64 of JSON that holds a password, as Kubernetes keeps a registry's."""
+    from binascii import Error, a2b_base64
+
+    try:
+        plain = a2b_base64(value + "=" * (-len(value) % 4)).decode("ascii").lower()
+    except (Error, ValueError):
+        return False
+    return '"password"' in plain or '"auth"' in plain or '"private_key"' in plain
 
 
 def _url_password(value: str) -> bool:
@@ -67,6 +83,8 @@ RULES = (
     ),
     Rule("telegram token", ":AA", r"(?<=[0-9]{8}):(AA[\w-]{33,}+)"),
     Rule("telegram token", "%3AAA", r"(?<=[0-9]{8})%3A(AA[\w-]{33,}+)"),
+    Rule("airtable token", "pat", _START + r"(pat[A-Za-z0-9]{14}\.[0-9a-f]{40,}+)"),
+    Rule("twitter token", "A" * 20, _START + r"(A{20}[\w%]{40,}+)", random_looking),
     Rule("firebase key", "AAAA", _START + r"(AAAA[\w-]{7}:[\w-]{130,}+)"),
     Rule("azure key", "accountkey= accesskey=", r"\w{9,10}=([\w+/%-]{40,}+={0,2})", any_case=True),
     Rule("azure signature", "sig=", r"(?<=[?&;])sig=([\w%+/=-]{30,}+)", any_case=True),
@@ -106,21 +124,126 @@ RULES = (
     Rule(
         "password",
         "identified",
-        r"identified[ \t]{1,4}by[ \t]{1,4}\\{0,7}[\"']([^\s\"'\\]{1,255})",
+        r"identified[ \t]{1,4}(?:with[ \t]{1,4}\w{1,40}[ \t]{1,4})?by[ \t]{1,4}\\{0,7}[\"']"
+        r"([^\s\"'\\]{1,255})",
         _url_password,
         any_case=True,
-        within="low",
+        within="words_low",
     ),
     Rule("key data", "client-key-data", r"client-key-data\W{1,8}([A-Za-z0-9+/=]{20,}+)"),
     Rule(
         "netrc password",
-        "machine",
-        (
-            r"machine(?:\s|\\[nrt]){1,8}+[^\s\\]{1,255}+(?:\s|\\[nrt]){1,40}+login(?:\s|\\[nrt]){1,8}+"
-            r"[^\s\\]{1,255}+(?:\s|\\[nrt]){1,40}+password[ \t]{1,8}([^\s\"'\\]{1,255})"
-        ),
+        "login",
+        rf"login{_BLANK}[^\s\\]{{1,255}}+{_BLANK}(?:account{_BLANK}[^\s\\]{{1,255}}+{_BLANK})?"
+        r"password[ \t]{1,8}([^\s\"'\\]{1,255})",
         lambda value: is_password(value, literal=True),
-        within="text",
+        within="words",
+    ),
+    Rule(
+        "password",
+        ":5432: :5433: :6432: :*:",  # a line of `.pgpass`
+        r":(?:[0-9]{2,5}|\*):[\w*-]{1,64}:[\w*.@-]{1,64}:([^\s:\"'\\]{4,128})",
+        lambda value: is_password(value, literal=True),
+    ),
+    Rule(
+        "password",
+        "securestring",
+        rf"securestring(?:[ \t]+-\w{{1,20}}){{0,4}}[ \t]+{_OPEN}([^\"'\r\n]{{3,128}})[\"']",
+        lambda value: not stand_in(value),
+        any_case=True,
+        within="words_low",
+    ),
+    Rule(
+        "password",
+        "auth credential login signin connect",  # `auth=("bob", "…")`, `login("bob", "…")`
+        rf"(?:auth|credentials?|login|signin|connect)\w{{0,20}}[\"']?\s{{0,2}}[:=]?\s{{0,2}}[(\[]\s{{0,20}}"
+        rf"(?:{_OPEN}[^\"'\\\r\n]{{1,80}}\\{{0,3}}[\"'],\s{{0,20}}){{1,2}}(?:\w{{1,20}}\()?"
+        rf"{_OPEN}([^\"'\\\r\n]{{4,128}})\\{{0,3}}[\"']\s{{0,4}}[)\],]",
+        lambda value: is_password(value, literal=False) and " " not in value,
+        any_case=True,
+        within="words_low",
+    ),
+    Rule(
+        "key",
+        "fernet( jwt.encode( jwt.decode( hmac.new( fromhex( createhmac( jwt.sign( jwt.verify(",
+        rf"[\w.]{{3,14}}\((?:[^()\"']{{0,80}},\s{{0,20}})?(?:{_OPEN}[^\"'\\\r\n]{{1,12}}\\{{0,3}}[\"'],\s{{0,4}})?"
+        rf"b?{_OPEN}([^\"'\\\r\n]{{16,256}})",
+        lambda value: not stand_in(value) and random_looking(value),
+        any_case=True,
+        within="words_low",
+    ),
+    Rule(
+        "password hash",
+        "$1$ $2a$ $2b$ $2y$ $5$ $6$ $y$ $apr1$ $argon2 $7$ $pbkdf2 $scrypt$",
+        r"(\$[\w-]{1,16}\$[\w./$=,+-]{20,200})",
+    ),
+    Rule(
+        "password hash",
+        "{ssha} {sha} {ssha256} {ssha512} {crypt} {md5} {smd5}",
+        r"\{\w{3,9}\}([A-Za-z0-9+/=.$]{16,200})",
+        any_case=True,
+        within="words_low",
+    ),
+    Rule(
+        "recovery codes",
+        "recovery backup scratch",
+        r"(?:recovery|backup|scratch)[ _-]codes?\b[^\r\n\\]{0,80}"
+        r"((?:(?:\r?\n|\\n)(?:[\w./-]{1,80}[-:][0-9]{1,6}[-:])?"
+        r"(?:[ \t>+#*|-]|[0-9]{1,6}(?:→|\t|\.|:)){0,40}"
+        r"[A-Za-z0-9]{4,12}(?:[ -][A-Za-z0-9]{4,12}){0,3}){2,20})",
+        lambda value: any(map(str.isdigit, value)),
+        any_case=True,
+        within="words_low",
+    ),
+    Rule(
+        "passphrase",
+        "passphrase",
+        r"passphrase(?: is| was)?[:=]?[ \t]{1,4}[\"'`]?((?:[a-z]{3,10} ){3,9}[a-z]{3,10})"
+        r"[\"'`.]?(?:[\r\n\\\"]|\Z)",
+        lambda value: is_phrase(value, False),
+        any_case=True,
+        within="words_low",
+    ),
+    Rule("registry password", "eyJ", _START + r"(eyJ[A-Za-z0-9+/]{40,}+={0,2})(?![.\w-])", _packed),
+    Rule(
+        "password",
+        "cred login log sign auth entra melde access account",  # `creds: bob / …`
+        r"(?:cred(?:ential)?s?|log[ -]?in\w{0,4}|sign[ -]?in|auth|entra|melde|access|account)\b\**"
+        r"(?: (?:are|is|as|with|using|user|con|dich|mit|via|for [\w.-]{1,40})){0,3}\**"
+        r"[ \t]{0,2}[:=]?\**[ \t]{1,2}"
+        r"[\"'`]?[\w.@+-]{1,64}[\"'`]?[ \t]?[:/][ \t]?[\"'`]?([^\s\"'`/:,]{6,64})",
+        lambda value: like_a_password(value) or (mixed(value) and len(value) >= 12),
+        any_case=True,
+        within="words_low",
+    ),
+    Rule(
+        "password",
+        "sqlplus expdp impdp",  # `sqlplus scott/…@db`
+        r"(?:sqlplus|expdp|impdp)[^\r\n]{0,60}?\s\\{0,3}[\"']?[\w.$#-]{1,64}/\\{0,3}[\"']?([^\s\"'@\\/]{3,128})",
+        lambda value: not stand_in(value),
+        within="words",
+    ),
+    Rule(
+        "one-time password seed",
+        "otpauth://",
+        r"otpauth://[^\s\"']{1,200}?secret=([A-Za-z2-7]{8,128})",
+    ),
+    Rule(
+        "one-time password seed",
+        "otp 2fa mfa authenticator seed",
+        r"(?:otp|2fa|mfa|authenticator|seed)[\w -]{0,30}?[\"'`]?(?:[:=]| is )[ \t]{0,3}[\"'`]?"
+        r"([A-Z2-7]{16,64}|(?:[a-z2-7]{4} ){3,15}[a-z2-7]{4})(?![\w-])",
+        lambda value: value.isupper() or " " in value,
+        any_case=True,
+        within="words_low",
+    ),
+    Rule(
+        "seed phrase",
+        "mnemonic phrase seed",
+        r"(?:mnemonic|phrase|seed)[\w -]{0,30}?[\"'`]?(?:[:=]| is )[ \t]{0,3}[\"'`]?"
+        r"((?:[a-z]{3,8} ){11,23}[a-z]{3,8})(?![\w-])",
+        any_case=True,
+        within="words_low",
     ),
 )
 

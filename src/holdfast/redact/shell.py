@@ -1,70 +1,320 @@
-"""Passwords on command lines whose flags do not say so: `mysql -pX`, `curl -u user:X`."""
+"""Passwords on command lines whose flags do not say so: `mysql -pX`, `curl -u user:X`.
+
+A command is cut into its arguments; the table says which of them is the password.
+"""
 
 from __future__ import annotations
 
 import re
 
 from holdfast.redact.finding import Finding
-from holdfast.redact.rule import places
-from holdfast.redact.value import is_password, stand_in
+from holdfast.redact.rule import begins, places
+from holdfast.redact.value import (
+    is_password,
+    is_phrase,
+    is_random,
+    like_a_password,
+    mixed,
+    stand_in,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from holdfast.redact.page import Page
 
-LONGEST_CHARS = 2000
-_VALUE = r"(?:\\?[\"'])?([^\s\x1b\"'\\]{3,})"
+    Argument = re.Match[str]
+
+LONGEST_CHARS, MOST_ARGUMENTS, LONGEST_ARGUMENT = 2000, 60, 256
 _ENDS = r"\n|\\n|&&|\|\||;"  # of one command; escaped line ends too
-# tool: the flag that takes a password. `-p` alone means a port, a path or a project elsewhere.
+_ARGUMENT = (
+    r"(?:\\{0,3}\"[^\"\\\r\n]{0,256}\\{0,3}\"|\\{0,3}'[^'\\\r\n]{0,256}\\{0,3}'"
+    r"|[^\s\"'\\\x1b`]{1,512}+|\\(?![nr])[^\s\"']?|[\"'`\\\x1b])+"
+)
+# Tools, and the flags that give them a password: `-p` as the next argument, `-p*` glued to it,
+# `-p?` either way, `login -p` only behind that verb. Elsewhere `-p` is a port, a path, a project.
 _FLAGS = {
-    "mysql": rf"\s-p{_VALUE}",
-    "mariadb": rf"\s-p{_VALUE}",
-    "sshpass": rf"\s-p\s?{_VALUE}",
-    "mongo": rf"\s-p\s{_VALUE}",
-    "redis-cli": rf"\s-a\s{_VALUE}",
-    "login ": rf"\s-p\s{_VALUE}",
-    "sqlcmd": rf"\s-P\s?{_VALUE}",
-    "ldap": rf"\s-w\s{_VALUE}",
-    "zip": rf"\s-P\s{_VALUE}",
-    "7z": rf"\s-p{_VALUE}",
-    "curl": r"\s(?:-u|--user|--proxy-user)[\s=]?(?:\\?[\"'])?[^\s:\"'\\]{1,80}:([^\s\x1b\"'\\]+)",
-    "smbclient": r"\s-U\s(?:\\?[\"'])?[^\s%\"'\\]{1,80}%([^\s\x1b\"'\\]+)",
-    "openssl": r"(?:\bpass:|\s-k\s)(?:\\?[\"'])?([^\s\x1b\"'\\]{3,})",
-    "htpasswd": r"\s-\w*b\w*\s\S{1,200}\s\S{1,80}\s(?:\\?[\"'])?([^\s\x1b\"'\\]{3,})",
+    "mysql mysqldump mysqladmin mysqlimport mariadb mariadb-dump 7z 7za 7zz rar unrar": "-p* -hp*",
+    "sshpass mongo mongosh mongodump mongorestore mongoexport mongoimport cqlsh rdesktop "
+    "evil-winrm crackmapexec netexec nxc arangosh psexec hydra mqtt useradd usermod": "-p?",
+    "docker podman nerdctl buildah skopeo oras helm az oc cf registry crane": "login -p?",
+    "sqlcmd bcp zip unzip ipmitool mosquitto_pub mosquitto_sub tsql isql fisql": "-P?",
+    "ssh-keygen": "-N -P",
+    "redis-cli keydb-cli valkey-cli redis-benchmark": "-a",
+    "ldapsearch ldapadd ldapmodify ldapdelete ldapwhoami ldappasswd ldapmodrdn": "-w -s -a",
+    "nuget": "-k -ApiKey",
+    "dotnet": "push -k",
+    "openssl": "-k -K -passin -passout -pass",
+    "plink pscp psftp putty kitty": "-pw",
+    "xfreerdp wfreerdp xfreerdp3": "/p:*",
+    "schtasks": "/rp /p",
+    "cmdkey": "/pass:*",
+    "snmpget snmpwalk snmpset snmpbulkwalk": "-c -A -X",
+    "doctl snyk glab vercel netlify railway supabase sentry-cli flyctl fly": "-t",
 }
-_LOGINS = r"(?:docker|podman|nerdctl|buildah|skopeo|oras|registry|\baz|\boc) \Z"
-
-
-_FED = "chpasswd"  # reads `user:password` from what is piped into it
-_PIPED = r"[\w.-]{1,64}:([^\s:\x1b\"'\\|]{3,128})\\?[\"']?\s{0,4}\|\s{0,4}(?:sudo\s{1,4})?\Z"
+# Tools that take user and password in one argument, and what parts the two.
+_BOTH = {
+    "curl wget http https httpie xh ab siege": (":", "-u? --user --proxy-user -U -a --auth -A"),
+    "smbclient smbmap rpcclient winexe smbget": ("%", "-U? --user"),
+    "lftp": (",", "-u? --user"),
+}
+# Verbs, and behind them so many arguments, of which the last is the password.
+_ARGUMENTS = {
+    "rabbitmqctl": "add_user:2 change_password:2 authenticate_user:2",
+    "mysqladmin": "password:1",
+    "net": "user:2 use:3",
+    "bw": "unlock:1 login:2",
+    "vault": "login:1 unseal:1",
+    "wpa_passphrase": ":2",
+    "htpasswd": ":3",
+    "cargo snyk wandb": "login:1 auth:1",
+}
+_ANY_BOTH = (" -u ", " -a ", " --auth ", " --auth=", " --user ", " --user=", " --creds ",
+             " --cred ", " --userpwd ",
+             " --basic-auth ", " --basic-auth=", " --login ", " --proxy-user ",
+             " --credentials ", " --http-basic ")  # fmt: skip
+# Flags of tools we do not know: the value alone must look like a password, or like a key.
+_PASSWORD_FLAGS = ("-p", "-P", "-pw", "-w", "-upw", "-opw", "-W", "-Z")
+_KEY_FLAGS = (*_PASSWORD_FLAGS, "-t", "-k", "-K", "-a", "-s", "-x", "-T", "-A")
+# Verbs of tools we do not know: one of their arguments does.
+_VERBS = ("auth", "login", "AUTH", "passwd", "adduser", "unseal", "unlock", "revoke", "add_user",
+          "set-password", "http-basic", "smbpasswd", "mosquitto_passwd")  # fmt: skip
+_TWO_VERBS = ("user add", "alias set", "users add", "account add", "user create")
+# What is piped or fed to a command that speaks of secrets, or asks for one.
+_ASKS = (
+    r"(?:passw|passphrase|secret|token|credential|login|\bauth\b|kinit|sudo -\w*S|\bsu\b|luks"
+    r"|cryptsetup|stdin|gpg|openssl|keychain|vault|\bkey)"
+)
+_PIPED = (
+    r"(?:echo|printf)[ \t](?:-\w+[ \t]){0,2}"
+    r"(?:\\{0,3}[\"']%s(?:\\{1,3}n)?(?:%s(?:\\{1,3}n)?)?\\{0,3}[\"'][ \t])?"
+    r"(?:\\{0,3}(?P<q>[\"'])(?P<quoted>[^\"'\r\n|]{3,128}?)(?:\\{1,3}n)?\\{0,3}(?P=q)"
+    r"|(?P<bare>[^\s\"'|]{3,128}))"
+    r"(?:[ \t][^|\r\n]{0,80})?[ \t]{0,4}\|(?P<to>[^|\r\n]{0,120})"
+)
+_HERE = (
+    r"<<<[ \t]{0,2}(?:\\{0,3}(?P<q>[\"'])(?P<quoted>[^\"'\r\n]{3,128}?)\\{0,3}(?P=q)"
+    r"|(?P<bare>[^\s\"'\\|]{3,128}))"
+)
+_HEAD_CHARS = 240
+_COLOUR = r"\x1b\[[0-9;]{0,7}m|\\u001b\[[0-9;]{0,7}m"
+_GLUED = (
+    "/",
+    "(",
+    "'",
+    "`",
+    "\\n",
+    "\\t",
+    "|",
+    "=",
+    ":",
+    "{",
+    "→",
+    "+",
+)  # `$(mysql`, `/usr/bin/mysql`
+_TOOLS = frozenset(
+    tool for tools in (*_FLAGS, *_BOTH, *_ARGUMENTS) for tool in tools.split()
+).union(
+    (flag.strip() for flag in _ANY_BOTH),
+    _KEY_FLAGS,
+    _VERBS,
+    (both.split()[-1] for both in _TWO_VERBS),
+)
 
 
 def scan(page: Page) -> Iterator[Finding]:
-    text = page.text
-    for at in places(text, _FED) if _FED in page.words else ():
-        head = max(0, at - 240)
-        match = re.compile(_PIPED).search(text, head, at)
-        if match and is_password(match[1], literal=True):
-            yield Finding("password", *match.span(1))
-    for tool, flag in _FLAGS.items():
-        at = text.find(tool) if tool.rstrip() in page.words else -1
-        while at >= 0:
-            end = _command_end(text, at)
-            yield from _passwords(text, tool, flag, at, end)
-            at = text.find(tool, end)
+    there = _tools(page)
+    if there:
+        yield from _found(page, there)
+    yield from _fed(page)
+
+
+def _tools(page: Page) -> frozenset[str]:
+    """Which of our tools and flags stand in the text, by set rather than one search for each."""
+    words = re.sub(_COLOUR, " ", page.words) if "\x1b" in page.words else page.words
+    for glue in _GLUED:
+        words = words.replace(glue, f"{glue} " if glue == "=" else " ")
+    apart = words.split()
+    if "\n-" in page.text or page.text[:1] == "-" or "\\n-" in page.text:  # lines a diff takes out
+        apart += [word[1:] for word in apart if word[0] == "-"]
+    return _TOOLS.intersection(apart)
+
+
+def _found(page: Page, there: frozenset[str]) -> Iterator[Finding]:
+    for tools, flags in _FLAGS.items():
+        for arguments in _commands(page, there, tools):
+            yield from _passwords(_flagged(arguments, flags))
+    for tools, (mark, flags) in _BOTH.items():
+        for arguments in _commands(page, there, tools):
+            yield from _parted(_flagged(arguments, flags), mark)
+    for tools, verbs in _ARGUMENTS.items():
+        for arguments in _commands(page, there, tools):
+            yield from _passwords(_counted(arguments, verbs), literal=tools != "net")
+    yield from _anybody(page, there)
+    yield from _any_flag(page, there)
+    yield from _any_verb(page, there)
+
+
+def _commands(page: Page, there: frozenset[str], tools: str) -> Iterator[list[Argument]]:
+    """The arguments of each command that begins with one of these tools."""
+    for tool in tools.split():
+        if tool not in there:
+            continue
+        told, end = f"{tool} ", 0
+        for at in places(page.text, told):
+            if at >= end and _begins(page.text, at):
+                end = _command_end(page.text, at + len(told))
+                yield _arguments(page.text, at + len(told), end)
+
+
+def _begins(text: str, at: int) -> bool:
+    """`begins` of a rule, and `not-mysql` is another tool; `-mysql` is a line a diff takes out."""
+    if text[at - 1 : at] == "-":
+        return at == 1 or text[at - 2] == "\n" or text[max(0, at - 3) : at - 1] == "\\n"
+    return begins(text, at) and text[at - 1 : at] != "."
 
 
 def _command_end(text: str, at: int) -> int:
-    match = re.compile(_ENDS).search(text, at, at + LONGEST_CHARS)
-    return match.start() if match else min(len(text), at + LONGEST_CHARS)
+    """A backslash at the end of a line carries the command on."""
+    stop = at + LONGEST_CHARS
+    for match in re.compile(_ENDS).finditer(text, at, stop):
+        if match[0] not in ("\n", "\\n") or not text[at : match.start()].endswith("\\"):
+            return match.start()
+    return min(len(text), stop)
 
 
-def _passwords(text: str, tool: str, flag: str, at: int, end: int) -> Iterator[Finding]:
-    if tool == "login " and not re.search(_LOGINS, text[max(0, at - 24) : at]):
+def _arguments(text: str, at: int, end: int) -> list[Argument]:
+    found = re.compile(_ARGUMENT).finditer(text, at, end)
+    return [one for _, one in zip(range(MOST_ARGUMENTS), found, strict=False)]
+
+
+Place = tuple[str, int, int]
+
+
+def _place(one: Argument, skip: int = 0) -> Place:
+    """An argument without its quotes, and where it stands; JSON around it is not part of it."""
+    text = one[0][skip:]
+    inner = text.lstrip("\\\"'`")
+    opened = text[: len(text) - len(inner)].strip("\\")[-1:]
+    value = re.split(opened or "[\"'`]", inner, maxsplit=1)[0].rstrip("\\")
+    start = one.start() + len(one[0]) - len(inner)
+    return value, start, start + len(value)
+
+
+def _next(text: str, at: int) -> Place:
+    found = re.compile(_ARGUMENT).search(text, at, at + LONGEST_ARGUMENT)
+    return _place(found) if found else ("", at, at)
+
+
+def _flagged(arguments: Sequence[Argument], flags: str) -> Iterator[Place]:
+    words = [one[0] for one in arguments]
+    verbs = [flag for flag in flags.split() if flag[0] not in "-/"]
+    if verbs and not any(verb in words for verb in verbs):
         return
-    for match in re.compile(flag).finditer(text, at, end):
-        value = match[1]
-        if is_password(value, literal=True) or (tool == "curl" and not stand_in(value)):
-            yield Finding("password", *match.span(1))
+    for flag in flags.split():
+        name, how = (flag[:-1], flag[-1]) if flag[-1] in "*?" else (flag, "")
+        for number, word in enumerate(words):
+            if word == name and how != "*" and number + 1 < len(words):
+                yield _place(arguments[number + 1])
+            elif how and word.startswith(name) and len(word) > len(name) and word[1] != "-":
+                yield _place(arguments[number], len(name))
+            elif word.startswith(name + "=") and name.startswith("--"):
+                yield _place(arguments[number], len(name) + 1)
+
+
+def _counted(arguments: Sequence[Argument], verbs: str) -> Iterator[Place]:
+    words = [one[0] for one in arguments]
+    for told in verbs.split():
+        verb, _, count = told.partition(":")
+        if verb and verb not in words:
+            continue
+        after = arguments[words.index(verb) + 1 :] if verb else arguments
+        plain = [one for one in after if one[0][0] not in "-/<>|"]
+        if len(plain) >= int(count):
+            yield _place(plain[int(count) - 1])
+
+
+def _passwords(places_: Iterator[Place], *, literal: bool = True) -> Iterator[Finding]:
+    for value, start, end in places_:
+        for mark in ("pass:", "file:", "env:", "stdin", "fd:"):  # as openssl names its sources
+            if value.startswith(mark):
+                value, start = (value[5:], start + 5) if mark == "pass:" else ("", end)
+        if value and value[0] not in "-/$" and is_password(value, literal):
+            yield Finding("password", start, end)
+
+
+def _parted(places_: Iterator[Place], mark: str) -> Iterator[Finding]:
+    for value, _, end in places_:
+        user, parted, secret = value.partition(mark)
+        if parted and user and secret and not stand_in(secret):
+            yield Finding("password", end - len(secret), end)
+
+
+def _anybody(page: Page, there: frozenset[str]) -> Iterator[Finding]:
+    """`--auth user:password` of a tool we do not know."""
+    for flag in _ANY_BOTH:
+        if flag.strip() not in there:
+            continue
+        for at in places(page.text, flag):
+            value, _, end = _next(page.text, at + len(flag))
+            user, colon, secret = value.partition(":")
+            if colon and user and "/" not in value and _sure(secret):
+                yield Finding("password", end - len(secret), end)
+
+
+def _sure(secret: str) -> bool:
+    return is_password(secret, literal=False) and not secret.isdigit()
+
+
+def _any_flag(page: Page, there: frozenset[str]) -> Iterator[Finding]:
+    for flag in _KEY_FLAGS:
+        if flag not in there:
+            continue
+        for at in places(page.text, f" {flag} "):
+            value, start, end = _next(page.text, at + len(flag) + 2)
+            if is_random(value) or (flag in _PASSWORD_FLAGS and _in_a_command(value)):
+                yield Finding("password", start, end)
+
+
+def _any_verb(page: Page, there: frozenset[str]) -> Iterator[Finding]:
+    for verb in (*_VERBS, *_TWO_VERBS):
+        if verb.split()[-1] not in there:
+            continue
+        for at in places(page.text, f"{verb} "):
+            after = at + len(verb) + 1
+            if not _begins(page.text, at):
+                continue
+            for one in _arguments(page.text, after, _command_end(page.text, after))[:6]:
+                value, start, end = _place(one)
+                if is_random(value) or (_in_a_command(value) and mixed(value)):
+                    yield Finding("password", start, end)
+
+
+def _in_a_command(value: str) -> bool:
+    return like_a_password(value) and not re.search(r"[/:=,(){}]", value)
+
+
+def _fed(page: Page) -> Iterator[Finding]:
+    text = page.text
+    for word in ("echo ", "printf "):
+        for at in places(text, word) if " |" in text and word.strip() in page.words else ():
+            match = re.compile(_PIPED).match(text, at)
+            if match and re.search(_ASKS, match["to"]):
+                yield from _given(match, user="chpasswd" in match["to"])
+    for at in places(text, "<<<"):
+        match = re.compile(_HERE).match(text, at)
+        line = text[max(text.rfind("\n", 0, at), at - _HEAD_CHARS, 0) : at]
+        if match and re.search(_ASKS, line):
+            yield from _given(match, user="chpasswd" in line)
+
+
+def _given(match: re.Match[str], *, user: bool) -> Iterator[Finding]:
+    group = "quoted" if match["quoted"] is not None else "bare"
+    value, start = match[group], match.start(group)
+    if user and ":" in value:
+        start, value = start + value.index(":") + 1, value.partition(":")[2]
+    if "=" in value[:24] and "\\n" in value:  # fields, as `git credential` reads them
+        return
+    if is_phrase(value, True) if " " in value else is_password(value, literal=True):
+        yield Finding("password", start, start + len(value))

@@ -37,8 +37,23 @@ _STOCK = frozenset(_STOCK_WORDS.split())
 JUDGED_CHARS = 120  # enough to tell; a judgement must not cost more for a longer bait
 REMEMBERED = 512  # bait says the same again and again; judging it costs 0.1 ms
 _MASKS = "*.xX•…#-_?0"
+# A sentence about a password has one of these; a phrase that is one seldom does.
+_PROSE = (
+    "a an and are at be by can cannot character characters char chars contain contains could does "
+    "enter entered error expired failed field for from has have here if in incorrect invalid is it "
+    "least length match matches missing must no not of on or please required reset should than "
+    "that the their this to too use used user users using valid want was we were will with without "
+    "wrong you your updated changed forgot confirm new current old repeat again show hide"
+)
+_PROSE_WORDS = frozenset(_PROSE.split())
+_FILL_IN = (
+    r"(?:change|replace|fill|insert|put|add|set|enter)[_-]?(?:me|this|it|in|with|your|here)"
+    r"|todo|your[_-]"
+)
 _HEX = "0123456789abcdef"
 _NO_WORD = r"[0-9!@#$%^&*+~?]"
+_NO_VOWEL = "[bcdfghjklmnpqrstvwxz]{5}"
+_SYMBOL = r"[!@#$%^&*+~?]"
 _WORDS = r"[A-Za-z]+|[0-9]+"
 _CODE = r"[A-Za-z_$][\w$]*(?:(?:\??\.|::|->)[A-Za-z_$][\w$]*)+(?:\(.*\))?\Z"
 _VARIABLE = r"[$%@#!&]{0,2}[({]|\$\w|%\w+%\Z|%[sdr]\Z|<[^<>]*>?\Z|\{.*\}\Z|__\w+__\Z|&\w+\Z|\*\w+\Z"
@@ -52,6 +67,7 @@ _ELSEWHERE = (
     "op://",
     "arn:",
 )
+_A_NAME = r"[A-Z][A-Z0-9]*(?:_[A-Z0-9]+)+\Z"  # E2B_API_KEY
 _NOT_A_VALUE = r"[\w+.-]+://|[./~]*/|[A-Za-z]:[\\/]|[@.][\w/]|[\w-]+(?:/[\w.-]+)+\.\w{1,5}\Z"
 
 
@@ -77,6 +93,10 @@ def stand_in(value: str) -> bool:
     low = value.lower()
     if re.match(r".{0,12}\b(?:your|my)[_-]", low) and not mixed(value[-12:]):
         return True
+    if re.match(_FILL_IN, low) and not mixed(value[-12:]):
+        return True
+    if re.match(_A_NAME, value) and re.search("KEY|TOKEN|SECRET|PASS|AUTH|CRED|_URL|_ID", value):
+        return True
     return all(word in _STOCK for word in re.findall(_WORDS, low))
 
 
@@ -97,6 +117,19 @@ def random_looking(value: str) -> bool:
 def unlike_a_hash(value: str) -> bool:
     """Long and random, and not the hex of a commit: enough beside a name without any sign."""
     return len(value) >= 20 and random_looking(value) and bool(value.lower().strip(_HEX))
+
+
+def is_made_up(value: str) -> bool:
+    """Eight or more letters and digits in turns, or with symbols: enough behind `password`."""
+    if (
+        len(value) < 8
+        or not value.lower().strip(_HEX)
+        or not re.search("[A-Za-z].*[A-Za-z]", value)
+    ):
+        return False
+    return mixed(value) and (
+        re.search("[A-Z]", value) is not None or re.search(_SYMBOL, value) is not None
+    )
 
 
 def turns(value: str) -> float:
@@ -121,11 +154,11 @@ def is_password(value: str, literal: bool) -> bool:
 def _is_password(value: str, literal: bool) -> bool:
     if len(value) < 4 or stand_in(value) or re.match(_NOT_A_VALUE, value):
         return False
-    if re.match(_CODE, value) and turns(value) < 0.25:
+    if re.match(_CODE, value) and turns(value) < 0.25 and not re.search("[0-9]{3}", value):
         return False
     if literal:
         return not (value.isalpha() and value[0].isupper() and value[1:].islower())
-    return _has_digit_or_symbol(value) and "password" not in value.lower()
+    return is_gibberish(value) or (_has_digit_or_symbol(value) and "password" not in value.lower())
 
 
 def _has_digit_or_symbol(value: str) -> bool:
@@ -145,11 +178,89 @@ def _is_key(value: str, literal: bool) -> bool:
         return False
     if not re.search("[A-Za-z]", value):
         return False
+    if is_gibberish(value):
+        return True
     if literal:
-        if value.isalpha() and value.islower():  # one long word is no name: `mysupersecretkey`
+        if value.isalpha() and (value.islower() or value.isupper()):  # `mysupersecretkey`
             return len(value) >= 16
-        return random_looking(value) or any(char.isdigit() for char in value)
+        odd = len(value) >= 12 and re.search(rf"\w{_SYMBOL}\w", value) is not None
+        return odd or random_looking(value) or any(char.isdigit() for char in value)
     return random_looking(value) and not re.match(r"[\d.:_-]+\Z", value)
+
+
+def is_strong(value: str, hash_too: bool) -> bool:
+    """Long and random beyond doubt: asked where the name alone does not say much."""
+    if len(value) < 16 or not _is_key(value[:JUDGED_CHARS], False) or is_uuid(value):
+        return False
+    return hash_too or bool(value.lower().rpartition(":")[2].strip(_HEX))
+
+
+def is_random(value: str) -> bool:
+    """Made by a machine beyond doubt: a long part of it changes between letters and digits."""
+    if len(value) < 16 or stand_in(value) or is_uuid(value) or value.count("/") > 3:
+        return False
+    part = max(re.split(r"[^A-Za-z0-9]", value[:JUDGED_CHARS]), key=len)
+    if not part.lower().strip(_HEX):
+        return len(part) >= 32 and part != value and ":" not in value[:-32]
+    if not any(map(str.isdigit, part)):
+        return is_gibberish(part)
+    return len(part) >= 12 and turns(part) >= 0.3
+
+
+def is_gibberish(value: str) -> bool:
+    """Letters, and no word: five consonants in a row, or capitals anywhere."""
+    letters = value.replace("_", "").replace("-", "")
+    if len(letters) < 12 or not (letters.isascii() and letters.isalpha()):
+        return False
+    if letters.islower() or letters.isupper():
+        return letters == value and re.search(_NO_VOWEL, letters.lower()) is not None
+    humps = re.findall("[A-Z]?[a-z]+|[A-Z]+", letters)
+    return len(letters) < 2.6 * len(humps) or any(
+        re.search(_NO_VOWEL, hump.lower()) for hump in humps if hump[-1].islower()
+    )
+
+
+def like_a_password(value: str) -> bool:
+    """Eight or more letters and digits with capitals or symbols, and neither path nor version."""
+    if (
+        not 8 <= len(value) <= 64
+        or stand_in(value)
+        or re.search(r"://|\.[a-z]{1,5}\Z|\A[./~@-]", value)
+    ):
+        return False
+    if sum(map(str.isdigit, value)) < 2 or not re.search("[A-Za-z]{2}", value) or is_uuid(value):
+        return False
+    return re.search("[A-Z]", value) is not None or re.search(_SYMBOL, value) is not None
+
+
+def is_phrase(value: str, named_in_env: bool) -> bool:
+    """Several words as a password: `my dog Rex 1987`, and not `Enter your password`."""
+    value = value[:JUDGED_CHARS]
+    if (
+        stand_in(value)
+        or len(value) < 8
+        or re.search(r"[.:?…](?:\s|\Z)|[<>{}()=\[\]|]|%[sd]", value)
+    ):
+        return False
+    words = re.findall(r"[a-z]+", value.lower())
+    if not words:
+        return False
+    odd = [word for word in words if word not in _PROSE_WORDS and word not in _STOCK]
+    if named_in_env or (
+        re.search(r"[A-Za-z]", value)
+        and re.search(r"[0-9]{2}|[0-9]\S*[A-Za-z]|[!@#$%^&*+~]", value)
+    ):
+        return bool(odd) and "character" not in value.lower()
+    return value.islower() and len(odd) >= 3 and _PROSE_WORDS.isdisjoint(words)
+
+
+def is_hex(value: str) -> bool:
+    """Letters and digits of a hexadecimal number, and no plain number."""
+    return not value.lower().strip(_HEX) and not value.isdigit() and not value.isalpha()
+
+
+def is_uuid(value: str) -> bool:
+    return len(value) == 36 and value.count("-") == 4
 
 
 def _is_code(value: str, literal: bool) -> bool:

@@ -1,0 +1,142 @@
+"""Names that say a secret follows: `DB_PASSWORD`, `apiKey`, `fernet-key`, `psk`.
+
+A name is SURE where it can hardly mean anything else, and a HINT where it often does: behind a
+hint the value must be long and random as well. WEAK is a hint that hashes follow too.
+"""
+
+from __future__ import annotations
+
+import re
+
+SURE, HINT, WEAK = 3, 2, 1
+
+
+class Name:
+    """A word, the kind it names, whether it names a password, and whether it stands for itself."""
+
+    __slots__ = ("apart", "far", "kind", "level", "password", "word")
+
+    def __init__(
+        self,
+        word: str,
+        kind: str,
+        *,
+        password: bool = False,
+        apart: bool = False,
+        level: int = SURE,
+    ) -> None:
+        self.word = word
+        self.kind = kind
+        self.password = password
+        self.apart = apart  # found inside other words too, so it must begin one
+        self.level = level
+        self.far = word not in ("pass", "pw", "passwd")  # may stand some words before its value
+
+
+_PASSWORDS = (
+    "password passwd passphrase passcode passwort kennwort contraseña contrasena senha пароль 密码 "
+    "パスワード wachtwoord parola lösenord heslo hasło clave pwd"
+)
+_SHORT_PASSWORDS = "pass pw psk passw"
+_SECRETS = "secret token credential oauth _auth setcookie erlang_cookie"
+_HINTS = "auth creds cred pat jwt otp totp seed login appid bearer sid hmac pepper authtoken"
+_SAME = {"credentials": "credential"}
+ALL = (
+    *(Name(word, "password", password=True) for word in _PASSWORDS.split()),
+    *(Name(word, "password", password=True, apart=True) for word in _SHORT_PASSWORDS.split()),
+    *(
+        Name(word, word if word in ("secret", "credential") else "token")
+        for word in _SECRETS.split()
+    ),
+    *(Name(word, _SAME[word]) for word in _SAME),
+    Name("key", "key", apart=True),
+    *(Name(word, "key", apart=True, level=HINT) for word in _HINTS.split()),
+)
+# What a key is called that opens something …
+_TO_SOMETHING = (
+    "api access private secret auth account encryption encrypt decryption signing sign signature "
+    "master license service storage webhook app application admin deploy subscription ssh gpg pgp "
+    "integration client consumer hmac jwt session cookie bot server rest merchant vault unseal "
+    "recovery fernet aes rsa ed25519 wireguard wg preshared shared root org team bearer refresh "
+    "personal hec"
+)
+_KEYS_TO_SOMETHING = tuple(_TO_SOMETHING.split())
+# … and what it is called where it is the name of a thing.
+_OF_THINGS = (
+    "public publishable pub cache primary foreign partition sort row object s3 idempotency dedup "
+    "dedupe query translation i18n locale host index lookup hash unique group order config "
+    "registry hot shortcut arrow enter map dict json column field prop react item sorting "
+    "composite natural "
+    "surrogate candidate issue project jira ticket feature flag state storybook redux no any each "
+    "same first last this that the a one other every keyboard modifier escape tab delete"
+)
+_KEYS_OF_THINGS = tuple(_OF_THINGS.split())
+_NO_PASS = ("by", "com", "tres", "sur", "under", "over")  # bypass, compass …
+TAILS = ("base", "value", "prod", "production", "dev", "development", "staging", "stage", "live",
+         "test", "local", "old", "new", "primary", "secondary", "default", "b64", "base64", "raw",
+         "hex", "string", "str", "txt", "text", "plain", "data", "phrase", "salt", "hash",
+         "ident")  # fmt: skip
+_BEFORE_CHARS, _CONTEXT_CHARS, _AHEAD_CHARS = 20, 60, 200
+_PARTS = "_-. "
+_VALUE_AHEAD = r"...[^\w\s]?[\s:=>(\\\"']{1,16}[^\s\"'`,;)]{8}"
+_LONG = r"[A-Za-z0-9+/=_.~:%-]{16}"
+_SECRETIVE = (  # `"Jwt": { "Key": …`
+    r"(?:jwt|crypt|secret|auth|sign|cipher)[\"'\]]{0,2}\s{0,4}(?::|=>?)[^{}\[\]]{0,8}[{\[]"
+    r"[^{}\[\]]{0,60}\Z"
+)
+
+
+def telling(text: str, low: str, name: Name, at: int) -> int:
+    """What the name at this place says: SURE, a HINT, or 0 where it says nothing."""
+    if name.word == "key":
+        return _key(text, low, at)
+    if name.level == HINT and not _long_ahead(text, at):
+        return 0
+    if not name.apart or begins_word(text, at, len(name.word)):
+        return name.level
+    return SURE if name.word == "pass" and not low[:at].endswith(_NO_PASS) else 0
+
+
+def _key(text: str, low: str, at: int) -> int:
+    """What stands before it tells: `api_key` opens something, `cache key` names a thing."""
+    last = low[at - 1 : at]
+    if last not in _PARTS and not last.isalnum():
+        return _key_alone(text, low, at)
+    before = low[max(0, at - _BEFORE_CHARS) : at].rstrip(_PARTS)
+    if not before[-1:].isalpha():
+        return _key_alone(text, low, at)
+    if before.endswith(_KEYS_TO_SOMETHING):
+        return SURE
+    said = _long_ahead(text, at) and begins_word(text, at, 3)
+    return HINT if said and not before.endswith(_KEYS_OF_THINGS) else 0
+
+
+def _key_alone(text: str, low: str, at: int) -> int:
+    if not re.compile(_VALUE_AHEAD).match(text, at):
+        return 0
+    return SURE if re.search(_SECRETIVE, low[max(0, at - _CONTEXT_CHARS) : at]) else WEAK
+
+
+def _long_ahead(text: str, at: int) -> bool:
+    """Behind a hint only a long value counts: most places are passed over by this look alone."""
+    return re.compile(_LONG).search(text, at, at + _AHEAD_CHARS) is not None
+
+
+def qualified(low: str, at: int) -> bool:
+    """ "access token", "client secret": said of nothing but a secret."""
+    return low[max(0, at - _BEFORE_CHARS) : at].rstrip("_-. ").endswith(_KEYS_TO_SOMETHING)
+
+
+def begins_word(text: str, at: int, length: int) -> bool:
+    """`db_pass`, `dbPass`, `DBPASS`, and not `bypass` or `monkey`."""
+    if at == 0 or not text[at - 1].isalnum():
+        return True
+    if not text[at].isupper():
+        return text[at - 1].isdigit() or text[max(0, at - 2) : at] in ("\\n", "\\t", "\\r")
+    return text[at - 1].islower() or text[at : at + length].isupper()
+
+
+def ends(low: str, end: int) -> bool:
+    """ "Passed" and "tokens" are other words: the name ends here, or in a tail of its own."""
+    follows = low[end : end + 1]
+    return not (follows.isascii() and follows.isalpha()) or low.startswith(TAILS, end)
