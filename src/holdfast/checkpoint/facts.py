@@ -187,6 +187,7 @@ class Facts(msgspec.Struct):
     dependencies: dict[str, list[str]] = {}  # of the manifests read or written, newest last
     restored: dict[str, int] = {}  # files the client reads back by itself, oldest first
     read_from: str = ""  # see `same_file`
+    told: list[int] = []  # lines that told a secret with its name, to know it without
 
 
 def save(facts: Facts) -> bytes:

@@ -22,8 +22,9 @@ from holdfast.plan import past, read
 from holdfast.plan.make import make
 from holdfast.plan.mermaid import mermaid as mermaid_text
 from holdfast.plan.picture import svg as picture
-from holdfast.plan.said import counted
+from holdfast.plan.said import counted, named
 from holdfast.plan.workflow import Workflow, as_json
+from holdfast.redact import redact_each
 from holdfast.settings import load as settings_load
 from holdfast.wire.inert import inert
 
@@ -64,7 +65,7 @@ def plan(
     if svg is not None:
         write_drawing(picture(found), svg)
     if as_plain:
-        click.echo(json.dumps(as_json(found), indent=2))
+        click.echo(json.dumps(redact_each(as_json(found)), indent=2))
     elif mermaid:
         click.echo(mermaid_text(found), nl=False)
     else:
@@ -92,7 +93,7 @@ def _run_words(file: Path, project: Path | None, window: int | None) -> str:
 
 def show_notes(notes: Sequence[str]) -> None:
     for words in notes[:MOST_NOTES]:
-        click.echo(f"  note: {inert(words)}", err=True)
+        click.echo(f"  note: {named(words)}", err=True)
     if len(notes) > MOST_NOTES:
         click.echo(f"  and {len(notes) - MOST_NOTES:,} more notes: --json has all", err=True)
 

@@ -118,9 +118,9 @@ def _beneath(piece: Piece) -> Iterator[str]:
 def _cut(piece: Piece) -> str:
     files = piece.task.files
     if len(files) == 1 and piece.task.part:
-        return inert(files[0], 300)
+        return short(named(files[0]), 300)
     which = f"{listed(files, MOST_FILES)}: " if piece.task.part else ""
-    return inert(f"{which}{piece.cut}", 300)
+    return short(named(f"{which}{piece.cut}"), 300)
 
 
 def _is_range(piece: Piece) -> bool:

@@ -13,6 +13,7 @@ from holdfast.conductor.conduct import Conductor
 from holdfast.conductor.job import Job
 from holdfast.plan.room import Room
 from holdfast.plan.said import about, named, nothing_left
+from holdfast.redact import redact_each
 from holdfast.wire.inert import inert
 
 SHOWN_LINES = 6
@@ -24,9 +25,9 @@ def show(conductor: Conductor, room: Room, warning: str, as_plain: bool) -> None
     batches = list(conductor.ahead.jobs(flow))
     if as_plain:
         if warning:
-            click.echo(f"  note: {inert(warning)}", err=True)
+            click.echo(f"  note: {named(warning)}", err=True)
         listed = [_plain(conductor, job) for batch in batches for job in batch]
-        click.echo(json.dumps(listed, indent=2))
+        click.echo(json.dumps(redact_each(listed), indent=2))
         return
     click.echo(f"room: {room.fresh_tokens:,} tokens a batch ({room.basis})")
     for batch in batches:
@@ -35,7 +36,7 @@ def show(conductor: Conductor, room: Room, warning: str, as_plain: bool) -> None
     if not batches:
         click.echo(nothing_left(len(flow.done)))
     for words in filter(None, (warning, *conductor.report.notes)):
-        click.echo(f"  note: {inert(words)}", err=True)
+        click.echo(f"  note: {named(words)}", err=True)
 
 
 def _plain(conductor: Conductor, job: Job) -> dict[str, object]:

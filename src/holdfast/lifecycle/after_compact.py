@@ -57,7 +57,8 @@ def _left_out(state: State, folder: str, summary: str) -> str:
 
 def _composed(state: State, folder: str, summary: str) -> str:
     """As after any compaction, with our first brief counted among what is there."""
-    facts, summary = keeping.facts_of(state, folder), redact(summary)
+    facts = keeping.facts_of(state, folder)
+    summary = keeping.known_secrets(state, facts).without_in(redact(summary))
     claims = contradicted(facts, summary)
     given = places.read_small(f"{folder}/brief.txt", 1 << 16).decode("utf-8", "replace")
     facts.summary, facts.since_summary = f"{summary}\n{given}", 0

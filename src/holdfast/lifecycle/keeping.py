@@ -17,6 +17,7 @@ from holdfast.checkpoint import same_file, workflow_state
 from holdfast.checkpoint.document import Document, cleaned, texts, with_snapshot
 from holdfast.checkpoint.errors import NotKept
 from holdfast.checkpoint.extract import Extractor
+from holdfast.checkpoint.extract.secrets import Known
 from holdfast.checkpoint.facts import Facts
 from holdfast.checkpoint.keep import Kept, keep
 from holdfast.checkpoint.sections import sections_of, snapshot_of
@@ -127,6 +128,13 @@ def _content(state: State, folder: str) -> tuple[dict[str, list[str]], dict[str,
 def without_secrets(facts: Facts) -> Facts:
     """For whoever quotes them: a secret that is cut in two is not found any more."""
     return known.load(redact(known.save(facts).decode()).encode()) or facts
+
+
+def known_secrets(state: State, facts: Facts) -> Known:
+    """Those the session told with their names, for words that come from elsewhere."""
+    known = Known()
+    known.hear_again(state.transcript, facts.told)
+    return known
 
 
 def _remembered(path: str, facts: Facts) -> Facts | None:

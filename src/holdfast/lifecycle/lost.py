@@ -10,7 +10,6 @@ from holdfast.brief.claims import contradicted
 from holdfast.brief.compose import Brief, compose
 from holdfast.brief.item import Claim
 from holdfast.checkpoint.extract import Extractor
-from holdfast.checkpoint.facts import Facts
 from holdfast.lifecycle.keeping import without_secrets
 from holdfast.redact import redact
 from holdfast.transcript import Summary, read
@@ -29,8 +28,9 @@ def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> Lo
     last = _last_summary(path, sidechain)
     if last is None:
         return None
-    facts = without_secrets(_facts_before(path, last.offset, sidechain))
-    facts.summary, facts.since_summary = redact(last.text), 0
+    extractor = Extractor(sidechain=sidechain)
+    facts = without_secrets(extractor.read(path, until=last.offset))
+    facts.summary, facts.since_summary = extractor.known.without_in(redact(last.text)), 0
     return Lost(compose(facts, max_tokens), contradicted(facts, facts.summary))
 
 
@@ -40,12 +40,3 @@ def _last_summary(path: Path, sidechain: bool) -> Summary | None:
         if isinstance(entry, Summary) and entry.is_sidechain is sidechain:
             found = entry
     return found
-
-
-def _facts_before(path: Path, offset: int, sidechain: bool) -> Facts:
-    extractor = Extractor(sidechain=sidechain)
-    for entry in read(path):
-        if entry.offset >= offset:
-            break
-        extractor.feed(entry)
-    return extractor.facts

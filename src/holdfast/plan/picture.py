@@ -15,7 +15,6 @@ from holdfast.plan.mermaid import MOST_BATCHES, head
 from holdfast.plan.said import about, counted, listed, named, step_of
 from holdfast.plan.split import Piece
 from holdfast.plan.workflow import Batch, Workflow
-from holdfast.wire.inert import inert
 
 WIDTH, MARGIN, LINE, GAP, BAR, INSET = 720, 24, 18, 34, 10, 10
 LEFT, RIGHT = MARGIN + INSET, WIDTH - MARGIN - INSET
@@ -148,7 +147,7 @@ def _beneath(piece: Piece, numbers: dict[str, str]) -> Iterator[str]:
     if piece.of:
         yield step_of(piece.of.title)
     if piece.task.part:
-        yield inert(listed(piece.task.files, MOST_NAMED))
+        yield named(listed(piece.task.files, MOST_NAMED))
 
 
 def _colour(batch: Batch) -> str:

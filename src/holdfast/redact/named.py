@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from holdfast.redact.assignment import is_telling
+from holdfast.redact.find import redact
 from holdfast.redact.finding import Finding
 from holdfast.redact.value import is_password
 
@@ -23,6 +24,17 @@ def without_named(value: Any, *, told: bool = False) -> Any:
     if isinstance(value, list):
         return [without_named(inner, told=told) for inner in value]
     return _GONE if told and _is_secret(value) else value
+
+
+def redact_each(value: Any) -> Any:
+    """The same value, and no secret in any of its texts, keys among them."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {redact_each(key): redact_each(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [redact_each(inner) for inner in value]
+    return value
 
 
 def _is_secret(value: Any) -> bool:

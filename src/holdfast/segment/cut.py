@@ -11,6 +11,7 @@ import os
 import msgspec
 
 from holdfast.checkpoint import same_file
+from holdfast.checkpoint.extract import secrets
 from holdfast.segment import boundary, identity, turns
 from holdfast.segment.segment import HOT, Segment, mention, moves_on, segment_of
 from holdfast.segment.turn import Turn
@@ -34,6 +35,7 @@ class Cut(msgspec.Struct):
     open: list[Turn] = []
     segments: list[Segment] = []
     seen: dict[str, int] = {}  # in how many segments a word stood
+    told: list[int] = []  # lines that told a secret with its name
 
     @property
     def turn(self) -> int:
@@ -47,13 +49,27 @@ class Cut(msgspec.Struct):
 def read(cut: Cut, path: str | os.PathLike[str], *, sidechain: bool = False) -> Cut:
     """Everything the transcript holds past the place reached before; Unreadable without a file."""
     reader = Reader(path, start=cut.offset)
+    heard: list[tuple[int, str]] = []
     for entry in reader:
         if sidechain or not entry.is_sidechain:
             _take(cut, entry)
+            heard += [(entry.offset, text) for text in secrets.spoken(entry)]
+    cut = _without_secrets(cut, path, heard)
     _name(cut, path)
     cut.offset = reader.offset
     cut.read_from = same_file.sign(os.fspath(path), cut.offset)
     return cut
+
+
+def _without_secrets(cut: Cut, path: str | os.PathLike[str], heard: list[tuple[int, str]]) -> Cut:
+    """Those told with their names, also where they are quoted without."""
+    known = secrets.Known()
+    known.hear_again(path, cut.told)
+    known.hear(heard)
+    if not known.bare:
+        return cut
+    cut.told = sorted(known.lines)[-secrets.MOST_LINES :]
+    return msgspec.json.decode(known.without(save(cut)), type=Cut)
 
 
 def _name(cut: Cut, path: str | os.PathLike[str]) -> None:

@@ -9,6 +9,9 @@ from __future__ import annotations
 import os
 from zlib import crc32
 
+import msgspec
+
+from holdfast.checkpoint.extract.secrets import Known
 from holdfast.store import ids
 from holdfast.wire import places
 from holdfast.work import names
@@ -84,7 +87,19 @@ def _window(name: str, position: Position) -> tuple[Position, list[Deed]]:
         deeds.append(_context(window, story, span))
     if span.last_ms:
         deeds += _seen(window, held)
-    return reached.written(held), [*(span.deeds(window) if deeds else []), *deeds]
+    until, told = reached.written(held), [*(span.deeds(window) if deeds else []), *deeds]
+    return _without_secrets(story.known, until, told)
+
+
+def _without_secrets(
+    known: Known, until: Position, deeds: list[Deed]
+) -> tuple[Position, list[Deed]]:
+    """Each was cleaned by itself; what was told with its name elsewhere goes here."""
+    if not known.bare:
+        return until, deeds
+    data = known.without(msgspec.json.encode(deeds), fits=True)
+    kept = msgspec.json.decode(data, type=list[Deed])
+    return msgspec.json.decode(known.without(msgspec.json.encode(until))), kept
 
 
 def _seen(window: Window, held: Reached) -> list[Deed]:

@@ -53,7 +53,9 @@ class Extractor:
         self._sidechain = sidechain
         self._folder = self.facts.cwd
         self._reads: dict[str, ToolResult] = {}
-        self._heard: list[str] = []  # whatever names were taken from
+        self._heard: list[tuple[int, str]] = []  # whatever names were taken from, and its line
+        self._offset = 0
+        self.known = secrets.Known()
         self._reader: Reader | None = None
 
     def read(self, path: str | os.PathLike[str], until: int | None = None) -> Facts:
@@ -77,9 +79,17 @@ class Extractor:
         said.settle(facts)
         facts.reported_done = said.reports_done(facts)
         self._look_into_reads()
-        self.facts = secrets.forget(facts, self._heard)
-        self._heard.clear()
+        self._forget_secrets(path)
         return self.facts
+
+    def _forget_secrets(self, path: str | os.PathLike[str]) -> None:
+        """Also those told with their names before, and now without them."""
+        if self.facts.told:
+            self.known.hear_again(path, self.facts.told)
+        self.known.hear(self._heard)
+        self._heard.clear()
+        self.facts.told = sorted(self.known.lines)[-secrets.MOST_LINES :]
+        self.facts = secrets.forget(self.facts, self.known)
 
     def _look_into_reads(self) -> None:
         """Names in the files read last; older reads are not worth decoding."""
@@ -87,7 +97,7 @@ class Extractor:
             text = block.text[: names.READ_CHARS]
             if found := names.frequent(text):
                 names.show(self.facts, name, found)
-                self._heard.append(text)
+                self._heard.append((self._offset, text))
         self._reads.clear()
 
     def _take(self, entry: Entry) -> None:
@@ -102,7 +112,7 @@ class Extractor:
                 log.add("ERROR", "extract", f"byte {entry.offset} was passed over: {slip!r}")
 
     def feed(self, entry: Entry) -> None:
-        line = entry.line
+        line, self._offset = entry.line, entry.offset
         if line.is_sidechain and not self._sidechain:
             return
         if line.cwd != self._folder and line.cwd:
@@ -127,7 +137,7 @@ class Extractor:
 
     def _hear(self, text: str) -> None:
         if text and not self.facts.far:
-            self._heard.append(text[: secrets.READ_CHARS])
+            self._heard.append((self._offset, text[: secrets.READ_CHARS]))
 
     def _line(self) -> int:
         """Which line of the transcript this is."""
@@ -150,7 +160,7 @@ class Extractor:
                 given = _input(block)
                 calls.call(facts, block.name, block.id, given, self._place(entry))
                 if not facts.far:
-                    self._heard += secrets.texts(given)
+                    self._heard += [(self._offset, one) for one in secrets.texts(given)]
             elif isinstance(block, Text):
                 self._hear(block.text)
                 said.hear(facts, block.text, self._place(entry))

@@ -4,8 +4,12 @@ A name is cut out of its text before anybody sees what it is the value of. So th
 are gone through, all at once when they have been read, and what is found leaves the facts.
 """
 
+import os
 import re
-from collections.abc import Iterable, Iterator
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import accumulate
 from typing import Any
 
 import msgspec
@@ -15,10 +19,12 @@ from holdfast.checkpoint.facts import Facts
 from holdfast.redact.find import PASSES, find, replaced
 from holdfast.redact.finding import REDACTED, Finding
 from holdfast.redact.value import random_looking
+from holdfast.transcript import Answer, Entry, Prompt, Text, ToolUse, Unreadable
+from holdfast.transcript.reader import read_at
 
 READ_CHARS = 6000  # as much as names are looked for in
 SHORTEST_BARE = 8  # a shorter one, or a plain word, is itself only where its name stands
-MOST_BARE = 200
+MOST_BARE, MOST_LINES = 200, 64
 LONGEST_NAME = 64
 MOST_PARTS = 50
 _WORD = Lazy(r"\w{6,60}", re.ASCII)
@@ -37,21 +43,69 @@ def texts(given: dict[str, Any]) -> Iterator[str]:
                     yield from (one[:READ_CHARS] for one in part.values() if isinstance(one, str))
 
 
-def forget(facts: Facts, heard: Iterable[str]) -> Facts:
-    """The facts less every secret in these texts, wherever else it stands."""
-    pieces: set[str] = set()
-    bare: dict[str, str] = {}
-    text = "\n".join(dict.fromkeys(heard))
-    for _ in range(PASSES):
-        if not (found := find(text)):
-            break
-        for one in found:
-            pieces.update(_words_at(text, one))
-            bare |= dict.fromkeys(text[one.start : one.end].split("\n"), one.placeholder)
-        text = "\n".join(line for line in replaced(text, found).split("\n") if REDACTED in line)
-    if pieces:
-        _drop(facts, pieces)
-    return _without(facts, bare) if bare else facts
+class Known:
+    """Secrets that texts told with their names: each value, and the words it is made of. `lines`
+    are where those lines of the transcript begin: noted in place of the secrets, and read again."""
+
+    def __init__(self) -> None:
+        self.bare: dict[str, str] = {}
+        self.pieces: set[str] = set()
+        self.lines: set[int] = set()
+
+    def hear(self, heard: Iterable[tuple[int, str]]) -> None:
+        """Texts, each with the place of its line."""
+        told = {text: offset for offset, text in heard}
+        starts = list(accumulate((len(text) + 1 for text in told), initial=0))
+        offsets = list(told.values())
+        text = "\n".join(told)
+        for again in range(PASSES):
+            if not (found := find(text)):
+                break
+            for one in found:
+                self.pieces.update(_words_at(text, one))
+                self.bare |= dict.fromkeys(text[one.start : one.end].split("\n"), one.placeholder)
+                if not again:
+                    self.lines.add(offsets[bisect_right(starts, one.start) - 1])
+            left = replaced(text, found).split("\n")
+            text = "\n".join(line for line in left if REDACTED in line)
+
+    def hear_again(self, path: str | os.PathLike[str], lines: Sequence[int]) -> None:
+        """What these lines of a transcript told; without the file nothing is known of them."""
+        with suppress(Unreadable):
+            self.hear((one.offset, text) for one in read_at(path, lines) for text in spoken(one))
+
+    def without(self, data: bytes, *, fits: bool = False) -> bytes:
+        """JSON less each value that is known by itself; with `fits` no text of it grows."""
+        for value, placeholder in list(self.bare.items())[:MOST_BARE]:
+            if len(value) >= SHORTEST_BARE and random_looking(value):
+                gone = placeholder[: len(value) if fits else None].encode()
+                for form in {value, value.lower()}:  # an index of words holds small letters
+                    data = data.replace(msgspec.json.encode(form)[1:-1], gone)
+        return data
+
+    def without_in(self, text: str) -> str:
+        return str(msgspec.json.decode(self.without(msgspec.json.encode(text))))
+
+
+def spoken(entry: Entry) -> Iterator[str]:
+    """The texts of an entry that names and quotes are taken from."""
+    if isinstance(entry, Prompt):
+        yield entry.text[:READ_CHARS]
+    elif isinstance(entry, Answer):
+        for block in entry.blocks:
+            if isinstance(block, Text):
+                yield block.text[:READ_CHARS]
+            elif isinstance(block, ToolUse):
+                yield from texts(block.input)
+
+
+def forget(facts: Facts, known: Known) -> Facts:
+    """The facts less every secret that is known, wherever else it stands."""
+    if known.pieces:
+        _drop(facts, known.pieces)
+    before = msgspec.json.encode(facts)
+    data = known.without(before) if known.bare else before
+    return facts if data == before else msgspec.json.decode(data, type=Facts)
 
 
 def _words_at(text: str, one: Finding) -> list[str]:
@@ -68,12 +122,3 @@ def _drop(facts: Facts, pieces: set[str]) -> None:
         facts.references.pop(word, None)
     for file, shown in facts.shown.items():
         facts.shown[file] = [name for name in shown if name not in pieces]
-
-
-def _without(facts: Facts, bare: dict[str, str]) -> Facts:
-    """Quoted without its name it is known by itself."""
-    before = data = msgspec.json.encode(facts)
-    for value, placeholder in list(bare.items())[:MOST_BARE]:
-        if len(value) >= SHORTEST_BARE and random_looking(value):
-            data = data.replace(msgspec.json.encode(value)[1:-1], placeholder.encode())
-    return facts if data == before else msgspec.json.decode(data, type=Facts)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 from typing import Literal
 
+from holdfast.checkpoint.extract import secrets
 from holdfast.checkpoint.extract.prompts import own_words
 from holdfast.transcript import (
     Answer,
@@ -55,6 +56,8 @@ class Story:
         self.last_said = ""
         self.skills: list[str] = []
         self._weighed = self._chars = 0
+        self.known = secrets.Known()
+        self._heard: list[tuple[int, str]] = []
 
     def read(self) -> None:
         window, reached = self.window, self.reached
@@ -68,11 +71,20 @@ class Story:
             for entry in reader:
                 if entry.is_sidechain == bool(window.agent_id):
                     self._entry(entry)
+                    self._heard += [(entry.offset, text) for text in secrets.spoken(entry)]
                 if self._is_full() or reader.offset >= until:
                     break
         except Unreadable:
             return
         reached.offset = reader.offset
+        self._learn()
+
+    def _learn(self) -> None:
+        """Secrets told with their names, now or before: rows quote them without."""
+        self.known.hear_again(self.window.transcript, self.reached.told)
+        self.known.hear(self._heard)
+        self._heard.clear()
+        self.reached.told = sorted(self.known.lines)[-secrets.MOST_LINES :]
 
     def _is_full(self) -> bool:
         for deed in self.deeds[self._weighed :]:

@@ -43,6 +43,7 @@ class Reached(msgspec.Struct, omit_defaults=True, gc=False):
     compactions: int = 0
     bounded: bool = False  # a boundary came, and its summary has not yet
     asked: bool = False  # a subagent's first prompt was told
+    told: list[int] = []  # lines that told a secret with its name
 
     def begin(self, transcript: str) -> None:
         """Another file: nothing is known of it yet."""
