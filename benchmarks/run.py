@@ -16,6 +16,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--corpus", type=Path, help="a folder of .jsonl or .jsonl.gz transcripts")
     parser.add_argument("--evaluate", type=Path, help="the evaluator of briefs")
+    parser.add_argument("--secrets", type=Path, help="samples of secrets, as JSON lines")
     parser.add_argument("--large", action="store_true", help="search a million items too")
     given = parser.parse_args()
     _print("What the hook costs", list(_hooks()))
@@ -24,7 +25,7 @@ def main() -> None:
     _print("Saving and giving back", list(_save()))
     _print("Taking in what hooks leave", list(_intake()))
     _print("Watching live sessions", list(_watcher()))
-    _print("Taking secrets out", list(_secrets()))
+    _print("Taking secrets out", list(_secrets(given.secrets, given.corpus)))
     _print("Writes through the API", list(_api()))
     _print("Lists of very much", list(_lists()))
     _print("Batches of a plan", list(_batches()))
@@ -96,10 +97,11 @@ def _watcher() -> Iterator[Row]:
     yield from watcher.rows()
 
 
-def _secrets() -> Iterator[Row]:
-    from benchmarks import redact
+def _secrets(samples: Path | None, corpus: Path | None) -> Iterator[Row]:
+    from benchmarks import redact, unseen_secrets
 
     yield from redact.rows()
+    yield from unseen_secrets.rows(samples, None, corpus)
 
 
 def _api() -> Iterator[Row]:

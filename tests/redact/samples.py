@@ -171,6 +171,52 @@ SECRETS: dict[str, Maker] = {
     "sql, password": _password("ALTER USER bob WITH PASSWORD '{}'"),
     "fallback": _password('os.getenv("DB_PASSWORD", "{}")'),
     "markdown": _password("- **Password:** {}"),
+    **{
+        f"form: {form[:24]}": _password(form)
+        for form in (
+            "psk=\"{}\"",
+            "keytool -genkey -storepass {} -alias a",
+            "keytool -genkey -keypass {} -alias a",
+            "redis-server --requirepass {}",
+            "ssh-keygen -t ed25519 -N {} -f key",
+            "$p = ConvertTo-SecureString '{}' -AsPlainText -Force",
+            "rabbitmqctl add_user bob {}",
+            "lftp -u bob,{} sftp://host",
+            "docker run -e PASS={} image",
+            "user: bob, pass: {}",
+            "pw: {}",
+            "http --auth bob:{} GET x.io",
+            "localhost:5432:*:bob:{}",
+            "plink -pw {} host",
+            "auth=(\"bob\", \"{}\")",
+            "<add key=\"DbPassword\" value=\"{}\"/>",
+            "echo '{}' | docker secret create db_password -",
+            "Use {} as the database password.",
+        )
+    },
+    **{
+        f"form: {form[:24]}": _inside(form, 40)
+        for form in (
+            "FERNET_KEY={}",
+            "MAILCHIMP_KEY={}",
+            "Authorization: SSWS {}",
+            "nuget push a.nupkg -k {} -Source y",
+            "variable \"api_token\" {\n  type    = string\n  default = \"{}\"\n}",
+            "Error: invalid client secret provided: {}",
+            "My Acme token changed, the new one is \"{}\". Update it.",
+            "{\"gitlab-token\": {\"git.x.io\": \"{}\"}}",
+        )
+    },
+    "notion": _token("secret", "_", count=43),
+    "airtable": lambda r: (f"{(t := 'pa' + 't' + drawn(r, 14) + '.' + drawn(r, 64, HEX))}", t[3:]),
+    "doppler": _token("dp", ".pt.", count=43),
+    "dropbox": _token("s", "l.", count=136, alphabet=URL64),
+    "square": _token("sq0", "atp-", count=22, alphabet=URL64),
+    "square, newer": _token("EA", "AA", count=60, alphabet=URL64),
+    "twitter bearer": _token("A" * 22, count=80),
+    "netrc, numbered": _password("    1\tmachine a.io\n     2\t  login bob\n     3\t  password {}"),
+    "one-time password": _inside("otpauth://totp/x:bob?secret={}&issuer=x", 32, UPPER),
+    "next line": _password("PASSWORD = (\n    \"{}\"\n)"),
 }  # fmt: skip
 
 INNOCENT: dict[str, Callable[[Random], str]] = {
@@ -198,6 +244,12 @@ INNOCENT: dict[str, Callable[[Random], str]] = {
 }  # fmt: skip
 
 STAND_INS = (
+    'password: "Enter your password"', 'PASSWORD_HINT="must be at least 8 characters"',
+    "--- PASS: TestTokenV2/ok (0.00s)", "kubectl get secret app-tls -o yaml",
+    "git log -p HEAD~12", "cargo test -p my-crate2", "pytest -k TestFoo12",
+    "cache key: v2:9aa1e33946e84f7c63ec10eda8113a831755b1ddaa90db12a58b6e64a72025cd",
+    "API_KEY not set\n2026-02-28T11:47:40.2863056Z done",
+    '"API_KEY": "***", "GIT_COMMIT": "0dd1b9e29e63569b05c83adaf67ec56a3308af9a"',
     "TOKEN=$TOKEN",
     "TOKEN=${GITHUB_TOKEN:-}",
     "token: ${{ secrets.GITHUB_TOKEN }}",

@@ -73,6 +73,17 @@ def test_the_last_line_of_a_key_goes_however_lines_were_joined() -> None:
         assert LAST_LINE[:40] not in redact(f"deploy: {LAST_LINE}{between}{mark}")
 
 
+@pytest.mark.parametrize("line_end", ["\n", "\\n", "\r\n"])
+def test_what_a_command_printed_of_a_telling_variable_goes(line_end: str) -> None:
+    for value in (
+        "3f8a9c0d1e2b4f5a6978c0d1",
+        "live_c29406c817ef5778fce54e94",
+        "d82ff44a-2aaf-4f0b",
+    ):
+        printed = f"$ echo $SERVICE_TOKEN{line_end}{value}{line_end}$ ls"
+        assert value not in redact(printed)
+
+
 def test_a_token_that_is_part_of_a_tool_s_name_goes() -> None:
     assert TOKEN not in redact(f"mcp__x__{TOKEN}")
 

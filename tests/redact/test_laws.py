@@ -76,6 +76,9 @@ password password= password=" password='" password:~ password=\" pass:~' passwor
 token:token: secret=a1, --password~ api_key=x1( ://a: ://a:b@ ://a@ bearer~ basic~QTpi~
 authorization: cookie:~a=b; mysql~-p mysql~ curl~-u~a: machine~a~login~b~ machine~
 -----BEGIN~RSA~PRIVATE~KEY----- -----END~RSA~PRIVATE~KEY----- PRIVATE~KEY-----~
+token~~a1~a1~a1 key:~a1b2c3d4 secret~x9,~ echo~'a1b2~|~ <<<~' mysql~-p\"a auth("a", auth=("
+recovery~codes\n1234-abcd passphrase~abc~abc~ seed:~abcd~ $6$ {ssha} login~a/ -p~a1 as~password~
+password~for~for~for~ is~to~password~ variable~"token"~{~ token":~{~" password~values~('
 name:~PASSWORD~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~~ Private-Lines:~1~ password='password="
 """
 LINE = "A" * 64 + "\n"

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 
+from holdfast.redact.rule import begins
+
 SURE, HINT, WEAK = 3, 2, 1
 
 
@@ -132,7 +134,7 @@ def begins_word(text: str, at: int, length: int) -> bool:
     if at == 0 or not text[at - 1].isalnum():
         return True
     if not text[at].isupper():
-        return text[at - 1].isdigit() or text[max(0, at - 2) : at] in ("\\n", "\\t", "\\r")
+        return text[at - 1].isdigit() or begins(text, at)
     return text[at - 1].islower() or text[at : at + length].isupper()
 
 

@@ -30,17 +30,18 @@ _ANY = r"[0-9][^\s\"'`,;|()<>]{4}|[^\s\"'`,;|()<>]{7}[0-9]|[A-Za-z]{12}"  # may 
 _TOKEN = rf"\\+[nrt]|(?P<value>{_VALUE})"
 _WORDS = r"[^:=\"'`{}\[\]<>\r\n\\]{0,90}"
 _SET_OFF = r"(?:[:=|,]|=>|\bis|\bwas|→|\b(?:ist|lautet|est|es)|[éè])[ \t]{0,8}"
-_OPEN = r"[ \t]{0,8}[\"'`*(„“|]{0,3}\Z"
+_OPEN = r"[ \t]{0,8}[\\\"'`*(„“|]{0,8}\Z"
 _BEHIND = rf"{_WORDS}(?:{_SET_OFF})?{_OPEN}"
 _LINE = (
-    r"(?:\r?\n|\\n)(?:[\w./-]{1,80}-[0-9]{1,6}-)?(?:[ \t>+#*|-]|\\t|[0-9]{1,6}(?:→|\t|:| \|)){0,60}"
+    r"(?:\r?\n|\\{1,7}n)(?:[\w./-]{1,80}-[0-9]{1,6}-)?"
+    r"(?:[ \t>+#*|-]|\\t|[0-9]{1,6}(?:→|\t|:| \|)){0,60}"
 )
 _BELOW = rf"{_WORDS}:?[ \t]{{0,4}}(?:{_LINE}){{1,2}}(?:[\w.@-]{{1,40}},){{0,4}}{_OPEN}"
 _SET_OFF_AT_END = rf"{_SET_OFF}{_OPEN}"
 _BELOW_ECHO = (
-    rf"[}}\"']{{0,3}}(?:{_LINE})({_VALUE})(?=[\"'`)*.]{{0,3}}[ \t]{{0,4}}(?:[\r\n\\]|\Z|\",?))"
+    rf"[}}\"']{{0,3}}(?:{_LINE})({_VALUE})(?=[\"'`)*.]{{0,3}}[ \t]{{0,4}}(?:[\r\n\\\x1b]|\Z|\",?))"
 )
-_ENDS_LINE = r"[\"'`)*.]{0,3}[ \t]{0,4}(?:[\r\n\\]|\Z|\",?)"
+_ENDS_LINE = r"[\"'`)*.]{0,3}[ \t]{0,4}(?:[\r\n\\\x1b]|\Z|\",?)"
 _OTHER = (
     r"(?:hash|sha-?\d|digest|checksum|commit|integrity|signature|uuid|\bid|etag|public|fingerprint"
     r"|cache|version|revision|branch|file|path|url|model|image|count)\W{0,6}(?:\w+\W{1,3})?\Z"
@@ -118,7 +119,7 @@ def _before(text: str, at: int) -> tuple[int, int] | None:
     """ "Use … as the password"."""
     before = text[max(0, at - 120) : at]
     match = re.search(_AS, before) if " as " in before else None
-    if match and like_a_password(match[1]):
+    if match and (like_a_password(match[1]) or is_made_up(match[1])):
         start = at - len(before) + match.start(1)
         return start, start + len(match[1])
     return None

@@ -207,7 +207,7 @@ RULES = (
     Rule("registry password", "eyJ", _START + r"(eyJ[A-Za-z0-9+/]{40,}+={0,2})(?![.\w-])", _packed),
     Rule(
         "password",
-        "cred login log sign auth entra melde access account",  # `creds: bob / …`
+        "cred log sign auth entra melde access account",  # `creds: bob / …`
         r"(?:cred(?:ential)?s?|log[ -]?in\w{0,4}|sign[ -]?in|auth|entra|melde|access|account)\b\**"
         r"(?: (?:are|is|as|with|using|user|con|dich|mit|via|for [\w.-]{1,40})){0,3}\**"
         r"[ \t]{0,2}[:=]?\**[ \t]{1,2}"

@@ -304,7 +304,7 @@ def _fed(page: Page) -> Iterator[Finding]:
                 yield from _given(match, user="chpasswd" in match["to"])
     for at in places(text, "<<<"):
         match = re.compile(_HERE).match(text, at)
-        line = text[max(text.rfind("\n", 0, at), at - _HEAD_CHARS, 0) : at]
+        line = text[max(0, at - _HEAD_CHARS) : at].rpartition("\n")[2]
         if match and re.search(_ASKS, line):
             yield from _given(match, user="chpasswd" in line)
 

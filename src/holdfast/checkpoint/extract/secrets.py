@@ -103,8 +103,10 @@ def forget(facts: Facts, known: Known) -> Facts:
     """The facts less every secret that is known, wherever else it stands."""
     if known.pieces:
         _drop(facts, known.pieces)
+    if not known.bare:
+        return facts
     before = msgspec.json.encode(facts)
-    data = known.without(before) if known.bare else before
+    data = known.without(before)
     return facts if data == before else msgspec.json.decode(data, type=Facts)
 
 
