@@ -203,7 +203,7 @@ def is_random(value: str) -> bool:
     if not part.lower().strip(_HEX):
         return len(part) >= 32 and part != value and ":" not in value[:-32]
     if not any(map(str.isdigit, part)):
-        return is_gibberish(part)
+        return len(part) >= 16 and is_gibberish(part)
     return len(part) >= 12 and turns(part) >= 0.3
 
 
