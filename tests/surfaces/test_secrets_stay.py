@@ -1,7 +1,8 @@
 """Secrets planted in everything a session takes in: none is stored, none comes out anywhere.
 
-One session holds a secret of its own in each place where words come from. Its hooks are fired, each
-command, tool and route is asked, and what they say and every file they leave is looked through.
+One session holds a secret of its own in each place where words come from. Its hooks are fired, its
+commands, all tools and all reading routes are asked, each must answer, and what they say and every
+file they leave is looked through. A run with a Claude of its own is in `tests/conductor`.
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from holdfast.api.app import ROUTERS, create
 from holdfast.api.database import Database
 from holdfast.cli.main import COMMANDS, holdfast_command
 from holdfast.client import payloads
+from holdfast.mcp import tools
 from holdfast.memory.places import client_folder
 from holdfast.store.store import Store
 from holdfast.wire import places
@@ -162,8 +164,9 @@ class Machine:
         ).decode()
 
     def command(self, *words: str, given: str | None = None) -> str:
+        """One that is refused would prove nothing."""
         found = CliRunner().invoke(holdfast_command, words, input=given)
-        assert found.exit_code in (0, 1), (words, found.output, found.exception)
+        assert found.exit_code == 0, (words, found.output, found.exception)
         self.heard.said[f"holdfast {' '.join(words)}"] = found.output
         return found.stdout
 
@@ -243,7 +246,7 @@ def _commands(made: Machine) -> None:
     made.command("db", "migrate")
     made.command("checkpoint")
     made.command("rebuild")
-    made.command("board", "post", "gauges", f"use password={told['board']} there", "--json")
+    made.command("board", "post", "task.created", f"use password={told['board']} there", "--json")
     made.command("budget", "pin", f"the api_key is {told['pin']}", "--json")
     body = f"token: {told['memory']}\n"
     made.command("memory", "add", "gauges", "--description", "of gauges", "--body", body)
@@ -295,6 +298,8 @@ def _commands(made: Machine) -> None:
         ("install", "--dry-run"),
     ):
         made.command(*words)
+    for path in _archived():
+        made.command("expand", path.stem)
     made.command("statusline", given=_status_payload(made))
     assert listed
 
@@ -306,59 +311,110 @@ def _status_payload(made: Machine) -> str:
 
 
 def _tools(made: Machine) -> None:
-    talk = Near()
-    told = PLANTED
-    asked: tuple[tuple[str, dict[str, Any]], ...] = (
+    """All tools; each call must be answered."""
+    talk, told = Near(), PLANTED
+    asked: list[tuple[str, dict[str, Any]]] = [
         ("status", {}),
         ("checkpoint", {}),
         ("resume", {}),
         ("resume", {"which": "latest"}),
         ("resume", {"which": "now"}),
         ("plan", {"text": f"- [ ] use password={told['plan']}\n"}),
-        ("board", {"op": "post", "topic": "gauges", "text": f"token={told['board']}"}),
-        ("board", {"op": "claim", "work": f"rotate api_key={told['claim']}"}),
+        ("board", {"op": "post", "topic": "task.created", "text": f"token={told['board']}"}),
+        ("board", {"op": "claim", "work": "rotate the gauges"}),
         ("board", {"op": "claims"}),
         ("board", {"op": "read"}),
         ("recall", {"query": "password"}),
-        ("recall", {"query": "gauge rotate"}),
-        ("context_budget", {}),
-        ("segments", {"op": "list"}),
-    )
+        ("recall", {"query": "gauge rotate", "cold": True}),
+        ("remember", {"name": "tool-fact", "description": "gauges",
+                      "text": f"token: {told['memory']}"}),
+        ("context_budget", {"op": "status"}),
+        ("context_budget", {"op": "pin", "text": f"the api_key is {told['pin']}"}),
+        ("segments", {"op": "pending"}),
+        ("segments", {"op": "compressed", "cold": True}),
+        *(("expand", {"id": path.stem}) for path in _archived()),
+        ("forget", {"name": "tool-fact"}),
+    ]  # fmt: skip
+    assert {tool for tool, _ in asked} == set(tools.TOOLS)
     for number, (tool, arguments) in enumerate(asked):
         answer = talk.call(tool, **arguments)
+        assert not answer.get("isError"), (tool, arguments, answer)
         made.heard.said[f"tool {tool} {number}"] = json.dumps(answer, ensure_ascii=False)
+    refused = talk.call("board", op="claim", work=f"rotate api_key={told['claim']}")
+    made.heard.said["tool board, refused"] = json.dumps(refused, ensure_ascii=False)
+
+
+def _archived() -> list[Path]:
+    found = list(Path(places.home(), "outputs").glob("out-*.txt"))
+    assert found, "the long output was not archived"
+    return found
+
+
+class Api:
+    """The routes of the database the commands have filled."""
+
+    def __init__(self, made: Machine, client: TestClient) -> None:
+        self.made, self.client = made, client
+
+    def post(self, noun: str, **body: Any) -> dict[str, Any]:
+        answer = self.client.post(f"/api/{noun}", json=body)
+        assert answer.is_success, (noun, answer.text)
+        self.made.heard.said[f"POST {noun}"] = answer.text
+        found: dict[str, Any] = answer.json() if answer.content else {}
+        return found
+
+    def get(self, route: str, **params: str) -> None:
+        answer = self.client.get(route, params=params)
+        assert answer.status_code in (200, 404), (route, answer.text)  # 404: no such wave, say
+        self.made.heard.said[f"GET {route}"] = answer.text
 
 
 def _routes(made: Machine) -> None:
-    """Each route that reads, with the ids of what is there."""
-    told = PLANTED
     store = Store.open(f"sqlite:///{places.home()}/holdfast.db")
     app: FastAPI = create(store)
     app.state.database = Database(store)
-    with TestClient(app, "http://127.0.0.1:3847") as api:
-        made_project = api.post(
-            "/api/projects",
-            json={"path": str(made.project), "metadata": {"note": f"key: {told['metadata']}"}},
-        )
-        ids = {"project_id": made_project.json()["project"]["id"]}
-        for name, where in (("request_id", "requests"), ("task_id", "tasks"),
-                            ("subtask_id", "subtasks")):  # fmt: skip
-            rows = api.get(f"/api/{where}").json().get(where) or [{"id": ids["project_id"]}]
-            ids[name] = rows[0]["id"]
-        ids |= {"session_id": "s1", "agent_id": "s1"}
+    with TestClient(app, "http://127.0.0.1:3847") as client:
+        api = Api(made, client)
+        ids = _written(made, api)
         for route in (route for router in ROUTERS for route in router.routes):
             if isinstance(route, APIRoute) and "GET" in (route.methods or ()):
                 path = route.path_format
                 for name, value in ids.items():
                     path = path.replace(f"{{{name}}}", value)
-                if "{" in path or path.endswith("/events"):  # a stream has no end
-                    continue
-                made.heard.said[f"GET {path}"] = api.get(path).text
-        snapshot = {"session_id": "s1", "context_summary": f"password={told['metadata']}"}
-        made.heard.said["POST save"] = api.post("/api/compact/save", json=snapshot).text
-        restored = api.post("/api/compact/restore", json={"session_id": "s1"})
-        made.heard.said["POST restore"] = restored.text
+                assert "{" not in path, f"nothing is known to ask {path} with"
+                if not path.endswith("/events"):  # a stream has no end
+                    api.get(path, path=str(made.project), blocker="a", blocked="b")
     store.close()
+
+
+def _written(made: Machine, api: Api) -> dict[str, str]:
+    """Each noun with a secret in its words; what they are called by."""
+    words = f"use password={PLANTED['metadata']} there"
+    project = api.post("projects", path=str(made.project), metadata={"note": words})["project"]
+    request = api.post(
+        "requests", project_id=project["id"], session_id="s1", prompt=words, prompt_type="feature"
+    )["request"]
+    task = api.post("tasks", request_id=request["id"], name=words)["task"]
+    subtask = api.post("subtasks", task_id=task["id"], agent_type="reviewer", description=words)[
+        "subtask"
+    ]
+    api.post(
+        "messages", project_id=project["id"], from_agent_id="a", to_agent_id="b",
+        topic="task.created", content={"text": words, "api_key": PLANTED["metadata"]},
+    )  # fmt: skip
+    api.post("actions", session_id="s1", tool_name="Bash", tool_type="builtin", input=words)
+    api.post("claims", project_id=project["id"], agent_id="a", work=words)
+    api.post("compact/save", session_id="s1", context_summary=words, key_decisions=[words])
+    summary = f"the password is {PLANTED['hook summary']}"
+    api.post("compact/restore", session_id="s1", agent_id="s1", compact_summary=summary)
+    return {
+        "project_id": project["id"],
+        "request_id": request["id"],
+        "task_id": task["id"],
+        "subtask_id": subtask["id"],
+        "session_id": "s1",
+        "agent_id": "s1",
+    }
 
 
 def test_no_planted_secret_is_stored_or_comes_out(machine: Machine) -> None:
@@ -385,7 +441,6 @@ def test_the_test_sees_what_is_not_taken_out(machine: Machine) -> None:
 
 ASKED_ELSEWHERE = {
     "doctor": "fires the hooks above",
-    "expand": "needs the id of an archived output; the file is looked through",
     "mcp": "its tools are asked above",
     "serve": "its routes are asked above",
     "uninstall": "says which of our lines go",

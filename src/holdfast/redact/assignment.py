@@ -20,51 +20,74 @@ if TYPE_CHECKING:
     from holdfast.redact.names import Name
     from holdfast.redact.page import Page
 
-_SUFFIX = rf"(?:[_-]?(?:{'|'.join(names.TAILS)}|[0-9]{{1,3}}))?(?![A-Za-z0-9_-])"
-_QUOTE = r"(?:\\{0,7}[\"'`]|&quot;|&#3[49];|%22)?"
+_QUOTE = r"(?:[\\\"'`]{1,8}|&quot;|&#3[49];|%22)?"
+_QUOTES = r"[\\\"'`]{0,8}"
 _TYPE = r":[ \t]*[\w.\[\]| &*<>']{1,40}=(?!=)"  # `password: str =`
-_SIGN = rf"(?:{_TYPE}|:=|=>|<-|->|={{1,3}}|:|<<<|\uff1d|\uff1a|→|%3[Dd]|\\u003d)"
+_SIGN = rf"(?:{_TYPE}|:=|=>|<-|->|={{1,3}}|:|<<<|\uff1d|\uff1a|→|%3d|\\u003d)"
 _LINE_END = r"(?:\r?\n|\\{1,3}r?\\{0,3}n)"
 # What may stand before the next line: its number, the file grep found it in, marks of a diff.
 _GREPPED = r"(?:[\w./-]{1,80}[-:][0-9]{1,6}[-:])?"
 _MARGIN = rf"{_GREPPED}(?:[ \t+>|-]|\\t|[0-9]{{1,6}}(?:→|\t|:|\|)){{0,60}}"
-# The value on the next line: in brackets, as a block of YAML, behind a backslash, or in quotes.
-_NEXT_LINE = (
-    rf"[ \t]{{0,8}}(?:(?:[|>][+-]?|\\)[ \t]{{0,8}}{_LINE_END}{_MARGIN}"
-    rf"|\(?[ \t]{{0,8}}{_LINE_END}{_MARGIN}(?=\\{{0,7}}[\"']))"
-)
 _OF = "for|of|on|to|at|in|de|del|do|da|di|für|der|des|von"
 _ABOUT = rf"(?:[ \t]\([\w .,@/-]{{1,40}}\))?(?:[ \t](?:{_OF})[ \t][^\r\n:=\"]{{1,40}}?)??"
+_NEXT = r"(?:[,;\s+>|/<-]|\\+[nrt]|[0-9]{1,6}(?:→|\t)){1,60}"
+_IS = r"is|are|was|will be|ist|lautet|hei(?:ß|ss)t|est|es|é|è|set to|changed to|reset to|to"
+_ATTRIBUTE = r"(?:type|description|sensitive)[ \t]*=[^\r\n]{0,80}"
+_TRIPLE = r"(?:\\?[\"']\\?[\"'](?=\\?[\"']))?"
 _EQUALS = (
     rf"{_QUOTE}(?:[\])]|\[[0-9]*\])?[*_]{{0,2}}{_ABOUT}[*_]{{0,2}}[ \t]{{0,8}}{_SIGN}[*_]{{0,2}}"
 )
-_NEXT = r"(?:[,;\s+>|/<-]|\\+[nrt]|[0-9]{1,6}(?:→|\t)){1,60}"
-_PAIR = (
-    rf"{_QUOTE}(?:</\w{{1,20}}>)?{_NEXT}{_QUOTE}"
-    rf"(?:(?:\w{{0,12}}value|val|default|string|body|plaintext){_QUOTE}[ \t]{{0,3}}[:=> \t])"
-    rf"|{_QUOTE}[ \t]\{{{_NEXT}(?:(?:type|description|sensitive)[ \t]*=[^\r\n]{{0,80}}{_NEXT})"
-    r"{0,3}default[ \t]*="
-    rf"|{_QUOTE}[ \t]*[:=]>?[ \t]*\{{(?:{_NEXT})?{_QUOTE}[\w.:/-]{{1,80}}{_QUOTE}[ \t]*[:=]>?"
+# What may stand between a name and its value, and what must stand there for it to be tried: a
+# pattern costs a millisecond to compile.
+_SEPARATORS = (
+    # `name: DB_PASSWORD` and below it `value: …`; `<key>Password</key><string>…`
+    (
+        ("value", "val", "default", "string", "body", "plaintext"),
+        (
+            rf"{_QUOTES}(?:</\w{{1,20}}>)?{_NEXT}{_QUOTES}"
+            rf"(?:\w{{0,12}}value|val|default|string|body|plaintext){_QUOTES}[ \t]{{0,3}}[:=> \t]"
+            rf"[ \t]{{0,8}}{_TRIPLE}"
+        ),
+    ),
+    # `variable "api_token" { type = string, default = …`; `"token": {"host": …`
+    (
+        ("{",),
+        (
+            rf"{_QUOTES}(?:[ \t]\{{{_NEXT}(?:{_ATTRIBUTE}{_NEXT}){{0,3}}default[ \t]*="
+            rf"|[ \t]*[:=]>?[ \t]*\{{(?:{_NEXT})?{_QUOTES}[\w.:/-]{{1,80}}{_QUOTES}[ \t]*[:=]>?)"
+            r"[ \t]{0,8}"
+        ),
+    ),
+    # The value on the next line: a block of YAML, behind a backslash, in brackets, in quotes.
+    (
+        ("\n", "\\n"),
+        (
+            rf"(?:{_EQUALS}[ \t]{{0,8}}(?:(?:[|>][+-]?|\\)[ \t]{{0,8}}{_LINE_END}{_MARGIN}"
+            rf"|\(?[ \t]{{0,8}}{_LINE_END}{_MARGIN}(?=\\{{0,7}}[\"']))"
+            rf"|{_QUOTES},?[ \t]{{1,4}}\\[ \t]{{0,4}}{_LINE_END}{_MARGIN})"
+        ),
+    ),
+    (("",), rf"{_EQUALS}[ \t]{{0,8}}\(?[ \t]{{0,8}}{_TRIPLE}"),
+    # `setPassword("…")`, `getenv("DB_PASSWORD", "…")`, `<password>…</password>`
+    (
+        ("(", ",", ">"),
+        (
+            r"\(\s{0,40}(?=\\{0,7}[\"'])|\\{0,7}[\"'],[ \t]{0,4}(?=\\{0,7}[\"'])"
+            r"|(?:\\{0,7}[\"'])?>(?=[^<>\s]+</)"
+        ),
+    ),
+    # "the password for staging is …"
+    ((" ", "\t"), rf"{_QUOTE}{_ABOUT},?[ \t]{{1,4}}(?:{_IS})(?: now| set to)?:?[ \t]{{1,4}}"),
+    ((" ", "\t"), rf"{_QUOTE},?[ \t]{{1,4}}(?:\|[ \t]{{1,4}}|[0-9][ \t]{{1,4}})?"),
 )
-_IS = r"is|are|was|will be|ist|lautet|hei(?:ß|ss)t|est|es|é|è|set to|changed to|reset to|to"
-_SPOKEN = rf"(?:{_IS})(?: now| set to)?:?"
-_TRIPLE = r"(?:\\?[\"']\\?[\"'](?=\\?[\"']))?"
-_AFTER_SIGN = rf"(?:{_NEXT_LINE}|[ \t]{{0,8}}\(?[ \t]{{0,8}}){_TRIPLE}"
-_SEPARATOR = (
-    rf"(?P<sep>(?:{_PAIR}|{_EQUALS}){_AFTER_SIGN}|\(\s{{0,40}}(?=\\{{0,7}}[\"'])"
-    r"|\\{0,7}[\"'],[ \t]{0,4}(?=\\{0,7}[\"'])"
-    r"|(?:\\{0,7}[\"'])?>(?=[^<>\s]+</)"
-    rf"|{_QUOTE}{_ABOUT},?[ \t]{{1,4}}{_SPOKEN}[ \t]{{1,4}}"
-    rf"|{_QUOTE},?[ \t]{{1,4}}(?:\|[ \t]{{1,4}}|[0-9][ \t]{{1,4}}"
-    rf"|\\[ \t]{{0,4}}{_LINE_END}{_MARGIN})?)"
-)
+_TAIL = r"[_-]?[a-z0-9]{1,11}"
 # No `+` behind a count where a look ahead stands in what is counted: on CPython 3.11.2 such a
 # pattern was seen to match nothing for the rest of a long process. What it may give back fits
 # nowhere else.
 # Runs of plain characters, and few backslashes: one choice per character took ten times as long.
 _PLAIN, _SLASH = r"[^\s\x00-\x1f\"'`\\]", r"\\(?![nrtu\"'`\\])"
 _VALUE = (
-    r"(?:[bBrRfFuU@$]?(?P<q>[\"'`])(?P<quoted>(?:\\.|(?!(?P=q))[^\\\r\n]){1,4096})(?:(?P=q)|(?=[\r\n])|\Z)"
+    r"(?:[brfu@$]?(?P<q>[\"'`])(?P<quoted>(?:\\.|(?!(?P=q))[^\\\r\n]){1,4096})(?:(?P=q)|(?=[\r\n])|\Z)"
     r"|[„“«](?P<curly>[^\r\n“”»]{1,200})[“”»]"
     r"|(?P<e>\\{1,7}[\"'`]|&quot;|&#3[49];|%22)(?P<escaped>(?:(?!(?P=e))[^\r\n]){1,4096}?)(?P=e)"
     rf"|(?P<bare>(?:{_PLAIN}{{1,512}}+|{_SLASH})(?:{_SLASH}{_PLAIN}{{0,64}}+){{0,8}}+))"
@@ -75,11 +98,12 @@ _DULL = (
     r"[a-z][a-z_-]{0,18}(?=[ \t\r\n.,]|\Z)"
 )
 _KEY = (
-    rf"key(?:[_-]?(?:{'|'.join(names.TAILS)}|[0-9]{{1,3}}))?(?=[ \t,]|[\"'][ \t]\{{|"
+    r"key(?![\"']?[:=][ \t]?[\"'][^\"']{0,7}[\"'])"
+    rf"(?:[_-]?(?:{'|'.join(names.TAILS)}|[0-9]{{1,3}}))?(?=[ \t,]|[\"'][ \t]\{{|"
     r"[^\w\s]{0,3}[\s:=>(\\\"'&|,\]{\[-]{1,60}(?:[\w.-]{1,40}[\\\"']{1,4}[:=> ]{1,4}[\\\"']{0,4})?"
     r"[^\s\"'`,;)]{8})"
 )
-_FLAG_CHARS = 32
+_FLAG_CHARS, _SEPARATOR_CHARS = 32, 200
 
 
 def scan(page: Page) -> Iterator[Finding]:
@@ -88,15 +112,36 @@ def scan(page: Page) -> Iterator[Finding]:
             yield from _named(page, name)
 
 
-def _after() -> re.Pattern[str]:
-    """What may follow a name. Compiling it takes some ms, which most texts need not pay."""
-    return re.compile(_SUFFIX + _SEPARATOR + _VALUE, re.A | re.I)
+def _written(low: str, end: int) -> Iterator[tuple[re.Match[str], re.Match[str]]]:
+    """What parts the name that ends here from a value, and the value; the likeliest first."""
+    end = _without_tail(low, end)
+    ahead = low[end : end + _SEPARATOR_CHARS] if end >= 0 else ""
+    for needs, pattern in _SEPARATORS if ahead else ():
+        if any(need in ahead for need in needs):
+            separator = re.compile(pattern, re.A).match(low, end)
+            value = re.compile(_VALUE, re.A).match(low, separator.end()) if separator else None
+            if separator and value:
+                yield separator, value
+
+
+def _without_tail(low: str, end: int) -> int:
+    """Where the name ends with its tail, as in `password_prod`; -1 where it is another word."""
+    follows = low[end : end + 1]
+    if not (follows.isascii() and (follows.isalnum() or follows in ("_", "-"))):
+        return end
+    match = re.compile(_TAIL).match(low, end)
+    tail = match[0].lstrip("_-") if match else ""
+    if not (match and (tail in names.TAILS or (tail.isdigit() and len(tail) < 4))):
+        return -1
+    after = low[match.end() : match.end() + 1]
+    goes_on = after.isascii() and (after.isalnum() or after in ("_", "-"))
+    return -1 if after and goes_on else match.end()
 
 
 def _named(page: Page, name: Name) -> Iterator[Finding]:
     text, low, word = page.text, page.low, name.word
     done = 0
-    dull, after = re.compile(_DULL, re.A), None
+    dull = re.compile(_DULL, re.A)
     for at in _keys(low) if word == "key" else places(low, word):
         end = at + len(word)
         if at < done or not names.ends(low, end):
@@ -109,9 +154,11 @@ def _named(page: Page, name: Name) -> Iterator[Finding]:
             done = _last_of_chain(low, word, at)
             if at < done:
                 continue
-        after = after or _after()
-        match = None if is_dull else after.match(text, end)
-        span = span_of(Written(text, at, name, match), sure) if match else None
+        span = None
+        for separator, value in () if is_dull else _written(low, end):
+            span = span_of(Written(text, at, name, separator, value), sure)
+            if span:
+                break
         if span is None and name.far and sure != names.WEAK:
             span = nearby.find(text, at, end, name, sure == names.SURE, names.qualified(low, at))
         if span:

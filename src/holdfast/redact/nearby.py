@@ -81,7 +81,7 @@ class Spoken:
 
 def _behind(text: str, end: int, spoken: Spoken) -> tuple[int, int] | None:
     """A word nearby, if it can be nothing else; `secrets.json` is a file."""
-    if re.compile(r"\.[A-Za-z]").match(text, end):
+    if re.compile(r"[A-Za-z0-9+/]|\.[A-Za-z]").match(text, end):  # or base64 goes on
         return None
     if not re.compile(_ANY).search(text, end, end + NEXT_LINE_CHARS):
         return None

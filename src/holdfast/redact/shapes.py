@@ -165,7 +165,7 @@ RULES = (
     ),
     Rule(
         "key",
-        "fernet( jwt.encode( jwt.decode( hmac.new( fromhex( createhmac( jwt.sign( jwt.verify(",
+        "fernet( jwt. hmac.new( fromhex( createhmac(",
         rf"[\w.]{{3,14}}\((?:[^()\"']{{0,80}},\s{{0,20}})?(?:{_OPEN}[^\"'\\\r\n]{{1,12}}\\{{0,3}}[\"'],\s{{0,4}})?"
         rf"b?{_OPEN}([^\"'\\\r\n]{{16,256}})",
         lambda value: not stand_in(value) and random_looking(value),
@@ -174,12 +174,12 @@ RULES = (
     ),
     Rule(
         "password hash",
-        "$1$ $2a$ $2b$ $2y$ $5$ $6$ $y$ $apr1$ $argon2 $7$ $pbkdf2 $scrypt$",
-        r"(\$[\w-]{1,16}\$[\w./$=,+-]{20,200})",
+        "$",
+        r"(\$(?:[1567y]|2[aby]|apr1|argon2\w{1,2}|scrypt|pbkdf2[\w-]{0,8})\$[\w./$=,+-]{20,200})",
     ),
     Rule(
         "password hash",
-        "{ssha} {sha} {ssha256} {ssha512} {crypt} {md5} {smd5}",
+        "{ssha {sha {crypt} {smd5}",
         r"\{\w{3,9}\}([A-Za-z0-9+/=.$]{16,200})",
         any_case=True,
         within="words_low",
@@ -207,8 +207,8 @@ RULES = (
     Rule("registry password", "eyJ", _START + r"(eyJ[A-Za-z0-9+/]{40,}+={0,2})(?![.\w-])", _packed),
     Rule(
         "password",
-        "cred log sign auth entra melde access account",  # `creds: bob / …`
-        r"(?:cred(?:ential)?s?|log[ -]?in\w{0,4}|sign[ -]?in|auth|entra|melde|access|account)\b\**"
+        "cred log sign entra melde",  # `creds: bob / …`
+        r"(?:cred(?:ential)?s?|log[ -]?in\w{0,4}|sign[ -]?in|entra|melde)\b\**"
         r"(?: (?:are|is|as|with|using|user|con|dich|mit|via|for [\w.-]{1,40})){0,3}\**"
         r"[ \t]{0,2}[:=]?\**[ \t]{1,2}"
         r"[\"'`]?[\w.@+-]{1,64}[\"'`]?[ \t]?[:/][ \t]?[\"'`]?([^\s\"'`/:,]{6,64})",

@@ -99,20 +99,7 @@ _HERE = (
 )
 _HEAD_CHARS = 240
 _COLOUR = r"\x1b\[[0-9;]{0,7}m|\\u001b\[[0-9;]{0,7}m"
-_GLUED = (
-    "/",
-    "(",
-    "'",
-    "`",
-    "\\n",
-    "\\t",
-    "|",
-    "=",
-    ":",
-    "{",
-    "→",
-    "+",
-)  # `$(mysql`, `/usr/bin/mysql`
+_GLUED = ("/", "(", "'", "`", "\\n", "\\t", "=", "→", "+")  # `$(mysql`, `/usr/bin/mysql`
 _TOOLS = frozenset(
     tool for tools in (*_FLAGS, *_BOTH, *_ARGUMENTS) for tool in tools.split()
 ).union(

@@ -37,22 +37,26 @@ _SPOKEN = (
 class Written:
     """A name, what stands between it and its value, and whether it is a flag or shouted."""
 
-    __slots__ = ("flag", "loose", "match", "name", "plain_pass", "separator", "shouted", "spoken",
-                 "text", "verdict")  # fmt: skip
+    __slots__ = ("ends_at", "flag", "loose", "match", "name", "plain_pass", "separator", "shouted",
+                 "spoken", "text", "verdict")  # fmt: skip
 
-    def __init__(self, text: str, at: int, name: Name, match: re.Match[str]) -> None:
+    def __init__(
+        self, text: str, at: int, name: Name, separator: re.Match[str], match: re.Match[str]
+    ) -> None:
         self.text = text
         self.name = name
         self.match = match
-        self.separator = match["sep"].strip("\"'`\\ \t,")
+        between = separator[0]
+        self.ends_at = separator.start()
+        self.separator = between.strip("\"'`\\ \t,")
         self.flag = _is_flag(text, at)
         self.spoken = _is_spoken(self.separator)
         self.loose = self.separator in _LOOSE and not self.flag
-        self.shouted = text[at : match.start("sep")].isupper() and match["sep"] in ("=", " = ")
+        self.shouted = text[at : separator.start()].isupper() and between in ("=", " = ")
         self.plain_pass = (
             name.word in ("pass", "pw") and not self.flag and text[at - 1 : at] not in ("_", "-")
         )
-        self.verdict = self.plain_pass and text[at : at + 4] == "PASS" and match["sep"] != "="
+        self.verdict = self.plain_pass and text[at : at + 4] == "PASS" and between != "="
 
     def judge(self, value: str, sure: int, literal: bool) -> bool:
         if sure != SURE:
@@ -68,7 +72,8 @@ def span_of(written: Written, sure: int) -> Span | None:
     if written.match["bare"] is not None:
         return _bare(written, sure)
     group = next(one for one in ("quoted", "escaped", "curly") if written.match[one] is not None)
-    return written.match.span(group) if _quoted(written, written.match[group], sure) else None
+    start, end = written.match.span(group)
+    return (start, end) if _quoted(written, written.text[start:end], sure) else None
 
 
 def _quoted(written: Written, value: str, sure: int) -> bool:
@@ -83,7 +88,8 @@ def _quoted(written: Written, value: str, sure: int) -> bool:
 
 
 def _bare(written: Written, sure: int) -> Span | None:
-    start, bare = written.match.span("bare")[0], written.match["bare"]
+    start, end = written.match.span("bare")
+    bare = written.text[start:end]
     if written.separator.endswith(">"):
         value, literal = bare.partition("<")[0], True
     elif written.flag or written.shouted:
@@ -107,7 +113,7 @@ def _sure_alone(name: Name, value: str) -> bool:
 
 def _is_setting(written: Written, end: int) -> bool:
     """The whole line is `name: value` or `name=value`, as settings have it."""
-    text, at = written.text, written.match.start("sep")
+    text, at = written.text, written.ends_at
     head = text[max(0, at - 64) : at]
     line = re.split(r"\n|\\n", head)[-1]
     before = re.fullmatch(r"[ \t+>|-]{0,40}(?:[0-9]{1,6}(?:→|\t))?[ \t+-]{0,40}[\w.-]*", line, re.A)
