@@ -25,20 +25,20 @@ ROUNDS = 5
 SIZES = {"5 MB": 5 << 20, "100 MB": 100 << 20}
 BARE = [sys.executable, "-I", "-S", "-c", "pass"]
 STAGES = {
-    "importing": "import holdfast.checkpoint.extract, holdfast.brief.compose",
+    "importing": "import holdfast.record, holdfast.brief.compose",
     "reading": "from holdfast.transcript import read; [0 for _ in read(path)]",
-    "extracting": "from holdfast.checkpoint.extract import extract; extract(path)",
-    "extracting and composing": "from holdfast.checkpoint.extract import extract; "
-    "from holdfast.brief.compose import compose; compose(extract(path))",
+    "extracting": "from holdfast.record import read_record; read_record(path)",
+    "extracting and composing": "from holdfast.record import read_record; "
+    "from holdfast.brief.compose import compose; compose(read_record(path))",
 }
 
 
 def make_brief(path: str, budget: int) -> str:
     """What the evaluator calls."""
     from holdfast.brief.compose import compose
-    from holdfast.checkpoint.extract import extract
+    from holdfast.record import read_record
 
-    return compose(extract(path), budget).text
+    return compose(read_record(path), budget).text
 
 
 def rows(corpus: Path | None, evaluate: Path | None) -> Iterator[Row]:

@@ -1,6 +1,7 @@
 """`make bench`: every figure of the README, measured now, as a table.
 
 make bench CORPUS=DIR        adds what real transcripts tell
+make bench ENDURANCE=1       adds long sessions in the real client
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ def main() -> None:
     parser.add_argument("--evaluate", type=Path, help="the evaluator of briefs")
     parser.add_argument("--secrets", type=Path, help="samples of secrets, as JSON lines")
     parser.add_argument("--large", action="store_true", help="search a million items too")
+    parser.add_argument("--endurance", action="store_true", help="play the long sessions: minutes")
     given = parser.parse_args()
     _print("What the hook costs", list(_hooks()))
     _print("What the user waits (real client, scripted API)", list(_wait()))
@@ -37,6 +39,7 @@ def main() -> None:
     _print("The tools of the model", list(_mcp()))
     _print("Archiving long outputs", list(_archive(given.corpus)))
     _print("What a brief gives back", list(_briefs(given.corpus, given.evaluate)))
+    _print("Ten compactions in the real client", list(_endurance(given.endurance)))
 
 
 def _print(title: str, rows: list[Row]) -> None:
@@ -74,9 +77,10 @@ def _wait() -> Iterator[Row]:
 
 
 def _parse(corpus: Path | None) -> Iterator[Row]:
-    from benchmarks import parse
+    from benchmarks import long_sessions, parse
 
     yield from parse.rows(corpus)
+    yield from long_sessions.rows()
 
 
 def _save() -> Iterator[Row]:
@@ -152,6 +156,15 @@ def _briefs(corpus: Path | None, evaluate: Path | None) -> Iterator[Row]:
     if corpus is None or evaluate is None:
         yield "quality", "skipped: say CORPUS=DIR EVALUATE=FILE", ""
     yield from briefs.rows(corpus, evaluate)
+
+
+def _endurance(asked: bool) -> Iterator[Row]:
+    from benchmarks import endurance
+
+    if not asked:
+        yield "endurance", "skipped: say ENDURANCE=1", ""
+        return
+    yield from endurance.rows()
 
 
 def _truth(corpus: Path | None) -> Iterator[Row]:

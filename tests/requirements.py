@@ -71,6 +71,11 @@ REQUIREMENTS: dict[str, str] = {
         "If extraction fails, a smaller checkpoint is still written, saying what is missing (003)"
     ),
     "C13": "Seed 002's 'won't allow compression until verified' in its safe form (002 REQ-CTX-005)",
+    "C14": (
+        "What a checkpoint says is true: every edited file is in What Changed, Next Steps holds "
+        "what is open by evidence or says that nothing is, decisions come with their question "
+        "and their turn (003)"
+    ),
     "B1": "PreCompact's stdout steers the client's summary (CLIENT (a), 004)",
     "B2": "SessionStart(compact) returns a brief in the same session (000, 001)",
     "B3": "Four roles (001)",
@@ -94,7 +99,18 @@ REQUIREMENTS: dict[str, str] = {
         "run (5 MB transcript, 10,000 rows) (001)"
     ),
     "B10": "holdfast brief prints what would be injected now, and why each line is there (beyond)",
-    "B11": "All that the user typed in the session stands in the brief after a compaction (beyond)",
+    "B11": (
+        "All that the user typed in the session stands in the brief after a compaction, in order, "
+        "in any wording and language, under one shared limit of characters (beyond)"
+    ),
+    "B12": (
+        "A session is a list of turns: what was asked, what came of it, files changed, commands "
+        "and their results, questions and answers, subagents (beyond)"
+    ),
+    "B13": (
+        "What is open stays open until evidence closes it; each item shows since when it is "
+        "open, and what closed it is recorded (beyond)"
+    ),
     "R1": "The conversation is cut into segments by topic without a model (004)",
     "R2": "Cold = not mentioned for 20+ turns, task completed, 5+ messages (004)",
     "R3": "Queued segments are compressed at once, without asking the model (004)",

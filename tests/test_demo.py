@@ -24,4 +24,4 @@ def test_the_demo_plays_alerts_a_save_and_what_is_given_back() -> None:
         r"First told 10 operations\s+ahead\s+of the\s+compaction,\s+at\s+orange", run.stdout
     )
     assert "never touch data/raw" in run.stdout.partition("<holdfast-brief")[2]
-    assert "about 0 " not in run.stdout and "less than one operation left" in run.stdout
+    assert "about 0 " not in run.stdout and "less than one step left" in run.stdout

@@ -17,7 +17,7 @@ import pytest
 from holdfast.archive import shelf as outputs
 from holdfast.archive.errors import NoOutput
 from holdfast.budget import ledger
-from holdfast.checkpoint import facts, index
+from holdfast.checkpoint import index
 from holdfast.checkpoint.index import BrokenIndex
 from holdfast.checkpoint.keep import keep
 from holdfast.client.install import receipt
@@ -25,6 +25,7 @@ from holdfast.client.install.receipt import Receipt
 from holdfast.memory import places as memory_places
 from holdfast.memory.sources import windows
 from holdfast.plan import past
+from holdfast.record import model as record
 from holdfast.segment import cut, named, queue
 from holdfast.segment.formats import Done, Queue
 from holdfast.window import observed_limits, outbox, state
@@ -70,9 +71,9 @@ def _limits(folder: Path) -> Path:
     return path
 
 
-def _facts(folder: Path) -> Path:
-    path = folder / "facts.json"
-    path.write_bytes(facts.save(facts.Facts(offset=7)))
+def _record(folder: Path) -> Path:
+    path = folder / "record.json"
+    path.write_bytes(record.save(record.Record(offset=7)))
     return path
 
 
@@ -148,7 +149,9 @@ FORMATS = {
     "state.json": Format(_state, lambda folder: state.load(_window(folder)).used_tokens),
     "outbox.json": Format(_outbox, lambda folder: outbox.load(_window(folder)).entries),
     "seen.json": Format(_limits, lambda folder: observed_limits.load().observations),
-    "facts.json": Format(_facts, lambda folder: facts.load((folder / "facts.json").read_bytes())),
+    "record.json": Format(
+        _record, lambda folder: record.load((folder / "record.json").read_bytes())
+    ),
     "cut": Format(_cut, lambda folder: cut.load((folder / "cut.json").read_bytes())),
     "queue": Format(_queue, lambda folder: named.archived("s1")),
     "work.json": Format(_projection, lambda folder: projection.read_projection(_window(folder))),

@@ -1,3 +1,3 @@
 """Holdfast keeps a long Claude Code session whole."""
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"

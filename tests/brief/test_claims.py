@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.brief.claims import contradicted
 from holdfast.brief.compose import compose
-from holdfast.checkpoint.facts import Facts
+from holdfast.record.model import Record
 from tests.checkpoint.sessions import Session
 
 
@@ -18,13 +18,13 @@ def test_two_false_claims_in_one_sentence_are_two_flags(tmp_path: Path) -> None:
     session.runs("pytest tests/test_ledger.py", "FAILED tests/test_ledger.py::a", fails=True)
     session.calls("TaskCreate", "Task #1 created", subject="Write the ledger migration script")
     said = "The ledger migration script is done and pytest tests/test_ledger.py passes."
-    found = contradicted(session.facts(tmp_path), said)
+    found = contradicted(session.record(tmp_path), said)
     assert len(found) == 2
     assert any("last failed" in claim.evidence for claim in found)
     assert any("the task is pending" in claim.evidence for claim in found)
 
 
-def failing(folder: Path) -> Facts:
+def failing(folder: Path) -> Record:
     """Two runs failed last, one of another kind passed; one task is open, one done."""
     session = Session().user("Please fix the login.")
     said = "FAILED test_login.py::test_a - AssertionError: 1 != 2\n1 failed"
@@ -35,7 +35,7 @@ def failing(folder: Path) -> Facts:
     session.calls("TaskCreate", "Task #1 created", subject="Write the ledger migration script")
     session.calls("TaskCreate", "Task #2 created", subject="Rename the login form")
     session.calls("TaskUpdate", taskId="2", status="completed")
-    return session.facts(folder)
+    return session.record(folder)
 
 
 @pytest.mark.requirement("B6")
@@ -108,4 +108,4 @@ def test_a_flag_stands_whole_in_the_brief_and_not_among_the_users_words(tmp_path
 def test_tests_that_passed_last_are_rightly_called_passing(tmp_path: Path) -> None:
     session = Session().runs("go test ./a", "--- FAIL: TestA", fails=True)
     session.runs("go test ./b", "ok")
-    assert contradicted(session.facts(tmp_path), "All tests pass.") == []
+    assert contradicted(session.record(tmp_path), "All tests pass.") == []

@@ -13,7 +13,7 @@ REQUEST = "Please make the importer read files with a byte order mark, and test 
 
 
 def text_of(session: Session, folder: Path, max_tokens: int = 2000) -> str:
-    return compose(session.facts(folder), max_tokens).text
+    return compose(session.record(folder), max_tokens).text
 
 
 @pytest.mark.requirement("B2", "B4", "M4")
@@ -33,17 +33,23 @@ def test_a_short_go_on_does_not_hide_the_request(tmp_path: Path) -> None:
     assert REQUEST in text and "yes, go on" in text
 
 
-@pytest.mark.requirement("C2", "B4")
-def test_what_was_revoked_corrected_or_done_is_not_in_it(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).user("Always use the staging database.").works(2)
-    session.user("Forget what I said about the staging database.")
-    session.says("I'll use Redis because it is fast.").user("No, use SQLite instead of Redis.")
+@pytest.mark.requirement("B11", "B13")
+def test_words_stand_in_order_and_what_was_done_is_not_told_as_open(tmp_path: Path) -> None:
+    said = [
+        REQUEST,
+        "Always use the staging database.",
+        "Forget the staging database.",
+        "No, Redis",
+    ]
+    session = Session()
+    for words in said:
+        session.user(words).works(2)
     session.calls("TaskCreate", "Task #1", subject="Write the parser")
     session.calls("TaskUpdate", taskId="1", status="completed").works(6)
     text = text_of(session, tmp_path)
-    assert "Always use the staging" not in text
-    assert "I'll use Redis" not in text and "No, use SQLite instead of Redis." in text
-    assert "## Tasks not done" not in text
+    places = [text.index(words) for words in said]
+    assert places == sorted(places)
+    assert "## Tasks" not in text
 
 
 @pytest.mark.requirement("B4")
@@ -51,13 +57,13 @@ def test_open_errors_and_exact_commands_are_in_it(tmp_path: Path) -> None:
     session = Session().user(REQUEST).runs("pytest -k 'a  or b'", "E  KeyError: 'bom'", fails=True)
     text = text_of(session, tmp_path)
     failed = text.partition("## Failed when last run")[2]
-    assert "- `pytest -k 'a  or b'`\n    E KeyError: 'bom'" in failed
+    assert "- `pytest -k 'a  or b'` (since turn 1)\n    E KeyError: 'bom'" in failed
     assert "## Commands" not in text and "items cut" not in text, "what failed is told once"
 
 
 @pytest.mark.requirement("B4")
 def test_an_error_that_was_fixed_is_told_as_fixed(tmp_path: Path) -> None:
-    session = Session().user(REQUEST).runs("pytest", "E  KeyError: 'bom'", fails=True)
+    session = Session().user(REQUEST).runs("pytest", "E  read.py:3: KeyError: 'bom'", fails=True)
     session.edits("/work/project/read.py").runs("pytest", "1 passed")
     text = text_of(session, tmp_path)
     assert "## Failed" not in text
@@ -111,14 +117,14 @@ def test_once_work_went_on_after_the_summary_the_whole_is_said_again(tmp_path: P
 @pytest.mark.requirement("B10")
 def test_each_line_knows_why_it_is_there_and_where_it_was_said(tmp_path: Path) -> None:
     session = Session().works(2).user("Never use eval.").user(REQUEST)
-    lines = {line.text: line for line in compose(session.facts(tmp_path)).lines}
-    rule = lines["- “Never use eval.”"]
-    assert rule.reason == "rule" and rule.source.offset > 0 and rule.source.op == 2
+    lines = compose(session.record(tmp_path)).lines
+    [said] = [line for line in lines if line.text.startswith("- “Never use eval.”")]
+    assert said.reason == "said by the user" and said.source.offset > 0 and said.source.op == 2
 
 
 @pytest.mark.requirement("M4")
 def test_rules_from_elsewhere_can_be_pinned(tmp_path: Path) -> None:
-    facts = Session().user(REQUEST).facts(tmp_path)
+    facts = Session().user(REQUEST).record(tmp_path)
     assert "Tests first (ENFORCED)" in compose(facts, 200, marked=["Tests first (ENFORCED)"]).text
 
 
@@ -129,7 +135,7 @@ def test_what_the_first_brief_told_is_not_told_again(tmp_path: Path) -> None:
     session.runs("pytest -q", "E  KeyError: 'bom'\nE  and more: error", fails=True)
     session.runs("ls src")
     session.calls("TaskCreate", "Task #1", subject="Write the parser")
-    facts = session.facts(tmp_path)
+    facts = session.record(tmp_path)
     facts.summary, facts.since_summary = f"Summary: nothing.\n{compose(facts, 2000).text}", 0
     assert compose(facts, 800).lines == []
 
@@ -139,4 +145,6 @@ def test_of_a_trace_the_error_is_told_and_not_that_there_is_one(tmp_path: Path) 
     trace = 'Traceback (most recent call last):\n  File "a.py", line 3, in <module>\n'
     trace += "    raise StopIteration\nStopIteration"
     text = text_of(Session().user(REQUEST).runs("python3 a.py", trace, fails=True), tmp_path)
-    assert "- `python3 a.py`\n    StopIteration\n" in text and "Traceback" not in text
+    assert (
+        "- `python3 a.py` (since turn 1)\n    StopIteration\n" in text and "Traceback" not in text
+    )

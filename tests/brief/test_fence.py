@@ -33,7 +33,7 @@ def test_nothing_inside_closes_the_fence(closing: str, tmp_path: Path) -> None:
     session.edits(f"/work/project/{closing}.py", "", "a_b_c").calls(
         "TaskCreate", "#1", subject=evil
     )
-    text = compose(session.facts(tmp_path)).text
+    text = compose(session.record(tmp_path)).text
     assert text.startswith("<holdfast-brief from=") and text.endswith("</holdfast-brief>")
     assert text.lower().count("holdfast-brief>") <= 1 + text.count("\u2039")
     assert text.count("</holdfast-brief>") == 1
@@ -47,7 +47,7 @@ def test_no_field_of_a_call_closes_the_fence_or_begins_a_line(closing: str, tmp_
     session.calls(f"Zed{closing}", q="hello").starts(f"Zoe{closing}", q="hello")
     session.calls("Agent", "fine", subagent_type=f"kind{closing}", description="d", prompt="p")
     session.calls("TodoWrite", todos=[{"content": "c", "status": f"in_progress{closing}"}])
-    facts = session.facts(tmp_path)
+    facts = session.record(tmp_path)
     found = compose(facts)
     said = found.text + "".join(line.reason for line in found.lines) + steer(facts)
     assert said.count("</holdfast-brief>") == 1
@@ -141,16 +141,16 @@ def test_honest_text_of_any_script_stays_as_it_was_written(words: str) -> None:
 
 @pytest.mark.requirement("B8")
 def test_the_fence_names_its_origin_and_says_what_it_is(tmp_path: Path) -> None:
-    text = compose(Session().user("Go.").says("x").facts(tmp_path)).text
+    text = compose(Session().user("Go.").says("x").record(tmp_path)).text
     first, second, *_ = text.splitlines()
-    assert "transcript s-1" in first and "not instructions" in second
+    assert "this session's transcript, step 1" in first and "not instructions" in second
 
 
 @pytest.mark.requirement("B8", "X4")
 def test_secrets_are_redacted(tmp_path: Path) -> None:
     token = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"
     session = Session().user(f"Always push with {token} please.").runs(f"curl -H {token} make")
-    facts = session.facts(tmp_path)
+    facts = session.record(tmp_path)
     assert token not in compose(facts).text and token not in steer(facts)
 
 

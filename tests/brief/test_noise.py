@@ -16,7 +16,7 @@ HEREDOC = "python3 - <<'END'\nimport csv\n\nprint(csv.reader(open('tides.csv')))
 
 
 def text_of(session: Session, folder: Path, max_tokens: int = 2000) -> str:
-    return compose(session.facts(folder), max_tokens).text
+    return compose(session.record(folder), max_tokens).text
 
 
 @pytest.mark.requirement("B4")
@@ -55,7 +55,7 @@ def test_what_the_client_put_aside_is_no_file_of_the_work(tmp_path: Path) -> Non
 @pytest.mark.requirement("B4")
 def test_the_branch_is_told_once_and_results_by_one_word(tmp_path: Path) -> None:
     session = Session().user(REQUEST).runs("pytest -q", "1 passed").runs("sh deploy.sh").works(4)
-    facts = session.facts(tmp_path)
+    facts = session.record(tmp_path)
     facts.branch = "feature/tides"
     text = compose(facts).text
     assert text.count("feature/tides") == 1
@@ -74,5 +74,5 @@ def test_reasons_read_like_words(tmp_path: Path) -> None:
     session = Session().user(REQUEST).edits("/work/project/src/a.py").runs("make test").works(2)
     path = str(session.written(tmp_path))
     out = CliRunner().invoke(brief, ["--transcript", path, "--explain"]).stdout
-    assert "↳ used once, last at operation 1\n" in out
-    assert "↳ run once, last at operation 2, byte" in out and "1 times" not in out
+    assert "↳ used once, last at step 1\n" in out
+    assert "↳ run once, last at step 2, " in out and "1 times" not in out

@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.brief.compose import compose
 from holdfast.brief.roles import ROLES, SECTIONS, parse, role_for, sections_of
-from holdfast.checkpoint.facts import Agent, Facts, Place, Prompt
+from holdfast.record.model import Agent, Place, Record, Turn
 
 
 @pytest.mark.requirement("B3")
@@ -33,7 +33,7 @@ def test_the_role_follows_the_agents_type(agent_type: str, role: str) -> None:
 @pytest.mark.requirement("B3")
 def test_a_main_session_with_agents_leads_them() -> None:
     assert role_for("", has_agents=True) == "orchestrator"
-    facts = Facts(prompts=[Prompt("Do it.", Place(), 6)], agents={"a": Agent("x", "y", Place())})
+    facts = Record(turns=[Turn("Do it.", Place())], agents={"a": Agent("x", "y", Place())})
     assert compose(facts).role == "orchestrator"
 
 
@@ -49,7 +49,7 @@ def test_a_users_own_template_is_used(own_home: Path) -> None:
     folder = own_home / ".holdfast" / "templates"
     folder.mkdir(parents=True)
     (folder / "developer.txt").write_text("# mine\ntask 50 The job\nnonsense\nrules x y\n")
-    text = compose(Facts(prompts=[Prompt("Do it.", Place(), 6)])).text
+    text = compose(Record(turns=[Turn("Do it.", Place())])).text
     assert "## The job" in text
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.steer import steer
-from holdfast.checkpoint.facts import Facts
+from holdfast.record.model import Record
 from tests.checkpoint.sessions import Session
 
 
@@ -17,7 +17,7 @@ def test_it_names_what_to_keep_word_for_word(tmp_path: Path) -> None:
         Session().user("Never use eval.").user("Make the importer read odd files, and test it.")
     )
     session.runs("pytest -q", "E  KeyError: 'bom'", fails=True).starts("Bash", command="make all")
-    text = steer(session.facts(tmp_path))
+    text = steer(session.record(tmp_path))
     for words in ("Never use eval.", "odd files", "`pytest -q`", "KeyError", "`make all`"):
         assert words in text
 
@@ -28,10 +28,10 @@ def test_it_is_never_longer_than_two_thousand_characters(tmp_path: Path) -> None
     for number in range(60):
         session.user(f"Never do {number} " + "😀" * 300 + ".")
         session.runs(f"make {number} " + "x" * 300, "error: no " + "y" * 300, fails=True)
-    text = steer(session.facts(tmp_path))
+    text = steer(session.record(tmp_path))
     assert 0 < len(text.encode("utf-16-le")) // 2 <= 2000
 
 
 @pytest.mark.requirement("B1")
 def test_with_nothing_known_it_says_nothing() -> None:
-    assert steer(Facts()) == ""
+    assert steer(Record()) == ""

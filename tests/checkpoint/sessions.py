@@ -5,13 +5,13 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from holdfast.checkpoint.extract import extract
-from holdfast.checkpoint.facts import Facts
+from holdfast.record import read_record
+from holdfast.record.model import Record
 from tests.transcript import builders as b
 
 
 class Session:
-    """Each step adds its lines; `facts` reads them all."""
+    """Each step adds its lines; `record` reads them all."""
 
     def __init__(self) -> None:
         self.lines: list[b.Line | bytes] = []
@@ -75,5 +75,5 @@ class Session:
     def written(self, folder: Path) -> Path:
         return b.written(folder, *self.lines)
 
-    def facts(self, folder: Path) -> Facts:
-        return extract(self.written(folder))
+    def record(self, folder: Path) -> Record:
+        return read_record(self.written(folder))

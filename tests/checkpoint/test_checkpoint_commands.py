@@ -158,17 +158,16 @@ def test_lines_fit_the_terminal_and_tell_one_from_the_other(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "70")
-    request = "request: " + "make the importer read files " * 9
-    for step in ("step: Bash pytest -q tests/test_a.py", "last said: Now the parser."):
-        doing = {"In Progress": [request, step], "What Changed": [step]}
-        keep(a_document(tmp_path, sections=doing, summary=request, created=datetime.now(UTC)))
+    for asked in ("make the importer read files " * 9, "Now the parser."):
+        doing = {"In Progress": [f"request: {asked}"], "What Changed": ["a.py"]}
+        keep(a_document(tmp_path, sections=doing, summary=asked, created=datetime.now(UTC)))
     newer, older = _run(resume).stdout.splitlines()
     head = _run(resume).stderr.rstrip()
-    assert head.split() == ["checkpoint", "age", "trigger", "nr", "last", "step"]
-    assert head.index("last step") == newer.index("Now the parser.")
+    assert head.split() == ["checkpoint", "age", "trigger", "nr", "asked", "last"]
+    assert head.index("asked last") == newer.index("Now the parser.")
     assert max(len(newer), len(older)) <= 70
     assert newer.endswith("#2  Now the parser.")
-    assert "#1  Bash pytest -q" in older
+    assert "#1  make the importer read" in older
     keep(a_document(tmp_path, "a", session_id="other-session"))
     assert " other-se " in _run(resume).stdout, "of several sessions, which"
     assert " nr  session " in _run(resume).stderr

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.compose import compose
-from holdfast.checkpoint.extract.manifests import dependencies
-from holdfast.checkpoint.facts import Facts
 from holdfast.checkpoint.stack import dependencies as of_project
+from holdfast.record.manifests import dependencies
+from holdfast.record.model import Record
 from tests.checkpoint.sessions import Session
 
 PACKAGE = """{
@@ -90,16 +90,16 @@ def test_each_kind_of_manifest_is_understood(path: str, text: str, names: list[s
 def test_the_brief_tells_framework_and_dependencies(tmp_path: Path) -> None:
     session = Session().user("Draw the tide on the page of every harbour, please do.")
     session.calls("Read", PACKAGE, file_path="/work/project/package.json")
-    text = compose(session.facts(tmp_path)).text
+    text = compose(session.record(tmp_path)).text
     assert "framework: Next.js; dependencies: tide-math, vitest" in text
 
 
 @pytest.mark.requirement("B3")
 def test_the_projects_folder_knows_better(tmp_path: Path) -> None:
     (tmp_path / "requirements.txt").write_text("django\nswell\n")
-    facts = Facts(roots=[str(tmp_path)], dependencies={"package.json": ["next"]})
+    facts = Record(roots=[str(tmp_path)], dependencies={"package.json": ["next"]})
     assert of_project(facts) == ["django", "swell"]
-    assert of_project(Facts(roots=["/none/such"], dependencies={"a": ["x1"]})) == ["x1"]
+    assert of_project(Record(roots=["/none/such"], dependencies={"a": ["x1"]})) == ["x1"]
 
 
 @pytest.mark.requirement("B3", "X7")

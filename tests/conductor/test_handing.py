@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.compose import DEFAULT_TOKENS
-from holdfast.checkpoint import facts as known
 from holdfast.client.install.scopes import claude_folder
 from holdfast.conductor import handing
+from holdfast.record import model as known
 from holdfast.wire import log, places
 from tests.builders import a_prompt, a_transcript, an_answer
 
@@ -19,7 +19,7 @@ def test_what_was_read_of_a_session_without_hooks_is_remembered() -> None:
     path = claude_folder(Path.home()) / "projects" / "-p" / "s1.jsonl"
     a_transcript(path, {**a_prompt("Draw the chart of the harbour."), "cwd": "/p"}, an_answer(100))
     assert "Draw the chart" in handing.brief("s1", DEFAULT_TOKENS)
-    kept = Path(places.window("s1")) / "facts.json"
+    kept = Path(places.window("s1")) / "record.json"
     assert known.load(kept.read_bytes()) is not None
     assert kept.parent.stat().st_mode & 0o777 == 0o700
     told = Path(log.path())

@@ -116,7 +116,7 @@ def test_a_file_of_ours_that_cannot_be_written_silences_nothing(
     )
     found = run(sent.encode(), loud=False)
     assert found.returncode == 0
-    assert b"Holdfast: context 86% full" in found.stdout
+    assert b"Holdfast: window 1, context 86% full" in found.stdout
 
 
 @pytest.mark.requirement("X1", "X7")

@@ -92,13 +92,13 @@ except OSError:
 
 @pytest.mark.requirement("X6")
 def test_a_write_that_fails_leaves_the_old_file_and_no_draft(tmp_path: Path) -> None:
-    place = tmp_path / "facts.json"
+    place = tmp_path / "record.json"
     place.write_text("old")
     argv = [sys.executable, "-c", FULL, str(place)]
     found = subprocess.run(argv, capture_output=True, text=True, check=True)
     assert found.stdout == "refused\n"
     assert place.read_text() == "old"
-    assert [path.name for path in tmp_path.iterdir()] == ["facts.json"]
+    assert [path.name for path in tmp_path.iterdir()] == ["record.json"]
 
 
 @contextmanager

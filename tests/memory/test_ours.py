@@ -10,7 +10,7 @@ import pytest
 from holdfast.brief import fence
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.keep import keep
-from holdfast.checkpoint.sections import ALL_REPORTED, AS_ASKED, GO_ON
+from holdfast.checkpoint.sections import NOTHING_OPEN
 from holdfast.conductor import prompt
 from holdfast.conductor.prompt import Told
 from holdfast.memory.recall import recall
@@ -57,8 +57,12 @@ def test_what_a_checkpoint_says_for_want_of_words_is_not_found(project: Path) ->
             "request, reported done by the model: paint the boat",
             "last said: Painted.",
         ],
-        "Why Changed": [AS_ASKED],
-        "Next Steps": [ALL_REPORTED, GO_ON, "moor the boat (pending)"],
+        "Why Changed": ["the request under In Progress"],
+        "Next Steps": [
+            f"{NOTHING_OPEN}: last asked “the boat”, answered “Painted.”",
+            "go on with the request under In Progress",
+            "moor the boat (pending)",
+        ],
         "Commands": ["holdfast search 'boat' (passed)", "make boat (passed)"],
     }
     keep(

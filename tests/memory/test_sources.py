@@ -17,7 +17,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.checkpoint import facts
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.keep import keep
 from holdfast.memory import places as here
@@ -30,6 +29,7 @@ from holdfast.memory.sources import told, turns
 from holdfast.memory.sources.pieces import MOST_CHARS, pieces
 from holdfast.memory.sources.source import Read
 from holdfast.memory.sync import sync
+from holdfast.record import model as facts
 from holdfast.segment import shelf
 from holdfast.segment.formats import Compressed, Metadata
 from holdfast.window import state
@@ -131,21 +131,22 @@ def test_commands_and_the_ends_of_results_are_found_with_the_words_they_belong_t
 
 
 @pytest.mark.requirement("M2", "M6")
-def test_decisions_and_rules_lead_to_the_line_they_were_said_in(project: Path) -> None:
-    path = a_session(project, "s1", "use tabs never", "I chose the bronze parser.")
+def test_decisions_and_answers_lead_to_the_line_they_were_said_in(project: Path) -> None:
+    path = a_session(project, "s1", "tabs, never", "I chose the bronze parser.")
     offset = path.read_bytes().index(b"\n") + 1
     folder = noted(project, "s1", path)
-    known = facts.Facts(session_id="s1", op=1)
+    known = facts.Record(session_id="s1", op=1)
     known.decisions.append(
         facts.Decision("I chose the bronze parser.", facts.Place(offset, "2026-03-01", 1))
     )
-    known.rules.append(facts.Rule("use tabs never", facts.Place(0, "2026-03-01", 1)))
-    (folder / "facts.json").write_bytes(facts.save(known))
-    answer = recall("bronze parser tabs", project=str(project), kinds=("decision",))
-    told = {one.item.text: (one.item.by, one.item.uuids) for one in answer.found}
+    answer = facts.Turn("tabs, never", facts.Place(0, "2026-03-01", 1), reply_to="Tabs or blanks?")
+    known.turns.append(answer)
+    (folder / "record.json").write_bytes(facts.save(known))
+    found = recall("bronze parser tabs", project=str(project), kinds=("decision",))
+    told = {one.item.text: (one.item.by, one.item.uuids) for one in found.found}
     assert told == {
         "I chose the bronze parser.": ("model", ("s1-1",)),
-        "use tabs never": ("user", ("s1-0",)),
+        "Tabs or blanks? → tabs, never": ("user", ("s1-0",)),
     }
 
 

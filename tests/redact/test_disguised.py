@@ -92,8 +92,8 @@ def test_facts_are_cleaned_before_anybody_cuts_them(tmp_path: Path) -> None:
     session = Session().user("Please " + "deploy it " * 57 + f"with {TOKEN} to staging.")
     path = session.says("ok").written(tmp_path)
     facts = facts_of(State(transcript=str(path)), str(tmp_path))
-    assert TOKEN[:12] not in facts.prompts[0].text
-    assert "[redacted: github token]" in facts.prompts[0].text
+    assert TOKEN[:12] not in facts.turns[0].asked
+    assert "[redacted: github token]" in facts.turns[0].asked
 
 
 def test_keys_and_ids_of_a_checkpoint_are_cleaned_too(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.checkpoint.facts import Facts
+from holdfast.record.model import Record
 from holdfast.segment import compress, formats, saved
 from holdfast.segment.formats import Compressed
 from tests.checkpoint.sessions import Session
@@ -29,7 +29,7 @@ def _compressed(session: Session, folder: Path) -> Compressed:
 
 
 def _session() -> Session:
-    session = Session().user(TABLE).user("Never use eval in the reader.")
+    session = Session().user(TABLE).says("Shall I use eval?").user("Never use eval in the reader.")
     session.says("I decided to decode as utf-8-sig because the mark then needs no code.")
     for _ in range(4):
         session.calls("Read", NOISE, file_path="/work/project/src/table/reader.py")
@@ -55,12 +55,13 @@ def test_decisions_files_fixes_outcome_and_the_users_words_are_kept(tmp_path: Pa
     ):
         assert words in one.compressed_content, words
     assert one.key_files == ["src/table/reader.py"]
-    assert "utf-8-sig" in one.key_decisions[0]
+    assert one.key_decisions[0] == "Shall I use eval? → Never use eval in the reader."
+    assert "utf-8-sig" in one.key_decisions[1]
     assert "digest" not in one.compressed_content
     meta = one.metadata
     assert (meta.contains_code, meta.contains_errors, meta.task_completed) == (True, True, True)
     assert meta.substance == 1.0
-    assert (one.start_turn, one.end_turn) == (1, 9)
+    assert (one.start_turn, one.end_turn) == (1, 10)
 
 
 @pytest.mark.requirement("R3")
@@ -110,11 +111,11 @@ def test_hostile_words_stay_on_their_line_and_in_the_budget(tmp_path: Path) -> N
     session.says("I decided to use " + "🂡" * 4000 + " because.")
     for number in range(300):
         session.edits(f"/work/project/a{number}/{'x' * 200}.py", "o", f"someName{number} = 1")
-    facts = session.facts(tmp_path)
+    facts = session.record(tmp_path)
     text = compress.content(facts, 20_000)
     assert formats.tokens(text) <= 4_000
     assert all(mark.isprintable() or mark == "\n" for mark in text)
 
 
 def test_of_nothing_there_is_nothing_to_say() -> None:
-    assert compress.content(Facts(), 0) == ""
+    assert compress.content(Record(), 0) == ""

@@ -107,7 +107,7 @@ def test_ten_compactions_later_the_rule_and_the_request_still_stand(work: Work) 
 @pytest.mark.requirement("C13", "X6")
 def test_a_save_that_fails_everywhere_blocks_once_and_never_again(work: Work) -> None:
     work.hook("PostToolUse", tool_use_id="t2")  # so that the edge is known
-    window().joinpath("facts.json").unlink(missing_ok=True)
+    window().joinpath("record.json").unlink(missing_ok=True)
     home = Path(os.environ["HOLDFAST_HOME"])
     (work.project / ".claude").write_text("in the way")
     (home / "checkpoints").write_text("in the way")

@@ -60,7 +60,7 @@ def test_a_window_fills_and_each_crossing_is_said_once(session: Session) -> None
     heard = [session.call(used * 1_000) for used in thousands]
     told = [text for text in heard if text]
     assert [text.split(" full")[0][-3:] for text in told] == ["75%", "85%", "90%", "93%", "97%"]
-    assert "Start nothing new" in told[-1]
+    assert "begin nothing new" in told[-1]
     levels = [event["level"] for event in audit.events()]
     assert levels == ["warning", "advisory", "urgent", "critical"]
     assert all(event["event"] == "CONTEXT_PRESSURE" for event in audit.events())

@@ -122,5 +122,5 @@ def test_at_critical_the_model_starts_nothing_new_and_the_user_is_asked_to_compa
     crossing, ahead = _cross(State(), 0.98, settings), Forecast(None, None, None, "")
     limit = Edge(1_033_000, 1_000_000, "early", "")
     facts = (crossing, a_verdict(0.98), ahead, Reading(980_000, 0), limit)
-    assert "Start nothing new" in words.to_model(*facts)
+    assert "begin nothing new" in words.to_model(*facts)
     assert "/compact now" in words.to_user(*facts)

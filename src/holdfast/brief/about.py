@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from holdfast.brief.fence import flat
 from holdfast.brief.item import Item
 from holdfast.checkpoint import stack
-from holdfast.checkpoint.facts import Facts
+from holdfast.record.model import Record
 
 LANGUAGES = {
     "c": "C", "cpp": "C++", "cs": "C#", "css": "CSS", "dart": "Dart", "go": "Go", "java": "Java",
@@ -19,12 +19,12 @@ LEAST_WORTH = 1e-6
 MOST_DEPENDENCIES = 8
 
 
-def about(facts: Facts) -> Iterator[Item]:
+def about(record: Record) -> Iterator[Item]:
     """Two lines, the last to be taken."""
-    told = [*_languages(facts), *_tools(facts)]
+    told = [*_languages(record), *_tools(record)]
     if told:
         yield Item("about", flat("; ".join(told), 300), LEAST_WORTH, "what kind of work it is")
-    if names := stack.dependencies(facts):
+    if names := stack.dependencies(record):
         text = flat("; ".join(_built_on(names)), 300)
         yield Item("about", text, LEAST_WORTH, "what the project's manifests list", order=1)
 
@@ -36,12 +36,12 @@ def _built_on(names: list[str]) -> list[str]:
     return [*told, f"dependencies: {', '.join(rest)}"] if rest else told
 
 
-def _languages(facts: Facts) -> list[str]:
-    counts = Counter(LANGUAGES.get(path.rpartition(".")[2], "") for path in facts.files)
+def _languages(record: Record) -> list[str]:
+    counts = Counter(LANGUAGES.get(path.rpartition(".")[2], "") for path in record.files)
     names = [name for name, _ in counts.most_common(4) if name][:3]
     return [f"languages: {', '.join(names)}"] if names else []
 
 
-def _tools(facts: Facts) -> list[str]:
-    most = sorted(facts.tools.items(), key=lambda pair: -pair[1])[:5]
+def _tools(record: Record) -> list[str]:
+    most = sorted(record.tools.items(), key=lambda pair: -pair[1])[:5]
     return ["tools: " + ", ".join(f"{name} {count}" for name, count in most)] if most else []

@@ -7,11 +7,11 @@ from holdfast.brief.roles import Section
 from holdfast.budget.compartment import ACTIVE, AMBIENT, BACKGROUND, PREFERENCES, SAFETY
 
 _OF = {
-    ACTIVE: "task flight decisions tasks failing commands agents questions waves blocked messages",
+    ACTIVE: "flight decisions tasks failing commands agents questions waves blocked messages task",
     BACKGROUND: "files fixed about",
-    PREFERENCES: "rules pinned",
+    PREFERENCES: "said pinned",
     SAFETY: "marked",
-    AMBIENT: "names references earlier actions archived",
+    AMBIENT: "names references actions archived",
 }
 SECTION = {section: name for name, words in _OF.items() for section in words.split()}
 

@@ -3,25 +3,28 @@
 from collections import Counter
 
 from holdfast.brief.item import Item
-from holdfast.checkpoint.facts import Facts
+from holdfast.record.model import Record
 
 LITTLE_OPS = 2  # so few operations after the summary, and the transcript still ends in it
 _KEPT_BY_CLIENT = frozenset({"flight", "questions"})  # the last round comes back verbatim
 
 
-def ends_in_summary(facts: Facts) -> bool:
-    return bool(facts.summary) and facts.since_summary <= LITTLE_OPS
+def ends_in_summary(record: Record) -> bool:
+    return bool(record.summary) and record.since_summary <= LITTLE_OPS
 
 
 class Held:
-    """What the model has already, after a compaction; nothing, where there was none just now."""
+    """What the model has already, after a compaction; nothing, where there was none just now.
+    `summary` is what it was given; left out, the summary that the record ends in."""
 
-    def __init__(self, facts: Facts) -> None:
-        self.active = ends_in_summary(facts)
-        self._summary = " ".join(facts.summary.split()) if self.active else ""
+    def __init__(self, record: Record, summary: str | None = None) -> None:
+        if summary is None:
+            summary = record.summary if ends_in_summary(record) else ""
+        self.active = bool(summary)
+        self._summary = " ".join(summary.split())
         self._words = _words(self._summary)
-        self._restored = facts.restored if self.active else {}
-        self._shared = _shared_names(facts) if self.active else frozenset()
+        self._restored = record.restored if self.active else {}
+        self._shared = _shared_names(record) if self.active else frozenset()
 
     def name(self, word: str) -> bool:
         return word in self._words
@@ -53,9 +56,9 @@ class Held:
         return (mark + quoted if short else quoted) in self._summary
 
 
-def _shared_names(facts: Facts) -> frozenset[str]:
+def _shared_names(record: Record) -> frozenset[str]:
     """Names that more than one known file has."""
-    counts = Counter(path.rpartition("/")[2] for path in facts.files)
+    counts = Counter(path.rpartition("/")[2] for path in record.files)
     return frozenset(name for name, count in counts.items() if count > 1)
 
 

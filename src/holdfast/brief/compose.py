@@ -1,29 +1,32 @@
 """The brief itself: items chosen by worth per token, laid out under headings, fenced."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.brief import complement, fence, names, standing, told, uncut, used
+from holdfast.brief import complement, fence, in_progress, names, open_items, pinned, quotes, used
 from holdfast.brief.about import about
+from holdfast.brief.agents import others
 from holdfast.brief.item import EDITED, Archived, Claim, Item, item_id, short
-from holdfast.brief.others import others
 from holdfast.brief.roles import Section, role_for, sections_of
-from holdfast.brief.size import chars_for, units
+from holdfast.brief.size import MOST_UNITS, chars_for, units
 from holdfast.brief.trim import Choice, choose
 from holdfast.budget.allot import Allotment
 from holdfast.budget.ledger import Ledger
-from holdfast.checkpoint.facts import Facts, Place
+from holdfast.record.model import Place, Record
 from holdfast.redact import are_clean, redact
+from holdfast.wire import log
 
 DEFAULT_TOKENS = 2000
 CUT_LINE = "({} lesser items cut)"
 STARRED = f" ({EDITED} edited)"
-KEPT = frozenset(("task", "pinned"))  # what cannot be evicted
+KEPT = frozenset((quotes.SECTION, "pinned"))  # what cannot be evicted
 NOTHING_SET = Ledger()
 MARGIN = 40  # the cut line, what a star means, and what redaction may add
+PINNED_SHARE = 0.3
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -44,7 +47,7 @@ class Brief(msgspec.Struct, frozen=True):
 
 
 def compose(
-    facts: Facts,
+    record: Record,
     max_tokens: int = DEFAULT_TOKENS,
     role: str = "",
     *,
@@ -54,21 +57,71 @@ def compose(
     claims: Sequence[Claim] = (),
     budget: Ledger = NOTHING_SET,
     archived: Sequence[Archived] = (),
+    headline: str = "",
+    may_grow: bool = False,
+    summary: str | None = None,
 ) -> Brief:
-    """What to hand back now; `marked` are rules from elsewhere that must be in it, `work` what is
-    known of the shared work, `claims` what the summary before it says wrongly, `budget` what was
-    pinned, evicted and allotted, `archived` what of the session is on the shelf."""
-    role = role or role_for(agent_type, has_agents=bool(facts.agents))
+    """What to restore now. `marked` are rules of instruction files that must be in it, `work` what
+    is known of the shared work, `claims` what the summary before it says wrongly, `budget` what was
+    pinned, evicted and allotted, `archived` the segments that can be recalled. With `may_grow` the
+    brief grows for the user's words, up to what the client takes. What `summary` holds is not said
+    again; left out, it is the one that the record ends in."""
+    role = role or role_for(agent_type, has_agents=bool(record.agents))
     sections = [_addressed(one, agent_type) for one in sections_of(role)]
-    limit = chars_for(max_tokens)
-    frame = units(fence.opening(_origin(facts))) + units(fence.closing()) + MARGIN
-    more = [*uncut.marked(marked), *uncut.pins(budget.pins)]
-    items = [*map(told.claim, claims), *gather(facts, limit, limit - frame, more)]
-    items += [*others(work or {}), *told.shelved(archived)]
+    usual = chars_for(max_tokens)
+    limit = _grown(record, usual) if may_grow else usual
+    opening = _opening(record, headline)
+    room = limit - units(opening) - units(fence.closing()) - MARGIN
+    held = complement.Held(record, summary)
+    share = quotes.share_of(usual) + limit - usual
+    items = _pinned(record, share, room, marked, budget)
+    items += _sources(record, held, limit, work or {}, archived)
+    items = [*map(in_progress.claim, claims), *(one for one in items if not held.item(one))]
     items = _not_evicted(items, budget.evicted)
-    choice = choose(items, sections, limit - frame, budget.shares)
-    uncut.lengthen(choice, facts, limit)
-    return _laid_out(facts, choice, sections, limit, role, len(items) - choice.merged)
+    choice = choose(items, sections, room, budget.shares)
+    if not held.active:
+        _lengthen(choice, record)
+    return _laid_out(opening, choice, sections, limit, role, len(items) - choice.merged)
+
+
+def lost_items(record: Record, summary: str) -> int:
+    """How much of the user's words and of what is open a summary does not hold."""
+    held = complement.Held(record, summary or " ")
+    found = [
+        *quotes.items(record, MOST_UNITS),
+        *open_items.tasks(record),
+        *open_items.failing(record, 1),
+        *open_items.questions(record),
+    ]
+    return sum(1 for one in found if one.reason != "done" and not held.item(one))
+
+
+def _grown(record: Record, usual: int) -> int:
+    """The size at which all words of the user fit, or the most that the client takes."""
+    return min(MOST_UNITS, usual + max(0, quotes.wanted(record) - quotes.share_of(usual)))
+
+
+def _pinned(
+    record: Record, share: int, room: int, marked: Sequence[str], budget: Ledger
+) -> list[Item]:
+    """What must be told: the user's words within their share, rules marked as binding, pins."""
+    more = [*pinned.marked(marked), *pinned.pins(budget.pins)]
+    more = pinned.shortened(more, int(room * PINNED_SHARE))
+    taken = sum(units(one.text) + quotes.PER_LINE for one in more)
+    fits = max(0, min(share, room - taken))
+    return [*_from("the user's words", lambda: quotes.items(record, fits)), *more]
+
+
+def _lengthen(choice: Choice, record: Record) -> None:
+    """What is left of the room goes to the user's words."""
+    mine = [one for one in choice.taken if one.section == quotes.SECTION and one.pinned]
+    words = [one for one in mine if one.order >= 0]
+    spent = sum(units(one.text) + quotes.PER_LINE for one in words)
+    longer = quotes.lengthened(record, len(words), spent + choice.room)
+    more = sum(units(one.text) + quotes.PER_LINE for one in longer) - spent
+    if 0 < more <= choice.room:
+        choice.taken = [*(one for one in choice.taken if one not in words), *longer]
+        choice.room -= more
 
 
 def _not_evicted(items: list[Item], evicted: frozenset[str]) -> list[Item]:
@@ -85,44 +138,67 @@ def _addressed(section: Section, agent_type: str) -> Section:
     return replace(section, heading=section.heading.replace("the user", "its caller"))
 
 
-def gather(facts: Facts, limit: int, room: int, more: Sequence[Item]) -> list[Item]:
-    """Everything that could be said, cleaned of what the client has already said."""
-    held = complement.Held(facts)
-    items = [*uncut.items(facts, limit, room, more), *_others(facts, held, limit)]
-    return [item for item in items if not held.item(item)]
+def _sources(
+    record: Record,
+    held: complement.Held,
+    limit: int,
+    work: Mapping[str, Any],
+    archived: Sequence[Archived],
+) -> list[Item]:
+    """Everything that competes for room, source by source."""
+    roomy = limit >= used.TERSE_CHARS
+    sources: list[tuple[str, Callable[[], Iterable[Item]]]] = [
+        ("what came of the turns", lambda: quotes.outcomes(record)),
+        ("the end of the work", lambda: in_progress.flight(record, limit)),
+        ("open tasks", lambda: open_items.tasks(record)),
+        ("failing commands", lambda: open_items.failing(record, 4 if roomy else 2)),
+        ("open questions", lambda: open_items.questions(record)),
+        ("subagents", lambda: open_items.agents(record)),
+        ("files", lambda: used.files(record, held, limit)),
+        ("commands", lambda: used.commands(record, limit)),
+        ("errors", lambda: used.errors(record) if roomy else ()),
+        ("names", lambda: names.names(record, held, limit)),
+        ("decisions", lambda: in_progress.decisions(record)),
+        ("fixed failures", lambda: open_items.fixed(record)),
+        ("shared work", lambda: others(work)),
+        ("archived topics", lambda: in_progress.shelved(archived)),
+    ]
+    if roomy:
+        sources += [
+            ("the kind of work", lambda: about(record)),
+            ("references", lambda: open_items.references(record)),
+        ]
+    return [item for what, source in sources for item in _from(what, source)]
 
 
-def _others(facts: Facts, held: complement.Held, limit: int) -> Iterator[Item]:
-    yield from told.flight(facts, limit)
-    yield from standing.tasks(facts)
-    yield from standing.failing(facts, 2 if limit < used.TERSE_CHARS else 4)
-    yield from used.files(facts, held, limit)
-    yield from used.commands(facts, limit)
-    yield from names.names(facts, held, limit)
-    yield from told.decisions(facts)
-    yield from told.questions(facts)
-    yield from told.earlier(facts)
-    yield from standing.fixed(facts)
-    yield from standing.agents(facts)
-    if limit >= used.TERSE_CHARS:
-        yield from about(facts)
-        yield from standing.references(facts)
+def _from(what: str, source: Callable[[], Iterable[Item]]) -> list[Item]:
+    """The items of one source. A fault in it costs the rest of that source, and nothing else."""
+    found: list[Item] = []
+    try:
+        found.extend(source())
+    except Exception as fault:
+        if "HOLDFAST_RAISE" in os.environ:  # set in tests, so that faults stay loud to us
+            raise
+        log.add("ERROR", "brief", f"{what}: some are missing: {fault!r}")
+    return found
 
 
-def _origin(facts: Facts) -> str:
-    session = fence.flat(facts.session_id[:13], 13).replace('"', "") or "of this session"
-    return f"transcript {session}, operation {facts.op}"
+def _opening(record: Record, headline: str) -> str:
+    opening = fence.opening(f"this session's transcript, step {record.op}")
+    if record.starts_midway:
+        headline += " The transcript begins with a summary: earlier words are in another file."
+    return f"{opening}\n{headline.strip()}" if headline.strip() else opening
 
 
 def _laid_out(
-    facts: Facts, choice: Choice, sections: Sequence[Section], limit: int, role: str, known: int
+    opening: str, choice: Choice, sections: Sequence[Section], limit: int, role: str, known: int
 ) -> Brief:
     """Should the estimate have been short, the least worthy go until it fits."""
-    taken = choice.taken
+    taken = sorted(choice.taken, key=lambda one: not one.pinned)
     while True:
         lines = _safe(_lines(taken, sections))
         left = known - len(taken)
-        body = [fence.opening(_origin(facts)), *(line.text for line in lines)]
+        body = [opening, *(line.text for line in lines)]
         if left > 0:
             body.append(CUT_LINE.format(left))
         text = redact("\n".join([*body, fence.closing()]))
@@ -166,7 +242,8 @@ def _section(name: str, items: list[Item], within: dict[str, list[Item]]) -> Ite
         yield _row("", items)
     else:
         for item in items:
-            yield Line(f"- {item.text}", item.reason, item.place)
+            bullet = "" if item.text.startswith("  ") else "- "
+            yield Line(f"{bullet}{item.text}", item.reason, item.place)
 
 
 def _names(items: list[Item]) -> Iterator[Line]:
@@ -191,8 +268,13 @@ def _files(items: list[Item], within: dict[str, list[Item]]) -> Iterator[Line]:
     for folder, inside in folders.items():
         if folder and len(inside) > 1:
             yield Line(folder, "", Place())
+        whole = folder if len(inside) == 1 else ""
+        bare: list[Item] = []
         for item in inside:
-            named = within.get(f"in {item.key}", [])
-            names = ": " + ", ".join(name.text for name in named) if named else ""
-            whole = folder if len(inside) == 1 else ""
-            yield Line(f"- {whole}{item.text}{names}", item.reason, item.place)
+            if named := within.get(f"in {item.key}", []):
+                names = ", ".join(name.text for name in named)
+                yield Line(f"- {whole}{item.text}: {names}", item.reason, item.place)
+            else:
+                bare.append(item)
+        if bare:
+            yield _row(f"{whole}", bare)

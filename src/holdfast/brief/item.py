@@ -2,7 +2,7 @@
 
 import msgspec
 
-from holdfast.checkpoint.facts import Place
+from holdfast.record.model import Place
 
 NOWHERE = Place()
 Archived = tuple[str, str, list[str]]  # a segment on the shelf: its id, topic and main files

@@ -9,10 +9,10 @@ from holdfast.brief.chance import chances, ranked
 from holdfast.brief.complement import Held
 from holdfast.brief.item import Item, times
 from holdfast.brief.used import TERSE_CHARS, file_heats
-from holdfast.checkpoint.extract.heat import FLOOR, heat_at
-from holdfast.checkpoint.facts import Facts
+from holdfast.record.heat import FLOOR, heat_at
+from holdfast.record.model import Record
 
-NAME_WORTH = 0.02
+NAME_WORTH = 0.03
 SHOWN_WORTH = 0.0002
 MOST_NAMES = 400
 # A wall of names helps nobody: a file has few, and more the likelier it is to be worked on again.
@@ -25,36 +25,36 @@ _FRAMEWORK_WORDS = (
 _FRAMEWORK = frozenset(_FRAMEWORK_WORDS.split())
 
 
-def names(facts: Facts, held: Held, limit: int) -> Iterator[Item]:
+def names(record: Record, held: Held, limit: int) -> Iterator[Item]:
     """Each under its file: those written, and, where there is room, those only read."""
-    likely = chances(file_heats(facts))
+    likely = chances(file_heats(record))
     inside: Counter[str] = Counter()
-    for item in _written(facts, held, limit):
+    for item in _written(record, held, limit):
         inside[item.under] += 1
         if inside[item.under] > FEW + MORE * likely.get(item.under, 0.0):
             item.worth = 0.0
         yield item
-    for item in _read(facts, held) if limit >= TERSE_CHARS else ():
+    for item in _read(record, held) if limit >= TERSE_CHARS else ():
         inside[item.under] += 1
         if inside[item.under] <= FEW + MORE * likely.get(item.under, 0.0):
             yield item
 
 
-def _written(facts: Facts, held: Held, limit: int) -> Iterator[Item]:
+def _written(record: Record, held: Held, limit: int) -> Iterator[Item]:
     """Rare ones before those that are everywhere; each under the file it was written or read in."""
-    now = facts.op
+    now = record.op
     heats = {
         key: (heat_at(one, now) + FLOOR * one.count) * log(1 + max(now, 1) / (1 + one.count))
-        for key, one in facts.names.items()
+        for key, one in record.names.items()
         if key != _stem(one.file)
         and not held.name(key)
         and not is_everywhere(key)
-        and not _is_gone(facts, one.file)
+        and not _is_gone(record, one.file)
     }
-    read_in = {name: file for file, found in facts.shown.items() for name in found}
+    read_in = {name: file for file, found in record.shown.items() for name in found}
     for rank, (key, chance) in enumerate(ranked(heats, limit, MOST_NAMES)):
-        one = facts.names[key]
-        reason = f"written {times(one.count)}, last at operation {one.op}"
+        one = record.names[key]
+        reason = f"written {times(one.count)}, last at step {one.op}"
         file = one.file or read_in.get(key, "")
         yield Item("names", key, NAME_WORTH * chance, reason, under=file, order=rank)
 
@@ -66,8 +66,8 @@ def is_everywhere(word: str) -> bool:
     return word.startswith("assert") and word[6:7].isupper()
 
 
-def _is_gone(facts: Facts, file: str) -> bool:
-    known = facts.files.get(file)
+def _is_gone(record: Record, file: str) -> bool:
+    known = record.files.get(file)
     return known is not None and known.gone
 
 
@@ -75,12 +75,12 @@ def _stem(path: str) -> str:
     return path.rpartition("/")[2].partition(".")[0]
 
 
-def _read(facts: Facts, held: Held) -> Iterator[Item]:
+def _read(record: Record, held: Held) -> Iterator[Item]:
     """Names in the files read last that nobody has written yet."""
     rank = 0
-    for file, found in reversed(facts.shown.items()):
-        for name in [] if held.text(file) or _is_gone(facts, file) else found:
-            if name not in facts.names and not held.name(name) and not is_everywhere(name):
+    for file, found in reversed(record.shown.items()):
+        for name in [] if held.text(file) or _is_gone(record, file) else found:
+            if name not in record.names and not held.name(name) and not is_everywhere(name):
                 worth = SHOWN_WORTH * exp(-rank / 60)
                 yield Item(
                     "names", name, worth, "in a file read lately", under=file, order=1e3 + rank

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from holdfast.checkpoint.facts import Used
+from holdfast.record.model import Used
 
 _MADE_WORDS = (
     "node_modules site-packages dist-packages __pycache__ vendor target build dist venv coverage"

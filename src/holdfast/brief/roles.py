@@ -10,10 +10,11 @@ from holdfast.wire import places
 
 ROLES = ("orchestrator", "developer", "specialist", "validator")
 SECTIONS_WORDS = (
-    "task rules marked pinned flight tasks failing files commands decisions references agents "
-    "fixed names earlier questions about archived"
+    "said marked pinned flight tasks failing files commands decisions references agents "
+    "fixed names questions about archived"
 )
 SECTIONS = frozenset(SECTIONS_WORDS.split())
+_FORMER = {"task": "said"}  # as templates of earlier releases call it
 _FOLDER = f"{__file__.rpartition('/')[0]}/roles"
 _BY_TYPE = (
     ("orchestrator", ("orchestrat", "tech-lead", "planner", "coordinator")),
@@ -31,6 +32,7 @@ class Section(msgspec.Struct, frozen=True):
 
 # What must be told even where a user's own template, perhaps an older one, does not know of it.
 ALWAYS = (
+    Section("said", 0.35, "What the user said, in order"),
     Section("marked", 0.05, "Marked as binding"),
     Section("pinned", 0.03, "Pinned"),
 )
@@ -51,7 +53,7 @@ def sections_of(role: str) -> list[Section]:
         found = parse(places.read_small(f"{folder}/{role}.txt").decode("utf-8", "replace"))
         if found:
             names = {one.name for one in found}
-            return [*found, *(one for one in ALWAYS if one.name not in names)]
+            return [*(one for one in ALWAYS if one.name not in names), *found]
     return []
 
 
@@ -59,6 +61,7 @@ def parse(text: str) -> list[Section]:
     found: dict[str, Section] = {}
     for line in text.splitlines():
         name, _, rest = line.strip().partition(" ")
+        name = _FORMER.get(name, name)
         share, _, heading = rest.strip().partition(" ")
         if name in SECTIONS and share.isdigit() and heading.strip():
             found[name] = Section(name, min(int(share), 100) / 100, heading.strip()[:80])

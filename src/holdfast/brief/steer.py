@@ -1,51 +1,66 @@
-"""Words for the client's summariser: what to keep exactly, and what is safe elsewhere. Plain text,
-at most 2,000 characters."""
+"""Words for the client's summariser: what to keep exactly, and what may be dropped. Plain text, at
+most 2,000 characters.
+
+The user's words are never among what may be dropped. They come first, the newest before all.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from holdfast.brief import fence
 from holdfast.brief.fence import code, flat
+from holdfast.brief.quotes import quotes
 from holdfast.brief.size import units
-from holdfast.checkpoint.facts import Facts
-from holdfast.checkpoint.request import request
+from holdfast.record import open_items
+from holdfast.record.model import Record
 from holdfast.redact import redact
 
 if TYPE_CHECKING:
     from holdfast.brief.item import Archived  # a compaction waits for whatever is loaded here
 
 MOST_UNITS = 2000
+WORDS_UNITS = 1000  # of the user's words, beside the request
+MOST_FAILING, MOST_TASKS, MOST_COMMANDS = 3, 4, 3
 
 
-def steer(facts: Facts, whose: str = "the user", archived: Sequence[Archived] = ()) -> str:
+def steer(record: Record, whose: str = "the user", archived: Sequence[Archived] = ()) -> str:
     """What the summary must hold word for word, most important first; then what is archived.
-    Empty with no facts."""
+    Empty for a record that holds nothing."""
     lines = ["Keep these word for word in the summary:"]
-    lines += [f"- request: “{flat(one.text, 300)}”" for one in request(facts)[:1]]
-    if facts.planning:
+    if record.planning:
         lines.append("- plan mode is on: only read and plan until the user approves the plan")
-    lines += [
-        f"- rule of {whose}: “{flat(one.text, 160)}”"
-        for one in reversed(facts.rules)
-        if one.kind in ("rule", "correction")
-    ][:8]
-    if facts.recent and facts.recent[-1].what:
-        last = facts.recent[-1]
-        lines.append(f"- step in flight: {last.tool} {code(last.what, 120)}")
-    still = [one for one in facts.failures if one.fixed is None]
-    lines += [
-        f"- still failing: {code(one.command, 120)}: {flat(one.lines[0], 120)}"
-        for one in still[-3:]
-        if one.lines
-    ]
-    warm = sorted(facts.commands.values(), key=lambda one: one.op)[-3:]
+    lines += _words(record, whose)
+    for call in list(record.calls.values())[-1:]:
+        lines.append(f"- step in flight: {call.tool} {code(call.what, 120)}")
+    for one in open_items.failures(record)[:MOST_FAILING]:
+        said = f": {flat(one.lines[0], 120)}" if one.lines else ""
+        lines.append(f"- still failing: {code(one.command, 120)}{said}")
+    for task in open_items.tasks(record)[:MOST_TASKS]:
+        lines.append(f"- open task: {flat(task.text, 120)}")
+    warm = sorted(record.commands.values(), key=lambda one: one.op)[-MOST_COMMANDS:]
     lines += [f"- command: {code(one.line, 160)}" for one in warm]
     if len(lines) == 1:
         return ""
     lines.append("Say what is done only where a result shows it; name files by their path.")
     return redact(_fitting([*lines, *_droppable(archived)]))
+
+
+def _words(record: Record, whose: str) -> Iterator[str]:
+    """The last words as the request; then the others, newest first, as far as they go."""
+    known = quotes(record)
+    last = next((one for one in reversed(known) if one.is_current), None)
+    if last is not None:
+        answers = f" (to “{last.reply_to}”)" if last.reply_to else ""
+        yield f"- request: “{flat(last.text, 300)}”{answers}"
+    room = WORDS_UNITS
+    for one in reversed([one for one in known if one is not last]):
+        line = f"- said by {whose}: “{flat(one.text, 160)}”"
+        room -= units(line)
+        if room < 0:
+            return
+        yield line
 
 
 def _droppable(archived: Sequence[Archived]) -> list[str]:
@@ -56,7 +71,8 @@ def _droppable(archived: Sequence[Archived]) -> list[str]:
         f"- {flat(topic, 90)}" + (f" ({flat(', '.join(files), 60)})" if files else "")
         for _, topic, files in reversed(archived)
     ]
-    return ["Already archived, may be dropped from the summary:", *told]
+    heading = "Archived and recallable; may be dropped, but for the user's own words:"
+    return [heading, *told]
 
 
 def _fitting(lines: list[str]) -> str:

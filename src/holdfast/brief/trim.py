@@ -11,7 +11,7 @@ from holdfast.budget.allot import Allotment, Wish, allot
 from holdfast.budget.compartment import Compartment
 from holdfast.budget.compartment import compartments as divided
 
-NEVER_CUT = ("rules", "task", "marked", "pinned")
+NEVER_CUT = ("said", "marked", "pinned")
 PER_LINE = 6  # what a line costs beside its words, its share of headings among it
 
 

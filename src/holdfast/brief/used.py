@@ -7,50 +7,56 @@ from holdfast.brief.complement import Held
 from holdfast.brief.fence import clean, code, flat
 from holdfast.brief.item import EDITED, Item, times
 from holdfast.brief.paths import is_aside, is_of_client, same_files, splits
-from holdfast.checkpoint.extract.heat import FLOOR, heat_at
-from holdfast.checkpoint.facts import Command, Facts, Used
+from holdfast.record.failures import is_error
+from holdfast.record.heat import FLOOR, heat_at
+from holdfast.record.model import Command, Record, Used
 
 TERSE_CHARS = 3600
 FILE_WORTH = 0.06
 COMMAND_WORTH = 0.06
 MOST_FILES = 120
 MOST_COMMANDS = 24
-LONGEST_COMMAND = 240
+LONGEST_COMMAND = 140
+MOST_ERRORS = 6
+MOST_RANGED = 6  # files with the lines last edited
 ASIDE = 0.5  # what a file is worth that is not the project's own text
 
 
-def file_heats(facts: Facts) -> dict[str, float]:
+def file_heats(record: Record) -> dict[str, float]:
     """How warm each file is, by whatever name; what is not the project's own text, less so."""
     heats: dict[str, float] = {}
-    for path, known in same_files(facts.files).items():
-        one = facts.files[path]
+    for path, known in same_files(record.files).items():
+        one = record.files[path]
         if is_of_client(known) or one.gone:
             continue
-        heat = (heat_at(one, facts.op) + FLOOR * one.count) * (ASIDE if is_aside(known) else 1.0)
+        heat = (heat_at(one, record.op) + FLOOR * one.count) * (ASIDE if is_aside(known) else 1.0)
         heats[known] = heats.get(known, 0.0) + heat
     return heats
 
 
-def files(facts: Facts, held: Held, limit: int) -> Iterator[Item]:
+def files(record: Record, held: Held, limit: int) -> Iterator[Item]:
     """Hottest first. Each is split so that its shown name is found nowhere else."""
-    warm = file_heats(facts)
+    warm = file_heats(record)
     heats = {key: heat for key, heat in warm.items() if not held.file(key)}
-    shortest = splits(facts.files)
+    shortest = splits(record.files)
     terse = limit < TERSE_CHARS
     for rank, (key, chance) in enumerate(ranked(heats, limit, MOST_FILES)):
         folder, name = shortest[key]
-        used = facts.files[key]
-        text = clean(name) + (EDITED if terse and used.edits else "" if terse else _how(used))
-        reason = f"used {times(used.count)}, last at operation {used.op}"
+        used = record.files[key]
+        if not used.edits:
+            folder = ""  # enough of the path to find it by
+        told = EDITED if terse and used.edits else "" if terse else _how(used, rank < MOST_RANGED)
+        text = clean(name) + told
+        reason = f"used {times(used.count)}, last at step {used.op}"
         worth = FILE_WORTH * chance
         yield Item("files", text, worth, reason, under=clean(folder), key=key, order=rank)
 
 
-def _how(used: Used) -> str:
+def _how(used: Used, with_lines: bool) -> str:
     told = []
     if used.edits:
         told.append(f"edited {used.edits}x" if used.edits > 1 else "edited")
-    if used.ranges:
+    if used.ranges and with_lines:
         first, last = used.ranges[-1]
         told.append(f"L{first}-{last}")
     if used.left:
@@ -58,16 +64,24 @@ def _how(used: Used) -> str:
     return f" ({', '.join(told)})" if told else ""
 
 
-def commands(facts: Facts, limit: int) -> Iterator[Item]:
-    now = facts.op
-    heats = {key: heat_at(one, now) + FLOOR * one.count for key, one in facts.commands.items()}
+def commands(record: Record, limit: int) -> Iterator[Item]:
+    now = record.op
+    heats = {key: heat_at(one, now) + FLOOR * one.count for key, one in record.commands.items()}
     for rank, (key, chance) in enumerate(ranked(heats, limit, MOST_COMMANDS)):
-        one = facts.commands[key]
+        one = record.commands[key]
         worth = COMMAND_WORTH * chance
-        reason = f"run {times(one.count)}, last at operation {one.op}"
+        reason = f"run {times(one.count)}, last at step {one.op}"
         yield Item("commands", _command(one), worth, reason, one.place, key=key, order=rank)
 
 
 def _command(command: Command) -> str:
     how = {True: "ok", False: "failed", None: "no result"}[command.ok]
     return f"{code(command.line, LONGEST_COMMAND)} {how}"
+
+
+def errors(record: Record) -> Iterator[Item]:
+    """Lines with an error that commands printed, though they passed: they tend to come back."""
+    known = [one for one in record.commands.items() if one[1].ok and is_error(one[1].said)]
+    for age, (key, one) in enumerate(sorted(known, key=lambda pair: -pair[1].op)[:MOST_ERRORS]):
+        text = f"{code(key, 60)} printed: " + " / ".join(flat(line, 140) for line in one.said)
+        yield Item("commands", text, 0.02 / (1 + age), "an error it printed", order=1e3 + age)

@@ -1,84 +1,92 @@
-"""From facts to the two faces of a checkpoint: sections for people, a snapshot for programs."""
+"""From a record to the two faces of a checkpoint: sections for people, a snapshot for programs."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from typing import Any
 
-from holdfast.checkpoint.extract.outcomes import resolved
-from holdfast.checkpoint.facts import REPORTED, Command, Facts, Failure, Prompt, Rule, Used
 from holdfast.checkpoint.git_state import git_state
-from holdfast.checkpoint.request import request
+from holdfast.record import open_items
+from holdfast.record.decisions import decided
+from holdfast.record.failures import is_one_off, resolved
+from holdfast.record.model import Agent, Command, Failure, Record, Task, Turn, Used
+from holdfast.record.turns import turn_number
 
 MOST_ITEMS = 40
+MOST_WORDS = 400  # of the user: all of any real session
+MOST_CHANGED = 400
 MOST_CHARS = 600
+SHORT_CHARS = 200
 MOST_FAILURES = 12
+MOST_STEPS = 20
 IN_PROGRESS = "In Progress"
-AS_ASKED = f"the request under {IN_PROGRESS}"
-GO_ON = "go on with the request"
-ALL_REPORTED = "nothing is left open: the request was reported done"
-_ASKED, _DONE_ASKED = "request: ", "request, reported done by the model: "
-_DONE, _LAST, _STEP = "reported done by the model: ", "last said: ", "step: "
-_LABELS = (_ASKED, _DONE_ASKED, _DONE, _LAST, _STEP)
+NOTHING_OPEN = "nothing open"
 PLAN_MODE = "mode: plan mode is on; read and plan only until the user approves the plan"
-
-# What stands where there are no words of anybody's; the last two as they were called before.
+_ASKED, _LAST, _STEP = "request: ", "last said: ", "step: "
+# Labels of earlier releases too: their checkpoints are read again.
+_LABELS = (
+    _ASKED,
+    _LAST,
+    _STEP,
+    "request, reported done by the model: ",
+    "reported done by the model: ",
+)
 _OURS = frozenset(
     {
-        AS_ASKED,
-        GO_ON,
-        ALL_REPORTED,
         PLAN_MODE,
-        f"go on with {AS_ASKED}",
-        f"nothing known: the model has reported {AS_ASKED} done",
+        f"the request under {IN_PROGRESS}",
+        "go on with the request",
+        f"go on with the request under {IN_PROGRESS}",
+        "nothing is left open: the request was reported done",
+        f"nothing known: the model has reported the request under {IN_PROGRESS} done",
     }
 )
 
 
 def somebodys(section: str, entry: str) -> str:
-    """The words of an entry that are not ours, for whoever looks for what was said."""
+    """The words of an entry that are not ours, for a search through what was said."""
     if section == IN_PROGRESS:
         label = next((one for one in _LABELS if entry.startswith(one)), "")
         entry = entry.removeprefix(label)
-    return "" if entry in _OURS else entry
+    return "" if entry in _OURS or entry.startswith(NOTHING_OPEN) else entry
 
 
-def sections_of(facts: Facts) -> dict[str, list[str]]:
+def sections_of(record: Record) -> dict[str, list[str]]:
     """What is known, under the headings a reader looks for; empty ones are left out later."""
     found = {
-        IN_PROGRESS: list(_in_progress(facts)),
-        "User Rules": [_rule(rule) for rule in facts.rules],
-        "What Changed": [_changed(*pair) for pair in _recent(facts) if pair[1].edits],
-        "Why Changed": list(dict.fromkeys(_reasons(facts))),
-        "Active Issues": [*_lost(facts), *map(_open, _failing(facts)), *_left_behind(facts)],
-        "Key Decisions": [_cut(one.text) for one in facts.decisions],
-        "Next Steps": list(_next_steps(facts)),
-        "Open Questions": [_cut(text) for text in facts.questions],
-        "Commands": [_ran(one) for one in _last_commands(facts)],
-        "Errors Resolved": [_resolved(one) for one in resolved(facts)[-MOST_FAILURES:]],
-        "Files Used": [_used(*pair) for pair in _recent(facts) if not pair[1].edits],
-        "References": [_reference(facts, text) for text in list(facts.references)[-20:]],
-        "Agents": [_cut(f"{a.kind}: {a.asked} → {a.answer or a.status}") for a in _agents(facts)],
+        IN_PROGRESS: list(_in_progress(record)),
+        "What Changed": list(_all_changed(record)),
+        "Why Changed": list(_reasons(record)),
+        "Active Issues": [*_lost(record), *_failing(record), *_left_behind(record)],
+        "Key Decisions": list(decisions(record)),
+        "Next Steps": list(_next_steps(record)),
+        "Open Questions": [_cut(one.text) for one in open_items.questions(record)],
+        "User Words": list(_words(record)),
+        "Commands": [_ran(one) for one in _last_commands(record)],
+        "Errors Resolved": [_resolved(one) for one in resolved(record)[-MOST_FAILURES:]],
+        "Files Used": [_used(*pair) for pair in _by_use(record) if not pair[1].edits],
+        "References": [_reference(record, text) for text in list(record.references)[-20:]],
+        "Agents": [_agent(one) for one in list(record.agents.values())[-10:]],
     }
-    return {name: items[-MOST_ITEMS:] for name, items in found.items()}
+    most = {"User Words": MOST_WORDS, "What Changed": MOST_CHANGED}
+    return {name: items[-most.get(name, MOST_ITEMS) :] for name, items in found.items()}
 
 
-def snapshot_of(facts: Facts) -> dict[str, Any]:
+def snapshot_of(record: Record) -> dict[str, Any]:
     """The same as plain values, under the names existing readers of snapshots expect."""
-    changed = [path for path, used in facts.files.items() if used.edits]
+    changed = [path for path, used in record.files.items() if used.edits]
     return {
-        "session_id": facts.session_id,
-        "context_summary": _asked(facts),
+        "session_id": record.session_id,
+        "context_summary": asked(record),
         "active_tasks": [
             {"description": task.text, "status": task.status}
-            for task in facts.tasks.values()
-            if task.is_open
+            for task in (*open_items.tasks(record), *open_items.steps(record))
         ][-MOST_ITEMS:],
-        "modified_files": changed[-MOST_ITEMS:],
-        "key_decisions": [_cut(one.text) for one in facts.decisions[-MOST_ITEMS:]],
+        "modified_files": changed[-MOST_CHANGED:],
+        "key_decisions": list(decisions(record))[-MOST_ITEMS:],
         "decided": [
             {"decision": _cut(one.text), "at": one.place.at}
-            for one in facts.decisions[-MOST_ITEMS:]
+            for one in [*decided(record)][-MOST_ITEMS:]
         ],
         "agent_states": [
             {
@@ -87,112 +95,188 @@ def snapshot_of(facts: Facts) -> dict[str, Any]:
                 "status": agent.status,
                 "summary": _cut(agent.answer or agent.asked),
             }
-            for name, agent in list(facts.agents.items())[-MOST_ITEMS:]
+            for name, agent in list(record.agents.items())[-MOST_ITEMS:]
         ],
         "recent_actions": [
-            {"tool_name": call.tool, "detail": _cut(call.what)} for call in facts.recent
+            {"tool_name": call.tool, "detail": _cut(call.what)} for call in record.recent
         ],
-        "tools_used": dict(facts.tools),
+        "tools_used": dict(record.tools),
     }
 
 
-def _in_progress(facts: Facts) -> Iterator[str]:
-    """The request being worked on, the last words, and calls that have no result yet."""
-    if facts.prompts:
-        label = _DONE_ASKED if facts.reported_done else _ASKED
-        yield label + _asked(facts) + _where(facts)
-    if facts.planning:
+def asked(record: Record) -> str:
+    """What the session is about now: the last words, with what a short reply answers."""
+    turn = next((one for one in reversed(record.turns) if one.asked), None)
+    return _said(turn) if turn else ""
+
+
+def decisions(record: Record) -> Iterator[str]:
+    """What was decided, each with its question and its turn."""
+    for one in decided(record):
+        who = ", the model" if one.by == "model" else ""
+        question = f"{_cut(one.question, SHORT_CHARS)} → " if one.question else ""
+        yield f"turn {one.turn}{who}: {question}{_cut(one.text)}"
+
+
+def _in_progress(record: Record) -> Iterator[str]:
+    """The last words, the mode, what the model said last, and calls that have no result yet."""
+    if words := asked(record):
+        yield _ASKED + words + _where(record)
+    if record.planning:
         yield PLAN_MODE
-    if told := [task.text for task in facts.tasks.values() if task.status == REPORTED]:
-        yield _cut(_DONE + " / ".join(told))
-    if facts.last_texts:
-        yield _LAST + _cut(facts.last_texts[-1])
-    for call in [*facts.calls.values()][-3:] or facts.recent[-1:]:
-        yield f"{_STEP}{call.tool} {_cut(call.what)}"
-    for root in facts.roots[:1]:
+    if record.last_texts:
+        yield _LAST + _cut(record.last_texts[-1])
+    running = [*record.calls.values()][-3:]
+    for call in running or record.recent[-1:]:
+        yield f"{_STEP}{call.tool} {_cut(call.what)}" + (" (no result yet)" if running else "")
+    for root in record.roots[:1]:
         if state := git_state(root):
             yield "git: " + state
 
 
-def _reasons(facts: Facts) -> Iterator[str]:
-    """What was asked, oldest first; the request itself is not said again."""
-    for one in facts.prompts[-4:]:
-        yield AS_ASKED if one in request(facts)[:1] else _said(facts, one)
+def _reasons(record: Record) -> Iterator[str]:
+    """The turns that changed something: what was asked, what was changed, what came of it."""
+    for turn in record.turns:
+        if turn.edited:
+            number = turn_number(record, turn.place)
+            files = ", ".join(turn.edited[:8]) + (" …" if len(turn.edited) > 8 else "")
+            first = turn.said.partition("\n\n")[0]
+            came = f" → {_cut(first, SHORT_CHARS)}" if first else ""
+            words = _cut(" ".join(turn.asked.split()), SHORT_CHARS) or "(went on)"
+            yield f"turn {number}: {words}: {files}{came}"
 
 
-def _asked(facts: Facts) -> str:
-    """The request being worked on: "go on" is none."""
-    return _said(facts, request(facts)[0]) if facts.prompts else ""
+def _words(record: Record) -> Iterator[str]:
+    for turn in record.turns:
+        if turn.asked:
+            number = turn_number(record, turn.place)
+            to = f" (to: {_cut(turn.reply_to, SHORT_CHARS)})" if turn.reply_to else ""
+            yield f"turn {number}: {turn.asked}{to}"
 
 
-def _said(facts: Facts, prompt: Prompt) -> str:
-    """Their words, and which of them they have taken back since."""
-    taken = [text for text in facts.revoked if text in prompt.text]
-    if not taken:
-        return _cut(prompt.text)
-    which = "" if prompt.text.strip() in taken else ": " + " / ".join(taken)
-    return f"{_cut(prompt.text)} (taken back since{_cut(which)})"
+def _said(turn: Turn) -> str:
+    to = f" (to: {_cut(turn.reply_to, SHORT_CHARS)})" if turn.reply_to else ""
+    return _cut(turn.asked) + to
 
 
-def _where(facts: Facts) -> str:
-    """Where the rest of a long request is."""
-    one = request(facts)[0]
-    cut = one.line and one.chars > MOST_CHARS
-    return f" (whole in line {one.line} of the transcript)" if cut else ""
+def _where(record: Record) -> str:
+    """Where the rest of long words is."""
+    turn = next(one for one in reversed(record.turns) if one.asked)
+    cut = turn.line and turn.chars > MOST_CHARS
+    return f" (whole in line {turn.line} of the transcript)" if cut else ""
 
 
-def _next_steps(facts: Facts) -> Iterator[str]:
-    open_tasks = [task for task in facts.tasks.values() if task.is_open]
-    for task in open_tasks[-MOST_ITEMS:]:
-        yield f"{_cut(task.text)} ({task.status})"
-    if open_tasks or not facts.prompts:
-        return
-    reported = any(task.status == REPORTED for task in facts.tasks.values())
-    yield ALL_REPORTED if reported or facts.reported_done else GO_ON
+def _next_steps(record: Record) -> Iterator[str]:
+    """What is open by evidence; where nothing is, that, with what was asked and answered last. A
+    failure that the model's closing words came after is an issue, not a step: see Active Issues."""
+    found = [*_open_request(record), *_open_work(record)]
+    if found:
+        yield from found
+    elif record.turns and record.turns[-1].said:
+        words = _cut(" ".join(record.turns[-1].asked.split()), SHORT_CHARS)
+        told = _cut(" ".join(record.turns[-1].said.split()), SHORT_CHARS)
+        yield f"{NOTHING_OPEN}: last asked “{words}”, answered “{told}”"
 
 
-def _recent(facts: Facts) -> list[tuple[str, Used]]:
-    return sorted(facts.files.items(), key=lambda pair: pair[1].op)[-MOST_ITEMS:]
+def _open_request(record: Record) -> Iterator[str]:
+    if found := open_items.request(record):
+        number = turn_number(record, found.turn.place)
+        yield f"turn {number}, {found.why}: {_said(found.turn)}"
+    for call in [*record.calls.values()][-3:]:
+        yield f"no result yet: {call.tool} {_cut(call.what)}"
+
+
+def _open_work(record: Record) -> Iterator[str]:
+    for task in open_items.tasks(record)[:MOST_ITEMS]:
+        yield f"{_cut(task.text)} ({task.status.replace('_', ' ')}, {_since(record, task)})"
+    for task in _steps(record)[-MOST_STEPS:]:
+        yield f"{_cut(task.text)} (planned, {_since(record, task)})"
+    for one in open_items.questions(record):
+        yield f"to be answered: {_cut(one.text)}"
+    for name, agent in open_items.running(record):
+        yield f"running: {agent.kind or 'agent'} {name}: {_cut(agent.asked, SHORT_CHARS)}"
+    for failure in open_items.failures(record) if open_items.request(record) else ():
+        if not is_one_off(failure):
+            yield f"failing: {_open(record, failure)}"
+
+
+def _steps(record: Record) -> list[Task]:
+    """Of plans the user approved; of those in the model's words only the newest list, while its
+    turn is being worked on: the rest are often no more than an offer."""
+    known = open_items.steps(record)
+    last = record.turns[-1].place.op if record.turns else 0
+    at_work = open_items.request(record) is not None
+    prose = [one for one in known if one.source == "prose" and one.place.op >= last and at_work]
+    newest = max((one.place.op for one in prose), default=0)
+    return [
+        one for one in known if one.source == "plan" or (one in prose and one.place.op == newest)
+    ]
+
+
+def _since(record: Record, task: Task) -> str:
+    return f"since turn {turn_number(record, task.place)}"
+
+
+def _by_use(record: Record) -> list[tuple[str, Used]]:
+    return sorted(record.files.items(), key=lambda pair: pair[1].op)
+
+
+def _all_changed(record: Record) -> Iterator[str]:
+    """Every edited file; of very many, how many more there are."""
+    edited = [pair for pair in _by_use(record) if pair[1].edits]
+    if len(edited) > MOST_CHANGED:
+        rest = len(edited) - MOST_CHANGED + 1
+        yield f"{rest} more files, edited earlier"
+        edited = edited[rest:]
+    for path, used in edited:
+        yield _changed(path, used)
 
 
 def _changed(path: str, used: Used) -> str:
     lines = ", ".join(f"{first}-{last}" for first, last in used.ranges[-4:])
     place = f"{path}:{lines}" if lines else path
     since = ", removed or moved since" if used.gone else ""
-    return f"{place} - edited {used.edits} time{'' if used.edits == 1 else 's'}{since}"
+    made = "created, " if used.created else ""
+    return f"{place} - {made}edited {used.edits} time{'' if used.edits == 1 else 's'}{since}"
 
 
 def _used(path: str, used: Used) -> str:
     return f"{path} - read {used.reads}, named {used.runs + used.seen}"
 
 
-def _lost(facts: Facts) -> Iterator[str]:
-    if facts.lost:
-        yield f"{facts.lost} entries of the transcript could not be read, and are missing here"
+def _lost(record: Record) -> Iterator[str]:
+    if record.lost:
+        yield f"{record.lost} entries of the transcript could not be read, and are missing here"
+    if record.starts_midway:
+        yield "the transcript begins with a summary: earlier words are in another file"
 
 
-def _left_behind(facts: Facts) -> Iterator[str]:
-    for path, used in _recent(facts):
+def _failing(record: Record) -> Iterator[str]:
+    for one in open_items.failures(record)[:MOST_FAILURES]:
+        tried = "; tried once, not run again" if is_one_off(one) else ""
+        yield _open(record, one) + tried
+
+
+def _left_behind(record: Record) -> Iterator[str]:
+    for path, used in _by_use(record):
         for note in used.left:
             yield f"{path}: {_cut(note)}"
 
 
-def _failing(facts: Facts) -> list[Failure]:
-    return [one for one in facts.failures if one.fixed is None][-MOST_FAILURES:]
-
-
-def _open(failure: Failure) -> str:
-    return _cut(f"{failure.command}: " + " / ".join(failure.lines))
+def _open(record: Record, failure: Failure) -> str:
+    number = turn_number(record, failure.place)
+    return _cut(f"{failure.command} (since turn {number}): " + " / ".join(failure.lines))
 
 
 def _resolved(failure: Failure) -> str:
     by = f" after edits in {', '.join(failure.fix[-3:])}" if failure.fix else ""
     said = failure.lines[0] if failure.lines else "failed"
-    return _cut(f"{failure.command} passes again{by}; it had said: {said}")
+    shown = f" (shown by {failure.closed_by})" if failure.closed_by != failure.command else ""
+    return _cut(f"{failure.command} passes again{shown}{by}; it had said: {said}")
 
 
-def _last_commands(facts: Facts) -> list[Command]:
-    return sorted(facts.commands.values(), key=lambda one: one.op)[-20:]
+def _last_commands(record: Record) -> list[Command]:
+    return sorted(record.commands.values(), key=lambda one: one.op)[-20:]
 
 
 def _ran(command: Command) -> str:
@@ -200,22 +284,16 @@ def _ran(command: Command) -> str:
     return f"{command.line} ({went})"
 
 
-def _rule(rule: Rule) -> str:
-    if rule.before:
-        return f"{_cut(rule.text)} (instead of: {_cut(rule.before)})"
-    return _cut(rule.text) + (f" (said to: {_cut(rule.about)})" if rule.about else "")
-
-
-def _reference(facts: Facts, text: str) -> str:
-    one = facts.references[text]
+def _reference(record: Record, text: str) -> str:
+    one = record.references[text]
     return f"{one.kind} {text}" + (f": {_cut(one.note)}" if one.note else "")
 
 
-def _agents(facts: Facts) -> list[Any]:
-    return list(facts.agents.values())[-10:]
+def _agent(one: Agent) -> str:
+    return _cut(f"{one.kind}: {one.asked} → {one.answer or one.status}")
 
 
-def _cut(text: str) -> str:
+def _cut(text: str, most: int = MOST_CHARS) -> str:
     """Commands stay whole; long words are cut where a reader can see it."""
     flat = text.strip()
-    return flat if len(flat) <= MOST_CHARS else flat[: MOST_CHARS - 1] + "…"
+    return flat if len(flat) <= most else flat[: most - 1] + "…"

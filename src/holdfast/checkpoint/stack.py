@@ -3,15 +3,15 @@ what the session read."""
 
 from __future__ import annotations
 
-from holdfast.checkpoint.extract import manifests
-from holdfast.checkpoint.facts import Facts
+from holdfast.record import manifests
+from holdfast.record.model import Record
 from holdfast.wire import places
 
 FRAMEWORKS = manifests.FRAMEWORKS
 LARGEST_BYTES = 64 << 10
 
 
-def dependencies(facts: Facts) -> list[str]:
+def dependencies(facts: Record) -> list[str]:
     """Names the project's own manifests list, in their order."""
     found: dict[str, None] = {}
     for root in facts.roots[:1]:

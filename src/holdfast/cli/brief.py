@@ -9,11 +9,11 @@ import click
 
 from holdfast.brief.compose import Brief
 from holdfast.brief.roles import ROLES
-from holdfast.checkpoint.extract import extract
 from holdfast.cli import choose
 from holdfast.cli.choose import Chosen
 from holdfast.lifecycle import briefing
 from holdfast.lifecycle.keeping import without_secrets
+from holdfast.record import read_record
 from holdfast.transcript import Unreadable
 from holdfast.window.state import State
 
@@ -62,7 +62,7 @@ def _composed(chosen: Chosen, max_tokens: int, role: str) -> Brief:
     """As the hook would, but of the whole file, and nothing is noted of having read it."""
     path = Path(chosen.state.transcript)
     try:
-        facts = extract(path, sidechain=bool(chosen.state.agent_id))
+        facts = read_record(path, sidechain=bool(chosen.state.agent_id))
     except Unreadable as slip:
         raise choose.NoSuchTranscript(str(slip)) from slip
     return briefing.composed(chosen.state, chosen.folder, without_secrets(facts), max_tokens, role)

@@ -10,9 +10,10 @@ from holdfast.checkpoint import moment
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import Entry
 from holdfast.checkpoint.escape import shown
+from holdfast.checkpoint.sections import NOTHING_OPEN
 
 Row = tuple[Entry, Document | None]
-LAST = ("step: ", "last said: ")  # of the section In Progress: where the work stood
+ASKED = "request: "  # of the section In Progress
 
 
 def lines(rows: list[Row], now: datetime, own: Container[str]) -> list[str]:
@@ -35,7 +36,9 @@ def heading(rows: list[Row]) -> str:
     ids = max((len(entry.id) for entry, _ in rows), default=0)
     session = " session " if len({(one.session_id, one.agent_id) for one, _ in rows}) > 1 else ""
     project = " project" if len({one.project for one, _ in rows}) > 1 else ""
-    return f"{'checkpoint':<{ids}} {'age':>7} {'trigger':<11} {'nr':<3}{session}{project} last step"
+    return (
+        f"{'checkpoint':<{ids}} {'age':>7} {'trigger':<11} {'nr':<3}{session}{project} asked last"
+    )
 
 
 def _projects(paths: list[str]) -> dict[str, str]:
@@ -67,13 +70,13 @@ def _head(entry: Entry, now: datetime, several: bool, own: bool) -> str:
 
 
 def _words(entry: Entry, document: Document | None) -> str:
-    """The last step or the last words; the request, which all of a session share, only else."""
+    """What was asked last, and how much was open then."""
     doing = list(document.sections.get("In Progress", ())) if document else []
-    for sign in LAST:
-        for item in reversed(doing):
-            if item.startswith(sign):
-                return item.removeprefix(sign)
-    return entry.summary
+    asked = next((one.removeprefix(ASKED) for one in doing if one.startswith(ASKED)), "")
+    steps = list(document.sections.get("Next Steps", ())) if document else []
+    count = sum(not one.startswith(NOTHING_OPEN) for one in steps)
+    left = f" ({count} open)" if count else ""
+    return " ".join((asked or entry.summary).split()) + left
 
 
 def _cut(text: str, width: int) -> str:

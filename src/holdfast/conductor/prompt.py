@@ -9,18 +9,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from holdfast.checkpoint.extract.prompts import RUN_BEGINS
-from holdfast.checkpoint.extract.run_prompt import (
+from holdfast.conductor.supervise import NOT_DONE
+from holdfast.plan.said import listed
+from holdfast.plan.split import Piece
+from holdfast.plan.task import Task
+from holdfast.record.run_prompt import (
     OTHER_FILES,
     OTHER_STEPS,
     PLAN_SAYS,
     STEP_OF,
     TERMS,
 )
-from holdfast.conductor.supervise import NOT_DONE
-from holdfast.plan.said import listed
-from holdfast.plan.split import Piece
-from holdfast.plan.task import Task
+from holdfast.record.user_input import RUN_BEGINS
 
 MOST_LISTED = 200  # files of one task; the rest is a number
 

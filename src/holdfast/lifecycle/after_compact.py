@@ -7,7 +7,7 @@ shown on the screen.
 from __future__ import annotations
 
 from holdfast.brief.claims import contradicted
-from holdfast.brief.compose import compose
+from holdfast.brief.compose import compose, lost_items
 from holdfast.budget import ledger
 from holdfast.hook.moment import Moment
 from holdfast.lifecycle import keeping, noting
@@ -57,17 +57,30 @@ def _left_out(state: State, folder: str, summary: str) -> str:
 
 def _composed(state: State, folder: str, summary: str) -> str:
     """As after any compaction, with our first brief counted among what is there."""
-    facts = keeping.facts_of(state, folder)
-    summary = keeping.known_secrets(state, facts).without_in(redact(summary))
-    claims = contradicted(facts, summary)
+    record = keeping.facts_of(state, folder)
+    summary = keeping.known_secrets(state, record).without_in(redact(summary))
+    state.compactions = max(state.compactions, record.compactions + 1)
+    claims = contradicted(record, summary)
+    state.restored = _told(state.restored, lost_items(record, summary), len(claims))
     given = places.read_small(f"{folder}/brief.txt", 1 << 16).decode("utf-8", "replace")
-    facts.summary, facts.since_summary = f"{summary}\n{given}", 0
     known = ledger.read(state.project, state.session_id)._replace(pins=())  # the first had them
     brief = compose(
-        facts,
+        record,
         SECOND_TOKENS,
         agent_type=state.agent_type,
         claims=claims[:MOST_CLAIMS],
         budget=known,
+        summary=f"{summary}\n{given}",
     )
     return brief.text if brief.lines else ""
+
+
+def _told(restored: str, lost: int, claims: int) -> str:
+    """One line for the user: what was restored, and what the summary got wrong."""
+    if not restored:
+        return ""
+    told = [f"Holdfast restored {restored}"]
+    wrong = [f"the summary lost {lost} thing{'' if lost == 1 else 's'}"] if lost else []
+    wrong += [f"calls {claims} done that {'is' if claims == 1 else 'are'} open"] if claims else []
+    told += [f"{' and '.join(wrong)}: holdfast lost"] if wrong else []
+    return "; ".join(told)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.brief import compartments, uncut
+from holdfast.brief import compartments, pinned
 from holdfast.brief.compose import KEPT, Brief
 from holdfast.brief.item import Item, item_id
 from holdfast.brief.roles import sections_of
@@ -131,7 +131,7 @@ def _parts(brief: Brief, known: Ledger) -> list[Part]:
 
 
 def _told(item: Item) -> Told:
-    pin = uncut.pin_id(item)
+    pin = pinned.pin_id(item)
     return Told(
         id=pin or item_id(item),
         section=item.section,

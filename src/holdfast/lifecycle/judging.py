@@ -86,10 +86,13 @@ def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
     crossing = cross(state, seen.verdict, moment.now_ms, settings, may_free=known)
     lines = spool.lines(moment.folder)
     crossing = _monitored(crossing, state, seen, lines, settings)
-    news = News() if _is_over(seen) else _news(crossing, seen)
+    news = News() if _is_over(seen) else _news(crossing, seen, state.compactions + 1)
     _account(crossing, state, seen, news, moment.folder)
     owed = news.to_user or state.owed
     state.owed = "" if pays else owed
+    if pays:
+        owed = "\n".join(filter(None, (state.restored, owed)))
+        state.restored = ""
     parts = (news.to_model, _second_brief(state), _messages(moment, state))
     to_model = "\n".join(filter(None, parts))
     rolls = (
@@ -133,10 +136,10 @@ def _is_over(seen: View) -> bool:
     return seen.edge.kind == "early" and seen.reading.used_tokens >= seen.edge.edge_tokens
 
 
-def _news(crossing: Crossing, seen: View) -> News:
+def _news(crossing: Crossing, seen: View, window: int) -> News:
     if not crossing.speaks:
         return News()
-    facts = (crossing, seen.verdict, seen.forecast, seen.reading, seen.edge)
+    facts = (crossing, seen.verdict, seen.forecast, seen.reading, seen.edge, window)
     return News(words.to_model(*facts), words.to_user(*facts))
 
 

@@ -1,6 +1,6 @@
 """Taking a checkpoint: read what is new, keep it proven, and note that it is there.
 
-What was read is kept beside the window (`facts.json`), so that the next one reads only what came
+What was read is kept beside the window (`record.json`), so that the next one reads only what came
 since. If the transcript cannot be told apart, a smaller checkpoint says what is missing.
 """
 
@@ -12,16 +12,16 @@ from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
-from holdfast.checkpoint import facts as known
-from holdfast.checkpoint import same_file, workflow_state
+from holdfast.checkpoint import workflow_state
 from holdfast.checkpoint.document import Document, cleaned, texts, with_snapshot
 from holdfast.checkpoint.errors import NotKept
-from holdfast.checkpoint.extract import Extractor
-from holdfast.checkpoint.extract.secrets import Known
-from holdfast.checkpoint.facts import Facts
 from holdfast.checkpoint.keep import Kept, keep
 from holdfast.checkpoint.sections import sections_of, snapshot_of
 from holdfast.lifecycle import sharing
+from holdfast.record import RecordReader, same_file
+from holdfast.record import model as known
+from holdfast.record.model import Record
+from holdfast.record.secrets import Known
 from holdfast.redact import are_clean, redact
 from holdfast.window.state import State
 from holdfast.wire import log, places
@@ -29,15 +29,15 @@ from holdfast.wire import log, places
 MOST_FACTS_BYTES = 32 << 20
 
 
-def facts_of(state: State, folder: str) -> Facts:
+def facts_of(state: State, folder: str) -> Record:
     """Everything the transcript tells, reading on from where the last time ended."""
-    path = f"{folder}/facts.json"
+    path = f"{folder}/record.json"
     before = known.load(places.read_small(path, MOST_FACTS_BYTES))
     if before is not None and not same_file.goes_on(before, state.transcript):
         before = None  # another file under the same name, or facts that cannot be
     if before is not None and 0 < before.offset == _size(state.transcript):
         return before  # nothing new: what was kept is what there is
-    found = Extractor(before, sidechain=bool(state.agent_id)).read(state.transcript)
+    found = RecordReader(before, sidechain=bool(state.agent_id)).read(state.transcript)
     found.read_from = same_file.sign(state.transcript, found.offset)
     return _remembered(path, found) or found
 
@@ -125,19 +125,19 @@ def _content(state: State, folder: str) -> tuple[dict[str, list[str]], dict[str,
         return told, {"context_summary": "the transcript could not be read"}
 
 
-def without_secrets(facts: Facts) -> Facts:
+def without_secrets(facts: Record) -> Record:
     """For whoever quotes them: a secret that is cut in two is not found any more."""
     return known.load(redact(known.save(facts).decode()).encode()) or facts
 
 
-def known_secrets(state: State, facts: Facts) -> Known:
+def known_secrets(state: State, record: Record) -> Known:
     """Those the session told with their names, for words that come from elsewhere."""
     known = Known()
-    known.hear_again(state.transcript, facts.told)
+    known.hear_again(state.transcript, record.told)
     return known
 
 
-def _remembered(path: str, facts: Facts) -> Facts | None:
+def _remembered(path: str, facts: Record) -> Record | None:
     """As stored: secrets are taken out first, so that none is cut in two by whoever quotes it.
     What could then not be read back is not kept, and the next time reads from the start."""
     text = known.save(facts).decode()

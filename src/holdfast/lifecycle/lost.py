@@ -9,8 +9,8 @@ from pathlib import Path
 from holdfast.brief.claims import contradicted
 from holdfast.brief.compose import Brief, compose
 from holdfast.brief.item import Claim
-from holdfast.checkpoint.extract import Extractor
 from holdfast.lifecycle.keeping import without_secrets
+from holdfast.record import RecordReader
 from holdfast.redact import redact
 from holdfast.transcript import Summary, read
 
@@ -28,10 +28,10 @@ def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> Lo
     last = _last_summary(path, sidechain)
     if last is None:
         return None
-    extractor = Extractor(sidechain=sidechain)
-    facts = without_secrets(extractor.read(path, until=last.offset))
-    facts.summary, facts.since_summary = extractor.known.without_in(redact(last.text)), 0
-    return Lost(compose(facts, max_tokens), contradicted(facts, facts.summary))
+    reader = RecordReader(sidechain=sidechain)
+    record = without_secrets(reader.read(path, until=last.offset))
+    summary = reader.known.without_in(redact(last.text))
+    return Lost(compose(record, max_tokens, summary=summary), contradicted(record, summary))
 
 
 def _last_summary(path: Path, sidechain: bool) -> Summary | None:

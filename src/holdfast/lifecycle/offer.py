@@ -7,6 +7,7 @@ from datetime import datetime
 from holdfast.brief import fence
 from holdfast.checkpoint import workflow_state
 from holdfast.checkpoint.document import Document
+from holdfast.checkpoint.sections import NOTHING_OPEN
 from holdfast.redact import redact
 
 MOST_CHARS = 900
@@ -29,7 +30,7 @@ def text_for(path: str, document: Document, now: datetime) -> str:
         f"kept {age} ago ({fence.flat(document.trigger, 20)}): {fence.flat(document.summary, 200)}",
         f"whole: {fence.flat(path, 300)}, or `holdfast resume`",
         *_workflow(document.project),
-        *(f"- next: {step}" for step in steps),
+        *(f"- {step if step.startswith(NOTHING_OPEN) else f'open: {step}'}" for step in steps),
     ]
     return _fenced([fence.line(redact(line)) for line in lines])
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from holdfast.checkpoint import facts as known
-from holdfast.checkpoint.extract import Extractor
+from holdfast.record import RecordReader
+from holdfast.record import model as known
+from holdfast.record.decisions import decided
 from holdfast.redact import redact
 from holdfast.window import audit
 from holdfast.window import state as states
@@ -14,7 +15,7 @@ from holdfast.window.pressure import FREED, PRESSURE, ZONES, under_pressure
 from holdfast.wire import log, places
 from holdfast.work import moment
 
-MOST_FACTS_BYTES = 32 << 20
+MOST_RECORD_BYTES = 32 << 20
 
 
 def of_machine(session: str = "") -> list[dict[str, Any]]:
@@ -35,12 +36,13 @@ def of_machine(session: str = "") -> list[dict[str, Any]]:
 
 def _decided(session: str, agent: str) -> Iterator[tuple[int, str]]:
     folder = places.window(session, agent)
-    facts = known.load(places.read_small(f"{folder}/facts.json", MOST_FACTS_BYTES))
+    record = known.load(places.read_small(f"{folder}/record.json", MOST_RECORD_BYTES))
     transcript = states.load(folder).transcript
     try:
-        facts = Extractor(facts, sidechain=bool(agent)).read(transcript)
+        record = RecordReader(record, sidechain=bool(agent)).read(transcript)
     except Exception as slip:  # the client removes transcripts after 30 days: what was read stays
         log.add("INFO", session[:8], f"its transcript was not read: {slip!r}")
-    for one in facts.decisions if facts is not None else ():
+    for one in decided(record) if record is not None else ():
         if (at_ms := moment.read(one.place.at)) is not None:
-            yield at_ms, redact(one.text)
+            words = f"{one.question} → {one.text}" if one.question else one.text
+            yield at_ms, redact(words)

@@ -54,9 +54,8 @@ def _said(source: str, state: State, moment: Moment) -> str:
 def _brief(state: State, folder: str) -> str:
     from holdfast.lifecycle import briefing  # a start need not pay for it
 
-    facts = keeping.facts_of(state, folder)
-    facts.summary = ""  # of the compaction before: nobody knows yet what the new one holds
-    brief = briefing.composed(state, folder, facts)
+    brief = briefing.composed(state, folder, keeping.facts_of(state, folder), compacting=True)
+    state.restored = briefing.restored(brief)
     _leave(f"{folder}/brief.txt", brief.text)
     return brief.text if brief.lines else ""
 

@@ -7,8 +7,8 @@ import os
 from collections.abc import Mapping
 from typing import Any
 
-from holdfast.checkpoint import facts as known
-from holdfast.checkpoint.extract import Extractor
+from holdfast.record import RecordReader
+from holdfast.record import model as known
 from holdfast.redact import redact
 from holdfast.window import stop_guard
 from holdfast.window.state import State
@@ -87,9 +87,9 @@ def _errors(state: State, folder: str, lines: list[spool.Line]) -> list[str]:
 
 def _failing(state: State, folder: str) -> list[str] | None:
     """None where the transcript cannot be read."""
-    before = known.load(places.read_small(f"{folder}/facts.json", 32 << 20)) if folder else None
+    before = known.load(places.read_small(f"{folder}/record.json", 32 << 20)) if folder else None
     try:
-        facts = Extractor(before, sidechain=bool(state.agent_id)).read(state.transcript)
+        facts = RecordReader(before, sidechain=bool(state.agent_id)).read(state.transcript)
     except Exception as slip:  # a turn ends, and a status is shown, whatever is in the file
         if state.transcript:
             log.add("WARN", state.session_id[:8], f"open errors are not known: {slip!r}")

@@ -1,6 +1,6 @@
 """The prompt of a session that `holdfast run` started, read back: what each task was called by.
 
-`conductor.prompt` writes it, and `checkpoint.extract.run_prompt` knows its shape; here is only what
+`conductor.prompt` writes it, and `record.run_prompt` knows its shape; here is only what
 estimates need of it. Whoever types such a prompt himself is taken at his word: nothing but numbers
 come of it.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from holdfast.checkpoint.extract.run_prompt import STEP_OF, is_of_a_run, parted
+from holdfast.record.run_prompt import STEP_OF, is_of_a_run, parted
 
 __all__ = ["Given", "is_of_a_run", "names_not_done", "tasks"]
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.checkpoint.extract import cues
 from holdfast.segment.likeness import by_files, lexical
 from holdfast.segment.plain import is_pasted
 from holdfast.segment.turn import Turn
@@ -22,7 +21,18 @@ LEAST_TURNS = 3  # fewer are dust: they stay with what follows
 LEAST_WITHIN = 10  # within one request
 MOST_TURNS = 90  # then the weakest gap is taken
 SUBSTANTIAL_CHARS = 40
-_GOES_ON = frozenset({"assent", "answer", "correction", "remark"})
+_GOES_ON = frozenset({"answer", "aside"})
+_FURTHER = (
+    "also ",
+    "and ",
+    "additionally",
+    "plus ",
+    "auch ",
+    "außerdem",
+    "und ",
+    "aussi ",
+    "también",
+)
 
 
 def is_boundary(turns: Sequence[Turn], at: int) -> bool:
@@ -53,7 +63,7 @@ def _asks_anew(turns: Sequence[Turn], at: int) -> bool:
         return files < 0.1 and words < 0.15
     if files < 0:  # no file tells: the words alone
         return words < 0.4
-    further = cues.starts("further-start", cues.plain(turn.asked[:80]))
+    further = turn.asked[:20].lower().startswith(_FURTHER)
     if further or turn.answers:
         return words < 0.5 and not (files > 0.4 and words > 0.3)
     return not (files > 0.6 and not 0 <= words <= 0.35)

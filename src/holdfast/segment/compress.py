@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.checkpoint.extract import Extractor
-from holdfast.checkpoint.facts import Facts
+from holdfast.record import RecordReader
+from holdfast.record.model import Record
 from holdfast.redact import redact
 from holdfast.segment import formats, keepsakes, relevance, saved
 from holdfast.segment.formats import CHARS_PER_TOKEN, Compressed, Metadata
@@ -23,14 +23,14 @@ SHARE = 0.19  # of the segment; redaction may lengthen a little what is to stay 
 MOST_DECISIONS, MOST_FILES = 12, 40
 
 
-def facts_of(one: Segment, transcript: str, roots: Sequence[str] = ()) -> Facts:
+def facts_of(one: Segment, transcript: str, roots: Sequence[str] = ()) -> Record:
     """The facts of those turns alone; Unreadable where the transcript is gone."""
-    begun = Facts(offset=one.start_byte, roots=list(roots))
-    return Extractor(begun).read(transcript, until=one.end_byte)
+    begun = Record(offset=one.start_byte, roots=list(roots))
+    return RecordReader(begun).read(transcript, until=one.end_byte)
 
 
 def compress(
-    one: Segment, facts: Facts, *, session_id: str, project: str, transcript: str, now_ms: int
+    one: Segment, facts: Record, *, session_id: str, project: str, transcript: str, now_ms: int
 ) -> Compressed:
     text = content(facts, one.tokens, one.part_of)
     edited = [name for name, used in facts.files.items() if used.edits]
@@ -58,7 +58,7 @@ def compress(
         decisions=bool(made.key_decisions),
         changes=bool(edited),
         fixes=bool(fixed),
-        rules=bool(facts.rules),
+        rules=any(turn.reply_to or turn.questions for turn in facts.turns),
     )
     made.relevance_score = relevance.score(made, now_ms)
     return made
@@ -84,7 +84,7 @@ def budget(original_tokens: int) -> int:
     return max(saved.FLOOR_TOKENS, min(MOST_TOKENS, int(original_tokens * SHARE)))
 
 
-def content(facts: Facts, original_tokens: int, part_of: str = "") -> str:
+def content(facts: Record, original_tokens: int, part_of: str = "") -> str:
     """What is worth most, within the budget, section by section."""
     room = int(budget(original_tokens) * CHARS_PER_TOKEN)
     while True:

@@ -10,8 +10,7 @@ import os
 
 import msgspec
 
-from holdfast.checkpoint import same_file
-from holdfast.checkpoint.extract import secrets
+from holdfast.record import same_file, secrets
 from holdfast.segment import boundary, identity, turns
 from holdfast.segment.segment import HOT, Segment, mention, moves_on, segment_of
 from holdfast.segment.turn import Turn

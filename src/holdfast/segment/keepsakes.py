@@ -11,16 +11,16 @@ from collections.abc import Iterator
 
 import msgspec
 
-from holdfast.checkpoint.extract.heat import FLOOR, heat_at
-from holdfast.checkpoint.extract.outcomes import resolved
-from holdfast.checkpoint.facts import Command, Facts, Used
+from holdfast.record import decisions as record_decisions
+from holdfast.record.failures import resolved
+from holdfast.record.heat import FLOOR, heat_at
+from holdfast.record.model import Command, Record, Used
 from holdfast.segment.plain import line
 
 # Each with what stands between its things.
 SECTIONS = {
     "Asked": "\n- ",
     "Outcome": "\n- ",
-    "Said by the user": "\n- ",
     "Decided": "\n- ",
     "Resolved": "\n- ",
     "Not resolved": "\n- ",
@@ -46,7 +46,7 @@ class Keepsake(msgspec.Struct, gc=False):
     under: str = ""  # the folder a file is written under
 
 
-def of(facts: Facts, part_of: str = "") -> list[Keepsake]:
+def of(facts: Record, part_of: str = "") -> list[Keepsake]:
     """`part_of`: the request, where it was made before the segment began."""
     return [
         *([Keepsake("Asked", f"(as part of) {part_of}", 6.0, -1)] if part_of else []),
@@ -59,36 +59,32 @@ def of(facts: Facts, part_of: str = "") -> list[Keepsake]:
     ]
 
 
-def decided(facts: Facts) -> list[str]:
-    """What was decided and not taken back: the model's choices, then the user's."""
-    found = [line(one.text, 240) for one in facts.decisions if not one.corrected]
-    return found + [line(one.text, 240) for one in facts.rules if one.kind == "choice"]
+def decided(facts: Record) -> list[str]:
+    """What was decided, each with its question."""
+    return [
+        line(f"{one.question} → {one.text}" if one.question else one.text, 240)
+        for one in record_decisions.decided(facts)
+    ]
 
 
-def main_files(facts: Facts) -> list[str]:
+def main_files(facts: Record) -> list[str]:
     """Those changed, warmest first; where none was, those read."""
     ranked = sorted(facts.files, key=lambda name: (-_heat(facts, facts.files[name]), name))
     changed = [name for name in ranked if facts.files[name].edits]
     return changed or [name for name in ranked if facts.files[name].reads]
 
 
-def _said(facts: Facts) -> Iterator[Keepsake]:
-    asked = [one for one in facts.prompts if one.kind in ("request", "question")]
-    for age, prompt in enumerate(reversed(asked)):
-        first = prompt is asked[0]
-        worth = 6.0 if first or not age else 1.5 / age
-        yield Keepsake("Asked", line(prompt.text, LONGEST_ASKED), worth, prompt.place.op)
-    for rule in facts.rules:
-        if rule.kind != "choice":
-            worth = 4.0 if rule.kind in ("rule", "correction") else 2.0
-            about = f" (to “{line(rule.about, 80)}”)" if rule.about else ""
-            text = line(rule.text, LONGEST_LINE) + about
-            yield Keepsake("Said by the user", text, worth, rule.place.op)
+def _said(facts: Record) -> Iterator[Keepsake]:
+    asked = [one for one in facts.turns if one.asked]
+    for age, turn in enumerate(reversed(asked)):
+        first = turn is asked[0]
+        worth = 6.0 if first or not age else 4.0 / (1 + age / 8)
+        yield Keepsake("Asked", line(turn.asked, LONGEST_ASKED), worth, turn.place.op)
     for age, words in enumerate(reversed(decided(facts))):
         yield Keepsake("Decided", words, 3.0 / (1 + age / 3), -age)
 
 
-def _outcomes(facts: Facts) -> Iterator[Keepsake]:
+def _outcomes(facts: Record) -> Iterator[Keepsake]:
     if facts.last_texts:
         told = _outcome(facts.last_texts)
         yield Keepsake("Outcome", line(told, LONGEST_OUTCOME), 5.0)
@@ -114,7 +110,7 @@ def _outcome(texts: list[str]) -> str:
     return max(texts, key=len) if announces and len(texts[-1]) < TELLING_CHARS else texts[-1]
 
 
-def _files(facts: Facts) -> Iterator[Keepsake]:
+def _files(facts: Record) -> Iterator[Keepsake]:
     heats = {
         name: _heat(facts, used)
         for name, used in facts.files.items()
@@ -139,7 +135,7 @@ def _split(files: dict[str, Used]) -> dict[str, tuple[str, str]]:
     }
 
 
-def _heat(facts: Facts, used: Used | Command) -> float:
+def _heat(facts: Record, used: Used | Command) -> float:
     """Where the segment ends matters less than how much it was used: anything may come back."""
     return heat_at(used, facts.op, 3 * 40.0) + 10 * FLOOR * used.count
 
@@ -151,7 +147,7 @@ def _ranked(heats: dict[str, float]) -> list[tuple[str, float]]:
     return [(key, heats[key] / (heats[key] + 0.08 * total)) for key in ranked]
 
 
-def _commands(facts: Facts) -> Iterator[Keepsake]:
+def _commands(facts: Record) -> Iterator[Keepsake]:
     heats = {key: _heat(facts, one) for key, one in facts.commands.items()}
     for rank, (key, worth) in enumerate(_ranked(heats)):
         one = facts.commands[key]
@@ -160,7 +156,7 @@ def _commands(facts: Facts) -> Iterator[Keepsake]:
         yield Keepsake("Commands", text, 0.5 + 5.0 * worth, rank)
 
 
-def _names(facts: Facts) -> Iterator[Keepsake]:
+def _names(facts: Record) -> Iterator[Keepsake]:
     heats = {
         key: (heat_at(one, facts.op, 120.0) + 10 * FLOOR * one.count)
         for key, one in facts.names.items()
@@ -170,7 +166,7 @@ def _names(facts: Facts) -> Iterator[Keepsake]:
         yield Keepsake("Names", key, 0.1 + 3.0 * worth, rank)
 
 
-def _references(facts: Facts) -> Iterator[Keepsake]:
+def _references(facts: Record) -> Iterator[Keepsake]:
     """A hash seen once may be of anything."""
     told = [
         pair for pair in facts.references.items() if pair[1].kind != "hash" or pair[1].count > 1

@@ -6,7 +6,8 @@ from typing import Any
 
 import msgspec
 
-from holdfast.checkpoint.extract import cues, paths, prompts, shell, typed
+from holdfast.record import files, shell
+from holdfast.record.user_input import own_words, queued_words
 from holdfast.redact import redact
 from holdfast.segment import turn as turns
 from holdfast.segment.plain import line, visible
@@ -27,6 +28,8 @@ from holdfast.transcript import (
 
 LONGEST_ASKED = 400
 READ_CHARS = 3000
+SHORT_CHARS, ASIDE_CHARS = 40, 240
+WIDE = 3  # letters that a character of a script without blanks is worth
 MOST_CALLS = 64
 MOST_TASKS = 200
 ASKING_CHARS = 400  # of the model's last words
@@ -53,7 +56,7 @@ class Reading(msgspec.Struct):
 def feed(reading: Reading, entry: Entry) -> Turn | None:
     """Take one entry; gives back a turn when another one begins."""
     if entry.line.cwd != reading.cwd and entry.line.cwd:
-        paths.enter(reading, entry.line.cwd[:1000])
+        files.enter(reading, entry.line.cwd[:1000])
     done: Turn | None = None
     if isinstance(entry, Answer):
         done = _answer(reading, entry)
@@ -62,7 +65,7 @@ def feed(reading: Reading, entry: Entry) -> Turn | None:
     elif isinstance(entry, Result):
         _result(reading, entry)
     elif isinstance(entry, Attachment) and entry.kind == "queued_command":
-        done = _prompt(reading, entry, typed.noted(decoded(entry.raw)))
+        done = _prompt(reading, entry, queued_words(decoded(entry.raw)))
     elif isinstance(entry, Boundary) and entry.resets_window:
         reading.summed_up = True
     if reading.now is not None and entry.line.uuid:
@@ -86,7 +89,7 @@ def _prompt(reading: Reading, entry: Entry, text: str) -> Turn | None:
     """Words of the user begin a turn, unless none of the model's have come since the last."""
     if text.startswith(_STOPPED) and reading.now is not None:
         reading.now.stopped = True
-    said = redact(visible(prompts.own_words(text)))
+    said = redact(visible(own_words(text)))
     if not said or said.startswith(_HOLLOW):
         return None
     done: Turn | None = None
@@ -94,9 +97,7 @@ def _prompt(reading: Reading, entry: Entry, text: str) -> Turn | None:
         done = _begin(reading, entry)
     now = reading.now
     assert now is not None
-    kind = prompts.kind_of(
-        said, cues.plain(said[: 2 * prompts.LONGEST_ASIDE]), asked=reading.asking
-    )
+    kind = kind_of(said, asked=reading.asking)
     if len(said) > now.asked_chars or kind == "request" != now.kind:
         now.asked, now.kind = said[:LONGEST_ASKED], kind
         now.asked_chars, now.answers = len(said), reading.asking
@@ -104,9 +105,18 @@ def _prompt(reading: Reading, entry: Entry, text: str) -> Turn | None:
     now.messages += 1
     turns.hear(now, words(said), 2)
     for name in shell.named(said[:READ_CHARS])[:12]:
-        turns.touch(now, paths.relative(reading, name), READ)
+        turns.touch(now, files.relative(reading, name), READ)
     reading.message_id = ""
     return done
+
+
+def kind_of(said: str, *, asked: bool) -> str:
+    """By the shape of the words: short ones go on with what was before, whatever they say."""
+    length = sum(WIDE if mark > "⺀" else 1 for mark in said[:ASIDE_CHARS])
+    if length < SHORT_CHARS or (asked and length <= 2 * SHORT_CHARS):
+        return "answer" if asked else "aside"
+    is_question = said.endswith(("?", "\uff1f")) and len(said) < ASIDE_CHARS and "\n" not in said
+    return "question" if is_question else "request"
 
 
 def _answer(reading: Reading, entry: Answer) -> Turn | None:
@@ -134,9 +144,9 @@ def _answer(reading: Reading, entry: Answer) -> Turn | None:
 
 
 def _call(reading: Reading, now: Turn, tool: str, use_id: str, given: dict[str, Any]) -> None:
-    text_of = paths.text_of
+    text_of = files.text_of
     if tool in _EDITS or tool in _READS:
-        _file(reading, now, paths.told(given), EDITED if tool in _EDITS else READ)
+        _file(reading, now, files.told(given), EDITED if tool in _EDITS else READ)
     elif tool == "Bash":
         command = redact(text_of(given, "command")[: shell.LONGEST_LINE])
         for name in shell.files(command)[:12]:
@@ -159,8 +169,8 @@ def _call(reading: Reading, now: Turn, tool: str, use_id: str, given: dict[str, 
 
 
 def _file(reading: Reading, now: Turn, path: str, how: int) -> None:
-    name = paths.relative(reading, path.strip())
-    if 3 < len(name) <= paths.LONGEST_PATH and "." in name and "\n" not in name:
+    name = files.relative(reading, path.strip())
+    if 3 < len(name) <= files.LONGEST_PATH and "." in name and "\n" not in name:
         turns.touch(now, redact(visible(name)), how)
 
 

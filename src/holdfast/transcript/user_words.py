@@ -18,6 +18,10 @@ _FOREIGN = re.compile(
 _REMINDER = "system-reminder"
 _IDE_ENDS = "This may or may not be related to the current task."
 _TYPED_MARKS = {"bash-input": "! ", "user-memory-input": "# "}  # as the user typed them
+_RESULT_NOTE = re.compile(
+    r"^(?:Read the output file to retrieve the result|Full transcript available at):.*$",
+    re.MULTILINE,
+)
 _COMMAND = ("<command-name>", "<command-message>")
 # What begins so is the client's to its end.
 _CLIENT_STARTS = (
@@ -35,7 +39,8 @@ def user_words(text: str) -> str:
     if "[Request interrupted" in text:
         text = _INTERRUPTED.sub("", text)
     if "<" in text:
-        text = _without_foreign(_without_closed_reminders(without_briefs(text))).strip()
+        text = _without_closed_reminders(without_briefs(_without_result_note(text)))
+        text = _without_foreign(text).strip()
         if text.startswith(_COMMAND):
             return _command(text)
         for tag, mark in _TYPED_MARKS.items():
@@ -62,6 +67,11 @@ def _without_pairs(text: str, opening: str, closing: str) -> str:
         kept.append(text[at:start])
         at = end + len(closing)
     return "".join([*kept, text[at:]])
+
+
+def _without_result_note(text: str) -> str:
+    """Behind a notification the client says where its result lies."""
+    return _RESULT_NOTE.sub("", text) if "<task-notification" in text else text
 
 
 def _without_foreign(text: str) -> str:

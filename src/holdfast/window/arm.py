@@ -86,7 +86,7 @@ def owed(state: State) -> int:
     """To the user a word, to the model a second brief (of a subagent nobody is told), to a team's
     server whatever happens."""
     brief = bool(state.second_brief) and not state.agent_id
-    words = OWED_TO_USER * bool(state.owed) + OWED_TO_MODEL * brief
+    words = OWED_TO_USER * bool(state.owed or state.restored) + OWED_TO_MODEL * brief
     return words + OWED_TO_SERVER * bool(state.team)
 
 

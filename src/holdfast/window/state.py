@@ -65,6 +65,7 @@ class State:
     monitor_ms: int = 0
     rolled_ms: int = 0  # when cold segments were last looked for
     owed: str = ""  # what the user has not been told yet
+    restored: str = ""  # what the last compaction gave back, until the user's next prompt
     compacting_ms: int = 0
     compacting_answer: str = ""
     compactions: int = 0

@@ -9,12 +9,14 @@ from holdfast.window.reading import Reading
 from holdfast.window.velocity import Forecast
 
 MOST_CHARS = 210  # 60 tokens of 3.5 characters
+# The model is told to work on: all is saved, and a brief follows the compaction. Only the last
+# alert asks it to stop, for an edit that is cut in two is lost.
 TO_MODEL = {
-    "orange": "Good moment to finish the step in hand before anything large.",
-    "advisory": "Bring the step in hand to a good stopping point.",
-    "red": "Finish what is open; leave large reads for later.",
-    "urgent": "Wrap up: write down what is half done.",
-    "critical": "Start nothing new; close the step in hand: compaction is next.",
+    "orange": "A brief will restore what matters after a compaction. Work on.",
+    "advisory": "Saved; a brief follows the compaction. Work on.",
+    "red": "Saved; leave large reads for the next window. Work on.",
+    "urgent": "Saved; a brief follows; `recall` finds the rest. Work on.",
+    "critical": "Saved. Finish the edit in hand, begin nothing new.",
 }
 TO_USER = {
     "orange": "A good stopping point is a good time to /compact.",
@@ -48,29 +50,47 @@ def name(crossing: Crossing) -> str:
 
 
 def to_model(
-    crossing: Crossing, verdict: Verdict, forecast: Forecast, reading: Reading, edge: Edge
+    crossing: Crossing,
+    verdict: Verdict,
+    forecast: Forecast,
+    reading: Reading,
+    edge: Edge,
+    window: int = 1,
 ) -> str:
-    return _said(verdict, forecast, reading, edge, TO_MODEL[name(crossing)])
+    """`window` is its number: what comes late is not read as news of the next one."""
+    return _said(verdict, forecast, reading, edge, TO_MODEL[name(crossing)], window)
 
 
 def to_user(
-    crossing: Crossing, verdict: Verdict, forecast: Forecast, reading: Reading, edge: Edge
+    crossing: Crossing,
+    verdict: Verdict,
+    forecast: Forecast,
+    reading: Reading,
+    edge: Edge,
+    window: int = 1,
 ) -> str:
-    return _said(verdict, forecast, reading, edge, TO_USER[name(crossing)])
+    return _said(verdict, forecast, reading, edge, TO_USER[name(crossing)], window)
 
 
 def _left(ops: int | None) -> str:
     if ops is None:
         return ""
     if ops == 0:
-        return "; less than one operation left"
-    return f"; about {ops:,} operation{'' if ops == 1 else 's'} left"
+        return "; less than one step left"
+    return f"; about {ops:,} step{'' if ops == 1 else 's'} left"
 
 
-def _said(verdict: Verdict, forecast: Forecast, reading: Reading, edge: Edge, advice: str) -> str:
+def _said(
+    verdict: Verdict,
+    forecast: Forecast,
+    reading: Reading,
+    edge: Edge,
+    advice: str,
+    window: int,
+) -> str:
     share = f"{about(reading.estimated)}{verdict.used_ratio:.0%}"
     used = counted(reading.used_tokens, reading.estimated)
-    full = f"Holdfast: context {share} full, {used} of {edge.edge_tokens:,} tokens"
+    full = f"Holdfast: window {window}, context {share} full, {used} of {edge.edge_tokens:,} tokens"
     left = _left(forecast.ops_left)
     text = f"{full} {END[edge.kind]}{left}. {advice}"
     return text if len(text) <= MOST_CHARS else f"{full}. {advice}"[:MOST_CHARS]

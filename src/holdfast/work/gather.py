@@ -11,7 +11,7 @@ from zlib import crc32
 
 import msgspec
 
-from holdfast.checkpoint.extract.secrets import Known
+from holdfast.record.secrets import Known
 from holdfast.store import ids
 from holdfast.wire import places
 from holdfast.work import names

@@ -24,7 +24,7 @@ def sources(project: str) -> Iterator[Source]:
             continue
         folder = f"{places.windows()}/{session}"
         for leaf in here.names_in(folder):
-            path = f"{folder}/{leaf}/facts.json"
+            path = f"{folder}/{leaf}/record.json"
             if stamp := here.stamp(path):
                 agent = leaf.removeprefix("agent-") if leaf != "main" else ""
                 own = places.transcript(transcript, agent)
@@ -32,16 +32,18 @@ def sources(project: str) -> Iterator[Source]:
 
 
 def _read(path: str, transcript: str, agent: str, _state: str, _give_up: float) -> Read:
-    from holdfast.checkpoint import facts as kept
+    from holdfast.record import model as kept
+    from holdfast.record.decisions import decided
     from holdfast.redact import redact
 
     found = kept.load(places.read_small(path, MOST_BYTES))
     if found is None:
         return Read([], "")
-    told = [(CHOICE, one.text, one.place) for one in found.decisions]
-    told += [(RULE, one.text, one.place) for one in found.rules]
     items: dict[str, Item] = {}
-    for word, text, place in told:
+    for one in decided(found):
+        word = RULE if one.by == "user" else CHOICE
+        text = f"{one.question} → {one.text}" if one.question else one.text
+        place = one.place
         item_id = id_of(DECISION, path, word, text)
         items[item_id] = Item(
             id=item_id,

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from holdfast.checkpoint.extract.secrets import READ_CHARS
 from holdfast.memory.sources import calls
 from holdfast.memory.sources.told import said
+from holdfast.record.secrets import READ_CHARS
 from holdfast.redact import which_are_clean
 from holdfast.transcript.blocks import ToolUse
 from holdfast.transcript.entries import Answer, Entry

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from holdfast.checkpoint.extract import typed
-from holdfast.checkpoint.extract.secrets import MOST_BARE, READ_CHARS, SHORTEST_BARE, texts
+from holdfast.record.secrets import MOST_BARE, READ_CHARS, SHORTEST_BARE, texts
+from holdfast.record.user_input import queued_words
 from holdfast.redact import find, redact, which_are_clean
 from holdfast.redact.value import random_looking
 from holdfast.transcript.blocks import Text, ToolResult, ToolUse
@@ -65,7 +65,7 @@ def said(entry: Entry, of_result: Callable[[str], Iterable[str]]) -> Iterator[st
         yield entry.text
     elif isinstance(entry, Attachment):
         if entry.kind == "queued_command":
-            yield typed.noted(decoded(entry.raw))
+            yield queued_words(decoded(entry.raw))
     elif isinstance(entry, Answer):
         for block in entry.blocks:
             if isinstance(block, Text):

@@ -9,15 +9,14 @@ from __future__ import annotations
 import json
 import time
 
-from holdfast.checkpoint.extract import typed
-from holdfast.checkpoint.extract.prompts import own_words
-from holdfast.checkpoint.same_file import sign
 from holdfast.memory.item import Item
 from holdfast.memory.sources import calls
 from holdfast.memory.sources.looked import looked_through
 from holdfast.memory.sources.source import HOW, Read
 from holdfast.memory.sources.told import Told
 from holdfast.memory.sources.unit import LONGEST_TEXT, MORE_CHARS, Reached, Unit
+from holdfast.record.same_file import sign
+from holdfast.record.user_input import own_words, queued_words
 from holdfast.transcript.blocks import Text, ToolResult, ToolUse
 from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Result
 from holdfast.transcript.reader import Reader
@@ -60,7 +59,7 @@ class _Fold:
         elif isinstance(entry, Prompt) and not entry.is_meta:
             self._prompt(entry, entry.text)
         elif isinstance(entry, Attachment) and entry.kind == "queued_command":
-            self._prompt(entry, typed.noted(decoded(entry.raw)))
+            self._prompt(entry, queued_words(decoded(entry.raw)))
         elif isinstance(entry, Result):
             self._result(entry, is_clean)
 

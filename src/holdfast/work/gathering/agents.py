@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.checkpoint.extract.background import LAUNCHED
+from holdfast.record.agents import LAUNCHED
 from holdfast.transcript import Result, ToolResult, decoded
 from holdfast.work import names
 from holdfast.work.deeds import NAME_CHARS, TEXT_CHARS, SubtaskTold

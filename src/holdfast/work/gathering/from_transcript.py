@@ -8,8 +8,8 @@ from __future__ import annotations
 import os
 from typing import Literal
 
-from holdfast.checkpoint.extract import secrets
-from holdfast.checkpoint.extract.prompts import own_words
+from holdfast.record import secrets
+from holdfast.record.user_input import own_words
 from holdfast.transcript import (
     Answer,
     Boundary,

@@ -1,0 +1,121 @@
+"""Items from what is open, each with since when; then fixes, ended subagents and references."""
+
+from collections.abc import Iterator
+
+from holdfast.brief.fence import clean, code, flat
+from holdfast.brief.item import Item, times
+from holdfast.record import open_items as still
+from holdfast.record.failures import is_one_off, resolved
+from holdfast.record.heat import FLOOR, heat_at
+from holdfast.record.model import Failure, Place, Record, Task
+from holdfast.record.turns import turn_number
+
+MOST_FAILING = 12
+MOST_STEPS = 40
+LONGEST_FAILING = 160
+MOST_REFERENCES = 24
+MOST_ENDED = 8
+
+
+def since(record: Record, place: Place) -> str:
+    return f"since turn {turn_number(record, place)}"
+
+
+def tasks(record: Record) -> Iterator[Item]:
+    """Open tasks and steps of plans, oldest first: they do not age out."""
+    for number, one in enumerate(still.tasks(record)):
+        worth = 0.08 / (1 + number / 6)
+        yield Item("tasks", _task(record, one), worth, _why(one), one.place, order=number)
+    known = still.steps(record)[-MOST_STEPS:]
+    for number, one in enumerate(known):
+        worth = 0.03 / (1 + (len(known) - 1 - number) / 12)
+        order = 1e3 + number
+        yield Item("tasks", _task(record, one), worth, _why(one), one.place, order=order)
+    listed = [one for one in record.tasks.values() if one.source in ("task", "todo")]
+    done = [one for one in listed if not one.is_open]
+    if done and len(done) < len(listed):
+        text = f"{len(done)} of {len(listed)} done, last: {flat(done[-1].text, 100)}"
+        yield Item("tasks", text, 0.01, "done", done[-1].place, order=1e6)
+
+
+def _why(task: Task) -> str:
+    return f"{task.source}, {task.status.replace('_', ' ')}"
+
+
+def _task(record: Record, task: Task) -> str:
+    marks = {"plan": "planned: ", "prose": "planned: "}
+    mark = "doing: " if task.status == still.DOING else marks.get(task.source, "")
+    return f"{mark}{flat(task.text, 200)} ({since(record, task.place)})"
+
+
+def failing(record: Record, most_lines: int) -> Iterator[Item]:
+    """What failed last comes first, with most of what it said; what was only tried comes last."""
+    for age, one in enumerate(still.failures(record)[:MOST_FAILING]):
+        weight = 0.25 if is_one_off(one) else 1.0
+        worth = weight * 0.1 / (1 + age)
+        said = [flat(words, 160) for words in one.lines[: most_lines if age < 2 else 2]]
+        text = "\n    ".join([_failed(record, one), *said])
+        line = _line(record, one)
+        key = one.command if len(line) <= LONGEST_FAILING else ""
+        yield Item("failing", text, worth, "its last run failed", one.place, key=key, order=age)
+
+
+def _failed(record: Record, one: Failure) -> str:
+    return f"{code(_line(record, one), LONGEST_FAILING)} ({since(record, one.place)})"
+
+
+def _line(record: Record, one: Failure) -> str:
+    command = record.commands.get(one.command)
+    return command.line if command else one.command
+
+
+def questions(record: Record) -> Iterator[Item]:
+    for number, one in enumerate(still.questions(record)):
+        text = f"“{flat(one.text, 240)}”"
+        yield Item("questions", text, 0.05, "not answered yet", one.place, order=number)
+
+
+def fixed(record: Record) -> Iterator[Item]:
+    over = [one for one in resolved(record) if one.lines and one.fix]
+    for age, one in enumerate(reversed(over[-6:])):
+        by = f", after edits in {', '.join(map(clean, one.fix[-3:]))}" if one.fix else ""
+        text = f"{code(one.command, 80)} passes again{by}; it had said: {flat(one.lines[0], 140)}"
+        yield Item(
+            "fixed", text, 0.01 / (1 + age), "the same command passed later", one.place, order=age
+        )
+
+
+def agents(record: Record) -> Iterator[Item]:
+    """What runs in the background, always; then what others have returned, newest first."""
+    running = still.running(record)
+    for age, (name, one) in enumerate(running):
+        text = f"{one.kind or 'agent'} {clean(name)}, running {since(record, one.place)}: "
+        text += flat(one.asked, 160)
+        yield Item("agents", text, 0.06 / (1 + age / 4), "still running", one.place, order=age)
+    ended = [one for one in record.agents.values() if one.status != "running"]
+    for age, one in enumerate(reversed(ended[-MOST_ENDED:])):
+        text = f"{one.kind or 'agent'}, {one.status}: {flat(one.asked, 100)}"
+        text += f" → {flat(_findings(one.answer), 140)}" if one.answer else ""
+        why = f"a subagent, {one.status}"
+        yield Item("agents", text, 0.012 / (1 + age), why, one.place, order=100 + age)
+
+
+def _findings(answer: str) -> str:
+    """Without headings, which only repeat what was asked."""
+    lines = (line.strip() for line in answer.splitlines())
+    return " ".join(line for line in lines if line and not line.startswith(("#", "---", "```")))
+
+
+def references(record: Record) -> Iterator[Item]:
+    if record.branch and record.branch not in ("HEAD",):
+        yield Item("references", f"branch {clean(record.branch)}", 0.003, "the branch now")
+    now = record.op
+    rest = [(heat_at(one, now) + FLOOR * one.count, key) for key, one in record.references.items()]
+    for rank, (_, key) in enumerate(sorted(rest, reverse=True)[:MOST_REFERENCES]):
+        one = record.references[key]
+        if key == record.branch:
+            continue
+        note = f" ({flat(one.note, 80)})" if one.note else ""
+        text = f"{one.kind} {clean(key)}{note}"
+        reason = f"named {times(one.count)}, last at step {one.op}"
+        yield Item("references", text, 0.01 / (1 + rank / 4), reason, order=rank + 1)

@@ -1,0 +1,183 @@
+"""The user's words: all of them, in order, whole as far as they fit.
+
+All share one limit of characters, the largest that fits; nothing decides which of them matter. The
+model's last words of each turn stand behind the user's where there is room.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+
+import msgspec
+
+from holdfast.brief.fence import flat
+from holdfast.brief.item import Item
+from holdfast.brief.size import CHARS_PER_TOKEN, units
+from holdfast.record.calls import PLAN_ASKED
+from holdfast.record.model import Place, Record, Turn
+
+USUAL_CHARS, LEAST_CHARS, MOST_CHARS = 400, 80, 4000
+SHARE, SMALL_SHARE = 0.6, 0.3
+SMALL_BRIEF = int(1000 * CHARS_PER_TOKEN)
+REPLY_CHARS = 120
+TERSE_CHARS = 32  # words that tell nothing without what they answer
+OUTCOME_CHARS, SHORTEST_OUTCOME = 160, 12
+HEAD_AND_TAIL_CHARS = 600
+PER_LINE = 5  # the dash, the quotes and the line end
+OLDER_CHARS = 120  # the line that tells of those left out
+SECTION = "said"
+PLAN_ACT = "\0"  # before what the user did, and did not type
+
+
+class Quote(msgspec.Struct, frozen=True):
+    """Words of the user on one line, and what they answer."""
+
+    text: str
+    place: Place
+    order: float
+    reply_to: str = ""
+    chars: int = 0
+    line: int = 0
+    is_current: bool = False
+
+
+def quotes(record: Record) -> list[Quote]:
+    """Everything the user typed, oldest first, each wording once: at its last place."""
+    found: dict[str, Quote] = {}
+    for number, turn in enumerate(record.turns):
+        is_current = turn is record.turns[-1]
+        for quote in _of_turn(number, turn, is_current):
+            key = f"{quote.text}\n{quote.reply_to}"
+            found.pop(key, None)
+            found[key] = quote
+    return sorted(_without_beginnings(found.values()), key=lambda one: one.order)
+
+
+def _without_beginnings(known: Iterable[Quote]) -> Iterator[Quote]:
+    """Less those that another begins with word for word: sent again, with more behind it."""
+    ranked = sorted(known, key=lambda one: one.text)
+    for one, following in pairwise([*ranked, None]):
+        if one and not (following and len(one.text) > TERSE_CHARS and _begins(one, following)):
+            yield one
+
+
+def _begins(one: Quote, other: Quote) -> bool:
+    return other.text.startswith(one.text) and not one.is_current
+
+
+def _of_turn(number: int, turn: Turn, is_current: bool) -> Iterator[Quote]:
+    if turn.asked:
+        chars, line = turn.chars or len(turn.asked), turn.line
+        words, reply_to = _flat(turn.asked), flat(turn.reply_to, REPLY_CHARS)
+        yield Quote(words, turn.place, number, reply_to, chars, line, is_current)
+    for at, one in enumerate(turn.questions):
+        if one.answer:
+            words, question = _flat(one.answer), flat(one.text, REPLY_CHARS)
+            if one.text.startswith(PLAN_ASKED):  # a click, not words
+                title = flat(one.text.removeprefix(PLAN_ASKED), REPLY_CHARS)
+                words, question = f"{PLAN_ACT}{one.answer} the plan: {title}", ""
+            yield Quote(words, one.place, number + 0.1 + at / 1000, question, len(words))
+
+
+def _flat(words: str) -> str:
+    return flat(words, MOST_CHARS + 100)
+
+
+def share_of(limit: int) -> int:
+    """How much of a brief of this size the words may take."""
+    return int(limit * (SHARE if limit >= SMALL_BRIEF else SMALL_SHARE))
+
+
+def wanted(record: Record) -> int:
+    """What all words take at the usual length."""
+    return sum(_cost(one, USUAL_CHARS) for one in quotes(record))
+
+
+def items(record: Record, room: int) -> list[Item]:
+    """The words within this room, pinned; the oldest give way where not even a start of each
+    fits, and a line says so."""
+    known = quotes(record)
+    kept, most = _fitting(known, room)
+    found = [_item(one, most) for one in kept]
+    if left := len(known) - len(kept) + record.turns_dropped:
+        text = f"({left} older messages: the tool `recall` finds them; so does `holdfast search`)"
+        found.insert(0, Item(SECTION, text, 1.0, "older words", pinned=True, order=-1))
+    return found
+
+
+def lengthened(record: Record, kept: int, room: int) -> list[Item]:
+    """The newest `kept` quotes with the largest limit that fits into more room."""
+    known = quotes(record)[-kept:] if kept else []
+    low, high = LEAST_CHARS, MOST_CHARS
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if _total(known, middle) <= room else (low, middle - 1)
+    return [_item(one, low) for one in known]
+
+
+def outcomes(record: Record) -> Iterator[Item]:
+    """What came of each turn, in the model's words; the newest are worth most."""
+    last = len(record.turns) - 1
+    for number, turn in enumerate(record.turns):
+        if not turn.asked or number == last or not _first_words(turn.said):
+            continue
+        text = f"  → “{flat(_first_words(turn.said), OUTCOME_CHARS)}”"
+        worth = 0.012 / (1 + (last - number) / 3)
+        yield Item(SECTION, text, worth, "what came of it", turn.place, order=number + 0.9)
+
+
+def _first_words(said: str) -> str:
+    """Closing words begin with what was done, and end with what is offered."""
+    lines = (line.strip().lstrip("#*-> ").rstrip("*") for line in said.splitlines())
+    return next((line for line in lines if len(line) > SHORTEST_OUTCOME), "")
+
+
+def _fitting(known: Sequence[Quote], room: int) -> tuple[list[Quote], int]:
+    """Which of them, and how long each may be."""
+    kept = list(known)
+    if _total(kept, LEAST_CHARS) > room:
+        room -= OLDER_CHARS
+    while len(kept) > 1 and _total(kept, LEAST_CHARS) > room:
+        over = _total(kept, LEAST_CHARS) - room
+        drop = max(1, over // (LEAST_CHARS + REPLY_CHARS + PER_LINE))
+        kept = kept[drop:]
+    low, high = LEAST_CHARS, USUAL_CHARS
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if _total(kept, middle) <= room else (low, middle - 1)
+    return kept, low
+
+
+def _total(known: Sequence[Quote], most: int) -> int:
+    return sum(_cost(one, most) for one in known)
+
+
+def _cost(quote: Quote, most: int) -> int:
+    return units(_text(quote, most)) + PER_LINE
+
+
+def _item(quote: Quote, most: int) -> Item:
+    reason = "said by the user"
+    return Item(SECTION, _text(quote, most), 1.0, reason, quote.place, True, order=quote.order)
+
+
+def _text(quote: Quote, most: int) -> str:
+    """The words, what they answer, and where the rest of them is."""
+    if quote.is_current:
+        most = max(most, USUAL_CHARS)
+    if quote.text.startswith(PLAN_ACT):
+        return f"({_cut(quote.text.removeprefix(PLAN_ACT), most)})"
+    text = f"“{_cut(quote.text, most)}”"
+    if quote.reply_to and (most >= USUAL_CHARS or len(quote.text) < TERSE_CHARS):
+        text += f" (to “{quote.reply_to}”)"
+    if quote.chars > most >= USUAL_CHARS and quote.line:
+        text += f" ({quote.chars:,} characters, line {quote.line} of the transcript)"
+    return text
+
+
+def _cut(words: str, most: int) -> str:
+    """Of longer words the head, and the end too where there is room for both."""
+    if len(words) <= most:
+        return words
+    tail = most // 4 if most > HEAD_AND_TAIL_CHARS else 0
+    head = words[: most - tail - 2].rstrip() + " …"
+    return f"{head} {words[-tail:].lstrip()}" if tail else head

@@ -1,0 +1,57 @@
+"""Subagents and commands in the background: launched by one call, heard of through others."""
+
+from holdfast.record.model import Agent, Call, Place, Record
+
+LAUNCHED = "Async agent launched"  # it answers later, in a file of its own
+LONGEST_ANSWER = 600
+MOST_AGENTS = 60
+COMMAND = "background command"
+_HANDED_BACK, _REPORT_FOLLOWS = "[Subagent hand-back]", "The report follows:\n"
+_STARTED = " in background with ID: "
+_OVER = {"completed": "done", "failed": "failed", "killed": "failed", "stopped": "failed"}
+
+
+def report(text: str) -> str:
+    """What a subagent returned, less the frame the client puts around it."""
+    if text.startswith(_HANDED_BACK):
+        text = text.partition(_REPORT_FOLLOWS)[2] or text
+    return text.partition("\nagentId: ")[0].strip()
+
+
+def launched(record: Record, use_id: str, text: str) -> None:
+    """From now on it is known by the id the launch told, not by the call's."""
+    agent_id = text.partition("agentId: ")[2][:80].split(" ")[0].split("\n")[0]
+    if agent_id and use_id in record.agents:
+        record.agents[agent_id] = record.agents.pop(use_id)
+
+
+def notified(record: Record, text: str) -> None:
+    """A notification, or the answer of a look at it: `<task-id>` in either spelling."""
+    for opening in ("<task-id>", "<task_id>"):
+        agent_id = text.partition(opening)[2].partition("<")[0].strip()[:80]
+        agent = record.agents.get(agent_id) if agent_id else None
+        status = _OVER.get(text.partition("<status>")[2].partition("<")[0].strip())
+        if agent is not None and status:
+            agent.status = status
+            said = text.partition("<result>")[2] or text.partition("<output>")[2]
+            agent.answer = said.partition("</")[0].strip()[:LONGEST_ANSWER] or agent.answer
+
+
+def command_started(record: Record, call: Call, text: str, place: Place) -> None:
+    """A shell command that goes on in the background, known by the id the client gave it."""
+    name = text.partition(_STARTED)[2][:80].split(".")[0].split(" ")[0].strip()
+    if name:
+        add(record, name, Agent(COMMAND, call.what, place))
+
+
+def stopped(record: Record, name: str) -> None:
+    if agent := record.agents.get(name[:80]):
+        agent.status = "stopped"
+
+
+def add(record: Record, name: str, agent: Agent) -> None:
+    """One more; the oldest that has ended makes room."""
+    record.agents[name] = agent
+    while len(record.agents) > MOST_AGENTS:
+        over = (key for key, one in record.agents.items() if one.status != "running")
+        del record.agents[next(over, next(iter(record.agents)))]

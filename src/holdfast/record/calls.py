@@ -1,0 +1,223 @@
+"""What the model did: one function for each tool that leaves a trace worth keeping."""
+
+from collections.abc import Callable
+from typing import Any
+
+from holdfast.record import agents, files, manifests, names, plans, shell, tasks, turns, undo
+from holdfast.record.heat import thin, warm
+from holdfast.record.model import Agent, Call, Command, Place, Record
+from holdfast.record.phrases import within
+from holdfast.redact import redact
+
+MOST_CALLS = 64
+MOST_TOOLS = 64
+MOST_RECENT = 6
+MOST_COMMANDS = 200
+LONGEST = 400
+WRITTEN_CHARS = 4000
+COPIED = 0.2  # what a name is worth that an edit merely kept
+MOST_LEFT = 4
+MOST_TRIED = 20
+MOST_ASKED = 20
+PLAN_ASKED = "carry out the plan? "
+_LEFT = ("TODO", "FIXME", "XXX:")
+
+Given = dict[str, Any]
+text_of = files.text_of
+
+
+def call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> None:
+    """The model called a tool."""
+    if tool in record.tools or len(record.tools) < MOST_TOOLS:
+        record.tools[tool] = record.tools.get(tool, 0) + 1
+    before = undo.before(record, tool, given)
+    what = _BY_TOOL.get(tool, _other)(record, given, place, use_id)
+    made = Call(tool[:80], what[:LONGEST], place, before)
+    record.recent = [*record.recent[1 - MOST_RECENT :], made]
+    record.calls[use_id[:80]] = made
+    while len(record.calls) > MOST_CALLS:
+        del record.calls[next(iter(record.calls))]
+
+
+def _read(record: Record, given: Given, place: Place, use_id: str) -> str:
+    name = files.use(record, files.told(given), "reads", 1.2)
+    _restorable(record, name)
+    return name
+
+
+def _restorable(record: Record, name: str) -> None:
+    """The client reads the five files touched last back by itself."""
+    if name:
+        record.restored.pop(name, None)
+        record.restored[name] = record.op
+        while len(record.restored) > 5:
+            del record.restored[next(iter(record.restored))]
+
+
+def _edit(record: Record, given: Given, place: Place, use_id: str) -> str:
+    name = files.use(record, files.told(given), "edits", 2.0)
+    _restorable(record, name)
+    turns.edited(record, name)
+    edits = given.get("edits")
+    for edit in edits[:50] if isinstance(edits, list) else [given]:
+        if isinstance(edit, dict):
+            new = text_of(edit, "new_string") or text_of(edit, "new_source")
+            _wrote(record, name, text_of(edit, "old_string"), new)
+    _still_open(record, name)
+    return name
+
+
+def _write(record: Record, given: Given, place: Place, use_id: str) -> str:
+    name = files.use(record, text_of(given, "file_path"), "edits", 2.0)
+    _restorable(record, name)
+    turns.edited(record, name)
+    content = text_of(given, "content")
+    if name:
+        record.files[name].left = []  # the whole file is new
+    _wrote(record, name, "", content)
+    manifests.note(record, name, content)
+    _still_open(record, name)
+    return name
+
+
+def _wrote(record: Record, name: str, old: str, new: str) -> None:
+    if not record.far:
+        before, after = names.words(old), names.words(new[:WRITTEN_CHARS])
+        names.note(record, after - before, 1.0, name)
+        names.note(record, after & before, COPIED, name)
+        if "http" in new:
+            names.refer(record, new, 0.5)
+    used = record.files.get(name)
+    if used is not None and (within(_LEFT, new) or within(_LEFT, old)):
+        gone = _left_in(old)
+        used.left = [line for line in used.left if line not in gone]
+        used.left += [line for line in _left_in(new) if line not in used.left]
+        del used.left[:-MOST_LEFT]
+
+
+def _left_in(text: str) -> list[str]:
+    lines = [line.strip()[:160] for line in text[:20_000].splitlines()]
+    return [line for line in lines if any(mark in line for mark in _LEFT)]
+
+
+def _still_open(record: Record, name: str) -> None:
+    """An edit may be the fix of whatever is broken now."""
+    for failure in record.failures:
+        if failure.fixed is None and name and name not in failure.edited:
+            failure.edited = [*failure.edited, name][-MOST_TRIED:]
+
+
+def _bash(record: Record, given: Given, place: Place, use_id: str) -> str:
+    line = text_of(given, "command")[: shell.LONGEST_LINE]
+    for path in shell.files(line):
+        files.use(record, path, "runs", 0.6)
+    for branch in shell.branches(line):
+        names.point(record, branch, "branch", 2.0)
+    names.hear(record, line, 1.0)
+    key = shell.core(line)
+    if key and (folder := files.folder(record, shell.enters(line))):
+        key = f"cd {folder} && {key}"[:LONGEST]
+    if record.redacted:  # what was kept before has no secrets in its keys any more
+        key = redact(key)
+    if key:
+        _ran(record, key, line, place)
+    return key or line
+
+
+def _ran(record: Record, key: str, line: str, place: Place) -> None:
+    command = record.commands.get(key)
+    if command is None:
+        command = record.commands[key] = Command(line, place, shell.kind(key))
+    command.line, command.place, command.ok, command.said = line, place, None, []
+    command.count += 1
+    warm(command, record.op, 1.0)
+    thin(record.commands, record.op, MOST_COMMANDS)
+
+
+def _search(record: Record, given: Given, place: Place, use_id: str) -> str:
+    path, pattern = text_of(given, "path"), text_of(given, "pattern")
+    if "." in path.rpartition("/")[2]:
+        files.use(record, path, "runs", 0.6)
+    names.hear(record, pattern[:LONGEST], 1.0)
+    return f"{pattern} in {files.relative(record, path)}" if path else pattern
+
+
+def _agent(record: Record, given: Given, place: Place, use_id: str) -> str:
+    asked = text_of(given, "description") or text_of(given, "prompt")[:LONGEST]
+    kind = text_of(given, "subagent_type")[:80]
+    agents.add(record, use_id[:80], Agent(kind, asked[:LONGEST], place))
+    names.hear(record, text_of(given, "prompt"), 0.7, 0.7)
+    return asked
+
+
+def _plan(record: Record, given: Given, place: Place, use_id: str) -> str:
+    text = text_of(given, "plan")
+    plans.approved(record, text, place)
+    turns.asks(record, f"{PLAN_ASKED}{_title(text)}", place)
+    names.hear(record, text, 1.0)
+    return _title(text)
+
+
+def _title(plan: str) -> str:
+    return plan.strip().partition("\n")[0].lstrip("# ")
+
+
+def _ask(record: Record, given: Given, place: Place, use_id: str) -> str:
+    found = given.get("questions")
+    listed = found if isinstance(found, list) else []
+    asked = [one.get("question") for one in listed if isinstance(one, dict)]
+    texts = [text for text in asked if isinstance(text, str) and text.strip()][:MOST_ASKED]
+    for text in texts:
+        turns.asks(record, text, place)
+    return " / ".join(texts)
+
+
+def _stop(record: Record, given: Given, place: Place, use_id: str) -> str:
+    name = text_of(given, "task_id") or text_of(given, "shell_id")
+    agents.stopped(record, name)
+    return name
+
+
+def _todo(record: Record, given: Given, place: Place, use_id: str) -> str:
+    tasks.todo(record, given, place)
+    return ""
+
+
+def _task_update(record: Record, given: Given, place: Place, use_id: str) -> str:
+    return tasks.updated(record, given, place)
+
+
+def _task_create(record: Record, given: Given, place: Place, use_id: str) -> str:
+    for key in ("subject", "description"):
+        names.hear(record, text_of(given, key), 1.0)
+    return text_of(given, "subject") or text_of(given, "description")
+
+
+def _other(record: Record, given: Given, place: Place, use_id: str) -> str:
+    """Any other tool: the names in its short arguments."""
+    texts = [value for value in given.values() if isinstance(value, str)][:12]
+    for text in texts:
+        names.hear(record, text[:WRITTEN_CHARS], 0.7, 0.7)
+    return next((text for text in texts if text.strip()), "")
+
+
+_BY_TOOL: dict[str, Callable[[Record, Given, Place, str], str]] = {
+    "Read": _read,
+    "NotebookRead": _read,
+    "Edit": _edit,
+    "MultiEdit": _edit,
+    "NotebookEdit": _edit,
+    "Write": _write,
+    "Bash": _bash,
+    "Grep": _search,
+    "Glob": _search,
+    "Task": _agent,
+    "Agent": _agent,
+    "ExitPlanMode": _plan,
+    "AskUserQuestion": _ask,
+    "TaskStop": _stop,
+    "KillShell": _stop,
+    "TodoWrite": _todo,
+    "TaskCreate": _task_create,
+    "TaskUpdate": _task_update,
+}

@@ -1,0 +1,69 @@
+"""What was decided: the user's answers, as the turns hold them, and choices the model announced."""
+
+from collections.abc import Iterator
+
+import msgspec
+
+from holdfast.record.model import Decision, Place, Record
+from holdfast.record.phrases import within
+from holdfast.record.replies import REFUSED
+from holdfast.record.sentences import sentences
+from holdfast.record.turns import turn_number
+
+MOST_DECISIONS = 60
+_DECIDING = (
+    "decided | decision: | i'll use | i will use | we'll use | going with | go with | opted for "
+    "| chose | i'll keep | let's use | let's go with | switched to | switching to "
+    "| the best approach | the right approach | "
+    "entschieden | j'ai choisi | decidí | 決め | 决定"
+)
+_DECIDED = tuple(f" {phrase} " for phrase in _DECIDING.split(" | "))
+_HINTS = tuple(phrase.strip() for phrase in _DECIDED)
+_BECAUSE = (" because ", " since ", " so that ", " in order to ", " to avoid ", " weil ", " damit ")
+_BOLD = str.maketrans({"*": "", "`": "", "\u2019": "'"})
+
+
+class Decided(msgspec.Struct, frozen=True):
+    """One decision, with the question it answers and the turn it was made in."""
+
+    text: str
+    question: str
+    turn: int
+    place: Place
+    by: str  # user or model
+
+
+def decided(record: Record) -> Iterator[Decided]:
+    """Replies to a question of the model's, answers, plans approved or refused; then what the
+    model chose by itself."""
+    for turn in record.turns:
+        number = turn_number(record, turn.place)
+        if turn.asked and _is_answer(turn.reply_to):
+            yield Decided(turn.asked, turn.reply_to, number, turn.place, "user")
+        for one in turn.questions:
+            if one.answer:
+                yield Decided(one.answer, one.text, number, one.place, "user")
+    for choice in record.decisions:
+        number = turn_number(record, choice.place)
+        yield Decided(choice.text, "", number, choice.place, "model")
+
+
+def _is_answer(reply_to: str) -> bool:
+    """The words answer a question, or say why a call was refused."""
+    return "?" in reply_to or "\uff1f" in reply_to or reply_to.startswith(REFUSED)
+
+
+def hear(record: Record, text: str, place: Place) -> None:
+    """Sentences that say what was chosen; one with a reason is worth two without."""
+    if not within(_HINTS, text.lower()):
+        return
+    found = []
+    for sentence in sentences(text):
+        low = f" {sentence.lower().translate(_BOLD)} "
+        ends = sentence.rstrip("*`_ ").endswith((":", "?"))
+        if 30 <= len(sentence) <= 360 and not ends and within(_DECIDED, low):
+            found.append((within(_BECAUSE, low), sentence))
+    found.sort(key=lambda pair: pair[0], reverse=True)
+    known = {decision.text for decision in record.decisions}
+    record.decisions += [Decision(words, place) for _, words in found[:2] if words not in known]
+    del record.decisions[:-MOST_DECISIONS]

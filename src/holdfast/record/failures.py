@@ -1,0 +1,261 @@
+"""How a command went: failed, or passed, and with that what it had broken is fixed.
+
+A pipe hides the exit code of a test, so what the runner says counts as well.
+"""
+
+from itertools import pairwise
+
+from holdfast.record import runs, shell, turns
+from holdfast.record.lazy import Lazy
+from holdfast.record.model import Command, Failure, Place, Record
+from holdfast.record.phrases import within
+
+HEAD_CHARS = 6000
+LONGEST_LINE = 240
+MOST_LINES = 6
+MOST_FAILURES = 60
+MOST_FIXES = 5
+_WRONG = (
+    *("error", "exception", "panic", "fail", "cannot", "undefined", "traceback", "not found"),
+    *("denied", "refused", "mismatch", "invalid", "unresolved", "✗", "✖", "❌", "✕"),
+)
+# Said by a runner whose exit code a pipe has hidden. "0 failed" is no failure.
+_FAILED = (
+    "FAIL",
+    "--- FAIL",
+    "panic:",
+    "Traceback",
+    "error:",
+    "error[",
+    "E   ",
+    "npm ERR!",
+    "✗",
+    "✖",
+)
+_FAILING = ("no tests ran", " FAILED", "error TS", "❌", "✕ ")
+_SURE = ("error:", "error[", "error ts", "panic:", "undefined:", "fatal", "exception:", "assert")
+_FINE = ("=== ", "--- PASS", "PASS", "ok ", "warning:", "✓", "✔")
+_HINTS = ("FAIL", "rror", "fail", "panic", "Traceback", "E   ", "ERR!", "✗", "✖", "❌", "✕")
+_IDLE = ("to rerun pass", "could not compile", "aborting due to")  # it failed, and nothing else
+_TRACE = "Traceback (most recent"
+_GO_FAILED = "--- FAIL: "
+_ASTRAY = (": cd: ", ":cd:", ": line 1: ./")
+_SLIPS = (
+    *_ASTRAY,
+    *("no such task", "unrecognized subcommand", "No rule to make target", "No targets specified"),
+    *("can't open file", "Missing script:", "ERROR no task", "unknown command", "unknown option"),
+)
+_TRIED = ("gcc ", "g++ ", "cc ", "clang", "nvcc ", "cmake ", "./", "python -c", "python3 -c")
+_PART = Lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
+_NONE_FAILED = " 0 fail"
+_COUNTED = ("fail", "failed", "failing", "failure", "failures", "error", "errors")
+
+
+def judge(
+    record: Record, key: str, command: Command, text: str, place: Place, *, failed: bool
+) -> None:
+    edge = HEAD_CHARS // 4 if record.far else HEAD_CHARS
+    edges = text if len(text) <= 2 * edge else text[:edge] + "\n" + text[-edge:]
+    failed = failed or (bool(command.kind) and _says_failed(edges))
+    command.ok = not failed
+    if command.kind or failed:
+        turns.ran(record, key, not failed)
+    if failed:
+        command.said = wrong_lines(edges) or _last_lines(edges)
+        if not _is_slip(command.said):
+            _fail(record, key, command, place)
+        elif command.count == 1 and _is_slip(command.said, _ASTRAY):
+            del record.commands[key]  # in that folder nobody will want to run it again
+    else:
+        told = wrong_lines(edges) if within(_HINTS, edges) else []
+        command.said = told[:3] or _last_lines(edges[-600:])[-1:]
+        passed(record, key, place, edges if command.kind == "test" else "")
+
+
+def _says_failed(text: str) -> bool:
+    if not within(_HINTS, text):
+        return False
+    said = counted = False
+    for line in text.splitlines():
+        if _NONE_FAILED in f" {line}":
+            said, counted = False, True  # what tests print is theirs: the runner has counted
+        elif line.startswith(_FAILED) or within(_FAILING, line) or ": error: " in line:
+            said = True
+    return said or _counts_failures(text.split(), counted=counted)
+
+
+def _counts_failures(words: list[str], *, counted: bool) -> bool:
+    """A number above nought, and then what it is a number of; "item 3 failed" counts nothing."""
+    first = ""
+    for before, word in pairwise(words):
+        counts = before[0] in "123456789" and before.isdecimal()
+        if counts and word.rstrip(",.;:)") in _COUNTED and not (counted and first.isalpha()):
+            return True
+        first = before
+    return False
+
+
+def wrong_lines(text: str) -> list[str]:
+    """The lines that name an error, each once: those that surely do, else those that may, each with
+    the line below that says more. Of a trace, its last."""
+    sure: dict[str, None] = {}
+    maybe: dict[str, None] = {}
+    traced = announced = False
+    for line in text.splitlines():
+        if announced and line.strip() and not line.startswith(_FINE):
+            sure[line.strip()[:LONGEST_LINE]] = None
+        announced = _announces(line)
+        if _TRACE in line:
+            traced = True
+            continue
+        if traced and line[:1] in (" ", "\t", "|"):
+            continue
+        if traced and line:
+            sure[line[:LONGEST_LINE]] = None
+            traced = False
+        low = line.lower()
+        if not within(_WRONG, low):
+            continue
+        line = line.strip()
+        if not 12 <= len(line) <= 400 or "Exit code" in line or line.startswith(_FINE):
+            continue
+        is_sure = line.startswith(_FAILED) or within(_SURE, low) or announced
+        (sure if is_sure else maybe)[line[:LONGEST_LINE]] = None
+        if len(sure) >= MOST_LINES:
+            break
+    found = list(sure or maybe)
+    told = [line for line in found if not within(_IDLE, line)]
+    return (told or found)[:MOST_LINES]
+
+
+def _announces(line: str) -> bool:
+    """The message stands in the next line."""
+    return line.lstrip().startswith("--- FAIL:") or " panicked at " in line
+
+
+def is_error(lines: list[str]) -> bool:
+    """The first of these lines names an error."""
+    return bool(lines) and within(_WRONG, lines[0].lower())
+
+
+def _last_lines(text: str) -> list[str]:
+    lines = [line.strip() for line in text[-2000:].splitlines()]
+    return [line[:LONGEST_LINE] for line in lines if line and "Exit code" not in line][-2:]
+
+
+def _is_slip(lines: list[str], slips: tuple[str, ...] = _SLIPS) -> bool:
+    """A typing slip, or the wrong folder: nothing of the work has failed."""
+    return any(within(slips, line) for line in lines)
+
+
+def _fail(record: Record, key: str, command: Command, place: Place) -> None:
+    """The newest failure of a run stands for those before it; a fix of it holds no more, but that
+    of another error is a fix still."""
+    still = runs.parts(key)
+    edited: list[str] = []
+    kept: list[Failure] = []
+    for old in record.failures:
+        if old.fixed and old.lines[:1] != command.said[:1]:
+            kept.append(old)
+        elif _all_covered(old.left, still) or (old.fixed and _all_covered(still, old.left)):
+            edited = edited if old.fixed else old.edited
+        else:
+            kept.append(old)
+    record.failures = [*kept, Failure(key, command.said, place, edited=edited, left=still)]
+    if len(record.failures) > MOST_FAILURES:
+        fixed = [one for one in record.failures if one.fixed]
+        tried = [one for one in record.failures if is_one_off(one)]
+        record.failures.remove((fixed or tried or record.failures)[0])
+
+
+def resolved(record: Record) -> list[Failure]:
+    """What was fixed, and passes still."""
+    still = [runs.parts(one.command) for one in record.failures if one.fixed is None]
+    return [
+        one
+        for one in record.failures
+        if one.fixed
+        and not any(_all_covered(one.left, by) or _all_covered(by, one.left) for by in still)
+    ]
+
+
+def _all_covered(failed: list[str], by: list[str]) -> bool:
+    return all(any(runs.covers(one, part) for one in by) for part in failed)
+
+
+def is_one_off(failure: Failure) -> bool:
+    """Something tried, that is neither a test nor a build: it may never be run again."""
+    missing = any("command not found" in line for line in failure.lines)
+    first = next(iter(failure.left), failure.command)
+    tried = " ".join(shell.settings_of(first.rpartition("&& ")[2])[1])
+    return not shell.kind(failure.command) or tried.startswith(_TRIED) or missing
+
+
+def passed(record: Record, key: str, place: Place, said: str = "") -> None:
+    """A run passed, and with it whatever it covers; `said` is what a test run printed."""
+    if not record.failures:
+        return
+    by = runs.parts(key)
+    for failure in record.failures:
+        if failure.fixed is not None:
+            continue
+        failure.left = [part for part in failure.left if not _all_covered([part], by)]
+        if not failure.left or (said and _names_passed(failure.lines, said)):
+            _mend(record, failure, key, place)
+        elif record.commands[key].kind:
+            failure.passes += 1
+
+
+def _mend(record: Record, failure: Failure, key: str, place: Place) -> None:
+    failure.fixed, failure.closed_by = place, key
+    failure.fix, failure.edited = _named_in(failure)[-MOST_FIXES:], []
+    failure.left = runs.parts(failure.command)
+    for key, command in record.commands.items():  # nothing is both fixed and failing
+        if command.ok is False and _all_covered(runs.parts(key), failure.left):
+            command.ok = True
+
+
+def _named_in(failure: Failure) -> list[str]:
+    """The files edited meanwhile that the failure names: whole, or by what they are called in a
+    path or an identifier of it. A word in a sentence names no file."""
+    told = "\n".join(failure.lines)
+    known = [_parts(word) for word in failure.command.split()]
+    known += [_parts(word) for word in told.split() if _is_name(word.strip(".,:;()'\"`"))]
+    return [
+        path
+        for path in failure.edited
+        if path.rpartition("/")[2] in told or any(_within(_stem(path), one) for one in known)
+    ]
+
+
+def _is_name(word: str) -> bool:
+    """A path, or an identifier of several parts that is not the kind of error."""
+    if word.endswith(("Error", "Exception")):
+        return False
+    return any(mark in word for mark in "/._") or len(_PART.pattern.findall(word)) > 1
+
+
+def _parts(word: str) -> list[str]:
+    """`tests/test_tideTable.py` is made of tests, test, tide, table and py."""
+    return [part.lower() for part in _PART.pattern.findall(word)]
+
+
+def _stem(path: str) -> list[str]:
+    name = path.rpartition("/")[2].partition(".")[0]
+    return [part for part in _parts(name) if part not in ("test", "tests", "spec")]
+
+
+def _within(stem: list[str], parts: list[str]) -> bool:
+    size = len(stem)
+    return bool(stem) and any(stem == parts[at : at + size] for at in range(len(parts)))
+
+
+def _names_passed(lines: list[str], said: str) -> bool:
+    """Each test that failed by name passed by name, in whatever run."""
+    failed = [line for line in lines if line.startswith((_GO_FAILED, "FAILED "))]
+    if not failed or len(lines) >= MOST_LINES:
+        return False
+    names = [line.removeprefix(_GO_FAILED).removeprefix("FAILED ").split()[:1] for line in failed]
+    return all(
+        name and (f"--- PASS: {name[0]} " in said or f"{name[0]} PASSED" in said) for name in names
+    )

@@ -1,0 +1,156 @@
+"""Files as the project knows them: relative to it, noted whenever they are used."""
+
+from __future__ import annotations
+
+from os.path import normpath
+from typing import TYPE_CHECKING, Any
+
+from holdfast.record import shell
+from holdfast.record.heat import keep_warmest, warm
+from holdfast.record.model import Record, Used
+
+MOST_FILES = 600  # that were not edited; twice as many before the coldest go
+MOST_ROOTS = 8
+MOST_RANGES = 12
+MOST_EDITED = 2000
+COUNT_EVERY = 64  # counting thousands of files at each new one takes too long
+SEEN = 0.25  # what a mention is worth
+LONGEST_PATH = 300
+SHOWS_IT = frozenset(("reads", "edits"))  # a file that is read is there
+_BRANCH = b'"gitBranch":"'
+_ELSEWHERE = ("/tmp/", "/private/tmp/", "/var/folders/", "/dev/", "/proc/")
+
+if TYPE_CHECKING:  # a compaction waits for this module: making a protocol takes it 0.1 ms
+    from typing import Protocol
+
+    class Rooted(Protocol):
+        """Whatever knows the folders a session worked in."""
+
+        cwd: str
+        roots: list[str]
+
+
+def text_of(given: dict[str, Any], key: str) -> str:
+    found = given.get(key)
+    return found if isinstance(found, str) else ""
+
+
+def told(given: dict[str, Any]) -> str:
+    """The file a tool was called with."""
+    return text_of(given, "file_path") or text_of(given, "notebook_path")
+
+
+def enter(record: Rooted, folder: str) -> None:
+    """The session works in this folder now."""
+    record.cwd = folder
+    if folder not in record.roots and len(record.roots) < MOST_ROOTS:
+        record.roots.append(folder)
+        record.roots.sort(key=len)
+
+
+def relative(record: Rooted, path: str) -> str:
+    """The path as seen from the project; one from elsewhere stays whole."""
+    for root in record.roots:
+        if path.startswith(root) and path[len(root) : len(root) + 1] == "/":
+            return path[len(root) + 1 :]
+    return path[2:] if path.startswith("./") else path
+
+
+def folder(record: Record, entered: str) -> str:
+    """The folder a command runs in as the project knows it; empty for the project itself."""
+    if not entered and (not record.roots or record.cwd == record.roots[0]):
+        return ""
+    where = record.cwd
+    if entered:
+        where = normpath(entered if entered[0] == "/" else f"{where}/{entered}")
+    return "" if record.roots and where == record.roots[0] else relative(record, where)
+
+
+def use(record: Record, path: str, how: str, weight: float) -> str:
+    """Note one use of a file; gives its name in the project, or nothing for what is no file."""
+    name = relative(record, path.strip())
+    if not 3 < len(name) <= LONGEST_PATH or name.startswith(_ELSEWHERE) or not name.isprintable():
+        return ""
+    is_new = name not in record.files
+    used = record.files.setdefault(name, Used())
+    setattr(used, how, getattr(used, how) + 1)
+    used.gone = used.gone and how not in SHOWS_IT
+    warm(used, record.op, weight)
+    if is_new:  # and warm by now: the coldest go
+        _thin(record)
+    if weight > 1:
+        record.last_file = name
+    return name
+
+
+def _thin(record: Record) -> None:
+    """The coldest of very many go; an edited one only when thousands were edited."""
+    if len(record.files) <= 2 * MOST_FILES or len(record.files) % COUNT_EVERY:
+        return
+    edited = [name for name, used in record.files.items() if used.edits]
+    others = [name for name, used in record.files.items() if not used.edits]
+    if len(others) > 2 * MOST_FILES:
+        keep_warmest(record.files, others, record.op, MOST_FILES)
+    if len(edited) > 2 * MOST_EDITED:
+        keep_warmest(record.files, edited, record.op, MOST_EDITED)
+
+
+def remove(record: Record, gone: list[str]) -> None:
+    """These were removed, and what was left to do in them with them."""
+    for path in gone:
+        for used in _at(record, relative(record, path)).values():
+            used.left, used.gone = [], True
+
+
+def move(record: Record, moved: list[tuple[str, str]]) -> None:
+    """What has another name now is known by that one, with all that is known of it."""
+    for old, new in moved:
+        name, into = relative(record, old).rstrip("/"), relative(record, new).rstrip("/")
+        for file, used in _at(record, name).items() if into != name else ():
+            _take_over(record.files.setdefault(f"{into}{file[len(name) :]}", Used()), used)
+            _thin(record)
+
+
+def _take_over(new: Used, old: Used) -> None:
+    new.reads, new.edits = new.reads + old.reads, new.edits + old.edits
+    new.runs, new.seen = new.runs + old.runs, new.seen + old.seen
+    new.heat, new.op, new.left = max(new.heat, old.heat), max(new.op, old.op), old.left
+    old.left, old.gone = [], True
+
+
+def _at(record: Record, name: str) -> dict[str, Used]:
+    """The file of this name, or all files of this folder."""
+    name = name.rstrip("/")
+    known = record.files.items()
+    return {file: used for file, used in known if file == name or file.startswith(f"{name}/")}
+
+
+def branch(record: Record, data: bytes) -> None:
+    """The branch the client saw; the typed line does not carry it."""
+    start = data.find(_BRANCH, 0, 1200)
+    if start < 0:
+        start = data.find(_BRANCH, max(0, len(data) - 1200))
+    if start >= 0:
+        start += len(_BRANCH)
+        record.branch = data[start : start + 200].partition(b'"')[0].decode("utf-8", "replace")
+
+
+def edited_at(record: Record, name: str, lines: list[tuple[int, int]]) -> None:
+    """Lines of a file an edit touched, newest last, each range once."""
+    used = record.files.get(name)
+    if used is None:
+        return
+    for span in lines:
+        if span in used.ranges:
+            used.ranges.remove(span)
+        used.ranges.append(span)
+    del used.ranges[:-MOST_RANGES]
+
+
+def mention(record: Record, text: str, weight: float = SEEN) -> None:
+    """Files a text names."""
+    if record.far:
+        return
+    for name in shell.named(text)[:30]:
+        if "/" in name:
+            use(record, name, "seen", weight)

@@ -1,0 +1,207 @@
+"""The record of a session, as nouns: its turns, what was used, what ran, what is open.
+
+`Record` is the state of the reading as well: it is saved with the byte offset it has reached, and
+reading goes on from there. Everything in it is bounded, so that a hostile transcript cannot grow
+it. Heat is a count that fades as the work moves on, as of the step of the last touch.
+"""
+
+import msgspec
+
+VERSION = 3
+REPORTED = "reported done"  # by the model, of a step of a plan
+
+
+class Place(msgspec.Struct, frozen=True, array_like=True, gc=False):
+    """Where in the transcript a thing was said."""
+
+    offset: int = 0
+    at: str = ""
+    op: int = 0
+
+
+class Question(msgspec.Struct, array_like=True, gc=False):
+    """Something the model asked by a tool (a question, or leave to carry out a plan)."""
+
+    text: str
+    place: Place
+    answer: str = ""  # in the user's words, or what the user chose
+
+
+class Turn(msgspec.Struct, array_like=True, gc=False):
+    """From one thing the user typed to the next: what was asked, and what came of it."""
+
+    asked: str  # the user's words; of very long ones head and tail. Empty: nobody typed anything
+    place: Place
+    line: int = 0  # of the transcript, 0 when not known
+    chars: int = 0  # of the whole
+    reply_to: str = ""  # what the model had asked or the user refused, where the words need it
+    said: str = ""  # the model's last words so far
+    said_op: int = 0
+    edited: list[str] = []
+    runs: list[tuple[str, bool]] = []  # tests, builds, failures: the command, whether it passed
+    questions: list[Question] = []
+    interrupted: bool = False  # by the user, and nothing was said since
+
+
+class Decision(msgspec.Struct, array_like=True, gc=False):
+    """What the model chose, in its own words."""
+
+    text: str
+    place: Place
+
+
+class Used(msgspec.Struct, array_like=True, gc=False):
+    """A file the session used."""
+
+    reads: int = 0
+    edits: int = 0
+    runs: int = 0  # named in a command or a search
+    seen: int = 0  # told of by a search, a subagent or the user
+    heat: float = 0.0
+    op: int = 0
+    ranges: list[tuple[int, int]] = []
+    left: list[str] = []  # TODO and FIXME the model wrote into it
+    gone: bool = False  # a command has removed or moved it since
+    created: bool = False  # by this session
+
+    @property
+    def count(self) -> int:
+        return self.reads + self.edits + self.runs + self.seen
+
+
+class Name(msgspec.Struct, array_like=True, gc=False):
+    """An identifier, and the file it was last written in."""
+
+    count: int = 0
+    heat: float = 0.0
+    op: int = 0
+    file: str = ""
+
+
+class Command(msgspec.Struct, array_like=True, gc=False):
+    """A shell command, exact to the character, and how it went the last time."""
+
+    line: str
+    place: Place
+    kind: str = ""  # test, build or nothing
+    count: int = 0
+    heat: float = 0.0
+    op: int = 0
+    ok: bool | None = None
+    said: list[str] = []
+
+
+class Failure(msgspec.Struct, array_like=True, gc=False):
+    """An error a command showed; fixed once the same passes, however it is written."""
+
+    command: str
+    lines: list[str]
+    place: Place
+    fixed: Place | None = None
+    fix: list[str] = []  # files edited in between that it names
+    edited: list[str] = []  # so far, while it is open
+    passes: int = 0  # of other tests and builds since
+    left: list[str] = []  # the simple commands of it that have not passed since
+    closed_by: str = ""  # the run that passed
+
+
+class Task(msgspec.Struct, array_like=True, gc=False):
+    """One item of a task list, a plan or a numbered list."""
+
+    text: str
+    place: Place
+    status: str = "pending"
+    source: str = "task"  # task, todo, plan (approved), prose (the model's) or asked (the user's)
+    closed_by: str = ""  # what showed that it is done
+
+    @property
+    def is_open(self) -> bool:
+        return self.status not in ("completed", "deleted", "cancelled", REPORTED)
+
+
+class Reference(msgspec.Struct, array_like=True, gc=False):
+    """A commit, branch, pull request, ticket or address; a hash may be of anything."""
+
+    kind: str
+    count: int = 0
+    heat: float = 0.0
+    op: int = 0
+    note: str = ""
+
+
+class Agent(msgspec.Struct, array_like=True, gc=False):
+    """A subagent: what it was asked, and what it answered."""
+
+    kind: str
+    asked: str
+    place: Place
+    answer: str = ""
+    status: str = "running"
+
+
+class Call(msgspec.Struct, array_like=True, gc=False):
+    """A tool call whose result is not there yet."""
+
+    tool: str
+    what: str
+    place: Place
+    before: list[str] = []  # what it changes, as it was, should it be refused
+
+
+class Record(msgspec.Struct):
+    """Everything known of one session, and how far it has been read."""
+
+    version: int = VERSION
+    offset: int = 0
+    lines: int = 0  # up to the offset
+    lost: int = 0  # entries we stumbled over, and passed over
+    op: int = 0
+    far: bool = False  # reading what is long past: names in it have cooled before we get there
+    message_id: str = ""
+    session_id: str = ""
+    at: str = ""
+    cwd: str = ""
+    roots: list[str] = []
+    branch: str = ""
+    planning: bool = False  # plan mode: the model may read and plan, and change nothing
+    redacted: bool = False  # a command kept from before lacks its secret: compare without
+    compactions: int = 0
+    turns: list[Turn] = []
+    turns_dropped: int = 0  # after the first few, of a session with very many
+    starts_midway: bool = False  # the file begins with a summary: earlier words are in another one
+    queue: list[str] = []  # what waits in the client's queue; empty for what is not the user's
+    queued: list[str] = []  # typed while the model worked, and not seen handed over
+    decisions: list[Decision] = []
+    files: dict[str, Used] = {}
+    names: dict[str, Name] = {}
+    shown: dict[str, list[str]] = {}  # names in the files read last, oldest first
+    commands: dict[str, Command] = {}
+    failures: list[Failure] = []
+    tasks: dict[str, Task] = {}
+    references: dict[str, Reference] = {}
+    agents: dict[str, Agent] = {}
+    calls: dict[str, Call] = {}
+    recent: list[Call] = []  # the last calls, newest last
+    tools: dict[str, int] = {}
+    last_file: str = ""
+    last_texts: list[str] = []  # of the model, newest last
+    last_said_op: int = 0
+    summary: str = ""  # the client's, while the transcript ends in it
+    since_summary: int = 0  # operations after it
+    dependencies: dict[str, list[str]] = {}  # of the manifests read or written, newest last
+    restored: dict[str, int] = {}  # files the client reads back by itself, oldest first
+    read_from: str = ""  # see `same_file`
+    told: list[int] = []  # lines that told a secret with its name, to know it without
+
+
+def save(record: Record) -> bytes:
+    return msgspec.json.encode(record)
+
+
+def load(data: bytes) -> Record | None:
+    """What was saved; None when it is not ours, or of another version: then read anew."""
+    try:
+        found = msgspec.json.decode(data, type=Record)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return None
+    return found if found.version == VERSION else None

@@ -1,0 +1,129 @@
+"""Identifiers and references in what the model and the user wrote.
+
+Only what was written is looked at, never what a tool printed: that is where the bytes are, and
+little of it is used again.
+"""
+
+import re
+from collections import Counter
+
+from holdfast.record.heat import thin, warm
+from holdfast.record.model import Name, Record, Reference
+
+MOST_NAMES = 1500
+MOST_REFERENCES = 300
+READ_CHARS = 6000
+MOST_SHOWN = 12  # files read last
+NAMES_SHOWN = 40
+LONGEST_REFERENCE = 200
+_WORD = re.compile(r"\b\w{6,60}", re.ASCII)
+_NOT_TEAMS = frozenset({"UTF", "SHA", "ISO", "AES", "RFC", "GPT", "HTTP"})
+_CALLED = frozenset({"PR", "pull", "issue", "pr"})
+_AROUND = ".,;:!?()[]{}<>*`'\""
+_ENDS = "\"'`<>)]}\\"
+_HEX = frozenset("0123456789abcdef")
+
+
+def words(text: str) -> set[str]:
+    """The identifiers in a text: what is shaped as code, not as prose."""
+    return {word for word in set(_WORD.findall(text[:READ_CHARS])) if _is_shaped(word)}
+
+
+def _is_shaped(word: str) -> bool:
+    """It has an inner underscore, or capitals past its first letter; it is no number."""
+    if word.islower() or word.isupper() or word[1:].islower():
+        return "_" in word[1:-1] and not word[0].isdigit()
+    return not word[0].isdigit()
+
+
+def frequent(text: str) -> list[str]:
+    """The identifiers a text shows most often."""
+    counts = Counter(_WORD.findall(text[:READ_CHARS]))
+    shaped = filter(_is_shaped, counts)
+    return sorted(shaped, key=lambda word: (-counts[word], word))[:NAMES_SHOWN]
+
+
+def show(record: Record, file: str, found: list[str]) -> None:
+    record.shown.pop(file, None)
+    record.shown[file] = found
+    while len(record.shown) > MOST_SHOWN:
+        del record.shown[next(iter(record.shown))]
+
+
+def note(record: Record, found: set[str], weight: float, file: str = "") -> None:
+    table, op = record.names, record.op
+    for word in sorted(found):  # sorted: a set's order is not the same in every process
+        name = table.get(word)
+        if name is None:
+            name = table[word] = Name()
+        name.count += 1
+        warm(name, op, weight)
+        if file:  # in prose it may belong anywhere
+            name.file = file
+    thin(table, op, MOST_NAMES)
+
+
+def hear(record: Record, text: str, weight: float, reference_weight: float = 1.0) -> None:
+    """A text somebody wrote: its identifiers, and whatever it refers to."""
+    if record.far:
+        return
+    shaped, commits = set(), []
+    for word in set(_WORD.findall(text[:READ_CHARS])):
+        if _is_shaped(word):
+            shaped.add(word)
+        elif is_commit(word):
+            commits.append(word)
+    note(record, shaped, weight)
+    for word in sorted(commits):
+        point(record, word, "hash", reference_weight)
+    if "-" in text or "#" in text or "http" in text or "PR " in text:
+        refer(record, text, reference_weight)
+
+
+def refer(record: Record, text: str, weight: float = 1.0) -> None:
+    """Note the requests, tickets and addresses in a text."""
+    before = ""
+    for word in text[:READ_CHARS].split():
+        if "http" in word:
+            _address(record, word, weight)
+        elif "#" in word or before in _CALLED:
+            number = word.rpartition("#")[2].strip(_AROUND)
+            if number.isdecimal() and len(number) <= 5:
+                point(record, f"#{number}", "request", weight)
+        elif "-" in word:
+            _ticket(record, word.strip(_AROUND), weight)
+        before = word
+
+
+def _address(record: Record, word: str, weight: float) -> None:
+    url = word[word.find("http") :]
+    for mark in _ENDS:
+        url = url.partition(mark)[0]
+    if url.startswith(("http://", "https://")) and 10 < len(url) <= LONGEST_REFERENCE:
+        point(record, url.rstrip(".,;:"), "url", weight)
+
+
+def _ticket(record: Record, word: str, weight: float) -> None:
+    team, _, number = word.partition("-")
+    is_team = 2 <= len(team) <= 6 and team.isascii() and team.isalpha() and team.isupper()
+    if is_team and number.isdecimal() and len(number) <= 5 and team not in _NOT_TEAMS:
+        point(record, word, "ticket", weight)
+
+
+def is_commit(word: str) -> bool:
+    if not 7 <= len(word) <= 40 or word.isalpha() or word.isdigit():
+        return False
+    return _HEX.issuperset(word)
+
+
+def point(record: Record, value: str, kind: str, weight: float = 1.0, said: str = "") -> None:
+    """One more mention of a reference."""
+    one = record.references.get(value)
+    if one is None:
+        one = record.references[value] = Reference(kind)
+    one.count += 1
+    one.note = said or one.note
+    if kind != "hash":
+        one.kind = kind
+    warm(one, record.op, weight)
+    thin(record.references, record.op, MOST_REFERENCES)  # the coldest go: not this one

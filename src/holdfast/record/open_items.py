@@ -1,0 +1,80 @@
+"""What is open at the end of a record, each with the evidence: nothing here ages out.
+
+Tasks, steps of a plan, failing commands, unanswered questions, background work, and the request
+itself while it is being worked on. What closed an item is in the record; see `plans`, `failures`.
+"""
+
+import msgspec
+
+from holdfast.record import plans
+from holdfast.record.failures import is_one_off
+from holdfast.record.model import Agent, Failure, Place, Question, Record, Task, Turn
+from holdfast.record.sentences import ASKING, sentences
+
+DOING = "in_progress"
+_LISTED = ("task", "todo")
+
+
+class Request(msgspec.Struct, frozen=True):
+    """The turn being worked on, and why it is not over."""
+
+    turn: Turn
+    why: str
+
+
+def request(record: Record) -> Request | None:
+    """The last turn, unless the model's words have ended it."""
+    turn = next((one for one in reversed(record.turns) if one.asked), None)
+    if turn is None or plans.is_over(record, record.turns[-1]):
+        return None
+    if record.turns[-1].interrupted:
+        return Request(turn, "interrupted by the user")
+    if record.calls:
+        return Request(turn, "a call has no result yet")
+    if record.turns[-1].said_op < turn.place.op or not record.turns[-1].said:
+        return Request(turn, "not answered yet")
+    return Request(turn, "the model was still at work")
+
+
+def tasks(record: Record) -> list[Task]:
+    """Open tasks of the task list; what is being done comes first."""
+    found = [one for one in record.tasks.values() if one.source in _LISTED and one.is_open]
+    return sorted(found, key=lambda task: task.status != DOING)
+
+
+def steps(record: Record) -> list[Task]:
+    """Open steps of plans, oldest first. A task list made after a plan stands for it."""
+    listed = [one.place.op for one in record.tasks.values() if one.source in _LISTED]
+    newest = max(listed, default=-1)
+    found = [one for one in record.tasks.values() if one.source in ("plan", "prose")]
+    return [
+        one for one in found if one.is_open and not (one.source == "plan" and newest > one.place.op)
+    ]
+
+
+def failures(record: Record) -> list[Failure]:
+    """Commands whose last run failed, newest first: tests and builds, then what was only tried."""
+    found = [one for one in record.failures if one.fixed is None]
+    return sorted(found, key=lambda one: (is_one_off(one), -one.place.op))
+
+
+def questions(record: Record) -> list[Question]:
+    """What the model asked and the user has not answered. The user's next words close what was
+    asked before them, unless the question still stands on the screen."""
+    turn = record.turns[-1] if record.turns else None
+    on_screen = {call.place for call in record.calls.values()}
+    found = [
+        question
+        for one in record.turns
+        for question in one.questions
+        if not question.answer and (one is turn or question.place in on_screen)
+    ]
+    if turn and plans.is_over(record, turn) and "?" in turn.said[-400:].replace("\uff1f", "?"):
+        asked = [one for one in sentences(turn.said[-800:]) if one.endswith(ASKING)]
+        found += [Question(one, Place(op=turn.said_op)) for one in asked[-2:]]
+    return found
+
+
+def running(record: Record) -> list[tuple[str, Agent]]:
+    """Subagents and background commands that nobody has seen end, newest first."""
+    return [pair for pair in reversed(record.agents.items()) if pair[1].status == "running"]

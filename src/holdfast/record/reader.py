@@ -1,0 +1,240 @@
+"""One pass over a transcript into its record. Resumed, it reads only what is new."""
+
+import os
+from typing import Any
+
+import msgspec
+
+from holdfast.record import (
+    calls,
+    decisions,
+    files,
+    manifests,
+    names,
+    plan_mode,
+    plans,
+    results,
+    secrets,
+    turns,
+)
+from holdfast.record.model import Place, Record
+from holdfast.record.skim import skim
+from holdfast.record.user_input import queued_words
+from holdfast.redact.finding import REDACTED
+from holdfast.transcript import (
+    Answer,
+    Attachment,
+    Boundary,
+    Entry,
+    Prompt,
+    Queued,
+    Reader,
+    Result,
+    Summary,
+    Text,
+    ToolResult,
+    ToolUse,
+    decoded,
+)
+from holdfast.wire import log
+
+_decode = msgspec.json.Decoder(dict[str, Any]).decode
+# Some 180 operations: what was only named before has cooled to nothing, and is not looked for
+# when a long file is read for the first time. Rules, files, commands and tasks always are.
+NEAR_BYTES = 3 << 20
+FAR_BYTES = 20 << 20  # and before that, see `skim`
+SUMMARY_CHARS = 60_000
+SAID_CHARS = 8000
+LONGEST_TEXT = 2400
+MOST_TEXTS = 4
+
+
+class RecordReader:
+    """Takes entries into `record`, which also holds the place reached."""
+
+    def __init__(self, record: Record | None = None, *, sidechain: bool = False) -> None:
+        self.record = Record() if record is None else record
+        self._sidechain = sidechain
+        self._folder = self.record.cwd
+        self._reads: dict[str, ToolResult] = {}
+        self._heard: list[tuple[int, str]] = []  # whatever names were taken from, and its line
+        self._offset = 0
+        self.known = secrets.Known()
+        self._reader: Reader | None = None
+
+    def read(self, path: str | os.PathLike[str], until: int | None = None) -> Record:
+        """Everything the transcript holds past the offset reached before, or up to byte `until`."""
+        record = self.record
+        record.redacted = any(REDACTED in key for key in record.commands)
+        end = _size(path) if until is None else until
+        near_from = end - NEAR_BYTES
+        if record.offset < near_from - FAR_BYTES:
+            record.far = True
+            for entry in skim(path, record, near_from - FAR_BYTES):
+                self._take(entry)
+        reader = self._reader = Reader(path, start=record.offset)
+        for entry in reader:
+            if until is not None and entry.offset >= until:
+                break
+            record.far = entry.offset < near_from
+            self._take(entry)
+        record.lines, self._reader = record.lines + reader.tally.lines, None
+        record.offset, record.far = reader.offset if until is None else until, False
+        self._look_into_reads()
+        self._forget_secrets(path)
+        return self.record
+
+    def _forget_secrets(self, path: str | os.PathLike[str]) -> None:
+        """Also those told with their names before, and now without them."""
+        if self.record.told:
+            self.known.hear_again(path, self.record.told)
+        self.known.hear(self._heard)
+        self._heard.clear()
+        self.record.told = sorted(self.known.lines)[-secrets.MOST_LINES :]
+        self.record = secrets.forget(self.record, self.known)
+
+    def _look_into_reads(self) -> None:
+        """Names in the files read last; older reads are not worth decoding."""
+        for name, block in self._reads.items():
+            text = block.text[: names.READ_CHARS]
+            if found := names.frequent(text):
+                names.show(self.record, name, found)
+                self._heard.append((self._offset, text))
+        self._reads.clear()
+
+    def _take(self, entry: Entry) -> None:
+        """One entry we stumble over costs that entry; the first is told, all are counted."""
+        try:
+            self.feed(entry)
+        except Exception as slip:
+            if "HOLDFAST_RAISE" in os.environ:  # set in tests, so our bugs stay loud to us
+                raise
+            self.record.lost += 1
+            if self.record.lost == 1:
+                log.add("ERROR", "extract", f"byte {entry.offset} was passed over: {slip!r}")
+
+    def feed(self, entry: Entry) -> None:
+        line, self._offset = entry.line, entry.offset
+        if line.is_sidechain and not self._sidechain:
+            return
+        if line.cwd != self._folder and line.cwd:
+            self._folder = line.cwd
+            files.enter(self.record, line.cwd[:1000])
+        if isinstance(entry, Answer):
+            self._answer(entry)
+        elif isinstance(entry, Result):
+            self._result(entry)
+        elif isinstance(entry, Prompt):
+            self._prompt(entry)
+        elif isinstance(entry, Queued):
+            place = self._place(entry)
+            self._hear(turns.queue(self.record, entry.operation, entry.text, place))
+        elif isinstance(entry, Attachment):
+            self._attachment(entry)
+        elif isinstance(entry, Summary):
+            self._summary(entry)
+        elif isinstance(entry, Boundary) and entry.resets_window:
+            self.record.compactions += 1
+            self.record.calls.clear()  # what had no result then never will
+
+    def _hear(self, text: str) -> None:
+        if text and not self.record.far:
+            self._heard.append((self._offset, text[: secrets.READ_CHARS]))
+
+    def _line(self) -> int:
+        """Which line of the transcript this is."""
+        return self.record.lines + (self._reader.tally.lines if self._reader else 0)
+
+    def _place(self, entry: Entry) -> Place:
+        return Place(entry.offset, entry.line.timestamp[:40], self.record.op)
+
+    def _answer(self, entry: Answer) -> None:
+        record = self.record
+        message = entry.message
+        if message.id != record.message_id:
+            record.message_id = message.id[:200]
+            record.op += 1
+            record.since_summary += 1
+            record.calls.clear()  # the model went on: what has no result by now never will
+            record.at = entry.line.timestamp[:40]
+            record.session_id = entry.line.session_id[:80] or record.session_id
+        for block in message.blocks:
+            if isinstance(block, ToolUse):
+                given = _input(block)
+                calls.call(record, block.name, block.id, given, self._place(entry))
+                if not record.far:
+                    self._heard += [(self._offset, one) for one in secrets.texts(given)]
+            elif isinstance(block, Text):
+                self._hear(block.text)
+                self._said(block.text, self._place(entry))
+
+    def _said(self, text: str, place: Place) -> None:
+        """The model spoke."""
+        text = text[:SAID_CHARS]
+        if not text.strip():
+            return
+        record = self.record
+        turns.said(record, text, place)
+        record.last_texts = [*record.last_texts, text.strip()[:LONGEST_TEXT]][-MOST_TEXTS:]
+        record.last_said_op = place.op
+        names.hear(record, text, 1.6)
+        decisions.hear(record, text, place)
+        plans.hear(record, text, place)
+
+    def _result(self, entry: Result) -> None:
+        place = self._place(entry)
+        if not self.record.far:
+            files.branch(self.record, entry.data)
+        for block in entry.message.blocks:
+            if isinstance(block, ToolResult):
+                last = self.record.turns[-1:]
+                call = results.come_back(self.record, entry, block, place)
+                if self.record.turns[-1:] != last:
+                    self._hear(self.record.turns[-1].asked)  # the user refused, with words
+                if call is not None and call.tool == "Read" and call.what and not block.is_error:
+                    if manifests.is_manifest(call.what):
+                        manifests.note(self.record, call.what, block.text)
+                    self._reads.pop(call.what, None)
+                    self._reads[call.what] = block
+                    if len(self._reads) > names.MOST_SHOWN:
+                        del self._reads[next(iter(self._reads))]
+            elif isinstance(block, Text) and not entry.line.is_meta:
+                self._hear(turns.prompt(self.record, block.text, place, self._line()))
+
+    def _prompt(self, entry: Prompt) -> None:
+        if not entry.is_meta:
+            plan_mode.typed(self.record, entry.line.permission_mode)
+            self._hear(turns.prompt(self.record, entry.text, self._place(entry), self._line()))
+
+    def _attachment(self, entry: Attachment) -> None:
+        plan_mode.told(self.record, entry.kind)
+        if words := queued_words(decoded(entry.raw)) if entry.kind == "queued_command" else "":
+            self._hear(turns.prompt(self.record, words, self._place(entry), self._line()))
+
+    def _summary(self, entry: Summary) -> None:
+        """Never a source: kept only to know what need not be said again."""
+        self.record.starts_midway = self.record.starts_midway or not self.record.turns
+        self.record.summary = entry.text[:SUMMARY_CHARS]
+        self.record.since_summary = 0
+
+
+def _size(path: str | os.PathLike[str]) -> int:
+    try:
+        return os.stat(path).st_size  # noqa: PTH116 (pathlib costs 8 ms)
+    except (OSError, ValueError):
+        return 0
+
+
+def _input(block: ToolUse) -> dict[str, Any]:
+    """What the tool was called with, by one decoder for all; the block mends what is broken."""
+    try:
+        return _decode(block.raw_input)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return block.input
+
+
+def read_record(
+    path: str | os.PathLike[str], *, sidechain: bool = False, state: Record | None = None
+) -> Record:
+    """The record of a session, read on from `state`. Raises Unreadable when there is no file."""
+    return RecordReader(state, sidechain=sidechain).read(path)

@@ -1,0 +1,71 @@
+"""What a short prompt answers: "B" or "yes" tells nothing without the question before it.
+
+Every short prompt is shown with the model's last question, or its last sentence where it asked
+nothing. No list of words decides which prompts are replies.
+"""
+
+import re
+
+from holdfast.record.lazy import Lazy
+from holdfast.record.model import Record
+from holdfast.record.sentences import ASKING, sentences
+
+REFUSED = "refused: "  # before a call that the user stopped
+SHORT_CHARS = 80
+WIDE = 3  # letters that a character of a script without blanks is worth
+READ_CHARS = 2000  # of the model's words, from their end
+LONGEST = 300
+LONGEST_OPTION = 120
+MOST_PICKED = 3
+_MARK = Lazy(r"(?<![\w.])([a-e]|\d)(?![\w.])", re.IGNORECASE)
+_ORDINALS = {"first": "1", "second": "2", "third": "3", "last": "-1"}
+
+
+def reply_to(record: Record, words: str) -> str:
+    """What of the model's these words follow, shortened, with the options they may pick; empty
+    for words that speak for themselves, or that follow words of the user's."""
+    if not record.turns or len(words) > SHORT_CHARS or _width(words) > SHORT_CHARS:
+        return ""
+    before = record.turns[-1].said
+    if not before:
+        return ""
+    picked = _options(before, _marks(words))
+    return " / ".join([*picked, _proposal(sentences(before[-READ_CHARS:]))])[:LONGEST]
+
+
+def _width(words: str) -> int:
+    return sum(WIDE if mark > "⺀" else 1 for mark in words)
+
+
+def _marks(words: str) -> list[str]:
+    """`B`, `1+2`, `the second one`."""
+    found = [mark.lower() for mark in _MARK.pattern.findall(words)]
+    found += [mark for word, mark in _ORDINALS.items() if word in words.lower()]
+    return found[:MOST_PICKED]
+
+
+def _proposal(told: list[str]) -> str:
+    """The last question, else the last sentence, with what stands before it, as far as it fits."""
+    asking = [at for at, sentence in enumerate(told) if sentence.endswith(ASKING)]
+    last = asking[-1] if asking else len(told) - 1
+    words = ""
+    for sentence in reversed(told[max(0, last - 2) : last + 1]):
+        if not sentence.endswith(":") and len(sentence) + len(words) < LONGEST:
+            words = f"{sentence} {words}"
+    return words.strip() or " ".join(told[last:][:1])[:LONGEST]
+
+
+def _options(text: str, marks: list[str]) -> list[str]:
+    """The lines of a list under these marks; `-1` is the last one."""
+    options: dict[str, str] = {}
+    for line in text.splitlines() if marks else ():
+        bare = line.strip().lstrip("-*#• ").removeprefix("Option ").replace("*", "")
+        mark = bare[:1].lower()
+        if bare[1:2] in (".", ")", ":") and (mark.isdecimal() or mark in "abcde") and mark:
+            options[mark] = bare[:LONGEST_OPTION]
+    if "-1" in marks and options:
+        options["-1"] = list(options.values())[-1]
+    if not any(mark in options for mark in marks):
+        letters = dict(zip("123456789", "abcdefghi", strict=False))
+        marks = [letters.get(mark, mark) for mark in marks]
+    return [options[mark] for mark in dict.fromkeys(marks) if mark in options]

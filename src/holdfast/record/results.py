@@ -1,0 +1,204 @@
+"""What came back: how commands went, which lines an edit touched, what the user answered.
+
+What a tool printed is nobody's rule. Only heads and tails of what ran are looked at.
+"""
+
+import msgspec
+
+from holdfast.record import (
+    agents,
+    calls,
+    failures,
+    files,
+    names,
+    plan_mode,
+    shell,
+    tasks,
+    turns,
+    undo,
+)
+from holdfast.record.model import Call, Place, Record
+from holdfast.record.phrases import within
+from holdfast.record.replies import REFUSED
+from holdfast.transcript import Result, ToolResult, decoded
+
+HEAD_CHARS = 6000
+REPORT_CHARS = 20_000  # of a subagent's answer
+LISTED_CHARS = 1500
+MOST_CHARS = 1_000_000
+LONGEST_ANSWER = 600
+MOST_ANSWERS = 20
+LONGEST_REFUSED = 200
+COPY_BYTES = 400_000  # of a line that tells an edit; a longer one tells no ranges
+_EDITS = frozenset({"Edit", "MultiEdit", "Write"})
+_ASKED = "AskUserQuestion"
+_START, _COUNT = b'"newStart":', b',"newLines":'
+_NOT_RUN = (
+    "doesn't want to proceed",
+    "doesn't want to take",
+    "[Request interrupted",
+    "<tool_use_error>",
+)
+_GOES_ON = b" in background with ID"
+_decode = msgspec.json.Decoder(str).decode
+_RECORD = b'"toolUseResult":'
+_STOPPED = (_RECORD + b'"User rejected', _RECORD + b'"Error: The user doesn')
+_USER_SAID = "the user said:"
+_NOTE = "\n\nNote: The user's next message"
+PREAMBLE_CHARS = 800
+
+
+def come_back(record: Record, entry: Result, block: ToolResult, place: Place) -> Call | None:
+    """One result, judged by the call it answers, which is given back."""
+    call = record.calls.pop(block.tool_use_id[:80], None)
+    if call is None:
+        return None
+    tool = call.tool
+    if block.is_error:
+        undo.undo(record, call)
+    else:
+        plan_mode.done(record, tool, call.what)
+    if tool == "Bash":
+        _ran(record, call, block, place)
+    elif tool in _EDITS and not record.far:
+        _edited(record, call, entry.data)
+    elif tool in ("Task", "Agent"):
+        _agent_answered(record, block)
+    elif tool in ("Grep", "Glob") and not record.far:
+        _found(record, block.text[:HEAD_CHARS])
+    elif tool in ("TaskOutput", "AgentOutputTool"):
+        files.mention(record, block.text[:REPORT_CHARS])
+        agents.notified(record, block.text[:REPORT_CHARS])
+    elif tool == "TaskCreate" and not block.is_error:
+        tasks.created(record, call.what, block.text[:80], place)
+    elif tool == _ASKED and not block.is_error:
+        _answered(record, call, entry, block.text[:2000], place)
+    elif tool == "ExitPlanMode" and not block.is_error:
+        turns.answered(record, calls.PLAN_ASKED + call.what, "approved", place)
+    if block.is_error and tool[:5] != "mcp__" and is_rejection(entry.data):
+        _rejected(record, call, block.text[:4000], place)
+        undo.command(record, call.what)
+    return call
+
+
+def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
+    command = record.commands.get(call.what)
+    if _GOES_ON in bytes(memoryview(block.raw_content)[:80]):
+        agents.command_started(record, call, block.text[:400], place)
+        return  # how it went is not known yet
+    if record.far and not block.is_error and not (command and command.kind):
+        if command is not None:
+            command.ok = True  # long past, and nothing to judge it by but its exit
+            failures.passed(record, call.what, place)
+        return
+    if not block.is_error:
+        line = command.line if command else call.what
+        files.move(record, shell.moved(line))
+        files.remove(record, shell.removed(line))
+    text = _text(block)
+    if "[" in text[:200] and "] " in text[:400]:
+        _committed(record, text[:1000])
+    files.mention(record, text[:LISTED_CHARS], 0.15)
+    if command is not None and not within(_NOT_RUN, text[:200]):
+        failures.judge(record, call.what, command, text, place, failed=block.is_error)
+
+
+def _text(block: ToolResult) -> str:
+    """Its words, by one decoder for all; the block knows how to mend and join the rest."""
+    try:
+        found = _decode(block.raw_content)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        found = None
+    return (found if isinstance(found, str) else block.text)[:MOST_CHARS]
+
+
+def _edited(record: Record, call: Call, data: bytes) -> None:
+    start = data.rfind(b'"structuredPatch":[') if len(data) <= COPY_BYTES else -1
+    if start < 0:
+        return
+    files.edited_at(record, call.what, _spans(data, start))
+
+
+def _spans(data: bytes, start: int) -> list[tuple[int, int]]:
+    """First and last line of each hunk of the client's own record."""
+    found: list[tuple[int, int]] = []
+    while len(found) < 6 and (start := data.find(_START, start)) >= 0:
+        start += len(_START)
+        first, comma, rest = data[start : start + 40].partition(_COUNT)
+        count = rest.partition(b",")[0].partition(b"}")[0]
+        if comma and first.isdigit() and count.isdigit():
+            found.append((int(first), int(first) + max(int(count), 1) - 1))
+    return found
+
+
+def _committed(record: Record, text: str) -> None:
+    """What git says of a commit it made: `[branch 1a2b3c4] subject`."""
+    for line in text.splitlines():
+        where, bracket, subject = line.partition("] ")
+        branch, _, commit = where.removeprefix("[").rpartition(" ")
+        if line.startswith("[") and bracket and names.is_commit(commit):
+            names.point(record, commit, "commit", 1.0, subject[:120])
+            if " " not in branch and branch not in ("main", "master"):
+                names.point(record, branch, "branch", 1.0)
+
+
+def _found(record: Record, text: str) -> None:
+    """Files a search came upon, a little warmer each time; lines of context name none."""
+    heads = (line.partition(":")[0] for line in text.splitlines())
+    for name in list(dict.fromkeys(head for head in heads if _is_path(head)))[:30]:
+        files.use(record, name, "seen", files.SEEN)
+
+
+def _is_path(head: str) -> bool:
+    """`path-123-code` and `123-<tab>code` are context around a match, not names."""
+    if "." not in head or not head.isprintable() or " " in head:
+        return False
+    return not any(part.isdecimal() for part in head.split("-"))
+
+
+def _findings(text: str) -> str:
+    """From the first heading on, if one comes soon: what stands before it is preamble."""
+    start = text.find("\n#", 0, PREAMBLE_CHARS)
+    return text[start + 1 :] if start >= 0 else text
+
+
+def _agent_answered(record: Record, block: ToolResult) -> None:
+    files.mention(record, block.text[:REPORT_CHARS])
+    agent = record.agents.get(block.tool_use_id[:80])
+    if block.text.startswith(agents.LAUNCHED):
+        agents.launched(record, block.tool_use_id[:80], block.text)
+    elif agent is not None:
+        agent.answer = _findings(agents.report(block.text))[:LONGEST_ANSWER].strip()
+        agent.status = "failed" if block.is_error else "done"
+
+
+def _answered(record: Record, call: Call, entry: Result, text: str, place: Place) -> None:
+    """The user chose among what the model offered: these are the user's words too. The client's
+    own record says which answer is whose; the text alone does not, for a question may hold
+    quotes."""
+    found = decoded(entry.tool_use_result)
+    answers = found.get("answers") if isinstance(found, dict) else None
+    if not isinstance(answers, dict):
+        words = text.partition(":")[2].partition(". You can now")[0].strip() or text.strip()
+        turns.answered(record, call.what, words, place)
+        return
+    for question, answer in list(answers.items())[:MOST_ANSWERS]:
+        if isinstance(answer, str) and answer.strip():
+            turns.answered(record, question, answer.strip(), place)
+
+
+def is_rejection(data: bytes) -> bool:
+    """The client's own record says that the user stopped the call."""
+    return data.startswith(_STOPPED, data.find(_RECORD))
+
+
+def _rejected(record: Record, call: Call, text: str, place: Place) -> None:
+    """The user stopped a call, perhaps with words: these begin a turn."""
+    refused = f"{REFUSED}{call.tool} {call.what}"
+    said = ""
+    if _USER_SAID in text and text.startswith("The user doesn't want to proceed"):
+        said = text.partition(_USER_SAID)[2].partition(_NOTE)[0].strip()
+    if call.tool == "ExitPlanMode":
+        turns.answered(record, calls.PLAN_ASKED + call.what, "refused", place)
+    turns.current(record).interrupted = True
+    turns.begin(record, said, place, reply_to=refused[:LONGEST_REFUSED])

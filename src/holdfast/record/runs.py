@@ -1,0 +1,167 @@
+"""Whether one run says what another would: the same tests in another spelling, or more of them.
+
+A run is taken apart into what runs, on what, how narrowed, and what makes it another run (a tag,
+a feature, a folder). It covers another when it is no narrower and differs in nothing else.
+"""
+
+from functools import lru_cache
+
+import msgspec
+
+from holdfast.record import shell
+
+_PREFIXES = (
+    *(("npx",), ("bunx",), ("pnpx",), ("python", "-m"), ("python3", "-m"), ("bundle", "exec")),
+    *((tool, "run") for tool in ("uv", "poetry", "pipenv", "pdm", "rye", "hatch")),
+)
+_SCRIPTS = "npm pnpm yarn bun mise make just task rake composer tox nox"
+_SCRIPTED = frozenset(_SCRIPTS.split())
+_TOOL_WORDS = f"{_SCRIPTS} go cargo dotnet gradle gradlew mvn deno swift mix ruff"
+_TOOLS = frozenset(_TOOL_WORDS.split())
+_FILTER_WORDS = "-k -run --run -t --grep -g --filter --testNamePattern --only -m"
+_FILTERS = frozenset(_FILTER_WORDS.split())
+_CHANGE_WORDS = "-tags --tags --features --release --config -c -p --package --project -C"
+_CHANGES = frozenset(_CHANGE_WORDS.split())
+_TESTS = {"pytest", "jest", "vitest", "mocha", "rspec", "phpunit", "unittest"}
+_LINTS = {"golangci-lint", "eslint", "flake8", "pylint", "mypy"}
+_TESTS_OF = {"go test", "cargo test"} | _TESTS
+_LINTS_OF = {"go vet", "cargo clippy", "ruff check"} | _LINTS
+_BUILDS_OF = {"go build", "cargo build", "cargo check", "tsc"}
+_PATHED = _TESTS_OF | _LINTS_OF | _BUILDS_OF  # run in a folder, they do what they do from above
+_ROOTED = frozenset({"mise", "just", "task"})  # wherever they are called, they run at the root
+_SCRIPTS_OF = {
+    "npm pnpm yarn bun": {"jest", "vitest", "mocha", "eslint", "tsc"},
+    "tox nox": {"pytest", "unittest", "ruff check", "flake8", "mypy"},
+    "rake": {"rspec"},
+    "composer": {"phpunit"},
+}
+_OF_A_LANGUAGE = {tool: of for tools, of in _SCRIPTS_OF.items() for tool in tools.split()}
+_EVERYTHING = frozenset({"ci", "all", "full", "everything"})
+REMEMBERED = 512  # a session runs the same few commands over and over: 0.15x of a bare start
+_PREPARING = ("fmt", "format", "install", "clean", "generate")
+
+
+class Run(msgspec.Struct, frozen=True, gc=False):
+    """One simple command, taken apart."""
+
+    program: str
+    targets: frozenset[str]
+    filters: frozenset[str]
+    changes: frozenset[str]
+
+
+def parts(core: str) -> list[str]:
+    """The simple commands a line must see pass, each with the folder it runs in."""
+    found = core.split(" && ")
+    folder = found.pop(0) + " && " if core.startswith("cd ") and len(found) > 1 else ""
+    judged = [one for one in found if not _prepares(one)]
+    return [folder + one for one in judged or found]
+
+
+def _prepares(part: str) -> bool:
+    return part.rpartition(" ")[2].rpartition(":")[2] in _PREPARING
+
+
+def covers(passed: str, failed: str) -> bool:
+    """Both are simple commands."""
+    if passed == failed:
+        return True
+    by, of = _run(passed), _run(failed)
+    if by.program != of.program:
+        return _stands_for(by, of)
+    if by.changes != of.changes or not by.filters <= of.filters:
+        return False
+    if not by.targets:
+        return True
+    return bool(of.targets) and all(any(_holds(a, b) for a in by.targets) for b in of.targets)
+
+
+def _holds(wide: str, narrow: str) -> bool:
+    base = wide.removesuffix("/...")
+    return narrow in (wide, base) or narrow.startswith((f"{base}/", f"{base}::", f"{base}:"))
+
+
+def _stands_for(by: Run, of: Run) -> bool:
+    """A script of the project's that tests, checks or builds all of it."""
+    if by.targets or by.filters or by.changes:
+        return by.program == "go test" and of.program == "go build" and _reaches(by, of)
+    tool, _, script = by.program.partition(" ")
+    said = script.replace("-", ":").split(":")
+    if by.program in ("go test", "cargo test"):
+        return of.program in _BUILDS_OF and of.program.startswith(tool) and not of.changes
+    if tool not in _SCRIPTED or of.program not in _OF_A_LANGUAGE.get(tool, _PATHED):
+        return False
+    known = {"test": _TESTS_OF | _BUILDS_OF - {"tsc"}, "lint": _LINTS_OF, "build": _BUILDS_OF}
+    more = {change.partition("=")[2] for change in of.changes}
+    return of.program in known.get(said[0], ()) and (
+        more <= set(said[1:]) or not _EVERYTHING.isdisjoint(said)
+    )
+
+
+def _reaches(by: Run, of: Run) -> bool:
+    same = by.changes == of.changes and not by.filters and bool(of.targets)
+    return same and all(any(_holds(a, b) for a in by.targets) for b in of.targets)
+
+
+@lru_cache(REMEMBERED)
+def _run(part: str) -> Run:
+    folder = ""
+    if part.startswith("cd ") and " && " in part:
+        folder, _, part = part.removeprefix("cd ").partition(" && ")
+    settings, own = shell.settings_of(part)
+    words = _without_prefix(own)
+    program = words.pop(0).rpartition("/")[2] if words else ""
+    program = "python" if program == "python3" else program
+    if program in _TOOLS:
+        program = f"{program} {_script(words)}".strip()
+    targets, filters, changes = _sorted_out(words)
+    changes |= set(settings)
+    if folder and program in _PATHED:
+        targets = {f"{folder}/{one}" for one in targets} or {folder}
+    elif folder and program.partition(" ")[0] not in _ROOTED:
+        changes.add(f"in {folder}")
+    if program.startswith("go ") and not targets and "./..." not in words:
+        targets = {"."}
+    return Run(program, frozenset(targets), frozenset(filters), frozenset(changes))
+
+
+def _without_prefix(words: list[str]) -> list[str]:
+    for prefix in _PREFIXES:
+        if tuple(words[: len(prefix)]) == prefix and len(words) > len(prefix):
+            return _without_prefix(words[len(prefix) :])
+    return words
+
+
+def _script(words: list[str]) -> str:
+    """The script or subcommand, taken out of the words."""
+    for at, word in enumerate(words):
+        if word in ("run", "--"):
+            continue
+        if not word.startswith("-"):
+            del words[at]
+            return {"t": "test", "tests": "test"}.get(word, word)
+    return ""
+
+
+def _sorted_out(words: list[str]) -> tuple[set[str], set[str], set[str]]:
+    """Targets, filters and what makes another run of it; other flags change nothing."""
+    targets: set[str] = set()
+    filters: set[str] = set()
+    changes: set[str] = set()
+    waiting = ""
+    for word in words:
+        flag, sign, value = word.partition("=")
+        kept = filters if flag in _FILTERS else changes if flag in _CHANGES else None
+        if waiting:
+            (filters if waiting in _FILTERS else changes).add(f"{waiting}={word}")
+            waiting = ""
+        elif kept is not None and (sign or flag == "--release"):
+            kept.add(f"{flag}={value}")
+        elif kept is not None:
+            waiting = flag
+        elif word.startswith("-D"):
+            changes.add(word)
+        elif not word.startswith("-") and not word[0].isdigit() and word not in ("run", "--"):
+            name = word.strip("'\"").removeprefix("./").rstrip("/")
+            targets |= {name} - {"...", ".", ""}
+    return targets, filters, changes

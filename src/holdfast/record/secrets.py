@@ -1,0 +1,126 @@
+"""Secrets a session spoke of: no piece of one stays as a name, and none is quoted bare.
+
+A name is cut out of its text before anybody sees what it is the value of. So the texts themselves
+are gone through, all at once when they have been read, and what is found leaves the record.
+"""
+
+import os
+import re
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
+from itertools import accumulate
+from typing import Any
+
+import msgspec
+
+from holdfast.record.lazy import Lazy
+from holdfast.record.model import Record
+from holdfast.redact.find import PASSES, find, replaced
+from holdfast.redact.finding import REDACTED, Finding
+from holdfast.redact.value import random_looking
+from holdfast.transcript import Answer, Entry, Prompt, Text, ToolUse, Unreadable
+from holdfast.transcript.reader import read_at
+
+READ_CHARS = 6000  # as much as names are looked for in
+SHORTEST_BARE = 8  # a shorter one, or a plain word, is itself only where its name stands
+MOST_BARE, MOST_LINES = 200, 64
+LONGEST_NAME = 64
+MOST_PARTS = 50
+_WORD = Lazy(r"\w{6,60}", re.ASCII)
+_GLUED = Lazy(r"\w{1,64}\Z", re.ASCII)
+_WORD_END = Lazy(r"\w{1,64}", re.ASCII)
+
+
+def texts(given: dict[str, Any]) -> Iterator[str]:
+    """What names are taken from in the arguments of a call."""
+    for value in given.values():
+        if isinstance(value, str):
+            yield value[:READ_CHARS]
+        elif isinstance(value, list):
+            for part in value[:MOST_PARTS]:
+                if isinstance(part, dict):
+                    yield from (one[:READ_CHARS] for one in part.values() if isinstance(one, str))
+
+
+class Known:
+    """Secrets that texts told with their names: each value, and the words it is made of. `lines`
+    are where those lines of the transcript begin: noted in place of the secrets, and read again."""
+
+    def __init__(self) -> None:
+        self.bare: dict[str, str] = {}
+        self.pieces: set[str] = set()
+        self.lines: set[int] = set()
+
+    def hear(self, heard: Iterable[tuple[int, str]]) -> None:
+        """Texts, each with the place of its line."""
+        told = {text: offset for offset, text in heard}
+        starts = list(accumulate((len(text) + 1 for text in told), initial=0))
+        offsets = list(told.values())
+        text = "\n".join(told)
+        for again in range(PASSES):
+            if not (found := find(text)):
+                break
+            for one in found:
+                self.pieces.update(_words_at(text, one))
+                self.bare |= dict.fromkeys(text[one.start : one.end].split("\n"), one.placeholder)
+                if not again:
+                    self.lines.add(offsets[bisect_right(starts, one.start) - 1])
+            left = replaced(text, found).split("\n")
+            text = "\n".join(line for line in left if REDACTED in line)
+
+    def hear_again(self, path: str | os.PathLike[str], lines: Sequence[int]) -> None:
+        """What these lines of a transcript told; without the file nothing is known of them."""
+        with suppress(Unreadable):
+            self.hear((one.offset, text) for one in read_at(path, lines) for text in spoken(one))
+
+    def without(self, data: bytes, *, fits: bool = False) -> bytes:
+        """JSON less each value that is known by itself; with `fits` no text of it grows."""
+        for value, placeholder in list(self.bare.items())[:MOST_BARE]:
+            if len(value) >= SHORTEST_BARE and random_looking(value):
+                gone = placeholder[: len(value) if fits else None].encode()
+                for form in {value, value.lower()}:  # an index of words holds small letters
+                    data = data.replace(msgspec.json.encode(form)[1:-1], gone)
+        return data
+
+    def without_in(self, text: str) -> str:
+        return str(msgspec.json.decode(self.without(msgspec.json.encode(text))))
+
+
+def spoken(entry: Entry) -> Iterator[str]:
+    """The texts of an entry that names and quotes are taken from."""
+    if isinstance(entry, Prompt):
+        yield entry.text[:READ_CHARS]
+    elif isinstance(entry, Answer):
+        for block in entry.blocks:
+            if isinstance(block, Text):
+                yield block.text[:READ_CHARS]
+            elif isinstance(block, ToolUse):
+                yield from texts(block.input)
+
+
+def forget(record: Record, known: Known) -> Record:
+    """The record less every secret that is known, wherever else it stands."""
+    if known.pieces:
+        _drop(record, known.pieces)
+    if not known.bare:
+        return record
+    before = msgspec.json.encode(record)
+    data = known.without(before)
+    return record if data == before else msgspec.json.decode(data, type=Record)
+
+
+def _words_at(text: str, one: Finding) -> list[str]:
+    """The words a secret is made of, with what is glued to it: `-pSecret` is one word."""
+    before = _GLUED.pattern.search(text, max(0, one.start - LONGEST_NAME), one.start)
+    after = _WORD_END.pattern.match(text, one.end)
+    start = before.start() if before else one.start
+    return _WORD.pattern.findall(text[start : after.end() if after else one.end])
+
+
+def _drop(record: Record, pieces: set[str]) -> None:
+    for word in pieces:
+        record.names.pop(word, None)
+        record.references.pop(word, None)
+    for file, shown in record.shown.items():
+        record.shown[file] = [name for name in shown if name not in pieces]

@@ -1,0 +1,212 @@
+"""A shell line taken apart as far as it helps: what it does, of what kind, which files it names."""
+
+import re
+
+from holdfast.record.lazy import Lazy
+from holdfast.redact.finding import REDACTED
+
+LONGEST_LINE = 4000
+_QUOTED = Lazy(r"[\"']([^\"'\n]{1,200}\.\w{1,8})[\"']")
+_CUT = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|&&|\|\||[;|\n]")
+_AROUND = "\"'`,;()<>[]{}|*“”"
+_ELSEWHERE = ("http", "/tmp/", "/dev/", "//")
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@~[]()")
+_REDACTED = Lazy(r"\[redacted: [^\]]{1,40}\]")
+_BRANCH = Lazy(
+    r"git\s+(?:checkout|switch)\s+(?:-[bBcC]\s+)?([\w./-]{3,})|git\s+push\s+(?:-\S+\s+)*\w+\s+([\w./-]{3,})"
+)
+# Programs that only look or shuffle: running them again is nobody's need.
+LOOKING_WORDS = (
+    "ls cat head tail grep egrep fgrep rg ag find fd echo printf cd pwd wc sort uniq sed awk "
+    "cut tr tee xargs mkdir rmdir rm cp mv ln chmod touch which type sleep true false test [ "
+    "export source . set for do done while if then else fi kill pkill ps tree stat file date "
+    "diff less more basename dirname realpath env wait exit column jq nl seq read : pushd popd "
+    "du df id whoami sqlite3-help xxd od timeout time"
+)
+LOOKING = frozenset(LOOKING_WORDS.split())
+_GIT_LOOKING_WORDS = (
+    "status diff log add commit show branch push pull stash fetch rev-parse checkout switch "
+    "restore reset remote config ls-files blame rm mv tag merge rebase cherry-pick"
+)
+_GIT_LOOKING = frozenset(_GIT_LOOKING_WORDS.split())
+# Settings that change how a run looks or where it finds things, not what it runs on.
+_NOISE_WORDS = (
+    "CI TZ LANG LANGUAGE LC_ALL LC_CTYPE TERM COLUMNS LINES HOME TMPDIR PAGER GIT_PAGER EDITOR "
+    "DEBUG VERBOSE LOG_LEVEL RUST_BACKTRACE RUST_LOG PYTHONUNBUFFERED PYTHONDONTWRITEBYTECODE "
+    "PYTHONWARNINGS NODE_NO_WARNINGS DEBIAN_FRONTEND FORCE_COLOR NO_COLOR CLICOLOR IFS GOFLAGS"
+)
+_NOISE = frozenset(_NOISE_WORDS.split())
+_NOISE_ENDS = ("PATH", "COLOR", "COLOR_FORCE", "SQUELCH_WARNING")
+_BEFORE = frozenset({"sudo", "time", "nohup", "env", "command", "exec"})
+_TEST = ("test", "pytest", "jest", "vitest", "spec", "playwright", "cypress", "tox", "nox", "check")
+_BUILD = ("build", "compile", "make", "tsc", "lint", "vet", "fmt", "clippy", "mypy", "ruff", "gcc")
+_BUILDS = (*_BUILD, "cargo", "gradle", "mvn", "cmake", "webpack", "vite", "prettier", "eslint")
+
+
+def parts(line: str) -> list[str]:
+    """The simple commands of a line; what a here-document holds is left out."""
+    line = line[:LONGEST_LINE]
+    if "<<" in line:
+        line = line.partition("<<")[0]
+    found, start = [], 0
+    for cut in _CUT.finditer(line):
+        if cut.group()[0] not in "'\"":
+            found.append(line[start : cut.start()].strip())
+            start = cut.end()
+    return [part for part in (*found, line[start:].strip()) if part]
+
+
+def doing(part: str) -> str:
+    """One simple command without redirections, with the settings that make it another run; empty
+    when it only looks."""
+    if part.endswith(")") and part.count("(") < part.count(")"):
+        part = part[:-1]  # the end of a subshell
+    words = part.lstrip("( ").split()
+    if ">" in part or "<" in part or "&" in part:
+        words = _without_redirections(words)
+    settings: list[str] = []
+    while words and (words[0] in _BEFORE or "=" in words[0].partition("/")[0]):
+        settings += filter(_matters, words[:1])
+        del words[0]
+    if len(words) > 2 and words[0] in ("timeout", "gtimeout"):
+        del words[:2]
+    if (
+        not words
+        or words[0].rpartition("/")[2] in LOOKING
+        or not words[0][0].isalnum() | (words[0][0] in "./~")
+    ):
+        return ""
+    if words[0] == "git":
+        verb = next((word for word in words[1:] if not word.startswith("-")), "status")
+        return "" if verb in _GIT_LOOKING else " ".join(words)
+    return " ".join([*settings, *words])
+
+
+def _matters(word: str) -> bool:
+    """`DB=postgres` before a command makes it another run, `CI=1` does not."""
+    name, sign, value = word.partition("=")
+    named = name.isidentifier() and name not in _NOISE and not name.endswith(_NOISE_ENDS)
+    return bool(sign) and named and "$(" not in value and "`" not in value
+
+
+def settings_of(command: str) -> tuple[list[str], list[str]]:
+    """The settings before a simple command, and its own words."""
+    if REDACTED in command:  # a placeholder is one word
+        command = _REDACTED.pattern.sub("[redacted]", command)
+    words = command.split()
+    count = 0
+    for word in words:
+        name, sign, _ = word.partition("=")
+        if not sign or not name.isidentifier():
+            break
+        count += 1
+    return words[:count], words[count:]
+
+
+def _without_redirections(words: list[str]) -> list[str]:
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        bare = word.lstrip("012")
+        aside = bare[:1] in ("<", ">") or word == "&"
+        if not aside and not skip:
+            kept.append(word)
+        skip = aside and bare.strip("<>") == "" and word != "&"  # its file is the next word
+    return kept
+
+
+def core(line: str) -> str:
+    """What a line does, whatever it pipes the output through: two lines alike in this are one."""
+    return " && ".join(filter(None, map(doing, parts(line))))[:400]
+
+
+def removed(line: str) -> list[str]:
+    """Files and folders a line takes away."""
+    found: list[str] = []
+    for part in parts(line) if "rm " in line else ():
+        words = part.removeprefix("git ").split()
+        if words and words[0] == "rm":
+            found += [word.strip("'\"") for word in words[1:] if not word.startswith("-")]
+    return found
+
+
+def moved(line: str) -> list[tuple[str, str]]:
+    """(from, to) of what a line renames; where several go into a folder, each by its own name."""
+    found: list[tuple[str, str]] = []
+    for part in parts(line) if "mv " in line else ():
+        words = part.removeprefix("git ").split()
+        names = [word.strip("'\"") for word in words[1:] if not word.startswith("-")]
+        if words and words[0] == "mv" and len(names) > 1:
+            *old, new = names
+            is_folder = len(old) > 1 or new.endswith("/") or _is_folder(new, old[0])
+            into = new.rstrip("/")
+            found += [(one, f"{into}/{_last(one)}" if is_folder else new) for one in old]
+    return found
+
+
+def _is_folder(new: str, old: str) -> bool:
+    """A file that has an ending keeps one: a name without is the folder it goes to."""
+    return "." in _last(old) and "." not in _last(new)
+
+
+def _last(path: str) -> str:
+    return path.rstrip("/").rpartition("/")[2]
+
+
+def enters(line: str) -> str:
+    """The folder a line goes to before it does anything; empty when it stays."""
+    start = line.find("cd ", 0, LONGEST_LINE)
+    if start < 0 or line[:start].rstrip("( ")[-2:] not in ("", "&&", ";") or core(line[:start]):
+        return ""
+    first = line[start + 3 :]
+    for end in ("&&", ";", "\n", ")"):
+        first = first.partition(end)[0]
+    return first.strip().strip("'\"")
+
+
+def kind(core_line: str) -> str:
+    bare = " ".join(word for part in core_line.split(" && ") for word in settings_of(part)[1])
+    words = bare.lower().replace(":", " ").replace("/", " ").replace("-", " ").split()
+    if any(word.startswith(_TEST) for word in words):
+        return "test"
+    return "build" if any(word in _BUILDS for word in words) else ""
+
+
+def files(line: str) -> list[str]:
+    """Paths a line names, less what a here-document holds."""
+    line = line[:LONGEST_LINE].partition("<<")[0]
+    found = named(line)
+    if '"' in line or "'" in line:
+        found += [name for name in _QUOTED.pattern.findall(line) if "/" in name and " " in name]
+    return list(dict.fromkeys(found))
+
+
+def named(text: str) -> list[str]:
+    """Words of a text that are shaped as the path of a file. By hand: a pattern took ten times."""
+    found: dict[str, None] = {}
+    for word in [word for word in text.split() if "." in word]:
+        name = word.strip(_AROUND).partition(":")[0].rpartition("=")[2]
+        if name not in found and _is_file(name):
+            found[name] = None
+    return list(found)
+
+
+def _is_file(name: str) -> bool:
+    """It ends in a dot and a short ending that begins with a letter, and is no address."""
+    stem, dot, ending = name.rpartition(".")
+    if not dot or not 0 < len(ending) <= 8 or not ending.isalnum() or ending[0].isdigit():
+        return False
+    if not stem or len(name) > 200 or name[0] in "-$*{" or name.startswith(_ELSEWHERE):
+        return False
+    if stem[-1] == "." or "..." in name or ".." in name.lstrip("./"):  # `main..HEAD`
+        return False
+    return _PLAIN.issuperset(name) or not name.isascii()
+
+
+def branches(line: str) -> list[str]:
+    if "git checkout" not in line and "git switch" not in line and "git push" not in line:
+        return []
+    found = [name for pair in _BRANCH.pattern.findall(line[:LONGEST_LINE]) for name in pair]
+    return [
+        name for name in found if name and name not in ("main", "master", "HEAD", "origin", "--")
+    ]

@@ -1,0 +1,93 @@
+"""The oldest part of a very long transcript, read for the first time.
+
+Of what lies so far back only what holds for ever is looked for: the user's words, the task list,
+the compactions. All other lines are passed over unread, for decoding 100 MB takes longer than a
+compaction should be held up. Whoever saves the record at every checkpoint never comes here.
+"""
+
+import os
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+from holdfast.record.model import Record
+from holdfast.record.results import is_rejection
+from holdfast.transcript.entries import Entry
+from holdfast.transcript.parse import parse
+from holdfast.transcript.reader import LONGEST_LINE_BYTES
+from holdfast.transcript.repair import Malformed
+from holdfast.transcript.source import Source
+from holdfast.transcript.tally import Tally
+
+SHORT_BYTES = 20_000  # a stopped call says little
+HEAD_BYTES = 1500  # where a line says what it is, unless it is a short one
+_RESULT, _PROGRESS = b'"type":"tool_result"', b'"type":"progress"'
+_USER, _ASSISTANT, _SYSTEM = b'"type":"user"', b'"type":"assistant"', b'_boundary"'
+_QUEUE = b'"type":"queue-operation"'
+_HANDED_OVER = b'"type":"queued_command"'
+_OTHERS = (_SYSTEM, _QUEUE, _HANDED_OVER)
+_SIDECHAIN = b'"isSidechain":true'
+_NAME = b'"name":"'
+_TOOLS = (
+    *(b'"name":"TodoWrite"', b'"name":"TaskCreate"', b'"name":"TaskUpdate"'),
+    *(b'"name":"AskUserQuestion"', b'"name":"ExitPlanMode"'),
+)
+_USE_ID = b'"tool_use_id":"'
+_MESSAGE, _ID = b'"message":{', b'"id":"'
+
+
+def skim(path: str | os.PathLike[str], record: Record, end: int) -> Iterator[Entry]:
+    """The entries that matter up to byte `end`; `record` learns how far we came."""
+    # Answers, should the user have stopped one of their calls.
+    recent: deque[tuple[int, bytes]] = deque(maxlen=6)
+    with Source(path) as source:
+        for data in source.lines(record.offset, LONGEST_LINE_BYTES):
+            if record.offset >= end or not data.endswith(b"\n"):
+                return
+            offset, record.offset = record.offset, record.offset + len(data)
+            record.lines += 1
+            head, matters = data[:HEAD_BYTES], False
+            if _RESULT in head:
+                if len(data) < SHORT_BYTES and is_rejection(data):
+                    yield from _entries(line for line in recent if _answers(head, line[1]))
+                matters = any(key.encode() in data for key in record.calls)
+            elif _ASSISTANT in data and _PROGRESS not in head:
+                _count(record, head)
+                matters = _calls(data)
+                if not matters:
+                    recent.append((offset, data))
+            elif _PROGRESS not in head:
+                matters = _USER in data or any(mark in head for mark in _OTHERS)
+            if matters:
+                yield from _entries([(offset, data)])
+
+
+def _entries(lines: Iterable[tuple[int, bytes]]) -> Iterator[Entry]:
+    for offset, data in lines:
+        try:
+            entry = parse(data, offset, Tally())
+        except Malformed:
+            continue
+        if entry is not None:
+            yield entry
+
+
+def _answers(head: bytes, call: bytes) -> bool:
+    name = head.partition(_USE_ID)[2][:200].partition(b'"')[0]
+    return bool(name) and name in call
+
+
+def _calls(data: bytes) -> bool:
+    """One of the tools that matter is called: one search for all, since most lines call none."""
+    at = data.find(_NAME)
+    while at >= 0 and not data.startswith(_TOOLS, at):
+        at = data.find(_NAME, at + 1)
+    return at >= 0
+
+
+def _count(record: Record, head: bytes) -> None:
+    """One more operation, when this line begins another answer."""
+    start = head.find(_ID, head.find(_MESSAGE)) + len(_ID)
+    name = head[start : start + 80].partition(b'"')[0].decode("utf-8", "replace")
+    if name != record.message_id and _SIDECHAIN not in head:
+        record.message_id = name
+        record.op += 1

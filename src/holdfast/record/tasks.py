@@ -1,0 +1,58 @@
+"""Task lists, by whichever tools the client has for them; the last word on each task counts."""
+
+from typing import Any
+
+from holdfast.record.model import Place, Record, Task
+
+MOST_TASKS = 300
+LONGEST = 300
+
+
+def todo(record: Record, given: dict[str, Any], place: Place) -> None:
+    """TodoWrite tells the whole list anew."""
+    items = given.get("todos")
+    if not isinstance(items, list):
+        return
+    before = {key: task for key, task in record.tasks.items() if task.source == "todo"}
+    for key in before:
+        del record.tasks[key]
+    for item in items[:MOST_TASKS]:
+        if isinstance(item, dict) and isinstance(words := item.get("content"), str) and words:
+            status = item.get("status")
+            status = status if isinstance(status, str) else "pending"
+            key = f"todo {words[:LONGEST]}"
+            since = before[key].place if key in before else place
+            task = record.tasks[key] = Task(words[:LONGEST], since, source="todo")
+            _set(task, status, "TodoWrite", place)
+
+
+def _set(task: Task, status: str, tool: str, place: Place) -> None:
+    """The place of a task is where it was first told: since then it is open."""
+    was_open, task.status = task.is_open, status[:80]
+    if task.is_open:
+        task.closed_by = ""
+    elif was_open:
+        task.closed_by = f"{tool} at step {place.op}: {task.status}"
+
+
+def created(record: Record, subject: str, answer: str, place: Place) -> None:
+    """A task was made; its number stands in the answer."""
+    number = answer.partition("#")[2][:6].partition(" ")[0].rstrip(".:")
+    key = number if number.isdigit() else str(len(record.tasks) + 1)
+    record.tasks[f"task {key}"] = Task(subject[:LONGEST], place)
+    while len(record.tasks) > MOST_TASKS:
+        closed = (key for key, task in record.tasks.items() if not task.is_open)
+        del record.tasks[next(closed, next(iter(record.tasks)))]
+
+
+def updated(record: Record, given: dict[str, Any], place: Place) -> str:
+    """A task changed, it is said; gives what is known of it by."""
+    key = f"task {given.get('taskId')}"[:80]
+    task = record.tasks.get(key)
+    if task is None:
+        return ""
+    if isinstance(subject := given.get("subject"), str) and subject:
+        task.text = subject[:LONGEST]
+    if isinstance(status := given.get("status"), str) and status:
+        _set(task, status, "TaskUpdate", place)
+    return key

@@ -1,0 +1,185 @@
+"""Turns: what the user typed, and what came of it until the user typed again.
+
+All words of the user are kept, in any wording. Only their length and their number are bounded: no
+one can type the 1,200 turns that fit, but a hostile file can hold them.
+"""
+
+from bisect import bisect_right
+
+from holdfast.record import agents, files, names, plans, replies
+from holdfast.record.model import Place, Question, Record, Turn
+from holdfast.record.user_input import is_notification, own_words
+
+KEPT_CHARS, HEAD_CHARS = 4000, 2800
+CUT = "\n[…]\n"
+MOST_TURNS, FIRST_TURNS, DROPPED_AT_ONCE = 1200, 40, 200
+SAID_CHARS = 1600
+MOST_EDITED, MOST_RUNS, MOST_QUESTIONS = 60, 12, 40
+MOST_QUEUED = 16
+NOTIFICATION_CHARS = 20_000
+LONGEST_QUESTION = 600
+_INTERRUPTED = "[Request interrupted by user"
+
+
+def current(record: Record) -> Turn:
+    """The turn being worked in; one without words, where the file begins in mid-turn."""
+    if not record.turns:
+        record.turns.append(Turn("", Place(op=record.op)))
+    return record.turns[-1]
+
+
+def prompt(record: Record, text: str, place: Place, line: int = 0) -> str:
+    """A line in the user's name; gives the words that begin a turn, or nothing."""
+    if is_notification(text):
+        agents.notified(record, text[:NOTIFICATION_CHARS])
+    if _INTERRUPTED in text[:200] and record.turns:
+        record.turns[-1].interrupted = True
+    if _was_queued(record, text.strip(), place, line):
+        return ""
+    return begin(record, own_words(text), place, line)
+
+
+def begin(record: Record, words: str, place: Place, line: int = 0, reply_to: str = "") -> str:
+    """The user typed these words: a turn begins, and the one before is over."""
+    if not words:
+        return ""
+    plans.settle(record)
+    turn = Turn(kept(words), place, line, len(words), reply_to or replies.reply_to(record, words))
+    record.turns.append(turn)
+    if len(record.turns) > MOST_TURNS:
+        del record.turns[FIRST_TURNS : FIRST_TURNS + DROPPED_AT_ONCE]
+        record.turns_dropped += DROPPED_AT_ONCE
+    names.hear(record, turn.asked, 2.0, 1.5)
+    files.mention(record, turn.asked)
+    return turn.asked
+
+
+def kept(words: str) -> str:
+    """The words whole, or head and tail of a wall of them."""
+    if len(words) <= KEPT_CHARS:
+        return words
+    return words[:HEAD_CHARS] + CUT + words[HEAD_CHARS + len(CUT) - KEPT_CHARS :]
+
+
+def queue(record: Record, operation: str, text: str, place: Place) -> str:
+    """Something was typed while the model works, handed over, or taken back into the input line."""
+    if operation == "popAll":
+        _withdraw(record)
+    if operation in ("dequeue", "remove"):
+        del record.queue[:1]
+    if operation != "enqueue":
+        return ""
+    is_bare_command = text.startswith("/") and " " not in text
+    words = "" if is_bare_command or text.startswith("{") else prompt(record, text, place)
+    record.queue = [*record.queue, words.strip()][-MOST_QUEUED:]
+    if words:
+        record.queued = [*record.queued, words.strip()][-MOST_QUEUED:]
+    return words
+
+
+def said(record: Record, text: str, place: Place) -> None:
+    """The model spoke: its last words of a turn tell what came of it."""
+    turn = current(record)
+    bare = text.strip()
+    if len(bare) > SAID_CHARS:
+        bare = bare[: SAID_CHARS // 2] + " […] " + bare[-SAID_CHARS // 2 :]
+    turn.said, turn.said_op, turn.interrupted = bare, place.op, False
+
+
+def edited(record: Record, name: str) -> None:
+    turn = current(record)
+    if name and name not in turn.edited:
+        turn.edited = [*turn.edited, name][-MOST_EDITED:]
+
+
+def ran(record: Record, command: str, passed: bool) -> None:
+    turn = current(record)
+    others = [one for one in turn.runs if one[0] != command]
+    turn.runs = [*others, (command, passed)][-MOST_RUNS:]
+
+
+def asks(record: Record, question: str, place: Place) -> None:
+    """The model asked by a tool; the answer comes as the tool's result."""
+    turn = current(record)
+    turn.questions = [*turn.questions, Question(question[:LONGEST_QUESTION], place)]
+    del turn.questions[:-MOST_QUESTIONS]
+
+
+def answered(record: Record, question: str, answer: str, place: Place) -> None:
+    """The user answered; a question we did not see is told with its answer."""
+    question = question[:LONGEST_QUESTION]
+    for turn in reversed(record.turns[-3:]):
+        for one in reversed(turn.questions):
+            if one.text == question and not one.answer:
+                one.answer = kept(answer)
+                return
+    asks(record, question, place)
+    current(record).questions[-1].answer = kept(answer)
+
+
+def turn_number(record: Record, place: Place) -> int:
+    """The number of the turn something happened in, counted from 1 over the whole session."""
+    number = bisect_right(record.turns, _moment(place), key=lambda turn: _moment(turn.place))
+    return max(1, number) + (record.turns_dropped if number > FIRST_TURNS else 0)
+
+
+def _moment(place: Place) -> tuple[int, int]:
+    """When it was: a prompt has the step of the answer before it, so the step alone cannot tell."""
+    return place.op, place.offset
+
+
+def _was_queued(record: Record, text: str, place: Place, line: int) -> bool:
+    """One or several that were queued are handed over now: they are as new as that."""
+    for first in range(len(record.queued)):
+        some = _handed_over(record.queued[first:], text)
+        if some:
+            del record.queued[first : first + len(some)]
+            for words in some:
+                _renew(record, words, place, line)
+            return True
+    return False
+
+
+def _handed_over(waiting: list[str], text: str) -> list[str]:
+    """The first of these, if it is the text, or as many as make it up line by line."""
+    for count, words in enumerate(waiting, 1):
+        if kept(text) == words:
+            return waiting[:count]
+        if not text.startswith(f"{words}\n"):
+            break
+        text = text[len(words) + 1 :]
+    return []
+
+
+def _renew(record: Record, words: str, place: Place, line: int) -> None:
+    if turn := _taken_out(record, words):
+        record.turns.append(Turn(turn.asked, place, line, turn.chars, turn.reply_to))
+
+
+def _withdraw(record: Record) -> None:
+    """Back in the input line before the model read it; the same words said before stay said."""
+    for words in filter(None, record.queue):
+        _taken_out(record, words)
+        record.queued = [one for one in record.queued if one != words]
+    record.queue.clear()
+
+
+def _taken_out(record: Record, words: str) -> Turn | None:
+    """The last turn with these words, out of the list. What the model did until it read them
+    belongs to the turn before."""
+    for at in range(len(record.turns) - 1, max(-1, len(record.turns) - 1 - MOST_QUEUED), -1):
+        if record.turns[at].asked.strip() == words:
+            turn = record.turns.pop(at)
+            if at:
+                _take_over(record.turns[at - 1], turn)
+            return turn
+    return None
+
+
+def _take_over(turn: Turn, other: Turn) -> None:
+    if other.said:
+        turn.said, turn.said_op = other.said, other.said_op
+    turn.edited = list(dict.fromkeys([*turn.edited, *other.edited]))[-MOST_EDITED:]
+    turn.runs = list(dict([*turn.runs, *other.runs]).items())[-MOST_RUNS:]
+    turn.questions = [*turn.questions, *other.questions][-MOST_QUESTIONS:]
+    turn.interrupted = other.interrupted

@@ -1,0 +1,34 @@
+"""What a person typed, wherever the client wrote it down."""
+
+from typing import Any
+
+from holdfast.transcript.user_words import user_words
+
+RUN_BEGINS = "This is batch "  # a text that does not begin so need not load `run_prompt`
+_NOTIFICATIONS = ("<task-notification", "<agent-notification", '{"task_id"')
+
+
+def own_words(text: str) -> str:
+    """What the user typed; of a prompt of `holdfast run`, what the plan asks for."""
+    words = user_words(text)
+    if not words.startswith(RUN_BEGINS):
+        return words
+    from holdfast.record import run_prompt
+
+    return run_prompt.asked(words) or words
+
+
+def is_notification(text: str) -> bool:
+    """The client tells the model of a background task."""
+    return text.startswith(_NOTIFICATIONS)
+
+
+def queued_words(attachment: Any) -> str:
+    """What a `queued_command` attachment hands to the model."""
+    if not isinstance(attachment, dict) or attachment.get("type") != "queued_command":
+        return ""
+    found = attachment.get("prompt")
+    if isinstance(found, list):
+        texts = [part.get("text") for part in found if isinstance(part, dict)]
+        found = "\n".join(text for text in texts if isinstance(text, str))
+    return found if isinstance(found, str) else ""

@@ -1,0 +1,57 @@
+"""What was decided: by the model in words of its own, by the user in answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.checkpoint.sections import decisions
+from holdfast.record.decisions import MOST_DECISIONS
+from tests.checkpoint.sessions import Session
+
+pytestmark = pytest.mark.requirement("C2", "C14")
+
+
+def test_a_decision_keeps_its_reason_and_its_place(tmp_path: Path) -> None:
+    words = "I looked around. I decided to keep the old format because users rely on it. Next."
+    (decision,) = Session().user("Go.").says(words).record(tmp_path).decisions
+    assert decision.text == "I decided to keep the old format because users rely on it."
+    assert decision.place.op == 1 and decision.place.offset > 0
+
+
+def test_a_later_correction_removes_no_decision(tmp_path: Path) -> None:
+    session = Session().user("Cache the results somewhere please, wherever you like to put them.")
+    session.says("I decided to use JWT and PostgreSQL because the team knows both.")
+    session.user("no, don't use localStorage for the token")
+    record = session.record(tmp_path)
+    assert any("JWT and PostgreSQL" in one for one in decisions(record))
+    assert "no, don't use localStorage for the token" in record.turns[-1].asked
+
+
+def test_words_that_answer_no_question_are_no_decision(tmp_path: Path) -> None:
+    session = Session().user("Draw the tide table of the north.").says("Done, it is drawn.")
+    assert list(decisions(session.user("thanks").record(tmp_path))) == []
+
+
+def test_decisions_come_with_their_question_and_their_turn(tmp_path: Path) -> None:
+    session = Session().user("Read all of the code first, and then tell me what you think of it.")
+    session.says("It is fine. Shall I cache the heights in SQLite or in Redis?").user("SQLite")
+    session.says("I decided to cache them for an hour because gauges report hourly.")
+    form = {"answers": {"Which port?": "8443"}}
+    session.calls("AskUserQuestion", "ok", copy=form, questions=[{"question": "Which port?"}])
+    assert list(decisions(session.record(tmp_path))) == [
+        "turn 2: It is fine. Shall I cache the heights in SQLite or in Redis? → SQLite",
+        "turn 2: Which port? → 8443",
+        "turn 2, the model: I decided to cache them for an hour because gauges report hourly.",
+    ]
+
+
+@pytest.mark.requirement("X7")
+def test_the_number_of_decisions_is_bounded(tmp_path: Path) -> None:
+    session = Session().user("Go.")
+    for number in range(2 * MOST_DECISIONS):
+        session.says(f"I decided to use way number {number} because it is the plain one.")
+    found = session.record(tmp_path).decisions
+    assert len(found) == MOST_DECISIONS
+    assert f"number {2 * MOST_DECISIONS - 1} " in found[-1].text

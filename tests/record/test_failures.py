@@ -1,0 +1,279 @@
+"""A failure ends when the same passes, however it is written; and only then."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.checkpoint.sections import sections_of
+from holdfast.record import open_items, read_record
+from holdfast.record.calls import MOST_COMMANDS
+from holdfast.record.failures import is_one_off
+from holdfast.record.model import load, save
+from holdfast.record.turns import turn_number
+from holdfast.redact import redact
+from tests.checkpoint.sessions import Session
+
+SAID = "Exit code 1\nE  ValueError: no such tide"
+
+
+def ends(failed: str, passed: str, folder: Path) -> bool:
+    session = Session().runs(failed, SAID, fails=True).runs(passed, "fine")
+    [failure] = session.record(folder).failures
+    return failure.fixed is not None
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize(
+    ("failed", "passed"),
+    [
+        ("pytest tests/test_tide.py::test_ebb", "pytest"),
+        ("pytest tests/test_tide.py::test_ebb", "pytest -q tests/test_tide.py 2>&1 | tail -3"),
+        ("pytest -x -n 4 tests/test_tide.py", "cd /work/project && pytest tests/ -q"),
+        ("pytest tests/test_tide.py", "python -m pytest tests/test_tide.py"),
+        ("pytest tests", "uv run pytest tests/"),
+        ("pytest -k ebb", "TZ=UTC pytest"),
+        ("npm test", "npm run test"),
+        ("npm run test 2>&1 | tail -20", "CI=1 npm test -- --silent"),
+        ("cd web && npm test", "(cd web && npm run test)"),
+        ("go test ./tide/... -run TestEbb -v", "go test ./..."),
+        ("go test ./tide", "cd tide && go test ./..."),
+        ("go test -tags=moon -run TestEbb ./tide", "mise run test:moon"),
+        ("go build ./...", "go test ./..."),
+        ("pytest tests/test_tide.py", "make test"),
+        ("mise run fmt && mise run lint", "mise run lint"),
+        ("cargo test ebb", "cargo test"),
+        ("jest src/tide.test.ts", "npx jest"),
+        ("ruff check src", "ruff check ."),
+        ("DB=postgres pytest tests/test_tide.py", "CI=1 DB=postgres pytest"),
+        ("PYTHONPATH=src pytest", "FORCE_COLOR=1 pytest -q"),
+        ("NO_COLOR=1 LD_LIBRARY_PATH=lib ./tests/run", "./tests/run"),
+    ],
+)
+def test_it_ends_by_another_spelling_or_a_wider_run(
+    failed: str, passed: str, tmp_path: Path
+) -> None:
+    assert ends(failed, passed, tmp_path)
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize(
+    ("failed", "passed"),
+    [
+        ("pytest", "pytest tests/test_tide.py"),
+        ("pytest tests/test_tide.py", "pytest tests/test_moon.py"),
+        ("pytest tests", "pytest tests -k ebb"),
+        ("npm test", "npm run lint"),
+        ("cd web && npm test", "cd api && npm test"),
+        ("go test -tags=moon ./...", "go test ./..."),
+        ("go test ./...", "go test ./tide"),
+        ("make test && make lint", "make lint"),
+        ("cargo test --release", "cargo build"),
+        ("npm test", "pytest"),
+        ("DB=postgres pytest", "DB=sqlite pytest"),
+        ("DB=postgres pytest", "pytest"),
+        ("pytest", "DB=sqlite pytest"),
+        ("cd web && MODE=ssr npm test", "cd web && npm test"),
+        ("go test ./...", "npm test"),
+    ],
+)
+def test_and_not_by_a_narrower_or_another_run(failed: str, passed: str, tmp_path: Path) -> None:
+    assert not ends(failed, passed, tmp_path)
+
+
+@pytest.mark.requirement("C2")
+def test_nothing_is_both_fixed_and_failing(tmp_path: Path) -> None:
+    session = Session().runs("pytest tests/test_tide.py", SAID, fails=True)
+    session.edits("/work/project/tide.py").runs("pytest -q", "3 passed")
+    session.runs("pytest -q tests/test_tide.py", SAID, fails=True)
+    [failure] = session.record(tmp_path).failures
+    assert failure.fixed is None
+    session.runs("pytest", SAID, fails=True)
+    [failure] = session.record(tmp_path).failures
+    assert (failure.command, failure.fixed) == ("pytest", None)
+
+
+@pytest.mark.requirement("C2")
+def test_both_halves_of_a_line_may_pass_one_by_one(tmp_path: Path) -> None:
+    session = Session().runs("make test && make lint", SAID, fails=True).runs("make lint")
+    assert session.record(tmp_path).failures[0].fixed is None
+    assert session.runs("make test").record(tmp_path).failures[0].fixed is not None
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize(
+    "said", ["bash: line 1: cd: tid: No such file", "make: *** No rule to make target 'tst'. Stop."]
+)
+def test_a_typing_slip_is_no_failure(said: str, tmp_path: Path) -> None:
+    facts = (
+        Session().runs("cd tid && make tst", f"Exit code 2\n{said}", fails=True).record(tmp_path)
+    )
+    assert facts.failures == []
+    assert [one.ok for one in facts.commands.values()] == ([] if ": cd: " in said else [False])
+
+
+@pytest.mark.requirement("B13")
+def test_a_failure_stays_open_over_hundreds_of_steps_and_passes_of_others(tmp_path: Path) -> None:
+    session = Session().user("Mend it.").runs("pytest -q", SAID, fails=True)
+    session.runs("python -c 'import moon'", SAID, fails=True)
+    for number in range(100):
+        session.user(f"Now step {number}.").runs("make all", "ok").works(3).compacts()
+    session.says("Everything is fixed and passes now.")
+    record = session.record(tmp_path)
+    found = open_items.failures(record)
+    assert [one.command for one in found] == ["pytest -q", "python -c 'import moon'"]
+    assert [turn_number(record, one.place) for one in found] == [1, 1]
+    assert [is_one_off(one) for one in found] == [False, True]
+
+
+@pytest.mark.requirement("B13")
+@pytest.mark.parametrize("passed", ["pytest -q tests/test_tide.py", "pytest", "make test"])
+def test_what_closed_a_failure_is_recorded(passed: str, tmp_path: Path) -> None:
+    session = Session().runs("pytest -q tests/test_tide.py", SAID, fails=True)
+    [failure] = session.runs(passed, "fine").record(tmp_path).failures
+    assert failure.closed_by == passed
+    assert failure.fixed is not None and failure.fixed.op == 2
+
+
+@pytest.mark.requirement("C14", "C2")
+@pytest.mark.parametrize(
+    ("command", "said", "edited"),
+    [
+        ("pytest -q", "FAILED tests/test_tide.py::test_ebb - KeyError", "src/tide.py"),
+        ("pytest tests/test_tide.py", "E  ValueError: invalid literal", "src/tide.py"),
+        ("pytest -q", "E  src/tide.py:3: ValueError: invalid", "src/tide.py"),
+        ("go test ./...", "--- FAIL: TestTideTable (0.1s)", "harbour/tide_table.go"),
+        ("npm test", "FAIL src/TideTable.test.tsx", "src/TideTable.tsx"),
+        ("npm test", "FAIL src/tide-table.spec.ts", "src/tide-table.ts"),
+        ("make tides", "error: no such gauge", "tools/tides.sh"),
+        ("pytest", "E  ModuleNotFoundError: No module named harbour.tide", "harbour/tide.py"),
+    ],
+)
+def test_a_fix_names_the_edited_file_that_the_failure_names(
+    command: str, said: str, edited: str, tmp_path: Path
+) -> None:
+    session = Session().runs(command, f"Exit code 1\n{said}", fails=True)
+    session.edits(f"/work/project/{edited}").runs(command, "fine")
+    assert session.record(tmp_path).failures[0].fix == [edited]
+
+
+@pytest.mark.requirement("C14")
+@pytest.mark.parametrize(
+    ("said", "edited"),
+    [
+        ("FAILED tests/test_tide.py::test_ebb - KeyError", "docs/notes.md"),
+        ("2 errors, 1 failed", "docs/errors.md"),
+        ("E  IndexError: list index out of range in tide", "web/index.ts"),
+        ("E  AssertionError: the main tide is invalid", "src/main.py"),
+        ("FAILED tests/test_tidewater.py::test_ebb", "src/tide.py"),
+    ],
+)
+def test_a_fix_does_not_name_a_file_that_has_nothing_to_do_with_it(
+    said: str, edited: str, tmp_path: Path
+) -> None:
+    session = Session().runs("pytest -q", f"Exit code 1\n{said}", fails=True)
+    session.edits(f"/work/project/{edited}").runs("pytest -q", "3 passed")
+    record = session.record(tmp_path)
+    assert record.failures[0].fixed is not None and record.failures[0].fix == []
+    assert edited not in str(sections_of(record)["Errors Resolved"])
+
+
+@pytest.mark.requirement("C14")
+def test_the_file_of_a_fix_is_known_after_edits_elsewhere(tmp_path: Path) -> None:
+    session = Session().runs("pytest", "FAILED tests/test_tide.py::test_ebb", fails=True)
+    session.edits("/work/project/src/tide.py")
+    for number in range(12):
+        session.edits(f"/work/project/docs/page{number}.md")
+    assert session.runs("pytest", "ok").record(tmp_path).failures[0].fix == ["src/tide.py"]
+
+
+@pytest.mark.requirement("C2")
+def test_an_error_stays_open_while_only_others_pass(tmp_path: Path) -> None:
+    session = Session().runs("pytest -q", "Exit code 1\nE  ValueError: invalid", fails=True)
+    session.runs("ruff check .", "All checks passed!").says("Everything is fixed and passes now.")
+    (failure,) = session.record(tmp_path).failures
+    assert failure.fixed is None and failure.lines == ["E  ValueError: invalid"]
+
+
+@pytest.mark.requirement("C2")
+def test_a_failure_hidden_by_a_pipe_is_seen(tmp_path: Path) -> None:
+    session = Session().runs("go test ./... | tail -3", "--- FAIL: TestOne\nFAIL\n")
+    session.runs("npm test | tail -3", "Tests: 0 failed, 12 passed")
+    session.runs("make all | head", "gauge.c:3:1: error: expected ';'")
+    commands = session.record(tmp_path).commands
+    assert [one.ok for one in commands.values()] == [False, True, False]
+
+
+@pytest.mark.requirement("B13", "X7")
+def test_a_failure_after_very_many_commands_is_seen(tmp_path: Path) -> None:
+    session = Session()
+    for number in range(2 * MOST_COMMANDS):
+        session.runs(f"make target{number}")
+    record = session.runs("make last", "error: no rule for it", fails=True).record(tmp_path)
+    assert [one.command for one in record.failures] == ["make last"]
+    assert len(record.commands) <= 2 * MOST_COMMANDS
+
+
+@pytest.mark.requirement("C2")
+def test_tests_that_failed_by_name_and_pass_by_name_are_fixed(tmp_path: Path) -> None:
+    session = Session().runs("mise run tides", "--- FAIL: TestEbb (0.1s)\nFAIL x 1s", fails=True)
+    session.runs("go test -v -run TestEbb ./tide", "--- PASS: TestFlood (0.1s)\nok")
+    assert session.record(tmp_path).failures[0].fixed is None
+    session.runs("go test -v -run TestEbb ./tide", "--- PASS: TestEbb (0.1s)\nok")
+    facts = session.record(tmp_path)
+    assert facts.failures[0].fixed is not None
+    assert [one.ok for one in facts.commands.values()] == [True, True]
+
+
+@pytest.mark.requirement("C2")
+def test_what_runs_in_the_background_has_no_result_yet(tmp_path: Path) -> None:
+    session = Session().runs("pytest tests", SAID, fails=True)
+    session.runs("pytest tests", "Command running in background with ID: b1. Output is in /tmp/x")
+    facts = session.record(tmp_path)
+    assert facts.failures[0].fixed is None
+    assert [one.ok for one in facts.commands.values()] == [None]
+
+
+@pytest.mark.requirement("C2", "X4")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pytest --db-password {} tests/",
+        "DB_PASSWORD={} pytest tests",
+        "cd api && TOKEN={} make e2e",
+    ],
+)
+def test_a_failure_whose_command_lost_its_secret_still_ends(command: str, tmp_path: Path) -> None:
+    command = command.format("Xk9fQ2m" + "Lp7RtZ")
+    session = Session().runs(command, SAID, fails=True)
+    before = load(redact(save(session.record(tmp_path)).decode()).encode())
+    facts = read_record(session.runs(command, "3 passed").written(tmp_path), state=before)
+    assert [one.fixed is not None for one in facts.failures] == [True]
+    assert [one.ok for one in facts.commands.values()] == [True]
+
+
+@pytest.mark.requirement("C2")
+def test_a_setting_tells_nothing_of_the_kind(tmp_path: Path) -> None:
+    facts = Session().runs("TEST_DB=1 ./serve").runs("DB=x pytest").record(tmp_path)
+    assert [(key, one.kind) for key, one in facts.commands.items()] == [
+        ("TEST_DB=1 ./serve", ""),
+        ("DB=x pytest", "test"),
+    ]
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize(
+    ("printed", "passes"),
+    [
+        ("error: Item 3 failed\nTraceback of the mock\n 1216 pass\n 0 fail\nRan 1216 tests", True),
+        ("error: Item 3 failed\n 1215 pass\n 1 fail\nRan 1216 tests", False),
+        ("test result: FAILED. 1 passed; 1 failed\ntest result: ok. 4 passed; 0 failed", False),
+        ("1216 pass\n0 fail\nerror: no such file", False),
+    ],
+)
+def test_the_runners_count_knows_better_than_what_a_test_prints(
+    printed: str, passes: bool, tmp_path: Path
+) -> None:
+    facts = Session().runs("bun run test | tail", printed).record(tmp_path)
+    assert (facts.failures == []) is passes

@@ -1,0 +1,161 @@
+"""Files and commands: all that were used, exactly as they are called."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.record import Record, files
+from holdfast.record.files import COUNT_EVERY, MOST_EDITED, MOST_FILES
+from tests.checkpoint.sessions import Session
+
+ODD_NAMES = [
+    "with blank.py",
+    'quo"te.py',
+    "it's.py",
+    "Größe.py",
+    "日本語.md",
+    "emoji😀.txt",
+    "a.b.c",
+]
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize("name", ODD_NAMES)
+def test_a_file_keeps_its_name_whatever_it_is(name: str, tmp_path: Path) -> None:
+    session = Session().calls("Read", file_path=f"/work/project/src/{name}")
+    assert list(session.record(tmp_path).files) == [f"src/{name}"]
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize(
+    "command",
+    [
+        "pytest -k 'a or b' tests/ -x",
+        'echo "a b"; make   build',
+        "cargo run -- --name='Jörg Müller'",
+        "./scripts/実行.sh --all",
+        "python - <<'EOF'\nprint('hi')\nEOF",
+    ],
+)
+def test_a_command_is_exact_to_the_character(command: str, tmp_path: Path) -> None:
+    (found,) = Session().runs(command).record(tmp_path).commands.values()
+    assert found.line == command
+
+
+@pytest.mark.requirement("C2")
+def test_files_are_those_used_not_only_those_edited(tmp_path: Path) -> None:
+    session = (
+        Session().calls("Read", file_path="/work/project/read.py").edits("/work/project/edited.py")
+    )
+    session.runs("python tools/run.py").calls("Grep", "src/found.py:3:x = 1", pattern="x")
+    found = session.record(tmp_path).files
+    assert set(found) == {"read.py", "edited.py", "tools/run.py", "src/found.py"}
+    assert (found["read.py"].reads, found["edited.py"].edits, found["tools/run.py"].runs) == (
+        1,
+        1,
+        1,
+    )
+
+
+@pytest.mark.requirement("C2")
+def test_an_edit_tells_its_lines(tmp_path: Path) -> None:
+    patch = {"structuredPatch": [{"oldStart": 9, "oldLines": 2, "newStart": 10, "newLines": 4}]}
+    session = Session().edits("/work/project/a.py", copy=patch)
+    assert session.record(tmp_path).files["a.py"].ranges == [(10, 13)]
+
+
+@pytest.mark.requirement("C2")
+def test_a_todo_left_in_the_code_is_noted_until_it_goes(tmp_path: Path) -> None:
+    session = Session().edits("/work/project/a.py", "x", "x  # TODO: handle None")
+    assert session.record(tmp_path).files["a.py"].left == ["x  # TODO: handle None"]
+    session.edits("/work/project/a.py", "x  # TODO: handle None", "x or y")
+    assert session.record(tmp_path).files["a.py"].left == []
+
+
+@pytest.mark.requirement("C2")
+def test_looking_around_is_no_command_to_keep(tmp_path: Path) -> None:
+    session = Session().runs("ls -la && cat a.txt | head").runs("git status").runs("cd x && make")
+    assert list(session.record(tmp_path).commands) == ["cd x && make"]
+
+
+@pytest.mark.requirement("C2")
+def test_references_are_told_apart(tmp_path: Path) -> None:
+    session = Session().user("See https://example.org/a?b=1, PR #42 and ABC-123; commit 1a2b3c4.")
+    session.runs("git checkout -b fix/odd-names").runs(
+        "git commit -m x", "[fix/odd-names 9f8e7d6] Mend it"
+    )
+    kinds = {key: one.kind for key, one in session.record(tmp_path).references.items()}
+    assert kinds == {
+        "https://example.org/a?b=1": "url",
+        "#42": "request",
+        "ABC-123": "ticket",
+        "1a2b3c4": "hash",
+        "fix/odd-names": "branch",
+        "9f8e7d6": "commit",
+    }
+
+
+@pytest.mark.requirement("C2")
+def test_names_are_kept_under_the_file_they_were_written_in(tmp_path: Path) -> None:
+    session = Session().edits("/work/project/a.py", "pass", "return parse_header(lineNumber)")
+    names = session.record(tmp_path).names
+    assert {name: one.file for name, one in names.items()} == {
+        "parse_header": "a.py",
+        "lineNumber": "a.py",
+    }
+
+
+def _read_many(session: Session, count: int) -> Session:
+    for number in range(0, count, 30):
+        listed = "\n".join(f"lib/part{number}/file{n}.py:1:x" for n in range(30))
+        session.calls("Grep", listed, pattern="x")
+    return session
+
+
+@pytest.mark.requirement("C14", "X7")
+def test_an_edited_file_stays_however_many_others_are_seen_after_it(tmp_path: Path) -> None:
+    session = Session().user("Mend them.")
+    edited = [f"src/edited{number}.py" for number in range(40)]
+    for name in edited:
+        session.edits(f"/work/project/{name}")
+    found = _read_many(session, 6 * MOST_FILES).record(tmp_path).files
+    assert set(edited) <= set(found)
+    assert len(found) <= len(edited) + 2 * MOST_FILES + COUNT_EVERY
+
+
+@pytest.mark.requirement("C14", "X7")
+def test_the_file_that_is_one_too_many_is_not_the_one_just_written(tmp_path: Path) -> None:
+    session = _read_many(Session().user("Write it."), 2 * MOST_FILES)
+    for number in range(2 * COUNT_EVERY):
+        session.calls("Write", file_path=f"/work/project/new{number}.py", content="x")
+    record = session.record(tmp_path)
+    assert record.lost == 0
+    assert sum(used.edits for used in record.files.values()) == 2 * COUNT_EVERY
+
+
+@pytest.mark.requirement("X7")
+def test_the_number_of_edited_files_is_bounded_as_well() -> None:
+    record = Record()
+    for number in range(3 * MOST_EDITED):
+        record.op = number
+        files.use(record, f"src/edited{number}.py", "edits", 2.0)
+    assert len(record.files) <= 2 * MOST_EDITED + COUNT_EVERY
+    assert f"src/edited{3 * MOST_EDITED - 1}.py" in record.files
+
+
+@pytest.mark.requirement("X7")
+def test_folders_moved_over_and_over_leave_a_bounded_number_of_files(tmp_path: Path) -> None:
+    session = _read_many(Session(), 300)
+    for number in range(30):
+        session.runs(f"mv {'lib' if not number else f'lib{number}'} lib{number + 1}")
+    assert len(session.record(tmp_path).files) <= 2 * MOST_FILES + COUNT_EVERY
+
+
+@pytest.mark.requirement("C2")
+def test_context_around_a_match_is_no_file(tmp_path: Path) -> None:
+    found = "src/a.py:12:def tide():\nsrc/b.py-13-\treturn x.y\n104-\tfoo.bar\nsrc/c.go-7-x.y"
+    assert set(Session().calls("Grep", found, pattern="tide").record(tmp_path).files) == {
+        "src/a.py"
+    }

@@ -1,0 +1,239 @@
+"""What is open stays open until evidence closes it; each item shows since which turn."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.brief.compose import compose
+from holdfast.checkpoint.sections import sections_of
+from holdfast.record import Record, open_items
+from holdfast.record.agents import MOST_AGENTS
+from holdfast.record.turns import turn_number
+from tests.checkpoint.sessions import Session
+
+pytestmark = pytest.mark.requirement("B13")
+LAUNCHED = "Async agent launched successfully.\nagentId: af12 (internal)"
+IN_BACKGROUND = "Command running in background with ID: b7x. Output is being written to: /tmp/b7x"
+NOTE = "<task-notification><task-id>{}</task-id><status>{}</status>"
+FIRST = "Please print the tides of all the harbours in the north, one page for each, with the moon."
+
+
+def later(session: Session, turns: int = 40) -> Session:
+    """Much else happens: turns, steps, passing runs, compactions."""
+    for number in range(turns):
+        session.user(f"Now look at gauge {number}.").runs("make other", "ok").works(4)
+        session.says(f"Gauge {number} is fine.")
+        if number % 10 == 0:
+            session.compacts()
+    return session
+
+
+def told(record: Record) -> str:
+    return compose(record).text + "\n".join(sections_of(record)["Next Steps"])
+
+
+def test_everything_open_is_told_after_hundreds_of_steps_with_its_turn(tmp_path: Path) -> None:
+    session = Session().user("Hello.").says("Hello.").user(FIRST)
+    session.calls("TaskCreate", "Task #1 created", subject="Write the parser")
+    session.calls("TodoWrite", todos=[{"content": "Draw the moon", "status": "pending"}])
+    session.runs("pytest -q", "E  KeyError: 'bom'", fails=True)
+    session.calls("Agent", LAUNCHED, subagent_type="Explore", description="look at the quay")
+    session.runs("make serve", IN_BACKGROUND)
+    session.calls("ExitPlanMode", "approved", plan="1. Paint the boat\n2. Moor the boat")
+    session.says("Next comes the boat.").starts("Bash", command="sleep 1")
+    record = later(session).record(tmp_path)
+    text = compose(record).text
+    for words in (
+        "Write the parser (since turn 2)",
+        "Draw the moon (since turn 2)",
+        "`pytest -q` (since turn 2)",
+        "Explore af12, running since turn 2: look at the quay",
+        "background command b7x, running since turn 2: make serve",
+        "planned: Paint the boat (since turn 2)",
+        "planned: Moor the boat (since turn 2)",
+    ):
+        assert words in text
+    found = sections_of(record)
+    steps = "\n".join(found["Next Steps"])
+    for words in ("Write the parser", "Draw the moon", "af12", "b7x", "Moor the boat"):
+        assert words in steps
+    assert "pytest -q (since turn 2)" in "\n".join(found["Active Issues"])
+
+
+def test_a_task_is_open_since_it_was_made_whatever_was_updated(tmp_path: Path) -> None:
+    session = Session().user(FIRST).calls("TaskCreate", "Task #1 created", subject="Write it")
+    session.calls("TodoWrite", todos=[{"content": "Draw it", "status": "pending"}])
+    session.user("And now?").calls("TaskUpdate", taskId="1", status="in_progress")
+    session.calls("TodoWrite", todos=[{"content": "Draw it", "status": "in_progress"}])
+    record = session.record(tmp_path)
+    assert [turn_number(record, one.place) for one in open_items.tasks(record)] == [1, 1]
+
+
+@pytest.mark.parametrize("tool", ["TaskUpdate", "TodoWrite"])
+def test_a_task_is_closed_by_an_update_that_is_kept_as_the_evidence(
+    tool: str, tmp_path: Path
+) -> None:
+    session = Session().user(FIRST)
+    if tool == "TaskUpdate":
+        session.calls("TaskCreate", "Task #1 created", subject="Draw it")
+        later(session, 5).calls("TaskUpdate", taskId="1", status="completed")
+    else:
+        session.calls("TodoWrite", todos=[{"content": "Draw it", "status": "pending"}])
+        later(session, 5)
+        session.calls("TodoWrite", todos=[{"content": "Draw it", "status": "completed"}, "junk", 3])
+    record = session.record(tmp_path)
+    [task] = record.tasks.values()
+    assert open_items.tasks(record) == []
+    assert task.closed_by == f"{tool} at step {record.op}: completed"
+
+
+def test_a_task_that_is_taken_up_again_is_open_again(tmp_path: Path) -> None:
+    session = Session().user(FIRST).calls("TaskCreate", "Task #1 created", subject="Draw it")
+    session.calls("TaskUpdate", taskId="1", status="completed")
+    record = session.calls("TaskUpdate", taskId="1", status="in_progress").record(tmp_path)
+    assert [(one.text, one.closed_by) for one in open_items.tasks(record)] == [("Draw it", "")]
+
+
+def test_an_update_that_failed_closes_nothing(tmp_path: Path) -> None:
+    session = Session().user(FIRST).calls("TaskCreate", "Task #1 created", subject="Draw it")
+    session.calls("TaskUpdate", "no such task", error=True, taskId="1", status="completed")
+    [task] = open_items.tasks(session.record(tmp_path))
+    assert (task.status, task.closed_by) == ("pending", "")
+
+
+@pytest.mark.parametrize(
+    ("how", "status"),
+    [("notification", "done"), ("failed", "failed"), ("TaskStop", "stopped"), ("look", "done")],
+)
+@pytest.mark.parametrize("kind", ["agent", "command"])
+def test_background_work_ends_by_a_notification_a_look_or_a_stop(
+    how: str, status: str, kind: str, tmp_path: Path
+) -> None:
+    session = Session().user(FIRST)
+    if kind == "agent":
+        session.calls("Agent", LAUNCHED, subagent_type="Explore", description="look")
+    else:
+        session.runs("make serve", IN_BACKGROUND)
+    name = {"agent": "af12", "command": "b7x"}[kind]
+    assert [pair[0] for pair in open_items.running(later(session, 20).record(tmp_path))] == [name]
+    if how == "TaskStop":
+        session.calls("TaskStop", "stopped", task_id=name)
+    elif how == "look":
+        found = f"<task_id>{name}</task_id><status>completed</status><output>All fine.</output>"
+        session.calls("TaskOutput", found, task_id=name)
+    else:
+        ended = "failed" if how == "failed" else "completed"
+        session.user(NOTE.format(name, ended) + "<result>All fine.</result></task-notification>")
+    record = session.record(tmp_path)
+    assert open_items.running(record) == []
+    assert record.agents[name].status == status
+
+
+def test_a_notification_of_another_ends_nothing(tmp_path: Path) -> None:
+    session = Session().user(FIRST)
+    session.calls("Agent", LAUNCHED, subagent_type="Explore", description="look")
+    session.user(NOTE.format("zz99", "completed")).user(NOTE.format("af12", "running"))
+    assert len(open_items.running(session.record(tmp_path))) == 1
+
+
+@pytest.mark.requirement("X7")
+def test_of_very_many_agents_those_that_have_ended_make_room(tmp_path: Path) -> None:
+    session = Session().user(FIRST)
+    session.calls("Agent", LAUNCHED, subagent_type="Explore", description="look")
+    for number in range(2 * MOST_AGENTS):
+        session.calls("Agent", "Found.", subagent_type="Explore", description=f"look {number}")
+    record = session.record(tmp_path)
+    assert len(record.agents) <= MOST_AGENTS
+    assert [pair[0] for pair in open_items.running(record)] == ["af12"]
+
+
+def test_a_spoken_question_is_open_until_the_user_speaks(tmp_path: Path) -> None:
+    session = Session().user(FIRST).says("Two ways. Shall I use the first?")
+    record = session.record(tmp_path)
+    assert [one.text for one in open_items.questions(record)] == ["Shall I use the first?"]
+    assert "to be answered: Shall I use the first?" in sections_of(record)["Next Steps"]
+    assert open_items.questions(session.user("yes").record(tmp_path)) == []
+
+
+def test_a_question_asked_by_a_tool_is_open_until_its_answer(tmp_path: Path) -> None:
+    form = [{"question": "Which store?"}, {"question": "Which port?"}]
+    session = Session().user(FIRST).starts("AskUserQuestion", questions=form)
+    session.queues("By the way, the north gauge is new.")
+    asked = [one.text for one in open_items.questions(session.record(tmp_path))]
+    assert asked == ["Which store?", "Which port?"]
+    session = (
+        Session()
+        .user(FIRST)
+        .calls(
+            "AskUserQuestion",
+            'User has answered your questions: "Which store?"="SQLite". You can now continue',
+            copy={"answers": {"Which store?": "SQLite", "Which port?": "1"}},
+            questions=form,
+        )
+    )
+    assert open_items.questions(session.record(tmp_path)) == []
+
+
+def test_what_the_model_said_while_it_works_is_no_open_question(tmp_path: Path) -> None:
+    session = Session().user(FIRST).says("Why does it fail?").runs("make", "ok")
+    assert open_items.questions(session.record(tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ("unanswered", "not answered yet"),
+        ("calling", "a call has no result yet"),
+        ("working", "the model was still at work"),
+        ("interrupted", "interrupted by the user"),
+        ("refused", "interrupted by the user"),
+    ],
+)
+def test_a_turn_is_open_until_the_models_words_end_it(how: str, why: str, tmp_path: Path) -> None:
+    session = Session().user("Hello.").says("Hello.").user(FIRST)
+    if how == "calling":
+        session.says("Now.").starts("Bash", command="make all")
+    elif how == "working":
+        session.says("Now.").runs("make all")
+    elif how == "interrupted":
+        session.says("Now the north.").user("[Request interrupted by user]")
+    elif how == "refused":
+        rejected = "The user doesn't want to proceed with this tool use."
+        copy = "User rejected tool use"
+        session.calls("Edit", rejected, error=True, copy=copy, file_path="/a.py")
+    record = session.record(tmp_path)
+    found = open_items.request(record)
+    assert found is not None
+    assert (found.turn.asked, found.why) == (FIRST, why)
+    assert f"turn 2, {why}: {FIRST}" in sections_of(record)["Next Steps"]
+
+
+def test_a_turn_that_the_model_has_answered_is_closed(tmp_path: Path) -> None:
+    session = Session().user(FIRST).runs("make all").says("The tides are printed.")
+    record = session.record(tmp_path)
+    assert open_items.request(record) is None
+    assert sections_of(record)["Next Steps"] == [
+        f"nothing open: last asked “{FIRST}”, answered “The tides are printed.”"
+    ]
+
+
+def test_a_call_left_open_at_a_compaction_is_not_in_flight_afterwards(tmp_path: Path) -> None:
+    session = Session().starts("Bash", command="make slow").compacts().says("On we go.")
+    assert session.record(tmp_path).calls == {}
+
+
+def test_a_subagents_answer_is_kept_without_its_preamble(tmp_path: Path) -> None:
+    answer = "I have looked around.\n\n## Findings\nIt is in a.py"
+    session = Session().calls("Task", answer, description="Find it", subagent_type="Explore")
+    (agent,) = session.record(tmp_path).agents.values()
+    assert (agent.kind, agent.asked, agent.status) == ("Explore", "Find it", "done")
+    assert agent.answer == "## Findings\nIt is in a.py"
+
+
+def test_the_step_in_flight_is_the_call_without_a_result(tmp_path: Path) -> None:
+    session = Session().user("Build it.").says("Building now.").starts("Bash", command="make all")
+    record = session.record(tmp_path)
+    assert [(call.tool, call.what) for call in record.calls.values()] == [("Bash", "make all")]
+    assert record.last_texts[-1] == "Building now."

@@ -1,0 +1,130 @@
+"""What was typed while the model worked is the user's word, and is kept once."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.record.turns import MOST_QUEUED
+from tests.checkpoint.sessions import Session
+from tests.transcript import builders as b
+
+pytestmark = pytest.mark.requirement("B11", "C2")
+FIRST = "Please print the tides of the northern harbours."
+ALSO = "No, never use floats for heights, use decimals instead."
+
+
+def asked(session: Session, folder: Path) -> list[str]:
+    return [turn.asked for turn in session.record(folder).turns if turn.asked]
+
+
+def note(prompt: object) -> dict[str, object]:
+    return {**b.attachment(), "attachment": {"type": "queued_command", "prompt": prompt}}
+
+
+def test_a_queued_prompt_is_the_users_word(tmp_path: Path) -> None:
+    session = Session().user(FIRST).queues(ALSO).unqueues().works(1)
+    assert asked(session, tmp_path) == [FIRST, ALSO]
+
+
+@pytest.mark.parametrize("told", ["prompt", "note", "note in parts"])
+def test_handed_over_it_is_not_kept_twice(told: str, tmp_path: Path) -> None:
+    session = Session().user(FIRST).queues(ALSO).works(2).unqueues()
+    line = {"prompt": b.prompt(ALSO), "note": note(ALSO), "note in parts": note([b.text(ALSO)])}
+    session.lines.append(line[told])
+    assert asked(session.works(1), tmp_path) == [FIRST, ALSO]
+
+
+def test_a_note_alone_is_kept(tmp_path: Path) -> None:
+    session = Session().user(FIRST).works(1)
+    session.lines.append(note(ALSO))
+    assert asked(session, tmp_path) == [FIRST, ALSO]
+
+
+def test_several_are_handed_over_in_one(tmp_path: Path) -> None:
+    session = Session().user(FIRST).queues(ALSO).works(1).queues("And the moon.").unqueues()
+    session.says("Ready.").user(f"{ALSO}\nAnd the moon.")
+    assert asked(session, tmp_path) == [FIRST, ALSO, "And the moon."]
+
+
+def test_of_several_a_later_one_may_be_handed_over_first(tmp_path: Path) -> None:
+    session = Session().user(FIRST).queues(ALSO).queues("And the moon.").works(1)
+    session.user("And the moon.").works(1)
+    assert sorted(asked(session, tmp_path)) == sorted([FIRST, ALSO, "And the moon."])
+
+
+def test_typed_again_later_it_counts_from_then(tmp_path: Path) -> None:
+    session = Session().user(FIRST).queues("Go on with the rest.").works(3).user(ALSO)
+    found = session.works(1).user("Go on with the rest.").record(tmp_path).turns
+    assert [turn.asked for turn in found] == [FIRST, ALSO, "Go on with the rest."]
+    assert found[-1].place.op == 4
+
+
+def test_taken_back_before_anybody_read_it_it_was_not_said(tmp_path: Path) -> None:
+    session = Session().user(FIRST).queues(ALSO).unqueues("popAll")
+    assert asked(session, tmp_path) == [FIRST]
+
+
+def test_only_what_is_still_in_the_queue_can_be_taken_back(tmp_path: Path) -> None:
+    session = Session().user(FIRST).queues(ALSO).unqueues("dequeue").works(1)
+    session.queues("And the moon.").unqueues("popAll").works(1)
+    assert asked(session, tmp_path) == [FIRST, ALSO]
+
+
+def test_taking_back_leaves_the_same_words_said_before(tmp_path: Path) -> None:
+    session = Session().user("go on").works(2).queues("go on").unqueues("popAll").works(1)
+    assert asked(session, tmp_path) == ["go on"]
+    session = Session().user("go on").works(2).queues("go on").unqueues().user("go on").works(1)
+    session.queues("stop").unqueues("popAll")
+    assert asked(session, tmp_path) == ["go on", "go on"]
+
+
+def test_taken_back_and_typed_anew_it_is_said_once(tmp_path: Path) -> None:
+    session = Session().user(FIRST).queues(ALSO).unqueues("popAll").works(1).user(ALSO)
+    assert asked(session, tmp_path) == [FIRST, ALSO]
+
+
+def test_more_than_the_queue_is_watched_for_are_all_kept(tmp_path: Path) -> None:
+    words = [f"Number {number} of the list." for number in range(3 * MOST_QUEUED)]
+    session = Session().user(FIRST)
+    for one in words:
+        session.queues(one)
+    assert asked(session.works(1), tmp_path) == [FIRST, *words]
+
+
+@pytest.mark.requirement("B12")
+@pytest.mark.parametrize("handed_over", [True, False])
+def test_what_was_done_before_the_model_read_it_belongs_to_the_turn_before(
+    handed_over: bool, tmp_path: Path
+) -> None:
+    session = Session().user(FIRST).queues(ALSO).edits("/work/project/tide.py")
+    session.runs("make test", "ok").says("The tides are printed.")
+    session = session.user(ALSO).says("On it.") if handed_over else session.unqueues("popAll")
+    first, *rest = session.record(tmp_path).turns
+    assert (first.said, first.edited) == ("The tides are printed.", ["tide.py"])
+    assert first.runs == [("make test", True)]
+    assert [(turn.asked, turn.said, turn.edited) for turn in rest] == (
+        [(ALSO, "On it.", [])] if handed_over else []
+    )
+
+
+@pytest.mark.parametrize(
+    "queued",
+    ["/model", '{"task_id":"b1","description":"wait"}', "<agent-notification>x", "", "  "],
+)
+def test_what_nobody_typed_is_not_kept(queued: str, tmp_path: Path) -> None:
+    assert asked(Session().user(FIRST).queues(queued), tmp_path) == [FIRST]
+
+
+def test_a_queued_slash_command_with_words_is_kept(tmp_path: Path) -> None:
+    session = Session().user(FIRST).queues("/plan the moon table")
+    assert asked(session, tmp_path) == [FIRST, "/plan the moon table"]
+
+
+def test_a_queued_notification_ends_its_agent(tmp_path: Path) -> None:
+    told = "Async agent launched successfully.\nagentId: abc123 (internal)"
+    session = Session().calls("Agent", told, subagent_type="Explore", description="look around")
+    session.queues("<task-notification>\n<task-id>abc123</task-id>\n<status>completed</status>")
+    [agent] = session.unqueues("dequeue").record(tmp_path).agents.values()
+    assert agent.status == "done"

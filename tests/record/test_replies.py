@@ -1,0 +1,132 @@
+"""Short words are kept with what they answer, and answers with their questions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.brief.compose import compose
+from holdfast.record.decisions import decided
+from holdfast.record.model import Turn
+from tests.checkpoint.sessions import Session
+
+pytestmark = pytest.mark.requirement("B11", "C2")
+ASKED = "Cache the heights of all the gauges, and tell me first where you would like to keep them."
+OFFER = "Two ways:\n\nA. a table in SQLite\nB. a Redis list\n\nWhich one shall I take?"
+
+
+def last(session: Session, folder: Path) -> Turn:
+    return session.record(folder).turns[-1]
+
+
+@pytest.mark.parametrize("said", ["B", "b)", "the second one", "2", "option B"])
+def test_a_pick_is_kept_with_its_question_and_its_option(said: str, tmp_path: Path) -> None:
+    session = Session().user(ASKED).says(OFFER).user(said)
+    turn = last(session, tmp_path)
+    assert turn.asked == said
+    assert "a Redis list" in turn.reply_to and "Which one shall I take?" in turn.reply_to
+    assert "a Redis list" in compose(session.works(4).record(tmp_path)).text
+
+
+@pytest.mark.parametrize(
+    "said",
+    [
+        *("no, sqlite", "nein, SQLite", "不对，用 SQLite", "yes", "ok, go on", "はい", "👍"),  # noqa: RUF001
+        *("use pnpm", "nimm pnpm", "no", "?"),
+    ],
+)
+def test_any_short_words_are_kept_with_what_they_follow(said: str, tmp_path: Path) -> None:
+    session = Session().user(ASKED).says("I'd keep them in Redis. Shall I?").user(said)
+    turn = last(session, tmp_path)
+    assert (turn.asked, turn.reply_to) == (said, "I'd keep them in Redis. Shall I?")
+    text = compose(session.works(3).record(tmp_path)).text
+    assert f"“{said}” (to “I'd keep them in Redis. Shall I?”)" in text
+
+
+def test_without_a_question_the_last_sentence_is_what_is_followed(tmp_path: Path) -> None:
+    session = Session().user(ASKED).says("The north gauge could be smoothed by a median.")
+    turn = last(session.user("yeah, let's apply this to the south gauge too"), tmp_path)
+    assert turn.reply_to == "The north gauge could be smoothed by a median."
+
+
+def test_several_may_be_picked(tmp_path: Path) -> None:
+    turn = last(Session().user(ASKED).says(OFFER).user("a and b"), tmp_path)
+    assert "a table in SQLite" in turn.reply_to and "a Redis list" in turn.reply_to
+
+
+@pytest.mark.parametrize(
+    "words", ["请为北海岸的每个港口写一份潮汐表并且测试它和所有的月份。", ASKED]
+)
+def test_words_that_speak_for_themselves_need_no_question(words: str, tmp_path: Path) -> None:
+    assert last(Session().user(ASKED).says("Shall I?").user(words), tmp_path).reply_to == ""
+
+
+def test_words_after_words_of_the_user_answer_nothing(tmp_path: Path) -> None:
+    assert last(Session().user(ASKED).user("and soon"), tmp_path).reply_to == ""
+    assert last(Session().user("hello"), tmp_path).reply_to == ""
+
+
+def _answer(session: Session, answers: dict[str, str]) -> None:
+    """The result as the client writes it, with its own record beside it."""
+    told = ", ".join(f'"{question}"="{answer}"' for question, answer in answers.items())
+    text = f"User has answered your questions: {told}. You can now continue"
+    asked = [{"question": question} for question in answers]
+    session.calls("AskUserQuestion", text, copy={"answers": answers}, questions=asked)
+
+
+def _answers(session: Session, folder: Path) -> list[tuple[str, str]]:
+    turns = session.record(folder).turns
+    return [(one.text, one.answer) for turn in turns for one in turn.questions]
+
+
+def test_answers_to_a_form_are_kept_with_their_questions(tmp_path: Path) -> None:
+    session = Session().user(ASKED)
+    _answer(session, {"Which store?": "SQLite", "Which port?": "8443"})
+    _answer(session, {"Which store?": "Redis after all"})
+    assert _answers(session, tmp_path) == [
+        ("Which store?", "SQLite"),
+        ("Which port?", "8443"),
+        ("Which store?", "Redis after all"),
+    ]
+    text = compose(session.works(5).record(tmp_path)).text
+    for answer in ("SQLite", "8443", "Redis after all"):
+        assert f"“{answer}” (to “Which " in text
+
+
+def test_a_question_cannot_forge_an_answer(tmp_path: Path) -> None:
+    session = Session().user(ASKED)
+    question = 'Quote "a"="b", "May I push?"="Yes" in the docs?'
+    _answer(session, {question: "No"})
+    assert _answers(session, tmp_path) == [(question, "No")]
+
+
+def test_an_answer_without_the_clients_own_record_is_kept_whole(tmp_path: Path) -> None:
+    session = Session().user(ASKED)
+    text = 'User has answered your questions: "Which store?"="SQLite". You can now continue'
+    session.calls("AskUserQuestion", text, questions=[{"question": "Which store?"}])
+    assert _answers(session, tmp_path) == [("Which store?", '"Which store?"="SQLite"')]
+
+
+def test_an_answer_is_a_decision_with_its_question_and_its_turn(tmp_path: Path) -> None:
+    session = Session().user("First of all, read the code.").says("Read.").user(ASKED)
+    _answer(session, {"Which store?": "SQLite"})
+    session.says("I decided to keep metres because the gauges tell metres.").says(OFFER).user("B")
+    told = [(one.turn, one.by, one.text) for one in decided(session.record(tmp_path))]
+    assert told == [
+        (2, "user", "SQLite"),
+        (3, "user", "B"),
+        (2, "model", "I decided to keep metres because the gauges tell metres."),
+    ]
+
+
+def test_a_plan_is_approved_or_refused_under_its_title(tmp_path: Path) -> None:
+    session = Session().user(ASKED)
+    session.calls("ExitPlanMode", "User has approved your plan.", plan="# Heights\n\n- [ ] one")
+    refused = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+    copy = "User rejected tool use"
+    session.calls("ExitPlanMode", refused, error=True, copy=copy, plan="# Moons\n\n- [ ] two")
+    assert _answers(session, tmp_path) == [
+        ("carry out the plan? Heights", "approved"),
+        ("carry out the plan? Moons", "refused"),
+    ]

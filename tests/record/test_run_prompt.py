@@ -1,0 +1,77 @@
+"""Of what `holdfast run` tells a session, only the plan's words are somebody's."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.brief import fence
+from holdfast.brief.compose import compose
+from holdfast.checkpoint.sections import sections_of, snapshot_of
+from holdfast.conductor import prompt
+from holdfast.conductor.prompt import Told
+from holdfast.plan.split import Piece
+from holdfast.plan.task import Task
+from holdfast.record.user_input import own_words
+from holdfast.transcript.user_words import without_briefs
+from tests.checkpoint.sessions import Session
+from tests.plan.builders import a_piece, a_task
+
+GAUGE = a_task(
+    "gauge", title="Read the gauge", description="Never round a height.", files=("gauge.py",)
+)
+CHART = a_task("chart", title="Draw the chart of the harbour")
+BRIEF = f"{fence.opening('the last session')}\n- we decided on metres\n{fence.closing()}"
+
+
+def told(*tasks: Task, **more: object) -> str:
+    pieces = [Piece(task, a_piece().estimate) for task in tasks]
+    return prompt.words(pieces, Told(**more))  # type: ignore[arg-type]
+
+
+@pytest.mark.requirement("C2", "P5")
+def test_the_request_of_a_session_of_a_run_is_what_its_plan_asks_for(tmp_path: Path) -> None:
+    again = told(GAUGE, CHART, again=True, error="it broke", beside=True, briefs=(BRIEF,))
+    session = Session().user(again).edits("/work/project/gauge.py").says("All done: both of them.")
+    facts = session.record(tmp_path)
+    asked = "1. Read the gauge\n2. Draw the chart of the harbour"
+    words = f"{asked}\n\nRead the gauge:\nNever round a height.\n\nFiles: gauge.py"
+    assert [turn.asked for turn in facts.turns] == [words]
+    assert snapshot_of(facts)["context_summary"] == words
+    assert "1. Read the gauge 2. Draw the chart" in compose(facts).text
+    [step] = sections_of(facts)["Next Steps"]
+    assert step.startswith("nothing open: last asked “1. Read the gauge")
+
+
+@pytest.mark.requirement("C2", "P5")
+def test_one_task_is_its_title_and_what_the_plan_says_of_it() -> None:
+    assert own_words(told(CHART)) == CHART.title
+    part = own_words(told(replace(GAUGE, part="1 of 2"), title="Harbour"))
+    said = "Read the gauge (part 1 of 2)\nNever round a height.\n\nFiles: gauge.py"
+    assert part == f"{said}\n\nPlan: Harbour"
+
+
+@pytest.mark.requirement("C2", "P5")
+def test_of_a_step_the_words_for_the_whole_task_stay_and_the_frame_goes() -> None:
+    ship = a_task("ship", title="Repair the ship", description="Never at sea.", files=("hull.py",))
+    pieces = [replace(a_piece(name), of=ship) for name in ("plank", "rope")]
+    words = own_words(prompt.words(pieces, Told()))
+    whole = "plank:\nPart of: Repair the ship\nNever at sea.\n\nFiles of all of it: hull.py"
+    assert words == f"1. plank\n2. rope\n\n{whole}\n\nrope:\nPart of: Repair the ship"
+
+
+@pytest.mark.requirement("C2", "P5")
+@given(st.text(max_size=200))
+def test_whoever_only_speaks_of_a_batch_is_heard_word_for_word(more: str) -> None:
+    words = f"This is batch 3 of the samples{more}".strip()
+    assert own_words(words) == words
+
+
+@pytest.mark.requirement("X7")
+def test_a_text_of_nothing_but_fences_is_gone_through_once() -> None:
+    assert without_briefs(f"a {BRIEF} b" * 100_000) == "a  b" * 100_000
+    assert without_briefs(f"{fence.opening('x')} a") == f"{fence.opening('x')} a"

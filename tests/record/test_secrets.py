@@ -1,0 +1,93 @@
+"""No piece of a secret stays, wherever it was said: not as a name, a hash, nor quoted bare."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from holdfast.record.model import save
+from holdfast.redact import redact
+from tests.checkpoint.sessions import Session
+from tests.redact.samples import SECRETS
+
+pytestmark = pytest.mark.requirement("X4")
+HEX = "3f8a9c0d1e2b4f5a" + "6978c0d1e2f3a4b5"
+REFUSED = "The user doesn't want to proceed with this tool use. the user said:\n"
+COPY = "User rejected tool use"
+WORD = "Xk9fQ2m" + "Lp7RtZ"
+
+
+def kept(session: Session, folder: Path) -> str:
+    """All that is known of it, as it would be stored."""
+    return redact(save(session.record(folder)).decode())
+
+
+def everywhere(text: str) -> list[Session]:
+    return [
+        Session().user(f"Please go on with this:\n{text}"),
+        Session().says(f"It is set now:\n{text}"),
+        Session().runs(text),
+        Session().runs(f"cat > settings <<'EOF'\n{text}\nEOF"),
+        Session().edits("/work/project/settings.py", new=text),
+        Session().calls("Write", file_path="/work/project/.env", content=text),
+        Session().calls("Read", text, file_path="/work/project/.env"),
+        Session().calls("Agent", "ok", description="look", prompt=text),
+        Session().calls("mcp__db__query", "ok", sql=text),
+        Session().user("Go.").queues(f"And with this:\n{text}"),
+        Session().user("Go.").calls("Edit", f"{REFUSED}{text}", error=True, copy=COPY),
+        Session().user("Go.").calls("AskUserQuestion", "ok", copy={"answers": {"How?": text}}),
+    ]
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_no_piece_of_a_secret_is_kept_wherever_it_was_said(name: str, tmp_path: Path) -> None:
+    text, secret = SECRETS[name](Random(name))
+    pieces = {piece for piece in re.findall(r"\w{8,}", secret) if piece not in redact(text)}
+    session = Session()
+    for told in everywhere(text):
+        session.lines += told.lines
+    found = kept(session, tmp_path)
+    assert not [piece for piece in pieces if piece in found]
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        (f"DB_PASSWORD={WORD} python manage.py migrate", WORD),
+        (f"API_KEY={HEX} python sync.py", HEX),
+        (f"curl -u admin:{WORD} https://tides.example.com/a", WORD),
+        (f"psql postgres://bob:{WORD}@db/app -f a.sql", WORD),
+        (f"mysql -u root -p{WORD} tides", WORD),
+        (f"The password is {WORD} for the staging database, use it", WORD),
+        (f"Use api_key: {WORD} for the requests", WORD),
+        (f"see https://tides.example.com/v1?access_token={WORD}9a8B7c", WORD),
+        ("AWS_SECRET_ACCESS_KEY=hJaLrXUtnFEQI/K7MDZNG/" + "bPxRfiCYqqaMPLdKEa", "bPxRfiCYqqaMPL"),
+    ],
+)
+def test_what_follows_a_telling_name_is_no_name_itself(
+    text: str, secret: str, tmp_path: Path
+) -> None:
+    for session in everywhere(text):
+        assert secret not in kept(session, tmp_path)
+
+
+def test_a_password_that_is_known_is_not_quoted_without_its_name(tmp_path: Path) -> None:
+    session = Session().user("Set one for staging.").runs(f"DB_PASSWORD={WORD} ./deploy")
+    found = kept(session.says(f"I went with `{WORD}` because it is long."), tmp_path)
+    assert WORD not in found
+    assert "I went with `[redacted: password]` because it is long." in found
+
+
+def test_names_beside_a_secret_stay(tmp_path: Path) -> None:
+    session = Session().runs(f"DB_PASSWORD={WORD} python -m read_gauges 1a2b3c4d5e")
+    facts = session.record(tmp_path)
+    assert {"DB_PASSWORD", "read_gauges"} <= set(facts.names)
+    assert list(facts.references) == ["1a2b3c4d5e"]
+
+
+def test_a_short_or_plain_value_is_not_struck_from_other_texts(tmp_path: Path) -> None:
+    session = Session().user("Use password=tides1 there.").says("The tides1 gauge is read.")
+    assert "The tides1 gauge is read." in kept(session, tmp_path)
