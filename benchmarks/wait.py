@@ -55,7 +55,7 @@ def measure(binary: Path) -> dict[str, float]:
 
 def rows(binary: Path | None = None) -> Iterator[tuple[str, str, str]]:
     """The figures for the table, or the reason why there are none."""
-    binary = binary or _newest_client()
+    binary = binary or newest_client()
     if binary is None:
         yield "wait added", "skipped: the real client is not here (make client)", ""
         return
@@ -85,7 +85,8 @@ def _rounds_ms(binary: Path, settings: Mapping[str, Any], patient: bool) -> list
     ]
 
 
-def _newest_client() -> Path | None:
+def newest_client() -> Path | None:
+    """The newest client that `make client` has fetched."""
     found = _CACHE.glob("*/node_modules/@anthropic-ai/claude-code-*/claude")
     return max(found, key=lambda path: path.stat().st_mtime, default=None)
 

@@ -1,0 +1,115 @@
+"""The sessions of one seed: with Holdfast and without, with poor summaries and with lying ones."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from benchmarks.endurance import score
+from benchmarks.endurance.score import Judged, Seen, Shown
+from benchmarks.endurance.session import Ran, run_session
+from benchmarks.endurance.story import Story, tell
+from benchmarks.endurance.summaries import Lie, lies_for
+
+WITH_HOLDFAST, CLIENT_ALONE = "Holdfast", "client alone"
+SIDES = (WITH_HOLDFAST, CLIENT_ALONE)
+
+
+@dataclass(frozen=True)
+class Result:
+    """What one session showed: `seen` and `shown` with poor summaries, `judged` with lying ones."""
+
+    seed: int
+    side: str
+    seen: tuple[Seen, ...] = ()
+    shown: tuple[Shown, ...] = ()
+    judged: tuple[Judged, ...] = ()
+    seconds: float = 0.0
+    faults: tuple[str, ...] = ()
+
+
+def measure(
+    binary: Path,
+    seeds: Sequence[int],
+    *,
+    windows: int,
+    sides: Sequence[str] = SIDES,
+    lies: bool = True,
+    keep: Path | None = None,
+    jobs: int = 1,
+) -> list[Result]:
+    """All sessions asked for; raises SessionFailed if one leaves its story."""
+
+    def one(seed: int, side: str, lying: bool) -> Result:
+        return _session(binary, seed, side, lying, windows, keep)
+
+    wanted = [
+        (seed, side, lying)
+        for seed in seeds
+        for side in sides
+        for lying in ((False, True) if lies else (False,))
+    ]
+    with ThreadPoolExecutor(max_workers=jobs) as pool:
+        playing = [pool.submit(one, *words) for words in wanted]
+        try:
+            return [session.result() for session in playing]
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)  # the others would take minutes
+            raise
+
+
+def _session(
+    binary: Path, seed: int, side: str, lying: bool, windows: int, keep: Path | None
+) -> Result:
+    story = tell(seed, windows)
+    lies = lies_for(story.facts, windows, seed) if lying else []
+    with tempfile.TemporaryDirectory(
+        prefix="holdfast-endurance-", ignore_cleanup_errors=True
+    ) as folder:
+        ran = run_session(binary, Path(folder), story, lies, with_holdfast=side == WITH_HOLDFAST)
+    result = _scored(seed, side, story, ran, lies)
+    if keep is not None:
+        name = f"seed-{seed}-{side.replace(' ', '-')}-{'lying' if lying else 'poor'}"
+        _keep(keep / name, story, ran, result)
+    return result
+
+
+def _scored(seed: int, side: str, story: Story, ran: Ran, lies: Sequence[Lie]) -> Result:
+    plain = Result(seed, side, seconds=ran.seconds, faults=ran.faults)
+    if lies:
+        return replace(plain, judged=tuple(score.judge_lies(story, ran, lies)))
+    score.check_planted(story, ran)
+    seen, shown = score.kept(story, ran), score.shown_open(story, ran)
+    return replace(plain, seen=tuple(seen), shown=tuple(shown))
+
+
+def _keep(folder: Path, story: Story, ran: Ran, result: Result) -> None:
+    """Every request without the tools' definitions, what was scored as text, and the verdicts."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for request in ran.requests:
+        body = {name: value for name, value in request.body.items() if name != "tools"}
+        text = json.dumps(body, ensure_ascii=False, indent=1)
+        (folder / f"{request.number:03d}-{request.kind}.json").write_text(text)
+    for compaction in range(1, len(story.windows) + 1):
+        last = score.scored_requests(story, ran, compaction)[-1]
+        (folder / f"after-{compaction:02d}.txt").write_text("\n".join(score.given(last)))
+    (folder / "verdicts.txt").write_text("\n".join(verdicts(result)) + "\n")
+
+
+def verdicts(result: Result) -> Iterator[str]:
+    """One line for each miss, each false open item and each lie."""
+    for seen in result.seen:
+        if not seen.kept:
+            keys = ", ".join(seen.fact.keys)
+            yield f"LOST after {seen.compaction}, age {seen.age}: {seen.fact.name}: {keys}"
+    for shown in result.shown:
+        if shown.line:
+            yield f"FALSELY OPEN after {shown.compaction}: {shown.fact.name}: {shown.line}"
+    for judged in result.judged:
+        found = judged.contradicted and f"CONTRADICTED by {judged.contradicted}"
+        found = found or (judged.shown_open and f"ONLY SHOWN OPEN by {judged.shown_open}")
+        yield f"LIE after {judged.lie.compaction}: {judged.lie.says} -> {found or 'UNANSWERED'}"

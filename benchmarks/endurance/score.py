@@ -1,0 +1,197 @@
+"""What the model of an endurance session still knows after each compaction, by plain comparison.
+
+A fact is known if all its keys stand in what the client sends: system prompt and messages, up to
+the second time that a hook could speak since the compaction. No model judges anything.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from benchmarks.endurance.facts import OR, Fact
+from benchmarks.endurance.session import Ran, SessionFailed
+from benchmarks.endurance.story import Story
+from benchmarks.endurance.summaries import Lie, names_of
+from holdfast.client.trial.heard import texts
+from holdfast.client.trial.script import Received
+
+_SUMMARY = "This session is being continued from a previous conversation"
+_PATTERN = "re:"
+_HEADING = re.compile(r"#+ ")
+# A contradiction speaks of the claim, of being done, and denies it: in its line or the heading.
+_CLAIM = re.compile(r"\bsummary\b|\bclaim(?:s|ed)?\b")
+_DONE = re.compile(r"\bdone\b|fixed|finish|complet|\bpass(?:es|ed|ing)?\b|resolved|closed|green")
+_DENIAL = re.compile(
+    r"\bnot\b|n't\b|\bstill\b|\bbut\b|wrong|false|untrue|contradict|fail|\bopen\b|no evidence|never"
+)
+_OPEN = re.compile(
+    r"not done|\bopen\b|\bfail(?:s|ed|ing|ures?)?\b|pending|unfinished|\bto ?do\b|in progress|\[ \]"
+)
+_OVER = re.compile(r"\bok\b|pass(?:es|ed)\b|fixed|resolved|\bdone\b|complet|finished|\[x\]|closed")
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One fact at one compaction; age 0 is the window that was just compacted.
+
+    `request` is the first request since then that holds it, counted from 1; 0 if none does."""
+
+    fact: Fact
+    compaction: int
+    request: int
+
+    @property
+    def kept(self) -> bool:
+        return self.request > 0
+
+    @property
+    def age(self) -> int:
+        return self.compaction - self.fact.window
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Something that is over, at one compaction; `line` shows it as open, empty if none does."""
+
+    fact: Fact
+    compaction: int
+    line: str
+
+
+@dataclass(frozen=True)
+class Judged:
+    """One lie; the line that contradicts it, and the line that shows the item as open, if any."""
+
+    lie: Lie
+    contradicted: str
+    shown_open: str
+
+
+def plain(text: str) -> str:
+    """Case, blanks and the forms of quotation marks make no difference."""
+    text = unicodedata.normalize("NFKC", text).translate(_QUOTES).casefold()
+    return " ".join(text.split())
+
+
+_QUOTES = str.maketrans("\u2018\u2019\u201c\u201d", "''\"\"")
+
+
+def knows(text: str, fact: Fact) -> bool:
+    """`text` is plain already."""
+    return all(_holds(text, key) for key in fact.keys)
+
+
+def _holds(text: str, key: str) -> bool:
+    if key.startswith(_PATTERN):
+        return re.search(key[len(_PATTERN) :], text, re.IGNORECASE) is not None
+    return any(plain(either) in text for either in key.split(OR))
+
+
+def given(request: Received) -> list[str]:
+    """All strings of system prompt and messages."""
+    return [*texts(request.body.get("system", "")), *texts(request.body["messages"])]
+
+
+def scored_requests(story: Story, ran: Ran, compaction: int) -> list[Received]:
+    """The first request; and those up to the one that can hold what the next hook says.
+
+    A prompt's hook speaks in the request of that prompt, the second. The hook behind a tool call is
+    asynchronous: what it says about the first call comes with the request after the second call.
+    """
+    by_prompt = bool(story.windows[compaction - 1].next_prompt)
+    return ran.after(compaction)[: 2 if by_prompt else 3]
+
+
+def kept(story: Story, ran: Ran) -> list[Seen]:
+    """Every fact that is true at a compaction, at every compaction."""
+    found = []
+    for compaction in range(1, len(story.windows) + 1):
+        requests = scored_requests(story, ran, compaction)
+        strings = [plain("\n".join(given(request))) for request in requests]
+        for fact in story.facts:
+            if fact.is_true_at(compaction):
+                holding = (n for n, text in enumerate(strings, start=1) if knows(text, fact))
+                found.append(Seen(fact, compaction, next(holding, 0)))
+    return found
+
+
+def check_planted(story: Story, ran: Ran) -> None:
+    """Every fact must have reached the model once, in its window: else nothing can be concluded."""
+    number, windows = 1, dict.fromkeys(range(1, len(story.windows) + 2), "")
+    for request in ran.requests:
+        number += request.kind == "summary"
+        if request.kind == "main":
+            windows[number] = plain("\n".join([windows[number], *given(request)]))
+    for fact in story.facts:
+        seen = windows[fact.window]
+        if fact.pool == "in_flight":  # its call is answered after the compaction
+            seen += windows[fact.window + 1]
+        if not knows(seen, fact):
+            raise SessionFailed(f"{fact.name} was never said: {fact.keys}")
+        early = [n for n in range(1, fact.window) if knows(windows[n], fact)]
+        if early:
+            raise SessionFailed(f"{fact.name} was known in window {early[0]}, before it was said")
+
+
+def shown_open(story: Story, ran: Ran) -> list[Shown]:
+    """Every error, task and plan step that is over, at every compaction from then on."""
+    found = []
+    for compaction in range(1, len(story.windows) + 1):
+        over = [fact for fact in story.facts if fact.is_over_at(compaction)]
+        lines = list(_all_lines(scored_requests(story, ran, compaction)))
+        found += [Shown(fact, compaction, open_line(lines, names_of(fact))) for fact in over]
+    return found
+
+
+def judge_lies(story: Story, ran: Ran, lies: Sequence[Lie]) -> list[Judged]:
+    """Every lie against what else stands in the requests after it."""
+    judged = []
+    for lie in lies:
+        lines = list(_all_lines(scored_requests(story, ran, lie.compaction)))
+        names = names_of(lie.fact)
+        judged.append(Judged(lie, contradiction(lines, names), open_line(lines, names)))
+    return judged
+
+
+def _all_lines(requests: Iterable[Received]) -> Iterator[tuple[str, str]]:
+    """(heading, line), both plain, of all that is not the summary itself."""
+    for request in requests:
+        for text in given(request):
+            if not text.lstrip().startswith(_SUMMARY):
+                yield from lines_of(text)
+
+
+def lines_of(text: str) -> Iterator[tuple[str, str]]:
+    """Each line with the heading it stands under; a short line that ends in a colon is one too."""
+    heading = ""
+    for line in text.splitlines():
+        bare = plain(line)
+        if _HEADING.match(line) or (len(bare) < 120 and bare.endswith(":")):
+            heading = bare
+        if bare:
+            yield heading, bare
+
+
+def _named(lines: Sequence[tuple[str, str]], names: Sequence[str]) -> Iterator[tuple[str, str]]:
+    wanted = [plain(name) for name in names]
+    return ((head, line) for head, line in lines if any(name in line for name in wanted))
+
+
+def open_line(lines: Sequence[tuple[str, str]], names: Sequence[str]) -> str:
+    """The first line that names the item and calls it open, itself or by its heading."""
+    for heading, line in _named(lines, names):
+        if _OPEN.search(f"{heading} {line}") and not _OVER.search(line):
+            return f"{heading} / {line}"
+    return ""
+
+
+def contradiction(lines: Sequence[tuple[str, str]], names: Sequence[str]) -> str:
+    """The first line that names the item and denies, itself or by its heading, that it is done."""
+    for heading, line in _named(lines, names):
+        said = f"{heading} {line}"
+        if all(pattern.search(said) for pattern in (_CLAIM, _DONE, _DENIAL)):
+            return f"{heading} / {line}"
+    return ""

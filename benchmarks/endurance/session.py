@@ -1,0 +1,304 @@
+"""One endurance session in the real client: a user at its input, a scripted model behind its API.
+
+The client runs headless with stream-json on both sides, so that one process takes all prompts. What
+is typed while the model works is written before the scripted answer leaves; questions and refused
+calls are answered through the permission prompt of that protocol, with the words that the
+terminal uses.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from benchmarks.endurance import workplace
+from benchmarks.endurance.story import AFTER, Stage, Story
+from benchmarks.endurance.summaries import Lie, summary
+from holdfast.client.trial.heard import texts
+from holdfast.client.trial.home import notes_folder, prepare_home, trial_environment
+from holdfast.client.trial.namespace import confined
+from holdfast.client.trial.patience import Patience
+from holdfast.client.trial.script import Answer, Received, Step, ToolCall, bash, usage_of
+from holdfast.client.trial.scripted_api import ScriptedApi
+
+MODEL = "claude-sonnet-4-6"  # compacts at 167,000 of 200,000
+FIRST, LAST, OVER = 24_000, 152_000, 169_000  # what the model reports as used in each window
+MOST_SECONDS = 900.0
+SILENCE_SECONDS = 90.0
+_TOOLS = "Bash,Read,Write,Edit,Agent,TaskCreate,TaskUpdate"
+_REFUSED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was "
+    "a file edit, the new_string was NOT written to the file). To tell you how to proceed, the "
+    "user said:\n"
+)
+
+
+class SessionFailed(RuntimeError):
+    """The session did not go as written, so its figures would mean nothing."""
+
+
+@dataclass(frozen=True)
+class Ran:
+    """What the API was asked, in order, and what the client held against our hooks."""
+
+    requests: tuple[Received, ...]
+    faults: tuple[str, ...]
+    seconds: float
+
+    def after(self, compaction: int) -> list[Received]:
+        """The main requests from this compaction to the next."""
+        found, number = [], 0
+        for request in self.requests:
+            number += request.kind == "summary"
+            if number == compaction and request.kind == "main":
+                found.append(request)
+        return found
+
+
+@dataclass(frozen=True)
+class _Beat:
+    """One answer of the scripted model."""
+
+    says: str
+    call: ToolCall | None
+    typed: str
+    used_tokens: int
+
+
+def run_session(
+    binary: Path, folder: Path, story: Story, lies: Sequence[Lie], *, with_holdfast: bool
+) -> Ran:
+    """Play the whole story; raises SessionFailed if the client leaves it."""
+    home, project = folder / "home", folder / "project"
+    programs = workplace.build(folder, project, story.stage)
+    ask = [f"Bash({command})" for command in story.stage.refusals]
+    prepare_home(home, project, {"permissions": {"ask": ask}})
+    environment = trial_environment(home, {"PATH": f"{programs}:{os.environ['PATH']}"})
+    if with_holdfast:
+        _install(project, environment)
+    started = time.monotonic()
+    play = _Play(story, lies, project)
+    with ExitStack() as stack:
+        api = play.run(stack, binary, folder, environment)
+    _check(play, api, len(story.windows))
+    return Ran(tuple(api.received), tuple(play.faults), time.monotonic() - started)
+
+
+def _install(project: Path, environment: Mapping[str, str]) -> None:
+    subprocess.run(
+        [sys.executable, "-m", "holdfast.cli", "install", "--yes"],
+        cwd=project,
+        env=dict(environment),
+        check=True,
+        capture_output=True,
+    )
+
+
+def _check(play: _Play, api: ScriptedApi, windows: int) -> None:
+    compacted = sum(request.kind == "summary" for request in api.received)
+    wrong = [
+        f"{play.left} answers were never asked for" if play.left else "",
+        f"{compacted} compactions instead of {windows}" if compacted != windows else "",
+        f"{play.unasked} answers were asked for beyond the story" if play.unasked else "",
+        *play.errors,
+    ]
+    if any(wrong):
+        raise SessionFailed("; ".join(filter(None, wrong)))
+
+
+class _Play:
+    """The user's side and the model's side of one session."""
+
+    def __init__(self, story: Story, lies: Sequence[Lie], project: Path) -> None:
+        self._stage, self._lies, self._project = story.stage, lies, project
+        self._prompts, self._beats = _flat(story)
+        self._summaries = 0
+        self._tasks: list[str] = []
+        self._revisions = dict.fromkeys(story.stage.files, 0)
+        self._keys = -1
+        self._said = threading.Lock()
+        self.faults: list[str] = []
+        self.errors: list[str] = []
+        self.unasked = 0
+
+    @property
+    def left(self) -> int:
+        return len(self._beats)
+
+    def run(
+        self, stack: ExitStack, binary: Path, folder: Path, environment: Mapping[str, str]
+    ) -> ScriptedApi:
+        """Start the client, type each prompt when the turn before it has ended, and close."""
+        typed = folder / "typed"
+        os.mkfifo(typed)
+        self._keys = os.open(typed, os.O_RDWR)
+        stack.callback(os.close, self._keys)
+        reading, writing = os.pipe()
+        events: queue.Queue[dict[str, Any] | None] = queue.Queue()
+        debug = notes_folder(folder / "home") / "debug"
+        with os.fdopen(writing, "wb") as stdout, (folder / "stderr").open("wb") as stderr:
+            client = stack.enter_context(
+                confined(
+                    _command(binary, typed, debug),
+                    folder=self._project,
+                    environment=environment,
+                    stdout=stdout,
+                    stderr=stderr,
+                )
+            )
+        patience = Patience(client.process.pid)
+        api = ScriptedApi(self._answer, listener=client.listener, before_answer=patience)
+        stack.enter_context(api)
+        threading.Thread(target=_read, args=(reading, events), daemon=True).start()
+        self._type_all(events)
+        return api
+
+    def _type_all(self, events: queue.Queue[dict[str, Any] | None]) -> None:
+        until = time.monotonic() + MOST_SECONDS
+        prompts = iter(self._prompts)
+        self._say(next(prompts))
+        while time.monotonic() < until:
+            try:
+                event = events.get(timeout=SILENCE_SECONDS)
+            except queue.Empty:
+                break
+            if event is None:
+                self.errors.append("the client ended by itself")
+                return
+            self._note(event)
+            if event.get("type") == "result":
+                if event.get("is_error"):
+                    self.errors.append(f"a turn ended with {str(event.get('result'))[:200]}")
+                prompt = next(prompts, None)
+                if prompt is None:
+                    return
+                self._say(prompt)
+        self.errors.append("the client went silent or took too long")
+
+    def _note(self, event: Mapping[str, Any]) -> None:
+        if event.get("type") == "control_request":
+            self._send(_permission(event, self._stage))
+        elif event.get("subtype") == "hook_response" and event.get("outcome") != "success":
+            self.faults.append(f"{event.get('hook_name')}: {event.get('stderr')}")
+
+    def _say(self, words: str) -> None:
+        message = {"role": "user", "content": words}
+        self._send({"type": "user", "message": message, "session_id": ""})
+
+    def _send(self, value: Mapping[str, Any]) -> None:
+        with self._said:
+            os.write(self._keys, json.dumps(value).encode() + b"\n")
+
+    def _answer(self, request: Received) -> Step:
+        if request.kind == "summary":
+            self._summaries += 1
+            text = summary(self._summaries, self._lies)
+            return Answer(text, usage=usage_of(3_000, output_tokens=200))
+        if request.kind == "agent":
+            return Answer(self._finding(request), usage=usage_of(6_000))
+        if request.kind == "side":
+            return Answer("Fine.", usage=usage_of(1_000))
+        return self._next()
+
+    def _next(self) -> Answer:
+        if not self._beats:
+            self.unasked += 1
+            return Answer("Done.", usage=usage_of(FIRST))
+        beat = self._beats.pop(0)
+        if beat.typed:
+            self._say(beat.typed)
+        calls = (self._played(beat.call),) if beat.call else ()
+        return Answer(beat.says, calls, usage_of(beat.used_tokens))
+
+    def _finding(self, request: Received) -> str:
+        asked = "\n".join(texts(request.body["messages"]))
+        found = self._stage.findings.items()
+        return next((returns for task, returns in found if task in asked), "Nothing found.")
+
+    def _played(self, call: ToolCall) -> ToolCall:
+        """Fill in what is known only now: whole paths, the line as it stands, the task's number."""
+        given = dict(call.arguments)
+        if call.name == "TaskCreate":
+            self._tasks.append(str(given["subject"]))
+        if call.name == "TaskUpdate":
+            given["taskId"] = str(self._tasks.index(str(given["taskId"])) + 1)
+        if call.name == "Edit":
+            path = str(given["file_path"])
+            self._revisions[path] += 1
+            now = self._revisions[path]
+            given |= {"old_string": f"revision {now - 1}.", "new_string": f"revision {now}."}
+        if "file_path" in given:
+            given["file_path"] = str(self._project / str(given["file_path"]))
+        return ToolCall(call.name, given)
+
+
+def _flat(story: Story) -> tuple[list[str], list[_Beat]]:
+    """All prompts, and all answers with the usage that fills each window once."""
+    prompts: list[str] = []
+    windows: list[list[tuple[str, ToolCall | None, str]]] = [[]]
+    for window in story.windows:
+        for turn in window.turns:
+            prompts.append(turn.prompt)
+            for number, step in enumerate(turn.steps, start=1):
+                windows[-1].append((step.says, step.call, step.typed))
+                if turn is window.turns[-1] and number == window.full_after:
+                    windows.append([])
+            windows[-1].append((turn.closes, None, ""))
+        if window.next_prompt:
+            prompts.append(window.next_prompt)
+            windows[-1] += [("", bash(AFTER[0]), ""), ("Continuing.", None, "")]
+    return prompts, list(_beats(windows))
+
+
+def _beats(windows: Sequence[Sequence[tuple[str, ToolCall | None, str]]]) -> Iterator[_Beat]:
+    for place, answers in enumerate(windows):
+        full = place + 1 < len(windows)
+        for number, answer in enumerate(answers):
+            used = FIRST + (LAST - FIRST) * number // max(len(answers), 20)
+            over = full and number + 1 == len(answers)
+            yield _Beat(*answer, used_tokens=OVER if over else used)
+
+
+def _command(binary: Path, typed: Path, debug: Path) -> list[str]:
+    return [
+        *("/bin/sh", "-c", f'exec "$@" <{typed}', "sh", str(binary.resolve()), "-p"),
+        *("--input-format", "stream-json", "--output-format", "stream-json", "--verbose"),
+        *("--include-hook-events", "--model", MODEL, "--debug-file", str(debug)),
+        *("--allowedTools", _TOOLS, "--permission-prompt-tool", "stdio"),
+    ]
+
+
+def _permission(event: Mapping[str, Any], stage: Stage) -> dict[str, Any]:
+    """What the user answers: an option or own words, or a refusal with words."""
+    asked = event["request"]
+    given = asked.get("input", {})
+    if asked.get("tool_name") == "AskUserQuestion":
+        answers = {one["question"]: stage.answers[one["question"]] for one in given["questions"]}
+        answer = {"behavior": "allow", "updatedInput": {**given, "answers": answers}}
+    else:
+        words = stage.refusals.get(given.get("command", ""), "no")
+        answer = {"behavior": "deny", "message": _REFUSED + words}
+    inner = {"subtype": "success", "request_id": event["request_id"], "response": answer}
+    return {"type": "control_response", "response": inner}
+
+
+def _read(descriptor: int, events: queue.Queue[dict[str, Any] | None]) -> None:
+    with os.fdopen(descriptor, "rb") as lines:
+        for line in lines:
+            try:
+                event = json.loads(line)
+            except ValueError:
+                continue
+            if isinstance(event, dict):
+                events.put(event)
+    events.put(None)

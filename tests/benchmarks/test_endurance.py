@@ -1,0 +1,92 @@
+"""The endurance session: its story is sound, and its scoring can fail."""
+
+from __future__ import annotations
+
+import pytest
+from benchmarks.endurance.facts import Fact, choose, pools
+from benchmarks.endurance.failures import command_of, failing_output
+from benchmarks.endurance.score import contradiction, knows, lines_of, open_line, plain
+from benchmarks.endurance.story import tell
+from benchmarks.endurance.summaries import lies_for
+
+SEEDS = (1, 2, 3)
+WINDOWS = 10
+NAMES = ("go test ./berth", "TestBerthLockTimesOut")
+
+
+def _a_fact(*keys: str) -> Fact:
+    return Fact("rule", 0, 1, keys, {})
+
+
+def _lines(text: str) -> list[tuple[str, str]]:
+    return list(lines_of(text))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_same_seed_tells_the_same_story_and_another_seed_another(seed: int) -> None:
+    assert tell(seed, WINDOWS) == tell(seed, WINDOWS)
+    assert tell(seed, WINDOWS).windows != tell(seed + 1, WINDOWS).windows
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_a_window_has_some_ten_facts_and_some_two_dozen_answers(seed: int) -> None:
+    story = tell(seed, WINDOWS)
+    assert 95 <= len(story.facts) <= 110
+    answers = [sum(1 + len(turn.steps) for turn in window.turns) for window in story.windows]
+    assert min(answers) >= 15
+    assert max(answers) <= 36
+
+
+def test_no_two_failures_share_a_command() -> None:
+    commands = [command_of(about) for about in pools()["failure"]]
+    assert len(set(commands)) == len(commands)
+
+
+def test_a_failing_command_prints_what_identifies_it() -> None:
+    for about in pools()["failure"]:
+        printed = plain(f"{command_of(about)}\n{failing_output(about)}")
+        assert knows(printed, _a_fact(*about["keys"])), about
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_lies_of_a_session_are_twenty_each_about_something_that_is_open(seed: int) -> None:
+    lies = lies_for(choose(seed, WINDOWS), WINDOWS, seed)
+    assert len(lies) == 20
+    assert len({lie.fact.name for lie in lies}) == 20
+    assert all(lie.fact.is_true_at(lie.compaction) for lie in lies)
+
+
+def test_a_fact_is_known_only_where_all_its_keys_stand() -> None:
+    fact = _a_fact("ring buffer at 512", "re:L2.{0,10}gateway")
+    assert knows(plain("The Ring\n  buffer at 512: L2 of the gateway"), fact)
+    assert not knows(plain("The ring buffer at 512 entries"), fact)
+    assert not knows(plain("The ring buffer at 512: the L2 cache of that small gateway"), fact)
+
+
+def test_an_item_listed_under_an_open_heading_is_shown_as_open() -> None:
+    listed = "## Failed when last run\n- `go test ./berth`\n## Commands\n- `make lint` ok"
+    assert open_line(_lines(listed), NAMES)
+    assert not open_line(_lines(listed), ["make lint"])
+
+
+def test_a_fixed_item_that_is_said_to_be_fixed_is_not_shown_as_open() -> None:
+    fixed = "## Fixed\n- `go test ./berth` passes again; it had said: gate still open"
+    assert not open_line(_lines(fixed), NAMES)
+    assert not open_line(_lines("## Said earlier\n- “look at TestBerthLockTimesOut”"), NAMES)
+
+
+def test_a_contradiction_names_the_item_and_denies_the_claim() -> None:
+    inline = "- the summary says “fixed”, but `go test ./berth` last failed"
+    below = "## The summary calls done what is not\n- TestBerthLockTimesOut: lock held for 31s"
+    for said in (inline, below):
+        assert contradiction(_lines(said), NAMES)
+        assert not contradiction(_lines(said), ["go test ./feed"])
+
+
+def test_merely_listing_an_item_contradicts_nothing() -> None:
+    for said in (
+        "## Failed when last run\n- `go test ./berth`",
+        "## Not in the summary\n- `go test ./berth`",
+        "the summary says that `go test ./berth` is fixed",
+    ):
+        assert not contradiction(_lines(said), NAMES)

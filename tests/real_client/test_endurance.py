@@ -1,0 +1,53 @@
+"""A short endurance session in the real client: the harness works, and its scoring can fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from benchmarks.endurance.measure import CLIENT_ALONE, WITH_HOLDFAST, Result, measure
+
+# Three sessions of two windows, some 50 answers each.
+pytestmark = [pytest.mark.real_client, pytest.mark.slow, pytest.mark.timeout(600)]
+
+
+class Played(NamedTuple):
+    ours: Result
+    lied_to: Result
+    alone: Result
+
+
+@pytest.fixture(scope="module")
+def played(binary: Path) -> Played:
+    """One seed; whatever was not said as written, or said too early, raises."""
+    ours, lied_to = measure(binary, [1], windows=2, sides=[WITH_HOLDFAST], jobs=2)
+    [alone] = measure(binary, [1], windows=2, sides=[CLIENT_ALONE], lies=False)
+    return Played(ours, lied_to, alone)
+
+
+def _kept(result: Result) -> int:
+    return sum(seen.kept for seen in result.seen)
+
+
+@pytest.mark.requirement("X1")
+def test_the_hooks_pass_without_a_fault(played: Played) -> None:
+    assert played.ours.faults == played.lied_to.faults == ()
+
+
+@pytest.mark.requirement("B2")
+def test_the_client_alone_keeps_less(played: Played) -> None:
+    assert len(played.alone.seen) == len(played.ours.seen) > 20
+    assert _kept(played.alone) < _kept(played.ours)
+
+
+def test_the_client_alone_loses_every_rule_and_every_request_in_flight(played: Played) -> None:
+    kinds = ("rules", "corrections", "step in flight")
+    said = [seen for seen in played.alone.seen if seen.fact.kind in kinds]
+    assert {seen.fact.kind for seen in said} == set(kinds)
+    assert not any(seen.kept for seen in said)
+
+
+def test_every_lie_is_judged(played: Played) -> None:
+    assert len(played.lied_to.judged) == 4
+    assert played.lied_to.seen == ()
