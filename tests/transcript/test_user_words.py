@@ -70,6 +70,10 @@ def test_commands_shell_lines_and_interruptions_are_told_apart(text: str, words:
         "Strip `<teammate-message>a</teammate-message>` from the log, please.",
         "<ide_opened_file> should be stripped from prompts",
         "a <task-notification> tag without an end",
+        "<task-notification> handling is broken: fix it",
+        "Fix the feed:\n<channel>\n<title>x</title>\n</channel>\nand run make",
+        "why does <system-reminder> show up and never log </system-reminder> here",
+        "Operation stopped by hook appears in the log, why?",
         "<div>\n<system>\n</div> renders wrongly",
     ],
 )
