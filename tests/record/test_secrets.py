@@ -8,7 +8,8 @@ from random import Random
 
 import pytest
 
-from holdfast.record.model import save
+from holdfast.record import read_record
+from holdfast.record.model import load, save
 from holdfast.redact import redact
 from tests.checkpoint.sessions import Session
 from tests.redact.samples import SECRETS
@@ -91,3 +92,28 @@ def test_names_beside_a_secret_stay(tmp_path: Path) -> None:
 def test_a_short_or_plain_value_is_not_struck_from_other_texts(tmp_path: Path) -> None:
     session = Session().user("Use password=tides1 there.").says("The tides1 gauge is read.")
     assert "The tides1 gauge is read." in kept(session, tmp_path)
+
+
+def _told_by(value: str) -> list[Session]:
+    """Ways a user may tell a secret that are no plain prompts."""
+    told = f"my password: {value}"
+    form = {"answers": {"Which pass?": told}}
+    text = f'User has answered your questions: "Which pass?"="{told}". You can now continue'
+    return [
+        Session().user("Go.").calls("AskUserQuestion", text, copy=form),
+        Session().user("Go.").queues(told).works(1),
+        Session().user("Go.").calls("Edit", f"{REFUSED}{told}", error=True, copy=COPY),
+        Session().user(f"{'x y z ' * 3000}\n{told}"),
+    ]
+
+
+@pytest.mark.parametrize("number", range(4))
+def test_a_secret_the_user_told_is_known_when_it_is_quoted_bare_later(
+    number: int, tmp_path: Path
+) -> None:
+    value = "Qz81mm" + "TT02kd"
+    session = _told_by(value)[number]
+    first = load(redact(save(session.record(tmp_path)).decode()).encode())
+    path = session.says(f"I go with {value} for the login, as it works.").written(tmp_path)
+    assert value not in save(read_record(path)).decode(), "read at once"
+    assert value not in save(read_record(path, state=first)).decode(), "read on"

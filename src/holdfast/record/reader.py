@@ -191,6 +191,8 @@ class RecordReader:
                 call = results.come_back(self.record, entry, block, place)
                 if self.record.turns[-1:] != last:
                     self._hear(self.record.turns[-1].asked)  # the user refused, with words
+                if call is not None and call.tool == results.ASKED:
+                    self._hear(block.text)  # answers are the user's words too
                 if call is not None and call.tool == "Read" and call.what and not block.is_error:
                     if manifests.is_manifest(call.what):
                         manifests.note(self.record, call.what, block.text)

@@ -31,7 +31,7 @@ MOST_ANSWERS = 20
 LONGEST_REFUSED = 200
 COPY_BYTES = 400_000  # of a line that tells an edit; a longer one tells no ranges
 _EDITS = frozenset({"Edit", "MultiEdit", "Write"})
-_ASKED = "AskUserQuestion"
+ASKED = "AskUserQuestion"
 _START, _COUNT = b'"newStart":', b',"newLines":'
 _NOT_RUN = (
     "doesn't want to proceed",
@@ -71,7 +71,7 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
         agents.notified(record, block.text[:REPORT_CHARS])
     elif tool == "TaskCreate" and not block.is_error:
         tasks.created(record, call.what, block.text[:80], place)
-    elif tool == _ASKED and not block.is_error:
+    elif tool == ASKED and not block.is_error:
         _answered(record, call, entry, block.text[:2000], place)
     elif tool == "ExitPlanMode" and not block.is_error:
         turns.answered(record, calls.PLAN_ASKED + call.what, "approved", place)
@@ -178,13 +178,19 @@ def _answered(record: Record, call: Call, entry: Result, text: str, place: Place
     quotes."""
     found = decoded(entry.tool_use_result)
     answers = found.get("answers") if isinstance(found, dict) else None
-    if not isinstance(answers, dict):
+    pairs = list(answers.items())[:MOST_ANSWERS] if isinstance(answers, dict) else []
+    usable = [(question, words) for question, answer in pairs if (words := _chosen(answer))]
+    for question, words in usable:
+        turns.answered(record, question, words, place)
+    if not usable:
         words = text.partition(":")[2].partition(". You can now")[0].strip() or text.strip()
         turns.answered(record, call.what, words, place)
-        return
-    for question, answer in list(answers.items())[:MOST_ANSWERS]:
-        if isinstance(answer, str) and answer.strip():
-            turns.answered(record, question, answer.strip(), place)
+
+
+def _chosen(answer: object) -> str:
+    """One answer, or several that were ticked."""
+    some = answer if isinstance(answer, list) else [answer]
+    return ", ".join(one.strip() for one in some if isinstance(one, str)).strip()
 
 
 def is_rejection(data: bytes) -> bool:

@@ -14,12 +14,26 @@ from typing import Any
 
 import msgspec
 
+from holdfast.record import turns
 from holdfast.record.lazy import Lazy
 from holdfast.record.model import Record
+from holdfast.record.user_input import own_words, queued_words
 from holdfast.redact.find import PASSES, find, replaced
 from holdfast.redact.finding import REDACTED, Finding
 from holdfast.redact.value import random_looking
-from holdfast.transcript import Answer, Entry, Prompt, Text, ToolUse, Unreadable
+from holdfast.transcript import (
+    Answer,
+    Attachment,
+    Entry,
+    Prompt,
+    Queued,
+    Result,
+    Text,
+    ToolResult,
+    ToolUse,
+    Unreadable,
+    decoded,
+)
 from holdfast.transcript.reader import read_at
 
 READ_CHARS = 6000  # as much as names are looked for in
@@ -89,14 +103,23 @@ class Known:
 
 def spoken(entry: Entry) -> Iterator[str]:
     """The texts of an entry that names and quotes are taken from."""
-    if isinstance(entry, Prompt):
-        yield entry.text[:READ_CHARS]
+    if isinstance(entry, Prompt | Queued):
+        yield turns.kept(own_words(entry.text))[:READ_CHARS]
+    elif isinstance(entry, Attachment):
+        yield turns.kept(own_words(queued_words(decoded(entry.raw))))[:READ_CHARS]
+    elif isinstance(entry, Result):
+        yield from (block.text[:READ_CHARS] for block in entry.results if _is_short(block))
     elif isinstance(entry, Answer):
         for block in entry.blocks:
             if isinstance(block, Text):
                 yield block.text[:READ_CHARS]
             elif isinstance(block, ToolUse):
                 yield from texts(block.input)
+
+
+def _is_short(block: ToolResult) -> bool:
+    """Answers to questions and words of a refusal are; what a tool printed mostly is not."""
+    return len(block.raw_content) < READ_CHARS
 
 
 def forget(record: Record, known: Known) -> Record:
