@@ -150,3 +150,27 @@ def test_the_number_of_steps_is_bounded(tmp_path: Path) -> None:
         steps = "\n".join(f"{n}. step {n} of plan {number}" for n in range(1, 40))
         session.says(f"The plan:\n\n{steps}")
     assert len(session.record(tmp_path).tasks) <= MOST_STEPS
+
+
+def test_steps_that_begin_with_a_verb_in_ed_are_steps(tmp_path: Path) -> None:
+    session = Session().user("Go on with the tables, please, all of them.")
+    session.says("Plan:\n1. Seed the database\n2. Embed the map\n3. Added the docs")
+    steps = [one.text for one in session.record(tmp_path).tasks.values()]
+    assert steps == ["Seed the database", "Embed the map"]
+
+
+def test_a_plan_that_could_not_be_begun_stays_open(tmp_path: Path) -> None:
+    session = Session().user("Go on with the tables, please, all of them.")
+    session.calls("ExitPlanMode", "approved", plan="1. Draw the moon\n2. Print the moon")
+    session.runs("cargo new moon", "error: No space left on device", fails=True)
+    session.says("I had to end here: the disk is full.").user("And now the tides, please.")
+    assert [one.is_open for one in session.record(tmp_path).tasks.values()] == [True, True]
+
+
+def test_a_status_table_of_ticks_closes_nothing_it_does_not_name(tmp_path: Path) -> None:
+    session = Session().user("Go on with the tables, please, all of them.")
+    session.says("Plan:\n" + "\n".join(f"{n}. Draw harbour {n} of the coast" for n in range(1, 41)))
+    for _ in range(20):
+        session.says("| file3 | checked ✅ |\n" * 500)
+    record = session.record(tmp_path)
+    assert sum(one.is_open for one in record.tasks.values()) == 40

@@ -14,9 +14,9 @@ from holdfast.record.turns import (
     FIRST_TURNS,
     KEPT_CHARS,
     MOST_EDITED,
-    MOST_QUEUED,
     MOST_RUNS,
     MOST_TURNS,
+    MOST_WAITING,
     turn_number,
 )
 from tests.checkpoint.sessions import Session
@@ -217,7 +217,7 @@ def test_what_many_prompts_and_queue_lines_leave_is_bounded() -> None:
     record = reader.record
     assert len(record.turns) + record.turns_dropped == 2 * MOST_TURNS
     assert len(record.turns) <= MOST_TURNS
-    assert len(record.queue) <= MOST_QUEUED and len(record.queued) <= MOST_QUEUED
+    assert len(record.queue) <= MOST_WAITING and len(record.queued) <= MOST_WAITING
     assert len(save(record)) < 1_000_000
 
 

@@ -15,6 +15,7 @@ from holdfast.brief.item import Claim
 from holdfast.record import open_items
 from holdfast.record.model import Failure, Record, Task
 
+MOST_TASKS = 200
 ENOUGH = 0.75  # of the telling words of a task, of more than three
 _TEST = re.compile(r"\b(?:test_\w+|Test[A-Z_]\w+)\b(?!\.\w)")
 _SCRIPT = re.compile(r"[\w-]+\.(?:sh|py|js|ts|rb|mjs)\b")
@@ -32,7 +33,8 @@ def contradicted(record: Record, summary: str) -> list[Claim]:
     """Sentences that call an open failure, an open task or an open step of a plan done."""
     found: list[Claim] = []
     failing = open_items.failures(record)
-    todo = [*open_items.tasks(record), *open_items.steps(record)]
+    known = [*open_items.tasks(record), *open_items.steps(record)][:MOST_TASKS]
+    todo = [(task, _telling(task.text.partition(" ")[2]) or _telling(task.text)) for task in known]
     for sentence in asserted.sentences(summary):
         if not asserted.calls_done(sentence):
             continue
@@ -40,7 +42,9 @@ def contradicted(record: Record, summary: str) -> list[Claim]:
         if not broken and _ALL_TESTS.search(asserted.plain(sentence)):
             broken = _last_test_run(record, failing)
         found += [Claim(sentence, _failed(one), one.place) for one in broken]
-        found += [Claim(sentence, _is_open(t), t.place) for t in todo if _tells_of(sentence, t)]
+        told = _telling(sentence)
+        named = [task for task, words in todo if _covers(told, words)]
+        found += [Claim(sentence, _is_open(one), one.place) for one in named]
     return list({(claim.sentence, claim.evidence): claim for claim in found}.values())
 
 
@@ -101,10 +105,9 @@ def _is_open(task: Task) -> str:
     return f"the {what} is {task.status.replace('_', ' ')}: {flat(task.text, 140)}"
 
 
-def _tells_of(sentence: str, task: Task) -> bool:
+def _covers(told: set[str], words: set[str]) -> bool:
     """It holds the telling words of the task; what is done was not called by its verb."""
-    words = _telling(task.text.partition(" ")[2]) or _telling(task.text)
-    shared = len(words & _telling(sentence))
+    shared = len(words & told)
     return len(words) > 1 and shared >= (len(words) if len(words) < 4 else ENOUGH * len(words))
 
 

@@ -12,7 +12,7 @@ MOST_ORIGIN = 400
 # The wrappers the client and the API use around words that count, and our own.
 _WORDS = (
     "holdfast system user assistant human instruction function tool hook antml command "
-    "local-command task-notification persisted ide_ bash-"
+    "local-command task-notification agent-notification teammate channel persisted ide_ bash-"
 )
 _NAMES = tuple(_WORDS.split())
 _BEGUN = frozenset(name[:end] for name in _NAMES for end in range(len(name)))

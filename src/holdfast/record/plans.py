@@ -5,6 +5,7 @@ user approved, by the end of the turn that carried it out. What closed it is kep
 """
 
 import re
+from functools import lru_cache
 
 from holdfast.record.lazy import Lazy
 from holdfast.record.model import REPORTED, Place, Record, Task, Turn
@@ -15,6 +16,7 @@ READ_CHARS = 16_000
 MOST_STEPS = 120
 MOST_OF_ONE = 40
 LONGEST_STEP = 200
+MOST_TICKED, LONGEST_LINE = 60, 400  # lines of one text, and of each
 _BOLD = str.maketrans({"*": "", "`": "", "\u2019": "'"})
 # A line that announces a list of steps ends with one of these. Any other list is no plan.
 _LEADS = (
@@ -30,9 +32,13 @@ _DONE = (
 _NOT_YET = (
     *(" yet ", " not done ", " not finished ", " not complete", " not implemented ", " not ready "),
     *(" nicht fertig ", " nicht erledigt ", " pas terminé ", " no está listo "),
+    *(" could not ", " couldn't ", " cannot ", " can't ", " unable ", " blocked ", " stopped "),
+    *(" failed ", " fails ", " failing ", " konnte nicht ", " no pude ", " impossible "),
     *(" still ", " remaining ", " remains ", " next step", " to do ", " todo "),
     *(" pending ", " noch ", " falta ", " pendiente", " reste ", "残り", "还没", "未完"),
 )
+_VERB_WORDS = "seed feed need speed embed shed bleed proceed exceed succeed weed breed heed wed"
+_VERBS = frozenset(_VERB_WORDS.split())
 _TICKS = ("✅", "☑", "✔", "[x]", "~~")
 _LABEL = Lazy(
     r"\b[A-Z]{2,}-\d+\b|\b(?:phase|step|task|part|schritt|paso) ?#?\d+[a-z]?\b", re.IGNORECASE
@@ -69,12 +75,12 @@ def settle(record: Record) -> None:
         told = told.replace(question, " ")  # "go on until all is done?" reports nothing
     told = plain(told)
     unfinished, finished = within(_NOT_YET, told), within(_DONE, told)
-    about = subjects(told)
+    about, broke = subjects(told), bool(turn.runs) and not turn.runs[-1][1]
     for step in record.tasks.values():
         if step.source not in ("plan", "prose") or not step.is_open:
             continue
         of_this_turn = turn.place.op < step.place.op < record.op
-        ended = step.source == "plan" and (finished or not ends_asking)
+        ended = step.source == "plan" and (finished or not ends_asking) and not broke
         carried_out = of_this_turn and not unfinished and ended
         if carried_out or (finished and not unfinished and _names(about, step)):
             _close(step, turn)
@@ -104,34 +110,45 @@ def _close_ticked(record: Record, text: str) -> None:
     """Lines with a tick, and what they tick off; a line that says all is done ticks off all."""
     if not within(_TICKS, text):
         return
-    for line in text.splitlines():
-        if within(_TICKS, line):
-            about, is_all = subjects(plain(line)), _ALL_DONE.pattern.search(line)
-            for step in record.tasks.values():
-                if step.source not in ("plan", "prose") or not step.is_open:
-                    continue
-                if is_all or _names(about, step) or _same_label(step.text, line):
-                    step.status, step.closed_by = REPORTED, f"“{line.strip()[:120]}”"
+    known = [one for one in record.tasks.values() if one.source in ("plan", "prose")]
+    open_steps = [one for one in known if one.is_open]
+    ticked = [line for line in dict.fromkeys(text.splitlines()) if within(_TICKS, line)]
+    words = frozenset[str]().union(*(_subjects_of(one.text) for one in open_steps))
+    for line in ticked[:MOST_TICKED] if open_steps else ():
+        about, is_all = subjects(plain(line[:LONGEST_LINE])), _ALL_DONE.pattern.search(line)
+        labels = {one.lower() for one in _LABEL.pattern.findall(line)}
+        if not (is_all or labels or about & words):
+            continue
+        for step in open_steps:
+            if is_all or _names(about, step) or _label_of(step.text) in labels:
+                step.status, step.closed_by = REPORTED, f"“{line.strip()[:120]}”"
+        open_steps = [one for one in open_steps if one.is_open]
 
 
-def _same_label(step: str, line: str) -> bool:
-    """Both are about `TASK-7` or `Phase 3`; what a step only waits for stands further on."""
+@lru_cache(MOST_STEPS * 2)
+def _label_of(step: str) -> str | None:
+    """`TASK-7` or `Phase 3`, where a step begins with one; what it waits for stands further on."""
     label = _LABEL.pattern.search(step[:40])
-    told = {one.lower() for one in _LABEL.pattern.findall(line)}
-    return label is not None and label[0].lower() in told
+    return label[0].lower() if label else None
 
 
 def _names(about: set[str], step: Task) -> bool:
     """Words about these subjects tell of the step: most of what it is about is among them."""
-    of_step = subjects(plain(step.text)) - LIGHT
+    of_step = _subjects_of(step.text)
     return bool(of_step) and len(of_step & about) * 3 >= 2 * len(of_step)
+
+
+@lru_cache(MOST_STEPS * 2)
+def _subjects_of(step: str) -> frozenset[str]:
+    return frozenset(subjects(plain(step)) - LIGHT)
 
 
 def _add(record: Record, steps: list[tuple[str, str]], place: Place, source: str) -> None:
     known = {task.text for task in record.tasks.values() if task.is_open}
     for number, (box, words) in enumerate(steps[:MOST_OF_ONE]):
         words = words.translate(_BOLD).strip(" -:")[:LONGEST_STEP]
-        reports = words[:1] in "✅✔☑" or words.partition(" ")[0].endswith("ed")  # it is done
+        first = words.partition(" ")[0].lower()
+        reports = words[:1] in "✅✔☑" or (first.endswith("ed") and first not in _VERBS)  # done
         if words and words not in known and not reports:
             status = "completed" if box in ("x", "X", "~") else "pending"
             record.tasks[f"{source} {place.op}.{number}"] = Task(words, place, status, source)

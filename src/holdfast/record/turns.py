@@ -15,7 +15,7 @@ CUT = "\n[…]\n"
 MOST_TURNS, FIRST_TURNS, DROPPED_AT_ONCE = 1200, 40, 200
 SAID_CHARS = 1600
 MOST_EDITED, MOST_RUNS, MOST_QUESTIONS = 60, 12, 40
-MOST_QUEUED = 16
+MOST_QUEUED, MOST_WAITING = 16, 64
 NOTIFICATION_CHARS = 20_000
 LONGEST_QUESTION = 600
 _INTERRUPTED = "[Request interrupted by user"
@@ -71,7 +71,7 @@ def queue(record: Record, operation: str, text: str, place: Place) -> str:
         return ""
     is_bare_command = text.startswith("/") and " " not in text
     words = "" if is_bare_command or text.startswith("{") else prompt(record, text, place)
-    record.queue = [*record.queue, words.strip()][-MOST_QUEUED:]
+    record.queue = [*record.queue, words.strip()][-MOST_WAITING:]
     if words:
         record.queued = [*record.queued, words.strip()][-MOST_QUEUED:]
     return words
