@@ -94,14 +94,17 @@ def test_briefs_do_not_pile_up(run: tuple[Trial, Stage]) -> None:
 def test_each_compaction_has_one_checkpoint_of_its_last_round_that_verifies(
     run: tuple[Trial, Stage], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The hook of the last round may have kept the same state a moment before, as `guard`."""
+    """The hook of the last round may have saved a moment before, as `guard`: the same state, or the
+    one without that round's result, which the client writes later."""
     trial, stage = run
     monkeypatch.setenv("HOLDFAST_HOME", str(stage.holdfast_home))
     kept = checkpoints(stage.project)
     assert {one.session_id for one in kept} == {trial.session_id}
     for cycle in range(1, CYCLES + 1):
         step = _command(cycle, USAGE[-1])
-        [mine] = [one for one in kept if step in "\n".join(one.sections["In Progress"])]
-        assert mine.trigger in ("auto", "guard")
-        words = "\n".join(mine.sections["User Words"])
-        assert all(rule in words for rule in RULES)
+        found = [one for one in kept if step in "\n".join(one.sections["In Progress"])]
+        assert 1 <= len(found) <= 2
+        for mine in found:
+            assert mine.trigger in ("auto", "guard")
+            words = "\n".join(mine.sections["User Words"])
+            assert all(rule in words for rule in RULES)
