@@ -111,6 +111,8 @@ REQUIREMENTS: dict[str, str] = {
         "What is open stays open until evidence closes it; each item shows since when it is "
         "open, and what closed it is recorded (beyond)"
     ),
+    "B15": "The first prompt after a compaction tells the user what was restored (beyond)",
+    "B16": "Every alert and the brief name their window, so no old figure is read as news (beyond)",
     "R1": "The conversation is cut into segments by topic without a model (004)",
     "R2": "Cold = not mentioned for 20+ turns, task completed, 5+ messages (004)",
     "R3": "Queued segments are compressed at once, without asking the model (004)",
