@@ -25,7 +25,6 @@ HEAD_AND_TAIL_CHARS = 600
 PER_LINE = 5  # the dash, the quotes and the line end
 OLDER_CHARS = 120  # the line that tells of those left out
 SECTION = "said"
-PLAN_ACT = "\0"  # before what the user did, and did not type
 
 
 class Quote(msgspec.Struct, frozen=True):
@@ -38,6 +37,7 @@ class Quote(msgspec.Struct, frozen=True):
     chars: int = 0
     line: int = 0
     is_current: bool = False
+    is_act: bool = False  # something the user did, and did not type
 
 
 def quotes(record: Record) -> list[Quote]:
@@ -71,11 +71,12 @@ def _of_turn(number: int, turn: Turn, is_current: bool) -> Iterator[Quote]:
         yield Quote(words, turn.place, number, reply_to, chars, line, is_current)
     for at, one in enumerate(turn.questions):
         if one.answer:
-            words, question = _flat(one.answer), flat(one.text, REPLY_CHARS)
-            if one.text.startswith(PLAN_ASKED):  # a click, not words
+            order, words = number + 0.1 + at / 1000, _flat(one.answer)
+            if one.text.startswith(PLAN_ASKED):
                 title = flat(one.text.removeprefix(PLAN_ASKED), REPLY_CHARS)
-                words, question = f"{PLAN_ACT}{one.answer} the plan: {title}", ""
-            yield Quote(words, one.place, number + 0.1 + at / 1000, question, len(words))
+                yield Quote(f"{words} the plan: {title}", one.place, order, is_act=True)
+            else:
+                yield Quote(words, one.place, order, flat(one.text, REPLY_CHARS), len(words))
 
 
 def _flat(words: str) -> str:
@@ -164,8 +165,8 @@ def _text(quote: Quote, most: int) -> str:
     """The words, what they answer, and where the rest of them is."""
     if quote.is_current:
         most = max(most, USUAL_CHARS)
-    if quote.text.startswith(PLAN_ACT):
-        return f"({_cut(quote.text.removeprefix(PLAN_ACT), most)})"
+    if quote.is_act:
+        return f"({_cut(quote.text, most)})"
     text = f"“{_cut(quote.text, most)}”"
     if quote.reply_to and (most >= USUAL_CHARS or len(quote.text) < TERSE_CHARS):
         text += f" (to “{quote.reply_to}”)"
