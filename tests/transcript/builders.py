@@ -9,7 +9,7 @@ from holdfast.transcript import Entry, Tally, read
 Line = dict[str, Any]
 
 ENVELOPE: Line = {
-    "parentUuid": "p-1",
+    "parentUuid": None,
     "isSidechain": False,
     "uuid": "u-1",
     "timestamp": "2026-11-15T06:25:59.855Z",

@@ -7,7 +7,7 @@ it. Heat is a count that fades as the work moves on, as of the step of the last 
 
 import msgspec
 
-VERSION = 3
+VERSION = 4
 REPORTED = "reported done"  # by the model, of a step of a plan
 
 
@@ -168,7 +168,8 @@ class Record(msgspec.Struct):
     compactions: int = 0
     turns: list[Turn] = []
     turns_dropped: int = 0  # after the first few, of a session with very many
-    starts_midway: bool = False  # the file begins with a summary: earlier words are in another one
+    starts_midway: bool = False  # earlier words of the session are in another file
+    words_missing: bool = False  # the client did not write down all that was typed
     queue: list[str] = []  # what waits in the client's queue; empty for what is not the user's
     queued: list[str] = []  # typed while the model worked, and not seen handed over
     decisions: list[Decision] = []

@@ -36,6 +36,7 @@ from holdfast.transcript import (
     ToolUse,
     decoded,
 )
+from holdfast.transcript.first_line import begins_midway
 from holdfast.wire import log
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
@@ -47,6 +48,7 @@ SUMMARY_CHARS = 60_000
 SAID_CHARS = 8000
 LONGEST_TEXT = 2400
 MOST_TEXTS = 4
+OLD_CLIENTS = ("0.", "1.")  # they did not write down what was typed while the model worked
 
 
 class RecordReader:
@@ -67,6 +69,8 @@ class RecordReader:
         record = self.record
         record.redacted = any(REDACTED in key for key in record.commands)
         end = _size(path) if until is None else until
+        if not record.offset:
+            record.starts_midway = begins_midway(path)
         near_from = end - NEAR_BYTES
         if record.offset < near_from - FAR_BYTES:
             record.far = True
@@ -205,6 +209,8 @@ class RecordReader:
 
     def _prompt(self, entry: Prompt) -> None:
         if not entry.is_meta:
+            if entry.line.version.startswith(OLD_CLIENTS):
+                self.record.words_missing = True
             plan_mode.typed(self.record, entry.line.permission_mode)
             self._hear(turns.prompt(self.record, entry.text, self._place(entry), self._line()))
 

@@ -66,6 +66,7 @@ def queue(record: Record, operation: str, text: str, place: Place) -> str:
     if operation == "popAll":
         _withdraw(record)
     if operation in ("dequeue", "remove"):
+        record.words_missing = record.words_missing or not record.queue
         del record.queue[:1]
     if operation != "enqueue":
         return ""

@@ -1,0 +1,256 @@
+"""Words that a summary puts into the user's mouth, with the evidence against them.
+
+Two kinds are looked for: quotations without a source, and statements that the user approved,
+allowed, forbade or preferred something that no words of the user name. A false alarm costs more
+than a miss, so nothing is flagged where the record may lack words of the user.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from holdfast.brief.fence import flat
+from holdfast.brief.item import Claim
+from holdfast.brief.summary_passages import Passage, passages
+from holdfast.record.model import Place, Record
+
+STRETCH_CHARS = 600  # a statement is about one thing, which the user said in one place
+KNOWN_PAIRS = 0.4  # of the pairs of neighbouring words of a quotation
+KNOWN_WORDS = 0.6  # of its words, where their order differs
+KNOWN_WEIGHT = 0.26  # of the telling words of a statement, weighed by how rare they are
+LEAST_PAIRS, LEAST_TELLING = 3, 3
+SHORT_REPLY_CHARS = 200  # such words take their meaning from what the model said before
+FOREIGN_SHARE, FOREIGN_LEAST = 0.08, 8
+COMMON_WORDS = 30
+
+_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_CODE_SPAN = re.compile(r"`[^`\n]*`")
+_QUOTED = re.compile(r"\"([^\"\n]{8,800})\"|“([^”\n]{8,800})”")
+_ELLIPSIS = re.compile(r"\.{3,}|…|\[[^\]]*\]")
+# The client writes these in the user's name.
+_CLIENT_WORDS = re.compile(
+    r"Your task is to create a detailed summary|Your response was cut off because|"
+    r"\[Request interrupted by user|Caveat: The messages below"
+)
+_GUESSED = re.compile(r"\b(?:implicit\w*|implied|possibly|presumably|perhaps|likely|seems?)\b", re.I)
+_USER = re.compile(
+    r"(?<![\w/.\-])(?:(?:the|our|per|by) )*user(['’]s)?(?![\w./])(?:[-\s]+([a-z]+))?", re.IGNORECASE
+)
+# "if the user …", "to the user", "waiting for user approval": nothing was said.
+_NOT_YET = re.compile(
+    r"\b(?:if|when|whenever|once|whether|unless|until|case|for|to|awaiting|pending|asks?|asking|let|have"
+    r"|wait|needs?|no)(?: the)?$"
+)
+_ADVERBS = frozenset(
+    "explicitly also then specifically clearly later again has had have strongly repeatedly "
+    "initially further now previously already subsequently firmly just even separately".split()
+)
+# What users do and have, other than to hold a view.
+_NARRATIVE = frozenset(
+    "asked asks ask asking requested requests request requesting reported reports provided provides "
+    "provide providing invoked showed shows shown interrupted ran run runs noticed shared shares "
+    "questioned caught moved edits edit edited commits commit committed changes changed added adds "
+    "stashed stashes modified modifications message messages question questions feedback selected "
+    "identified identifies called pointed discovered found sent started initiated triggered opened "
+    "closed switched entered pasted typed uploaded exited and to in on at with for is was are were be "
+    "been being profile self function functions id ids name names interface input inputs data account "
+    "accounts story stories flow flows prompt prompts experience facing level role roles table session "
+    "sessions context settings config configuration agent code lines test tests testing tested any when "
+    "if who whose that which or of but sees see gets get clicks click opens visits types enters logs "
+    "runs makes made splits reverts creates created creating keeps listed list screenshot received "
+    "review response most last latest final initial original second exact current personal described "
+    "describes explained explains journey referenced real three multiple several distinct must should "
+    "will could might cannot can may need needs whether worried suspected manually correctly continues "
+    "continued clarification clarifications correction corrections corrected clarified emphasis "
+    "challenged registered acknowledged direct concern concerns continuing answered verified verifies "
+    "attempted tried wrote writes action actions side resetting showing seems hinted hinting".split()
+)
+_ASKING = frozenset("asked asks requested requests is was are told said says mentioned".split())
+_LIMIT = re.compile(
+    r"(?: me| us)?[^.;]{0,60}?\b(?:not|never|no|none|only|without|until|unless|fine|ok|okay|happy|"
+    r"comfortable|against|open to|that|every|always)\b",
+    re.IGNORECASE,
+)
+_BY_USER = re.compile(
+    r"\b(?:approved|agreed|allowed|permitted|authori[sz]ed|cleared|confirmed|accepted|chosen|decided|"
+    r"forbidden|prohibited|rejected|vetoed|preferred|requested|signed off(?: on)?|ruled out|wanted|"
+    r"required|stated|specified)$|\bper$|\bper the$",
+    re.IGNORECASE,
+)
+_EMPTY = frozenset(
+    "a an the and or but if so as at by for from in into of off on onto out over to up with without "
+    "about after again against all also always am any are be because been before being between both "
+    "can cannot could did do does doing done down during each few further had has have having he her "
+    "here him his how i it its just let me more most must my never no nor not now once only other our "
+    "own same she should some such than that their them then there these they this those through too "
+    "under until very was we were what when where which while who why will would you your user users "
+    "explicitly explicit said says saying say asked ask asks requested request requests approved "
+    "approve approval approves permitted permission permit allowed allow allows confirmed confirm "
+    "confirms confirmation agreed agree agreement instructed instruct instruction instructions told "
+    "tell tells stated state states wanted want wants prefer preferred prefers preference preferences "
+    "decided decide decision chose choose choice chosen noted note emphasized stressed insisted forbid "
+    "forbidden forbade prohibited rejected reject declined ruled authorized authorised authorization "
+    "granted grant given gave signed sign ok okay okayed green light clear cleared message messages "
+    "feedback need needs needed make made makes sure use used using work working keep kept like liked "
+    "strongly going go ahead anything every everything new please specifically rather instead even "
+    "still back one two first last per via".split()
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Said:
+    """What the user said, ready to be compared with."""
+
+    pairs: list[set[tuple[str, str]]]
+    stretches: list[set[str]]
+    rarity: dict[str, float]
+    unheard: float  # the weight of a word the user never used
+
+
+def is_complete(record: Record) -> bool:
+    """All that the user typed in the session is in the record."""
+    missing = record.starts_midway or record.words_missing or record.turns_dropped or record.lost
+    return not missing
+
+
+def without_source(record: Record, summary: str) -> list[Claim]:
+    """Quotations and statements in the user's name that nothing the user typed bears out."""
+    if not is_complete(record) or not record.turns:
+        return []
+    said = _said(record)
+    judges_statements = not _is_foreign(record, summary)
+    found = []
+    for passage in passages(summary):
+        if quotation := _unknown_quotation(passage, said):
+            found.append(Claim(flat(passage.text, 300), f"the user never typed “{flat(quotation, 120)}”", Place()))
+        elif judges_statements and _takes_a_stand(passage) and not _is_known(passage.text, said):
+            found.append(Claim(flat(passage.text, 300), "nothing the user typed names this", Place()))
+    return list({claim.sentence: claim for claim in found}.values())
+
+
+def _said(record: Record) -> _Said:
+    texts = list(_sources(record))
+    stretches = [_stems(part) for text in texts for part in _parts(text)]
+    used = Counter(stem for stretch in stretches for stem in stretch)
+    most = len(stretches) + 2
+    rarity = {stem: math.log(most / (count + 0.5)) for stem, count in used.items()}
+    return _Said([_pairs(text) for text in texts], stretches, rarity, math.log(most / 0.5))
+
+
+def _sources(record: Record) -> Iterator[str]:
+    """What the user typed, each with what it answers: a "yes" takes over what was proposed."""
+    before = ""
+    for turn in record.turns:
+        proposed = before if len(turn.asked) < SHORT_REPLY_CHARS else ""
+        yield f"{turn.asked}\n{turn.reply_to}\n{proposed}"
+        yield from (f"{one.text}\n{one.answer}" for one in turn.questions if one.answer)
+        before = turn.said
+    yield from record.queued
+    yield from (task.text for task in record.tasks.values() if task.source in ("plan", "asked"))
+
+
+def _parts(text: str) -> Iterator[str]:
+    half = STRETCH_CHARS // 2
+    for at in range(0, max(1, len(text) - half), half):
+        yield text[at : at + STRETCH_CHARS]
+
+
+def _unknown_quotation(passage: Passage, said: _Said) -> str:
+    """The first quotation in the user's name that the user did not type."""
+    text = _CODE_SPAN.sub(" ", passage.text)
+    if _GUESSED.search(text):
+        return ""
+    after = 0
+    for found in _QUOTED.finditer(text):
+        is_users = passage.is_users if not after else False
+        lead = text[after : found.start()]
+        after = found.end()
+        words = found[1] or found[2]
+        if (is_users or _USER.search(lead)) and not _was_typed(words, said):
+            return words
+    return ""
+
+
+def _was_typed(words: str, said: _Said) -> bool:
+    """Near enough: pairs of neighbouring words, or the words in another order."""
+    if _CLIENT_WORDS.search(words):
+        return True
+    pairs = {pair for part in _ELLIPSIS.split(words) for pair in _pairs(part)}
+    if len(pairs) < LEAST_PAIRS:
+        return True
+    if max((len(pairs & known) for known in said.pairs), default=0) >= KNOWN_PAIRS * len(pairs):
+        return True
+    stems = _stems(words)
+    return max((len(stems & one) for one in said.stretches), default=0) >= KNOWN_WORDS * len(stems)
+
+
+def _takes_a_stand(passage: Passage) -> bool:
+    """It says what the user approved, allowed, forbade or preferred, not what the user did."""
+    text = _CODE_SPAN.sub("`", passage.text)
+    if _CLIENT_WORDS.search(text) or _GUESSED.search(text):
+        return False
+    return any(_is_stand(text, found) for found in _USER.finditer(text))
+
+
+def _is_stand(text: str, found: re.Match[str]) -> bool:
+    before, end, word = text[: found.start()].rstrip(), found.end(), (found[2] or "").lower()
+    if _NOT_YET.search(before.lower()):
+        return False
+    while word in _ADVERBS and (following := re.compile(r"\W*([A-Za-z]+)").match(text, end)):
+        word, end = following[1].lower(), following.end()
+    if _BY_USER.search(before) or found[0].lower().startswith("per "):
+        return True
+    if word in _ASKING:
+        return bool(_LIMIT.match(text, end))
+    return bool(word) and word not in _NARRATIVE
+
+
+def _is_known(text: str, said: _Said) -> bool:
+    """One stretch of the user's words holds enough of what the statement names."""
+    telling = _telling(text)
+    if len(telling) < LEAST_TELLING:
+        return True
+    whole = sum(said.rarity.get(stem, said.unheard) for stem in telling)
+    shared = (sum(said.rarity[stem] for stem in telling & one) for one in said.stretches)
+    return max(shared, default=0.0) > KNOWN_WEIGHT * whole
+
+
+def _is_foreign(record: Record, summary: str) -> bool:
+    """The user wrote in another language than the summary: few of its commonest words occur."""
+    short = Counter(word for word in _words(summary) if len(word) < 5)
+    common = {word for word, _ in short.most_common(COMMON_WORDS)}
+    for turn in record.turns:
+        words = _words(turn.asked)
+        shared = sum(word in common for word in words)
+        if len(words) >= FOREIGN_LEAST and shared < FOREIGN_SHARE * len(words):
+            return True
+    return False
+
+
+def _words(text: str) -> list[str]:
+    return [word.lower() for word in _WORD.findall(text)]
+
+
+def _pairs(text: str) -> set[tuple[str, str]]:
+    words = _words(text)
+    return set(zip(words, words[1:], strict=False))
+
+
+def _stems(text: str) -> set[str]:
+    return {_stem(word) for word in _words(text)}
+
+
+def _telling(text: str) -> set[str]:
+    return {_stem(word) for word in _words(text) if len(word) > 2 and word not in _EMPTY}
+
+
+def _stem(word: str) -> str:
+    for ending in ("ations", "ation", "ings", "ing", "ies", "ied", "ed", "es", "s", "e", "y"):
+        if word.endswith(ending) and len(word) - len(ending) > 2:
+            word = word.removesuffix(ending)
+            break
+    return word[:7]

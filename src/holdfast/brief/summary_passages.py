@@ -1,0 +1,58 @@
+"""A summary of the client, cut into sentences and bullets."""
+
+import re
+from collections.abc import Iterator
+
+import msgspec
+
+MOST_LINES = 2_000
+_ANALYSIS = re.compile(r"<analysis>.*?</analysis>", re.DOTALL)
+_CODE = re.compile(r"^[ \t]*```.*?^[ \t]*```", re.DOTALL | re.MULTILINE)
+# What the client writes around a summary.
+_FRAME = (
+    "This session is being continued",
+    "Please continue the conversation",
+    "Continue the conversation from where",
+    "If you need ",
+)
+_BULLET = re.compile(r"^(?:[-*•>]|\d+[.)])\s+")
+_SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z*`(])")
+_HEADING = re.compile(
+    r"#{1,6} |(?:\*\*)?\d+\. +(?:\*\*)?[A-Z][\w /&,'’()-]{2,60}(?:\*\*)?:?(?:\*\*)?\s*$"
+    r"|(?:[-*] )?\*\*[^*]{3,60}\*\*:?\s*$"
+)
+_USERS = re.compile(r"\buser messages\b|\bmessages (?:from|of|by) the user\b", re.IGNORECASE)
+
+
+class Passage(msgspec.Struct, frozen=True):
+    """`is_users` where it stands in the list of what the user said."""
+
+    text: str
+    is_users: bool
+
+
+def passages(summary: str) -> Iterator[Passage]:
+    """Code, the client's frame and its notes to itself are left out."""
+    is_users = False
+    for line in _CODE.sub("", _ANALYSIS.sub("", summary)).splitlines()[:MOST_LINES]:
+        text = line.strip()
+        if not text or text.startswith(_FRAME):
+            continue
+        if _HEADING.match(line) or (_HEADING.match(text) and not line[:1].isspace()):
+            is_users = bool(_USERS.search(text))
+            continue
+        text = _BULLET.sub("", text)
+        for part in [text] if is_users else _sentences(text):
+            yield Passage(part.strip(), is_users)
+
+
+def _sentences(text: str) -> Iterator[str]:
+    """A quotation of several sentences stays in one."""
+    held = ""
+    for part in _SENTENCE_END.split(text):
+        held = f"{held} {part}" if held else part
+        if held.count('"') % 2 == 0 and held.count("“") == held.count("”"):
+            yield held
+            held = ""
+    if held:
+        yield held
