@@ -20,12 +20,13 @@ from holdfast.record.model import Place, Record
 
 STRETCH_CHARS = 600  # a statement is about one thing, which the user said in one place
 KNOWN_PAIRS = 0.4  # of the pairs of neighbouring words of a quotation
-KNOWN_WORDS = 0.6  # of its words, where their order differs
-KNOWN_WEIGHT = 0.26  # of the telling words of a statement, weighed by how rare they are
-LEAST_PAIRS, LEAST_TELLING = 3, 3
+KNOWN_WORDS = 0.75  # of its words, where their order differs
+KNOWN_WEIGHT = 0.4  # of the telling words of a statement, weighed by how rare they are
+LEAST_PAIRS, LEAST_TELLING = 3, 4
+LONGEST = 300
 SHORT_REPLY_CHARS = 200  # such words take their meaning from what the model said before
-FOREIGN_SHARE, FOREIGN_LEAST = 0.08, 8
-COMMON_WORDS = 30
+PROPOSAL_CHARS = 600
+COMMON_WORDS, COMMON_SHARE, LEAST_SHORT = 80, 0.165, 6
 
 _WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
 _CODE_SPAN = re.compile(r"`[^`\n]*`")
@@ -36,7 +37,9 @@ _CLIENT_WORDS = re.compile(
     r"Your task is to create a detailed summary|Your response was cut off because|"
     r"\[Request interrupted by user|Caveat: The messages below"
 )
-_GUESSED = re.compile(r"\b(?:implicit\w*|implied|possibly|presumably|perhaps|likely|seems?)\b", re.I)
+_GUESSED = re.compile(
+    r"\b(?:implicit\w*|implied|possibly|presumably|perhaps|likely|seems?)\b", re.I
+)
 _USER = re.compile(
     r"(?<![\w/.\-])(?:(?:the|our|per|by) )*user(['’]s)?(?![\w./])(?:[-\s]+([a-z]+))?", re.IGNORECASE
 )
@@ -49,30 +52,30 @@ _ADVERBS = frozenset(
     "explicitly also then specifically clearly later again has had have strongly repeatedly "
     "initially further now previously already subsequently firmly just even separately".split()
 )
-# What users do and have, other than to hold a view.
-_NARRATIVE = frozenset(
-    "asked asks ask asking requested requests request requesting reported reports provided provides "
-    "provide providing invoked showed shows shown interrupted ran run runs noticed shared shares "
-    "questioned caught moved edits edit edited commits commit committed changes changed added adds "
-    "stashed stashes modified modifications message messages question questions feedback selected "
-    "identified identifies called pointed discovered found sent started initiated triggered opened "
-    "closed switched entered pasted typed uploaded exited and to in on at with for is was are were be "
-    "been being profile self function functions id ids name names interface input inputs data account "
-    "accounts story stories flow flows prompt prompts experience facing level role roles table session "
-    "sessions context settings config configuration agent code lines test tests testing tested any when "
-    "if who whose that which or of but sees see gets get clicks click opens visits types enters logs "
-    "runs makes made splits reverts creates created creating keeps listed list screenshot received "
-    "review response most last latest final initial original second exact current personal described "
-    "describes explained explains journey referenced real three multiple several distinct must should "
-    "will could might cannot can may need needs whether worried suspected manually correctly continues "
-    "continued clarification clarifications correction corrections corrected clarified emphasis "
-    "challenged registered acknowledged direct concern concerns continuing answered verified verifies "
-    "attempted tried wrote writes action actions side resetting showing seems hinted hinting".split()
+# What it is called to hold a view, by how the words begin.
+_VIEWS = re.compile(
+    r"approv|agree|consent|okay|ok$|accept|allow|permi|authori|grant|green|sign|clear|bless|endors|"
+    r"forb|prohib|rule|ruling|veto|reject|declin|refus|objec|oppos|disallow|bar(?:red|s)|ban|waive|"
+    r"doesn|didn|does$|did$|prefer|favo|likes?$|liked|dislike|insist|would|rather|hate|"
+    r"confirm|require|restrict|limit(?:ed|s)|trust|wish|happy|fine|comfort|vot(?:ed|es)|deman|"
+    r"defer|postpon|gave|gives|left$|leaves$|settled|suggestion|call$|idea$"
 )
-_ASKING = frozenset("asked asks requested requests is was are told said says mentioned".split())
+_ASKING = frozenset("asked asks requested requests is was are".split())
+_SAYING = frozenset(
+    "said says stated states stressed stresses emphasized emphasised instructed directed told mentioned "
+    "mentions expressed specified warned wrote finds wants wanted made indicated asked".split()
+)
+_NEXT_WORD = re.compile(r"\W*([A-Za-z]+)")
+_CLAUSE_END = re.compile(r"\*\*| - | [–—] |;|: |,? (?:and|so|then|but) I\b")
+_ASKED_NOT = re.compile(
+    r"(?: me| us)? (?:that|not to|never to|to (?:never|not|only|always|avoid|leave|keep)|for no)\b|"
+    r" (?:fine|okay|ok|happy|comfortable|against|open to|content) ",
+    re.IGNORECASE,
+)
 _LIMIT = re.compile(
-    r"(?: me| us)?[^.;]{0,60}?\b(?:not|never|no|none|only|without|until|unless|fine|ok|okay|happy|"
-    r"comfortable|against|open to|that|every|always)\b",
+    r"\b(?:may|can|could|fine|ok|okay|acceptable|allowed|free|must|should|shall|not|never|no|none|only"
+    r"|without|until|unless|rather|prefer\w*|instead|better|always|avoid|leave|stays?|keep|kept|off)\b"
+    r"|n['’]t\b",
     re.IGNORECASE,
 )
 _BY_USER = re.compile(
@@ -112,9 +115,8 @@ class _Said:
 
 
 def is_complete(record: Record) -> bool:
-    """All that the user typed in the session is in the record."""
-    missing = record.starts_midway or record.words_missing or record.turns_dropped or record.lost
-    return not missing
+    """All that the user typed in the session is in the record, as far as the file can tell."""
+    return not (record.starts_midway or record.turns_dropped or record.lost)
 
 
 def without_source(record: Record, summary: str) -> list[Claim]:
@@ -122,14 +124,25 @@ def without_source(record: Record, summary: str) -> list[Claim]:
     if not is_complete(record) or not record.turns:
         return []
     said = _said(record)
-    judges_statements = not _is_foreign(record, summary)
-    found = []
-    for passage in passages(summary):
-        if quotation := _unknown_quotation(passage, said):
-            found.append(Claim(flat(passage.text, 300), f"the user never typed “{flat(quotation, 120)}”", Place()))
-        elif judges_statements and _takes_a_stand(passage) and not _is_known(passage.text, said):
-            found.append(Claim(flat(passage.text, 300), "nothing the user typed names this", Place()))
+    common = _common_words(summary)
+    is_foreign = any(_is_foreign(turn.asked, common) for turn in record.turns)
+    known = list(passages(summary))
+    quotations = [
+        (one, words)
+        for one in known
+        if (words := _unknown_quotation(one, said))
+        and (not is_foreign or _is_foreign(words, common))
+    ]
+    if quotations and record.words_missing:
+        return []  # the summary knows words that the client did not write down
+    statements = [] if is_foreign else [one for one in known if _is_unsaid(one, said)]
+    found = [_claim(one, f"the user never typed “{flat(words, 120)}”") for one, words in quotations]
+    found += [_claim(one, "nothing that the user typed names this") for one in statements]
     return list({claim.sentence: claim for claim in found}.values())
+
+
+def _claim(passage: Passage, evidence: str) -> Claim:
+    return Claim(flat(passage.text, LONGEST), evidence, Place())
 
 
 def _said(record: Record) -> _Said:
@@ -145,7 +158,7 @@ def _sources(record: Record) -> Iterator[str]:
     """What the user typed, each with what it answers: a "yes" takes over what was proposed."""
     before = ""
     for turn in record.turns:
-        proposed = before if len(turn.asked) < SHORT_REPLY_CHARS else ""
+        proposed = before[-PROPOSAL_CHARS:] if len(turn.asked) < SHORT_REPLY_CHARS else ""
         yield f"{turn.asked}\n{turn.reply_to}\n{proposed}"
         yield from (f"{one.text}\n{one.answer}" for one in turn.questions if one.answer)
         before = turn.said
@@ -188,25 +201,47 @@ def _was_typed(words: str, said: _Said) -> bool:
     return max((len(stems & one) for one in said.stretches), default=0) >= KNOWN_WORDS * len(stems)
 
 
-def _takes_a_stand(passage: Passage) -> bool:
-    """It says what the user approved, allowed, forbade or preferred, not what the user did."""
-    text = _CODE_SPAN.sub("`", passage.text)
-    if _CLIENT_WORDS.search(text) or _GUESSED.search(text):
+def _is_unsaid(passage: Passage, said: _Said) -> bool:
+    """It says what the user approved, allowed, forbade or preferred, and no words of the user name
+    the thing."""
+    text = passage.text
+    if _QUOTED.search(text) or _CLIENT_WORDS.search(text) or _GUESSED.search(text):
         return False
-    return any(_is_stand(text, found) for found in _USER.finditer(text))
+    text = _CODE_SPAN.sub(lambda span: span[0].replace("user", "u-ser"), text)
+    stands = [found for found in _USER.finditer(text) if _is_stand(text, found)]
+    return bool(stands) and not _is_known(_statement(text, stands[-1]), said)
 
 
 def _is_stand(text: str, found: re.Match[str]) -> bool:
+    """The user holds a view here, and does not only do something."""
     before, end, word = text[: found.start()].rstrip(), found.end(), (found[2] or "").lower()
     if _NOT_YET.search(before.lower()):
         return False
-    while word in _ADVERBS and (following := re.compile(r"\W*([A-Za-z]+)").match(text, end)):
+    while word in _ADVERBS and (following := _NEXT_WORD.match(text, end)):
         word, end = following[1].lower(), following.end()
     if _BY_USER.search(before) or found[0].lower().startswith("per "):
-        return True
+        return word not in ("request", "requests", "feedback")
     if word in _ASKING:
-        return bool(_LIMIT.match(text, end))
-    return bool(word) and word not in _NARRATIVE
+        return bool(_ASKED_NOT.match(text, end))
+    if word in _SAYING:
+        return bool(_LIMIT.search(_clause(text, end)))
+    return bool(_VIEWS.match(word))
+
+
+def _statement(text: str, found: re.Match[str]) -> str:
+    """The clause in which the user is named, with what stands before it: what follows is what
+    came of it. In brackets, what they hold."""
+    start = text.rfind("(", 0, found.start()) + 1
+    if start and ")" not in text[start : found.start()]:
+        clause = text[start:].partition(")")[0]
+    else:
+        clause = text[: found.end()] + _clause(text, found.end())
+    return clause if len(_telling(clause)) >= LEAST_TELLING else text
+
+
+def _clause(text: str, at: int) -> str:
+    end = _CLAUSE_END.search(text, at)
+    return text[at : end.start()] if end else text[at:]
 
 
 def _is_known(text: str, said: _Said) -> bool:
@@ -219,16 +254,20 @@ def _is_known(text: str, said: _Said) -> bool:
     return max(shared, default=0.0) > KNOWN_WEIGHT * whole
 
 
-def _is_foreign(record: Record, summary: str) -> bool:
-    """The user wrote in another language than the summary: few of its commonest words occur."""
-    short = Counter(word for word in _words(summary) if len(word) < 5)
-    common = {word for word, _ in short.most_common(COMMON_WORDS)}
-    for turn in record.turns:
-        words = _words(turn.asked)
-        shared = sum(word in common for word in words)
-        if len(words) >= FOREIGN_LEAST and shared < FOREIGN_SHARE * len(words):
-            return True
-    return False
+def _common_words(summary: str) -> set[str]:
+    """The small words of the summary's language, which are most of its commonest ones."""
+    own = _QUOTED.sub(" ", _CODE_SPAN.sub(" ", summary))
+    return {word for word, _ in Counter(_short_words(own)).most_common(COMMON_WORDS)}
+
+
+def _is_foreign(text: str, common: set[str]) -> bool:
+    """Written in another language: few of its small words are among the common ones."""
+    short = set(_short_words(text))
+    return len(short) >= LEAST_SHORT and len(short & common) < COMMON_SHARE * len(short)
+
+
+def _short_words(text: str) -> list[str]:
+    return [word for word in _words(text) if 1 < len(word) < 6 and word.isalpha()]
 
 
 def _words(text: str) -> list[str]:
