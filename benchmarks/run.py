@@ -18,6 +18,7 @@ def main() -> None:
     parser.add_argument("--corpus", type=Path, help="a folder of .jsonl or .jsonl.gz transcripts")
     parser.add_argument("--evaluate", type=Path, help="the evaluator of briefs")
     parser.add_argument("--secrets", type=Path, help="samples of secrets, as JSON lines")
+    parser.add_argument("--fabrications", type=Path, help="statements to put into summaries")
     parser.add_argument("--large", action="store_true", help="search a million items too")
     parser.add_argument("--endurance", action="store_true", help="play the long sessions: minutes")
     given = parser.parse_args()
@@ -39,6 +40,7 @@ def main() -> None:
     _print("The tools of the model", list(_mcp()))
     _print("Archiving long outputs", list(_archive(given.corpus)))
     _print("What a brief gives back", list(_briefs(given.corpus, given.evaluate)))
+    _print("Summaries checked", list(_summaries(given.corpus, given.fabrications)))
     _print("Ten compactions in the real client", list(_endurance(given.endurance)))
 
 
@@ -156,6 +158,15 @@ def _briefs(corpus: Path | None, evaluate: Path | None) -> Iterator[Row]:
     if corpus is None or evaluate is None:
         yield "quality", "skipped: say CORPUS=DIR EVALUATE=FILE", ""
     yield from briefs.rows(corpus, evaluate)
+
+
+def _summaries(corpus: Path | None, fabrications: Path | None) -> Iterator[Row]:
+    from benchmarks import attributions
+
+    if corpus is None:
+        yield "words in the user's name", "skipped: say CORPUS=DIR FABRICATIONS=FILE", ""
+    else:
+        yield from attributions.rows(corpus, fabrications)
 
 
 def _endurance(asked: bool) -> Iterator[Row]:

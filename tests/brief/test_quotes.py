@@ -259,8 +259,8 @@ def test_what_came_of_a_turn_stands_behind_its_words_where_there_is_room(tmp_pat
     assert "→ “The printer is next.”" not in text, "the last turn's words stand with the work"
 
 
-def test_a_transcript_that_begins_with_a_summary_is_said_to_in_the_head(tmp_path: Path) -> None:
-    told = "The transcript begins with a summary: earlier words are in another file."
+def test_a_transcript_that_begins_midway_is_said_to_in_the_head(tmp_path: Path) -> None:
+    told = "The transcript begins midway: earlier words are in another file."
     text = compose(Session().compacts().user(LONG).works(5).record(tmp_path)).text
     assert told in text.partition("## ")[0]
     assert told not in compose(Session().user(LONG).works(5).record(tmp_path)).text

@@ -133,9 +133,9 @@ def test_a_fix_shown_by_another_run_says_which(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("B11", "C14")
-def test_a_transcript_that_begins_with_a_summary_is_said_to(tmp_path: Path) -> None:
+def test_a_transcript_that_begins_midway_is_said_to(tmp_path: Path) -> None:
     record = Session().compacts().user(REQUEST).record(tmp_path)
-    words = "the transcript begins with a summary: earlier words are in another file"
+    words = "the transcript begins midway: earlier words are in another file"
     assert words in sections_of(record)["Active Issues"]
     assert words.capitalize() in compose(record).text
 

@@ -12,6 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import pairwise
 
 from holdfast.brief.fence import flat
 from holdfast.brief.item import Claim
@@ -22,13 +23,13 @@ STRETCH_CHARS = 600  # a statement is about one thing, which the user said in on
 KNOWN_PAIRS = 0.4  # of the pairs of neighbouring words of a quotation
 KNOWN_WORDS = 0.75  # of its words, where their order differs
 KNOWN_WEIGHT = 0.4  # of the telling words of a statement, weighed by how rare they are
-LEAST_PAIRS, LEAST_TELLING = 3, 4
+LEAST_PAIRS, LEAST_TELLING = 3, 3
 LONGEST = 300
 SHORT_REPLY_CHARS = 200  # such words take their meaning from what the model said before
 PROPOSAL_CHARS = 600
 COMMON_WORDS, COMMON_SHARE, LEAST_SHORT = 80, 0.165, 6
 
-_WORD = re.compile(r"[^\W_]+(?:['’][^\W_]+)?")
+_WORD = re.compile(r"[^\W_]+(?:['\u2019][^\W_]+)?")
 _CODE_SPAN = re.compile(r"`[^`\n]*`")
 _QUOTED = re.compile(r"\"([^\"\n]{8,800})\"|“([^”\n]{8,800})”")
 _ELLIPSIS = re.compile(r"\.{3,}|…|\[[^\]]*\]")
@@ -41,17 +42,19 @@ _GUESSED = re.compile(
     r"\b(?:implicit\w*|implied|possibly|presumably|perhaps|likely|seems?)\b", re.I
 )
 _USER = re.compile(
-    r"(?<![\w/.\-])(?:(?:the|our|per|by) )*user(['’]s)?(?![\w./])(?:[-\s]+([a-z]+))?", re.IGNORECASE
+    r"(?<![\w/.\-])(?:(?:the|our|per|by) )*user(['\u2019]s)?(?![\w/]|\.\w)(?:[-\s]+([a-z]+))?",
+    re.IGNORECASE,
 )
 # "if the user …", "to the user", "waiting for user approval": nothing was said.
 _NOT_YET = re.compile(
     r"\b(?:if|when|whenever|once|whether|unless|until|case|for|to|awaiting|pending|asks?|asking|let|have"
     r"|wait|needs?|no)(?: the)?$"
 )
-_ADVERBS = frozenset(
+_ADVERBS_WORDS = (
     "explicitly also then specifically clearly later again has had have strongly repeatedly "
-    "initially further now previously already subsequently firmly just even separately".split()
+    "initially further now previously already subsequently firmly just even separately"
 )
+_ADVERBS = frozenset(_ADVERBS_WORDS.split())
 # What it is called to hold a view, by how the words begin.
 _VIEWS = re.compile(
     r"approv|agree|consent|okay|ok$|accept|allow|permi|authori|grant|green|sign|clear|bless|endors|"
@@ -60,13 +63,16 @@ _VIEWS = re.compile(
     r"confirm|require|restrict|limit(?:ed|s)|trust|wish|happy|fine|comfort|vot(?:ed|es)|deman|"
     r"defer|postpon|gave|gives|left$|leaves$|settled|suggestion|call$|idea$"
 )
-_ASKING = frozenset("asked asks requested requests is was are".split())
-_SAYING = frozenset(
-    "said says stated states stressed stresses emphasized emphasised instructed directed told mentioned "
-    "mentions expressed specified warned wrote finds wants wanted made indicated asked".split()
+_ASKING_WORDS = "asked asks requested requests is was are"
+_ASKING = frozenset(_ASKING_WORDS.split())
+_SAYING_WORDS = (
+    "said says stated states stressed stresses emphasized emphasised instructed directed told "
+    "mentioned mentions expressed specified warned wrote finds wants wanted made indicated "
+    "asked"
 )
+_SAYING = frozenset(_SAYING_WORDS.split())
 _NEXT_WORD = re.compile(r"\W*([A-Za-z]+)")
-_CLAUSE_END = re.compile(r"\*\*| - | [–—] |;|: |,? (?:and|so|then|but) I\b")
+_CLAUSE_END = re.compile(r"\*\*| - | [\u2013\u2014] |;|: |,? (?:and|so|then|but) I\b")
 _ASKED_NOT = re.compile(
     r"(?: me| us)? (?:that|not to|never to|to (?:never|not|only|always|avoid|leave|keep)|for no)\b|"
     r" (?:fine|okay|ok|happy|comfortable|against|open to|content) ",
@@ -75,7 +81,7 @@ _ASKED_NOT = re.compile(
 _LIMIT = re.compile(
     r"\b(?:may|can|could|fine|ok|okay|acceptable|allowed|free|must|should|shall|not|never|no|none|only"
     r"|without|until|unless|rather|prefer\w*|instead|better|always|avoid|leave|stays?|keep|kept|off)\b"
-    r"|n['’]t\b",
+    r"|n['\u2019]t\b",
     re.IGNORECASE,
 )
 _BY_USER = re.compile(
@@ -84,24 +90,27 @@ _BY_USER = re.compile(
     r"required|stated|specified)$|\bper$|\bper the$",
     re.IGNORECASE,
 )
-_EMPTY = frozenset(
-    "a an the and or but if so as at by for from in into of off on onto out over to up with without "
-    "about after again against all also always am any are be because been before being between both "
-    "can cannot could did do does doing done down during each few further had has have having he her "
-    "here him his how i it its just let me more most must my never no nor not now once only other our "
-    "own same she should some such than that their them then there these they this those through too "
-    "under until very was we were what when where which while who why will would you your user users "
-    "explicitly explicit said says saying say asked ask asks requested request requests approved "
-    "approve approval approves permitted permission permit allowed allow allows confirmed confirm "
-    "confirms confirmation agreed agree agreement instructed instruct instruction instructions told "
-    "tell tells stated state states wanted want wants prefer preferred prefers preference preferences "
-    "decided decide decision chose choose choice chosen noted note emphasized stressed insisted forbid "
-    "forbidden forbade prohibited rejected reject declined ruled authorized authorised authorization "
-    "granted grant given gave signed sign ok okay okayed green light clear cleared message messages "
-    "feedback need needs needed make made makes sure use used using work working keep kept like liked "
-    "strongly going go ahead anything every everything new please specifically rather instead even "
-    "still back one two first last per via".split()
+_EMPTY_WORDS = (
+    "a an the and or but if so as at by for from in into of off on onto out over to up with "
+    "without about after again against all also always am any are be because been before "
+    "being between both can cannot could did do does doing done down during each few further "
+    "had has have having he her here him his how i it its just let me more most must my never "
+    "no nor not now once only other our own same she should some such than that their them "
+    "then there these they this those through too under until very was we were what when "
+    "where which while who why will would you your user users explicitly explicit said says "
+    "saying say asked ask asks requested request requests approved approve approval approves "
+    "permitted permission permit allowed allow allows confirmed confirm confirms confirmation "
+    "agreed agree agreement instructed instruct instruction instructions told tell tells "
+    "stated state states wanted want wants prefer preferred prefers preference preferences "
+    "decided decide decision chose choose choice chosen noted note emphasized stressed "
+    "insisted forbid forbidden forbade prohibited rejected reject declined ruled authorized "
+    "authorised authorization granted grant given gave signed sign ok okay okayed green light "
+    "clear cleared message messages feedback need needs needed make made makes sure use used "
+    "using work working keep kept like liked strongly going go ahead anything every "
+    "everything new please specifically rather instead even still back one two first last per "
+    "via"
 )
+_EMPTY = frozenset(_EMPTY_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,8 +145,11 @@ def without_source(record: Record, summary: str) -> list[Claim]:
     if quotations and record.words_missing:
         return []  # the summary knows words that the client did not write down
     statements = [] if is_foreign else [one for one in known if _is_unsaid(one, said)]
-    found = [_claim(one, f"the user never typed “{flat(words, 120)}”") for one, words in quotations]
-    found += [_claim(one, "nothing that the user typed names this") for one in statements]
+    found = [
+        _claim(one, f"no message of the user reads “{flat(words, 120)}”")
+        for one, words in quotations
+    ]
+    found += [_claim(one, "no message of the user says so") for one in statements]
     return list({claim.sentence: claim for claim in found}.values())
 
 
@@ -236,7 +248,7 @@ def _statement(text: str, found: re.Match[str]) -> str:
         clause = text[start:].partition(")")[0]
     else:
         clause = text[: found.end()] + _clause(text, found.end())
-    return clause if len(_telling(clause)) >= LEAST_TELLING else text
+    return clause if len(_telling(clause)) > LEAST_TELLING else text
 
 
 def _clause(text: str, at: int) -> str:
@@ -245,13 +257,15 @@ def _clause(text: str, at: int) -> str:
 
 
 def _is_known(text: str, said: _Said) -> bool:
-    """One stretch of the user's words holds enough of what the statement names."""
+    """One stretch of the user's words holds enough of what the statement names; where it names
+    little, any of it."""
     telling = _telling(text)
     if len(telling) < LEAST_TELLING:
         return True
     whole = sum(said.rarity.get(stem, said.unheard) for stem in telling)
     shared = (sum(said.rarity[stem] for stem in telling & one) for one in said.stretches)
-    return max(shared, default=0.0) > KNOWN_WEIGHT * whole
+    enough = KNOWN_WEIGHT * whole if len(telling) > LEAST_TELLING else 0.0
+    return max(shared, default=0.0) > enough
 
 
 def _common_words(summary: str) -> set[str]:
@@ -261,9 +275,11 @@ def _common_words(summary: str) -> set[str]:
 
 
 def _is_foreign(text: str, common: set[str]) -> bool:
-    """Written in another language: few of its small words are among the common ones."""
+    """Written in another language: few of its small words are among the common ones. A summary
+    with too few of them cannot tell."""
     short = set(_short_words(text))
-    return len(short) >= LEAST_SHORT and len(short & common) < COMMON_SHARE * len(short)
+    can_tell = len(common) == COMMON_WORDS and len(short) >= LEAST_SHORT
+    return can_tell and len(short & common) < COMMON_SHARE * len(short)
 
 
 def _short_words(text: str) -> list[str]:
@@ -276,7 +292,7 @@ def _words(text: str) -> list[str]:
 
 def _pairs(text: str) -> set[tuple[str, str]]:
     words = _words(text)
-    return set(zip(words, words[1:], strict=False))
+    return set(pairwise(words))
 
 
 def _stems(text: str) -> set[str]:

@@ -186,7 +186,7 @@ def _from(what: str, source: Callable[[], Iterable[Item]]) -> list[Item]:
 def _opening(record: Record, headline: str) -> str:
     opening = fence.opening(f"this session's transcript, step {record.op}")
     if record.starts_midway:
-        headline += " The transcript begins with a summary: earlier words are in another file."
+        headline += " The transcript begins midway: earlier words are in another file."
     return f"{opening}\n{headline.strip()}" if headline.strip() else opening
 
 

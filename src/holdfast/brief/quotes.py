@@ -25,6 +25,7 @@ HEAD_AND_TAIL_CHARS = 600
 PER_LINE = 5  # the dash, the quotes and the line end
 OLDER_CHARS = 120  # the line that tells of those left out
 SECTION = "said"
+OUTCOME = "what came of it"
 
 
 class Quote(msgspec.Struct, frozen=True):
@@ -123,7 +124,7 @@ def outcomes(record: Record) -> Iterator[Item]:
             continue
         text = f"  → “{flat(_first_words(turn.said), OUTCOME_CHARS)}”"
         worth = 0.012 / (1 + (last - number) / 3)
-        yield Item(SECTION, text, worth, "what came of it", turn.place, order=number + 0.9)
+        yield Item(SECTION, text, worth, OUTCOME, turn.place, order=number + 0.9)
 
 
 def _first_words(said: str) -> str:

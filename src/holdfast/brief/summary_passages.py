@@ -18,7 +18,7 @@ _FRAME = (
 _BULLET = re.compile(r"^(?:[-*•>]|\d+[.)])\s+")
 _SENTENCE_END = re.compile(r"(?<=[.!?])\s+(?=[A-Z*`(])")
 _HEADING = re.compile(
-    r"#{1,6} |(?:\*\*)?\d+\. +(?:\*\*)?[A-Z][\w /&,'’()-]{2,60}(?:\*\*)?:?(?:\*\*)?\s*$"
+    r"#{1,6} |(?:\*\*)?\d+\. +(?:\*\*)?[A-Z][\w /&,'\u2019()-]{2,60}(?:\*\*)?:?(?:\*\*)?\s*$"
     r"|(?:[-*] )?\*\*[^*]{3,60}\*\*:?\s*$"
 )
 _USERS = re.compile(r"\buser messages\b|\bmessages (?:from|of|by) the user\b", re.IGNORECASE)

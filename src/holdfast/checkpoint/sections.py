@@ -248,7 +248,7 @@ def _lost(record: Record) -> Iterator[str]:
     if record.lost:
         yield f"{record.lost} entries of the transcript could not be read, and are missing here"
     if record.starts_midway:
-        yield "the transcript begins with a summary: earlier words are in another file"
+        yield "the transcript begins midway: earlier words are in another file"
 
 
 def _failing(record: Record) -> Iterator[str]:

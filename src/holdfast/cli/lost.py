@@ -4,13 +4,28 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import click
 
+from holdfast.brief.item import Claim
+from holdfast.brief.summary_check import shown
 from holdfast.cli import choose
 from holdfast.lifecycle import lost as lifecycle_lost
+from holdfast.lifecycle.lost import Lost
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.inert import inert
+
+OTHERS = {
+    "files": "files",
+    "commands": "commands",
+    "names": "names",
+    "references": "references",
+    "fixed": "fixed failures",
+    "flight": "last steps",
+    "archived": "archived topics",
+    "about": "notes on the project",
+}
 
 
 class NoCompaction(HoldfastError):
@@ -21,8 +36,11 @@ class NoCompaction(HoldfastError):
 @click.option("--transcript", type=click.Path(path_type=Path), help="read this file")
 @click.option("--session", default="", help="id, or the start of one")
 @click.option("--max-tokens", default=2_000, show_default=True, type=click.IntRange(100, 2_800))
+@click.option("--all", "show_all", is_flag=True, help="files, commands and names as well")
 @click.option("--json", "as_json", is_flag=True, help="plain values for programs")
-def lost(transcript: Path | None, session: str, max_tokens: int, as_json: bool) -> None:
+def lost(
+    transcript: Path | None, session: str, max_tokens: int, show_all: bool, as_json: bool
+) -> None:
     """What the last compaction lost."""
     if transcript is not None:
         choose.must_be_transcript(transcript)
@@ -34,15 +52,34 @@ def lost(transcript: Path | None, session: str, max_tokens: int, as_json: bool) 
     if found is None:
         raise NoCompaction(f"{state.transcript} holds no compaction")
     if as_json:
-        claims = [{"sentence": one.sentence, "evidence": one.evidence} for one in found.claims]
-        lines = [{"text": one.text, "reason": one.reason} for one in found.brief.lines]
-        click.echo(json.dumps({"left_out": lines, "contradicted": claims}, indent=2))
+        click.echo(json.dumps(_values(found), indent=2))
         return
-    click.echo("Not in the client's summary, nor brought back by the client itself:")
-    for line in found.brief.lines:
+    _say(found.checked.in_users_name, "Said in your name, although you did not say it:")
+    _say(found.checked.called_done, "Called done, although it is open:")
+    lines = found.brief.lines if show_all else found.main
+    if lines:
+        click.echo("Not in the summary, nor brought back by Claude Code itself:")
+    for line in lines:
         for part in line.text.split("\n"):
             click.echo(f"  {inert(part)}")
-    if found.claims:
-        click.echo("Called done, although the transcript says otherwise:")
-    for claim in found.claims:
+    if not show_all and found.rest:
+        kinds = (f"{count} {OTHERS.get(kind, kind)}" for kind, count in found.rest.items())
+        click.echo(f"Also lost, and easy to find again: {', '.join(kinds)} (--all shows them)")
+    if not (lines or found.rest or found.checked.told):
+        click.echo("The summary of the last compaction lost nothing that Holdfast knows of.")
+
+
+def _say(claims: list[Claim], heading: str) -> None:
+    if claims:
+        click.echo(heading)
+    for claim in claims:
         click.echo(f"  “{inert(claim.sentence)}”\n    but {inert(claim.evidence)}")
+
+
+def _values(found: Lost) -> dict[str, Any]:
+    lines = [{"text": one.text, "reason": one.reason} for one in found.brief.lines]
+    return {
+        "left_out": lines,
+        "contradicted": shown(found.checked.called_done),
+        "in_users_name": shown(found.checked.in_users_name),
+    }

@@ -27,7 +27,7 @@ COMMANDS = {
     "expand": "a tool output that was archived, whole or in part",
     "install": "wire the hooks and the status line into Claude Code",
     "log": "what the guard did, line by line",
-    "lost": "what the last compaction's summary left out, or claims too much",
+    "lost": "what the last compaction's summary got wrong and left out",
     "memory": "what the client loads into every session: list, add, edit, retire",
     "mcp": "tools for the model over stdio; Claude Code starts it",
     "plan": "a list of tasks as batches that fit the room left",

@@ -6,8 +6,10 @@ shown on the screen.
 
 from __future__ import annotations
 
-from holdfast.brief.claims import contradicted
+from typing import Any
+
 from holdfast.brief.compose import compose, lost_items
+from holdfast.brief.summary_check import SummaryCheck, check, shown
 from holdfast.budget import ledger
 from holdfast.hook.moment import Moment
 from holdfast.lifecycle import keeping, noting
@@ -18,7 +20,7 @@ from holdfast.window.state import State, WindowBusy, held
 from holdfast.wire import log, places, scan
 
 SECOND_TOKENS = 800
-MOST_CLAIMS = 3
+MOST_NOTED = 20
 MOST_SUMMARY = 60_000
 
 
@@ -28,7 +30,7 @@ def tell(moment: Moment) -> str:
         with held(moment.folder) as state:
             noting.note(state, moment)
             state.compactions += 1
-            state.second_brief = _left_out(state, moment.folder, summary)
+            state.second_brief, found = _left_out(state, moment.folder, summary)
             arm.rouse(moment.folder, state)
     except WindowBusy as slip:  # what is owed could not be noted, so nothing is owed
         log.add("WARN", "brief", f"{moment.folder}: no second brief: {slip}")
@@ -41,46 +43,67 @@ def tell(moment: Moment) -> str:
             "session_id": state.session_id,
             "agent_id": state.agent_id,
             "level": "",
+            **found,
         }
     )
     return ""
 
 
-def _left_out(state: State, folder: str, summary: str) -> str:
-    """The second brief is a courtesy: what goes wrong with it is only logged."""
+def _left_out(state: State, folder: str, summary: str) -> tuple[str, dict[str, Any]]:
+    """The second brief, and what the summary got wrong. Both are a courtesy: what goes wrong with
+    them is only logged."""
     try:
         return _composed(state, folder, summary)
     except Exception as slip:
         log.add("ERROR", noting.place(state), f"no second brief: {slip!r}")
-        return ""
+        return "", {}
 
 
-def _composed(state: State, folder: str, summary: str) -> str:
+def _composed(state: State, folder: str, summary: str) -> tuple[str, dict[str, Any]]:
     """As after any compaction, with our first brief counted among what is there."""
     record = keeping.facts_of(state, folder)
     summary = keeping.known_secrets(state, record).without_in(redact(summary))
     state.compactions = max(state.compactions, record.compactions + 1)
-    claims = contradicted(record, summary)
-    state.restored = _told(state.restored, lost_items(record, summary), len(claims))
+    checked = check(record, summary)
+    lost = lost_items(record, summary)
+    state.restored = _told(state.restored, lost, checked)
     given = places.read_small(f"{folder}/brief.txt", 1 << 16).decode("utf-8", "replace")
     known = ledger.read(state.project, state.session_id)._replace(pins=())  # the first had them
     brief = compose(
         record,
         SECOND_TOKENS,
         agent_type=state.agent_type,
-        claims=claims[:MOST_CLAIMS],
+        claims=checked.told,
         budget=known,
         summary=f"{summary}\n{given}",
     )
-    return brief.text if brief.lines else ""
+    return brief.text if brief.lines else "", _noted(lost, checked)
 
 
-def _told(restored: str, lost: int, claims: int) -> str:
+def _noted(lost: int, checked: SummaryCheck) -> dict[str, Any]:
+    """For the audit: programs read there what each summary got wrong."""
+    return {
+        "lost": lost,
+        "called_done": shown(checked.called_done[:MOST_NOTED]),
+        "in_users_name": shown(checked.in_users_name[:MOST_NOTED]),
+    }
+
+
+def _told(restored: str, lost: int, checked: SummaryCheck) -> str:
     """One line for the user: what was restored, and what the summary got wrong."""
     if not restored:
         return ""
-    told = [f"Holdfast restored {restored}"]
-    wrong = [f"the summary lost {lost} thing{'' if lost == 1 else 's'}"] if lost else []
-    wrong += [f"calls {claims} done that {'is' if claims == 1 else 'are'} open"] if claims else []
-    told += [f"{' and '.join(wrong)}: holdfast lost"] if wrong else []
-    return "; ".join(told)
+    done, said = len(checked.called_done), len(checked.in_users_name)
+    wrong = [f"lost {lost} thing{'' if lost == 1 else 's'}"] if lost else []
+    wrong += [f"calls {done} done that {'is' if done == 1 else 'are'} open"] if done else []
+    wrong += (
+        [f"says {said} thing{'' if said == 1 else 's'} in your name that you did not say"]
+        if said
+        else []
+    )
+    told = f"Holdfast restored {restored}"
+    return f"{told}; the summary {_listed(wrong)}: holdfast lost" if wrong else told
+
+
+def _listed(parts: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))

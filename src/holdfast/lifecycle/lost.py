@@ -1,18 +1,24 @@
 """The last compaction of a transcript, looked at afterwards: what its summary left out, and what
-it calls done that is not."""
+it got wrong."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.brief.claims import contradicted
-from holdfast.brief.compose import Brief, compose
-from holdfast.brief.item import Claim
+from holdfast.brief.compose import Brief, Line, compose
+from holdfast.brief.quotes import OUTCOME
+from holdfast.brief.roles import sections_of
+from holdfast.brief.summary_check import SummaryCheck, check
 from holdfast.lifecycle.keeping import without_secrets
 from holdfast.record import RecordReader
 from holdfast.redact import redact
 from holdfast.transcript import Summary, read
+
+MAIN = frozenset(
+    ("said", "marked", "pinned", "tasks", "failing", "questions", "agents", "decisions")
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,7 +26,25 @@ class Lost:
     """`brief` is what neither the client's summary nor the client itself brings back."""
 
     brief: Brief
-    claims: list[Claim]
+    checked: SummaryCheck
+
+    @property
+    def main(self) -> list[Line]:
+        """The lines of what cannot be found again: words, open work, decisions."""
+        names = {f"## {one.heading}": one.name for one in sections_of(self.brief.role)}
+        lines, section = [], ""
+        for line in self.brief.lines:
+            if line.text.startswith("## "):
+                section = names.get(line.text, "")
+            if section in MAIN and line.reason != OUTCOME:
+                lines.append(line)
+        return lines
+
+    @property
+    def rest(self) -> dict[str, int]:
+        """How many of each kind the other lines hold."""
+        sections = (item.section for item in self.brief.items if item.section not in MAIN)
+        return dict(Counter(sections))
 
 
 def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> Lost | None:
@@ -31,7 +55,7 @@ def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> Lo
     reader = RecordReader(sidechain=sidechain)
     record = without_secrets(reader.read(path, until=last.offset))
     summary = reader.known.without_in(redact(last.text))
-    return Lost(compose(record, max_tokens, summary=summary), contradicted(record, summary))
+    return Lost(compose(record, max_tokens, summary=summary), check(record, summary))
 
 
 def _last_summary(path: Path, sidechain: bool) -> Summary | None:

@@ -9,7 +9,7 @@ MOST_LINES = 50  # a session opens with a few lines that belong to no conversati
 
 
 class _Opening(msgspec.Struct, rename="camel"):
-    parent_uuid: str | None | msgspec.UnsetType = msgspec.UNSET
+    parent_uuid: str | msgspec.UnsetType | None = msgspec.UNSET
     subtype: str | None = None
 
 

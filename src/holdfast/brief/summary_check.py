@@ -1,0 +1,38 @@
+"""A summary compared with the record: what it calls done that is open, and what it says in the
+user's name that the user did not say."""
+
+from __future__ import annotations
+
+import msgspec
+
+from holdfast.brief.attributions import without_source
+from holdfast.brief.claims import contradicted
+from holdfast.brief.item import Claim
+from holdfast.record.model import Record
+
+MOST_TOLD = 3  # of each kind, to the model
+
+
+class SummaryCheck(msgspec.Struct, frozen=True):
+    """Sentences of the summary that the record speaks against, with the evidence."""
+
+    called_done: list[Claim]
+    in_users_name: list[Claim]
+
+    @property
+    def told(self) -> list[Claim]:
+        """Those that the model reads."""
+        return [*self.in_users_name[:MOST_TOLD], *self.called_done[:MOST_TOLD]]
+
+
+def check(record: Record, summary: str) -> SummaryCheck:
+    """Both kinds. A sentence that calls open work done is not flagged twice."""
+    called_done = contradicted(record, summary)
+    flagged = {one.sentence for one in called_done}
+    others = [one for one in without_source(record, summary) if one.sentence not in flagged]
+    return SummaryCheck(called_done, others)
+
+
+def shown(claims: list[Claim]) -> list[dict[str, str]]:
+    """For programs."""
+    return [{"sentence": one.sentence, "evidence": one.evidence} for one in claims]

@@ -1,0 +1,115 @@
+"""Words that a summary puts into the user's mouth are flagged; what the user said is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.brief.attributions import without_source
+from holdfast.record.model import Record
+from tests.checkpoint.sessions import Session
+
+ASKED = (
+    "The tide importer drops the last row of every station file. Please find out why and fix it."
+)
+RULE = "Run the whole suite before you commit, the nightly job is strict about warnings."
+PROPOSED = "I can rename the column to water_level and migrate the old files. Shall I?"
+
+
+@pytest.fixture
+def record(tmp_path: Path) -> Record:
+    session = Session().user(ASKED).works(3).user(RULE).works(2)
+    return session.says(PROPOSED).user("yes, go ahead").works(2).record(tmp_path)
+
+
+def flagged(record: Record, sentence: str) -> bool:
+    return bool(
+        without_source(record, f"1. Primary Request:\n   Fix the importer.\n\n{sentence}\n")
+    )
+
+
+@pytest.mark.requirement("B14")
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        'The user said: "You can push straight to the release branch whenever the build is green."',
+        '6. All user messages:\n   - "Drop the Windows builds for now, nobody needs them anyway"',
+        "- User approved deleting the archived calibration tables from production.",
+        "- The user explicitly allowed force pushes to the shared harbour branch.",
+        "The user does not want any new dependency such as pandas in this package.",
+        "User prefers snapshot fixtures over hand-written CSV samples.",
+        "- Publishing the dashboard early was signed off by the user.",
+        "The user asked not to touch the billing module until the audit is over.",
+        "- The user said the retry queue may be dropped without a migration.",
+    ],
+)
+def test_what_the_user_never_said_is_flagged(record: Record, sentence: str) -> None:
+    assert flagged(record, sentence)
+
+
+@pytest.mark.requirement("B14")
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        'The user asked: "The tide importer drops the last row of every station file."',
+        '6. All user messages:\n   - "Run the whole suite before you commit, ... is strict"',
+        "- User insisted on running the whole suite before each commit.",
+        "The user approved renaming the column to water_level and migrating the old files.",
+        "- The user reported that rows vanish and provided a sample of the export.",
+        "If the user approves, delete the archived calibration tables from production.",
+        "- Waiting for user approval to delete the archived calibration tables.",
+        "The user interface allows deleting archived calibration tables from production.",
+        "- `user_allowed` grants deleting archived calibration tables in production.",
+        "<analysis>The user approved deleting archived calibration tables.</analysis>",
+        "- The user approved the plan.",
+        "The user probably, or perhaps, allowed deleting archived calibration tables.",
+    ],
+)
+def test_what_the_user_said_or_might_say_is_not(record: Record, sentence: str) -> None:
+    assert not flagged(record, sentence)
+
+
+LIE = "- User approved deleting the archived calibration tables from production."
+
+
+@pytest.mark.requirement("B14")
+def test_a_record_that_may_lack_words_flags_nothing(tmp_path: Path) -> None:
+    midway = Session().compacts("Summary: earlier work.").user(ASKED).works(2).record(tmp_path)
+    assert not flagged(midway, LIE)
+
+
+@pytest.mark.requirement("B14")
+def test_a_summary_that_knows_words_the_client_did_not_write_down_is_not_judged(
+    tmp_path: Path,
+) -> None:
+    """The client took something out of its queue that it had never written into it."""
+    record = Session().user(ASKED).works(2).unqueues("remove").works(1).record(tmp_path)
+    assert record.words_missing and flagged(record, LIE)
+    quoted = 'The user said: "Leave the harbour gauges out of the first release, please."'
+    assert not flagged(record, f"{quoted}\n{LIE}")
+
+
+PROSE = """
+The work so far is on the tide tool and its many small files. We saw that the last row of each
+file was cut off, as the loop ended one step too soon, so it was put right and a new test was
+made for it. Then the names of two keys had to be set by hand, both in the code and in the
+docs, since no one else can see them. All of it runs now, but one check is slow and may take
+more than ten or even forty seconds when the disk is full. Next come the last few pages, how
+they look, who will read them, what they say, and why some of those left over are still out of
+date. Like any other part, you can run it from here: go to the main dir, call make with your
+own flags, and wait until it is done. If that does not help, look at the log, find the line
+with the word error, and send it to us.
+"""
+
+
+@pytest.mark.requirement("B14")
+def test_a_user_of_another_language_is_not_judged_by_english_words(tmp_path: Path) -> None:
+    german = (
+        "Bitte prüfe, warum der Import die letzte Zeile jeder Datei verliert, und lösche danach "
+        "die alten Tabellen aus der Datenbank, die wir nicht mehr brauchen."
+    )
+    record = Session().user(german).works(2).record(tmp_path)
+    assert not without_source(record, f"{PROSE}\n{LIE}\n")
+    english = Session().user(ASKED).works(2).record(tmp_path)
+    assert without_source(english, f"{PROSE}\n{LIE}\n")
