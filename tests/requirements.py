@@ -111,6 +111,10 @@ REQUIREMENTS: dict[str, str] = {
         "What is open stays open until evidence closes it; each item shows since when it is "
         "open, and what closed it is recorded (beyond)"
     ),
+    "B14": (
+        "The summary is checked against the record: open items that it calls done, and words put "
+        "into the user's mouth; told once to model and user, shown by holdfast lost (beyond)"
+    ),
     "B15": "The first prompt after a compaction tells the user what was restored (beyond)",
     "B16": "Every alert and the brief name their window, so no old figure is read as news (beyond)",
     "R1": "The conversation is cut into segments by topic without a model (004)",

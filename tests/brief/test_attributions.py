@@ -80,14 +80,14 @@ def test_a_record_that_may_lack_words_flags_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("B14")
-def test_a_summary_that_knows_words_the_client_did_not_write_down_is_not_judged(
+def test_words_the_client_did_not_write_down_are_taken_from_the_summarys_list(
     tmp_path: Path,
 ) -> None:
     """The client took something out of its queue that it had never written into it."""
     record = Session().user(ASKED).works(2).unqueues("remove").works(1).record(tmp_path)
     assert record.words_missing and flagged(record, LIE)
-    quoted = 'The user said: "Leave the harbour gauges out of the first release, please."'
-    assert not flagged(record, f"{quoted}\n{LIE}")
+    listed = '6. All user messages:\n   - "Delete the archived calibration tables in production."'
+    assert not flagged(record, f"{listed}\n7. Pending Tasks:\n{LIE}")
 
 
 PROSE = """

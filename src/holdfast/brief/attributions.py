@@ -42,7 +42,8 @@ _GUESSED = re.compile(
     r"\b(?:implicit\w*|implied|possibly|presumably|perhaps|likely|seems?)\b", re.I
 )
 _USER = re.compile(
-    r"(?<![\w/.\-])(?:(?:the|our|per|by) )*user(['\u2019]s)?(?![\w/]|\.\w)(?:[-\s]+([a-z]+))?",
+    r"(?<![\w/.\-])(?:(?:the|our|per|by|to|with) )*user(['\u2019]s)?(?![\w/]"
+    r"|\.\w)(?:[-\s]+([a-z]+))?",
     re.IGNORECASE,
 )
 # "if the user …", "to the user", "waiting for user approval": nothing was said.
@@ -55,41 +56,64 @@ _ADVERBS_WORDS = (
     "initially further now previously already subsequently firmly just even separately"
 )
 _ADVERBS = frozenset(_ADVERBS_WORDS.split())
-# What it is called to hold a view, by how the words begin.
-_VIEWS = re.compile(
-    r"approv|agree|consent|okay|ok$|accept|allow|permi|authori|grant|green|sign|clear|bless|endors|"
-    r"forb|prohib|rule|ruling|veto|reject|declin|refus|objec|oppos|disallow|bar(?:red|s)|ban|waive|"
-    r"doesn|didn|does$|did$|prefer|favo|likes?$|liked|dislike|insist|would|rather|hate|"
-    r"confirm|require|restrict|limit(?:ed|s)|trust|wish|happy|fine|comfort|vot(?:ed|es)|deman|"
-    r"defer|postpon|gave|gives|left$|leaves$|settled|suggestion|call$|idea$"
+# What users do and have, other than to hold a view. What follows "user" and is not in this list
+# may be one.
+_NARRATIVE_WORDS = (
+    "ask asking requesting reported reports provided provides provide providing invoked "
+    "showed shows shown interrupted ran run runs noticed shared shares questioned caught "
+    "moved edit edits edited commit commits committed change changes changed added adds "
+    "stashed stashes modified modifications message messages question questions feedback "
+    "selected identified identifies called pointed discovered sent started initiated "
+    "triggered opened closed switched entered pasted typed uploaded exited profile self "
+    "function functions id ids name names interface input inputs data account accounts story "
+    "stories flow flows prompt prompts experience facing level role roles table session "
+    "sessions context settings config configuration agent code lines test tests testing "
+    "tested any when who whose sees see gets get got clicks click opens visits types enters "
+    "logs makes splits reverts creates created creating keeps listed list screenshot received "
+    "review response most last latest final initial original second exact current personal "
+    "described describes explained explains journey referenced real three multiple several "
+    "distinct must should will could might cannot can may need needs whether worried "
+    "suspected manually correctly continues continued clarification clarifications correction "
+    "corrections corrected clarified emphasis challenged registered acknowledged direct "
+    "concern concerns continuing answered verified verifies attempted tried wrote writes "
+    "action actions side resetting showing seems hinted hinting never noted felt discussed "
+    "pushed raised renamed flagged declares key insight previous pattern overarching goal "
+    "requested requests decided decides wanting having file files work chose opted suggests "
+    "suggested wants wanted"
 )
-_ASKING_WORDS = "asked asks requested requests is was are"
-_ASKING = frozenset(_ASKING_WORDS.split())
-_SAYING_WORDS = (
-    "said says stated states stressed stresses emphasized emphasised instructed directed told "
-    "mentioned mentions expressed specified warned wrote finds wants wanted made indicated "
-    "asked"
+_NARRATIVE = frozenset(_NARRATIVE_WORDS.split())
+# Words of will: they make a sentence about the user one about what the user allows or wants.
+_WILL = re.compile(
+    r"\b(?:approv|agree|consent|okay|ok\b|accept|allow|permi[st]|authori[sz]|grant|go-?ahead"
+    r"|green|sign\w* off|sign-?off|clear(?:ed|ance)|bless|endors|leave\b|left to|forb|prohib"
+    r"|rul(?:ed?|ing|es)\b|off[- ]limits|off the|veto|reject|declin|refus|objec|oppos|against"
+    r"|disallow|bann?|waive|prefer|favou?r|lik(?:es?|ed|ing)\b|dislike|rather|insist|hate"
+    r"|confirm|requir|restrict|constrain|condition|limit|trust|wish|happy|fine\b|comfort"
+    r"|content with|sensible|matter|important|explicit|instruct|demand|defer|postpon"
+    r"|suggestion|at the user|on the user|decid|decision|may\b|must\b|should\b|not to\b"
+    r"|n['\u2019]t\b|not want|never|only\b|stays?\b|until|without|instead|sufficient|enough"
+    r"|no need|better|worth|can\b|could\b|free to|no\b|none\b|always|avoid|keep\b|kept\b"
+    r"|unless|shall\b|not\b)",
+    re.IGNORECASE,
 )
-_SAYING = frozenset(_SAYING_WORDS.split())
 _NEXT_WORD = re.compile(r"\W*([A-Za-z]+)")
-_CLAUSE_END = re.compile(r"\*\*| - | [\u2013\u2014] |;|: |,? (?:and|so|then|but) I\b")
-_ASKED_NOT = re.compile(
-    r"(?: me| us)? (?:that|not to|never to|to (?:never|not|only|always|avoid|leave|keep)|for no)\b|"
-    r" (?:fine|okay|ok|happy|comfortable|against|open to|content) ",
+_CLAUSE_END = re.compile(r"\*\*|[ (]- | [\u2013\u2014] |[;:,] |\(|\)|,? (?:and|so|then|but) I\b")
+_ASKING_WORDS = "asked asks"
+_ASKING = frozenset(_ASKING_WORDS.split())
+_ASKED_LIMIT = re.compile(
+    r"(?: me| us)? (?:that|not to|never to|to (?:never|not|only|always|avoid|leave|keep)|for no)\b",
     re.IGNORECASE,
 )
-_LIMIT = re.compile(
-    r"\b(?:may|can|could|fine|ok|okay|acceptable|allowed|free|must|should|shall|not|never|no|none|only"
-    r"|without|until|unless|rather|prefer\w*|instead|better|always|avoid|leave|stays?|keep|kept|off)\b"
-    r"|n['\u2019]t\b",
+# "presented to the user", "reported by the user": nothing that the user wants.
+_TOLD = re.compile(
+    r"\b(?:present\w*|report\w*|show\w*|ask\w*|explain\w*|sent|send|visible|provid\w*|creat\w*"
+    r"|edit\w*|told|tell|inform\w*|said|warn\w*|message\w*|written|made|added|changed|modified"
+    r"|noticed|found|raised|respon\w+|return\w*|display\w*|print\w*|available|given|gave|give"
+    r"|handed|back|interview\w*|mention\w*|discuss\w*|request\w*)(?: \w+){0,3}(?: to| by"
+    r"| with| from)?$",
     re.IGNORECASE,
 )
-_BY_USER = re.compile(
-    r"\b(?:approved|agreed|allowed|permitted|authori[sz]ed|cleared|confirmed|accepted|chosen|decided|"
-    r"forbidden|prohibited|rejected|vetoed|preferred|requested|signed off(?: on)?|ruled out|wanted|"
-    r"required|stated|specified)$|\bper$|\bper the$",
-    re.IGNORECASE,
-)
+_CHECKED_WITH = re.compile(r"\bconfirm\w* with (?:the )?user\b", re.IGNORECASE)
 _EMPTY_WORDS = (
     "a an the and or but if so as at by for from in into of off on onto out over to up with "
     "without about after again against all also always am any are be because been before "
@@ -132,24 +156,20 @@ def without_source(record: Record, summary: str) -> list[Claim]:
     """Quotations and statements in the user's name that nothing the user typed bears out."""
     if not is_complete(record) or not record.turns:
         return []
-    said = _said(record)
+    known = list(passages(summary))
     common = _common_words(summary)
     is_foreign = any(_is_foreign(turn.asked, common) for turn in record.turns)
-    known = list(passages(summary))
-    quotations = [
-        (one, words)
-        for one in known
-        if (words := _unknown_quotation(one, said))
-        and (not is_foreign or _is_foreign(words, common))
-    ]
-    if quotations and record.words_missing:
-        return []  # the summary knows words that the client did not write down
-    statements = [] if is_foreign else [one for one in known if _is_unsaid(one, said)]
-    found = [
-        _claim(one, f"no message of the user reads “{flat(words, 120)}”")
-        for one, words in quotations
-    ]
-    found += [_claim(one, "no message of the user says so") for one in statements]
+    texts = list(_sources(record))
+    if record.words_missing:  # then the summary's own list is all that is left of them
+        texts += [one.text for one in known if one.is_users]
+    said = _said(texts)
+    found = []
+    for one in known:
+        words = "" if record.words_missing else _unknown_quotation(one, said)
+        if words and (not is_foreign or _is_foreign(words, common)):
+            found.append(_claim(one, f"no message of the user reads “{flat(words, 120)}”"))
+        elif not is_foreign and _is_unsaid(one, said):
+            found.append(_claim(one, "no message of the user says so"))
     return list({claim.sentence: claim for claim in found}.values())
 
 
@@ -157,8 +177,7 @@ def _claim(passage: Passage, evidence: str) -> Claim:
     return Claim(flat(passage.text, LONGEST), evidence, Place())
 
 
-def _said(record: Record) -> _Said:
-    texts = list(_sources(record))
+def _said(texts: list[str]) -> _Said:
     stretches = [_stems(part) for text in texts for part in _parts(text)]
     used = Counter(stem for stretch in stretches for stem in stretch)
     most = len(stretches) + 2
@@ -231,29 +250,27 @@ def _is_stand(text: str, found: re.Match[str]) -> bool:
         return False
     while word in _ADVERBS and (following := _NEXT_WORD.match(text, end)):
         word, end = following[1].lower(), following.end()
-    if _BY_USER.search(before) or found[0].lower().startswith("per "):
-        return word not in ("request", "requests", "feedback")
     if word in _ASKING:
-        return bool(_ASKED_NOT.match(text, end))
-    if word in _SAYING:
-        return bool(_LIMIT.search(_clause(text, end)))
-    return bool(_VIEWS.match(word))
+        return bool(_ASKED_LIMIT.match(text, end))
+    is_told = not found[1] and (_TOLD.search(before) or _CHECKED_WITH.search(text[:end]))
+    if word in _NARRATIVE or is_told:
+        return False
+    return bool(_WILL.search(_statement(text, found)))
 
 
 def _statement(text: str, found: re.Match[str]) -> str:
-    """The clause in which the user is named, with what stands before it: what follows is what
-    came of it. In brackets, what they hold."""
-    start = text.rfind("(", 0, found.start()) + 1
-    if start and ")" not in text[start : found.start()]:
-        clause = text[start:].partition(")")[0]
-    else:
-        clause = text[: found.end()] + _clause(text, found.end())
-    return clause if len(_telling(clause)) > LEAST_TELLING else text
-
-
-def _clause(text: str, at: int) -> str:
-    end = _CLAUSE_END.search(text, at)
-    return text[at : end.start()] if end else text[at:]
+    """The clause in which the user is named, with as many before it, and then behind it, as it
+    takes to name something."""
+    ends = [0, *(end.end() for end in _CLAUSE_END.finditer(text)), len(text)]
+    first = max(at for at, end in enumerate(ends) if end <= found.start())
+    last = first + 1
+    while ends[last] < found.end():
+        last += 1
+    while first > 0 and len(_telling(text[ends[first] : ends[last]])) <= LEAST_TELLING:
+        first -= 1
+    while last < len(ends) - 1 and len(_telling(text[ends[first] : ends[last]])) <= LEAST_TELLING:
+        last += 1
+    return text[ends[first] : ends[last]]
 
 
 def _is_known(text: str, said: _Said) -> bool:
