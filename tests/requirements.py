@@ -131,6 +131,10 @@ REQUIREMENTS: dict[str, str] = {
     "R6": "Search over warm by default, cold when asked, with the same recall as memory (004)",
     "R7": "Opt-in (004 intent, beyond)",
     "R8": "HOLDFAST_DISABLE=1 turns every hook into a no-op (004)",
+    "R9": (
+        "For users who turn it on, transcripts outlive the client's clean-up, compressed, secrets "
+        "out, within a size limit; search, expand and resume read them (beyond)"
+    ),
     "M1": "Hot (002 REQ-CTX-007)",
     "M2": "Deep (002 REQ-CTX-008)",
     "M3": "Files survive infrastructure (002)",

@@ -16,3 +16,16 @@ class NotArchived(HoldfastError):
 
     exit_code = 4
     hint = "make HOLDFAST_HOME writable and free some space"
+
+
+class NoTranscript(HoldfastError):
+    """No archived transcript is meant."""
+
+    hint = "`holdfast transcripts` lists them"
+
+
+class SeveralTranscripts(HoldfastError):
+    """More than one is meant."""
+
+    exit_code = 2
+    hint = "say more of the id; `holdfast transcripts` lists them"

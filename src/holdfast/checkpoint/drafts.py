@@ -40,15 +40,19 @@ def put_new(folder: int, data: bytes, names: Iterable[str]) -> str:
     return name
 
 
-def replace_whole(folder: int, name: str, data: bytes, *, flushed: bool = False) -> None:
+def replace_whole(
+    folder: int, name: str, data: bytes, *, flushed: bool = False, proven: bool = False
+) -> None:
     """Whole for every reader; `flushed` for what cannot be made again, as index and snapshot can:
-    the caller then says `flush` too."""
+    the caller then says `flush` too. `proven`: read back before it takes the old one's place."""
     draft = _name()
     fd = os.open(draft, _NEW, 0o600, dir_fd=folder)
     try:
         _write(fd, data)
         if flushed:
             os.fsync(fd)
+        if proven:
+            _prove(folder, draft, data)
         os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
         with suppress(OSError):

@@ -199,6 +199,21 @@ TABLE: Final[tuple[Setting, ...]] = (
         high=100_000,
     ),
     Setting(
+        "archive_transcripts",
+        USER,
+        "off",
+        "on: copy transcripts, compressed and without secrets, so that they outlive the client's",
+        choices=("off", "on"),
+    ),
+    Setting(
+        "archive_transcripts_megabytes",
+        USER,
+        1_000,
+        "room for archived transcripts; beyond, the sessions that changed longest ago go first",
+        low=1,
+        high=1_000_000,
+    ),
+    Setting(
         "embedder",
         USER,
         "auto",

@@ -13,6 +13,7 @@ LEFT_ALONE = frozenset(
         "atis-latch",
         "cost-state",
         "file-history-snapshot",
+        "holdfast-left-out",  # ours, in an archived transcript
         "last-prompt",
         "mode",
         "permission-mode",

@@ -1,0 +1,308 @@
+"""Bring the archive up to the client's transcripts: the newest first, each whole or as before.
+
+Called by a process nobody waits for. What changed since the last time is read, secrets are taken
+out, the rest is packed and put behind what is there. A kill at any instant leaves the last copy.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from holdfast.archive import transcript_file, transcripts
+from holdfast.archive.transcript_file import About
+from holdfast.archive.transcript_secrets import LEFT_OUT, Cleaner, Line
+from holdfast.archive.transcripts import AGENTS, PLAIN_ENDING
+from holdfast.checkpoint import drafts
+from holdfast.checkpoint.folders import Place, entered
+from holdfast.client.switches import project_of
+from holdfast.client.transcripts_folder import transcripts_folder
+from holdfast.record.same_file import sign
+from holdfast.record.user_input import own_words
+from holdfast.transcript.entries import Prompt
+from holdfast.transcript.parse import parse
+from holdfast.transcript.reader import LONGEST_LINE_BYTES
+from holdfast.transcript.repair import Malformed
+from holdfast.transcript.source import Source, Unreadable
+from holdfast.transcript.subagents import subagent_files
+from holdfast.transcript.tally import Tally
+from holdfast.wire import log, places
+
+VERSION = 1
+MOST_LINES, MOST_BYTES = 64, 256 << 10  # looked through for secrets together
+ASKED_CHARS = 200
+STAMP = "saved.json"
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+class Saved(NamedTuple):
+    """How many transcripts were written, how many sessions wait for the next time, what went
+    wrong."""
+
+    written: int = 0
+    left: int = 0
+    slips: tuple[str, ...] = ()
+
+
+class _Found(NamedTuple):
+    """A session of the client's."""
+
+    changed: float
+    files: tuple[str, ...]  # its own first, then its subagents'
+
+
+def save_all(most_bytes: int, *, seconds: float = float("inf")) -> Saved:
+    """All of the client's transcripts that changed, or as many as can be done in so much time."""
+    with _one_by_one() as is_ours:
+        return _save_all(most_bytes, time.monotonic() + seconds) if is_ours else Saved()
+
+
+def _save_all(most_bytes: int, give_up: float) -> Saved:
+    done, floor = Saved(), _floor(most_bytes)
+    used = sum(one.bytes for one in transcripts.sessions())
+    for found in _sessions():
+        if found.changed <= floor:
+            break  # there was no room for those
+        if time.monotonic() > give_up:
+            done = done._replace(left=done.left + 1)
+            continue
+        try:
+            for source in found.files:
+                grown = save(source)
+                done, used = done._replace(written=done.written + (grown > 0)), used + grown
+        except Unreadable as slip:  # one that cannot be read holds up no other
+            done = done._replace(slips=(*done.slips, str(slip)))
+        except FileNotFoundError:
+            continue  # the client has just deleted it
+        if used > most_bytes:
+            floor = max(floor, transcripts.prune(most_bytes))
+            used = sum(one.bytes for one in transcripts.sessions())
+    floor = max(floor, transcripts.prune(most_bytes))  # the limit may be lower than it was
+    transcripts.forget_removed()
+    _note(most_bytes, floor)
+    return done
+
+
+def last_saved() -> float:
+    """When the archive was last brought up; 0: never."""
+    return places.written_ms(f"{transcripts.folder()}/{STAMP}") / 1000
+
+
+def save(source: str) -> int:
+    """By how many bytes the archive grew; 0 where the client has not written since."""
+    told = os.stat(source)  # noqa: PTH116
+    place = transcripts.place_of(source)
+    if _exists_since(place, told.st_mtime_ns):
+        return 0
+    before, grown = transcript_file.about(place), 0
+    if before is not None and told.st_size < before.source_bytes:
+        log.add("WARN", "transcripts", f"{source} became shorter: the longer copy stays")
+    elif before is None or before.changed_ns != told.st_mtime_ns:
+        data = _packed(source, place, before or _first(source), told.st_mtime_ns)
+        grown = len(data) - _size(place)
+        _put(place, data)
+    os.utime(place, ns=(told.st_mtime_ns, told.st_mtime_ns))  # its age is the transcript's
+    return grown
+
+
+def _first(source: str) -> About:
+    """What is known of a transcript before one line of it is in the archive."""
+    path = Path(source)
+    if path.parent.name == AGENTS:
+        agent = path.stem.removeprefix("agent-")
+        return About(source, path.parent.parent.name, agent, project_of(path))
+    return About(source, path.stem, "", project_of(path))
+
+
+def _packed(source: str, place: str, before: About, changed_ns: int) -> bytes:
+    """The file as it shall be. Where a secret is named that lines before may quote, all is read
+    once more: then it is known from the start."""
+    cleaner, is_same = Cleaner(), before.sign == sign(source, before.source_bytes) != ""
+    if is_same:
+        cleaner.hear(_lines_at(source, before.told))
+    packer = _Packer(before if is_same else _first(source))
+    while not packer.read(source, cleaner):
+        packer = _Packer(_first(source))
+    about = packer.about._replace(
+        changed_ns=changed_ns,
+        told=cleaner.told,
+        sign=sign(source, packer.about.source_bytes),
+    )
+    packed = transcript_file.members(place) if packer.goes_on else b""
+    return transcript_file.header(about) + packed + packer.member
+
+
+class _Packer:
+    """Reads a transcript on from where its copy ends."""
+
+    def __init__(self, about: About) -> None:
+        self.about = about
+        self.goes_on = about.source_bytes > 0
+        self.member = b""
+
+    def read(self, source: str, cleaner: Cleaner) -> bool:
+        """False where a secret was met that was not known when the reading began."""
+        known, packing, packed = cleaner.known, transcript_file.packing(), list[bytes]()
+        for batch, end in _batches(source, self.about.source_bytes):
+            clean = cleaner.without(batch)
+            left_out = sum(data == LEFT_OUT for data in clean)
+            self.about = self.about._replace(
+                asked=self.about.asked or _asked(clean),
+                lines=self.about.lines + len(clean),
+                left_out=self.about.left_out + left_out,
+                source_bytes=end,
+            )
+            packed.append(packing.compress(b"".join(clean)))
+        self.member = b"".join([*packed, packing.flush()]) if packed else b""
+        return cleaner.known == known
+
+
+def _batches(source: str, start: int) -> Iterator[tuple[list[Line], int]]:
+    """Whole lines, some at a time, and where those end: one still being written waits."""
+    batch: list[Line] = []
+    size = end = 0
+    for begins, end, data in _lines(source, start):
+        batch.append((begins, data))
+        size += len(data)
+        if len(batch) == MOST_LINES or size > MOST_BYTES:
+            yield batch, end
+            batch, size = [], 0
+    if batch:
+        yield batch, end
+
+
+def _lines(source: str, start: int) -> Iterator[tuple[int, int, bytes]]:
+    """Where each begins and ends, and its bytes; of one too long to be held only that it was."""
+    end = begins = start
+    with Source(source) as opened:
+        for data in opened.lines(start, LONGEST_LINE_BYTES):
+            end += len(data)
+            if data.endswith(b"\n"):
+                yield begins, end, data if end - begins == len(data) else LEFT_OUT
+                begins = end
+
+
+def _lines_at(source: str, offsets: tuple[int, ...]) -> Iterator[Line]:
+    with Source(source) as opened:
+        for offset in sorted(offsets):
+            yield offset, next(opened.lines(offset, LONGEST_LINE_BYTES), b"")
+
+
+def _asked(lines: list[bytes]) -> str:
+    """What the user asked first."""
+    for data in lines:
+        with suppress(Malformed):
+            entry = parse(data, 0, Tally())
+            if isinstance(entry, Prompt) and not entry.is_meta:
+                words = " ".join(own_words(entry.text).split())
+                if words:
+                    return words[:ASKED_CHARS]
+    return ""
+
+
+def _put(place: str, data: bytes) -> None:
+    """On the disk, proven, once this returns; a failed try leaves what was there before."""
+    inside, _, name = place.removeprefix(f"{places.home()}/").rpartition("/")
+    with entered(Place(places.home(), inside)) as folder:
+        drafts.clear_left(folder)
+        drafts.replace_whole(folder, name, data, flushed=True, proven=True)
+        drafts.flush(folder)
+
+
+def _sessions() -> list[_Found]:
+    """The client's, newest first; links are not followed."""
+    found = []
+    root = transcripts_folder()
+    for project in _entries(root):
+        if not project.is_dir(follow_symlinks=False):
+            continue
+        for entry in _entries(project.path):
+            if _is_transcript(entry) and not transcripts.was_removed(entry.path):
+                agents = [str(path) for _, path in subagent_files(entry.path)]
+                files = (entry.path, *agents)
+                found.append(_Found(max(places.written_ms(one) / 1000 for one in files), files))
+    return sorted(found, reverse=True)
+
+
+def _is_transcript(entry: os.DirEntry[str]) -> bool:
+    is_file = entry.name.endswith(PLAIN_ENDING) and entry.is_file(follow_symlinks=False)
+    return is_file and transcripts.place_of(entry.path) != ""
+
+
+def _entries(folder: str | Path) -> list[os.DirEntry[str]]:
+    try:
+        with os.scandir(folder) as found:
+            return list(found)
+    except OSError:
+        return []
+
+
+def _floor(most_bytes: int) -> float:
+    """Sessions that last changed then or before were removed for want of room, and are not archived
+    again until the limit is raised."""
+    with suppress(ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        noted = json.loads(places.read_small(f"{transcripts.folder()}/{STAMP}"))
+        if noted["version"] == VERSION and most_bytes <= int(noted["most_bytes"]):
+            return float(noted["removed_until"])
+    return -1.0
+
+
+def _note(most_bytes: int, floor: float) -> None:
+    noted = {"version": VERSION, "most_bytes": most_bytes, "removed_until": floor}
+    with entered(Place(places.home(), "transcripts")) as folder:
+        drafts.clear_left(folder)
+        drafts.replace_whole(folder, STAMP, json.dumps(noted).encode())
+
+
+@contextmanager
+def _one_by_one() -> Iterator[bool]:
+    """One at work and one that waits: whoever comes third leaves, as that one will see all that
+    there is by now."""
+    waiting = _opened("waiting.lock")
+    try:
+        try:
+            fcntl.flock(waiting, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield False
+            return
+        with held():
+            fcntl.flock(waiting, fcntl.LOCK_UN)
+            yield True
+    finally:
+        os.close(waiting)
+
+
+@contextmanager
+def held() -> Iterator[None]:
+    """Nobody else writes or removes archived transcripts meanwhile."""
+    fd = _opened("lock")
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _opened(name: str) -> int:
+    with entered(Place(places.home(), "transcripts")) as folder:
+        return os.open(name, _FLAGS, 0o600, dir_fd=folder)
+
+
+def _exists_since(place: str, changed_ns: int) -> bool:
+    try:
+        return os.stat(place).st_mtime_ns == changed_ns  # noqa: PTH116
+    except OSError:
+        return False
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size  # noqa: PTH116
+    except OSError:
+        return 0

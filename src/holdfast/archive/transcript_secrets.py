@@ -1,0 +1,113 @@
+"""Lines of a transcript without their secrets.
+
+A line is looked at as what it says, not as the JSON it is written in: `\\n` and `\\"` would hide
+where a word begins. Most lines hold no secret and stay byte for byte as they were.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import msgspec
+
+from holdfast.record.secrets import MOST_BARE, SHORTEST_BARE, Known
+from holdfast.redact import find, redact, redact_each, which_are_clean, without_named
+from holdfast.redact.value import random_looking
+
+Line = tuple[int, bytes]  # where it begins in the client's file, and its bytes with the line's end
+_UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
+LEFT_OUT = b'{"type":"holdfast-left-out"}\n'  # in place of a line that could not be taken
+
+
+class Cleaner:
+    """A secret that a line told with its name is known in every other line, too."""
+
+    def __init__(self) -> None:
+        self._known = Known()
+        self._bare: dict[str, str] = {}
+
+    @property
+    def told(self) -> tuple[int, ...]:
+        """Where the lines begin that told a secret: noted in place of the secrets."""
+        return tuple(sorted(self._known.lines))
+
+    @property
+    def known(self) -> int:
+        """How many secrets are known by themselves."""
+        return len(self._bare)
+
+    def hear(self, lines: Iterable[Line]) -> None:
+        self._known.hear((offset, _said(_decoded(data), data)) for offset, data in lines)
+        bare = (one for one in self._known.bare.items() if _is_told_bare(one[0]))
+        self._bare = dict(list(bare)[:MOST_BARE])
+
+    def without(self, lines: Sequence[Line]) -> list[bytes]:
+        """The same lines in the same order, each one line of JSON still."""
+        values = [_decoded(data) for _, data in lines]
+        clean = which_are_clean(
+            [_said(value, data) for value, (_, data) in zip(values, lines, strict=True)]
+        )
+        self.hear(line for line, is_clean in zip(lines, clean, strict=True) if not is_clean)
+        return [
+            data if is_clean and not self._quotes(data) else self._cleaned(value, data)
+            for value, (_, data), is_clean in zip(values, lines, clean, strict=True)
+        ]
+
+    def _quotes(self, data: bytes) -> bool:
+        return any(value.encode() in data for value in self._bare)
+
+    def _cleaned(self, value: Any, data: bytes) -> bytes:
+        if value is None:
+            text = data.decode("utf-8", "replace").removesuffix("\n")
+            return self._without_known(redact(text)).encode() + b"\n"
+        made = self._each(redact_each(without_named(value)))
+        if find(_said(made, b"")):  # what only its key tells, or two texts together
+            made = _decoded(redact(json.dumps(made)).encode())
+        if made is None:
+            return LEFT_OUT
+        text = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
+        return text.encode("utf-8", "replace") + b"\n"
+
+    def _each(self, value: Any) -> Any:
+        if isinstance(value, str):
+            return self._without_known(value)
+        if isinstance(value, dict):
+            return {self._without_known(key): self._each(inner) for key, inner in value.items()}
+        return [self._each(inner) for inner in value] if isinstance(value, list) else value
+
+    def _without_known(self, text: str) -> str:
+        for value, placeholder in self._bare.items():
+            text = text.replace(value, placeholder)
+        return text
+
+
+def _is_told_bare(value: str) -> bool:
+    return len(value) >= SHORTEST_BARE and random_looking(value)
+
+
+def _decoded(data: bytes) -> Any:
+    """None for what is no JSON: then it is a text like any other."""
+    try:
+        return msgspec.json.decode(data)
+    except _UNREADABLE:
+        return None
+
+
+def _said(value: Any, data: bytes) -> str:
+    return "\n".join(_texts(value)) if value is not None else data.decode("utf-8", "replace")
+
+
+def _texts(value: Any, key: str = "") -> Iterator[str]:
+    """Each text behind its key, which may tell what it is."""
+    if isinstance(value, str):
+        yield f'"{key}": "{value}"' if key else value
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            yield from _texts(inner, name)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner, key)
+    elif key and isinstance(value, int | float) and not isinstance(value, bool):
+        yield f'"{key}": {value}'

@@ -1,0 +1,245 @@
+"""Transcripts outlive the client's own clean-up: whole, without secrets, within their room."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+
+from holdfast.archive import save_transcripts, transcript_file, transcripts
+from holdfast.archive.save_transcripts import save_all
+from holdfast.transcript import read
+from holdfast.wire import places
+from tests.archive.sessions import (
+    ROOM,
+    TOKEN,
+    a_session,
+    agent_path,
+    aged,
+    archived_text,
+    session_path,
+)
+from tests.builders import a_prompt, a_result, a_transcript, an_answer
+
+pytestmark = pytest.mark.requirement("R9")
+
+
+def _grow(path: Path, *lines: dict[str, object], days_old: float = -1) -> None:
+    with path.open("a", encoding="utf-8") as file:
+        file.writelines(json.dumps(line) + "\n" for line in lines)
+    aged(path, days_old)
+
+
+def test_a_transcript_is_copied_to_the_byte() -> None:
+    path = a_session()
+    assert save_all(ROOM).written == 1
+    assert archived_text(path) == path.read_text(encoding="utf-8")
+    about = transcript_file.about(transcripts.copy_of(str(path)))
+    assert about is not None
+    assert (about.session_id, about.project, about.lines) == ("s1", "/p", 2)
+    assert about.asked == "paint the s1 fence"
+
+
+def test_it_is_smaller_than_the_clients_own() -> None:
+    path = a_session("s1", *(an_answer(n, text="the same words again") for n in range(1000, 1200)))
+    save_all(ROOM)
+    assert Path(transcripts.copy_of(str(path))).stat().st_size * 5 < path.stat().st_size
+
+
+def test_subagents_are_copied_beside_their_session() -> None:
+    a_session()
+    own = a_transcript(agent_path(), a_prompt("look at the gate"))
+    assert save_all(ROOM).written == 2
+    assert "look at the gate" in archived_text(own)
+    [session] = transcripts.sessions()
+    assert len(session.files) == 2
+
+
+def test_what_did_not_change_is_not_written_again() -> None:
+    path = a_session()
+    save_all(ROOM)
+    before = Path(transcripts.copy_of(str(path))).stat()
+    assert save_all(ROOM).written == 0
+    after = Path(transcripts.copy_of(str(path))).stat()
+    assert (before.st_ino, before.st_mtime_ns) == (after.st_ino, after.st_mtime_ns)
+
+
+def test_what_was_added_is_put_behind_what_is_there() -> None:
+    path = a_session("s1", *(a_prompt(f"word {n}") for n in range(500)))
+    save_all(ROOM)
+    first = transcript_file.members(transcripts.copy_of(str(path)))
+    _grow(path, a_prompt("and one more"))
+    assert save_all(ROOM).written == 1
+    assert transcript_file.members(transcripts.copy_of(str(path))).startswith(first)
+    assert archived_text(path) == path.read_text(encoding="utf-8")
+    assert len(list(read(transcripts.copy_of(str(path))))) == 501
+
+
+def test_a_line_still_being_written_waits_for_its_end() -> None:
+    path = a_session()
+    whole = path.read_text(encoding="utf-8")
+    path.write_text(whole + '{"type":"user","mess', encoding="utf-8")
+    save_all(ROOM)
+    assert archived_text(path) == whole
+    path.write_text(whole + json.dumps(a_prompt("now it ends")) + "\n", encoding="utf-8")
+    aged(path, -1)
+    save_all(ROOM)
+    assert archived_text(path) == path.read_text(encoding="utf-8")
+
+
+def test_another_file_under_the_same_name_is_read_anew() -> None:
+    path = a_session("s1", a_prompt("first"))
+    save_all(ROOM)
+    a_session("s1", a_prompt("something else, and longer than what was there"), days_old=-1)
+    save_all(ROOM)
+    assert archived_text(path) == path.read_text(encoding="utf-8")
+
+
+def test_a_file_that_became_shorter_does_not_replace_the_longer_copy() -> None:
+    path = a_session("s1", a_prompt("first"), a_prompt("second"))
+    before = path.read_text(encoding="utf-8")
+    save_all(ROOM)
+    a_session("s1", a_prompt("x"), days_old=-1)
+    save_all(ROOM)
+    assert archived_text(path) == before
+
+
+@pytest.mark.requirement("X4")
+def test_no_secret_is_in_the_copy() -> None:
+    lines = (
+        a_prompt(f"the token is {TOKEN}, use it"),
+        an_answer(text="ok", id="m1"),
+        a_result("t1", f'{{"password": "hunter2-Zq81-kappa", "next": "export TOKEN={TOKEN}"}}'),
+    )
+    path = a_session("s1", *lines)
+    save_all(ROOM)
+    text = archived_text(path)
+    assert TOKEN not in text and "hunter2-Zq81-kappa" not in text
+    entries = list(read(transcripts.copy_of(str(path))))
+    assert [one.uuid for one in entries] == [one.uuid for one in read(path)]
+
+
+@pytest.mark.requirement("X4")
+def test_a_secret_named_later_is_gone_from_earlier_lines_too() -> None:
+    bare = "kQ7rT2mX9vB4nL8s"
+    path = a_session("s1", a_prompt(f"I tried {bare} first"), a_prompt("go on"))
+    save_all(ROOM)
+    assert bare in archived_text(path), "nothing tells that it is one"
+    _grow(path, a_prompt(f"my password is: {bare}"))
+    save_all(ROOM)
+    assert bare not in archived_text(path)
+    _grow(path, a_prompt(f"again {bare}"), days_old=-2)
+    save_all(ROOM)
+    assert bare not in archived_text(path)
+    assert len(list(read(transcripts.copy_of(str(path))))) == 4
+
+
+@pytest.mark.requirement("X4")
+def test_neither_header_nor_notes_hold_a_secret() -> None:
+    a_session("s1", a_prompt(f"the token is {TOKEN}"))
+    save_all(ROOM)
+    kept = [one for one in Path(transcripts.folder()).rglob("*") if one.is_file()]
+    assert kept and not any(TOKEN.encode() in one.read_bytes() for one in kept)
+
+
+def test_files_and_folders_are_the_users_alone() -> None:
+    a_session()
+    a_transcript(agent_path(), a_prompt())
+    old = os.umask(0o022)
+    try:
+        save_all(ROOM)
+    finally:
+        os.umask(old)
+    for one in [Path(transcripts.folder()), *Path(transcripts.folder()).rglob("*")]:
+        assert stat.S_IMODE(one.stat().st_mode) & 0o077 == 0, one
+
+
+def test_beyond_its_room_the_oldest_sessions_go_first_and_stay_away() -> None:
+    noise = [os.urandom(3000).hex() for _ in range(4)]  # does not compress to nothing
+    for days, words in enumerate(noise):
+        a_session(f"s{days}", a_prompt(words), days_old=days)
+    save_all(ROOM)
+    sizes = [one.bytes for one in transcripts.sessions()]
+    save_all(sizes[0] + sizes[1] + 10)
+    assert [one.id for one in transcripts.sessions()] == ["s0", "s1"]
+    assert save_all(sizes[0] + sizes[1] + 10).written == 0, "those removed are not copied again"
+    assert save_all(ROOM).written == 2, "with more room they are"
+
+
+def test_a_first_run_with_little_room_takes_the_newest() -> None:
+    for days in range(4):
+        a_session(f"s{days}", a_prompt(os.urandom(3000).hex()), days_old=days)
+    save_all(9_000)
+    assert [one.id for one in transcripts.sessions()] == ["s0", "s1"]
+    assert sum(one.bytes for one in transcripts.sessions()) <= 9_000
+
+
+def test_the_copy_stays_when_the_client_deletes_its_own() -> None:
+    path = a_session()
+    text = path.read_text(encoding="utf-8")
+    save_all(ROOM)
+    path.unlink()
+    assert save_all(ROOM).written == 0
+    assert archived_text(path) == text
+    [session] = transcripts.sessions()
+    assert transcripts.is_gone(session)
+
+
+def test_what_the_user_removed_is_not_archived_again() -> None:
+    path = a_session()
+    save_all(ROOM)
+    transcripts.remove(transcripts.named("s1"))
+    _grow(path, a_prompt("more"))
+    assert save_all(ROOM).written == 0
+    assert transcripts.sessions() == []
+    path.unlink()
+    save_all(ROOM)
+    assert not list(Path(transcripts.folder()).glob("*/*")), "nothing is left of it"
+
+
+def test_links_are_not_followed(tmp_path: Path) -> None:
+    elsewhere = a_transcript(tmp_path / "private.jsonl", a_prompt("not of a session"))
+    session_path().parent.mkdir(parents=True)
+    session_path("s9").symlink_to(elsewhere)
+    assert save_all(ROOM).written == 0
+
+
+@pytest.mark.parametrize("source", ["", "/", "s1.jsonl", "/p/../s1.jsonl", "/a/b c.jsonl", "/a/b"])
+def test_a_path_that_is_not_the_clients_has_no_place(source: str) -> None:
+    assert transcripts.place_of(source) == ""
+
+
+def test_a_file_of_another_version_is_read_anew() -> None:
+    path = a_session()
+    save_all(ROOM)
+    place = Path(transcripts.copy_of(str(path)))
+    place.write_bytes(place.read_bytes().replace(b'{"version": 1', b'{"version": 9'))
+    assert transcript_file.about(str(place)) is None
+    aged(path, -1)
+    save_all(ROOM)
+    assert archived_text(path) == path.read_text(encoding="utf-8")
+
+
+def test_one_that_cannot_be_read_holds_up_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
+    a_session("s1")
+    a_session("s2", days_old=1)
+    os.chmod(session_path("s1"), 0)  # noqa: PTH101
+    if os.access(session_path("s1"), os.R_OK):
+        pytest.skip("root reads everything")
+    done = save_all(ROOM)
+    assert done.written == 1 and len(done.slips) == 1
+
+
+def test_when_time_is_up_the_rest_waits() -> None:
+    a_session("s1")
+    assert save_all(ROOM, seconds=-1) == save_transcripts.Saved(left=1)
+    assert save_all(ROOM).written == 1
+
+
+def test_the_archive_is_below_our_own_folder() -> None:
+    a_session()
+    save_all(ROOM)
+    assert transcripts.folder().startswith(places.home())
