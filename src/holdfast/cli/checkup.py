@@ -12,6 +12,7 @@ from typing import Any
 from holdfast.cli.checkup_compaction import Step, rehearse
 from holdfast.cli.checkup_line import look_at_status_line
 from holdfast.cli.checkup_server import look_at_servers
+from holdfast.cli.transcripts import state as transcripts_state
 from holdfast.client import doctor as client_doctor
 from holdfast.client import payloads
 from holdfast.client.doctor import Fired
@@ -74,6 +75,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
         "recent_errors": _recent_errors(),
         "transcript_lines": _tallies(),
         "limits": _limits(),
+        "transcripts": transcripts_state(str(project.absolute())),
         "notes": [*line.notes, *servers.notes, *_elsewhere(installs)],
         "troubles": troubles,
     }

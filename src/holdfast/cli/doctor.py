@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from holdfast.cli.checkup import examine
+from holdfast.cli.transcripts import in_words as transcripts_in_words
 from holdfast.wire.errors import HoldfastError
 
 
@@ -89,6 +90,8 @@ def _show(found: dict[str, Any]) -> None:
         click.echo(f"  {mark} {'MCP server':<19} {server['milliseconds']:>6.0f} ms  {said}")
     for limit in found["limits"]:
         click.echo(f"  {_limit(limit)}")
+    for words in transcripts_in_words(found["transcripts"]):
+        click.echo(f"  {words}")
     for error in found["recent_errors"]:
         click.echo(f"  log: {error}")
     if found["transcript_lines"]:

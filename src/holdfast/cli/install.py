@@ -9,7 +9,7 @@ from typing import Any
 
 import click
 
-from holdfast.cli import install_asking
+from holdfast.cli import install_asking, install_transcripts
 from holdfast.cli.leave_checkpoints import leave_checkpoints
 from holdfast.client.install import lock
 from holdfast.client.install import plan as installing
@@ -70,6 +70,12 @@ def _place_options(command: Command) -> Command:
     help=f"Keep tool outputs beyond CHARS ({ARCHIVE_CHARS:,}) on disk and show the model a preview;"
     " 0: no longer.",
 )
+@click.option(
+    "--archive-transcripts/--no-archive-transcripts",
+    "archive_transcripts",
+    default=None,
+    help="Copy transcripts, so that they outlive Claude Code's own; asked on a terminal, else off.",
+)
 @click.option("--no-mcp", is_flag=True, help="Without the MCP server; takes out one that is there.")
 def install(
     scope: str,
@@ -79,6 +85,7 @@ def install(
     dry_run: bool,
     force: bool,
     archive_chars: int | None,
+    archive_transcripts: bool | None,
     no_mcp: bool,
 ) -> None:
     """Wire hooks, status line, MCP server and /holdfast: commands into Claude Code."""
@@ -98,6 +105,8 @@ def install(
         _tidy(plan, ours, dry_run)
         click.echo(f"Already installed in {target.anchor}; nothing to change.")
     _say_notes(plan.notes)
+    if not dry_run:
+        install_transcripts.settle(archive_transcripts, may_ask=not yes)
 
 
 @click.command()
@@ -137,6 +146,7 @@ def uninstall(
         click.echo(f"Not installed in {target.anchor}; nothing to change.")
         packages = our_packages(ours)
         notes = tuple(installed_elsewhere(target, Path.home(), project.resolve(), packages))
+    notes += install_transcripts.left()
     _say_notes(plan.notes + notes + (plan.left if dry_run else ()))
     if plan.left and not dry_run:
         raise LeftBehind("; ".join(plan.left))

@@ -42,6 +42,7 @@ COMMANDS = {
     "settings": "every setting, its value, and the file it came from",
     "status": "how full the window is, and how long it lasts",
     "statusline": "one line for Claude Code's status line; reads its payload",
+    "transcripts": "copies that outlive the client's own: on, off, list, save, remove",
     "uninstall": "leave no trace in Claude Code's settings",
     "verify": "is each checkpoint what was kept? exit 0 or 1",
     "watch": "all sessions on this machine, live",

@@ -42,6 +42,9 @@ def _handle(data: bytes, arguments: list[str]) -> None:
     if arguments[:1] == ["forward"]:
         _wake("sending").send()
         return
+    if arguments[:1] == ["transcripts"]:
+        _wake("saving_transcripts").run()
+        return
     payload = scan.parse_object(visible.lighten(visible.bounded(data)))
     if arguments[:1] == ["statusline"]:
         return _say(_wake("status_line").show(payload, data, _wrapped(arguments)))

@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from holdfast.hook.moment import Moment
-from holdfast.lifecycle import breadcrumb, keeping, noting
+from holdfast.lifecycle import breadcrumb, keeping, noting, saving_transcripts
 from holdfast.redact import redact
 from holdfast.settings import load as settings_load
 from holdfast.window import view
@@ -34,6 +34,7 @@ def tell(moment: Moment) -> str:
     keeping.tidy(state, moment.now_ms)
     _sweep(Path(moment.folder), moment.now_ms)
     _clear_away(moment.now_ms)
+    saving_transcripts.at_end(settings)
     return ""
 
 

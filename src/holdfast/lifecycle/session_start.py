@@ -25,19 +25,21 @@ def tell(moment: Moment) -> str:
             state.owed = state.second_brief = ""  # they spoke of the window that has ended
         else:
             state.started_ms, state.ended_ms = moment.now_ms, 0
-            _ask_settings(state)
+            _ask_settings(state, moment.now_ms)
         said = _said(source, state, moment)
         arm.rouse(moment.folder, state)
     log.add("INFO", noting.place(state), f"session {source}, model {state.model or 'unknown'}")
     return outputs.answer("SessionStart", to_model=said)
 
 
-def _ask_settings(state: State) -> None:
+def _ask_settings(state: State, now_ms: int) -> None:
+    from holdfast.lifecycle import saving_transcripts
     from holdfast.settings import load as settings_load  # a compaction need not ask again
 
     settings = settings_load.load(state.project)
     state.stop_guard = arm.stop_guard(settings)
     state.team = int(bool(settings.word("server")))
+    saving_transcripts.at_start(settings, now_ms)
 
 
 def _said(source: str, state: State, moment: Moment) -> str:

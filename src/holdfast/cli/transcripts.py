@@ -1,0 +1,190 @@
+"""`holdfast transcripts`: copies that outlive the client's own; on, off, listed, removed."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import click
+
+from holdfast.archive import save_transcripts
+from holdfast.archive import transcripts as archive
+from holdfast.archive.errors import NoTranscript
+from holdfast.archive.transcripts import Session
+from holdfast.brief import fence
+from holdfast.checkpoint.escape import shown
+from holdfast.client.cleanup_period import cleanup_period
+from holdfast.client.memory_folder import slug
+from holdfast.lifecycle import saving_transcripts
+from holdfast.settings import edit
+from holdfast.settings import load as settings_load
+
+SETTING = "archive_transcripts"
+HOW_TO_REMOVE = "holdfast transcripts remove --all"
+ASKED_CHARS = 100
+
+
+@click.group(invoke_without_command=True)
+@click.option("--project", type=click.Path(path_type=Path), help="of this project (default: here)")
+@click.option("--all", "everywhere", is_flag=True, help="of every project")
+@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.pass_context
+def transcripts(
+    context: click.Context, project: Path | None, everywhere: bool, as_json: bool
+) -> None:
+    """List archived transcripts, newest first; `on`, `off`, `save` and `remove` them."""
+    if context.invoked_subcommand is not None:
+        return
+    where = (project or Path.cwd()).resolve()
+    found = archive.sessions("" if everywhere else slug(str(where)))
+    told = state(str(where))
+    if as_json:
+        click.echo(json.dumps({**told, "sessions": [row(one) for one in found]}, indent=2))
+        return
+    for one in found:
+        click.echo(line(one))
+    if not found:
+        click.echo("no transcript is archived" + ("" if everywhere else f" of {where}"), err=True)
+    for words in in_words(told):
+        click.echo(words, err=True)
+
+
+@transcripts.command()
+def on() -> None:
+    """Archive transcripts from now on."""
+    click.echo(f"wrote {edit.write(SETTING, 'on')}: {SETTING} = on")
+    say_on()
+
+
+def say_on() -> None:
+    megabytes = settings_load.load().whole("archive_transcripts_megabytes")
+    click.echo(
+        f"Transcripts are archived in {archive.folder()} when a session ends, compressed and "
+        f"without secrets, up to {megabytes:,} MB. Those there are now: holdfast transcripts save"
+    )
+
+
+@transcripts.command()
+def off() -> None:
+    """Archive no more; what is archived stays until you remove it."""
+    click.echo(f"wrote {edit.write(SETTING, 'off')}: {SETTING} = off")
+    say_off()
+
+
+def say_off() -> None:
+    left = what_is_there()
+    click.echo(f"{left} stay; remove them: {HOW_TO_REMOVE}" if left else "Nothing is archived.")
+
+
+@transcripts.command()
+def save() -> None:
+    """Archive now what the client has."""
+    settings = settings_load.load()
+    if not saving_transcripts.is_on(settings):
+        raise click.UsageError("archiving is off; turn it on first: holdfast transcripts on")
+    written = saving_transcripts.save_now(settings)
+    click.echo(f"{written} archived now; {what_is_there() or 'nothing'} in all")
+
+
+@transcripts.command()
+@click.argument("sessions", nargs=-1, metavar="[SESSION]...")
+@click.option("--all", "everything", is_flag=True, help="every archived transcript")
+@click.option("--yes", is_flag=True, help="do not ask")
+def remove(sessions: tuple[str, ...], everything: bool, yes: bool) -> None:
+    """Remove archived sessions for good, by id or the start of one. The client's own stay."""
+    found = archive.sessions() if everything else [archive.named(one) for one in sessions]
+    if not found:
+        raise NoTranscript("there is nothing to remove: name sessions, or --all")
+    for one in found:
+        click.echo(line(one), err=True)
+    if not yes and not _asked(f"Remove {_counted(found)} for good?"):
+        click.echo("Nothing was removed.", err=True)
+        sys.exit(1)
+    with save_transcripts.held():
+        for one in found:
+            archive.remove(one)
+    click.echo(f"{_counted(found)} removed")
+
+
+def state(project: str) -> dict[str, Any]:
+    """What the client does with its transcripts, and what we do."""
+    period, settings = cleanup_period(project), settings_load.load(project)
+    every = archive.sessions()
+    return {
+        "client_days": period.days,
+        "client_days_from": period.file or None,
+        "client_slip": period.slip or None,
+        "archived": saving_transcripts.is_on(settings),
+        "archived_sessions": len(every),
+        "archived_bytes": sum(one.bytes for one in every),
+        "most_bytes": settings.whole("archive_transcripts_megabytes") << 20,
+        "words": period.words,
+    }
+
+
+def in_words(told: dict[str, Any]) -> list[str]:
+    """For people: the client's period, then ours."""
+    size = _megabytes(told["archived_bytes"])
+    has = f"{_plural(told['archived_sessions'])}, {size}" if told["archived_sessions"] else ""
+    if told["archived"]:
+        most = _megabytes(told["most_bytes"])
+        ours = f"Holdfast archives them in {archive.folder()} ({has or 'none yet'} of {most})"
+    elif has:
+        ours = f"Holdfast archives them no more; {has} are left ({HOW_TO_REMOVE})"
+    else:
+        ours = "Holdfast does not archive them (holdfast transcripts on)"
+    return [told["words"], ours]
+
+
+def what_is_there() -> str:
+    """Archived sessions and their size, or nothing."""
+    found = archive.sessions()
+    return f"{_counted(found)} in {archive.folder()}" if found else ""
+
+
+def line(one: Session) -> str:
+    about = one.about
+    gone = "archive only" if archive.is_gone(one) else "client too"
+    asked = fence.clean(about.asked)[:ASKED_CHARS] if about else ""
+    day = datetime.fromtimestamp(one.changed, UTC).strftime("%Y-%m-%d")
+    return f"{one.id[:8]}  {day}  {_megabytes(one.bytes):>8}  {gone:<12}  {shown(asked)}"
+
+
+def row(one: Session) -> dict[str, Any]:
+    about = one.about
+    return {
+        "session_id": one.id,
+        "project": about.project if about else "",
+        "asked": about.asked if about else "",
+        "path": one.path,
+        "bytes": one.bytes,
+        "subagents": len(one.files) - 1,
+        "days": round((time.time() - one.changed) / 86_400, 1),
+        "client_has_it": not archive.is_gone(one),
+    }
+
+
+def _counted(found: list[Session]) -> str:
+    return f"{_plural(len(found))} ({_megabytes(sum(one.bytes for one in found))})"
+
+
+def _plural(count: int) -> str:
+    return f"{count:,} archived session{'' if count == 1 else 's'}"
+
+
+def _megabytes(size: int) -> str:
+    return f"{size / (1 << 20):,.1f} MB"
+
+
+def _asked(question: str) -> bool:
+    try:
+        return click.confirm(question, err=True)
+    except click.Abort:  # the end of the input, or Ctrl-C
+        if sys.stdin.isatty():
+            raise
+        click.echo("\nSay --yes to go on without a question.", err=True)
+        return False

@@ -1,0 +1,76 @@
+"""Copying transcripts into the archive, for who turned that on: in a process nobody waits for.
+
+The end of a session starts it, and the start of one where that was more than a day ago: sessions
+that were killed had no end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from holdfast.wire import log, places
+
+if TYPE_CHECKING:
+    from holdfast.settings.load import Settings
+
+ARGUMENT = "transcripts"
+DAY_MS = 86_400_000
+AT_MOST_SECONDS = 600  # the rest waits for the next time
+LATE_SECONDS = 1.0  # the client writes the last lines of a session a moment after its end
+LOWER = 10  # of lower priority than whatever the user does
+
+
+def at_end(settings: Settings) -> None:
+    if is_on(settings):
+        _start()
+
+
+def at_start(settings: Settings, now_ms: int) -> None:
+    stamp = f"{places.home()}/transcripts/saved.json"
+    if is_on(settings) and abs(now_ms - places.written_ms(stamp)) > DAY_MS:
+        _start()
+
+
+def is_on(settings: Settings) -> bool:
+    return settings.word("archive_transcripts") == "on"
+
+
+def _start() -> None:
+    from holdfast.hook import telling
+
+    try:
+        telling.start(ARGUMENT)
+    except (OSError, NotImplementedError) as slip:
+        log.add("WARN", "transcripts", f"not archived this time: {slip}")
+
+
+def run() -> None:
+    """The process itself."""
+    import gc
+    import os
+    import signal
+    import time
+
+    from holdfast.settings import load as settings_load
+
+    gc.enable()  # a hook does without; this one may read gigabytes
+    signal.alarm(2 * AT_MOST_SECONDS)  # whatever happens
+    settings = settings_load.load()
+    if not is_on(settings):
+        return
+    os.nice(LOWER)
+    time.sleep(LATE_SECONDS)
+    save_now(settings, AT_MOST_SECONDS)
+
+
+def save_now(settings: Settings, seconds: float = float("inf")) -> int:
+    """How many transcripts were written; what went wrong is logged."""
+    from holdfast.archive.save_transcripts import save_all
+
+    done = save_all(settings.whole("archive_transcripts_megabytes") << 20, seconds=seconds)
+    for slip in done.slips:
+        log.add("WARN", "transcripts", f"not archived: {slip}")
+    if done.written or done.left:
+        left = f", {done.left} sessions wait" if done.left else ""
+        log.add("INFO", "transcripts", f"{done.written} archived{left}")
+    return done.written
