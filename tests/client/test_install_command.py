@@ -103,7 +103,7 @@ def test_on_a_terminal_it_says_how_much_and_shows_every_line_if_asked(desk: Desk
     assert (code, desk.tree()) == (1, before)
     assert '+    "PreCompact": [' in said
     assert '+    "PreCompact": [' in _on_a_terminal(b"", "install", "--dry-run")[1]
-    assert _on_a_terminal(b"y\n", "install")[0] == 0
+    assert _on_a_terminal(b"y\nn\n", "install")[0] == 0
     assert installed_commands(desk.settings)
     code, said = _on_a_terminal(b"d\ny\n", "uninstall")
     assert code == 0 and '-    "PreCompact": [' in said

@@ -10,13 +10,13 @@ import json
 import zlib
 from typing import NamedTuple
 
-from holdfast.transcript.source import GZIP_MAGIC
 from holdfast.wire import places
 
 VERSION = 1
 ENDING = ".jsonl.gz"
 MOST_HEADER = 60_000
 MOST_FILE = 2 << 30
+GZIP_MAGIC = b"\x1f\x8b\x08"  # as in transcript/, which a search by words alone does not load
 _HAS_EXTRA = 4
 _NAME = b"HF"
 _FIXED = 16  # ten bytes of gzip, the length of all extra fields, our name, the length of ours

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
@@ -72,6 +71,16 @@ def copy_of(source: str) -> str:
 def instead_of(source: str) -> str:
     """The path itself while there is a file, else the archived copy, else the path."""
     return source if os.path.exists(source) else copy_of(source) or source  # noqa: PTH110
+
+
+def copies_of_gone(client_folder: str) -> Iterator[tuple[str, str]]:
+    """Of one of the client's folders: each path it has deleted, and the copy."""
+    inside = f"{folder()}/{client_folder.rpartition('/')[2]}"
+    for session in _of_project(inside):
+        for copy in session.files:
+            source = f"{client_folder}{copy.removeprefix(inside).removesuffix(ENDING)}"
+            if not os.path.exists(source + PLAIN_ENDING) and os.path.exists(copy):  # noqa: PTH110
+                yield source + PLAIN_ENDING, copy
 
 
 def is_gone(session: Session) -> bool:
@@ -143,6 +152,8 @@ def _is_listed(project: str, session: str) -> bool:
 
 def _delete(session: Session) -> None:
     """The session's own file last: what was begun is found again and finished."""
+    import shutil  # whoever only reads does without
+
     shutil.rmtree(session.path.removesuffix(ENDING), ignore_errors=True)
     with suppress(OSError):
         os.unlink(session.path)  # noqa: PTH108

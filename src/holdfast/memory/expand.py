@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
+from holdfast.archive import transcripts
 from holdfast.brief import fence
 from holdfast.memory import places
 from holdfast.memory.answer import Expanded
@@ -96,14 +97,25 @@ def _indexes(project: str, notes: list[str]) -> Iterator[Index]:
 def _original(item: Item) -> tuple[str, list[str]]:
     if not (item.uuids or item.first_turn) or not item.file:
         return "", []
+    item, notes = _in_archive(item)
     if not places.stamp(item.file):
         return "", [f"the transcript {item.file} is gone: this is what was kept of it"]
     from holdfast.memory import original
 
     text = original.text(item)
     if text:
-        return text, []
+        return text, notes
     return "", [f"these turns are not in {item.file} any more: this is what was kept of them"]
+
+
+def _in_archive(item: Item) -> tuple[Item, list[str]]:
+    """Where the client has deleted the transcript and a copy is archived, the same item there:
+    with secrets out, its lines begin elsewhere."""
+    copy = "" if places.stamp(item.file) else transcripts.copy_of(item.file)
+    if not copy:
+        return item, []
+    note = f"Claude Code has deleted {item.file}: these turns are from the archived copy {copy}"
+    return item._replace(file=copy, offset=0), [note]
 
 
 def _was_read(item: Item) -> None:

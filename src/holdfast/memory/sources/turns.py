@@ -31,8 +31,9 @@ _ASKING_US = "/holdfast:search "  # a question is no answer to the next one like
 
 
 class _Fold:
-    def __init__(self, path: str, reached: Reached, is_agent: bool) -> None:
+    def __init__(self, path: str, reached: Reached, is_agent: bool, key: str) -> None:
         self._path, self._is_agent, self._from = path, is_agent, reached.offset
+        self._key = key
         self.told = Told()
         self.items: list[Item] = []
         self.began = reached  # where the last unit began
@@ -82,7 +83,7 @@ class _Fold:
         closed, self._closed = self._closed, []
         for unit, words in zip(closed, self.told.without([u.words for u in closed]), strict=True):
             unit.put_at(self._position)
-            made = unit.items(self._path, self._path, *words)
+            made = unit.items(self._path, self._key, *words)
             self.items += made
             self._position += len(made)
         if self._last is not None:
@@ -147,11 +148,14 @@ class _Fold:
                 self._unit.add_more(calls.ends(text, is_clean=is_clean))
 
 
-def read(path: str, state: str, *, is_agent: bool = False, give_up: float = float("inf")) -> Read:
+def read(
+    path: str, state: str, *, is_agent: bool = False, give_up: float = float("inf"), key: str = ""
+) -> Read:
     """What is new in a transcript since a state; a file that is another one is read anew. Once it
-    is too late, no more than what lets the next reading begin further on."""
+    is too late, no more than what lets the next reading begin further on. `key` is what ids are
+    made of, of an archived copy the client's own path."""
     reached = _reached(path, state)
-    fold = _Fold(path, reached, is_agent)
+    fold = _Fold(path, reached, is_agent, key or path)
     done = True
     try:
         fold.told.hear_again(path, reached.told)

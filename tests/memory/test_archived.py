@@ -1,0 +1,88 @@
+"""What an archived transcript said is found and expanded once the client has deleted its own."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from holdfast.archive import transcripts
+from holdfast.archive.save_transcripts import save_all
+from holdfast.memory.expand import expand
+from holdfast.memory.recall import recall
+from tests.archive.sessions import ROOM, TOKEN
+from tests.memory.told import a_line, a_session, written
+from tests.segment.shelves import a_segment, kept
+
+pytestmark = pytest.mark.requirement("R9", "M6")
+TALK = (
+    f"the deploy token is {TOKEN}; which port does staging use?",
+    "Staging runs PostgreSQL on port 5544, behind the bastion.",
+    "and how do we deploy?",
+    "Deployments go through the blue pipeline on Tuesdays.",
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    folder = tmp_path / "p"
+    folder.mkdir()
+    return folder
+
+
+def test_a_result_keeps_its_id_when_the_client_deletes_the_transcript(project: Path) -> None:
+    path = a_session(project, "s1", *TALK)
+    [before, *_] = recall("blue pipeline", project=str(project)).found
+    save_all(ROOM)
+    path.unlink()
+    [after, *_] = recall("blue pipeline", project=str(project)).found
+    assert after.id == before.id
+    assert after.item.file == transcripts.copy_of(str(path))
+    whole = expand(before.id, project=str(project))
+    assert "Deployments go through the blue pipeline on Tuesdays." in whole.text
+    assert not whole.gone
+
+
+def test_while_the_client_has_its_own_nothing_is_found_twice(project: Path) -> None:
+    a_session(project, "s1", *TALK)
+    save_all(ROOM)
+    found = recall("blue pipeline", project=str(project)).found
+    assert len([one for one in found if "blue pipeline" in one.item.text]) == 1
+
+
+def test_a_subagents_words_are_found_in_its_copy(project: Path) -> None:
+    path = a_session(project, "s1", *TALK)
+    own = path.with_suffix("") / "subagents" / "agent-a1.jsonl"
+    lines = [a_line("user", "count the herons", 0, "s1", isSidechain=True, agentId="a1")]
+    own.parent.mkdir(parents=True)
+    shutil.move(written(project, "moved", lines), own)
+    save_all(ROOM)
+    path.unlink()
+    shutil.rmtree(path.with_suffix(""))
+    [first, *_] = recall("herons", project=str(project)).found
+    assert first.item.agent == "a1"
+    assert "count the herons" in expand(first.id, project=str(project)).text
+
+
+def test_a_segment_leads_back_to_the_archived_turns(project: Path) -> None:
+    path = a_session(project, "s1", *TALK)
+    told = {"project": str(project), "transcript": str(path)}
+    one = a_segment(metadata=told, start_turn=1, end_turn=2)
+    kept(one)
+    recall("anything", project=str(project))
+    save_all(ROOM)
+    path.unlink()
+    found = recall(one.topic, project=str(project), kinds=["segment"]).found
+    whole = expand(found[0].id, project=str(project))
+    assert "port 5544" in whole.text
+    assert any("archived copy" in note for note in whole.notes)
+
+
+def test_a_removed_copy_is_forgotten_by_the_next_search(project: Path) -> None:
+    path = a_session(project, "s1", *TALK)
+    save_all(ROOM)
+    path.unlink()
+    assert recall("blue pipeline", project=str(project)).found
+    transcripts.remove(transcripts.named("s1"))
+    assert not recall("blue pipeline", project=str(project)).found
