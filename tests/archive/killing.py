@@ -14,7 +14,7 @@ from pathlib import Path
 
 from holdfast.archive import transcripts
 from holdfast.archive.save_transcripts import save_all
-from tests.archive.sessions import ROOM, a_session, agent_path, aged, archived_text
+from tests.archive.sessions import ROOM, a_session, aged, agent_path, archived_text
 from tests.builders import a_prompt, a_transcript
 from tests.checkpoint.killing import FAR, killed_at
 

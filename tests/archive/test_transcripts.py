@@ -17,8 +17,8 @@ from tests.archive.sessions import (
     ROOM,
     TOKEN,
     a_session,
-    agent_path,
     aged,
+    agent_path,
     archived_text,
     session_path,
 )

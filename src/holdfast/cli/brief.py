@@ -10,12 +10,12 @@ import click
 from holdfast.brief.compose import Brief
 from holdfast.brief.roles import ROLES
 from holdfast.cli import choose
+from holdfast.cli.archived import chosen_to_read
 from holdfast.cli.choose import Chosen
 from holdfast.lifecycle import briefing
 from holdfast.lifecycle.keeping import without_secrets
 from holdfast.record import read_record
 from holdfast.transcript import Unreadable
-from holdfast.window.state import State
 
 
 @click.command()
@@ -36,7 +36,7 @@ def brief(
     as_json: bool,
 ) -> None:
     """What would be handed back to the session now."""
-    chosen = _chosen(transcript, session, agent)
+    chosen = chosen_to_read(transcript, session, agent)
     max_tokens = briefing.wanted_tokens(chosen.state.project) if max_tokens is None else max_tokens
     found = _composed(chosen, max_tokens, role or "")
     if as_json:
@@ -47,15 +47,6 @@ def brief(
         click.echo(found.text)
     else:
         click.echo(f"nothing to hand back within --max-tokens {max_tokens}", err=True)
-
-
-def _chosen(transcript: Path | None, session: str, agent: str) -> Chosen:
-    if transcript is None:
-        return choose.newest(session, agent)
-    choose.must_be_transcript(transcript)
-    if transcript.suffix == ".gz":
-        return Chosen(State(transcript=str(transcript)), "")
-    return choose.by_transcript(transcript)
 
 
 def _composed(chosen: Chosen, max_tokens: int, role: str) -> Brief:

@@ -10,7 +10,7 @@ import click
 
 from holdfast.brief.item import Claim
 from holdfast.brief.summary_check import shown
-from holdfast.cli import choose
+from holdfast.cli.archived import chosen_to_read
 from holdfast.lifecycle import lost as lifecycle_lost
 from holdfast.lifecycle.lost import Lost
 from holdfast.wire.errors import HoldfastError
@@ -42,10 +42,7 @@ def lost(
     transcript: Path | None, session: str, max_tokens: int, show_all: bool, as_json: bool
 ) -> None:
     """What the last compaction lost."""
-    if transcript is not None:
-        choose.must_be_transcript(transcript)
-    chosen = choose.by_transcript(transcript) if transcript else choose.newest(session)
-    state = chosen.state
+    state = chosen_to_read(transcript, session).state
     found = lifecycle_lost.after_last_compaction(
         Path(state.transcript), sidechain=bool(state.agent_id), max_tokens=max_tokens
     )

@@ -12,9 +12,9 @@ from holdfast.brief import fence, kept
 from holdfast.checkpoint import find, index, lineage, parse, provenance, snapshot
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import Entry
-from holdfast.checkpoint.errors import Changed
+from holdfast.checkpoint.errors import Changed, NoCheckpoint
 from holdfast.checkpoint.escape import shown
-from holdfast.cli import resume_list
+from holdfast.cli import archived, resume_list
 from holdfast.redact import redact
 
 
@@ -35,11 +35,20 @@ def resume(
     everywhere: bool,
     as_json: bool,
 ) -> None:
-    """List checkpoints, newest first, or show WHICH: an id, a file, `latest`, `previous`."""
+    """List checkpoints, newest first, or show WHICH: an id, a file, `latest`, `previous`, or the
+    id of an archived session, of which the brief is shown."""
     where = str((project or Path.cwd()).absolute())
     known = index.known()
     if which or as_text:
-        entry, _ = checks.looked_at(find.named(which or find.LATEST, where), known)
+        try:
+            meant = find.named(which or find.LATEST, where)
+        except NoCheckpoint:
+            session = archived.named(which) if which else None
+            if session is None:
+                raise
+            archived.show(session, as_text, as_json)
+            return
+        entry, _ = checks.looked_at(meant, known)
         _warn(entry, refuse=as_text and not anyway)
         one(entry, as_text, as_json)
         return
@@ -53,7 +62,7 @@ def resume(
     own = {entry.path for entry in provenance.own(entry for entry, _ in found)}
     for line in resume_list.lines(found, datetime.now(UTC), own):
         click.echo(line)
-    if not found:
+    if not archived.list_gone(where, everywhere) and not found:
         click.echo(f"no checkpoint of {where} yet", err=True)
 
 

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from holdfast.archive import transcripts
+from holdfast.archive.errors import NoTranscript
 from holdfast.brief import fence, kept
 from holdfast.checkpoint import find, index, provenance
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import Entry
-from holdfast.lifecycle import briefing, keeping
+from holdfast.checkpoint.errors import NoCheckpoint
+from holdfast.lifecycle import archived_brief, briefing, keeping
 from holdfast.mcp import here
 from holdfast.mcp.answer import Answer
 from holdfast.mcp.asked import Resume
@@ -20,7 +23,11 @@ def answer(asked: Resume) -> Answer:
         return _brief()
     known = index.known()
     if asked.which:
-        entry, _ = checks.looked_at(find.named(asked.which, here.project()), known)
+        try:
+            meant = find.named(asked.which, here.project())
+        except NoCheckpoint:
+            return _archived(asked.which)
+        entry, _ = checks.looked_at(meant, known)
         return Answer(
             f"checkpoint {entry.id}",
             {"id": entry.id, "path": entry.path, "created": entry.created},
@@ -30,6 +37,21 @@ def answer(asked: Resume) -> Answer:
     found = find.ordered(index.of_project(here.project(), foreign=True))[:MOST]
     rows = [_row(checks.looked_at(entry, known)[0]) for entry in found]
     return Answer(f"{len(rows)} checkpoints", under="checkpoints", rows=rows)
+
+
+def _archived(which: str) -> Answer:
+    """The brief of a session that is archived; NoCheckpoint where neither is meant."""
+    try:
+        session = transcripts.named(which)
+    except NoTranscript:
+        raise NoCheckpoint(f"there is no checkpoint {which}") from None
+    found = archived_brief.brief_of(session)
+    return Answer(
+        f"the brief of archived session {session.id}",
+        {"id": session.id, "path": session.path, "client_has_it": not transcripts.is_gone(session)},
+        text=fence.inside(found.text),
+        origin=f"session {session.id}, archived",
+    )
 
 
 def _brief() -> Answer:

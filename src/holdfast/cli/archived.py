@@ -1,0 +1,114 @@
+"""Sessions whose transcript the client has deleted: read from the archived copy, and said so."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import time
+from pathlib import Path
+
+import click
+
+from holdfast.archive import transcript_file, transcripts
+from holdfast.archive.errors import NoTranscript
+from holdfast.archive.transcripts import Session
+from holdfast.checkpoint.escape import shown
+from holdfast.cli import choose
+from holdfast.cli.choose import Chosen, NoSession
+from holdfast.client.memory_folder import slug
+from holdfast.lifecycle.archived_brief import brief_of, state_of
+from holdfast.window.state import State
+
+DAY_SECONDS = 86_400
+NOT_RESUMABLE = "Claude Code has deleted its transcript, so `claude --resume` cannot open it"
+
+
+def chosen_to_read(transcript: Path | None, session: str = "", agent: str = "") -> Chosen:
+    """As `choose` does, for who only reads: a gzip too, and the archived copy of what is gone."""
+    if transcript is not None:
+        return _by_file(transcript)
+    try:
+        known = choose.newest(session, agent)
+    except NoSession:
+        one = named(session) if session and not agent else None
+        if one is None:
+            raise
+        return _of_copy(one.path)
+    copy = _copy_if_gone(known.state.transcript)
+    if not copy:
+        return known
+    _say_gone(copy)
+    return Chosen(State(**{**vars(known.state), "transcript": copy}), known.folder)
+
+
+def _by_file(path: Path) -> Chosen:
+    if copy := _copy_if_gone(str(path.absolute())):
+        return _of_copy(copy)
+    choose.must_be_transcript(path)
+    if path.suffix != ".gz":
+        return choose.by_transcript(path)
+    return _of_gzip(str(path))
+
+
+def _of_copy(copy: str) -> Chosen:
+    _say_gone(copy)
+    return _of_gzip(copy)
+
+
+def _of_gzip(path: str) -> Chosen:
+    about = transcript_file.about(path)
+    return Chosen(state_of(path, about) if about else State(transcript=path), "")
+
+
+def _copy_if_gone(source: str) -> str:
+    return "" if os.path.exists(source) else transcripts.copy_of(source)  # noqa: PTH110
+
+
+def _say_gone(copy: str) -> None:
+    click.echo(f"note: {NOT_RESUMABLE}; this is from the archived {shown(copy)}", err=True)
+
+
+def named(start: str) -> Session | None:
+    """The archived session whose id begins so, if there is one."""
+    try:
+        return transcripts.named(start)
+    except NoTranscript:
+        return None
+
+
+def list_gone(project: str, everywhere: bool) -> bool:
+    """Print the sessions that only the archive has; False where there is none."""
+    listed = transcripts.sessions("" if everywhere else slug(project))
+    gone = [one for one in listed if transcripts.is_gone(one)]
+    if gone:
+        words = "`holdfast resume ID` prints a brief to start a new one with"
+        click.echo(f"archived sessions; {NOT_RESUMABLE}; {words}:", err=True)
+    width = shutil.get_terminal_size((120, 24)).columns
+    for one in gone:
+        text = _line(one)
+        click.echo(text if len(text) <= width else f"{text[: width - 1]}…")
+    return bool(gone)
+
+
+def _line(one: Session) -> str:
+    about = one.about
+    age = f"{(time.time() - one.changed) / DAY_SECONDS:.0f} days"
+    return f"{shown(one.id[:8])} {age:>9} archived    {shown(about.asked) if about else ''}"
+
+
+def show(one: Session, as_text: bool, as_json: bool) -> None:
+    """The brief of an archived session; with `as_text` nothing else."""
+    brief, is_gone = brief_of(one), transcripts.is_gone(one)
+    if as_json:
+        told = {"session_id": one.id, "path": one.path, "client_has_it": not is_gone}
+        click.echo(json.dumps({**told, "brief": brief.text}))
+        return
+    click.echo(brief.text)
+    if as_text:
+        return
+    if is_gone:
+        new = f'claude "$(holdfast resume {shown(one.id[:8])} --load)"'
+        click.echo(f"{NOT_RESUMABLE}. A new session with this brief: {new}", err=True)
+    else:
+        click.echo(f"Claude Code still has it: claude --resume {shown(one.id)}", err=True)
