@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.archive import save_transcripts, transcript_file, transcripts
 from holdfast.archive import shelf as outputs
 from holdfast.archive.errors import NoOutput
 from holdfast.budget import ledger
@@ -34,6 +35,7 @@ from holdfast.window.outbox import Outbox
 from holdfast.window.state import State
 from holdfast.wire import places
 from holdfast.work import projection
+from tests.archive.sessions import session_path
 from tests.builders import a_prompt, a_transcript, an_answer
 from tests.checkpoint.documents import a_document
 
@@ -106,6 +108,16 @@ def _read_output(folder: Path) -> object:
         return None
 
 
+def _transcript(folder: Path) -> Path:
+    a_transcript(session_path(), a_prompt())
+    save_transcripts.save_all(1 << 30)
+    return Path(transcripts.copy_of(str(session_path())))
+
+
+def _read_transcript(folder: Path) -> object:
+    return transcript_file.about(transcripts.copy_of(str(session_path())))
+
+
 def _index(folder: Path) -> Path:
     keep(a_document(folder, "one"))
     return Path(index.path())
@@ -156,6 +168,7 @@ FORMATS = {
     "queue": Format(_queue, lambda folder: named.archived("s1")),
     "work.json": Format(_projection, lambda folder: projection.read_projection(_window(folder))),
     "an archived output": Format(_output, _read_output),
+    "an archived transcript": Format(_transcript, _read_transcript),
     "the index of checkpoints": Format(_index, _read_index),
     "a ledger of pins": Format(_ledger, lambda folder: ledger.load(str(folder / "budget.json"))),
     "windows.json": Format(_windows, lambda folder: windows.noted()),

@@ -26,6 +26,7 @@ from holdfast.client.install.errors import (
 )
 from holdfast.client.install.plan import installed_commands
 from holdfast.client.install.scopes import SKILLS
+from holdfast.settings import load as settings_load
 
 from .desk import Desk
 from .settings_samples import SAMPLES
@@ -108,6 +109,20 @@ def test_on_a_terminal_it_says_how_much_and_shows_every_line_if_asked(desk: Desk
     code, said = _on_a_terminal(b"d\ny\n", "uninstall")
     assert code == 0 and '-    "PreCompact": [' in said
     assert desk.tree() == before
+
+
+@pytest.mark.requirement("R9")
+def test_on_a_terminal_it_asks_once_whether_to_archive_transcripts(desk: Desk) -> None:
+    code, said = _on_a_terminal(b"y\n\n", "install")
+    assert code == 0 and "30 days after its last use (cleanupPeriodDays is not set)" in said
+    assert settings_load.load().word("archive_transcripts") == "off"
+    assert not (desk.ours / "transcripts").exists()
+    code, said = _on_a_terminal(b"", "install")
+    assert code == 0 and "Keep compressed copies" not in said, "no is an answer"
+    settings_load.user_file().unlink()
+    code, said = _on_a_terminal(b"y\n", "install")
+    assert code == 0 and "Transcripts are archived in" in said
+    assert settings_load.load().word("archive_transcripts") == "on"
 
 
 def test_leaving_where_nothing_is_makes_nothing(desk: Desk) -> None:

@@ -14,8 +14,8 @@ from holdfast.archive import transcripts
 from holdfast.archive.save_transcripts import save_all
 from holdfast.cli.main import holdfast_command
 from holdfast.client.cleanup_period import cleanup_period
+from holdfast.lifecycle import saving_transcripts
 from holdfast.settings import load as settings_load
-from holdfast.wire import places
 from tests.archive.sessions import ROOM, TOKEN, a_session, agent_path, session_path
 from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
 from tests.hot.hooks import fire, run
@@ -64,16 +64,19 @@ def test_a_repository_cannot_turn_it_on(tmp_path: Path) -> None:
     assert settings.word("archive_transcripts") == "off" and settings.slips
 
 
-def test_a_start_archives_what_was_killed_but_once_a_day() -> None:
+def test_a_start_archives_sessions_that_had_no_end() -> None:
     path = a_session()
     fire("SessionStart", path, source="startup", environ=ON)
-    stamp = Path(transcripts.folder(), "saved.json")
-    until(stamp.exists)
+    until(lambda: Path(transcripts.folder(), "saved.json").exists())
     assert archived(path)
-    second = a_session("s2")
-    fire("SessionStart", second, source="startup", environ=ON)
-    assert run(b"", "transcripts", environ=ON).returncode == 0
-    assert archived(second), "the process itself does all there is"
+
+
+def test_a_start_does_so_once_a_day() -> None:
+    now_ms = int(time.time() * 1000)
+    assert saving_transcripts.is_due(now_ms)
+    save_all(ROOM)
+    assert not saving_transcripts.is_due(now_ms + 3_600_000)
+    assert saving_transcripts.is_due(now_ms + 25 * 3_600_000)
 
 
 def test_a_call_and_a_compaction_start_nothing() -> None:
@@ -286,9 +289,3 @@ def test_removing_while_the_client_has_its_own_keeps_it_away() -> None:
     assert call("transcripts", "remove", "5e55", "--yes").exit_code == 0
     assert "0 archived now" in call("transcripts", "save").stdout
     assert session_path("5e551041").exists(), "the client's own is not ours to remove"
-
-
-def test_the_stamp_is_what_a_start_looks_at() -> None:
-    save_all(ROOM)
-    stamp = f"{places.home()}/transcripts/saved.json"
-    assert abs(places.written_ms(stamp) / 1000 - time.time()) < 600

@@ -26,9 +26,13 @@ def at_end(settings: Settings) -> None:
 
 
 def at_start(settings: Settings, now_ms: int) -> None:
-    stamp = f"{places.home()}/transcripts/saved.json"
-    if is_on(settings) and abs(now_ms - places.written_ms(stamp)) > DAY_MS:
+    if is_on(settings) and is_due(now_ms):
         _start()
+
+
+def is_due(now_ms: int) -> bool:
+    """The last time was more than a day ago; a clock that was set back does not count."""
+    return abs(now_ms - places.written_ms(f"{places.home()}/transcripts/saved.json")) > DAY_MS
 
 
 def is_on(settings: Settings) -> bool:
