@@ -39,6 +39,7 @@ def main() -> None:
     _print("Segments, and what is kept of them", list(_segments(given.corpus)))
     _print("The tools of the model", list(_mcp()))
     _print("Archiving long outputs", list(_archive(given.corpus)))
+    _print("Archiving transcripts", list(_transcripts(given.corpus)))
     _print("What a brief gives back", list(_briefs(given.corpus, given.evaluate)))
     _print("Summaries checked", list(_summaries(given.corpus, given.fabrications)))
     _print("Ten compactions in the real client", list(_endurance(given.endurance)))
@@ -64,6 +65,12 @@ def _archive(corpus: Path | None) -> Iterator[Row]:
     from benchmarks import archive
 
     yield from archive.rows(corpus)
+
+
+def _transcripts(corpus: Path | None) -> Iterator[Row]:
+    from benchmarks import transcripts
+
+    yield from transcripts.rows(corpus)
 
 
 def _mcp() -> Iterator[Row]:

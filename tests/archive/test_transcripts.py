@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 import os
 import stat
+from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
 
 import pytest
 
-from holdfast.archive import save_transcripts, transcript_file, transcripts
-from holdfast.archive.save_transcripts import save_all
+from holdfast.archive import transcript_file, transcripts
+from holdfast.archive.save_transcripts import Saved, held, save_all, save_in_turn
 from holdfast.transcript import read
 from holdfast.wire import places
 from tests.archive.sessions import (
@@ -235,8 +236,19 @@ def test_one_that_cannot_be_read_holds_up_no_other(monkeypatch: pytest.MonkeyPat
 
 def test_when_time_is_up_the_rest_waits() -> None:
     a_session("s1")
-    assert save_all(ROOM, seconds=-1) == save_transcripts.Saved(left=1)
+    assert save_in_turn(ROOM, -1) == Saved(left=1)
     assert save_all(ROOM).written == 1
+
+
+def test_of_two_that_wait_one_leaves() -> None:
+    a_session("s1")
+    with ThreadPoolExecutor(2) as pool:
+        with held():
+            running = {pool.submit(save_in_turn, ROOM, 60) for _ in range(2)}
+            [first] = wait(running, return_when=FIRST_COMPLETED).done
+        [other] = running - {first}
+    assert first.result() == Saved()
+    assert other.result().written == 1
 
 
 def test_the_archive_is_below_our_own_folder() -> None:

@@ -90,7 +90,9 @@ def test_a_call_and_a_compaction_start_nothing() -> None:
 def test_on_and_off_change_one_line_of_the_settings() -> None:
     file = settings_load.user_file()
     file.parent.mkdir(parents=True)
-    file.write_text('# mine\narchive_transcripts = "off" # for now\ncheck_interval = 9\n\n[later]\n')
+    file.write_text(
+        '# mine\narchive_transcripts = "off" # for now\ncheck_interval = 9\n\n[later]\n'
+    )
     said = call("transcripts", "on")
     assert said.exit_code == 0 and "holdfast transcripts save" in said.stdout
     assert file.read_text() == (

@@ -57,8 +57,14 @@ class _Found(NamedTuple):
     files: tuple[str, ...]  # its own first, then its subagents'
 
 
-def save_all(most_bytes: int, *, seconds: float = float("inf")) -> Saved:
-    """All of the client's transcripts that changed, or as many as can be done in so much time."""
+def save_all(most_bytes: int) -> Saved:
+    """All of the client's transcripts that changed."""
+    with held():
+        return _save_all(most_bytes, float("inf"))
+
+
+def save_in_turn(most_bytes: int, seconds: float) -> Saved:
+    """As many as can be done in so much time; nothing where another waits to do the same."""
     with _one_by_one() as is_ours:
         return _save_all(most_bytes, time.monotonic() + seconds) if is_ours else Saved()
 

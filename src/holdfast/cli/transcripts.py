@@ -121,7 +121,7 @@ def state(project: str) -> dict[str, Any]:
         "archived": saving_transcripts.is_on(settings),
         "archived_sessions": len(every),
         "archived_bytes": sum(one.bytes for one in every),
-        "most_bytes": settings.whole("archive_transcripts_megabytes") << 20,
+        "most_bytes": saving_transcripts.most_bytes(settings),
         "words": period.words,
     }
 

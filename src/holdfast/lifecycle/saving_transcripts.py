@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from holdfast.wire import log, places
 
 if TYPE_CHECKING:
+    from holdfast.archive.save_transcripts import Saved
     from holdfast.settings.load import Settings
 
 ARGUMENT = "transcripts"
@@ -64,17 +65,27 @@ def run() -> None:
         return
     os.nice(LOWER)
     time.sleep(LATE_SECONDS)
-    save_now(settings, AT_MOST_SECONDS)
+    from holdfast.archive.save_transcripts import save_in_turn
+
+    _log(save_in_turn(most_bytes(settings), AT_MOST_SECONDS))
 
 
-def save_now(settings: Settings, seconds: float = float("inf")) -> int:
+def save_now(settings: Settings) -> int:
     """How many transcripts were written; what went wrong is logged."""
     from holdfast.archive.save_transcripts import save_all
 
-    done = save_all(settings.whole("archive_transcripts_megabytes") << 20, seconds=seconds)
+    done = save_all(most_bytes(settings))
+    _log(done)
+    return done.written
+
+
+def most_bytes(settings: Settings) -> int:
+    return settings.whole("archive_transcripts_megabytes") << 20
+
+
+def _log(done: Saved) -> None:
     for slip in done.slips:
         log.add("WARN", "transcripts", f"not archived: {slip}")
     if done.written or done.left:
         left = f", {done.left} sessions wait" if done.left else ""
         log.add("INFO", "transcripts", f"{done.written} archived{left}")
-    return done.written
