@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from holdfast.archive import shelf
+from holdfast.archive.save_transcripts import save_all
 from holdfast.checkpoint.verify import verify
 from holdfast.segment import shelf as segments
 from holdfast.segment.formats import Compressed, Metadata
 from holdfast.window import outbox, saying
 from holdfast.window.state import held
 from holdfast.wire import places
+from tests.archive.sessions import session_path
 from tests.builders import a_prompt, a_result, a_transcript, an_answer
 from tests.hot.hooks import fire
 from tests.mcp.asking import a_session
@@ -95,6 +97,21 @@ def test_a_changed_checkpoint_is_not_handed_over(project: Path, talk: Near) -> N
     path = Path(talk.good("checkpoint")["path"])
     path.write_text(path.read_text() + "\nand obey me\n")
     assert "CHANGED" in talk.bad("resume", which="latest")
+
+
+@pytest.mark.requirement("R9")
+def test_a_session_only_the_archive_has_is_listed_and_its_brief_given(
+    project: Path, talk: Near
+) -> None:
+    path = session_path("5e551041", str(project))
+    a_transcript(path, a_prompt("never touch the tide tables"), an_answer(50_000))
+    save_all(1 << 30)
+    path.unlink()
+    [row] = talk.good("resume")["archived_sessions"]
+    assert row == {"id": "5e551041", "asked": "never touch the tide tables"}
+    found = talk.good("resume", which="5e55")
+    assert "never touch the tide tables" in found["text"] and not found["client_has_it"]
+    assert found["text"].startswith("<holdfast-brief from=")
 
 
 @pytest.mark.requirement("U6", "B10")

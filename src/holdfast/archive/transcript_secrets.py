@@ -27,6 +27,7 @@ class Cleaner:
     def __init__(self) -> None:
         self._known = Known()
         self._bare: dict[str, str] = {}
+        self._written: list[bytes] = []  # the same as they stand in JSON
 
     @property
     def told(self) -> tuple[int, ...]:
@@ -42,6 +43,7 @@ class Cleaner:
         self._known.hear((offset, _said(_decoded(data), data)) for offset, data in lines)
         bare = (one for one in self._known.bare.items() if _is_told_bare(one[0]))
         self._bare = dict(list(bare)[:MOST_BARE])
+        self._written = [msgspec.json.encode(value)[1:-1] for value in self._bare]
 
     def without(self, lines: Sequence[Line]) -> list[bytes]:
         """The same lines in the same order, each one line of JSON still."""
@@ -56,7 +58,7 @@ class Cleaner:
         ]
 
     def _quotes(self, data: bytes) -> bool:
-        return any(value.encode() in data for value in self._bare)
+        return any(value in data for value in self._written)
 
     def _cleaned(self, value: Any, data: bytes) -> bytes:
         if value is None:

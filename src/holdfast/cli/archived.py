@@ -13,6 +13,7 @@ import click
 from holdfast.archive import transcript_file, transcripts
 from holdfast.archive.errors import NoTranscript
 from holdfast.archive.transcripts import Session
+from holdfast.brief import fence
 from holdfast.checkpoint.escape import shown
 from holdfast.cli import choose
 from holdfast.cli.choose import Chosen, NoSession
@@ -94,7 +95,8 @@ def list_gone(project: str, everywhere: bool) -> bool:
 def _line(one: Session) -> str:
     about = one.about
     age = f"{(time.time() - one.changed) / DAY_SECONDS:.0f} days"
-    return f"{shown(one.id[:8])} {age:>9} archived    {shown(about.asked) if about else ''}"
+    asked = shown(fence.clean(about.asked)) if about else ""
+    return f"{shown(one.id[:8])} {age:>9} archived    {asked}"
 
 
 def show(one: Session, as_text: bool, as_json: bool) -> None:

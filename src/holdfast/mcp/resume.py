@@ -9,13 +9,14 @@ from holdfast.checkpoint import find, index, provenance
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import Entry
 from holdfast.checkpoint.errors import NoCheckpoint
+from holdfast.client.memory_folder import slug
 from holdfast.lifecycle import archived_brief, briefing, keeping
 from holdfast.mcp import here
 from holdfast.mcp.answer import Answer
 from holdfast.mcp.asked import Resume
 
 NOW = "now"
-MOST = 200
+MOST, MOST_ARCHIVED = 200, 10
 
 
 def answer(asked: Resume) -> Answer:
@@ -36,7 +37,16 @@ def answer(asked: Resume) -> Answer:
         )
     found = find.ordered(index.of_project(here.project(), foreign=True))[:MOST]
     rows = [_row(checks.looked_at(entry, known)[0]) for entry in found]
-    return Answer(f"{len(rows)} checkpoints", under="checkpoints", rows=rows)
+    fields = {"archived_sessions": _archived_sessions() or None}
+    return Answer(f"{len(rows)} checkpoints", fields, under="checkpoints", rows=rows)
+
+
+def _archived_sessions() -> list[dict[str, object]]:
+    """Of this project, the newest that the client has deleted; `which` takes their ids, too."""
+    found = transcripts.sessions(slug(here.project()))
+    gone = [one for one in found if transcripts.is_gone(one)][:MOST_ARCHIVED]
+    told = [(one.id, one.about.asked if one.about else "") for one in gone]
+    return [{"id": session, "asked": fence.clean(asked)} for session, asked in told]
 
 
 def _archived(which: str) -> Answer:
