@@ -122,14 +122,14 @@ def test_a_settings_file_that_is_broken_is_left_alone() -> None:
 def test_turning_it_off_says_what_stays_and_how_to_remove_it() -> None:
     call("transcripts", "on")
     a_session()
-    assert "1 archived now" in call("transcripts", "save").stdout
+    assert "1 written" in call("transcripts", "save").stdout
     said = call("transcripts", "off").stdout
-    assert "1 archived session (" in said and "holdfast transcripts remove --all" in said
-    assert "no more; 1 archived session" in call("transcripts", "--all").stderr
+    assert "1 session (" in said and "holdfast transcripts remove --all" in said
+    assert "left: 1 session" in call("transcripts", "--all").stderr
     assert call("transcripts", "save").exit_code == 2, "off: nothing is saved"
     assert call("transcripts", "remove", "--all", answer="n\n").exit_code == 1
     assert len(transcripts.sessions()) == 1
-    assert "1 archived session" in call("transcripts", "remove", "--all", "--yes").stdout
+    assert "1 session" in call("transcripts", "remove", "--all", "--yes").stdout
     assert transcripts.sessions() == []
 
 
@@ -180,7 +180,7 @@ def test_resume_lists_what_the_client_deleted_and_says_that_it_cannot_open_it() 
     said = call("resume", "--project", "/p")
     assert said.exit_code == 0
     assert "5e551041" in said.stdout and "Never paint it green" in said.stdout
-    assert "`claude --resume` cannot open it" in said.stderr
+    assert "`claude --resume` cannot open them" in said.stderr
     assert "no checkpoint" not in said.stderr
 
 
@@ -266,7 +266,7 @@ def test_an_install_may_say_it_by_an_option() -> None:
     a_session()
     save_all(ROOM)
     said = call("install", "--yes", "--no-archive-transcripts")
-    assert "1 archived session" in said.stdout and "remove --all" in said.stdout
+    assert "1 session" in said.stdout and "remove --all" in said.stdout
     assert settings_load.load().word("archive_transcripts") == "off"
 
 
@@ -280,7 +280,7 @@ def test_who_leaves_hears_what_stays() -> None:
     a_session()
     save_all(ROOM)
     said = call("uninstall", "--yes")
-    assert "1 archived session" in said.stderr and "transcripts remove --all" in said.stderr
+    assert "1 session" in said.stderr and "transcripts remove --all" in said.stderr
     assert len(transcripts.sessions()) == 1
 
 
@@ -289,5 +289,5 @@ def test_removing_while_the_client_has_its_own_keeps_it_away() -> None:
     a_session("5e551041")
     call("transcripts", "save")
     assert call("transcripts", "remove", "5e55", "--yes").exit_code == 0
-    assert "0 archived now" in call("transcripts", "save").stdout
+    assert "0 written" in call("transcripts", "save").stdout
     assert session_path("5e551041").exists(), "the client's own is not ours to remove"

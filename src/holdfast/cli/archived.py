@@ -83,8 +83,10 @@ def list_gone(project: str, everywhere: bool) -> bool:
     listed = transcripts.sessions("" if everywhere else slug(project))
     gone = [one for one in listed if transcripts.is_gone(one)]
     if gone:
-        words = "`holdfast resume ID` prints a brief to start a new one with"
-        click.echo(f"archived sessions; {NOT_RESUMABLE}; {words}:", err=True)
+        words = "Claude Code has deleted their transcripts, so `claude --resume` cannot open them"
+        click.echo(
+            f"archived: {words}; `holdfast resume ID` prints a brief for a new one", err=True
+        )
     width = shutil.get_terminal_size((120, 24)).columns
     for one in gone:
         text = _line(one)

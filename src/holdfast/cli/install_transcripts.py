@@ -30,7 +30,7 @@ def settle(wanted: bool | None, *, may_ask: bool) -> None:
 def left() -> tuple[str, ...]:
     """For who leaves: what lies in our own folder, and how to remove it."""
     found = what_is_there()
-    return (f"{found} stay; remove them: {HOW_TO_REMOVE}",) if found else ()
+    return (f"archived transcripts stay: {found}; remove them: {HOW_TO_REMOVE}",) if found else ()
 
 
 def _is_open() -> bool:

@@ -24,6 +24,7 @@ from holdfast.settings import edit
 from holdfast.settings import load as settings_load
 
 SETTING = "archive_transcripts"
+NOTHING = "Nothing is archived."
 HOW_TO_REMOVE = "holdfast transcripts remove --all"
 ASKED_CHARS = 100
 
@@ -77,7 +78,7 @@ def off() -> None:
 
 def say_off() -> None:
     left = what_is_there()
-    click.echo(f"{left} stay; remove them: {HOW_TO_REMOVE}" if left else "Nothing is archived.")
+    click.echo(f"What is archived stays: {left}. Remove it: {HOW_TO_REMOVE}" if left else NOTHING)
 
 
 @transcripts.command()
@@ -87,7 +88,7 @@ def save() -> None:
     if not saving_transcripts.is_on(settings):
         raise click.UsageError("archiving is off; turn it on first: holdfast transcripts on")
     written = saving_transcripts.save_now(settings)
-    click.echo(f"{written} archived now; {what_is_there() or 'nothing'} in all")
+    click.echo(f"{written} written; archived: {what_is_there() or 'nothing'}")
 
 
 @transcripts.command()
@@ -107,6 +108,7 @@ def remove(sessions: tuple[str, ...], everything: bool, yes: bool) -> None:
     with save_transcripts.held():
         for one in found:
             archive.remove(one)
+        archive.forget_removed()
     click.echo(f"{_counted(found)} removed")
 
 
@@ -134,7 +136,7 @@ def in_words(told: dict[str, Any]) -> list[str]:
         most = _megabytes(told["most_bytes"])
         ours = f"Holdfast archives them in {archive.folder()} ({has or 'none yet'} of {most})"
     elif has:
-        ours = f"Holdfast archives them no more; {has} are left ({HOW_TO_REMOVE})"
+        ours = f"Holdfast archives no more of them; left: {has} ({HOW_TO_REMOVE})"
     else:
         ours = "Holdfast does not archive them (holdfast transcripts on)"
     return [told["words"], ours]
@@ -173,7 +175,7 @@ def _counted(found: list[Session]) -> str:
 
 
 def _plural(count: int) -> str:
-    return f"{count:,} archived session{'' if count == 1 else 's'}"
+    return f"{count:,} session{'' if count == 1 else 's'}"
 
 
 def _megabytes(size: int) -> str:
