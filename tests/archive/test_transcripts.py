@@ -5,13 +5,18 @@ from __future__ import annotations
 import json
 import os
 import stat
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, ThreadPoolExecutor, wait
 from pathlib import Path
+from random import Random
+from typing import Any
 
 import pytest
 
 from holdfast.archive import transcript_file, transcripts
 from holdfast.archive.save_transcripts import Saved, held, save_all, save_in_turn
+from holdfast.archive.transcript_secrets import Cleaner
+from holdfast.redact import redact
 from holdfast.transcript import read
 from holdfast.wire import places
 from tests.archive.sessions import (
@@ -24,6 +29,7 @@ from tests.archive.sessions import (
     session_path,
 )
 from tests.builders import a_prompt, a_result, a_transcript, an_answer
+from tests.redact.samples import SECRETS
 
 pytestmark = pytest.mark.requirement("R9")
 
@@ -121,6 +127,57 @@ def test_no_secret_is_in_the_copy() -> None:
     assert TOKEN not in text and "hunter2-Zq81-kappa" not in text
     entries = list(read(transcripts.copy_of(str(path))))
     assert [one.uuid for one in entries] == [one.uuid for one in read(path)]
+
+
+def _as_prompt(text: str) -> dict[str, Any]:
+    return a_prompt(text)
+
+
+def _as_result(text: str) -> dict[str, Any]:
+    return a_result("t1", f"before\n{text}\nafter")
+
+
+def _as_json_in_a_result(text: str) -> dict[str, Any]:
+    return a_result("t1", json.dumps({"said": text}))
+
+
+def _as_key(text: str) -> dict[str, Any]:
+    return {**a_prompt(), "toolUseResult": {text: {"of": "a map"}}}
+
+
+@pytest.mark.requirement("X4")
+@pytest.mark.parametrize("dress", [_as_prompt, _as_result, _as_json_in_a_result, _as_key])
+def test_a_secret_of_any_kind_we_know_is_gone_wherever_it_stands(
+    dress: Callable[[str], dict[str, Any]],
+) -> None:
+    """Each in a transcript of its own: no other line helps to know it."""
+    made = [make(Random(7)) for make in SECRETS.values()]
+    known = [one for one in made if one[1] not in redact(one[0])]
+    assert len(known) > len(made) * 0.9
+    for text, secret in known:
+        line = json.dumps(dress(text)).encode() + b"\n"
+        [clean] = Cleaner().without([(0, line)])
+        said = json.loads(clean)
+        parts = [part for part in secret.split("\n") if len(part) > 8 and "---" not in part]
+        assert not [part for part in parts or [secret] if part.encode() in clean], text
+        assert said.keys() == json.loads(line).keys() and said["uuid"] == dress(text)["uuid"]
+
+
+@pytest.mark.requirement("X7")
+def test_a_line_nested_too_deep_does_no_harm() -> None:
+    deep = '{"a":' * 5_000 + "1" + "}" * 5_000 + "\n"
+    mild = '{"type":"user","a":' + '{"a":' * 700 + f'"{TOKEN}"' + "}" * 701 + "\n"
+    path = a_transcript(session_path(), a_prompt("first"), deep, mild, a_prompt("last"))
+    assert save_all(ROOM).written == 1
+    text = archived_text(path)
+    assert "first" in text and "last" in text and TOKEN not in text
+
+
+@pytest.mark.requirement("X7")
+def test_a_folder_named_without_end_does_no_harm() -> None:
+    path = a_session("s1", {**a_prompt(), "cwd": "/" + "\U0001f600" * 10_000})
+    assert save_all(ROOM).written == 1
+    assert transcript_file.about(transcripts.copy_of(str(path))) is not None
 
 
 @pytest.mark.requirement("X4")

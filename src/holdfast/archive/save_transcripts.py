@@ -36,7 +36,7 @@ from holdfast.wire import log, places
 
 VERSION = 1
 MOST_LINES, MOST_BYTES = 64, 256 << 10  # looked through for secrets together
-ASKED_CHARS = 200
+ASKED_CHARS, LONGEST_PATH = 200, 4096
 STAMP = "saved.json"
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
@@ -120,10 +120,10 @@ def save(source: str) -> int:
 def _first(source: str) -> About:
     """What is known of a transcript before one line of it is in the archive."""
     path = Path(source)
+    project = project_of(path)[:LONGEST_PATH]
     if path.parent.name == AGENTS:
-        agent = path.stem.removeprefix("agent-")
-        return About(source, path.parent.parent.name, agent, project_of(path))
-    return About(source, path.stem, "", project_of(path))
+        return About(source, path.parent.parent.name, path.stem.removeprefix("agent-"), project)
+    return About(source, path.stem, "", project)
 
 
 def _packed(source: str, place: str, before: About, changed_ns: int) -> bytes:

@@ -82,4 +82,6 @@ def _header_of(data: bytes) -> tuple[bytes, int]:
 
 
 def _encoded(about: About) -> bytes:
-    return json.dumps({"version": VERSION, **about._asdict()}).encode()
+    """A path may hold bytes that are no text, and is the same path when it is read again."""
+    text = json.dumps({"version": VERSION, **about._asdict()}, ensure_ascii=False)
+    return text.encode("utf-8", "surrogatepass")

@@ -40,21 +40,19 @@ class Cleaner:
         return len(self._bare)
 
     def hear(self, lines: Iterable[Line]) -> None:
-        self._known.hear((offset, _said(_decoded(data), data)) for offset, data in lines)
+        self._known.hear((offset, _read(data)[1]) for offset, data in lines)
         bare = (one for one in self._known.bare.items() if _is_told_bare(one[0]))
         self._bare = dict(list(bare)[:MOST_BARE])
         self._written = [msgspec.json.encode(value)[1:-1] for value in self._bare]
 
     def without(self, lines: Sequence[Line]) -> list[bytes]:
         """The same lines in the same order, each one line of JSON still."""
-        values = [_decoded(data) for _, data in lines]
-        clean = which_are_clean(
-            [_said(value, data) for value, (_, data) in zip(values, lines, strict=True)]
-        )
+        read = [_read(data) for _, data in lines]
+        clean = which_are_clean([said for _, said in read])
         self.hear(line for line, is_clean in zip(lines, clean, strict=True) if not is_clean)
         return [
             data if is_clean and not self._quotes(data) else self._cleaned(value, data)
-            for value, (_, data), is_clean in zip(values, lines, clean, strict=True)
+            for (value, _), (_, data), is_clean in zip(read, lines, clean, strict=True)
         ]
 
     def _quotes(self, data: bytes) -> bool:
@@ -64,9 +62,15 @@ class Cleaner:
         if value is None:
             text = data.decode("utf-8", "replace").removesuffix("\n")
             return self._without_known(redact(text)).encode() + b"\n"
+        try:
+            return self._cleaned_json(value)
+        except RecursionError:  # nested deeper than any client nests
+            return LEFT_OUT
+
+    def _cleaned_json(self, value: Any) -> bytes:
         made = self._each(redact_each(without_named(value)))
-        if find(_said(made, b"")):  # what only its key tells, or two texts together
-            made = _decoded(redact(json.dumps(made)).encode())
+        if find("\n".join(_texts(made))):  # what only its key tells, or two texts together
+            made = _read(redact(json.dumps(made)).encode())[0]
         if made is None:
             return LEFT_OUT
         text = json.dumps(made, ensure_ascii=False, separators=(",", ":"))
@@ -89,16 +93,13 @@ def _is_told_bare(value: str) -> bool:
     return len(value) >= SHORTEST_BARE and random_looking(value)
 
 
-def _decoded(data: bytes) -> Any:
-    """None for what is no JSON: then it is a text like any other."""
+def _read(data: bytes) -> tuple[Any, str]:
+    """The line's value and what it says; no value for what is no JSON: a text like any other."""
     try:
-        return msgspec.json.decode(data)
+        value = msgspec.json.decode(data)
+        return value, "\n".join(_texts(value))
     except _UNREADABLE:
-        return None
-
-
-def _said(value: Any, data: bytes) -> str:
-    return "\n".join(_texts(value)) if value is not None else data.decode("utf-8", "replace")
+        return None, data.decode("utf-8", "replace")
 
 
 def _texts(value: Any, key: str = "") -> Iterator[str]:
@@ -107,6 +108,8 @@ def _texts(value: Any, key: str = "") -> Iterator[str]:
         yield f'"{key}": "{value}"' if key else value
     elif isinstance(value, dict):
         for name, inner in value.items():
+            if isinstance(inner, dict | list):
+                yield name
             yield from _texts(inner, name)
     elif isinstance(value, list):
         for inner in value:
