@@ -114,11 +114,12 @@ def test_on_a_terminal_it_says_how_much_and_shows_every_line_if_asked(desk: Desk
 @pytest.mark.requirement("R9")
 def test_on_a_terminal_it_asks_once_whether_to_archive_transcripts(desk: Desk) -> None:
     code, said = _on_a_terminal(b"y\n\n", "install")
-    assert code == 0 and "30 days after its last use (cleanupPeriodDays is not set)" in said
+    assert code == 0 and "Save compressed copies" in said
+    assert "30 days after its last use (cleanupPeriodDays is not set)" in said
     assert settings_load.load().word("archive_transcripts") == "off"
     assert not (desk.ours / "transcripts").exists()
     code, said = _on_a_terminal(b"", "install")
-    assert code == 0 and "Keep compressed copies" not in said, "no is an answer"
+    assert code == 0 and "Save compressed copies" not in said, "no is an answer"
     settings_load.user_file().unlink()
     code, said = _on_a_terminal(b"y\n", "install")
     assert code == 0 and "Transcripts are archived in" in said

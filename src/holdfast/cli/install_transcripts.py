@@ -42,7 +42,7 @@ def _asked() -> bool | None:
     megabytes = settings_load.load().whole("archive_transcripts_megabytes")
     click.echo(f"{cleanup_period(str(Path.cwd())).words}.", err=True)
     question = (
-        f"Keep compressed copies without secrets in {archive.folder()}, up to {megabytes:,} MB?"
+        f"Save compressed copies without secrets in {archive.folder()}, up to {megabytes:,} MB?"
     )
     try:
         return click.confirm(question, err=True)
