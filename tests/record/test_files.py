@@ -81,6 +81,17 @@ def test_looking_around_is_no_command_to_keep(tmp_path: Path) -> None:
 
 
 @pytest.mark.requirement("C2")
+def test_requests_that_a_command_printed_are_known_with_their_title(tmp_path: Path) -> None:
+    shown = "title: Rust on the pier\nurl: https://git.example.org/quay/pull/31\n"
+    session = Session().user("Look.").runs("gh pr view 31", shown)
+    session.runs("gh issue list", "#77\tThe bell rings twice\tbug\n# a heading\n#define X 1")
+    session.runs("cat notes", "see https://example.org/tides.html")
+    found = session.record(tmp_path).references
+    assert list(found) == ["https://git.example.org/quay/pull/31", "#77"]
+    assert found["#77"].note.startswith("The bell rings twice")
+
+
+@pytest.mark.requirement("C2")
 def test_references_are_told_apart(tmp_path: Path) -> None:
     session = Session().user("See https://example.org/a?b=1, PR #42 and ABC-123; commit 1a2b3c4.")
     session.runs("git checkout -b fix/odd-names").runs(

@@ -174,3 +174,49 @@ def test_a_status_table_of_ticks_closes_nothing_it_does_not_name(tmp_path: Path)
         session.says("| file3 | checked ✅ |\n" * 500)
     record = session.record(tmp_path)
     assert sum(one.is_open for one in record.tasks.values()) == 40
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "So: First write the parser, then print the heights, and finally draw the curve.",
+        "Zuerst write the parser, dann print the heights, zuletzt draw the curve.",
+    ],
+)
+def test_a_plan_told_in_one_sentence_is_a_plan(words: str, tmp_path: Path) -> None:
+    record = Session().user("Make a tide table.").says(words).runs("make").record(tmp_path)
+    assert still(record) == ["write the parser", "print the heights", "draw the curve"]
+
+
+@pytest.mark.parametrize(
+    "report",
+    [
+        "The parser is written and done.",
+        "The second of them is done: Write the parser.",
+        "Write the parser: erledigt.",
+    ],
+)
+def test_a_step_reported_in_the_middle_of_a_turn_is_closed_with_the_report(
+    report: str, tmp_path: Path
+) -> None:
+    session = Session().user("Make a tide table.").says(IN_A_LIST).runs("make parser")
+    session.says(f"{report} Its tests pass.").runs("make").works(3)
+    record = session.record(tmp_path)
+    assert still(record) == ["Print the heights"]
+    [closed] = [one for one in record.tasks.values() if not one.is_open]
+    assert closed.closed_by == f"“{report}”"
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Once we write the parser and it is done, I go on.",
+        "Write the parser: not done yet.",
+        "Is the parser done, shall I write more?",
+        "The reader of the gauges is done.",
+    ],
+)
+def test_a_sentence_that_reports_nothing_closes_no_step(words: str, tmp_path: Path) -> None:
+    session = Session().user("Make a tide table.").says(IN_A_LIST).runs("make parser")
+    record = session.says(words).runs("make").record(tmp_path)
+    assert still(record) == ["Write the parser", "Print the heights"]

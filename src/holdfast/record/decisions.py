@@ -6,7 +6,7 @@ import msgspec
 
 from holdfast.record.model import Decision, Place, Record
 from holdfast.record.phrases import within
-from holdfast.record.replies import REFUSED
+from holdfast.record.replies import is_answer
 from holdfast.record.sentences import sentences
 from holdfast.record.turns import turn_number
 
@@ -38,7 +38,7 @@ def decided(record: Record) -> Iterator[Decided]:
     model chose by itself."""
     for turn in record.turns:
         number = turn_number(record, turn.place)
-        if turn.asked and _is_answer(turn.reply_to):
+        if turn.asked and is_answer(turn.reply_to):
             yield Decided(turn.asked, turn.reply_to, number, turn.place, "user")
         for one in turn.questions:
             if one.answer:
@@ -46,11 +46,6 @@ def decided(record: Record) -> Iterator[Decided]:
     for choice in record.decisions:
         number = turn_number(record, choice.place)
         yield Decided(choice.text, "", number, choice.place, "model")
-
-
-def _is_answer(reply_to: str) -> bool:
-    """The words answer a question, or say why a call was refused."""
-    return "?" in reply_to or "\uff1f" in reply_to or reply_to.startswith(REFUSED)
 
 
 def hear(record: Record, text: str, place: Place) -> None:

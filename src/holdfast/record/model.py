@@ -173,6 +173,7 @@ class Record(msgspec.Struct):
     queue: list[str] = []  # what waits in the client's queue; empty for what is not the user's
     queued: list[str] = []  # typed while the model worked, and not seen handed over
     decisions: list[Decision] = []
+    remarks: list[Decision] = []  # what the model said while it worked, newest last
     files: dict[str, Used] = {}
     names: dict[str, Name] = {}
     shown: dict[str, list[str]] = {}  # names in the files read last, oldest first

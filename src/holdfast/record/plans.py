@@ -7,6 +7,7 @@ user approved, by the end of the turn that carried it out. What closed it is kep
 import re
 from functools import lru_cache
 
+from holdfast.record import completion
 from holdfast.record.lazy import Lazy
 from holdfast.record.model import REPORTED, Place, Record, Task, Turn
 from holdfast.record.phrases import plain, within
@@ -48,6 +49,14 @@ _ALL_DONE = Lazy(
     r"(?: are| is| have been)? (?:complete|done|finished|implemented)",
     re.IGNORECASE,
 )
+# "First one thing, then another, and finally a third."
+_SEQUENCE = Lazy(
+    r"\b(?:first|zuerst|primero|d'abord)\b,? ([^.;:\n]{8,200}?)[,;.] (?:and |und |y |et )?"
+    r"(?:then|next|dann|danach|luego|después|ensuite|puis)\b,? ([^.;:\n]{8,200}?)[,;.] "
+    r"(?:and |und |y |et )?(?:finally|lastly|then|zuletzt|schließlich|finalmente|enfin)\b,? "
+    r"([^.;:\n]{8,200})",
+    re.IGNORECASE,
+)
 _ENUMERATED = Lazy(r"(?:^|(?<=\s))(\d{1,2})[.)] +(?=\S)")
 _ITEM = Lazy(r"[ \t]*(?:(?:[-*] )?\[( |x|X|~)\] |(\d{1,2})[.)] |#{2,4} (?=\D{0,12}\d)|[-*•] )(.+)")
 
@@ -60,6 +69,7 @@ def approved(record: Record, text: str, place: Place) -> None:
 def hear(record: Record, text: str, place: Place) -> None:
     """Words of the model: steps they announce, and steps they report."""
     _close_ticked(record, text)
+    _close_reported(record, text)
     if not record.far:
         _add(record, _announced(text[:READ_CHARS]), place, "prose")
 
@@ -77,7 +87,7 @@ def settle(record: Record) -> None:
     unfinished, finished = within(_NOT_YET, told), within(_DONE, told)
     about, broke = subjects(told), bool(turn.runs) and not turn.runs[-1][1]
     for step in record.tasks.values():
-        if step.source not in ("plan", "prose") or not step.is_open:
+        if not _is_open_step(step):
             continue
         of_this_turn = turn.place.op < step.place.op < record.op
         ended = step.source == "plan" and (finished or not ends_asking) and not broke
@@ -110,8 +120,7 @@ def _close_ticked(record: Record, text: str) -> None:
     """Lines with a tick, and what they tick off; a line that says all is done ticks off all."""
     if not within(_TICKS, text):
         return
-    known = [one for one in record.tasks.values() if one.source in ("plan", "prose")]
-    open_steps = [one for one in known if one.is_open]
+    open_steps = [one for one in record.tasks.values() if _is_open_step(one)]
     ticked = [line for line in dict.fromkeys(text.splitlines()) if within(_TICKS, line)]
     words = frozenset[str]().union(*(_subjects_of(one.text) for one in open_steps))
     for line in ticked[:MOST_TICKED] if open_steps else ():
@@ -123,6 +132,21 @@ def _close_ticked(record: Record, text: str) -> None:
             if is_all or _names(about, step) or _label_of(step.text) in labels:
                 step.status, step.closed_by = REPORTED, f"“{line.strip()[:120]}”"
         open_steps = [one for one in open_steps if one.is_open]
+
+
+def _close_reported(record: Record, text: str) -> None:
+    """A sentence that calls a step done by its name closes it, wherever in a turn it is said."""
+    open_steps = [one for one in record.tasks.values() if _is_open_step(one)]
+    for sentence in sentences(text)[:MOST_TICKED] if open_steps else ():
+        about = subjects(plain(sentence[:LONGEST_LINE]))
+        named = [step for step in open_steps if _names(about, step)]
+        if named and completion.calls_done(sentence):
+            for step in named:
+                step.status, step.closed_by = REPORTED, f"“{sentence[:120]}”"
+
+
+def _is_open_step(task: Task) -> bool:
+    return task.source in ("plan", "prose") and task.is_open
 
 
 @lru_cache(MOST_STEPS * 2)
@@ -171,6 +195,8 @@ def _announced(text: str) -> list[tuple[str, str]]:
             lead, inside = line, False
             if len(steps := _in_one_line(line)) > 1:
                 found = steps
+    if not found and (told := _SEQUENCE.pattern.search(text)):
+        found = [("", step) for step in told.groups()]
     return found if len(found) > 1 else []
 
 

@@ -13,6 +13,7 @@ from holdfast.record import (
     names,
     plan_mode,
     plans,
+    remarks,
     results,
     secrets,
     turns,
@@ -183,6 +184,7 @@ class RecordReader:
         record.last_said_op = place.op
         names.hear(record, text, 1.6)
         decisions.hear(record, text, place)
+        remarks.hear(record, text, place)
         plans.hear(record, text, place)
 
     def _result(self, entry: Result) -> None:

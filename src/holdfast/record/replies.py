@@ -33,6 +33,11 @@ def reply_to(record: Record, words: str) -> str:
     return " / ".join([*picked, _proposal(sentences(before[-READ_CHARS:]))])[:LONGEST]
 
 
+def is_answer(reply_to: str) -> bool:
+    """What these words follow was a question, or a call that the user refused."""
+    return any(mark in reply_to for mark in ASKING) or reply_to.startswith(REFUSED)
+
+
 def _width(words: str) -> int:
     return sum(WIDE if mark > "⺀" else 1 for mark in words)
 

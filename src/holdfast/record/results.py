@@ -25,11 +25,14 @@ from holdfast.transcript import Result, ToolResult, decoded
 HEAD_CHARS = 6000
 REPORT_CHARS = 20_000  # of a subagent's answer
 LISTED_CHARS = 1500
+REFERRED_CHARS = 1000
+LONGEST_NUMBER = 8
 MOST_CHARS = 1_000_000
 LONGEST_ANSWER = 600
 MOST_ANSWERS = 20
 LONGEST_REFUSED = 200
 COPY_BYTES = 400_000  # of a line that tells an edit; a longer one tells no ranges
+_REQUESTS = ("/pull/", "/issues/", "/merge_requests/")
 _EDITS = frozenset({"Edit", "MultiEdit", "Write"})
 ASKED = "AskUserQuestion"
 _START, _COUNT = b'"newStart":', b',"newLines":'
@@ -98,6 +101,8 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
     text = _text(block)
     if "[" in text[:200] and "] " in text[:400]:
         _committed(record, text[:1000])
+    if not record.far and ("://" in text[:REFERRED_CHARS] or "#" in text[:REFERRED_CHARS]):
+        _referred(record, text[:REFERRED_CHARS])
     files.mention(record, text[:LISTED_CHARS], 0.15)
     if command is not None and not within(_NOT_RUN, text[:200]):
         failures.judge(record, call.what, command, text, place, failed=block.is_error)
@@ -140,6 +145,16 @@ def _committed(record: Record, text: str) -> None:
             names.point(record, commit, "commit", 1.0, subject[:120])
             if " " not in branch and branch not in ("main", "master"):
                 names.point(record, branch, "branch", 1.0)
+
+
+def _referred(record: Record, text: str) -> None:
+    """Requests and tickets a command printed: their address, or their number and title."""
+    for line in text.splitlines():
+        number, *title = line.split(maxsplit=1)[:2] or [""]
+        if number.startswith("#") and number[1:].isdecimal() and title:
+            names.point(record, number[:LONGEST_NUMBER], "request", 0.5, title[0][:120])
+        elif within(_REQUESTS, line):
+            names.refer(record, line, 0.5)
 
 
 def _found(record: Record, text: str) -> None:

@@ -1,0 +1,62 @@
+"""What the model said while it worked is kept in any wording; what announces a call is not."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.record.remarks import HEAD, MOST_REMARKS, TAIL
+from tests.checkpoint.sessions import Session
+
+pytestmark = pytest.mark.requirement("B12")
+
+
+def remarks(session: Session, folder: Path) -> list[str]:
+    return [one.text for one in session.record(folder).remarks]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The kiln stays at nine hundred degrees; hotter and the glaze runs.",
+        "Der Ofen bleibt bei neunhundert Grad, sonst läuft die Glasur.",
+        "I'll weigh the clay twice, because the old scale drifts in the cold.",
+        "Two shelves in the kiln are cracked, both on the left side.",
+    ],
+)
+def test_what_was_said_between_calls_is_kept_in_any_wording(words: str, tmp_path: Path) -> None:
+    session = Session().user("Fire the bowls.").says(words).runs("make kiln").works(20)
+    assert words in remarks(session, tmp_path)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "Let me look at the kiln once more before we go on.",
+        "Now I will run the whole set of firing checks again.",
+        "Ok.",
+        "The change to the firing schedule looks like this:",
+    ],
+)
+def test_what_only_announces_the_next_call_is_not_kept(words: str, tmp_path: Path) -> None:
+    session = Session().user("Fire the bowls.").says(words).runs("make kiln")
+    assert remarks(session, tmp_path) == []
+
+
+def test_the_items_of_a_list_stay_apart(tmp_path: Path) -> None:
+    session = Session().user("Fire the bowls.")
+    session.says("This is what the studio lacks:\n- a second sieve\n- a drying rack by the window")
+    assert remarks(session.runs("make"), tmp_path) == [
+        "This is what the studio lacks: a second sieve; a drying rack by the window;"
+    ]
+
+
+def test_the_number_and_the_length_of_remarks_are_bounded(tmp_path: Path) -> None:
+    session = Session().user("Fire the bowls.")
+    for number in range(MOST_REMARKS + 5):
+        session.says(f"Bowl {number} has a crack {'along the rim ' * 40} to sand.").runs("make")
+    found = remarks(session, tmp_path)
+    assert len(found) == MOST_REMARKS and found[-1].startswith(f"Bowl {MOST_REMARKS + 4} ")
+    assert found[-1].endswith("to sand.")
+    assert max(map(len, found)) <= HEAD + TAIL + 3
