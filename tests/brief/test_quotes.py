@@ -264,3 +264,31 @@ def test_a_transcript_that_begins_midway_is_said_to_in_the_head(tmp_path: Path) 
     text = compose(Session().compacts().user(LONG).works(5).record(tmp_path)).text
     assert told in text.partition("## ")[0]
     assert told not in compose(Session().user(LONG).works(5).record(tmp_path)).text
+
+
+@pytest.mark.requirement("B6")
+def test_words_that_the_model_has_are_not_called_left_out(tmp_path: Path) -> None:
+    session = Session()
+    for number in range(60):
+        session.user(f"In row {number} plant beans of kind {number}, {'please ' * 20}")
+        session.says(f"Row {number} is planted as you asked.").runs("make beds")
+    record = session.record(tmp_path)
+    first = compose(record, 9000, summary="").text
+    assert "older messages" not in first
+    second = compose(record, 800, summary=f"The garden grows.\n{first}").text
+    assert "older messages" not in second and "is planted" not in second
+
+
+@pytest.mark.requirement("B11")
+def test_words_come_with_what_they_answer_and_not_with_any_words_before_them(
+    tmp_path: Path,
+) -> None:
+    session = Session().user("Plant the beans.").says("The beans are planted.")
+    session.user("Water the whole garden every evening.").says("Shall I water the roof too?")
+    session.user("Only on days without any rain at all, please.").says("Noted as you wish.").user(
+        "ok"
+    )
+    text = compose(session.record(tmp_path), 2000).text
+    assert "every evening.”\n" in text
+    assert "rain at all, please.” (to “Shall I water the roof too?”)" in text
+    assert "“ok” (to “Noted as you wish.”)" in text

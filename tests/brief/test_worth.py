@@ -13,7 +13,6 @@ from holdfast.brief.compose import compose
 from holdfast.brief.names import FEW, MORE
 from holdfast.record.model import (
     Command,
-    Decision,
     Failure,
     Name,
     Place,
@@ -132,9 +131,9 @@ def test_a_file_that_was_read_is_its_own_even_if_another_is_called_so() -> None:
 @pytest.mark.requirement("B4")
 def test_files_and_names_leave_a_third_of_the_brief_to_what_else_is_worth_telling() -> None:
     facts = busy(files=120, names_in_each=8)
-    facts.decisions = [
-        Decision(f"Going with way {n} because {'it is plain ' * 12}", Place()) for n in range(40)
-    ]
+    facts.tasks = {
+        f"task {n}": Task(f"Go way {n} because {'it is plain ' * 12}", Place()) for n in range(40)
+    }
     text = compose(facts, 2000).text
     listed = text.partition("## Files")[2].partition("\n## ")[0]
     listed += text.partition("## Also named")[2].partition("\n## ")[0]

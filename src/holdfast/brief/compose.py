@@ -59,23 +59,28 @@ def compose(
     archived: Sequence[Archived] = (),
     headline: str = "",
     may_grow: bool = False,
+    remark_chars: int = 0,
     summary: str | None = None,
 ) -> Brief:
     """What to restore now. `marked` are rules of instruction files that must be in it, `work` what
     is known of the shared work, `claims` what the summary before it says wrongly, `budget` what was
     pinned, evicted and allotted, `archived` the segments that can be recalled. With `may_grow` the
-    brief grows for the user's words, up to what the client takes. What `summary` holds is not said
-    again; left out, it is the one that the record ends in."""
+    brief grows for the user's words, up to what the client takes. `remark_chars` are for what the
+    model said while it worked: a brief that may grow gets longer by them. What `summary` holds is
+    not said again; left out, it is the one that the record ends in."""
     role = role or role_for(agent_type, has_agents=bool(record.agents))
     sections = [_addressed(one, agent_type) for one in sections_of(role)]
     usual = chars_for(max_tokens)
-    limit = _grown(record, usual) if may_grow else usual
+    grown = limit = _grown(record, usual) if may_grow else usual
+    held = complement.Held(record, summary)
+    remarks = _from("remarks", lambda: in_progress.remarks(record, held, remark_chars))
+    if may_grow:
+        limit = min(MOST_UNITS, limit + sum(units(one.text) + quotes.PER_LINE for one in remarks))
     opening = _opening(record, headline)
     room = limit - units(opening) - units(fence.closing()) - MARGIN
-    held = complement.Held(record, summary)
-    share = quotes.share_of(usual) + limit - usual
-    items = _pinned(record, share, room, marked, budget)
-    items += _sources(record, held, limit, work or {}, archived)
+    share = quotes.share_of(usual) + grown - usual
+    items = _pinned(record, held, share, room, marked, budget)
+    items += [*remarks, *_sources(record, held, limit, work or {}, archived)]
     items = [*map(in_progress.claim, claims), *(one for one in items if not held.item(one))]
     items = _not_evicted(items, budget.evicted)
     choice = choose(items, sections, room, budget.shares)
@@ -102,14 +107,19 @@ def _grown(record: Record, usual: int) -> int:
 
 
 def _pinned(
-    record: Record, share: int, room: int, marked: Sequence[str], budget: Ledger
+    record: Record,
+    held: complement.Held,
+    share: int,
+    room: int,
+    marked: Sequence[str],
+    budget: Ledger,
 ) -> list[Item]:
     """What must be told: the user's words within their share, rules marked as binding, pins."""
     more = [*pinned.marked(marked), *pinned.pins(budget.pins)]
     more = pinned.shortened(more, int(room * PINNED_SHARE))
     taken = sum(units(one.text) + quotes.PER_LINE for one in more)
     fits = max(0, min(share, room - taken))
-    return [*_from("the user's words", lambda: quotes.items(record, fits)), *more]
+    return [*_from("the user's words", lambda: quotes.items(record, fits, held.item)), *more]
 
 
 def _lengthen(choice: Choice, record: Record) -> None:
@@ -148,7 +158,7 @@ def _sources(
     """Everything that competes for room, source by source."""
     roomy = limit >= used.TERSE_CHARS
     sources: list[tuple[str, Callable[[], Iterable[Item]]]] = [
-        ("what came of the turns", lambda: quotes.outcomes(record)),
+        ("what came of the turns", lambda: () if held.active else quotes.outcomes(record)),
         ("the end of the work", lambda: in_progress.flight(record, limit)),
         ("open tasks", lambda: open_items.tasks(record)),
         ("failing commands", lambda: open_items.failing(record, 4 if roomy else 2)),
@@ -158,7 +168,6 @@ def _sources(
         ("commands", lambda: used.commands(record, limit)),
         ("errors", lambda: used.errors(record) if roomy else ()),
         ("names", lambda: names.names(record, held, limit)),
-        ("decisions", lambda: in_progress.decisions(record)),
         ("fixed failures", lambda: open_items.fixed(record)),
         ("shared work", lambda: others(work)),
         ("archived topics", lambda: in_progress.shelved(archived)),

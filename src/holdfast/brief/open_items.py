@@ -52,7 +52,7 @@ def failing(record: Record, most_lines: int) -> Iterator[Item]:
     """What failed last comes first, with most of what it said; what was only tried comes last."""
     for age, one in enumerate(still.failures(record)[:MOST_FAILING]):
         weight = 0.25 if is_one_off(one) else 1.0
-        worth = weight * 0.1 / (1 + age)
+        worth = weight * 0.1 / (1 + age / 3)
         said = [flat(words, 160) for words in one.lines[: most_lines if age < 2 else 2]]
         text = "\n    ".join([_failed(record, one), *said])
         line = _line(record, one)

@@ -4,7 +4,7 @@ All share one limit of characters, the largest that fits; nothing decides which 
 model's last words of each turn stand behind the user's where there is room.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import msgspec
@@ -14,6 +14,7 @@ from holdfast.brief.item import Item
 from holdfast.brief.size import CHARS_PER_TOKEN, units
 from holdfast.record.calls import PLAN_ASKED
 from holdfast.record.model import Place, Record, Turn
+from holdfast.record.replies import is_answer
 
 USUAL_CHARS, LEAST_CHARS, MOST_CHARS = 400, 80, 4000
 SHARE, SMALL_SHARE = 0.6, 0.3
@@ -89,18 +90,24 @@ def share_of(limit: int) -> int:
     return int(limit * (SHARE if limit >= SMALL_BRIEF else SMALL_SHARE))
 
 
+def _never(item: Item) -> bool:
+    return False
+
+
 def wanted(record: Record) -> int:
     """What all words take at the usual length."""
     return sum(_cost(one, USUAL_CHARS) for one in quotes(record))
 
 
-def items(record: Record, room: int) -> list[Item]:
-    """The words within this room, pinned; the oldest give way where not even a start of each
-    fits, and a line says so."""
-    known = quotes(record)
+def items(record: Record, room: int, is_held: Callable[[Item], bool] = _never) -> list[Item]:
+    """The words within this room that the model does not have yet, pinned; the oldest give way
+    where not even a start of each fits, and a line says so."""
+    known = [one for one in quotes(record) if not is_held(_item(one, USUAL_CHARS))]
     kept, most = _fitting(known, room)
     found = [_item(one, most) for one in kept]
-    if left := len(known) - len(kept) + record.turns_dropped:
+    older = known[: len(known) - len(kept)]
+    left = sum(not is_held(_item(one, LEAST_CHARS)) for one in older) + record.turns_dropped
+    if left:
         text = f"({left} older messages: the tool `recall` finds them; so does `holdfast search`)"
         found.insert(0, Item(SECTION, text, 1.0, "older words", pinned=True, order=-1))
     return found
@@ -169,7 +176,8 @@ def _text(quote: Quote, most: int) -> str:
     if quote.is_act:
         return f"({_cut(quote.text, most)})"
     text = f"“{_cut(quote.text, most)}”"
-    if quote.reply_to and (most >= USUAL_CHARS or len(quote.text) < TERSE_CHARS):
+    answers = most >= USUAL_CHARS and is_answer(quote.reply_to)
+    if quote.reply_to and (answers or len(quote.text) < TERSE_CHARS):
         text += f" (to “{quote.reply_to}”)"
     if quote.chars > most >= USUAL_CHARS and quote.line:
         text += f" ({quote.chars:,} characters, line {quote.line} of the transcript)"

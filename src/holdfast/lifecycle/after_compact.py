@@ -21,6 +21,7 @@ from holdfast.wire import log, places, scan
 
 SECOND_TOKENS = 800
 MOST_NOTED = 20
+REMARK_CHARS = 900
 MOST_SUMMARY = 60_000
 
 
@@ -75,6 +76,7 @@ def _composed(state: State, folder: str, summary: str) -> tuple[str, dict[str, A
         agent_type=state.agent_type,
         claims=checked.told,
         budget=known,
+        remark_chars=REMARK_CHARS,
         summary=f"{summary}\n{given}",
     )
     return brief.text if brief.lines else "", _noted(lost, checked)

@@ -19,6 +19,7 @@ from holdfast.wire import log, places
 from holdfast.work.projection import read_projection
 
 OVERHEAD_TOKENS = 18_000  # system prompt and tools, where no answer has told
+REMARK_CHARS = 2_000
 SUMMARY_TOKENS = 12_000  # a summary, five files read back, and the brief
 _COUNTED = {
     "said": "of your message",
@@ -46,6 +47,7 @@ def composed(
         role,
         headline=headline(state, record) if compacting else "",
         may_grow=compacting and size >= DEFAULT_TOKENS,  # a smaller one was asked for
+        remark_chars=REMARK_CHARS if size >= DEFAULT_TOKENS else 0,
         summary="" if compacting else None,
         agent_type=state.agent_type,
         marked=_marked(state, record),
