@@ -21,7 +21,7 @@ def test_two_false_claims_in_one_sentence_are_two_flags(tmp_path: Path) -> None:
     found = contradicted(session.record(tmp_path), said)
     assert len(found) == 2
     assert any("last failed" in claim.evidence for claim in found)
-    assert any("the task is pending" in claim.evidence for claim in found)
+    assert any("the task is not done but pending" in claim.evidence for claim in found)
 
 
 def failing(folder: Path) -> Record:
@@ -55,6 +55,14 @@ def failing(folder: Path) -> Record:
         "The ledger migration script is done.",
         "- ✅ Write the ledger migration script",
         "- Write the ledger migration script (COMPLETED)",
+        "Wrote it: the ledger migration script was written on Monday.",
+        "Finished the ledger migration script after the failover.",
+        "The ledger migration script: erledigt.",
+        "The problem with `pytest -q` has been resolved.",
+        "test_b no longer fails.",
+        "The login tests pass now.",
+        "Resolved the KeyError of the user in test_b.",
+        "The ledger migration script has been taken care of.",
     ],
 )
 def test_what_is_called_done_and_is_not_is_flagged(said: str, tmp_path: Path) -> None:
@@ -86,6 +94,12 @@ def test_what_is_called_done_and_is_not_is_flagged(said: str, tmp_path: Path) ->
         "All user messages:\n- all tests pass, the ledger migration script is done",
         'The user said:\n"All tests pass."',
         "```\nAll tests pass.\n```",
+        "All 13 tests passed.",
+        "The tests of the form pass.",
+        "The script for pass-through of the ledger migration",
+        "## Pending Tasks:\n- ledger migration script: implemented as a draft",
+        "Ledger migration script: noch nicht erledigt.",
+        'The user asked "is the ledger migration script done".',
     ],
 )
 def test_what_is_not_called_done_or_is_done_is_not_flagged(said: str, tmp_path: Path) -> None:
@@ -109,3 +123,66 @@ def test_tests_that_passed_last_are_rightly_called_passing(tmp_path: Path) -> No
     session = Session().runs("go test ./a", "--- FAIL: TestA", fails=True)
     session.runs("go test ./b", "ok")
     assert contradicted(session.record(tmp_path), "All tests pass.") == []
+
+
+@pytest.mark.requirement("B6")
+def test_a_step_that_was_worked_on_and_never_ticked_off_is_not_held_against_a_summary(
+    tmp_path: Path,
+) -> None:
+    session = Session().user("Tidy the harbour.")
+    session.calls("TaskCreate", "Task #1 created", subject="Add the buoyLightTimer function")
+    session.calls("TaskCreate", "Task #2 created", subject="Run lint and tests")
+    session.calls("TaskCreate", "Task #3 created", subject="Write tests for the mooring fees")
+    session.edits("src/lights.py", "a = 1", "def buoyLightTimer(): ...")
+    session.runs("make lint").runs("pytest tests").edits("tests/test_mooring_fees.py")
+    said = "The buoyLightTimer function is done.\nLint and tests passed.\n"
+    said += "Tests for the mooring fees are implemented."
+    assert contradicted(session.record(tmp_path), said) == []
+
+
+@pytest.mark.requirement("B6")
+@pytest.mark.parametrize(
+    "said",
+    [
+        "The task “paint the old crane in grey” has been completed.",
+        "Finished: paint the old crane in grey.",
+        "The old crane was painted grey, all done.",
+    ],
+)
+def test_a_wish_of_which_nothing_was_heard_is_held_against_a_summary(
+    said: str, tmp_path: Path
+) -> None:
+    session = Session().user("Tidy the harbour. Later paint the old crane in grey.")
+    session.edits("src/lights.py").says("The lights are tidy.").user("Go on.").works(3)
+    [claim] = contradicted(session.record(tmp_path), said)
+    assert claim.evidence.startswith(
+        "nothing since turn 1 tells that it is done: “Later paint the old crane"
+    )
+
+
+@pytest.mark.requirement("B6")
+def test_a_wish_that_left_a_trace_is_not_held_against_a_summary(tmp_path: Path) -> None:
+    for trace in (
+        Session().user("Later paint the old crane in grey.").edits("src/crane.py"),
+        Session().user("Later paint the old crane in grey.").says("Grey it is, the old crane."),
+        Session().user("Later paint the old crane in grey.").says("ok").user("Crane is grey now."),
+    ):
+        assert contradicted(trace.record(tmp_path), "The old crane is painted grey: done.") == []
+
+
+@pytest.mark.requirement("B6")
+def test_what_the_model_listed_and_never_came_back_to_is_held_against_a_summary(
+    tmp_path: Path,
+) -> None:
+    session = Session().user("Tidy the harbour.")
+    session.says("The quay lacks these.\n- a rope locker beside the slipway\n- a lamp on the pier")
+    session.runs("make lint").works(2)
+    said = "A rope locker beside the slipway: implemented.\nThe rope locker by the slipway is done."
+    [claim] = contradicted(session.record(tmp_path), said)
+    assert "rope locker beside the slipway" in claim.evidence
+
+
+@pytest.mark.requirement("B6")
+def test_one_item_is_held_against_a_summary_once(tmp_path: Path) -> None:
+    said = "The ledger migration script is done.\nCompleted the ledger migration script."
+    assert len(contradicted(failing(tmp_path), said)) == 1

@@ -1,61 +1,169 @@
 """What a summary calls done although it is open in the record, with the evidence.
 
 A false alarm costs more than a miss: a sentence is flagged only where it names the very command,
-test, task or step, or speaks of all tests where the last run of any has failed.
+test, task or step, repeats a wish of which there is no trace since, or speaks of all tests where
+the last run of any has failed.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from itertools import pairwise
+from typing import NamedTuple
 
 from holdfast.brief import asserted
 from holdfast.brief.fence import flat
-from holdfast.brief.item import Claim
-from holdfast.record import open_items
-from holdfast.record.model import Failure, Record, Task
+from holdfast.brief.item import Claim, short
+from holdfast.record import completion, open_items, shell
+from holdfast.record.model import Failure, Place, Record, Task
+from holdfast.record.sentences import LIGHT, split
+from holdfast.record.turns import turn_number
 
 MOST_TASKS = 200
+MOST_TURNS, MOST_WISHES = 200, 600  # the newest
 ENOUGH = 0.75  # of the telling words of a task, of more than three
+STEM = 5  # letters by which forms of a word are the same: paint, painted
+LEAST_WORDS = 3  # telling words of a clause, to know it by
+_CODE = re.compile(r"[`/_()]|\w\.\w|[a-z][A-Z]")
 _TEST = re.compile(r"\b(?:test_\w+|Test[A-Z_]\w+)\b(?!\.\w)")
 _SCRIPT = re.compile(r"[\w-]+\.(?:sh|py|js|ts|rb|mjs)\b")
-_MEANS = re.compile(r"\b(?:with|using|via|by|through|run|ran|running)$")
+_MEANS = re.compile(
+    r"(?<!problem )(?<!issue )(?<!error )(?<!failure )"
+    r"\b(?:with|using|via|by|through|run|ran|running)$"
+)
 _GOES_ON = re.compile(r"[\w/-]| [-\w]*[-/.=]\w")
+_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+")
+# "All 13 tests passed" speaks of one run, which may be another: only words for all of them count.
 _ALL_TESTS = re.compile(
-    r"(?:^|[(:✅,\u2013\u2014-] ?|\b(?:all|every|the|our|full|whole|entire|and|\d+) )"
+    r"(?:^|[(:✅,\u2013\u2014-] ?|\b(?:all|every|the|our|full|whole|entire|and) )"
     r"tests?(?: suite)?[: ]+(?:(?:are|is|now|all|both|still|currently|again|have|has) )*"
     r"(?:pass|passes|passed|passing|green|succeeds?|succeeded)\b"
     r"(?! (?:in|for|on|with|under|of|individually|alone)\b)"
 )
 
 
+class _Open(NamedTuple):
+    """Something that is not done, the words it is known by, and what speaks for that."""
+
+    text: str
+    words: set[str]
+    evidence: str
+    place: Place
+    is_wish: bool = False  # known by nothing but words
+
+
 def contradicted(record: Record, summary: str) -> list[Claim]:
-    """Sentences that call an open failure, an open task or an open step of a plan done."""
-    found: list[Claim] = []
+    """Sentences that call something done that is open: one for each failure, task and step, and for
+    each wish of which nothing has been heard since."""
+    found: dict[str, Claim] = {}
     failing = open_items.failures(record)
-    known = [*open_items.tasks(record), *open_items.steps(record)][:MOST_TASKS]
-    todo = [(task, _telling(task.text.partition(" ")[2]) or _telling(task.text)) for task in known]
+    todo = [*_listed(record), *list(_wished(record))[-MOST_WISHES:]]
     for sentence in asserted.sentences(summary):
-        if not asserted.calls_done(sentence):
+        if completion.is_open(sentence):
             continue
-        broken = [one for one in failing if _names(sentence, one)]
-        if not broken and _ALL_TESTS.search(asserted.plain(sentence)):
+        is_done, told = completion.calls_done(sentence), _telling(sentence)
+        broken = [one for one in failing if is_done and _names(sentence, one)]
+        if is_done and not broken and _ALL_TESTS.search(completion.plain(sentence)):
             broken = _last_test_run(record, failing)
-        found += [Claim(sentence, _failed(one), one.place) for one in broken]
-        told = _telling(sentence)
-        named = [task for task, words in todo if _covers(told, words)]
-        found += [Claim(sentence, _is_open(one), one.place) for one in named]
-    return list({(claim.sentence, claim.evidence): claim for claim in found}.values())
+        for failure in broken:
+            found.setdefault(failure.command, Claim(sentence, _failed(failure), failure.place))
+        for one in todo:
+            named = _covers(told, one.words) and (is_done or _is_told_done(one.text, sentence))
+            if named and one.text not in found and not _is_worked_on(record, one):
+                found[one.text] = Claim(sentence, one.evidence, one.place)
+    return list(found.values())
+
+
+def _listed(record: Record) -> Iterator[_Open]:
+    """Open tasks and steps of plans."""
+    for one in [*open_items.tasks(record), *open_items.steps(record)][:MOST_TASKS]:
+        yield _Open(one.text, _item_words(one.text), _is_open(one), one.place)
+
+
+def _wished(record: Record) -> Iterator[_Open]:
+    """What the user asked for and what the model listed, sentence by sentence."""
+    asked = [(one.place, split(one.asked)) for one in record.turns[-MOST_TURNS:]]
+    for place, wishes in [*asked, *((one.place, _items(one.text)) for one in record.remarks)]:
+        since = turn_number(record, place)
+        for wish in wishes:
+            if len(words := _item_words(wish)) >= LEAST_WORDS:
+                evidence = f"nothing since turn {since} tells that it is done: “{flat(wish, 140)}”"
+                yield _Open(wish, words, evidence, place, is_wish=True)
+
+
+def _items(remark: str) -> list[str]:
+    """The items of a list, as far as they are plain words: what names code shows in the edits."""
+    found = [part.rpartition(". ")[2].strip() for part in remark.split(";")[:-1]]
+    return [one for one in found if not _CODE.search(one)] if len(found) > 1 else []
+
+
+def _item_words(text: str) -> set[str]:
+    """What is done is not called by its verb."""
+    return _telling(text.partition(" ")[2]) or _telling(text)
+
+
+def _is_told_done(item: str, sentence: str) -> bool:
+    """Its verb stands in the sentence as a thing done: "Rename it", "it was renamed"."""
+    verb = item.partition(" ")[0].lower()
+    words = (word.strip(".,:;()*`") for word in sentence.lower().split())
+    ended = (word for word in words if word.endswith(("ed", "en", "t")))
+    return len(verb) > 3 and any(word[:4] == verb[:4] and word != verb for word in ended)
+
+
+def _is_worked_on(record: Record, item: _Open) -> bool:
+    """What was edited, written, run or ticked off since is called so: a list that nobody has kept
+    up proves nothing against it. Against a wish any trace of it counts."""
+    since, wanted = item.place.op, _parts(item.text)
+    runs = [key for key, one in record.commands.items() if one.ok and one.op > since]
+    done = [
+        *(short(path) for path, one in record.files.items() if one.edits and one.op > since),
+        *(name for name, one in record.names.items() if one.file and one.op > since),
+        *(one.text for one in record.tasks.values() if not one.is_open),
+        *runs,
+    ]
+    if wanted and wanted <= _parts("\n".join(runs)):
+        return True
+    shared = (len(wanted & _parts(what)) for what in done)
+    if item.is_wish:
+        return any(shared) or _is_spoken_of(record, item)
+    return any(count > 1 and 2 * count >= len(wanted) for count in shared)
+
+
+def _is_spoken_of(record: Record, item: _Open) -> bool:
+    """Later words hold half of its own, or these tell of something done."""
+    since = item.place.op
+    words = [
+        *(one.asked for one in record.turns if one.place.op > since),
+        *(one.said for one in record.turns if one.said_op > since),
+        *(one.text for one in record.remarks if one.place.op > since),
+    ]
+    heard = (len(_telling(text) & item.words) for text in words)
+    return completion.calls_done(item.text) or any(2 * count >= len(item.words) for count in heard)
+
+
+def _parts(text: str) -> set[str]:
+    """`addTideTable()` and `add-tide_tables.py` share three words."""
+    found = {part.lower().rstrip("s") for part in _PART.findall(text)}
+    return {part for part in found if len(part) > 3} - LIGHT
 
 
 def _names(sentence: str, failure: Failure) -> bool:
-    """It names the command, the script it runs, or a test that failed in it."""
+    """It names the command, the script it runs, a test that failed in it or what it tests, or it
+    repeats the message."""
     low = sentence.lower()
     if any(_stands_in(part.lower(), low) for part in _spellings(failure)):
         return True
     if not _programs(failure).isdisjoint(_SCRIPT.findall(sentence)):
         return True
-    return not _tests_of(failure).isdisjoint(_TEST.findall(sentence))
+    told, words = _telling(sentence), map(_telling, failure.lines)
+    if any(len(one) >= LEAST_WORDS and _covers(told, one) for one in words):
+        return True
+    if not _tests_of(failure).isdisjoint(_TEST.findall(sentence)):
+        return True
+    tested = _parts(failure.command.rpartition(" ")[2]) - {"test", "spec"}
+    is_test = shell.kind(failure.command) == "test" and " test" in low
+    return is_test and bool(tested) and tested <= _parts(sentence)
 
 
 def _spellings(failure: Failure) -> Iterator[str]:
@@ -102,7 +210,7 @@ def _failed(failure: Failure) -> str:
 
 def _is_open(task: Task) -> str:
     what = "task" if task.source in ("task", "todo") else "planned step"
-    return f"the {what} is {task.status.replace('_', ' ')}: {flat(task.text, 140)}"
+    return f"the {what} is not done but {task.status.replace('_', ' ')}: {flat(task.text, 140)}"
 
 
 def _covers(told: set[str], words: set[str]) -> bool:
@@ -113,4 +221,6 @@ def _covers(told: set[str], words: set[str]) -> bool:
 
 def _telling(text: str) -> set[str]:
     plain = "".join(mark if mark.isalnum() or mark in "_./-" else " " for mark in text.lower())
-    return {word.strip("./-") for word in plain.split() if len(word.strip("./-")) > 3}
+    wide = (a + b for a, b in pairwise(plain) if a > "⺀" and b > "⺀")  # scripts without blanks
+    found = (word.strip("./-") for word in plain.split())
+    return {word[:STEM] if word.isalpha() else word for word in found if len(word) > 3} | set(wide)

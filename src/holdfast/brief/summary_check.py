@@ -10,7 +10,7 @@ from holdfast.brief.claims import contradicted
 from holdfast.brief.item import Claim
 from holdfast.record.model import Record
 
-MOST_TOLD = 3  # of each kind, to the model
+MOST_TOLD, MOST_DONE = 3, 6  # to the model: in the user's name, called done
 
 
 class SummaryCheck(msgspec.Struct, frozen=True):
@@ -22,7 +22,7 @@ class SummaryCheck(msgspec.Struct, frozen=True):
     @property
     def told(self) -> list[Claim]:
         """Those that the model reads."""
-        return [*self.in_users_name[:MOST_TOLD], *self.called_done[:MOST_TOLD]]
+        return [*self.in_users_name[:MOST_TOLD], *self.called_done[:MOST_DONE]]
 
 
 def check(record: Record, summary: str) -> SummaryCheck:
