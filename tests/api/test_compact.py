@@ -9,6 +9,7 @@ from starlette.testclient import TestClient
 
 from holdfast.store.store import Store
 from holdfast.store.tables import agent_contexts
+from tests.api.trees import a_request, post
 
 SAVE: dict[str, Any] = {
     "session_id": "sess-1",
@@ -148,3 +149,78 @@ def test_a_save_that_does_not_fit_names_the_field(api: TestClient, body: object)
     answer = api.post("/api/compact/save", json=body)
     assert answer.status_code == 400
     assert answer.json()["details"]
+
+
+@pytest.mark.requirement("S2", "B2", "U10")
+def test_a_restore_without_a_snapshot_tells_all_that_the_store_knows(api: TestClient) -> None:
+    """Request, waves, tasks, files and unread messages are rows; nobody saved anything."""
+    first = a_request(api, prompt="Draw the harbour map")
+    api.patch(f"/api/requests/{first['id']}", json={"status": "completed"})
+    asked = a_request(api, prompt="Print the tide tables")
+    reading = post(api, "task", request_id=asked["id"], name="reading", wave_number=1)
+    post(api, "task", request_id=asked["id"], name="printing", wave_number=2)
+    own = {"description": "parse the gauge file", "status": "running", "agent_id": "be-1"}
+    post(api, "subtask", task_id=reading["id"], agent_type="backend", **own)
+    others = {"description": "find the gauges", "status": "running", "agent_id": "fe-1"}
+    post(api, "subtask", task_id=reading["id"], agent_type="frontend", **others)
+    call = {"tool_type": "builtin", "session_id": "s1", "project_path": "/w/app"}
+    for tool, path, code in [
+        ("Write", "/w/app/tides.py", 0),
+        ("Edit", "/w/app/refused.py", 1),
+        ("Read", "/w/app/looked_at.py", 0),
+    ]:
+        post(api, "action", tool_name=tool, file_paths=[path], exit_code=code, **call)
+    told = {"from_agent": "fe-1", "topic": "task.completed", "content": "nine gauges found"}
+    post(api, "message", to_agent="be-1", **told)
+    post(api, "message", to_agent="ops", **{**told, "content": "not for us"})
+
+    said = _restored(api, agent_id="be-1", agent_type="backend")
+    assert said.index("Draw the harbour map” (completed)") < said.index("Print the tide tables”")
+    assert "current_wave: 1" in said
+    assert "wave 1: running, 0 of 1 tasks done" in said
+    assert said.index("you: parse the gauge file (running)") < said.index("frontend: find the")
+    assert "- /w/app/tides.py" in said
+    assert "- /w/app/refused.py" not in said, "a refused edit changes nothing"
+    assert "- /w/app/looked_at.py" not in said, "reading changes nothing"
+    assert "fe-1 to be-1, task.completed: message: nine gauges found" in said
+    assert "not for us" not in said
+    inbox = api.get("/api/messages/be-1").json()
+    assert inbox["messages"][0]["already_read"] is False, "to restore is not to read"
+    assert "nine gauges found" not in _restored(api, agent_id="be-1", agent_type="backend")
+
+
+@pytest.mark.requirement("S2", "B3")
+def test_each_role_reads_first_what_it_works_with(api: TestClient) -> None:
+    api.post("/api/compact/save", json=SAVE)
+    kinds = {
+        "tech-lead": ("## Waves", "## Agents", "## Where"),
+        "qa-reviewer": ("## Files", "## Where"),
+        "database-specialist": ("## Tasks", "## Files", "## Where"),
+        "backend": ("## Where", "## Waves"),
+    }
+    for kind, headings in kinds.items():
+        said = _restored(api, session_id="sess-1", agent_id="a", agent_type=kind)
+        places = [said.index(heading) for heading in headings]
+        assert places == sorted(places), kind
+
+
+@pytest.mark.requirement("S2")
+def test_a_wave_is_told_as_it_stands_now_and_not_as_it_was_saved(api: TestClient) -> None:
+    asked = a_request(api)
+    api.post(
+        "/api/compact/save",
+        json={"session_id": "s1", "wave_state": {"current_wave": 1, "goal": "tides"}},
+    )
+    task = post(api, "task", request_id=asked["id"], wave_number=1)
+    post(api, "task", request_id=asked["id"], wave_number=2)
+    api.patch(f"/api/tasks/{task['id']}", json={"status": "completed"})
+    said = _restored(api)
+    assert "current_wave: 2" in said
+    assert "goal: tides" in said
+    assert "current_wave: 1" not in said
+
+
+def _restored(api: TestClient, **asked: Any) -> str:
+    body = {"session_id": "s1", "agent_id": "a", **asked}
+    brief: str = api.post("/api/compact/restore", json=body).json()["brief"]
+    return brief

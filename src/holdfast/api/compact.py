@@ -26,7 +26,7 @@ from holdfast.brief.shared import compose_shared
 from holdfast.checkpoint import snapshot_form
 from holdfast.settings import load as settings_load
 from holdfast.store.page import Row
-from holdfast.work import compaction, moment
+from holdfast.work import compaction, knowledge, moment
 
 router = Router(prefix="/api/compact", tags=["compaction"])
 
@@ -185,23 +185,20 @@ async def restore(body: Restore, db: Db) -> Response:
     """The brief, within `max_tokens`; an unknown session gets an empty one."""
     now = moment.now_ms()
 
-    def look(connection: Connection) -> tuple[Row | None, dict[str, Any], bool]:
-        found = compaction.latest(connection, body.session_id)
-        held = _held(found) if found else {}
-        live = compaction.live(connection, body.session_id, held.get("active_tasks", []))
+    def look(connection: Connection) -> tuple[knowledge.Known, bool]:
+        found = knowledge.of(connection, body.agent_id, body.session_id, knowledge.Wanted(), now)
         known = compaction.status(connection, body.session_id) is not None
         compaction.compacted(
             connection, body.session_id, body.compact_summary or "", body.agent_id, now
         )
-        return found, {**held, **live}, known
+        return found, known
 
-    found, known, compacted = await db.write(look)
-    if body.compact_summary:
-        known["compact_summary"] = body.compact_summary
+    found, compacted = await db.write(look)
     brief, _ = compose_shared(
-        known,
+        {**found.told, "compact_summary": body.compact_summary},
         wanted_tokens(body.max_tokens),
         agent_type=body.agent_type,
+        agent_id=body.agent_id,
         origin=f"session {body.session_id}",
     )
     return said(
@@ -209,7 +206,7 @@ async def restore(body: Restore, db: Db) -> Response:
             "success": True,
             "brief": brief,
             "additionalContext": brief,
-            "sources": [_source(found)] if found else [],
+            "sources": found.sources,
             "session_compacted": compacted,
             "restored_at": moment.written(now),
         }
@@ -238,8 +235,3 @@ def _held(row: Row) -> dict[str, Any]:
     """A snapshot in the one form, with every field clients look for."""
     held = snapshot_form.normalized(row["role_context"])
     return {**held, "saved_at": moment.written(row["updated_ms"])}
-
-
-def _source(row: Row) -> dict[str, Any]:
-    text = str(row["progress_summary"] or "")[:200]
-    return {"type": "snapshot", "id": row["id"], "relevance": 1.0, "summary": text}

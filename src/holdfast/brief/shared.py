@@ -16,6 +16,7 @@ from holdfast.checkpoint.snapshot_form import is_open
 from holdfast.redact import redact
 
 SECTIONS = (
+    Section("said", 0.20, "What was asked, in order"),
     Section("task", 0.25, "Where the work stood"),
     Section("waves", 0.10, "Waves"),
     Section("tasks", 0.25, "Tasks not done"),
@@ -25,8 +26,14 @@ SECTIONS = (
     Section("agents", 0.12, "Agents"),
     Section("files", 0.20, "Files changed"),
     Section("actions", 0.08, "Done lately"),
+    Section("exchanged", 0.05, "Messages up to the save"),
 )
-LEADS = ("waves", "agents", "tasks")  # an orchestrator reads these before all else
+# What a role reads before all else.
+LEADS = {
+    "orchestrator": ("said", "waves", "agents", "tasks", "blocked", "messages"),
+    "validator": ("said", "files", "actions"),
+    "specialist": ("said", "tasks", "files"),
+}
 SENDER = ("from_agent", "from_agent_id", "from")
 RECEIVER = ("to_agent", "to_agent_id", "to")
 NOT_TOLD = frozenset(
@@ -38,10 +45,16 @@ MARGIN = 60
 
 
 def compose_shared(
-    known: Mapping[str, Any], max_tokens: int, *, agent_type: str = "", origin: str = "the store"
+    known: Mapping[str, Any],
+    max_tokens: int,
+    *,
+    agent_type: str = "",
+    agent_id: str = "",
+    origin: str = "the store",
 ) -> tuple[str, bool]:
-    """The brief, and whether something was cut; empty where nothing is known."""
-    items = list(_items(known))
+    """The brief, and whether something was cut; empty where nothing is known. Tasks of `agent_id`,
+    who reads it, come first."""
+    items = list(_items(known, agent_id))
     limit = chars_for(max_tokens)
     sections = _ordered(role_for(agent_type, has_agents=bool(known.get("agent_states"))))
     frame = units(fence.opening(_flat(origin, 60))) + units(fence.closing()) + MARGIN
@@ -55,9 +68,9 @@ def compose_shared(
 
 
 def _ordered(role: str) -> Sequence[Section]:
-    if role != "orchestrator":
-        return SECTIONS
-    return sorted(SECTIONS, key=lambda one: one.name not in LEADS)
+    first = LEADS.get(role, ())
+    by_name = {one.name: one for one in SECTIONS}
+    return [*map(by_name.__getitem__, first), *(one for one in SECTIONS if one.name not in first)]
 
 
 def _laid_out(taken: list[Item], sections: Sequence[Section], origin: str, left: int) -> str:
@@ -71,18 +84,43 @@ def _laid_out(taken: list[Item], sections: Sequence[Section], origin: str, left:
     return redact("\n".join([*lines, fence.closing()]))
 
 
-def _items(known: Mapping[str, Any]) -> Iterator[Item]:
+def _items(known: Mapping[str, Any], agent_id: str) -> Iterator[Item]:
+    yield from _requests(known.get("requests", ()))
     summaries = [known.get("compact_summary"), known.get("context_summary")]
     for order, text in enumerate(one for one in summaries if isinstance(one, str) and one.strip()):
         yield Item("task", _flat(text, 1200), 1.0, "said at the save", order=order)
     yield from _waves(known.get("wave_state"))
-    yield from _listed("tasks", filter(is_open, known.get("active_tasks", ())), _task, 0.9)
+    open_tasks = [one for one in known.get("active_tasks", ()) if is_open(one)]
+    own = [{**one, "agent_type": "you"} for one in open_tasks if _is_of(one, agent_id)]
+    others = [one for one in open_tasks if not _is_of(one, agent_id)]
+    yield from _listed("tasks", [*own, *others], _task, 0.9)
     yield from _listed("decisions", known.get("key_decisions", ()), _words, 0.8)
     yield from _listed("blocked", known.get("blockings", ()), _blocking, 0.8)
-    yield from _listed("messages", known.get("recent_messages", ()), _message, 0.5)
+    unread = known.get("unread_messages", ())
+    yield from _listed("messages", unread, _message, 0.7)
+    ids = {one.get("id") for one in unread} - {None}
+    earlier = [one for one in known.get("recent_messages", ()) if _id(one) not in ids]
+    yield from _listed("exchanged", earlier, _message, 0.2)
     yield from _listed("agents", known.get("agent_states", ()), _agent, 0.6)
     yield from _listed("files", known.get("modified_files", ()), _words, 0.5)
     yield from _listed("actions", known.get("recent_actions", ()), _action, 0.1)
+
+
+def _requests(asked: Sequence[Mapping[str, Any]]) -> Iterator[Item]:
+    """The last one is what is being worked on."""
+    for age, one in enumerate(reversed(asked)):
+        status = _words(one.get("status"))
+        text = f"“{_flat(_words(one.get('prompt')), MOST_CHARS)}”"
+        text += f" ({_flat(status, 20)})" if status not in ("", "active") else ""
+        yield Item("said", text, 1.0 / (1 + age), "asked in the session", order=-age)
+
+
+def _is_of(task: Any, agent_id: str) -> bool:
+    return bool(agent_id) and isinstance(task, dict) and task.get("agent_id") == agent_id
+
+
+def _id(message: Any) -> Any:
+    return message.get("id") if isinstance(message, dict) else None
 
 
 def _listed(

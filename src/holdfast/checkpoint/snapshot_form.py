@@ -76,13 +76,17 @@ def work_tree(value: Any) -> dict[str, Any]:
 
 def open_tasks(tree: Mapping[str, Any], session_id: Any) -> Iterator[dict[str, Any]]:
     """Subtasks of the tree that are not over, and tasks without subtasks; of this session."""
-    for request in _below(tree, "requests"):
-        if _field(request, "session_id") not in (None, session_id):
-            continue
+    for request in requests_of(tree, session_id):
         for task in _below(request, "tasks"):
             parts = _below(task, "subtasks") or [task]
             yield from filter(_is_open_task, map(_as_task, parts))
     yield from filter(_is_open_task, map(_as_task, _below(tree, "earlier_subtasks")))
+
+
+def requests_of(tree: Mapping[str, Any], session_id: Any) -> list[dict[str, Any]]:
+    """Those of this session, and those that name none."""
+    named = (None, session_id)
+    return [one for one in _below(tree, "requests") if _field(one, "session_id") in named]
 
 
 def is_open(task: Any) -> bool:

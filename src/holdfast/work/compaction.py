@@ -10,13 +10,11 @@ from sqlalchemy.engine import Connection
 
 from holdfast.checkpoint.snapshot_form import task_id, without_repeats
 from holdfast.store import ids, notes
-from holdfast.store.page import Row, first, rows
-from holdfast.store.tables import agent_contexts, blockings, requests, sessions, subtasks
+from holdfast.store.page import Row, first
+from holdfast.store.tables import agent_contexts, requests, sessions, subtasks
 from holdfast.work import sessions as known_sessions
 from holdfast.work.agent_contexts import SNAPSHOT
 from holdfast.work.status import OPEN
-
-LATEST_SUBTASKS = 50
 
 
 def save(connection: Connection, session_id: str, snapshot: Mapping[str, Any], now_ms: int) -> Row:
@@ -80,19 +78,6 @@ def status(connection: Connection, session_id: str) -> Row | None:
     return None if connection.scalar(asked) is None else {"compacted_ms": None}
 
 
-def live(connection: Connection, session_id: str, saved: Sequence[Any]) -> dict[str, Any]:
-    """What has moved on since the snapshot: its tasks as they stand now, new ones, who waits."""
-    table = subtasks.c
-    query = sa.select(subtasks).where(table.session_id == session_id, table.status.in_(OPEN))
-    open_ones = rows(connection, query.order_by(table.created_ms.desc()).limit(LATEST_SUBTASKS))
-    agents = {row["agent_id"] for row in open_ones if row["agent_id"]}
-    waits = blockings.c.blocked_agent.in_(agents) | blockings.c.blocked_by.in_(agents)
-    return {
-        "active_tasks": open_now(connection, saved, open_ones),
-        "blockings": rows(connection, sa.select(blockings).where(waits)) if agents else [],
-    }
-
-
 def open_now(connection: Connection, saved: Sequence[Any], open_ones: Sequence[Row]) -> list[Any]:
     """Saved tasks and the store's open ones, each once; the store knows which have ended since."""
     named = {name for one in saved if (name := task_id(one))}
@@ -103,7 +88,7 @@ def open_now(connection: Connection, saved: Sequence[Any], open_ones: Sequence[R
 
 
 def task_of(row: Row) -> dict[str, Any]:
-    return {name: row[name] for name in ("id", "description", "status", "agent_type")}
+    return {name: row[name] for name in ("id", "description", "status", "agent_type", "agent_id")}
 
 
 def _project_of(connection: Connection, session_id: str) -> str | None:

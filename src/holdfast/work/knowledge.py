@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.checkpoint.snapshot_form import normalized
+from holdfast.checkpoint.snapshot_form import normalized, requests_of
 from holdfast.store.page import Row, first, rows
 from holdfast.store.tables import (
     actions,
@@ -16,17 +17,23 @@ from holdfast.store.tables import (
     blockings,
     messages,
     projects,
+    requests,
     sessions,
     subtasks,
     windows,
 )
-from holdfast.work import compaction, moment
+from holdfast.window.fallback import EDITS
+from holdfast.work import compaction, moment, waves
 from holdfast.work.deliveries import untouched
 from holdfast.work.errors import NotThere
 from holdfast.work.hearing import hears
 from holdfast.work.status import OPEN
+from holdfast.work.wave import SETTLED
 
 MOST = 50
+MOST_REQUESTS = 10
+MOST_WAVES, WAVES_BEFORE, WAVES_TOLD = 1000, 2, 8
+MOST_EDITS = 500  # calls that are looked at for the files they changed
 DURATIONS = frozenset(("total_duration_ms", "duration_ms"))
 
 
@@ -43,7 +50,7 @@ class Known:
     session_id: str | None
     agent_type: str | None
     data: dict[str, Any]
-    saved: dict[str, Any]  # the newest snapshot, in its one form
+    saved: dict[str, Any]  # the newest snapshot in its one form, brought up to date
     sources: list[dict[str, Any]] = field(default_factory=list)
 
     @property
@@ -55,8 +62,8 @@ class Known:
         """The same in the words of a snapshot, for the brief."""
         return {
             **self.saved,
-            "recent_messages": self.data["messages"],
-            "recent_actions": self.data["history"],
+            "unread_messages": self.data["messages"],
+            "recent_actions": self.data["history"] or self.saved["recent_actions"],
             "blockings": self.data["blockings"],
         }
 
@@ -76,15 +83,66 @@ def of(
     data: dict[str, Any] = {
         "tasks": _tasks(connection, agent_id, session_id),
         "messages": _unread(connection, agent_id, project_id, now_ms) if wanted.messages else [],
-        "blockings": _blockings(connection, agent_id) if wanted.blocking else [],
+        "blockings": [],
         "history": _history(connection, session_id, wanted),
         "session": _dated(session) if session else None,
         "project": _dated(project) if project else None,
     }
+    if wanted.blocking:
+        agents = {agent_id, *(row["agent_id"] for row in data["tasks"] if row["agent_id"])}
+        data["blockings"] = _blockings(connection, agents)
     sources = _sources(snapshot, data["tasks"])
     saved = normalized(snapshot["role_context"] if snapshot else None)
-    saved["active_tasks"] = compaction.open_now(connection, saved["active_tasks"], data["tasks"])
+    saved |= {} if wanted.messages else {"recent_messages": []}
+    saved |= {} if wanted.history else {"recent_actions": []}
+    saved |= _since(connection, session_id, saved, data["tasks"])
     return Known(session_id, (place or {}).get("agent_type"), data, saved, sources)
+
+
+def _since(
+    connection: Connection, session_id: str, saved: Mapping[str, Any], tasks: Sequence[Row]
+) -> dict[str, Any]:
+    """What the store knows beside the snapshot, or without one, as it stands now."""
+    changed = _changed(connection, session_id)
+    return {
+        "requests": _asked(connection, session_id) or requests_of(saved["hierarchy"], session_id),
+        "wave_state": {**(saved["wave_state"] or {}), **_waves(connection, session_id)},
+        "active_tasks": compaction.open_now(connection, saved["active_tasks"], tasks),
+        "modified_files": [*changed, *(x for x in saved["modified_files"] if x not in changed)],
+    }
+
+
+def _asked(connection: Connection, session_id: str) -> list[Row]:
+    """The newest requests of the session, oldest first."""
+    table = requests.c
+    mine = (table.session_id == session_id) & (table.prompt != "")
+    query = sa.select(table.prompt, table.status).where(mine)
+    newest = query.order_by(table.created_ms.desc(), table.id.desc()).limit(MOST_REQUESTS)
+    return rows(connection, newest)[::-1]
+
+
+def _waves(connection: Connection, session_id: str) -> dict[str, Any]:
+    """How the waves around the current one stand, in the form of a saved `wave_state`."""
+    found = waves.history(connection, session_id, MOST_WAVES, 0).rows
+    open_ones = (at for at, one in enumerate(found) if one["status"] not in SETTLED)
+    current = next(open_ones, None)
+    first_told = max(0, (len(found) if current is None else current) - WAVES_BEFORE)
+    told = {
+        f"wave {one['wave_number']}": f"{one['status']}, "
+        f"{one['completed_tasks']} of {one['total_tasks']} tasks done"
+        for one in found[first_told : first_told + WAVES_TOLD]
+    }
+    return told if current is None else {"current_wave": found[current]["wave_number"], **told}
+
+
+def _changed(connection: Connection, session_id: str) -> list[str]:
+    """Files that calls of the session changed, the newest first."""
+    table = actions.c
+    edits = table.tool_name.in_(EDITS) & (table.exit_code == 0)
+    query = sa.select(table.file_paths).where(table.session_id == session_id, edits)
+    newest = query.order_by(table.created_ms.desc(), table.id).limit(MOST_EDITS)
+    paths = (path for found in connection.scalars(newest) for path in found or ())
+    return list(dict.fromkeys(path for path in paths if isinstance(path, str)))
 
 
 def _placed(connection: Connection, agent_id: str) -> Row | None:
@@ -119,10 +177,10 @@ def _unread(
     return [_dated(row) for row in rows(connection, query.order_by(*order).limit(MOST))]
 
 
-def _blockings(connection: Connection, agent_id: str) -> list[Row]:
+def _blockings(connection: Connection, agents: Collection[str]) -> list[Row]:
     table = blockings.c
     query = sa.select(blockings).where(
-        (table.blocked_by == agent_id) | (table.blocked_agent == agent_id)
+        table.blocked_by.in_(agents) | table.blocked_agent.in_(agents)
     )
     return [_dated(row) for row in rows(connection, query.limit(MOST))]
 
