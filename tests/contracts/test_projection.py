@@ -18,6 +18,7 @@ from holdfast.store import ids, notes
 from holdfast.store.store import Store
 from holdfast.store.tables import actions, blockings, messages, tasks
 from holdfast.work import projection, refresh, shape
+from holdfast.work import subtasks as work_subtasks
 from holdfast.work.sync import sync
 from tests.builders import SONNET
 from tests.contracts.told import START_MS, Told, rows_of
@@ -223,6 +224,40 @@ def test_the_brief_tells_of_waves_of_others_and_of_who_waits(tmp_path: Path) -> 
     _now(window(), waves=[{"wave_number": 1}], open_elsewhere="x", blocking=[5, {"reason": 3}])
     again = to_model(fire("SessionStart", told.transcript, source="compact", model=SONNET))
     assert "Build the tide tables" in again
+
+
+@pytest.mark.requirement("B2", "C3", "U10")
+def test_the_brief_tells_of_running_subtasks_that_only_the_store_knows(
+    store: Store, tmp_path: Path
+) -> None:
+    told = _a_project(tmp_path)
+    told.agent_starts("a2")
+    given = {"description": "sound the depth", "prompt": "…", "subagent_type": "reviewer"}
+    answer = "Async agent launched successfully.\nagentId: a2 (internal)"
+    told.call("Agent", given, answer, copy={"agentId": "a2", "status": "async_launched"})
+    sync(store)
+    _through_the_api(store, "weigh the anchor", "running", "deckhand")
+    _through_the_api(store, "paint the hull", "pending", "painter")
+    _through_the_api(store, "sweep the deck", "completed", "sweeper")
+    assert refresh.refresh(store, now_ms=START_MS + told.now_ms) == 2
+    assert {one["agent_id"] for one in projection.running(_read())} == {"a2", "deckhand-1"}
+    said = to_model(fire("SessionStart", told.transcript, source="compact", model=SONNET))
+    assert "deckhand, running (by the store, " in said
+    assert " UTC): weigh the anchor" in said
+    assert "painter, pending (by the store, " in said
+    assert "sweep the deck" not in said
+    assert "reviewer, running (by the store" not in said, "the transcript tells of this one"
+    agent = {"agent_id": "deckhand-1", "agent_type": "deckhand"}
+    own = to_model(fire("SessionStart", told.transcript, source="compact", model=SONNET, **agent))
+    assert "weigh the anchor" not in own, "a subagent is not told of itself"
+
+
+def _through_the_api(store: Store, words: str, status: str, agent_type: str) -> None:
+    """A subtask that no transcript tells of."""
+    [row] = [one for one in rows_of(store, "tasks")["tasks"] if one["name"] == "print the table"]
+    given = {"task_id": row["id"], "description": words, "status": status}
+    given |= {"agent_type": agent_type, "agent_id": f"{agent_type}-1"}
+    store.write(lambda c: work_subtasks.add(c, given, START_MS))
 
 
 @pytest.mark.requirement("B9", "C11", "C3")

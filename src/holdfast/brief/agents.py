@@ -1,18 +1,24 @@
-"""Items from the shared work: how the waves stand, what others have not finished, who waits."""
+"""Items from the shared work: how the waves stand, subtasks only the store knows, who waits."""
 
+import time
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from holdfast.brief.fence import flat
 from holdfast.brief.item import Item
+from holdfast.record.model import Record
 
 MOST_ELSEWHERE = 6
+MOST_SUBTASKS = 12
+RUNNING = "running"
 _OVER = ("completed", "failed")
 
 
-def others(work: Mapping[str, Any]) -> Iterator[Item]:
+def others(record: Record, work: Mapping[str, Any]) -> Iterator[Item]:
     """Of a projection, which holds anyone's words: nothing in it is taken on trust."""
     yield from _waves(_rows(work, "waves"))
+    yield from _only_stored(record, work)
     for age, one in enumerate(reversed(_rows(work, "open_elsewhere")[-MOST_ELSEWHERE:])):
         who = _text(one, "agent_type") or _text(one, "agent_id") or "agent"
         said = f"{flat(who, 40)}, {flat(_text(one, 'status'), 20)}"
@@ -23,6 +29,30 @@ def others(work: Mapping[str, Any]) -> Iterator[Item]:
         why = f": {flat(_text(one, 'reason'), 120)}" if _text(one, "reason") else ""
         text = f"{waits}{flat(_text(one, 'blocked_by'), 60)}{why}"
         yield Item("agents", text, 0.02 / (1 + age), "somebody waits", order=200 + age)
+
+
+def _only_stored(record: Record, work: Mapping[str, Any]) -> Iterator[Item]:
+    """Open subtasks of this session that the transcript does not tell of, with when the store said
+    so: they may have ended since. Those running come first."""
+    at_ms = work.get("at_ms")
+    at = time.strftime(", %H:%M UTC", time.gmtime(at_ms / 1000)) if type(at_ms) is int else ""
+    known = {flat(one.asked, 200) for one in record.agents.values()}
+    known |= {flat(one.text, 200) for one in record.tasks.values()} | {*record.agents, ""}
+    open_ones = [one for one in _rows(work, "subtasks") if _text(one, "status") not in _OVER]
+    open_ones.sort(key=lambda one: _text(one, "status") != RUNNING)
+    new = (one for one in open_ones if known.isdisjoint(_names(one)))
+    for age, one in enumerate(islice(new, MOST_SUBTASKS)):
+        who = flat(_text(one, "agent_type") or _text(one, "agent_id") or "agent", 40)
+        status = flat(_text(one, "status"), 20)
+        text = f"{who}, {status} (by the store{at}): {flat(_text(one, 'description'), 160)}"
+        worth, why = (0.05, "still running") if status == RUNNING else (0.02, "known to the store")
+        yield Item("agents", text, worth / (1 + age / 4), why, order=50 + age)
+
+
+def _names(subtask: Mapping[str, Any]) -> set[str]:
+    """What the transcript may know it by."""
+    words, agent = flat(_text(subtask, "description"), 200), _text(subtask, "agent_id")
+    return {words, agent} if agent else {words}
 
 
 def _waves(waves: list[dict[str, Any]]) -> Iterator[Item]:

@@ -68,7 +68,9 @@ def compose(
     brief grows for the user's words, up to what the client takes. `remark_chars` are for what the
     model said while it worked: a brief that may grow gets longer by them. What `summary` holds is
     not said again; left out, it is the one that the record ends in."""
-    role = role or role_for(agent_type, has_agents=bool(record.agents))
+    work = work or {}
+    has_agents = bool(record.agents or work.get("subtasks"))
+    role = role or role_for(agent_type, has_agents=has_agents)
     sections = [_addressed(one, agent_type) for one in sections_of(role)]
     usual = chars_for(max_tokens)
     grown = limit = _grown(record, usual) if may_grow else usual
@@ -80,7 +82,7 @@ def compose(
     room = limit - units(opening) - units(fence.closing()) - MARGIN
     share = quotes.share_of(usual) + grown - usual
     items = _pinned(record, held, share, room, marked, budget)
-    items += [*remarks, *_sources(record, held, limit, work or {}, archived)]
+    items += [*remarks, *_sources(record, held, limit, work, archived)]
     items = [*map(in_progress.claim, claims), *(one for one in items if not held.item(one))]
     items = _not_evicted(items, budget.evicted)
     choice = choose(items, sections, room, budget.shares)
@@ -169,7 +171,7 @@ def _sources(
         ("errors", lambda: used.errors(record) if roomy else ()),
         ("names", lambda: names.names(record, held, limit)),
         ("fixed failures", lambda: open_items.fixed(record)),
-        ("shared work", lambda: others(work)),
+        ("shared work", lambda: others(record, work)),
         ("archived topics", lambda: in_progress.shelved(archived)),
     ]
     if roomy:

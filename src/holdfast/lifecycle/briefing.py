@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
+from typing import Any
 
 from holdfast.brief.compose import DEFAULT_TOKENS, Brief, compose
 from holdfast.brief.item import Item
@@ -16,7 +17,7 @@ from holdfast.lifecycle import keeping
 from holdfast.record.model import Record
 from holdfast.window.state import State
 from holdfast.wire import log, places
-from holdfast.work.projection import read_projection
+from holdfast.work.projection import read_projection, subtasks
 
 OVERHEAD_TOKENS = 18_000  # system prompt and tools, where no answer has told
 REMARK_CHARS = 2_000
@@ -51,10 +52,18 @@ def composed(
         summary="" if compacting else None,
         agent_type=state.agent_type,
         marked=_marked(state, record),
-        work=read_projection(folder),
+        work=shared_work(state, folder),
         budget=ledger.read(state.project, state.session_id),
         archived=keeping.archived(state),
     )
+
+
+def shared_work(state: State, folder: str) -> dict[str, Any]:
+    """The projection, and the session's subtasks as one list, less that of the agent who reads."""
+    found = read_projection(folder)
+    mine = state.agent_id or None
+    parts = [one for one in subtasks(found) if one.get("agent_id") != mine or mine is None]
+    return {**found, "subtasks": parts} if parts else found
 
 
 def wanted_tokens(project: str) -> int:
