@@ -165,6 +165,10 @@ def _briefs(corpus: Path | None, evaluate: Path | None) -> Iterator[Row]:
     if corpus is None or evaluate is None:
         yield "quality", "skipped: say CORPUS=DIR EVALUATE=FILE", ""
     yield from briefs.rows(corpus, evaluate)
+    if corpus is not None:
+        from benchmarks import roles
+
+        yield from roles.rows(corpus)
 
 
 def _summaries(corpus: Path | None, fabrications: Path | None) -> Iterator[Row]:

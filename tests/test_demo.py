@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+ROOT = Path(__file__).parents[1]
 PLAY = Path(__file__).parents[1] / "demo" / "play.py"
 
 
@@ -25,3 +26,11 @@ def test_the_demo_plays_alerts_a_save_and_what_is_given_back() -> None:
     )
     assert "never touch data/raw" in run.stdout.partition("<holdfast-brief")[2]
     assert "about 0 " not in run.stdout and "less than one step left" in run.stdout
+
+
+@pytest.mark.requirement("B3")
+def test_the_page_on_roles_is_what_the_command_prints() -> None:
+    command = [sys.executable, str(ROOT / "demo" / "roles.py")]
+    run = subprocess.run(command, capture_output=True, text=True, check=True)
+    page = (ROOT / "docs" / "roles.md").read_text(encoding="utf-8")
+    assert run.stdout == page, "python demo/roles.py > docs/roles.md"

@@ -6,9 +6,17 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.brief.compose import compose
+from holdfast.brief.compose import Brief, compose
 from holdfast.brief.roles import ROLES, SECTIONS, parse, role_for, sections_of
-from holdfast.record.model import Agent, Place, Record, Turn
+from holdfast.record.model import (
+    Agent,
+    Command,
+    Failure,
+    Place,
+    Record,
+    Turn,
+    Used,
+)
 
 
 @pytest.mark.requirement("B3")
@@ -60,3 +68,59 @@ def test_a_template_without_a_usable_line_is_passed_over(own_home: Path) -> None
     (folder / "developer.txt").write_bytes(b"\xff\x00 nothing\n")
     assert sections_of("developer") == sections_of("no such role")
     assert parse("") == []
+
+
+def _crowded() -> Record:
+    """More than a brief can hold: agents, files that were read, a few that were changed, tests."""
+    record = Record(op=200, turns=[Turn("Do it.", Place())])
+    for number in range(60):
+        record.files[f"src/read/module_{number}.py"] = Used(reads=3, heat=3.0, op=190)
+    for number in range(12):
+        record.files[f"src/changed/module_{number}.py"] = Used(edits=1, heat=0.1, op=20)
+    for number in range(15):
+        line = f"echo looking at part {number} of the harbour"
+        record.commands[line] = Command(line, Place(), "", 3, 3.0, 190, True)
+    for number in range(6):
+        line = f"pytest tests/test_part_{number}.py"
+        record.commands[line] = Command(line, Place(), "test", 1, 0.1, 20, True)
+    fixed = Failure("pytest x.py", ["E   assert 1 == 2"], Place(op=5), Place(op=9), ["x.py"])
+    record.failures = [fixed]
+    for number in range(8):
+        words = f"nothing amiss in part {number}, though the log of it is long and hard to read"
+        record.agents[f"a{number}"] = Agent("Explore", f"part {number}", Place(), words, "done")
+    record.agents["running"] = Agent("Explore", "the last part", Place())
+    return record
+
+
+def _told(brief: Brief, words: str) -> int:
+    return sum(words in one.text or words in one.key for one in brief.items)
+
+
+@pytest.mark.requirement("B3")
+def test_each_role_has_more_of_what_it_works_with() -> None:
+    record = _crowded()
+    usual = compose(record, 700, "developer")
+    leading, checking, special = (
+        compose(record, 700, role) for role in ("orchestrator", "validator", "specialist")
+    )
+    assert _told(leading, "nothing amiss") > _told(usual, "nothing amiss")
+    assert _told(checking, "src/changed") == 12 > _told(usual, "src/changed")
+    assert _told(checking, "pytest tests/") == 6 > _told(usual, "pytest tests/")
+    assert "passes again" in checking.text
+    assert _told(special, "src/changed") == 12
+    assert checking.text.index("changed/module_11") < checking.text.index("read/module_0")
+    for brief in (usual, leading, checking, special):
+        assert "the last part" in brief.text, "what runs is told to every role"
+    assert len({one.text for one in (usual, leading, checking, special)}) == 4
+
+
+@pytest.mark.requirement("B3", "A5")
+def test_an_orchestrator_has_the_messages_of_the_board() -> None:
+    posted = [
+        {"from_agent": "pilot", "to_agent": None, "topic": "task.completed", "content": "charted"},
+        {"from_agent": "pilot", "topic": "agent.heartbeat", "content": "alive"},
+        {"from_agent": 5, "content": ["odd"]},
+    ]
+    text = compose(_crowded(), 700, "orchestrator", work={"recent_messages": posted}).text
+    assert "pilot to everybody, task.completed: charted" in text
+    assert "alive" not in text and "odd" not in text

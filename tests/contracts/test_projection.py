@@ -247,7 +247,7 @@ def test_the_brief_tells_of_running_subtasks_that_only_the_store_knows(
     assert "painter, pending (by the store, " in said
     assert "sweep the deck" not in said
     assert "reviewer, running (by the store" not in said, "the transcript tells of this one"
-    agent = {"agent_id": "deckhand-1", "agent_type": "deckhand"}
+    agent: Any = {"agent_id": "deckhand-1", "agent_type": "deckhand"}
     own = to_model(fire("SessionStart", told.transcript, source="compact", model=SONNET, **agent))
     assert "weigh the anchor" not in own, "a subagent is not told of itself"
 

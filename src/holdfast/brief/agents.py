@@ -6,11 +6,13 @@ from itertools import islice
 from typing import Any
 
 from holdfast.brief.fence import flat
-from holdfast.brief.item import Item
+from holdfast.brief.item import STILL_RUNNING, Item
 from holdfast.record.model import Record
 
 MOST_ELSEWHERE = 6
 MOST_SUBTASKS = 12
+MOST_MESSAGES = 6
+HEARTBEAT = "agent.heartbeat"
 RUNNING = "running"
 _OVER = ("completed", "failed")
 
@@ -19,6 +21,7 @@ def others(record: Record, work: Mapping[str, Any]) -> Iterator[Item]:
     """Of a projection, which holds anyone's words: nothing in it is taken on trust."""
     yield from _waves(_rows(work, "waves"))
     yield from _only_stored(record, work)
+    yield from _messages(_rows(work, "recent_messages"))
     for age, one in enumerate(reversed(_rows(work, "open_elsewhere")[-MOST_ELSEWHERE:])):
         who = _text(one, "agent_type") or _text(one, "agent_id") or "agent"
         said = f"{flat(who, 40)}, {flat(_text(one, 'status'), 20)}"
@@ -45,7 +48,7 @@ def _only_stored(record: Record, work: Mapping[str, Any]) -> Iterator[Item]:
         who = flat(_text(one, "agent_type") or _text(one, "agent_id") or "agent", 40)
         status = flat(_text(one, "status"), 20)
         text = f"{who}, {status} (by the store{at}): {flat(_text(one, 'description'), 160)}"
-        worth, why = (0.05, "still running") if status == RUNNING else (0.02, "known to the store")
+        worth, why = (0.05, STILL_RUNNING) if status == RUNNING else (0.02, "known to the store")
         yield Item("agents", text, worth / (1 + age / 4), why, order=50 + age)
 
 
@@ -53,6 +56,16 @@ def _names(subtask: Mapping[str, Any]) -> set[str]:
     """What the transcript may know it by."""
     words, agent = flat(_text(subtask, "description"), 200), _text(subtask, "agent_id")
     return {words, agent} if agent else {words}
+
+
+def _messages(posted: list[dict[str, Any]]) -> Iterator[Item]:
+    """The last between agents of the project, oldest first: a compaction takes what was heard."""
+    told = [one for one in posted if _text(one, "topic") != HEARTBEAT and _text(one, "content")]
+    for age, one in enumerate(reversed(told[-MOST_MESSAGES:])):
+        who = flat(_text(one, "from_agent"), 40)
+        to = flat(_text(one, "to_agent"), 40) or "everybody"
+        text = f"{who} to {to}, {flat(_text(one, 'topic'), 40)}: {flat(_text(one, 'content'), 200)}"
+        yield Item("messages", text, 0.008 / (1 + age / 2), "posted on the board", order=-age)
 
 
 def _waves(waves: list[dict[str, Any]]) -> Iterator[Item]:

@@ -10,6 +10,7 @@ from msgspec.structs import replace
 from holdfast.brief import complement, fence, in_progress, names, open_items, pinned, quotes, used
 from holdfast.brief.about import about
 from holdfast.brief.agents import others
+from holdfast.brief.emphasis import emphasised
 from holdfast.brief.item import EDITED, Archived, Claim, Item, item_id, short
 from holdfast.brief.roles import Section, role_for, sections_of
 from holdfast.brief.size import MOST_UNITS, chars_for, units
@@ -84,7 +85,7 @@ def compose(
     items = _pinned(record, held, share, room, marked, budget)
     items += [*remarks, *_sources(record, held, limit, work, archived)]
     items = [*map(in_progress.claim, claims), *(one for one in items if not held.item(one))]
-    items = _not_evicted(items, budget.evicted)
+    items = emphasised(_not_evicted(items, budget.evicted), role, record)
     choice = choose(items, sections, room, budget.shares)
     if not held.active:
         _lengthen(choice, record)

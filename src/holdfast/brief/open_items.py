@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from holdfast.brief.fence import clean, code, flat
-from holdfast.brief.item import Item, times
+from holdfast.brief.item import STILL_RUNNING, Item, times
 from holdfast.record import open_items as still
 from holdfast.record.failures import is_one_off, resolved
 from holdfast.record.heat import FLOOR, heat_at
@@ -91,7 +91,7 @@ def agents(record: Record) -> Iterator[Item]:
     for age, (name, one) in enumerate(running):
         text = f"{one.kind or 'agent'} {clean(name)}, running {since(record, one.place)}: "
         text += flat(one.asked, 160)
-        yield Item("agents", text, 0.06 / (1 + age / 4), "still running", one.place, order=age)
+        yield Item("agents", text, 0.06 / (1 + age / 4), STILL_RUNNING, one.place, order=age)
     ended = [one for one in record.agents.values() if one.status != "running"]
     for age, one in enumerate(reversed(ended[-MOST_ENDED:])):
         text = f"{one.kind or 'agent'}, {one.status}: {flat(one.asked, 100)}"

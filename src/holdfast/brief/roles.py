@@ -10,7 +10,7 @@ from holdfast.wire import places
 
 ROLES = ("orchestrator", "developer", "specialist", "validator")
 SECTIONS_WORDS = (
-    "said marked pinned flight tasks failing files commands decisions references agents "
+    "said marked pinned flight tasks failing files commands decisions references agents messages "
     "fixed names questions about archived"
 )
 SECTIONS = frozenset(SECTIONS_WORDS.split())

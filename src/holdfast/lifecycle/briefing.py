@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any
 
 from holdfast.brief.compose import DEFAULT_TOKENS, Brief, compose
-from holdfast.brief.item import Item
+from holdfast.brief.item import STILL_RUNNING, Item
 from holdfast.budget import ledger
 from holdfast.client.marked_rules import marked_rules
 from holdfast.lifecycle import keeping
@@ -99,7 +99,7 @@ def _is_open(item: Item) -> bool:
     if item.section == "said":
         return item.pinned and item.order >= 0
     if item.section == "agents":
-        return item.reason == "still running"
+        return item.reason == STILL_RUNNING
     return item.section != "tasks" or item.reason != "done"
 
 
