@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -115,6 +116,15 @@ def test_the_summariser_is_told_what_to_keep(runs: Runs) -> None:
     steered = str(request.body["messages"][-1]).rpartition("Additional Instructions")[2]
     assert RULE in steered
     assert REQUEST in steered
+
+
+@pytest.mark.requirement("B1", "B15")
+def test_what_the_client_shows_of_it_is_short(runs: Runs) -> None:
+    """It prints what the hook printed, and the next request holds that again."""
+    said = json.dumps(runs.resumed.asked("main")[0].body, ensure_ascii=False)
+    shown = said.partition("PreCompact [")[2].partition("PostCompact [")[0]
+    assert REQUEST in shown
+    assert len(shown.partition("completed successfully: ")[2]) <= 700
 
 
 def _name(runs: Runs) -> str:

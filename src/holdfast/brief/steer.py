@@ -1,5 +1,5 @@
 """Words for the client's summariser: what to keep exactly, and what may be dropped. Plain text, at
-most 2,000 characters.
+most 2,000 characters; at most 600 where the client shows them to the user.
 
 The user's words are never among what may be dropped. They come first, the newest before all.
 """
@@ -7,6 +7,7 @@ The user's words are never among what may be dropped. They come first, the newes
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from holdfast.brief import fence
@@ -21,17 +22,25 @@ if TYPE_CHECKING:
     from holdfast.brief.item import Archived  # a compaction waits for whatever is loaded here
 
 MOST_UNITS = 2000
+SHOWN_UNITS = 600  # the screen of `/compact` shows them, and the next request holds them again
 WORDS_UNITS = 1000  # of the user's words, beside the request
 MOST_FAILING, MOST_TASKS, MOST_COMMANDS = 3, 4, 3
 
 
-def steer(record: Record, whose: str = "the user", archived: Sequence[Archived] = ()) -> str:
+def steer(
+    record: Record,
+    whose: str = "the user",
+    archived: Sequence[Archived] = (),
+    *,
+    shown: bool = False,
+) -> str:
     """What the summary must hold word for word, most important first; then what is archived.
+    Where it is `shown` to the user, only what the work hangs on: the brief restores the rest.
     Empty for a record that holds nothing."""
     lines = ["Keep these word for word in the summary:"]
     if record.planning:
         lines.append("- plan mode is on: only read and plan until the user approves the plan")
-    lines += _words(record, whose)
+    lines += islice(_words(record, whose), 1 if shown else None)
     for call in list(record.calls.values())[-1:]:
         lines.append(f"- step in flight: {call.tool} {code(call.what, 120)}")
     for one in open_items.failures(record)[:MOST_FAILING]:
@@ -44,7 +53,9 @@ def steer(record: Record, whose: str = "the user", archived: Sequence[Archived] 
     if len(lines) == 1:
         return ""
     lines.append("Say what is done only where a result shows it; name files by their path.")
-    return redact(_fitting([*lines, *_droppable(archived)]))
+    if shown:
+        return redact(_fitting(lines, SHOWN_UNITS))
+    return redact(_fitting([*lines, *_droppable(archived)], MOST_UNITS))
 
 
 def _words(record: Record, whose: str) -> Iterator[str]:
@@ -75,9 +86,9 @@ def _droppable(archived: Sequence[Archived]) -> list[str]:
     return [heading, *told]
 
 
-def _fitting(lines: list[str]) -> str:
+def _fitting(lines: list[str], most: int) -> str:
     """Whole lines, from the first, as far as they go."""
-    room = MOST_UNITS - 200  # redaction may lengthen a line
+    room = most * 9 // 10  # redaction may lengthen a line
     kept: list[str] = []
     for line in map(fence.line, lines):
         room -= units(line) + 1

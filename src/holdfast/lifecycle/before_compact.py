@@ -38,15 +38,16 @@ def tell(moment: Moment) -> str:
     log.add("INFO", noting.place(state), said)
     if kept is None and _may_block(state, moment):
         return json.dumps({"decision": "block", "reason": REASON})
-    return _steering(state, moment.folder)
+    return _steering(state, moment.folder, shown=trigger == "manual")
 
 
-def _steering(state: State, folder: str) -> str:
-    """What to keep word for word; nothing where the transcript could not be read."""
+def _steering(state: State, folder: str, *, shown: bool) -> str:
+    """What to keep word for word; nothing where the transcript could not be read. Of `/compact` the
+    client shows it on the screen."""
     try:
         facts = keeping.facts_of(state, folder)
         whose = "the caller" if state.agent_id else "the user"
-        return steer(facts, whose, keeping.archived(state))
+        return steer(facts, whose, keeping.archived(state), shown=shown)
     except Exception as slip:  # the compaction is not held up for this
         log.add("ERROR", noting.place(state), f"the summary is not steered: {slip!r}")
         return ""
