@@ -7,6 +7,7 @@ from holdfast.brief.fence import clean, code, flat
 from holdfast.brief.item import Archived, Claim, Item
 from holdfast.brief.quotes import PER_LINE
 from holdfast.brief.size import units
+from holdfast.record import open_items
 from holdfast.record.model import Call, Record
 
 FRESH_OPS = 3
@@ -26,7 +27,7 @@ def flight(record: Record, room: int) -> Iterator[Item]:
             when = "said before the user's last words"
         text = f"{when}: “{flat(record.last_texts[-1], max(140, int(room * 0.05)))}”"
         yield Item("flight", text, 0.05, "the model's last words", order=0, pinned=True)
-    running = list(record.calls.values())[-3:]
+    running = open_items.calls(record)[-3:]
     for call in running:
         text = f"no result yet: {call.tool} {code(call.what, 160)}"
         yield Item("flight", text, 0.04, "a call without a result", call.place, True, order=3)
@@ -70,7 +71,8 @@ def remarks(record: Record, held: Held, most_chars: int) -> Iterator[Item]:
 
 
 def shelved(archived: Sequence[Archived]) -> Iterator[Item]:
-    """Segments that can be recalled, in a line each, newest first."""
+    """Segments that can be recalled, in a line each, newest first. They are always told: the
+    summariser was allowed to drop them."""
     for age, (name, topic, _) in enumerate(reversed(archived[-MOST_SHELVED:])):
         text = f"{flat(topic, 60)}: {clean(name)}"
-        yield Item("archived", text, 0.004 / (1 + age), "compressed, on the shelf", order=age)
+        yield Item("archived", text, 0.004, "compressed, on the shelf", pinned=True, order=age)

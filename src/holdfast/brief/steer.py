@@ -7,11 +7,11 @@ The user's words are never among what may be dropped. They come first, the newes
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from typing import TYPE_CHECKING
 
 from holdfast.brief import fence
 from holdfast.brief.fence import code, flat
+from holdfast.brief.in_progress import MOST_SHELVED
 from holdfast.brief.quotes import quotes
 from holdfast.brief.size import units
 from holdfast.record import open_items
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 MOST_UNITS = 2000
 SHOWN_UNITS = 600  # the screen of `/compact` shows them, and the next request holds them again
-WORDS_UNITS = 1000  # of the user's words, beside the request
+WORDS_UNITS, SHOWN_WORDS_UNITS = 1000, 160  # of the user's words, beside the request
 MOST_FAILING, MOST_TASKS, MOST_COMMANDS = 3, 4, 3
 
 
@@ -40,8 +40,8 @@ def steer(
     lines = ["Keep these word for word in the summary:"]
     if record.planning:
         lines.append("- plan mode is on: only read and plan until the user approves the plan")
-    lines += islice(_words(record, whose), 1 if shown else None)
-    for call in list(record.calls.values())[-1:]:
+    lines += _words(record, whose, SHOWN_WORDS_UNITS if shown else WORDS_UNITS)
+    for call in open_items.calls(record)[-1:]:
         lines.append(f"- step in flight: {call.tool} {code(call.what, 120)}")
     for one in open_items.failures(record)[:MOST_FAILING]:
         said = f": {flat(one.lines[0], 120)}" if one.lines else ""
@@ -58,14 +58,15 @@ def steer(
     return redact(_fitting([*lines, *_droppable(archived)], MOST_UNITS))
 
 
-def _words(record: Record, whose: str) -> Iterator[str]:
-    """The last words as the request; then the others, newest first, as far as they go."""
-    known = quotes(record)
-    last = next((one for one in reversed(known) if one.is_current), None)
+def _words(record: Record, whose: str, room: int) -> Iterator[str]:
+    """The last words as the request; then the others, newest first, as far as they go. What was
+    typed behind `/compact` asks nothing of the work."""
+    known = [one for one in quotes(record) if not one.text.startswith("/compact")]
+    typed = [one for one in known if one.order == int(one.order)]  # not answers to questions
+    last = typed[-1] if typed else None
     if last is not None:
         answers = f" (to “{last.reply_to}”)" if last.reply_to else ""
         yield f"- request: “{flat(last.text, 300)}”{answers}"
-    room = WORDS_UNITS
     for one in reversed([one for one in known if one is not last]):
         line = f"- said by {whose}: “{flat(one.text, 160)}”"
         room -= units(line)
@@ -75,12 +76,12 @@ def _words(record: Record, whose: str) -> Iterator[str]:
 
 
 def _droppable(archived: Sequence[Archived]) -> list[str]:
-    """The newest first: where there is no room for all, those are still in the window."""
+    """Those that the brief names, so that what is dropped can be recalled."""
     if not archived:
         return []
     told = [
         f"- {flat(topic, 90)}" + (f" ({flat(', '.join(files), 60)})" if files else "")
-        for _, topic, files in reversed(archived)
+        for _, topic, files in reversed(archived[-MOST_SHELVED:])
     ]
     heading = "Archived and recallable; may be dropped, but for the user's own words:"
     return [heading, *told]

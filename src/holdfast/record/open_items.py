@@ -8,7 +8,7 @@ import msgspec
 
 from holdfast.record import plans
 from holdfast.record.failures import is_one_off
-from holdfast.record.model import Agent, Failure, Place, Question, Record, Task, Turn
+from holdfast.record.model import Agent, Call, Failure, Place, Question, Record, Task, Turn
 from holdfast.record.sentences import ASKING, sentences
 
 DOING = "in_progress"
@@ -78,3 +78,9 @@ def questions(record: Record) -> list[Question]:
 def running(record: Record) -> list[tuple[str, Agent]]:
     """Subagents and background commands that nobody has seen end, newest first."""
     return [pair for pair in reversed(record.agents.items()) if pair[1].status == "running"]
+
+
+def calls(record: Record) -> list[Call]:
+    """Without a result, since the user's last words: one that those cut short never has one."""
+    since = record.turns[-1].place.offset if record.turns else -1
+    return [one for one in record.calls.values() if one.place.offset > since]
