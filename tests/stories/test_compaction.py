@@ -117,6 +117,17 @@ def test_a_save_that_fails_everywhere_blocks_once_and_never_again(work: Work) ->
     assert "decision" not in second
 
 
+@pytest.mark.requirement("G5", "C13")
+def test_an_alert_does_not_say_saved_where_nothing_could_be_saved(work: Work) -> None:
+    work.hook("PostToolUse", tool_use_id="t2")
+    (work.project / ".claude").write_text("in the way")
+    Path(os.environ["HOLDFAST_HOME"], "checkpoints").write_text("in the way")
+    work.round(159_000)
+    alert = to_model(work.hook("PostToolUse", tool_use_id=f"t{work.count}"))
+    assert "No checkpoint could be saved." in alert
+    assert "run holdfast doctor" in work.hook("Stop")["systemMessage"]
+
+
 @pytest.mark.slow
 @pytest.mark.requirement("M4")
 def test_marked_rules_the_client_does_not_load_are_pinned_into_the_brief(work: Work) -> None:

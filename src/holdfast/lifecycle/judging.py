@@ -7,6 +7,7 @@ next crossing speaks; the other order would say things twice.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from holdfast.hook.moment import Moment
 from holdfast.lifecycle import noting
@@ -18,6 +19,9 @@ from holdfast.window.pressure import PRESSURE
 from holdfast.window.state import State, WindowBusy, held
 from holdfast.window.view import View
 from holdfast.wire import log, mark, places, spool
+
+if TYPE_CHECKING:
+    from holdfast.checkpoint.keep import Kept  # loaded only by a hook that keeps one
 
 # A hook waits two seconds for its turn; who comes later than this comes from a clock set back.
 LATE_MS = 5_000
@@ -86,8 +90,9 @@ def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
     crossing = cross(state, seen.verdict, moment.now_ms, settings, may_free=known)
     lines = spool.lines(moment.folder)
     crossing = _monitored(crossing, state, seen, lines, settings)
-    news = News() if _is_over(seen) else _news(crossing, seen, state.compactions + 1)
-    _account(crossing, state, seen, news, moment.folder)
+    kept = _kept(crossing, state, seen, moment.folder)
+    news = News() if _is_over(seen) else _news(crossing, seen, state, kept)
+    _account(crossing, state, seen, news, kept)
     owed = news.to_user or state.owed
     state.owed = "" if pays else owed
     if pays:
@@ -136,16 +141,18 @@ def _is_over(seen: View) -> bool:
     return seen.edge.kind == "early" and seen.reading.used_tokens >= seen.edge.edge_tokens
 
 
-def _news(crossing: Crossing, seen: View, window: int) -> News:
+def _news(crossing: Crossing, seen: View, state: State, kept: Kept | None) -> News:
+    """A checkpoint that was due and could not be saved is said."""
     if not crossing.speaks:
         return News()
+    window, saved = state.compactions + 1, kept is not None or not crossing.checkpoint
     facts = (crossing, seen.verdict, seen.forecast, seen.reading, seen.edge, window)
-    return News(words.to_model(*facts), words.to_user(*facts))
+    return News(words.to_model(*facts, saved=saved), words.to_user(*facts, saved=saved))
 
 
-def _account(crossing: Crossing, state: State, seen: View, news: News, folder: str) -> None:
-    """The checkpoint that is due, log, and audit."""
-    saved = _saved(crossing, state, seen, folder)
+def _account(crossing: Crossing, state: State, seen: View, news: News, kept: Kept | None) -> None:
+    """Log, and audit."""
+    saved = _saved(crossing, kept)
     if crossing.zone is None and crossing.alert is None and not saved:
         return
     level = "ALERT" if crossing.speaks else "INFO"
@@ -154,13 +161,19 @@ def _account(crossing: Crossing, state: State, seen: View, news: News, folder: s
         audit.add(_event(crossing, state, seen, news, saved))
 
 
-def _saved(crossing: Crossing, state: State, seen: View, folder: str) -> str:
+def _kept(crossing: Crossing, state: State, seen: View, folder: str) -> Kept | None:
+    """The checkpoint that is due."""
+    if not crossing.checkpoint:
+        return None
+    from holdfast.lifecycle import keeping  # only a hook that keeps one pays for it
+
+    return keeping.take(state, folder, crossing.checkpoint, seen.reading.at_ms)
+
+
+def _saved(crossing: Crossing, kept: Kept | None) -> str:
     """What became of the checkpoint that was due, in words."""
     if not crossing.checkpoint:
         return ""
-    from holdfast.lifecycle import keeping  # only a hook that keeps one pays for it
-
-    kept = keeping.take(state, folder, crossing.checkpoint, seen.reading.at_ms)
     if kept is None:
         return f"no checkpoint could be kept ({crossing.checkpoint})"
     return f"checkpoint {kept.id} {'stands' if kept.reused else 'kept'} ({crossing.checkpoint})"

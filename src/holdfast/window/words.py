@@ -25,6 +25,8 @@ TO_USER = {
     "urgent": "/compact now, or the client will choose the moment.",
     "critical": "Please /compact now.",
 }
+SAVED, NOT_SAVED = "Saved", "No checkpoint could be saved"
+ASK_DOCTOR = "No checkpoint could be saved: run holdfast doctor."
 END = {"early": "before compaction", "window": "in the window", "refusal": "before a refusal"}
 
 
@@ -56,9 +58,14 @@ def to_model(
     reading: Reading,
     edge: Edge,
     window: int = 1,
+    *,
+    saved: bool = True,
 ) -> str:
-    """`window` is its number: what comes late is not read as news of the next one."""
-    return _said(verdict, forecast, reading, edge, TO_MODEL[name(crossing)], window)
+    """`window` is its number: what comes late is not read as news of the next one. `saved`: there
+    is a checkpoint."""
+    advice = TO_MODEL[name(crossing)]
+    advice = advice if saved else advice.replace(SAVED, NOT_SAVED)
+    return _said(verdict, forecast, reading, edge, advice, window)
 
 
 def to_user(
@@ -68,8 +75,11 @@ def to_user(
     reading: Reading,
     edge: Edge,
     window: int = 1,
+    *,
+    saved: bool = True,
 ) -> str:
-    return _said(verdict, forecast, reading, edge, TO_USER[name(crossing)], window)
+    advice = TO_USER[name(crossing)] if saved else ASK_DOCTOR
+    return _said(verdict, forecast, reading, edge, advice, window)
 
 
 def _left(ops: int | None) -> str:
