@@ -28,6 +28,7 @@ def test_the_demo_plays_alerts_a_save_and_what_is_given_back() -> None:
     assert "about 0 " not in run.stdout and "less than one step left" in run.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("B3")
 def test_the_page_on_roles_is_what_the_command_prints() -> None:
     command = [sys.executable, str(ROOT / "demo" / "roles.py")]

@@ -50,6 +50,7 @@ def test_a_message_is_said_by_the_next_hook_and_confirmed_by_the_transcript(clie
     assert not places.has_outbox(client.folder)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A3", "X2")
 def test_once_it_has_arrived_the_hook_sleeps_again(client: Client) -> None:
     hand(client.folder, [an_entry(1)], NOW)
@@ -64,6 +65,7 @@ def test_once_it_has_arrived_the_hook_sleeps_again(client: Client) -> None:
     assert asleep.owed == 0
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A3")
 def test_the_oldest_is_said_first_and_a_few_at_a_time(client: Client) -> None:
     entries = [an_entry(n, created_ms=n) for n in range(1, 8)]
@@ -76,6 +78,7 @@ def test_the_oldest_is_said_first_and_a_few_at_a_time(client: Client) -> None:
     assert max(text.count("[m-") for text in client.seen) == saying.AT_ONCE
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A3")
 def test_an_expired_message_is_dropped_and_counted(client: Client) -> None:
     hand(client.folder, [an_entry(1, expires_ms=2), an_entry(2)], NOW)
@@ -86,6 +89,7 @@ def test_an_expired_message_is_dropped_and_counted(client: Client) -> None:
     assert client.times(an_entry(2)) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A3")
 def test_two_hooks_at_once_do_not_both_say_it(client: Client) -> None:
     hand(client.folder, [an_entry(1)], NOW)
@@ -108,6 +112,7 @@ def test_words_no_client_writes_down_are_not_said_for_ever(tmp_path: Path) -> No
     assert _done(client) == [("id-1", "expired")]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A3", "B8", "X7")
 def test_what_is_said_is_fenced_and_a_subagents_call_says_nothing(client: Client) -> None:
     hand(client.folder, [an_entry(1)], NOW)
@@ -120,6 +125,7 @@ def test_what_is_said_is_fenced_and_a_subagents_call_says_nothing(client: Client
     assert text.endswith("</holdfast-brief>")
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A3")
 def test_a_subagent_hears_it_as_it_ends_goes_on_once_and_then_ends(tmp_path: Path) -> None:
     client = Client(tmp_path, late=False)
@@ -150,6 +156,7 @@ def test_a_subagent_that_can_be_told_once_hears_all_of_it(tmp_path: Path) -> Non
     assert len(told.encode("utf-16-le")) // 2 <= 10_000, "the client cuts what is longer"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A3")
 def test_what_is_taken_back_is_not_said_and_what_was_said_is_named(client: Client) -> None:
     hand(client.folder, [an_entry(n, created_ms=n) for n in range(1, 6)], NOW)
@@ -160,6 +167,7 @@ def test_what_is_taken_back_is_not_said_and_what_was_said_is_named(client: Clien
     assert [client.times(an_entry(n)) for n in range(1, 6)] == [1, 1, 1, 1, 0]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("A3", "X6")
 def test_a_lost_outbox_makes_nobody_hear_a_message_twice(client: Client) -> None:
     hand(client.folder, [an_entry(1)], NOW)

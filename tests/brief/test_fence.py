@@ -113,6 +113,7 @@ def test_no_tag_survives_in_any_disguise(tags: list[str], words: str) -> None:
         assert fence.clean(cleaned) == cleaned
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("B8", "X7")
 @given(tag=disguised(), words=st.text(max_size=40))
 def test_no_origin_ends_the_opening_tag(tag: str, words: str) -> None:

@@ -221,6 +221,7 @@ def test_a_brief_that_may_grow_is_never_over_what_the_client_takes(
     assert units(text) <= MOST_UNITS
 
 
+@pytest.mark.slow
 def test_of_very_many_the_newest_stand_and_a_line_says_how_many_are_older() -> None:
     count = 2000
     record = Record(session_id="s", op=count)

@@ -50,6 +50,7 @@ def test_nobody_is_crowded_out_below_its_need_or_its_share(
         assert not found.pressed, "only pins beyond their share press the others"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("K2")
 @given(desks(), ROOMS)
 def test_pressed_by_pins_all_that_have_none_are_pressed_alike(

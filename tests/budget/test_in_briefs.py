@@ -40,6 +40,7 @@ def crowded(files: int = 150, commands: int = 24, tasks: int = 30) -> Record:
     return facts
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("K2")
 @given(st.integers(0, 150), st.integers(0, 24), st.integers(0, 60), st.integers(1500, 2000))
 def test_no_compartment_crowds_out_another(

@@ -69,6 +69,7 @@ def test_the_commit_of_a_worktree_is_told(repository: Path, packed: bool) -> Non
     assert git_state(str(tree)) == _told(tree) != _told(repository)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("C2")
 def test_the_commit_of_a_submodule_and_of_a_folder_inside_is_told(repository: Path) -> None:
     outer = repository.parent / "outer"

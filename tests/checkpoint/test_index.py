@@ -121,6 +121,7 @@ def test_a_row_that_cannot_be_true_is_read_from_its_file(project: Path, old: str
     assert index.of_project(str(project)) == before
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X7", "C9")
 @pytest.mark.parametrize(  # slow: hundreds of files, looked through four times, for each
     "day",

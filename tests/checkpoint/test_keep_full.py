@@ -38,6 +38,7 @@ except NotKept as slip:
 """
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("C5", "C13", "X6")
 @pytest.mark.parametrize(  # slow: a process for each
     "room", [4096, *(pytest.param(room, marks=pytest.mark.slow) for room in (0, 1))]
@@ -54,6 +55,7 @@ def test_a_full_disk_leaves_no_trace_of_a_checkpoint(project: Path, room: int) -
     assert keep(a_document(project, "after")).document.iteration == 2
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X6")
 def test_no_room_for_the_index_costs_only_the_index(project: Path) -> None:
     for number in range(12):

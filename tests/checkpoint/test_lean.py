@@ -10,6 +10,7 @@ import pytest
 HEAVY = {"yaml", "click", "rich", "sqlite3", "asyncio", "sqlalchemy", "logging", "subprocess"}
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("C11")
 @pytest.mark.parametrize("module", ["keep", "find"])
 def test_nothing_heavy_is_loaded(module: str) -> None:

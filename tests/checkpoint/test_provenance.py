@@ -180,6 +180,7 @@ def test_a_shipped_one_can_be_loaded_and_is_labelled(project: Path) -> None:
     assert ours.id in latest.stdout.splitlines()[0]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X1", "X7", "C5")
 def test_a_pipe_called_like_a_draft_holds_up_no_save(project: Path) -> None:
     """In a process of its own: one that waits for the pipe would wait forever."""
@@ -202,6 +203,7 @@ def test_a_pipe_called_like_a_draft_holds_up_no_save(project: Path) -> None:
     assert sorted(path.name for path in folder.glob(".*draft")) == [".1-a.draft", ".notes.draft"]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X7", "C11")
 def test_giant_files_of_a_repository_are_not_read_by_a_save(project: Path) -> None:
     """400 files of 8 MB were read and hashed by every save: 3.2 GB."""

@@ -39,6 +39,7 @@ DOCUMENTS = st.builds(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("C1", "X7")
 @given(DOCUMENTS)
 @example(a_document("/p", TRICKS, "", "\n", "\n\n", " ", "- x", "  y", "(none)", TRICKS[::-1]))

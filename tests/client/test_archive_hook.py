@@ -57,6 +57,7 @@ def test_it_waits_and_looks_only_at_tools_that_print_much(desk: Desk) -> None:
     assert group["hooks"][0]["command"].endswith(f" archive {ARCHIVE_CHARS} || :")
 
 
+@pytest.mark.slow
 def test_installing_again_keeps_what_was_asked_for_until_it_is_taken_back(desk: Desk) -> None:
     _call("install --yes --archive-outputs 20000")
     assert "nothing to change" in _call("install --yes")

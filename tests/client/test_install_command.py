@@ -54,6 +54,7 @@ def test_it_shows_a_diff_asks_and_says_how_to_undo(desk: Desk) -> None:
     assert f"kept {desk.settings} as it was in {backup}" in said.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("answer", "hint"), [("n\n", False), ("", True)])
 def test_a_no_changes_nothing_and_says_so(desk: Desk, answer: str, hint: bool) -> None:
     desk.write(SAMPLES["hooked"])
@@ -92,6 +93,7 @@ def _on_a_terminal(typed: bytes, *words: str) -> tuple[int, str]:
     return run.returncode, shown.decode().replace("\r\n", "\n")
 
 
+@pytest.mark.slow
 def test_on_a_terminal_it_says_how_much_and_shows_every_line_if_asked(desk: Desk) -> None:
     desk.write(SAMPLES["hooked"])
     before = desk.tree()
@@ -178,6 +180,7 @@ def test_it_says_in_one_line_what_it_does(desk: Desk, monkeypatch: pytest.Monkey
     assert f"This adds {len(SKILLS) + 6} files of the plugin in {desk.project / 'plug'}." in plugin
 
 
+@pytest.mark.slow
 def test_the_next_step_can_be_typed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     script = Path(sys.executable).parent / "holdfast"
     monkeypatch.setenv("PATH", os.defpath)
@@ -287,6 +290,7 @@ def test_many_installs_at_once_are_one(desk: Desk) -> None:
     assert len(installed_commands(desk.settings)) == len(wiring.TIMEOUTS)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X3")
 def test_the_installed_command_is_one_the_shell_can_run(
     desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

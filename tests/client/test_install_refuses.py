@@ -41,6 +41,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("data", "said"), BROKEN.values(), ids=BROKEN.keys())
 def test_broken_settings_are_refused(desk: Desk, data: bytes, said: str) -> None:
     desk.write(data)
@@ -245,6 +246,7 @@ def test_an_interrupt_is_undone_too(desk: Desk, monkeypatch: pytest.MonkeyPatch)
     assert desk.tree() == before
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X6")
 @pytest.mark.parametrize("done", range(4))
 def test_killed_at_any_step_the_next_run_finds_its_way(desk: Desk, done: int) -> None:

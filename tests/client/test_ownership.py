@@ -72,6 +72,7 @@ def test_leaving_where_only_another_holdfast_is_changes_nothing(desk: Desk, tmp_
         assert desk.tree() == before
 
 
+@pytest.mark.slow
 def test_beside_another_holdfast_that_works_we_install_only_if_forced(
     desk: Desk, tmp_path: Path
 ) -> None:

@@ -36,6 +36,7 @@ def test_joining_and_leaving_is_nothing(text: str) -> None:
     assert settings_text.leave(joined(text), text, OURS) == text
 
 
+@pytest.mark.slow
 @given(documents())
 def test_joining_adds_ours_and_loses_nothing(text: str) -> None:
     before, after = json.loads(text), json.loads(joined(text))
@@ -53,6 +54,7 @@ def test_joining_adds_ours_and_loses_nothing(text: str) -> None:
     assert before.items() <= after.items()
 
 
+@pytest.mark.slow
 @given(st.data())
 def test_leaving_after_edits_leaves_exactly_the_edits(data: st.DataObject) -> None:
     text = data.draw(documents())
@@ -64,6 +66,7 @@ def test_leaving_after_edits_leaves_exactly_the_edits(data: st.DataObject) -> No
     assert settings_text.leave(ours, text, OURS) == theirs
 
 
+@pytest.mark.slow
 @given(documents())
 def test_without_a_receipt_only_containers_that_we_emptied_go(text: str) -> None:
     left = json.loads(settings_text.leave(joined(text), None, OURS))

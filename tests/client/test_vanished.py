@@ -101,6 +101,7 @@ def _run(command: str, data: bytes, tmp_path: Path) -> subprocess.CompletedProce
     return subprocess.run(line, input=data, capture_output=True, env=environ, check=False)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("break_it", BREAKAGES)
 def test_no_installed_hook_ends_in_anything_but_silence_and_exit_0(
     program: wiring.Program, tmp_path: Path, break_it: Breakage

@@ -81,6 +81,7 @@ def test_a_journal_of_a_newer_holdfast_is_left_alone(tmp_path: Path) -> None:
     assert path.read_text() == '{"kind": "run", "version": 2}\n'
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "X6")
 @pytest.mark.parametrize("what", ["runs/*/journal.jsonl", "runs", "runs/*/*.end"])
 def test_what_a_client_takes_away_of_the_run_is_written_anew(theatre: Theatre, what: str) -> None:
@@ -94,6 +95,7 @@ def test_what_a_client_takes_away_of_the_run_is_written_anew(theatre: Theatre, w
     assert theatre.tasks == ["cart", "price"]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "X6", "X7")
 @pytest.mark.parametrize("kind", ["pipe", "folder", "link", "large"])
 def test_a_journal_that_cannot_be_read_is_not_taken_for_an_empty_one(
@@ -118,6 +120,7 @@ def test_a_journal_that_cannot_be_read_is_not_taken_for_an_empty_one(
     assert kind != "large" or theatre.journal.read_bytes() == before
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "X6", "X7")
 def test_a_session_that_names_a_path_touches_no_file_but_its_own(theatre: Theatre) -> None:
     theatre.plan.write_text(ALONE)
@@ -132,6 +135,7 @@ def test_a_session_that_names_a_path_touches_no_file_but_its_own(theatre: Theatr
     assert not list(theatre.folder.glob("*.end"))
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X7")
 @given(
     st.lists(

@@ -31,6 +31,7 @@ def test_on_a_terminal_there_is_a_bar_and_stdout_stays_clean(theatre: Theatre) -
     assert "\x1b[" in shown
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "U3")
 def test_on_a_terminal_the_end_stands_after_the_bar_is_gone(theatre: Theatre) -> None:
     theatre.plan.write_text(ALONE)
@@ -74,6 +75,7 @@ def test_elsewhere_there_are_lines_and_no_escapes(theatre: Theatre) -> None:
     assert " begun" not in found.stderr, "the line of its batch says so"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "U3")
 def test_that_the_api_does_not_answer_is_said_at_once_and_once_until_it_does(
     theatre: Theatre,
@@ -90,6 +92,7 @@ def test_that_the_api_does_not_answer_is_said_at_once_and_once_until_it_does(
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "U3")
 def test_a_second_try_is_said_to_be_one(theatre: Theatre) -> None:
     theatre.plan.write_text(ALONE)
@@ -100,6 +103,7 @@ def test_a_second_try_is_said_to_be_one(theatre: Theatre) -> None:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "U3")
 def test_sessions_side_by_side_say_which_is_which(theatre: Theatre) -> None:
     theatre.plan.write_text("- [ ] Cart\n  - files: a.py\n- [ ] Price\n  - files: b.py\n")

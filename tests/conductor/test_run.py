@@ -34,6 +34,7 @@ def test_batches_run_in_order_each_from_the_brief_of_the_one_before(theatre: The
     assert third.count("<holdfast-brief ") == third.count("</holdfast-brief>") == 1
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "C4", "C5")
 def test_a_verified_checkpoint_with_the_plan_in_it_stands_after_each(theatre: Theatre) -> None:
     theatre.plan.write_text(TWO)
@@ -60,6 +61,7 @@ def test_said_again_nothing_is_done_again(theatre: Theatre) -> None:
     assert "nothing left to do: 2 tasks done" in theatre.run().stdout
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5")
 def test_several_tasks_that_fit_one_window_are_one_session(theatre: Theatre) -> None:
     theatre.plan.write_text("- [ ] One\n- [ ] Two\n  - depends: One\n")
@@ -68,6 +70,7 @@ def test_several_tasks_that_fit_one_window_are_one_session(theatre: Theatre) -> 
     assert told.index("## 1. One  [one]") < told.index("## 2. Two  [two]")
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P4", "P5")
 def test_no_session_gets_more_than_three_tasks_or_its_share_of_the_window(theatre: Theatre) -> None:
     lines = [f"- [ ] T{n}\n  - estimate: {n % 3 * 20 + 20}k\n" for n in range(9)]
@@ -80,6 +83,7 @@ def test_no_session_gets_more_than_three_tasks_or_its_share_of_the_window(theatr
     ]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P4", "P5")
 @pytest.mark.parametrize(
     ("grown", "words"),
@@ -99,6 +103,7 @@ def test_a_session_that_passes_what_was_planned_is_named_and_goes_on(
 FIVE = "# Ship\n" + "".join(f"- [ ] Build part {n}\n" for n in range(1, 6))
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "P1", "P4")
 def test_what_is_left_is_planned_anew_once_a_batch_took_more_than_its_range(
     theatre: Theatre,
@@ -114,6 +119,7 @@ def test_what_is_left_is_planned_anew_once_a_batch_took_more_than_its_range(
     assert "This is batch 2 of 3" in theatre.log[1]["prompt"]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5")
 def test_a_batch_that_took_what_was_expected_leaves_the_plan_as_it_is(theatre: Theatre) -> None:
     theatre.plan.write_text(FIVE)
@@ -157,6 +163,7 @@ def test_a_batch_that_fails_is_tried_once_more_with_the_error(
 THREE = "- [ ] One\n- [ ] Two\n- [ ] Three\n"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5")
 def test_what_a_session_did_stays_done_though_it_names_another_task_as_not_done(
     theatre: Theatre,
@@ -174,6 +181,7 @@ def test_what_a_session_did_stays_done_though_it_names_another_task_as_not_done(
     assert theatre.tasks == ["one", "two", "two"]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5")
 @pytest.mark.parametrize(
     "words", ["NOT DONE the rest", "NOT DONE two\nNOT DONE the rest", "NOT DONE", "NOT DONE t"]
@@ -185,6 +193,7 @@ def test_where_nobody_knows_what_is_not_done_nothing_is(theatre: Theatre, words:
     assert theatre.tasks == ["one", "one"]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5")
 def test_a_batch_that_fails_twice_stops_the_run_and_the_next_goes_on_there(
     theatre: Theatre,
@@ -244,6 +253,7 @@ def test_what_a_session_names_as_not_done_is_heard_however_it_is_written(
     assert not_done(words) == named
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5")
 @pytest.mark.parametrize(
     "words", ["NOT DONE: none.", "NOT DONE\n\nNothing.", "It was NOT DONE yet"]
@@ -255,6 +265,7 @@ def test_a_session_that_names_nothing_as_not_done_is_done(theatre: Theatre, word
     assert theatre.tasks == ["cart"]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5")
 def test_a_session_that_is_silent_for_long_is_named_and_goes_on(
     theatre: Theatre, monkeypatch: pytest.MonkeyPatch
@@ -274,6 +285,7 @@ def test_a_session_that_is_silent_for_long_is_named_and_goes_on(
     assert found.exit_code == 0
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "X6")
 def test_a_session_that_cannot_be_started_is_named_and_noted(theatre: Theatre) -> None:
     theatre.plan.write_text(TWO)
@@ -288,6 +300,7 @@ def test_a_session_that_cannot_be_started_is_named_and_noted(theatre: Theatre) -
     assert theatre.tasks == IN_ORDER[:2]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "X7")
 def test_what_is_no_transcript_makes_no_checkpoint(theatre: Theatre) -> None:
     theatre.plan.write_text(TWO)
@@ -346,6 +359,7 @@ def test_a_client_that_prints_without_end_instead_of_its_version_is_not_used(
     assert isinstance(theatre.run().exception, NoClient)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "X4")
 def test_no_secret_of_an_error_is_noted_or_said(theatre: Theatre) -> None:
     theatre.play(cart=["exit", "exit"])
@@ -355,6 +369,7 @@ def test_no_secret_of_an_error_is_noted_or_said(theatre: Theatre) -> None:
     assert "ghp_a1B2" not in written + found.output + theatre.log[1]["prompt"]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "X7")
 @pytest.mark.parametrize("deed", ["garbage", "long"])
 def test_a_client_that_says_anything_at_all_is_listened_to(theatre: Theatre, deed: str) -> None:
@@ -382,6 +397,7 @@ def test_where_time_was_too_short_more_of_it_is_the_way_out(theatre: Theatre) ->
     assert "give it longer: --timeout MINUTES" in slip.hint
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "G7", "X3")
 def test_the_client_gets_our_words_and_environment_and_works_in_the_project(
     theatre: Theatre, monkeypatch: pytest.MonkeyPatch
@@ -402,6 +418,7 @@ def test_the_client_gets_our_words_and_environment_and_works_in_the_project(
     assert "mine" not in theatre.journal.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("G7")
 def test_who_turned_the_stop_guard_off_keeps_it_off(
     theatre: Theatre, monkeypatch: pytest.MonkeyPatch
@@ -505,6 +522,7 @@ def test_a_client_that_is_not_there_is_named_and_nothing_starts(
     assert not theatre.folder.exists()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5")
 @pytest.mark.parametrize(
     ("version", "words"),
@@ -553,6 +571,7 @@ def test_a_plan_edited_between_runs_keeps_what_is_done_and_plans_the_rest_anew(
     assert theatre.tasks == [*IN_ORDER, "price", "ship"]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5")
 def test_of_a_task_that_was_cut_only_what_is_left_is_done(theatre: Theatre) -> None:
     theatre.plan.write_text(
@@ -570,6 +589,7 @@ def test_of_a_task_that_was_cut_only_what_is_left_is_done(theatre: Theatre) -> N
     assert theatre.answer()["state"] == "nothing"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5")
 def test_a_task_that_is_cut_by_its_groups_alone_is_done_once(theatre: Theatre) -> None:
     theatre.plan.write_text("- [ ] Move\n  - estimate: 200k\n  - group: a.py\n  - group: b.py\n")
@@ -579,6 +599,7 @@ def test_a_task_that_is_cut_by_its_groups_alone_is_done_once(theatre: Theatre) -
     assert theatre.answer()["state"] == "nothing"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "X4")
 def test_no_secret_of_a_plan_is_noted_or_shown(theatre: Theatre) -> None:
     secret = "ghp_" + "a1b2c3d4e5" * 3 + "a1b2c3"
@@ -588,6 +609,7 @@ def test_no_secret_of_a_plan_is_noted_or_shown(theatre: Theatre) -> None:
     assert "a1b2" not in shown + theatre.journal.read_text()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "X6")
 def test_a_clock_that_jumps_back_changes_nothing(
     theatre: Theatre, monkeypatch: pytest.MonkeyPatch
@@ -602,6 +624,7 @@ def test_a_clock_that_jumps_back_changes_nothing(
     assert theatre.answer()["state"] == "nothing"
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "X4")
 def test_what_a_run_leaves_is_the_owners_alone(theatre: Theatre) -> None:
     theatre.plan.write_text(ALONE)

@@ -32,6 +32,7 @@ def test_a_plan_that_was_never_run_is_left_and_no_folder_is_made(theatre: Theatr
     assert not theatre.folder.exists()
 
 
+@pytest.mark.slow
 def test_while_it_runs_it_says_what_is_done_and_what_is_at_work(theatre: Theatre) -> None:
     theatre.play(price=["hang"])
     with theatre.start() as run:
@@ -53,6 +54,7 @@ def _planned(theatre: Theatre, *options: str) -> Result:
     return found
 
 
+@pytest.mark.slow
 def test_what_a_run_has_done_is_not_planned_again(theatre: Theatre) -> None:
     theatre.play(price=["exit", "exit"])
     theatre.run()
@@ -74,6 +76,7 @@ def test_a_journal_that_cannot_be_read_keeps_nobody_from_planning(theatre: Theat
     assert "what a run has done of it cannot be read" in said.stderr
 
 
+@pytest.mark.slow
 def test_of_a_task_that_was_cut_into_its_steps_it_says_how_many_are_done(theatre: Theatre) -> None:
     steps = "".join(f"  - [ ] {name}\n    - estimate: 80k\n" for name in ("Hull", "Mast"))
     theatre.plan.write_text(f"- [ ] Ship\n  - estimate: 160k\n  - [x] Keel\n{steps}")
@@ -96,6 +99,7 @@ def test_of_one_that_failed_it_names_the_error(theatre: Theatre) -> None:
     assert [one["result"] for one in tries] == ["failed", "failed"]
 
 
+@pytest.mark.slow
 def test_of_tasks_that_one_session_had_each_has_its_own_state(
     theatre: Theatre,
 ) -> None:
@@ -111,6 +115,7 @@ def test_of_tasks_that_one_session_had_each_has_its_own_state(
     assert beta.startswith("  failed ") and "the disk is on fire" in beta
 
 
+@pytest.mark.slow
 def test_what_a_session_took_is_said_as_the_run_said_it(theatre: Theatre) -> None:
     theatre.plan.write_text("- [ ] Cart\n  - estimate: 20k\n- [ ] Price\n  - estimate: 20k\n")
     theatre.play(cart=["grow:30000,35100"])

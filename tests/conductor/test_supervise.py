@@ -34,6 +34,7 @@ def test_lines_do_not_depend_on_how_they_were_cut(pieces: list[bytes]) -> None:
     assert found == [line if len(line) <= 8 else b"" for line in whole]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P5", "X6")
 def test_the_seat_is_free_as_soon_as_its_holder_is_dead_reaped_or_not(tmp_path: Path) -> None:
     command, folder = [sys.executable, "-c", HOLD, str(tmp_path)], str(tmp_path)

@@ -142,6 +142,7 @@ def test_odd_input_breaks_nothing(data: bytes, arguments: tuple[str, ...]) -> No
     assert (found.returncode, found.stdout) == (0, b"")
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("R7", "X2")
 def test_a_short_result_loads_nothing_more_than_the_hook_itself() -> None:
     def loaded(data: bytes) -> set[str]:

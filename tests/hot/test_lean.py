@@ -177,6 +177,7 @@ HEAVY = {"click", "rich", "yaml", "sqlite3", "asyncio", "logging", "statistics",
 }
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("B9", "C11")
 @pytest.mark.parametrize(
     ("event", "own"), [("PreCompact", {}), ("SessionStart", {"source": "compact"})]
@@ -193,6 +194,7 @@ def test_saving_and_giving_back_load_nothing_heavy(
     assert ("holdfast.brief.compose" in loaded) == (event != "PreCompact")
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("C11")
 @pytest.mark.parametrize(("beside", "python"), [(True, False), (False, True), (False, False)])
 def test_a_woken_hook_runs_site_only_where_its_libraries_are_far(

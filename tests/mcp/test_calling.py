@@ -88,6 +88,7 @@ JSON = st.recursive(
 NAMED = st.sampled_from(["task_tokens", "which", "op", "id", "text", "query", "offset", "more"])
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X7", "U6")
 @given(st.sampled_from(sorted(TOOLS)), st.dictionaries(NAMED | st.text(), JSON, max_size=4))
 def test_whatever_is_asked_there_is_an_answer(tool: str, arguments: dict[str, Any]) -> None:

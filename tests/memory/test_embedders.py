@@ -90,6 +90,7 @@ def test_the_shipped_model_knows_what_words_mean(model: Onnx) -> None:
     assert near.diagonal() == pytest.approx([1, 1, 1], abs=1e-3)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("M2", "X4")
 def test_a_model_that_is_not_the_measured_one_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

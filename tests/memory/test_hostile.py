@@ -60,6 +60,7 @@ def test_a_home_of_any_name_holds_all_that_is_made(
     assert (tmp_path / "homes" / name / "holdfast.db").is_file()
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("M2")
 def test_more_projects_than_stay_open_are_searched_together(tmp_path: Path) -> None:
     many = engines.MOST_OPEN + 3
@@ -105,6 +106,7 @@ def test_the_index_of_another_project_is_left_out_with_a_note(
         expand("turn-zzz", project=here)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("M2")
 @pytest.mark.parametrize(  # slow: an index of 300 turns, made twice, for each
     "at", [8_192, *(pytest.param(at, marks=pytest.mark.slow) for at in (4_096, 20_000, 40_000))]

@@ -131,6 +131,7 @@ def test_people_are_answered_in_the_quick_way_with_the_same_words(
     assert (code, said.out, said.err) == (whole.exit_code, whole.stdout, whole.stderr)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U3", "M5")
 @pytest.mark.parametrize("form", ["--json", "--keyword"])
 def test_the_quick_way_loads_neither_the_kit_nor_a_decoder_once_the_index_is_there(
@@ -153,6 +154,7 @@ def test_the_quick_way_loads_neither_the_kit_nor_a_decoder_once_the_index_is_the
     assert TALK[0] in done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U3")
 @pytest.mark.parametrize(  # slow: the whole command, once more
     "form", ["--json", pytest.param("--keyword", marks=pytest.mark.slow)]

@@ -278,6 +278,7 @@ def test_messages_of_a_project_are_found_and_others_are_not(project: Path) -> No
     assert (first.kind, first.by, first.text) == ("message", "a1", "the anchor is stuck")
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("M2")
 def test_without_a_store_none_is_made_nor_its_library_loaded(project: Path) -> None:
     a_session(project, "s1", "hello there", "Hello.")
@@ -486,6 +487,7 @@ def told_by(parts: tuple[str, str, str, str], number: int) -> dict[str, object]:
     return a_line("user" if kind == "prompt" else "assistant", text, number, "s1")
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X4", "M2")
 @given(st.lists(tellings, max_size=8))
 def test_looking_through_many_at_once_gives_what_redacting_each_gives(

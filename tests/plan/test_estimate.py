@@ -60,6 +60,7 @@ def test_more_past_makes_the_prior_count_less() -> None:
     assert off == sorted(off, reverse=True) and off[-1] < off[0] / 2
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P1")
 def test_the_range_is_that_of_eight_in_ten_past_requests() -> None:
     past = a_past(*(a_request("fix it", 1000 * (n + 1)) for n in range(39)))

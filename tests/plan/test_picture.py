@@ -105,6 +105,7 @@ def test_a_picture_has_a_size_of_its_own_and_a_dark_side() -> None:
     assert "prefers-color-scheme: dark" in (style.text or "")
 
 
+@pytest.mark.slow
 def test_a_picture_of_very_many_batches_is_bounded() -> None:
     found = _made(*(_sized(f"t{n}") for n in range(1000)))
     assert len(found.batches) == 1000

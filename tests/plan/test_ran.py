@@ -122,6 +122,7 @@ def test_any_words_at_all_are_read_without_a_slip(text: str) -> None:
             run_prompt.tasks(words)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P1")
 def test_a_line_of_a_million_brackets_is_gone_through_once() -> None:
     head = "This is batch 1 of 1 of a plan.\n"

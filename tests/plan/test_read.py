@@ -168,6 +168,7 @@ TITLES = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), 
 )
 
 
+@pytest.mark.slow
 @given(st.lists(TITLES, min_size=1, max_size=6))
 def test_any_titles_at_all_are_kept_as_they_are(titles: list[str]) -> None:
     plan = read(json.dumps([{"title": title} for title in titles]), "json")

@@ -139,6 +139,7 @@ def test_a_session_is_told_the_folder_and_a_part_its_files(project: Path) -> Non
     assert "Files: api/a.py (the other files" in told(100)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P2")
 def test_a_folder_of_too_many_files_is_named_with_its_line(tmp_path: Path) -> None:
     (tmp_path / "many").mkdir()

@@ -43,6 +43,7 @@ def _run(tmp_path: Path, code: str) -> str:
     return out.read_text().strip()
 
 
+@pytest.mark.slow
 def test_the_confined_program_reaches_the_scripted_api(tmp_path: Path) -> None:
     code = (
         "import os, urllib.request as r; url = os.environ['ANTHROPIC_BASE_URL'];"
@@ -51,6 +52,7 @@ def test_the_confined_program_reaches_the_scripted_api(tmp_path: Path) -> None:
     assert _run(tmp_path, code) == "200"
 
 
+@pytest.mark.slow
 def test_the_confined_program_cannot_reach_a_listener_outside(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as outside:
         port = outside.getsockname()[1]
@@ -66,6 +68,7 @@ def test_the_confined_program_has_no_way_out(tmp_path: Path) -> None:
     assert _run(tmp_path, code) == "0"
 
 
+@pytest.mark.slow
 def test_what_a_program_leaves_behind_in_its_group_is_ended(tmp_path: Path) -> None:
     code = "import subprocess as s; print(s.Popen(['sleep', '600']).pid)"
     left_behind = int(_run(tmp_path, code))

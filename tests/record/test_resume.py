@@ -130,6 +130,7 @@ FIELD_NAMES = (
 TOOLS, FIELDS = st.sampled_from(TOOL_NAMES.split()), st.sampled_from(FIELD_NAMES.split())
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X7")
 @given(tool=TOOLS, given_=st.dictionaries(FIELDS, JSON, max_size=5), output=JSON, copy=JSON)
 def test_no_call_and_no_result_ever_raises(
@@ -158,6 +159,7 @@ def test_no_words_ever_raise(
     read_record(session.written(tmp_path_factory.mktemp("t")))
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X7", "C2")
 def test_what_a_hostile_transcript_can_make_us_hold_is_bounded(tmp_path: Path) -> None:
     session = Session()

@@ -71,6 +71,7 @@ def test_whoever_only_speaks_of_a_batch_is_heard_word_for_word(more: str) -> Non
     assert own_words(words) == words
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X7")
 def test_a_text_of_nothing_but_fences_is_gone_through_once() -> None:
     assert without_briefs(f"a {BRIEF} b" * 100_000) == "a  b" * 100_000

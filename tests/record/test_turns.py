@@ -179,6 +179,7 @@ def test_the_number_of_a_turn_counts_from_its_own_words_on(tmp_path: Path) -> No
     assert turn_number(record, record.failures[0].place) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("B12", "X7")
 def test_the_number_of_turns_is_bounded_and_those_dropped_are_counted() -> None:
     reader = RecordReader()
@@ -193,6 +194,7 @@ def test_the_number_of_turns_is_bounded_and_those_dropped_are_counted() -> None:
     assert turn_number(record, record.turns[0].place) == 1
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("B12", "X7")
 def test_what_one_turn_holds_is_bounded(tmp_path: Path) -> None:
     session = Session().user("Do it all.")
@@ -205,6 +207,7 @@ def test_what_one_turn_holds_is_bounded(tmp_path: Path) -> None:
     assert len(turn.said) < 2000
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("B12", "X7")
 def test_what_many_prompts_and_queue_lines_leave_is_bounded() -> None:
     reader = RecordReader()

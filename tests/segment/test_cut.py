@@ -187,6 +187,7 @@ def _sessions(draw: st.DrawFn) -> Session:
     return session
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("R1")
 @given(session=_sessions(), cuts=st.lists(st.floats(0, 1), max_size=4))
 @settings(max_examples=min(40, settings().max_examples))

@@ -50,6 +50,7 @@ def test_the_model_the_user_and_the_log_read_that_it_is_an_estimate(tmp_path: Pa
     assert any(True for _ in audit.events())
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("W10")
 def test_commands_say_about(tmp_path: Path) -> None:
     path = _without_usage(tmp_path / "s1.jsonl")

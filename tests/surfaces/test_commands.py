@@ -203,6 +203,7 @@ def test_a_replay_is_a_picture_in_the_terminal_and_a_drawing(past: Path, tmp_pat
     minidom.parseString(drawn)
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("U8")
 def test_a_drawing_never_replaces_anything_but_a_drawing(past: Path, tmp_path: Path) -> None:
     before = past.read_bytes()

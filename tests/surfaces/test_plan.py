@@ -263,6 +263,7 @@ def test_tokens_are_said_as_a_plan_says_them(project: Path) -> None:
         assert _invoke("plan.md", f"--room={wrong}").exit_code == 2
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("P4", "X7")
 def test_the_notes_on_a_very_long_plan_are_bounded(project: Path) -> None:
     (project / "plan.md").write_text("".join(f"- [ ] t{n}\n  - files: {n}.py\n" for n in range(99)))

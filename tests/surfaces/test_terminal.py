@@ -71,6 +71,7 @@ def _words(command: tuple[str, ...], session: Path) -> list[str]:
     return [str(session) if word == "TRANSCRIPT" else word for word in command]
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("X7")
 def test_no_command_prints_what_would_act(session: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(next(session.parent.glob("project*")))

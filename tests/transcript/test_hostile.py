@@ -146,6 +146,7 @@ def test_a_boundary_with_odd_numbers_is_still_a_boundary(tmp_path: Path) -> None
     assert entry.pre_tokens is None
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "junk",
     [

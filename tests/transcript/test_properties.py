@@ -121,6 +121,7 @@ def test_a_file_caught_while_growing_is_read_to_the_same_end(lines: list[Any], c
         assert (reader.tally.lines, reader.tally.torn) == (len(lines), 0)
 
 
+@pytest.mark.slow
 @given(JSON, JSON, st.text(max_size=20))
 def test_a_shortened_line_means_the_same(copy: Any, given_input: Any, words: str) -> None:
     inside = {"a": 1, "toolUseResult": copy, "sourceToolAssistantUUID": words}

@@ -186,6 +186,7 @@ def test_only_a_line_whose_subtype_says_so_is_a_boundary(tmp_path: Path) -> None
     assert _used(a_transcript(tmp_path / "t.jsonl", an_answer(50_000), other)) == 50_000
 
 
+@pytest.mark.slow
 @pytest.mark.requirement("W2")
 def test_the_search_stops_after_four_megabytes(tmp_path: Path) -> None:
     noise = json.dumps({"type": "progress", "data": "n" * 1_000}) + "\n"
