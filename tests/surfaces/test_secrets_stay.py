@@ -285,6 +285,7 @@ def _commands(made: Machine) -> None:
         ("lost", "--transcript", str(made.path), "--json"),
         ("log", "--audit"),
         ("resume", "latest", "--load"),
+        ("transcripts", "on"),
         ("transcripts", "save"),
         ("status", "--transcript", str(made.path)),
         ("plan", str(plan)),
