@@ -26,14 +26,14 @@ def _roll(transcript: Path) -> None:
 def look(home: Path, transcript: Path) -> None:
     """Nothing half written, nothing lost, and the next roll ends where the first would have."""
     for one in [*shelf.warm(), *shelf.cold()]:
-        assert one.topic in (TABLE[:100], MAIL[:100])
+        assert one.topic in (TABLE, MAIL)
         assert one.compressed_content
     _roll(transcript)
     topics = [one.topic for one in [*shelf.cold(), *shelf.warm()]]
-    assert topics == [TABLE[:100], MAIL[:100]], topics
+    assert topics == [TABLE, MAIL], topics
     known = queue.load("s-1")
     assert known.pending == []
-    assert [one.topic for one in known.compressed] == [TABLE[:100], MAIL[:100]]
+    assert [one.topic for one in known.compressed] == [TABLE, MAIL]
     assert all(Path(one.storage_location).is_file() for one in known.compressed)
     left = [path.name for path in home.rglob("*") if "draft" in path.name or "damaged" in path.name]
     assert not left, left

@@ -8,9 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.record.model import Record
+from holdfast.record import Record, read_record
 from holdfast.segment import compress, formats, saved
 from holdfast.segment.formats import Compressed
+from holdfast.segment.keepsakes import Source
+from holdfast.segment.segment import Segment
 from tests.checkpoint.sessions import Session
 from tests.segment.shelves import NOW_MS
 from tests.segment.topics import MAIL, TABLE, cut, works_on
@@ -23,9 +25,9 @@ def _compressed(session: Session, folder: Path) -> Compressed:
     found = cut(session, folder)
     path = str(session.written(folder))
     [first, *_] = found.segments
-    facts = compress.facts_of(first, path, found.reading.roots)
+    source = compress.source_of(first, read_record(path), path)
     given = {"session_id": "s-1", "project": "/work/project", "transcript": path}
-    return compress.compress(first, facts, now_ms=NOW_MS, **given)
+    return compress.compress(source, now_ms=NOW_MS, **given)
 
 
 def _session() -> Session:
@@ -112,11 +114,13 @@ def test_hostile_words_stay_on_their_line_and_in_the_budget(tmp_path: Path) -> N
     session.says("I decided to use " + "🂡" * 4000 + " because.")
     for number in range(300):
         session.edits(f"/work/project/a{number}/{'x' * 200}.py", "o", f"someName{number} = 1")
-    facts = session.record(tmp_path)
-    text = compress.content(facts, 20_000)
+    path = session.written(tmp_path)
+    whole = Segment(1, 302, 0, path.stat().st_size, tokens=20_000)
+    text = compress.content(compress.source_of(whole, read_record(path), str(path)))
     assert formats.tokens(text) <= 4_000
     assert all(mark.isprintable() or mark == "\n" for mark in text)
 
 
 def test_of_nothing_there_is_nothing_to_say() -> None:
-    assert compress.content(Record(), 0) == ""
+    source = Source(Segment(0, 0, 0, 0), Record(), Record(), [])
+    assert compress.content(source) == ""

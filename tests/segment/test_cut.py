@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from holdfast.record import Record, read_record
 from holdfast.segment import cut as cutting
 from holdfast.segment.cut import Cut
-from holdfast.transcript import Entry
 from tests.checkpoint.sessions import Session
 from tests.segment.topics import ASKED, COLOUR, MAIL, TABLE, a_session, cut, starts, works_on
 from tests.transcript import builders as b
@@ -19,9 +19,8 @@ from tests.transcript import builders as b
 @pytest.mark.requirement("R1")
 def test_a_new_request_begins_a_segment(tmp_path: Path) -> None:
     found = cut(a_session(TABLE, MAIL, COLOUR), tmp_path)
-    assert [one.topic for one in found.segments] == [TABLE[:100], MAIL[:100]]
     assert [one.start_turn for one in found.segments] == [1, 19]
-    assert found.open[0].asked == COLOUR
+    assert found.open[0].asks
 
 
 @pytest.mark.requirement("R1")
@@ -62,9 +61,6 @@ def test_within_one_request_the_work_moves_on_where_files_and_words_do(tmp_path:
     found = cut(session, tmp_path)
     assert len(found.segments) >= 1
     assert abs(found.segments[0].end_turn - 20) <= 2
-    assert found.segments[0].topic.startswith("Bring the release about")
-    later = [one for one in found.segments[1:] if one.part_of]
-    assert all(one.part_of.startswith("Bring the release about") for one in later)
 
 
 def _numbered(line: b.Line | bytes, number: int) -> b.Line | bytes:
@@ -75,7 +71,7 @@ def _numbered(line: b.Line | bytes, number: int) -> b.Line | bytes:
 
 
 @pytest.mark.requirement("R1")
-def test_a_compaction_is_no_boundary_and_is_remembered(tmp_path: Path) -> None:
+def test_a_compaction_is_no_boundary(tmp_path: Path) -> None:
     session = works_on(Session(), TABLE, ends=False).compacts()
     for _ in range(14):
         session.edits(
@@ -85,16 +81,14 @@ def test_a_compaction_is_no_boundary_and_is_remembered(tmp_path: Path) -> None:
         )
     found = cut(session, tmp_path)
     assert starts(found) == [1]
-    assert found.window_from == 17
 
 
 @pytest.mark.requirement("R1")
-def test_a_segment_knows_turns_files_tokens_messages_and_that_it_is_done(tmp_path: Path) -> None:
+def test_a_segment_knows_steps_files_tokens_and_messages(tmp_path: Path) -> None:
     session = a_session(TABLE, MAIL)
     first = cut(session, tmp_path).segments[0]
     assert (first.start_turn, first.end_turn, first.turns) == (1, 18, 18)
     assert first.files == ["src/table/reader.py"]
-    assert first.completed == "passed"
     assert first.message_count == 18 + 1 + 9  # answers, the prompt, results
     assert "heading" in first.words
     data = session.written(tmp_path).read_bytes()
@@ -114,33 +108,6 @@ def test_a_later_turn_on_its_file_or_in_its_words_mentions_it(tmp_path: Path) ->
     named = a_session(TABLE, MAIL, COLOUR)
     named.says("Then read_heading must hold: decodes every heading past its mark.").works(1)
     assert cut(named, tmp_path).segments[0].last_mention == 55
-
-
-@pytest.mark.requirement("R1")
-def test_what_the_user_stopped_is_not_done(tmp_path: Path) -> None:
-    session = works_on(Session(), TABLE, ends=False)
-    session.user("[Request interrupted by user]")
-    works_on(session, MAIL)
-    works_on(session, COLOUR)
-    found = cut(session, tmp_path)
-    assert [one.completed for one in found.segments] == ["", "passed"]
-    assert found.segments[0].stopped
-
-
-@pytest.mark.requirement("R1")
-def test_what_was_answered_is_done_once_the_user_asks_for_something_else(tmp_path: Path) -> None:
-    session = works_on(Session(), TABLE, ends=False).says("That is how the reader works.")
-    found = cut(works_on(session, MAIL, 12), tmp_path)
-    assert found.segments[0].completed == "answered"
-
-
-@pytest.mark.requirement("R1")
-def test_the_task_list_says_what_is_done(tmp_path: Path) -> None:
-    session = works_on(Session(), TABLE, ends=False)
-    done = [{"content": "skip the mark", "status": "completed"}]
-    session.calls("TodoWrite", todos=done)
-    found = cut(works_on(session, MAIL, 12), tmp_path)
-    assert found.segments[0].completed == "tasks"
 
 
 @pytest.mark.requirement("R1", "R4")
@@ -201,29 +168,22 @@ def test_reading_on_gives_the_same_segments_as_reading_anew(
     for share in [*sorted(cuts), 1.0]:
         path.write_bytes(data[: int(len(data) * share)])
         assert known.offset == 0 or cutting.goes_on(known, str(path))
-        loaded = cutting.load(cutting.save(cutting.read(known, path)))
+        loaded = cutting.load(cutting.save(cutting.read(known, path, read_record(path))))
         assert loaded is not None
         known = loaded
-    anew = cutting.read(Cut(session_id="s-1"), path)
+    anew = cutting.read(Cut(session_id="s-1"), path, read_record(path))
     assert cutting.save(known) == cutting.save(anew)
 
 
 @pytest.mark.requirement("R1")
-def test_what_was_read_is_not_read_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_was_read_is_not_read_again(tmp_path: Path) -> None:
     session = a_session(TABLE)
     found = cut(session, tmp_path)
-    taken: list[int] = []
-    real = cutting._take
-
-    def counting(known: Cut, entry: Entry) -> None:
-        taken.append(entry.offset)
-        real(known, entry)
-
-    monkeypatch.setattr(cutting, "_take", counting)
-    reached = found.offset
-    session.says("One more word.")
-    cutting.read(found, session.written(tmp_path))
-    assert taken == [reached]
+    counted = found.reading.count
+    path = session.says("One more word.").written(tmp_path)
+    data = path.read_bytes()
+    path.write_bytes(b" " * found.offset + data[found.offset :])  # nothing to read before it
+    assert cutting.read(found, path, Record()).reading.count == counted + 1
 
 
 @pytest.mark.requirement("R1", "X7")
@@ -237,7 +197,6 @@ def test_a_hostile_transcript_is_cut_all_the_same(tmp_path: Path) -> None:
     works_on(session, MAIL, 12)
     found = cut(session, tmp_path)
     assert found.lost == 0
-    assert all(one.topic.isprintable() and len(one.topic) <= 150 for one in found.segments)
     assert len(cutting.save(found)) < 100_000
 
 

@@ -4,37 +4,46 @@ from __future__ import annotations
 
 import pytest
 
+from holdfast.record import Record
+from holdfast.record.model import Place, Turn
 from holdfast.segment import tiers
 from holdfast.segment.cut import Cut
 from holdfast.segment.segment import Segment
+from holdfast.segment.steps import Reading
 from holdfast.segment.tiers import Limits
-from holdfast.segment.turns import Reading
 from holdfast.settings import load
 from tests.segment.shelves import DAY_MS, NOW_MS, a_segment
 
 
 def _segment(**fields: object) -> Segment:
-    given = {"message_count": 5, "completed": "passed", "last_mention": 30, **fields}
+    given = {"message_count": 5, "last_mention": 30, **fields}
     return Segment(1, 30, 0, 100, "x_seg_1_0", **given)  # type: ignore[arg-type]
+
+
+def _record(*, answered: bool = True) -> Record:
+    """A turn that came to rest at step 30, and the next one."""
+    first = Turn("Make the reader skip the mark.", Place(0, op=0), said="Done.")
+    first.said_op = 30 if answered else 29
+    return Record(turns=[first, Turn("Now the mail.", Place(100, op=30))])
 
 
 @pytest.mark.requirement("R2")
 @pytest.mark.parametrize(
-    ("fields", "turn", "cold"),
+    ("fields", "turn", "answered", "cold"),
     [
-        ({}, 50, True),
-        ({}, 49, False),
-        ({"completed": ""}, 50, False),
-        ({"message_count": 4}, 50, False),
-        ({"last_mention": 31}, 50, False),
-        ({"tier": "warm"}, 50, False),
+        ({}, 50, True, True),
+        ({}, 49, True, False),
+        ({}, 50, False, False),
+        ({"message_count": 4}, 50, True, False),
+        ({"last_mention": 31}, 50, True, False),
+        ({"tier": "warm"}, 50, True, False),
     ],
 )
-def test_cold_is_unmentioned_for_twenty_turns_done_and_of_five_messages(
-    fields: dict[str, object], turn: int, cold: bool
+def test_cold_is_unmentioned_for_twenty_steps_done_and_of_five_messages(
+    fields: dict[str, object], turn: int, answered: bool, cold: bool
 ) -> None:
     known = Cut(reading=Reading(count=turn), segments=[_segment(**fields)])
-    assert bool(tiers.cold(known, Limits())) is cold
+    assert bool(tiers.cold(known, _record(answered=answered), Limits())) is cold
 
 
 @pytest.mark.requirement("R2")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from holdfast.record import read_record
 from holdfast.segment.cut import Cut, read
 from tests.checkpoint.sessions import Session
 
@@ -51,10 +52,11 @@ def a_session(*asked: str, steps: int = 8) -> Session:
 
 
 def cut(session: Session, folder: Path, session_id: str = "s-1") -> Cut:
-    return read(Cut(session_id=session_id), session.written(folder))
+    path = session.written(folder)
+    return read(Cut(session_id=session_id), path, read_record(path))
 
 
 def starts(found: Cut) -> list[int]:
-    """The turns with which segments begin, the open one's among them."""
+    """The steps with which segments begin, the open one's among them."""
     opened = [found.open[0].number] if found.open else []
     return [one.start_turn for one in found.segments] + opened

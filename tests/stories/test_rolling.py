@@ -50,7 +50,7 @@ def test_past_sixty_percent_the_tenth_turn_compresses_what_is_cold(
     said = [live.call() for _ in range(8)]
     assert shelf.warm() == []
     said += [live.call() for _ in range(6)]  # the mark wakes about then
-    assert [one.topic for one in shelf.warm(session_id="s1")] == [TABLE[:100], MAIL[:100]]
+    assert [one.topic for one in shelf.warm(session_id="s1")] == [TABLE, MAIL]
     assert not any(map(to_model, said))
     assert "Compressed 2 segments" in _log(own_home)
     told = fire("UserPromptSubmit", live.path, prompt="go on")

@@ -10,6 +10,7 @@ import click
 
 from holdfast.cli import choose
 from holdfast.cli.choose import Chosen
+from holdfast.lifecycle import keeping
 from holdfast.segment import formats
 from holdfast.segment import roll as rolling
 from holdfast.segment.errors import NoTranscript, NotRolled
@@ -45,6 +46,7 @@ def _rolled(chosen: Chosen, *, force: bool) -> Report:
         return rolling.roll(
             state.transcript,
             session_id=state.session_id,
+            record=keeping.facts_of(state, chosen.folder),
             project=state.project,
             used_ratio=seen.verdict.used_ratio,
             now_ms=now_ms,
@@ -59,8 +61,8 @@ def lines(report: Report) -> list[str]:
     told = [report.line] if report.line else []
     if report.still_pending:
         told.append(f"{report.still_pending} still pending")
-    if report.archived or report.pruned:
-        told.append(f"{report.archived} archived, {report.pruned} pruned to their summary")
+    if report.pruned:
+        told.append(f"{report.pruned} pruned to their summary")
     if not told:
         nothing = "nothing is cold" if report.looked else f"not looked: {report.why_not}"
         told = [f"{nothing} (turn {report.turn})"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.hook.moment import Moment
-from holdfast.lifecycle import judging, noting
+from holdfast.lifecycle import judging, keeping, noting
 from holdfast.segment.roll import roll
 from holdfast.window import rolling
 from holdfast.window import state as window_state
@@ -20,6 +20,7 @@ def in_passing(moment: Moment) -> None:
         report = roll(
             state.transcript,
             session_id=state.session_id,
+            record=keeping.facts_of(state, moment.folder),
             project=state.project,
             used_ratio=state.used_tokens / state.edge_tokens if state.edge_tokens else 0.0,
             now_ms=moment.now_ms,
@@ -30,8 +31,8 @@ def in_passing(moment: Moment) -> None:
         return
     for text in report.slips:
         log.add("WARN", place, f"segments: {text}")
-    if report.archived or report.pruned:
-        log.add("INFO", place, f"segments: {report.archived} archived, {report.pruned} pruned")
+    if report.pruned:
+        log.add("INFO", place, f"segments: {report.pruned} pruned to their summary")
     if report.line:
         log.add("INFO", place, report.line)
         judging.owe(moment, f"Holdfast: {report.line}")

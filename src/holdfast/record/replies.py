@@ -24,7 +24,7 @@ _ORDINALS = {"first": "1", "second": "2", "third": "3", "last": "-1"}
 def reply_to(record: Record, words: str) -> str:
     """What of the model's these words follow, shortened, with the options they may pick; empty
     for words that speak for themselves, or that follow words of the user's."""
-    if not record.turns or len(words) > SHORT_CHARS or _width(words) > SHORT_CHARS:
+    if not record.turns or len(words) > SHORT_CHARS or width(words) > SHORT_CHARS:
         return ""
     before = record.turns[-1].said
     if not before:
@@ -38,7 +38,8 @@ def is_answer(reply_to: str) -> bool:
     return any(mark in reply_to for mark in ASKING) or reply_to.startswith(REFUSED)
 
 
-def _width(words: str) -> int:
+def width(words: str) -> int:
+    """How much is said, in letters of a script with blanks."""
     return sum(WIDE if mark > "⺀" else 1 for mark in words)
 
 

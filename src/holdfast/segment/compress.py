@@ -1,44 +1,77 @@
-"""A segment in a fifth of its tokens or less, without a model.
+"""A segment in a tenth to a fifth of its tokens, without a model.
 
-Decisions, files, errors and how they were resolved, outcomes, the user's own words; what tools
-printed is dropped. Of what there is, the things are taken first that are likeliest to be used
-again for each character they cost.
+What was asked and what came of it, decisions, errors and how they were resolved, files, commands,
+names; what tools printed is dropped. Turns come first. Of the rest the things are taken that are
+likeliest to be used again for each character they cost.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from functools import partial
 
-from holdfast.record import RecordReader
-from holdfast.record.model import Record
+import msgspec
+
+from holdfast.record import Record, RecordReader, files
+from holdfast.record.secrets import Known
 from holdfast.redact import redact
-from holdfast.segment import formats, keepsakes, relevance, saved
+from holdfast.segment import about, formats, keepsakes, relevance, saved
 from holdfast.segment.formats import CHARS_PER_TOKEN, Compressed, Metadata
-from holdfast.segment.keepsakes import SECTIONS, Keepsake
+from holdfast.segment.keepsakes import (
+    FIRST,
+    LAST,
+    SECTIONS,
+    TURNS,
+    USUAL,
+    Change,
+    Keepsake,
+    Source,
+    Words,
+)
 from holdfast.segment.segment import Segment
+from holdfast.transcript import Answer, Reader, Text, ToolUse
 
-# Past this a longer text names little more: at 1,500 tokens it has what at 3,000 it has, less 2 %.
-MOST_TOKENS = 2000
+MOST_TOKENS = 10_000  # past it a text is no longer read in one go
 SHARE = 0.19  # of the segment; redaction may lengthen a little what is to stay under a fifth
+FIRST_SHARE = 0.6  # of that, for what was asked and the outcome
 MOST_DECISIONS, MOST_FILES = 12, 40
 
 
-def facts_of(one: Segment, transcript: str, roots: Sequence[str] = ()) -> Record:
-    """The facts of those turns alone; Unreadable where the transcript is gone."""
-    begun = Record(offset=one.start_byte, roots=list(roots))
-    return RecordReader(begun).read(transcript, until=one.end_byte)
+def source_of(one: Segment, record: Record, transcript: str) -> Source:
+    """What to tell it from; Unreadable where the transcript is gone."""
+    begun = Record(offset=one.start_byte, roots=list(record.roots))
+    facts = RecordReader(begun).read(transcript, until=one.end_byte)
+    source = Source(one, record, facts, [], [])
+    for entry in Reader(transcript, start=one.start_byte):
+        if entry.offset >= one.end_byte:
+            break
+        if isinstance(entry, Answer) and not entry.is_sidechain:
+            _hear(source, entry)
+    return source
+
+
+def _hear(source: Source, entry: Answer) -> None:
+    texts = [block.text for block in entry.message.blocks if isinstance(block, Text)]
+    if said := "\n".join(texts).strip():
+        source.words.append(Words(entry.offset, said))
+    for block in entry.message.blocks:
+        if isinstance(block, ToolUse) and block.name in ("Edit", "Write"):
+            told = partial(files.text_of, block.input)
+            new = told("new_string") or told("content")
+            change = Change(entry.offset, told("file_path"), told("old_string"), new)
+            source.changes.append(change)
 
 
 def compress(
-    one: Segment, facts: Record, *, session_id: str, project: str, transcript: str, now_ms: int
+    source: Source, *, session_id: str, project: str, transcript: str, now_ms: int
 ) -> Compressed:
-    text = content(facts, one.tokens, one.part_of)
+    one, facts = source.segment, source.facts
+    text = content(source)
     edited = [name for name, used in facts.files.items() if used.edits]
-    fixed = [failure for failure in facts.failures if failure.fixed is not None]
+    fixed = [each for each in about.within(source.record.failures, one) if each.fixed is not None]
     now = relevance.stamp(now_ms)
     made = Compressed(
         segment_id=one.segment_id,
-        topic=redact(one.topic),
+        topic=redact(about.topic(source.record, one)),
         session_id=session_id,
         start_turn=one.start_turn,
         end_turn=one.end_turn,
@@ -48,9 +81,9 @@ def compress(
         compressed_at=now,
         last_accessed=now,
         compressed_content=text,
-        key_decisions=[redact(words) for words in keepsakes.decided(facts)[:MOST_DECISIONS]],
+        key_decisions=[redact(words) for words in keepsakes.decided(source)[:MOST_DECISIONS]],
         key_files=[redact(name) for name in keepsakes.main_files(facts)[:MOST_FILES]],
-        metadata=_metadata(one, project, transcript),
+        metadata=_metadata(source, project, transcript),
     )
     made.metadata.contains_code = bool(edited)
     made.metadata.contains_errors = bool(facts.failures)
@@ -58,15 +91,26 @@ def compress(
         decisions=bool(made.key_decisions),
         changes=bool(edited),
         fixes=bool(fixed),
-        rules=any(turn.reply_to or turn.questions for turn in facts.turns),
+        rules=any(turn.reply_to or turn.questions for turn in about.turns(source.record, one)),
     )
     made.relevance_score = relevance.score(made, now_ms)
-    return made
+    return _without_secrets(made, source.record)
 
 
-def _metadata(one: Segment, project: str, transcript: str) -> Metadata:
+def _without_secrets(made: Compressed, record: Record) -> Compressed:
+    """Those the session told with their names, also where they are quoted without."""
+    known = Known()
+    known.hear_again(made.metadata.transcript, record.told)
+    if not known.bare:
+        return made
+    data = known.without(msgspec.json.encode(made), fits=True)
+    return msgspec.json.decode(data, type=Compressed)
+
+
+def _metadata(source: Source, project: str, transcript: str) -> Metadata:
+    one = source.segment
     return Metadata(
-        task_completed=bool(one.completed),
+        task_completed=about.is_done(source.record, one),
         project=project,
         transcript=transcript,
         first_uuid=one.first_uuid,
@@ -84,27 +128,62 @@ def budget(original_tokens: int) -> int:
     return max(saved.FLOOR_TOKENS, min(MOST_TOKENS, int(original_tokens * SHARE)))
 
 
-def content(facts: Record, original_tokens: int, part_of: str = "") -> str:
+def content(source: Source) -> str:
     """What is worth most, within the budget, section by section."""
-    room = int(budget(original_tokens) * CHARS_PER_TOKEN)
+    most = budget(source.segment.tokens)
+    things, room = keepsakes.of(source), int(most * CHARS_PER_TOKEN)
     while True:
-        text = redact(_laid_out(_chosen(keepsakes.of(facts, part_of), room)))
-        if formats.tokens(text) <= budget(original_tokens) or room < CHARS_PER_TOKEN:
+        text = redact(_laid_out(_chosen(things, room)))
+        if formats.tokens(text) <= most or room < CHARS_PER_TOKEN:
             return text
-        room -= len(text) - int(budget(original_tokens) * CHARS_PER_TOKEN) + 1
+        room -= len(text) - int(most * CHARS_PER_TOKEN) + 1
 
 
 def _chosen(things: list[Keepsake], room: int) -> list[Keepsake]:
-    """The most worth for each character; a heading and a folder are paid by who comes first."""
+    """What comes first, then the most worth for each character, then what is left over. What comes
+    first is shortened only where it would leave no room for anything else."""
+    first = sorted((one for one in things if one.rank == FIRST), key=lambda one: -one.worth)
+    at_first = int(room * FIRST_SHARE)
+    usual = _worthiest(things, USUAL, room - _size(_fitted(first, at_first)))
+    taken = _fitted(first, max(at_first, room - _size(usual))) + usual
+    return taken + _worthiest(things, LAST, room - _size(taken))
+
+
+def _worthiest(things: list[Keepsake], rank: int, room: int) -> list[Keepsake]:
+    mine = [one for one in things if one.rank == rank]
     taken: list[Keepsake] = []
     paid: set[tuple[str, str]] = set()
-    for one in sorted(things, key=lambda one: one.worth / (len(one.text) + 3), reverse=True):
-        groups = {(one.section, ""), (one.section, one.under)}
-        cost = len(one.text) + 2 + sum(len(name or kind) + 3 for kind, name in groups - paid)
+    for one in sorted(mine, key=lambda one: one.worth / (len(one.text) + 3), reverse=True):
+        cost = len(one.text) + 2 + _headings(_groups(one) - paid)
         if cost <= room:
             room -= cost
-            paid |= groups
+            paid |= _groups(one)
             taken.append(one)
+    return taken
+
+
+def _size(taken: list[Keepsake]) -> int:
+    groups = {group for one in taken for group in _groups(one)}
+    return sum(len(one.text) + 2 for one in taken) + _headings(groups)
+
+
+def _groups(one: Keepsake) -> set[tuple[str, str]]:
+    """The section and the folder it stands under: each is written once."""
+    return {(one.section, ""), (one.section, one.under)}
+
+
+def _headings(groups: set[tuple[str, str]]) -> int:
+    return sum(len(name or section) + 3 for section, name in groups)
+
+
+def _fitted(things: list[Keepsake], room: int) -> list[Keepsake]:
+    taken: list[Keepsake] = []
+    for one in things:
+        if len(one.text) > room:
+            one = msgspec.structs.replace(one, text=one.text[: max(0, room - 2)].rstrip() + " …")
+        if len(one.text) <= room:
+            taken.append(one)
+            room -= len(one.text) + 1
     return taken
 
 
@@ -116,6 +195,8 @@ def _laid_out(taken: list[Keepsake]) -> str:
         for one in mine:
             groups.setdefault(one.under, []).append(one.text)
         rows = [(f"{name} " if name else "") + separator.join(g) for name, g in groups.items()]
-        if rows:
+        if section == TURNS:
+            lines += rows
+        elif rows:
             lines.append(f"{section}: " + ("; " if separator == ", " else "\n- ").join(rows))
     return "\n".join(lines)

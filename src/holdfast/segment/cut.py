@@ -1,7 +1,8 @@
 """Cutting a session into segments, a line at a time; what was read once is not read again.
 
-The state is what was cut and the turns of the segment still open. Going on from it gives the same
-segments as reading everything anew: no judgement looks at where a reading happened to stop.
+The state is what was cut and the steps of the segment still open. Going on from it gives the same
+segments as reading everything anew: no judgement looks at where a reading happened to stop. Where
+the user spoke is taken from the session's record.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ import os
 
 import msgspec
 
-from holdfast.record import same_file, secrets
-from holdfast.segment import boundary, identity, turns
-from holdfast.segment.segment import HOT, Segment, mention, moves_on, segment_of
-from holdfast.segment.turn import Turn
+from holdfast.record import Record, same_file, secrets
+from holdfast.segment import boundary, identity, steps
+from holdfast.segment.segment import HOT, Segment, mention, segment_of
+from holdfast.segment.steps import Step
 from holdfast.transcript import Entry, Reader
 from holdfast.wire import log
 
-VERSION = 1
+VERSION = 2
 MOST_SEGMENTS = 400
 MOST_SEEN = 6000
 
@@ -28,30 +29,30 @@ class Cut(msgspec.Struct):
     offset: int = 0
     read_from: str = ""  # see `same_file`
     lost: int = 0
-    request: str = ""  # the user's last one before what is open
-    window_from: int = 0  # the first turn since the last compaction
-    reading: turns.Reading = msgspec.field(default_factory=turns.Reading)
-    open: list[Turn] = []
+    asked_until: int = 0  # words of the user before this byte are in their steps
+    reading: steps.Reading = msgspec.field(default_factory=steps.Reading)
+    open: list[Step] = []
     segments: list[Segment] = []
     seen: dict[str, int] = {}  # in how many segments a word stood
     told: list[int] = []  # lines that told a secret with its name
 
     @property
     def turn(self) -> int:
-        """The turn the session is at."""
+        """The step the session is at; the files of this format call it a turn."""
         return self.reading.count
 
     def since_mention(self, one: Segment) -> int:
         return self.turn - one.last_mention
 
 
-def read(cut: Cut, path: str | os.PathLike[str], *, sidechain: bool = False) -> Cut:
-    """Everything the transcript holds past the place reached before; Unreadable without a file."""
+def read(cut: Cut, path: str | os.PathLike[str], record: Record) -> Cut:
+    """Everything the transcript holds past the place reached before; Unreadable without a file.
+    `record` is of the same file, as far as it goes now."""
     reader = Reader(path, start=cut.offset)
     heard: list[tuple[int, str]] = []
     for entry in reader:
-        if sidechain or not entry.is_sidechain:
-            _take(cut, entry)
+        if not entry.is_sidechain:
+            _take(cut, entry, record)
             heard += [(entry.offset, text) for text in secrets.spoken(entry)]
     cut = _without_secrets(cut, path, heard)
     _name(cut, path)
@@ -84,10 +85,10 @@ def goes_on(cut: Cut, path: str) -> bool:
     return sane and cut.read_from == same_file.sign(path, cut.offset) != ""
 
 
-def _take(cut: Cut, entry: Entry) -> None:
+def _take(cut: Cut, entry: Entry, record: Record) -> None:
     """One entry we stumble over costs that entry; the first is told, all are counted."""
     try:
-        done = turns.feed(cut.reading, entry)
+        done = steps.feed(cut.reading, entry)
     except Exception as slip:
         if "HOLDFAST_RAISE" in os.environ:  # set in tests, so our bugs stay loud to us
             raise
@@ -96,33 +97,37 @@ def _take(cut: Cut, entry: Entry) -> None:
             log.add("ERROR", "segments", f"byte {entry.offset} was passed over: {slip!r}")
         return
     if done is not None:
+        hear_user(cut, done, record)
         add(cut, done)
 
 
-def add(cut: Cut, turn: Turn) -> None:
-    """One more turn: it may mention what was cut before, settle it, and end what is open."""
-    if turn.summed_up:
-        cut.window_from = turn.number
-    before = cut.open[-1] if cut.open else None
-    settles = before is not None and moves_on(before, turn)
+def hear_user(cut: Cut, step: Step, record: Record) -> None:
+    """What the user said since the answer before; turns stand in the order of the transcript."""
+    first, last = cut.asked_until, step.start
+    for turn in reversed(record.turns):
+        if turn.place.offset < first:
+            break
+        if turn.asked and turn.place.offset < last:
+            steps.prompt(step, turn, cut.reading)
+    cut.asked_until, step.heard = last, []
+
+
+def add(cut: Cut, step: Step) -> None:
+    """One more step: it may mention what was cut before, and end what is open."""
     for one in cut.segments:
-        mention(one, turn)
-        if settles and not one.completed and not one.stopped:
-            one.completed = "answered"
-    cut.open.append(turn)
+        mention(one, step)
+    cut.open.append(step)
     at = len(cut.open) - boundary.AHEAD
     if at > 0 and boundary.is_boundary(cut.open, at):
         _close(cut, at)
-    elif len(cut.open) > boundary.MOST_TURNS + boundary.AHEAD:
+    elif len(cut.open) > boundary.MOST_STEPS + boundary.AHEAD:
         _close(cut, boundary.weakest(cut.open))
 
 
 def _close(cut: Cut, at: int) -> None:
     done, cut.open = cut.open[:at], cut.open[at:]
-    cut.segments.append(segment_of(done, cut.open, cut.seen, cut.request))
-    asked = [turn.asked for turn in done if turn.kind == "request"]
-    cut.request = asked[-1] if asked else cut.request
-    for word in {word: 0 for turn in done for word in turn.words}:
+    cut.segments.append(segment_of(done, cut.open, cut.seen))
+    for word in {word: 0 for step in done for word in step.words}:
         if word in cut.seen or len(cut.seen) < MOST_SEEN:
             cut.seen[word] = cut.seen.get(word, 0) + 1
     _thin(cut)

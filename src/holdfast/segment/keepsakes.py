@@ -1,41 +1,66 @@
 """What of a segment is kept, thing by thing, with what each is worth to whoever comes back to it.
 
-Worth is the chance to be used again in the session, times what it would cost to be without: files
-and commands by how warm they were at the end of the segment, names by that and by how rare they
-are; the words of the user and the outcome first of all.
+What was asked and what came of it, turn by turn, comes first and whole. Then what is likely to be
+used again: decisions, errors and how they were resolved, files and commands by how warm they were
+at the end of the segment, names by that and by how rare they are. What room is left goes to the
+model's other words.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
 from holdfast.record import decisions as record_decisions
+from holdfast.record import files
 from holdfast.record.failures import resolved
 from holdfast.record.heat import FLOOR, heat_at
-from holdfast.record.model import Command, Record, Used
-from holdfast.segment.plain import line
+from holdfast.record.model import Command, Place, Record, Turn, Used
+from holdfast.record.turns import CUT
+from holdfast.segment import about
+from holdfast.segment.plain import line, visible
+from holdfast.segment.segment import Segment
 
+TURNS = "Turns"
 # Each with what stands between its things.
 SECTIONS = {
-    "Asked": "\n- ",
-    "Outcome": "\n- ",
+    TURNS: "\n",
     "Decided": "\n- ",
     "Resolved": "\n- ",
     "Not resolved": "\n- ",
     "Left to do": "\n- ",
+    "Subagents": "\n- ",
     "Files": ", ",
     "Commands": "\n- ",
     "References": ", ",
     "Names": ", ",
+    "On the way": "\n- ",
+    "Changed": "\n- ",
 }
 CHANGED = "*"  # behind a file
 MOST_NAMES = 60  # a wall of them helps nobody
-LONGEST_ASKED, LONGEST_OUTCOME, LONGEST_LINE = 300, 400, 200
+LONGEST_ASKED, LONGEST_REPLY, LONGEST_LINE = 800, 240, 200
 LONGEST_COMMAND = 160
-TELLING_CHARS = 120
-_ANNOUNCING = ("let me", "let's", "now ", "i'll", "next", "first")
+LONGEST_CHANGE = 400
+LONGEST_WORDS, LEAST_WORDS = 1200, 60  # of the model on the way: shorter ones only announce
+FIRST, USUAL, LAST = 0, 1, 2
+
+
+class Words(msgspec.Struct, gc=False):
+    """Something the model said in the segment, whole."""
+
+    offset: int
+    text: str
+
+
+class Change(msgspec.Struct, gc=False):
+    """Text the model wrote into a file."""
+
+    offset: int
+    path: str
+    old: str
+    new: str
 
 
 class Keepsake(msgspec.Struct, gc=False):
@@ -44,26 +69,44 @@ class Keepsake(msgspec.Struct, gc=False):
     worth: float
     order: float = 0.0
     under: str = ""  # the folder a file is written under
+    rank: int = USUAL
 
 
-def of(facts: Record, part_of: str = "") -> list[Keepsake]:
-    """`part_of`: the request, where it was made before the segment began."""
+class Source(msgspec.Struct, gc=False):
+    """What a segment is told from: itself, the session's record, the record of its lines alone,
+    what the model said in them and wrote into files."""
+
+    segment: Segment
+    record: Record
+    facts: Record
+    words: list[Words]
+    changes: list[Change] = []
+
+
+def of(source: Source) -> list[Keepsake]:
+    facts = source.facts
+    closing = _closing(source)
     return [
-        *([Keepsake("Asked", f"(as part of) {part_of}", 6.0, -1)] if part_of else []),
-        *_said(facts),
-        *_outcomes(facts),
+        *_turns(source, closing),
+        *_decided(source),
+        *_failures(source),
+        *_left_to_do(source),
+        *_subagents(facts),
         *_files(facts),
         *_commands(facts),
         *_names(facts),
         *_references(facts),
+        *_on_the_way(source.words, {one.offset for one in closing.values()}),
+        *_changes(source),
     ]
 
 
-def decided(facts: Record) -> list[str]:
+def decided(source: Source) -> list[str]:
     """What was decided, each with its question."""
     return [
         line(f"{one.question} → {one.text}" if one.question else one.text, 240)
-        for one in record_decisions.decided(facts)
+        for one in record_decisions.decided(source.record)
+        if about.holds(source.segment, one.place)
     ]
 
 
@@ -74,40 +117,95 @@ def main_files(facts: Record) -> list[str]:
     return changed or [name for name in ranked if facts.files[name].reads]
 
 
-def _said(facts: Record) -> Iterator[Keepsake]:
-    asked = [one for one in facts.turns if one.asked]
-    for age, turn in enumerate(reversed(asked)):
-        first = turn is asked[0]
-        worth = 6.0 if first or not age else 4.0 / (1 + age / 8)
-        yield Keepsake("Asked", line(turn.asked, LONGEST_ASKED), worth, turn.place.op)
-    for age, words in enumerate(reversed(decided(facts))):
-        yield Keepsake("Decided", words, 3.0 / (1 + age / 3), -age)
+def _closing(source: Source) -> dict[int, Words]:
+    """The model's last words of each turn, by where the turn begins."""
+    found: dict[int, Words] = {}
+    starts = [source.segment.start_byte, *(turn.place.offset for turn in _own(source))]
+    for one in source.words:
+        found[max(start for start in starts if start <= one.offset)] = one
+    return found
 
 
-def _outcomes(facts: Record) -> Iterator[Keepsake]:
-    if facts.last_texts:
-        told = _outcome(facts.last_texts)
-        yield Keepsake("Outcome", line(told, LONGEST_OUTCOME), 5.0)
-        before = [text for text in facts.last_texts if text != told and len(text) >= TELLING_CHARS]
-        for age, text in enumerate(reversed(before)):
-            yield Keepsake("Outcome", line(text, LONGEST_LINE), 1.0 / (1 + age), -1 - age)
-    for age, one in enumerate(reversed([one for one in resolved(facts) if one.lines])):
-        by = f", by edits in {', '.join(one.fix[-3:])}" if one.fix else ""
-        text = f"`{line(one.command, 80)}`: {line(one.lines[0], 120)}{by}"
+def _own(source: Source) -> list[Turn]:
+    return about.turns(source.record, source.segment)
+
+
+def _turns(source: Source, closing: dict[int, Words]) -> Iterator[Keepsake]:
+    """Newest first: where not all of them fit, the first request and the last outcome do."""
+    start, own = source.segment.start_byte, _own(source)
+    turns = [(one.place.offset, one) for one in own]
+    if not own or own[0].place.offset != start:
+        asked = about.part_of(source.record, source.segment)
+        turns.insert(0, (start, Turn(asked, Place(start))))
+    for age, (offset, turn) in enumerate(reversed(turns)):
+        number = len(turns) - 1 - age
+        worth = 9.0 if not number else 8.0 / (1 + age)
+        if turn.asked:
+            text = f"{'Asked' if (own and turn is own[0]) or number else 'Part of'}: {_asked(turn)}"
+            yield Keepsake(TURNS, text, worth, number, rank=FIRST)
+        if said := closing.get(offset):
+            text = f"Outcome: {_indented(said.text)}"
+            rank = USUAL if age else FIRST
+            yield Keepsake(TURNS, text, 10.0 if not age else worth, number + 0.5, rank=rank)
+
+
+def _asked(turn: Turn) -> str:
+    asked = line(turn.asked.replace(CUT, " […] "), LONGEST_ASKED)
+    return f"{asked} (to: {line(turn.reply_to, LONGEST_REPLY)})" if turn.reply_to else asked
+
+
+def _indented(text: str) -> str:
+    """As it was said, with no line that could be taken for one of ours."""
+    rows = [row.rstrip() for row in visible(text).strip().splitlines()]
+    return "\n  ".join(row for row in rows if row)
+
+
+def _decided(source: Source) -> Iterator[Keepsake]:
+    for age, words in enumerate(reversed(decided(source))):
+        yield Keepsake("Decided", words, 6.0 / (1 + age / 6), -age)
+
+
+def _failures(source: Source) -> Iterator[Keepsake]:
+    record, one = source.record, source.segment
+    fixed = [each for each in about.within(resolved(record), one) if each.lines]
+    for age, each in enumerate(reversed(fixed)):
+        by = f", by edits in {', '.join(each.fix[-3:])}" if each.fix else ""
+        text = f"`{line(each.command, 80)}`: {line(each.lines[0], 120)}{by}"
         yield Keepsake("Resolved", text, 2.5 / (1 + age / 3), -age)
-    for age, one in enumerate(reversed([one for one in facts.failures if one.fixed is None])):
-        text = f"`{line(one.command, 80)}`: {line(' '.join(one.lines[:2]), LONGEST_LINE)}"
+    for age, each in enumerate(reversed(about.unresolved(record, one))):
+        text = f"`{line(each.command, 80)}`: {line(' '.join(each.lines[:2]), LONGEST_LINE)}"
         yield Keepsake("Not resolved", text, 2.5 / (1 + age / 2), -age)
-    known = list(facts.tasks.values())  # steps of a plan nobody ticks off, where there is a list
-    listed = [one for one in known if one.source in ("task", "todo")] or known
-    for number, task in enumerate(one for one in listed if one.is_open):
+
+
+def _left_to_do(source: Source) -> Iterator[Keepsake]:
+    for number, task in enumerate(about.left_to_do(source.record, source.segment)):
         yield Keepsake("Left to do", line(task.text, 120), 1.0 / (1 + number / 3), number)
 
 
-def _outcome(texts: list[str]) -> str:
-    """The last words, unless they only announce the next step: then the longest of the last few."""
-    announces = texts[-1].rstrip().endswith(":") or texts[-1].lower().startswith(_ANNOUNCING)
-    return max(texts, key=len) if announces and len(texts[-1]) < TELLING_CHARS else texts[-1]
+def _subagents(facts: Record) -> Iterator[Keepsake]:
+    for number, one in enumerate(facts.agents.values()):
+        answer = f" → {line(one.answer, 600)}" if one.answer else ""
+        text = f"{one.kind or 'agent'}: {line(one.asked, 160)}{answer}"
+        yield Keepsake("Subagents", text, 2.0, number)
+
+
+def _on_the_way(words: Sequence[Words], closing: set[int]) -> Iterator[Keepsake]:
+    """The longest first: they tell the most."""
+    for one in words:
+        text = line(one.text, LONGEST_WORDS)
+        if one.offset not in closing and len(text) >= LEAST_WORDS:
+            yield Keepsake("On the way", text, float(len(text)) ** 2, one.offset, rank=LAST)
+
+
+def _changes(source: Source) -> Iterator[Keepsake]:
+    """The lines that were added, where there is still room: the newest first."""
+    for age, one in enumerate(reversed(source.changes)):
+        before = set(map(str.strip, one.old.splitlines()))
+        added = [row.strip() for row in one.new.splitlines() if row.strip() not in before]
+        text = line(" ⏎ ".join(row for row in added if len(row) > 1), LONGEST_CHANGE)
+        if text:
+            text = f"{line(files.relative(source.record, one.path), 120)}: {text}"
+            yield Keepsake("Changed", text, 1e-3 / (1 + age), one.offset, rank=LAST)
 
 
 def _files(facts: Record) -> Iterator[Keepsake]:

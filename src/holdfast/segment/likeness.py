@@ -1,4 +1,4 @@
-"""How alike two runs of turns are: by the files they touch and the words they use."""
+"""How alike two runs of steps are: by the files they touch and the words they use."""
 
 from __future__ import annotations
 
@@ -6,19 +6,19 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from math import log, sqrt
 
-from holdfast.segment.turn import Turn
+from holdfast.segment.steps import Step
 
 LEAST_WORDS = 5
 SAME_FOLDER = 0.35  # what a file's folder counts beside the file itself
 
 
-def lexical(one: Sequence[Turn], other: Sequence[Turn]) -> float:
+def lexical(one: Sequence[Step], other: Sequence[Step]) -> float:
     """Cosine of their words, 0 to 1; -1 where either says too little to be compared."""
-    left, right = (_bag(turn.words for turn in side) for side in (one, other))
+    left, right = (_bag(step.words for step in side) for side in (one, other))
     return _cosine(left, right, least=LEAST_WORDS)
 
 
-def by_files(one: Sequence[Turn], other: Sequence[Turn]) -> float:
+def by_files(one: Sequence[Step], other: Sequence[Step]) -> float:
     """Cosine of their files and folders; -1 where either touches none."""
     return _cosine(_places(one), _places(other), least=1)
 
@@ -30,10 +30,10 @@ def _bag(tables: Iterable[Mapping[str, int]]) -> dict[str, float]:
     return {word: 1 + log(count) for word, count in counts.items()}
 
 
-def _places(turns: Sequence[Turn]) -> dict[str, float]:
+def _places(steps: Sequence[Step]) -> dict[str, float]:
     found: dict[str, float] = {}
-    for turn in turns:
-        for name, how in turn.files.items():
+    for step in steps:
+        for name, how in step.files.items():
             found[name] = found.get(name, 0.0) + how
             folder = name.rpartition("/")[0] + "/"
             found[folder] = found.get(folder, 0.0) + how * SAME_FOLDER

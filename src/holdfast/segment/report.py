@@ -25,10 +25,28 @@ class Report(msgspec.Struct):
     @property
     def line(self) -> str:
         """For the user. Writing a file frees nothing: it makes it safe to drop."""
+        gone = sum("/cold/" in one.storage_location for one in self.compressed)
+        older = self.archived - gone
         if not self.compressed:
-            return ""
+            return (
+                f"Archived {_counted(older)}; `holdfast segments --cold` lists them"
+                if older
+                else ""
+            )
         before = sum(one.original_tokens for one in self.compressed)
         after = sum(one.compressed_tokens for one in self.compressed)
-        count = f"{len(self.compressed)} segment{'s' if len(self.compressed) > 1 else ''}"
-        told = f"Compressed {count} ({before:,} tokens → {after:,} tokens), saved as warm"
+        told = f"Compressed {_counted(len(self.compressed))} ({before:,} tokens → {after:,} tokens)"
+        told += f", {_where(len(self.compressed) - gone, gone)}"
+        told += f"; {older} older archived" if older else ""
         return f"{told}; safe to drop: ~{self.safe_tokens:,} tokens" if self.safe_tokens else told
+
+
+def _where(warm: int, cold: int) -> str:
+    """Where they lie now: some may have gone on to the archive in the same look."""
+    if warm and cold:
+        return f"{warm} saved as warm, {cold} archived"
+    return "archived" if cold else "saved as warm"
+
+
+def _counted(number: int) -> str:
+    return f"{number} segment{'s' if number > 1 else ''}"

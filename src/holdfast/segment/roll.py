@@ -11,7 +11,20 @@ import time
 
 from holdfast.checkpoint import drafts, folders, lock
 from holdfast.checkpoint.folders import Place
-from holdfast.segment import compress, cut, disk, identity, queue, relevance, shelf, tiers, waiting
+from holdfast.record import Record, read_record
+from holdfast.redact import redact
+from holdfast.segment import (
+    about,
+    compress,
+    cut,
+    disk,
+    identity,
+    queue,
+    relevance,
+    shelf,
+    tiers,
+    waiting,
+)
 from holdfast.segment.cut import Cut
 from holdfast.segment.errors import NewerSegments, NotStored, ShelfBusy
 from holdfast.segment.formats import Compressed, Queue
@@ -31,14 +44,17 @@ def roll(
     transcript: str,
     *,
     session_id: str,
+    record: Record | None = None,
     project: str = "",
     used_ratio: float = 0.0,
     now_ms: int = 0,
     force: bool = False,
 ) -> Report:
-    """Look at one session; `force` looks now, however full the window is. Unreadable where there
-    is no transcript to read, NotStored where nothing can be written."""
+    """Look at one session; `record` is its record up to now, read anew where it is not given.
+    `force` looks now, however full the window is. Unreadable where there is no transcript to read,
+    NotStored where nothing can be written."""
     now_ms = now_ms or int(time.time() * 1000)
+    record = record or read_record(transcript)
     report = Report(session_id)
     with lock.held(_place(session_id), patience=0.5) as ours:
         if not ours:
@@ -46,10 +62,10 @@ def roll(
                 raise NotStored(why)
             report.why_not = "another process rolls this session"
             return report
-        known = cut_of(transcript, session_id)
+        known = cut_of(transcript, session_id, record)
         report.turn = known.turn
         try:
-            _look(known, transcript, project, used_ratio, now_ms, force, report)
+            _look(known, record, transcript, project, used_ratio, now_ms, force, report)
         except (NewerSegments, NotStored, ShelfBusy) as slip:
             report.slips.append(str(slip))
             report.exit_code = slip.exit_code
@@ -57,17 +73,18 @@ def roll(
     return report
 
 
-def cut_of(transcript: str, session_id: str) -> Cut:
+def cut_of(transcript: str, session_id: str, record: Record) -> Cut:
     """The session cut as far as it goes, reading only what is new."""
     path = f"{_place(session_id).path}/state.json"
     known = cut.load(places.read_small(path, MOST_STATE_BYTES))
     if known is None or known.session_id != session_id or not cut.goes_on(known, transcript):
         known = Cut(session_id=session_id)
-    return cut.read(known, transcript)
+    return cut.read(known, transcript, record)
 
 
 def _look(
     known: Cut,
+    record: Record,
     transcript: str,
     project: str,
     used_ratio: float,
@@ -85,10 +102,10 @@ def _look(
         _settle_tiers(known, mine)
         _forget_strangers(known, mine, transcript)
         if force or used_ratio >= limits.queue_from:
-            _queue(known, mine, limits, now_ms)
+            _queue(known, record, mine, limits, now_ms)
         mine.last_check_turn = known.turn
         queue.save(known.session_id, mine)
-    _compress(known, mine, transcript, project, now_ms, report)
+    _compress(known, record, mine, transcript, project, now_ms, report)
     with disk.held():
         if used_ratio >= limits.archive_from:
             _archive(known, limits, now_ms, report)
@@ -117,28 +134,35 @@ def _forget_strangers(known: Cut, mine: Queue, transcript: str) -> None:
             log.add("INFO", "segments", f"{one.segment_id} is not in the transcript any more")
 
 
-def _queue(known: Cut, mine: Queue, limits: Limits, now_ms: int) -> None:
+def _queue(known: Cut, record: Record, mine: Queue, limits: Limits, now_ms: int) -> None:
     queued = {one.segment_id for one in mine.pending}
-    for one in tiers.cold(known, limits):
+    for one in tiers.cold(known, record, limits):
         if one.segment_id not in queued:
-            mine.pending.append(waiting.pending(known, one, now_ms))
+            topic = redact(about.topic(record, one))
+            mine.pending.append(waiting.pending(known, one, topic, now_ms))
 
 
 def _compress(
-    known: Cut, mine: Queue, transcript: str, project: str, now_ms: int, report: Report
+    known: Cut,
+    record: Record,
+    mine: Queue,
+    transcript: str,
+    project: str,
+    now_ms: int,
+    report: Report,
 ) -> None:
     """Reading is done without the lock: others may write meanwhile."""
     segments = {one.segment_id: one for one in known.segments}
+    window_from = known.turn - record.since_summary if record.compactions else 0
     for row in mine.pending[:MOST_AT_ONCE]:
         one = segments.get(row.segment_id) or waiting.segment(row)
         try:
-            facts = compress.facts_of(one, transcript, known.reading.roots)
+            source = compress.source_of(one, record, transcript)
         except Unreadable as slip:
             report.slips.append(f"{one.segment_id} stays pending: {slip}")
             continue
         made = compress.compress(
-            one,
-            facts,
+            source,
             session_id=known.session_id,
             project=project,
             transcript=os.fspath(transcript),
@@ -146,7 +170,7 @@ def _compress(
         )
         _shelve(known, made, now_ms, report)
         one.tier = WARM
-        if one.start_turn >= known.window_from:
+        if one.start_turn > window_from:
             report.safe_tokens += max(0, made.original_tokens - made.compressed_tokens)
     report.still_pending = len(queue.load(known.session_id).pending)
 
@@ -167,7 +191,7 @@ def _archive(known: Cut, limits: Limits, now_ms: int, report: Report) -> None:
     mine = queue.load(known.session_id)
     for one in tiers.old(shelf.ours(WARM, known.session_id), known.turn, limits):
         location = shelf.demote(one, now_ms)
-        for row in mine.compressed:
+        for row in (*mine.compressed, *report.compressed):
             if row.segment_id == one.segment_id:
                 row.storage_location = location
         if one.segment_id in segments:

@@ -1,7 +1,7 @@
-"""A segment as it was cut: which turns and files, when it was last spoken of, whether it is done.
+"""A segment as it was cut: which steps and files, and when it was last spoken of.
 
-Nothing of what was said is kept in it but its topic and a few words it is known by; the rest is in
-the transcript, between two bytes.
+Nothing of what was said is kept in it but a few words it is known by. What was asked and whether it
+is done tells the session's record, see `about`; the rest is in the transcript, between two bytes.
 """
 
 from __future__ import annotations
@@ -13,20 +13,16 @@ from math import log
 import msgspec
 
 from holdfast.segment.formats import CHARS_PER_TOKEN
-from holdfast.segment.plain import is_pasted
-from holdfast.segment.turn import EDITED, READ, Turn
+from holdfast.segment.steps import EDITED, READ, Step
 from holdfast.segment.words import is_name
 
 HOT, WARM, COLD = "hot", "warm", "cold"
-LONGEST_TOPIC, SHORT_TOPIC = 100, 40
 MOST_FILES = 30
 MOST_WORDS = 10
-AT_ITS_END = 3  # turns in which tests passed or a commit was made
-_ASKS = frozenset({"request", "question"})
 
 
 class Segment(msgspec.Struct):
-    start_turn: int
+    start_turn: int  # steps: the files of this format call them turns
     end_turn: int
     start_byte: int
     end_byte: int
@@ -35,15 +31,11 @@ class Segment(msgspec.Struct):
     last_uuid: str = ""
     started_at: str = ""
     ended_at: str = ""
-    topic: str = ""
-    part_of: str = ""  # the request it belongs to, where that was made before it
     files: list[str] = []  # its own: those it changed, else those it read
     words: list[str] = []  # that tell it from the others
     tokens: int = 0  # characters / 3.5 of prompts, answers, tool inputs and results
     message_count: int = 0
     last_mention: int = 0
-    completed: str = ""  # how it is known: tasks, passed, answered
-    stopped: bool = False
     tier: str = HOT
 
     @property
@@ -51,92 +43,48 @@ class Segment(msgspec.Struct):
         return self.end_turn - self.start_turn + 1
 
 
-def segment_of(
-    turns: Sequence[Turn],
-    after: Sequence[Turn],
-    seen: Mapping[str, int],
-    request: str = "",
-) -> Segment:
-    """Those turns as one segment; `after` are the turns read since, `seen` in how many segments
-    each word stood before, `request` what was being worked on when it began."""
-    first, last = turns[0], turns[-1]
+def segment_of(steps: Sequence[Step], after: Sequence[Step], seen: Mapping[str, int]) -> Segment:
+    """Those steps as one segment; `after` are the steps read since, `seen` in how many segments
+    each word stood before."""
+    first, last = steps[0], steps[-1]
     found = Segment(
         start_turn=first.number,
         end_turn=last.number,
         start_byte=first.start,
-        end_byte=last.end,
+        end_byte=after[0].start,
         first_uuid=first.first_uuid,
         last_uuid=last.last_uuid,
         started_at=first.at,
         ended_at=last.at,
-        files=_files(turns),
-        words=_distinctive(turns, seen),
-        tokens=int(sum(turn.chars for turn in turns) / CHARS_PER_TOKEN),
-        message_count=sum(turn.messages for turn in turns),
-        part_of="" if first.asked else _first_words(request),
+        files=_files(steps),
+        words=_distinctive(steps, seen),
+        tokens=int(sum(step.chars for step in steps) / CHARS_PER_TOKEN),
+        message_count=sum(step.messages for step in steps),
         last_mention=last.number,
-        completed=_completed(turns, after),
-        stopped=last.stopped,
     )
-    found.topic = topic(turns, found.files, found.words)
-    for turn in after:
-        mention(found, turn)
+    for step in after:
+        mention(found, step)
     return found
 
 
-def topic(turns: Sequence[Turn], files: Sequence[str], words: Sequence[str]) -> str:
-    """The request it begins with, in its first words; else its task; else its files and words."""
-    early = turns[: max(1, len(turns) // 3)]
-    asked = [turn.asked for turn in early if turn.kind == "request"] or [turns[0].asked]
-    asked = [text for text in asked if not is_pasted(text)] or [""]
-    best = max(asked, key=lambda text: min(len(text), LONGEST_TOPIC))
-    names = ", ".join(name.rpartition("/")[2] for name in files[:2])
-    if best:
-        more = f" ({names})" if names and len(best) < SHORT_TOPIC else ""
-        return _first_words(best) + more
-    if doing := next((turn.doing for turn in turns[: len(turns) // 2] if turn.doing), ""):
-        return _first_words(doing)
-    return _first_words(": ".join(filter(None, (names, ", ".join(words[:4])))))
-
-
-def mention(one: Segment, turn: Turn) -> bool:
-    """A later turn that touches one of its files, or names two of the words it is known by."""
-    if turn.number <= one.end_turn:
+def mention(one: Segment, step: Step) -> bool:
+    """A later step that touches one of its files, or names two of the words it is known by."""
+    if step.number <= one.end_turn:
         return False
-    touched = any(turn.files.get(name, 0) >= READ for name in one.files)
+    touched = any(step.files.get(name, 0) >= READ for name in one.files)
     if not touched:
-        named = [word for word in one.words if word in turn.words]
-        if len(named) < 2 or not (any(map(is_name, named)) or len(named) > 2 or turn.asked):
+        named = [word for word in one.words if word in step.words]
+        if len(named) < 2 or not (any(map(is_name, named)) or len(named) > 2 or step.is_prompted):
             return False
-    one.last_mention = max(one.last_mention, turn.number)
+    one.last_mention = max(one.last_mention, step.number)
     return True
 
 
-def moves_on(before: Turn, turn: Turn) -> bool:
-    """The user asks anew once the model had come to rest: what was asked before is done."""
-    return turn.kind in _ASKS and before.rests and not before.stopped
-
-
-def _completed(turns: Sequence[Turn], after: Sequence[Turn]) -> str:
-    told = [turn for turn in turns if turn.began or turn.finished]
-    if told and told[-1].finished:
-        return "tasks"
-    end = [turn for turn in turns[-AT_ITS_END:] if turn.passed or turn.failed]
-    if end and end[-1].passed and not end[-1].failed:
-        return "passed"
-    if turns[-1].stopped:
-        return ""
-    both = (turns[-1], *after)
-    if any(moves_on(one, then) for one, then in zip(both, after, strict=False)):
-        return "answered"
-    return ""
-
-
-def _files(turns: Sequence[Turn]) -> list[str]:
+def _files(steps: Sequence[Step]) -> list[str]:
     how: dict[str, int] = {}
     counts: Counter[str] = Counter()
-    for turn in turns:
-        for name, degree in turn.files.items():
+    for step in steps:
+        for name, degree in step.files.items():
             how[name] = max(degree, how.get(name, 0))
             counts[name] += degree
     own = EDITED if any(degree == EDITED for degree in how.values()) else READ
@@ -144,11 +92,11 @@ def _files(turns: Sequence[Turn]) -> list[str]:
     return sorted(found, key=lambda name: (-counts[name], name))[:MOST_FILES]
 
 
-def _distinctive(turns: Sequence[Turn], seen: Mapping[str, int]) -> list[str]:
+def _distinctive(steps: Sequence[Step], seen: Mapping[str, int]) -> list[str]:
     """Used often here and seldom before; a word said once tells nothing."""
     counts: Counter[str] = Counter()
-    for turn in turns:
-        counts.update(turn.words)
+    for step in steps:
+        counts.update(step.words)
     known = max(seen.values(), default=0) + 2
     worth = {
         word: count * log(known / (1 + seen.get(word, 0)))
@@ -157,9 +105,3 @@ def _distinctive(turns: Sequence[Turn], seen: Mapping[str, int]) -> list[str]:
     }
     ranked = sorted(worth, key=lambda word: (-worth[word], word))
     return [word for word in ranked if worth[word] > 0][:MOST_WORDS]
-
-
-def _first_words(text: str) -> str:
-    words = " ".join(mark for mark in text.split() if mark.isprintable())
-    cut = words[:LONGEST_TOPIC]
-    return words if len(words) <= LONGEST_TOPIC else cut.rpartition(" ")[0].rstrip(" ,;:") + " …"

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from holdfast.segment import relevance
+from holdfast.record import Record
+from holdfast.segment import about, relevance
 from holdfast.segment.cut import Cut
 from holdfast.segment.formats import Compressed
 from holdfast.segment.segment import HOT, Segment
@@ -42,18 +43,18 @@ def is_due(turn: int, last_turn: int, every: int) -> bool:
     return turn - last_turn >= every or turn < last_turn
 
 
-def is_cold(cut: Cut, one: Segment, limits: Limits) -> bool:
+def is_cold(cut: Cut, one: Segment, record: Record, limits: Limits) -> bool:
     """Not spoken of for long, its task done, and long enough to be worth it."""
     return (
         one.tier == HOT
-        and bool(one.completed)
         and one.message_count >= limits.cold_messages
         and cut.since_mention(one) >= limits.cold_turns
+        and about.is_done(record, one)
     )
 
 
-def cold(cut: Cut, limits: Limits) -> list[Segment]:
-    return [one for one in cut.segments if is_cold(cut, one, limits)]
+def cold(cut: Cut, record: Record, limits: Limits) -> list[Segment]:
+    return [one for one in cut.segments if is_cold(cut, one, record, limits)]
 
 
 def old(warm: Sequence[Compressed], turn: int, limits: Limits) -> list[Compressed]:

@@ -8,10 +8,10 @@ from holdfast.segment.formats import Pending
 from holdfast.segment.segment import Segment
 
 
-def pending(known: Cut, one: Segment, now_ms: int) -> Pending:
+def pending(known: Cut, one: Segment, topic: str, now_ms: int) -> Pending:
     return Pending(
         segment_id=one.segment_id,
-        topic=one.topic,
+        topic=topic,
         start_turn=one.start_turn,
         end_turn=one.end_turn,
         message_count=one.message_count,
@@ -31,8 +31,6 @@ def segment(waiting: Pending) -> Segment:
         end_turn=waiting.end_turn,
         start_byte=waiting.start_byte,
         end_byte=waiting.end_byte,
-        topic=waiting.topic,
         message_count=waiting.message_count,
-        completed="queued",
         tokens=int((waiting.end_byte - waiting.start_byte) / 3.5),
     )
