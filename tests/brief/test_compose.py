@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.compose import compose
+from holdfast.brief.item import Archived
+from holdfast.brief.steer import steer
 from tests.checkpoint.sessions import Session
 
 REQUEST = "Please make the importer read files with a byte order mark, and test it."
@@ -148,3 +150,33 @@ def test_of_a_trace_the_error_is_told_and_not_that_there_is_one(tmp_path: Path) 
     assert (
         "- `python3 a.py` (since turn 1)\n    StopIteration\n" in text and "Traceback" not in text
     )
+
+
+@pytest.mark.requirement("B13")
+def test_all_that_runs_in_the_background_is_always_told(tmp_path: Path) -> None:
+    """Whatever else competes for room, and however many there are."""
+    session = Session().user(REQUEST)
+    for number in range(24):
+        asked = f"Look into part {number} of the importer, {'with great care ' * 20}"
+        said = f"Async agent launched successfully.\nagentId: agent{number:02} (internal)"
+        session.calls("Task", said, subagent_type="Explore", prompt=asked, description=asked)
+    for number in range(200):
+        session.edits(f"/work/project/src/part_{number}.py", "a", f"def name_{number}(): ...")
+    text = text_of(session, tmp_path)
+    assert all(f"agent{number:02}, running since turn 1" in text for number in range(24))
+
+
+@pytest.mark.requirement("R5", "B2")
+def test_every_segment_that_may_be_dropped_is_named_as_recallable(tmp_path: Path) -> None:
+    session = Session().user(REQUEST)
+    for number in range(200):
+        session.edits(f"/work/project/src/part_{number}.py", "a", f"def name_{number}(): ...")
+    archived: list[Archived] = [
+        (f"s_seg_{number:02}", f"Write part {number} of the importer.", []) for number in range(11)
+    ]
+    record = session.record(tmp_path)
+    dropped = [name for name, topic, _ in archived if topic in steer(record, archived=archived)]
+    assert len(dropped) == 8
+    text = compose(record, archived=archived).text
+    assert all(name in text for name in dropped)
+    assert "3 older: the tool `recall` finds them" in text

@@ -4,14 +4,13 @@ from collections.abc import Iterator, Sequence
 
 from holdfast.brief.complement import Held
 from holdfast.brief.fence import clean, code, flat
-from holdfast.brief.item import Archived, Claim, Item
+from holdfast.brief.item import MOST_ARCHIVED, Archived, Claim, Item
 from holdfast.brief.quotes import PER_LINE
 from holdfast.brief.size import units
 from holdfast.record import open_items
 from holdfast.record.model import Call, Record
 
 FRESH_OPS = 3
-MOST_SHELVED = 4
 PLANNING = "plan mode is on: read and plan only, change no file until the user approves the plan"
 
 
@@ -71,8 +70,11 @@ def remarks(record: Record, held: Held, most_chars: int) -> Iterator[Item]:
 
 
 def shelved(archived: Sequence[Archived]) -> Iterator[Item]:
-    """Segments that can be recalled, in a line each, newest first. They are always told: the
-    summariser was allowed to drop them."""
-    for age, (name, topic, _) in enumerate(reversed(archived[-MOST_SHELVED:])):
-        text = f"{flat(topic, 60)}: {clean(name)}"
-        yield Item("archived", text, 0.004, "compressed, on the shelf", pinned=True, order=age)
+    """Segments that can be recalled, in a line each, newest first: all that the summariser was told
+    it may drop."""
+    for age, (name, topic, _) in enumerate(reversed(archived[-MOST_ARCHIVED:])):
+        text = f"{flat(topic, 90)}: {clean(name)}"
+        yield Item("archived", text, 0.004 / (1 + age), "compressed, saved", pinned=True, order=age)
+    if len(archived) > MOST_ARCHIVED:
+        text = f"{len(archived) - MOST_ARCHIVED} older: the tool `recall` finds them"
+        yield Item("archived", text, 0.002, "compressed, saved", pinned=True, order=1e3)

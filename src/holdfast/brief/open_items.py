@@ -15,6 +15,7 @@ MOST_STEPS = 40
 LONGEST_FAILING = 160
 MOST_REFERENCES = 24
 MOST_ENDED = 8
+RUNNING_CHARS, LEAST_ASKED = 1600, 40  # of what all that runs was asked, and of each
 
 
 def since(record: Record, place: Place) -> str:
@@ -88,10 +89,11 @@ def fixed(record: Record) -> Iterator[Item]:
 def agents(record: Record) -> Iterator[Item]:
     """What runs in the background, always; then what others have returned, newest first."""
     running = still.running(record)
+    most = max(LEAST_ASKED, min(160, RUNNING_CHARS // max(1, len(running))))
     for age, (name, one) in enumerate(running):
         text = f"{one.kind or 'agent'} {clean(name)}, running {since(record, one.place)}: "
-        text += flat(one.asked, 160)
-        yield Item("agents", text, 0.06 / (1 + age / 4), STILL_RUNNING, one.place, order=age)
+        text += flat(one.asked, most)
+        yield Item("agents", text, 0.06, STILL_RUNNING, one.place, pinned=True, order=age)
     ended = [one for one in record.agents.values() if one.status != "running"]
     for age, one in enumerate(reversed(ended[-MOST_ENDED:])):
         text = f"{one.kind or 'agent'}, {one.status}: {flat(one.asked, 100)}"

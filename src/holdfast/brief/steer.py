@@ -7,19 +7,15 @@ The user's words are never among what may be dropped. They come first, the newes
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
 
 from holdfast.brief import fence
 from holdfast.brief.fence import code, flat
-from holdfast.brief.in_progress import MOST_SHELVED
+from holdfast.brief.item import MOST_ARCHIVED, Archived
 from holdfast.brief.quotes import quotes
 from holdfast.brief.size import units
 from holdfast.record import open_items
 from holdfast.record.model import Record
 from holdfast.redact import redact
-
-if TYPE_CHECKING:
-    from holdfast.brief.item import Archived  # a compaction waits for whatever is loaded here
 
 MOST_UNITS = 2000
 SHOWN_UNITS = 600  # the screen of `/compact` shows them, and the next request holds them again
@@ -81,7 +77,7 @@ def _droppable(archived: Sequence[Archived]) -> list[str]:
         return []
     told = [
         f"- {flat(topic, 90)}" + (f" ({flat(', '.join(files), 60)})" if files else "")
-        for _, topic, files in reversed(archived[-MOST_SHELVED:])
+        for _, topic, files in reversed(archived[-MOST_ARCHIVED:])
     ]
     heading = "Archived and recallable; may be dropped, but for the user's own words:"
     return [heading, *told]
