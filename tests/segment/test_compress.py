@@ -75,6 +75,41 @@ def test_tool_noise_is_dropped_and_four_fifths_of_the_tokens(tmp_path: Path) -> 
     assert one.compression_ratio >= 5
 
 
+@pytest.mark.requirement("R3")
+def test_the_outcome_is_whole_and_the_rest_of_the_room_is_used(tmp_path: Path) -> None:
+    """A long report keeps its last line; other words and changes come in where there is room."""
+    rows = [f"- point {number} of the report on the reader" for number in range(60)]
+    session = Session().user(TABLE)
+    for number in range(30):
+        session.says(f"Heading {number} has a mark of its own, which the old reader passed over.")
+        session.edits("/work/project/src/table/reader.py", "old", f"skip_mark({number})  # {NOISE}")
+    session.says("\n".join(["The reader skips every mark.", *rows]))
+    one = _compressed(works_on(session, MAIL, 12), tmp_path)
+    assert rows[-1] in one.compressed_content
+    assert "Heading 7 has a mark of its own" in one.compressed_content
+    assert "skip_mark(29)" in one.compressed_content
+    assert 0.1 <= one.compressed_tokens / one.original_tokens <= 0.2
+
+
+@pytest.mark.requirement("R3")
+def test_a_completed_segment_holds_nothing_that_is_not_resolved(tmp_path: Path) -> None:
+    """What failed in it and was fixed later is told as resolved."""
+    session = Session().user(TABLE)
+    for _ in range(4):
+        session.calls("Read", NOISE, file_path="/work/project/src/table/reader.py")
+    session.runs("pytest -q tests/test_reader.py", "E  KeyError: 'bom'", fails=True)
+    session.says("The reader is written; its test still fails.")
+    works_on(session, MAIL, 12)
+    open_one = _compressed(session, tmp_path)
+    assert "\nNot resolved: `pytest -q tests/test_reader.py`" in open_one.compressed_content
+    assert not open_one.metadata.task_completed
+    session.runs("pytest -q tests/test_reader.py", "3 passed").works(9)
+    done = _compressed(session, tmp_path)
+    assert "Not resolved" not in done.compressed_content
+    assert "\nResolved: `pytest -q tests/test_reader.py`" in done.compressed_content
+    assert done.metadata.task_completed
+
+
 @pytest.mark.requirement("R3", "M6")
 def test_it_leads_back_to_its_lines_of_the_transcript(tmp_path: Path) -> None:
     one = _compressed(_session(), tmp_path)

@@ -59,7 +59,7 @@ def test_it_looks_every_ten_turns_unless_forced(tmp_path: Path) -> None:
     assert _rolled(session.written(tmp_path)).looked
     again = _rolled(session.works(9).written(tmp_path))
     assert not again.looked
-    assert "looked at turn" in again.why_not
+    assert "looked at step" in again.why_not
     assert _rolled(session.written(tmp_path), 0.0, force=True).looked
     assert _rolled(session.works(10).written(tmp_path)).looked
 
@@ -102,6 +102,16 @@ def test_above_eighty_percent_what_is_old_goes_to_the_archive(tmp_path: Path) ->
     [moved] = [one for one in queue.load("s-1").compressed if one.topic == TABLE]
     assert Path(moved.storage_location).is_file()
     assert _rolled(session.works(10).written(tmp_path), FULL).archived == 0
+
+
+@pytest.mark.requirement("R2", "R3")
+def test_the_user_is_told_where_they_lie_now(tmp_path: Path) -> None:
+    """What is compressed and archived in one look is archived, not warm."""
+    session = a_session(TABLE, MAIL, COLOUR, steps=16).works(12)
+    report = _rolled(session.written(tmp_path), FULLER)
+    assert ", 1 saved as warm, 1 archived; safe to drop" in report.line
+    later = _rolled(session.works(40).written(tmp_path), FULLER)
+    assert later.line == "Archived 1 segment; `holdfast segments --cold` lists them"
 
 
 @pytest.mark.requirement("R2")

@@ -124,8 +124,8 @@ def test_a_models_words_are_shown_and_ours_stay_behind_them() -> None:
     assert "\x1b" not in one.compressed_content
     assert token not in one.compressed_content
     assert one.metadata.own_content == "Asked: read tables with a byte order mark."
-    assert one.key_decisions == ["drop it", "decode as utf-8-sig"]
-    assert one.key_files == ["src/new.py", "src/table.py"]
+    assert one.key_decisions == ["drop it"]
+    assert one.key_files == ["src/new.py"]
     assert one.metadata.written_by == "model"
     again = shelf.save("s1_seg_1_0", "Better words.", [], [], NOW_MS)
     assert again.metadata.own_content == "Asked: read tables with a byte order mark."

@@ -48,7 +48,7 @@ def test_roll_now_compresses_and_says_so_once(transcript: str) -> None:
     said = _ok("roll", "--now", "--transcript", transcript)
     assert said.startswith("Compressed 2 segments (")
     assert "nothing is cold" in _ok("roll", "--now", "--transcript", transcript)
-    assert "not looked: looked at turn" in _ok("roll", "--transcript", transcript)
+    assert "not looked: looked at step" in _ok("roll", "--transcript", transcript)
 
 
 @pytest.mark.requirement("R8")
@@ -133,6 +133,24 @@ def test_better_words_are_saved_from_stdin() -> None:
     [told] = _json("segments", "save", given=json.dumps([given]))
     assert told["compressed_content"] == "The reader skips the mark."
     assert told["metadata"]["own_content"].startswith("Asked:")
+
+
+@pytest.mark.requirement("R3")
+def test_what_a_model_saved_is_what_show_and_expand_show() -> None:
+    kept(a_segment())
+    given = {
+        "segment_id": "s1_seg_1_0",
+        "compressed_content": "The reader skips the mark.",
+        "key_decisions": ["strip it by hand, as old sheets are not UTF-8"],
+        "key_files": ["src/strip.py"],
+    }
+    _ok("segments", "save", json.dumps(given))
+    for words in ("segments show s1", "segments show s1 --load", "expand s1"):
+        told = _ok(*words.split())
+        assert "The reader skips the mark." in told
+        assert "Decided: strip it by hand, as old sheets are not UTF-8" in told
+        assert "Files: src/strip.py" in told
+        assert "utf-8-sig" not in told
 
 
 @pytest.mark.requirement("R3")

@@ -65,5 +65,5 @@ def lines(report: Report) -> list[str]:
         told.append(f"{report.pruned} pruned to their summary")
     if not told:
         nothing = "nothing is cold" if report.looked else f"not looked: {report.why_not}"
-        told = [f"{nothing} (turn {report.turn})"]
+        told = [f"{nothing} (step {report.turn})"]
     return told

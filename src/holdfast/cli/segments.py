@@ -73,14 +73,14 @@ def show(segment_id: str, as_text: bool, as_json: bool) -> None:
         click.echo(json.dumps(formats.plain(one)))
     elif as_text:
         click.echo(
-            fence.opening(f"segment {one.segment_id}, turns {one.start_turn}-{one.end_turn}")
+            fence.opening(f"segment {one.segment_id}, steps {one.start_turn}-{one.end_turn}")
         )
-        click.echo(fence.line(redact(one.compressed_content)))
+        click.echo(fence.line(redact(formats.shown(one))))
         click.echo(fence.closing())
     else:
         for label, text in _rows(one):
             click.echo(f"{label:<11} {_said(text)}")
-        for row in one.compressed_content.splitlines():
+        for row in formats.shown(one).splitlines():
             click.echo(_said(row))
 
 
@@ -133,7 +133,7 @@ def clear(segment_ids: tuple[str, ...], session: str, yes: bool) -> None:
 
 def line(one: Compressed) -> str:
     size = f"{one.original_tokens:,} → {one.compressed_tokens:,} tokens"
-    when = f"turns {one.start_turn}-{one.end_turn}"
+    when = f"steps {one.start_turn}-{one.end_turn}"
     said = f"{shown(one.segment_id)}  {_said(one.topic)} ({when}, {size}"
     return f"{said}, relevance {one.relevance_score:.2f}, read {one.access_count}x)"
 
@@ -148,7 +148,7 @@ def _rows(one: Compressed) -> list[tuple[str, str]]:
     return [
         ("segment", f"{one.segment_id}, {shelf.tier(one.segment_id) or 'of another tool'}"),
         ("topic", one.topic),
-        ("session", f"{one.session_id}, turns {one.start_turn} to {one.end_turn}"),
+        ("session", f"{one.session_id}, steps {one.start_turn} to {one.end_turn}"),
         ("tokens", f"{one.original_tokens:,} → {one.compressed_tokens:,}"),
         ("written by", f"{meta.written_by}, {one.compressed_at}"),
         ("relevance", f"{one.relevance_score:.2f}, read {one.access_count} times"),

@@ -10,6 +10,7 @@ from holdfast.archive import piece
 from holdfast.archive import shelf as outputs
 from holdfast.brief import fence
 from holdfast.memory.expand import beginning, expand, only
+from holdfast.segment import formats
 from holdfast.segment import shelf as segments
 
 USUAL_CHARS = 5_000
@@ -61,7 +62,7 @@ def _text(word: str, now_ms: int, project: str) -> _Text:
     segment = segments.find(word)
     if segment is not None:
         segments.note_access(word, now_ms)
-        return _Text(word, "segment", segment.compressed_content)
+        return _Text(word, "segment", formats.shown(segment))
     if (meant := _meant(word, project)) != word:
         return _text(meant, now_ms, project)
     item = expand(word, project=project, most_chars=MOST_SEARCHED)

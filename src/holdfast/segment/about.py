@@ -18,9 +18,9 @@ from holdfast.segment.plain import line
 from holdfast.segment.segment import Segment
 from holdfast.segment.steps import goes_on
 
-LONGEST_TOPIC = 140
+LONGEST_TOPIC = 110  # it stands whole wherever it is shown
 LEAST_TOPIC = 24  # "ok great." names nothing: the sentence behind it goes with it
-LONGEST_PART = 60
+LONGEST_PART = 40
 _PAUSES = (", ", "; ", ": ", " - ", " \u2013 ", " — ", " (")
 Placed = TypeVar("Placed", Turn, Failure, Task, Decision)
 

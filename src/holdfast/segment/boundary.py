@@ -1,8 +1,8 @@
 """Where one topic ends and the next begins: judged from the steps on both sides of a gap.
 
 A turn of the user's begins a segment, unless its words answer the model or are very short, or it
-goes on with the same files and words. Within one long turn the work moves on where files and words change
-together (TextTiling, on what was said, touched and run). A compaction is no boundary.
+goes on with the same files and words. Within one long turn the work moves on where files and words
+change together (TextTiling, on what was said, touched and run). A compaction is no boundary.
 """
 
 from __future__ import annotations

@@ -154,6 +154,17 @@ def ratio(original: int, now: int) -> float:
     return round(original / now, 1) if now else 0.0
 
 
+def shown(one: Compressed) -> str:
+    """The words for it, whoever wrote them, and the decisions and files they do not name."""
+    text = one.compressed_content
+    decisions = [words for words in one.key_decisions if words not in text]
+    files = [name for name in one.key_files if name.rpartition("/")[2] not in text]
+    parts = [text]
+    parts += ["Decided: " + "\n- ".join(decisions)] if decisions else []
+    parts += [f"Files: {', '.join(files)}"] if files else []
+    return "\n".join(filter(None, parts))
+
+
 def plain(value: object) -> Any:
     """As JSON holds it, for whoever prints it."""
     return msgspec.to_builtins(value)

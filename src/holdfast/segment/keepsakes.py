@@ -42,8 +42,8 @@ CHANGED = "*"  # behind a file
 MOST_NAMES = 60  # a wall of them helps nobody
 LONGEST_ASKED, LONGEST_REPLY, LONGEST_LINE = 800, 240, 200
 LONGEST_COMMAND = 160
-LONGEST_CHANGE = 400
-LONGEST_WORDS, LEAST_WORDS = 1200, 60  # of the model on the way: shorter ones only announce
+LONGEST_CHANGE = 800
+LONGEST_WORDS, LEAST_WORDS = 2400, 60  # of the model on the way: shorter ones only announce
 FIRST, USUAL, LAST = 0, 1, 2
 
 

@@ -9,19 +9,17 @@ from json import loads
 
 from holdfast.wire import places
 
-MOST = 8
-LONGEST_TOPIC = 90
+LONGEST_TOPIC = 160
 MOST_BYTES = 1 << 20
 
 
 def archived(session_id: str) -> list[tuple[str, str, list[str]]]:
-    """Id, topic and main files of the newest few, newest last; nothing for a queue that cannot be
-    read."""
+    """Id, topic and main files of each, newest last; nothing for a queue that cannot be read."""
     path = f"{places.home()}/segments/queue/{places.plain(session_id)}_pending.json"
     data = places.read_small(path, MOST_BYTES)
     try:
         value = loads(data or b"{}")
-        rows = value["compressed"][-MOST:] if value.get("version") == 1 else []
+        rows = value["compressed"] if value.get("version") == 1 else []
         return [_named(row) for row in rows if row["topic"]]
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
         return []

@@ -96,7 +96,7 @@ def _look(
     with disk.held():
         mine = queue.load(known.session_id)
         if not force and not tiers.is_due(known.turn, mine.last_check_turn, limits.check_turns):
-            report.why_not = f"looked at turn {mine.last_check_turn}, it is turn {known.turn}"
+            report.why_not = f"looked at step {mine.last_check_turn}, it is step {known.turn}"
             return
         report.looked = True
         _settle_tiers(known, mine)

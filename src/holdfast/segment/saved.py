@@ -19,7 +19,7 @@ def most_tokens(original_tokens: int) -> int:
 
 
 def take(one: Compressed, text: str, decisions: list[str], files: list[str], now_ms: int) -> None:
-    """Put these words in place of ours; what they leave out of ours stays searchable."""
+    """Put these in place of ours; a list that is empty leaves ours, and our text stays behind."""
     words = redact(visible(text)).strip()
     if not words:
         raise NotASave("there are no words to save")
@@ -33,12 +33,12 @@ def take(one: Compressed, text: str, decisions: list[str], files: list[str], now
     one.compressed_content = words
     one.compressed_tokens = formats.tokens(words)
     one.compression_ratio = formats.ratio(one.original_tokens, one.compressed_tokens)
-    one.key_decisions = _both(decisions, one.key_decisions)
-    one.key_files = _both(files, one.key_files)
+    one.key_decisions = _listed(decisions) or one.key_decisions
+    one.key_files = _listed(files) or one.key_files
     one.compressed_at = relevance.stamp(now_ms)
     one.relevance_score = relevance.score(one, now_ms)
 
 
-def _both(theirs: list[str], ours: list[str]) -> list[str]:
+def _listed(theirs: list[str]) -> list[str]:
     told = [redact(line(text, LONGEST_LISTED)) for text in theirs[:MOST_LISTED]]
-    return list(dict.fromkeys(text for text in (*told, *ours) if text))[:MOST_LISTED]
+    return list(dict.fromkeys(filter(None, told)))
