@@ -7,20 +7,22 @@ segment takes those that lie between its two bytes.
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TypeVar
 
 from holdfast.record import open_items
 from holdfast.record.failures import is_one_off
 from holdfast.record.model import Decision, Failure, Place, Record, Task, Turn
-from holdfast.record.sentences import sentences
+from holdfast.record.sentences import split
 from holdfast.segment.plain import line
 from holdfast.segment.segment import Segment
 from holdfast.segment.steps import goes_on
 
-LONGEST_TOPIC = 110  # it stands whole wherever it is shown
+LONGEST_TOPIC = 140  # it stands whole wherever it is shown
 LEAST_TOPIC = 24  # "ok great." names nothing: the sentence behind it goes with it
 LONGEST_PART = 40
+MOST_LINES, LEAST_LETTERS = 20, 3
+_SIGNS = " \t#*->•│|⎿"
 _PAUSES = (", ", "; ", ": ", " - ", " \u2013 ", " — ", " (")
 Placed = TypeVar("Placed", Turn, Failure, Task, Decision)
 
@@ -64,16 +66,27 @@ def part_of(record: Record, one: Segment) -> str:
 
 
 def name_of(asked: str) -> str:
-    """As many of its first sentences as fit, whole; of one that is too long, whole clauses."""
-    told = [line(one, 4 * LONGEST_TOPIC) for one in sentences(asked)] or [line(asked, 400)]
-    name = told[0]
-    for sentence in told[1:]:
-        if len(name) >= LEAST_TOPIC or len(name) + len(sentence) >= LONGEST_TOPIC:
-            break
-        name = f"{name} {sentence}"
-    if len(name) < LEAST_TOPIC and len(told) > 1 and len(told[1]) > len(name):
-        name = told[1]
+    """As many of its first sentences as fit, whole; of one that is too long, whole clauses. Words
+    that only lead to the next line ("the following plan:") take that with them."""
+    told = [line(one, 4 * LONGEST_TOPIC) for one in _sentences(asked)] or [line(asked, 400)]
+    name, rest = told[0], told[1:]
+    while rest and _leads_on(name) and len(name) + len(rest[0]) < LONGEST_TOPIC:
+        name = f"{name} {rest.pop(0)}"
+    if rest and _leads_on(name):
+        name = f"{name} {rest[0]}"
     return name if len(name) <= LONGEST_TOPIC else _clauses(name)
+
+
+def _leads_on(name: str) -> bool:
+    return len(name) < LEAST_TOPIC or name.endswith(":")
+
+
+def _sentences(asked: str) -> Iterator[str]:
+    """Of lines with words in them, whatever stands before the words."""
+    for row in asked.splitlines()[:MOST_LINES]:
+        for sentence in split(row.strip(_SIGNS)):
+            if sum(map(str.isalnum, sentence)) >= LEAST_LETTERS:
+                yield sentence
 
 
 def _clauses(sentence: str) -> str:

@@ -2,19 +2,6 @@
 
 from __future__ import annotations
 
-_OPENS_WORDS = "'\"`(/@#-*[<“¿¡"
-
-
-def is_pasted(text: str) -> bool:
-    """What a terminal printed rather than what somebody asked: it begins with a sign or a shell's
-    prompt."""
-    head = text.lstrip()[:100].partition("\n")[0]
-    sign = head[:1]
-    if sign and not sign.isalnum() and sign not in _OPENS_WORDS:
-        return True
-    before, dollar, _ = head.partition("$ ")
-    return (bool(dollar) and ("@" in before or not before.strip())) or head.startswith("Traceback")
-
 
 def visible(text: str) -> str:
     """Without characters that are not seen, or act."""
