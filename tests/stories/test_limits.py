@@ -11,6 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
+from holdfast.memory.errors import NotFound
 from tests.builders import (
     a_boundary,
     a_microcompaction,
@@ -19,6 +20,7 @@ from tests.builders import (
     a_transcript,
     an_answer,
 )
+from tests.checkpoint.sessions import Session
 from tests.hot.hooks import fire
 
 OPUS = "claude-opus-4-5-20251101"
@@ -123,11 +125,40 @@ def test_microcompactions_teach_no_limit_and_are_shown(tmp_path: Path) -> None:
         "count": 2,
         "saved_tokens": 41_428,
         "cleared_tool_use_ids": ["t1", "t2", "t3"],
+        "cleared": [],
     }
     assert found["compactions"] == 0
     shown = _run("status", "--transcript", str(path))
     assert "3 tool results, about 41,428 tokens, by 2 microcompactions" in shown
     assert _limit_of_another(tmp_path) == 167_000
+
+
+@pytest.mark.requirement("W9")
+def test_what_was_cleared_is_named_and_given_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """By the id of its call, from the transcript: in the window nothing is left of it."""
+    monkeypatch.chdir(tmp_path)
+    session = Session().user("How does the importer read a mark?")
+    session.calls("Read", "def read_mark(): ...", file_path="/work/project/src/importer.py")
+    token = "ghp_" + "a1B2" * 9
+    session.runs("cat .env", f"TOKEN={token}").works(1)
+    session.lines.append(a_microcompaction(21_294, 60_364, cleared=("toolu_msg_1", "toolu_msg_2")))
+    path = session.works(1).written(tmp_path)
+    fire("PostToolUse", path, cwd=str(tmp_path))
+    told = _status("--transcript", str(path))["microcompactions"]["cleared"]
+    assert [(one["id"], one["call"]) for one in told] == [
+        ("toolu_msg_1", "Read /work/project/src/importer.py"),
+        ("toolu_msg_2", "Bash cat .env"),
+    ]
+    shown = _run("status", "--transcript", str(path))
+    assert "toolu_msg_1 Read /work/project/src/importer.py" in shown
+    assert "def read_mark(): ..." in _run("expand", "toolu_msg_1")
+    given = _run("expand", "toolu_msg_2")
+    assert "TOKEN=" in given
+    assert token not in given
+    gone = CliRunner().invoke(holdfast_command, ["expand", "toolu_nobody"])
+    assert isinstance(gone.exception, NotFound)
 
 
 @pytest.mark.requirement("W9")

@@ -27,7 +27,7 @@ from holdfast.wire.inert import inert
 @click.option("--json", "as_json", is_flag=True, help="plain values for programs")
 def expand(word: str, offset: int, max_chars: int, find: str, as_json: bool) -> None:
     """Print what is behind ID, or the start of one: the name of a shortened tool output, of a
-    segment, or of what a search found."""
+    tool call whose result was cleared, of a segment, or of what a search found."""
     now_ms = int(time.time() * 1000)
     found = whole(word, now_ms=now_ms, offset=offset, most_chars=max_chars, find=find)
     if as_json:

@@ -12,12 +12,15 @@ import click
 from holdfast.cli import choose, colours
 from holdfast.cli.choose import Chosen
 from holdfast.cli.watched_by import who
+from holdfast.memory.cleared import cleared
 from holdfast.settings import load as settings_load
 from holdfast.transcript import stated
 from holdfast.watcher import seat
 from holdfast.window import arm, health, readings, view, words
 from holdfast.window.state import State
 from holdfast.wire.inert import inert
+
+MOST_CLEARED = 8
 
 
 @click.command()
@@ -70,7 +73,7 @@ def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
     from holdfast.window import stop_guard
 
     found = report(chosen)
-    found["microcompactions"] = _microcompactions(chosen)
+    found["microcompactions"] = cleared(chosen.state)
     state, now_ms = chosen.state, int(time.time() * 1000)
     against = stopping.standing(
         state, chosen.folder, found["used_tokens"], now_ms, {}, estimated=found["estimated"]
@@ -112,20 +115,6 @@ def report(chosen: Chosen) -> dict[str, Any]:
     if settings.word("server"):
         found["server"] = _server()
     return found
-
-
-def _microcompactions(chosen: Chosen) -> dict[str, Any]:
-    """What the client cleared from the window since the last compaction."""
-    state = chosen.state
-    try:
-        told = stated.compactions(Path(state.transcript), sidechain=bool(state.agent_id))
-    except (OSError, ValueError):
-        told = stated.Compactions()
-    return {
-        "count": len(told.thinned),
-        "saved_tokens": sum(one.saved_tokens for one in told.thinned),
-        "cleared_tool_use_ids": [each for one in told.thinned for each in one.cleared_ids],
-    }
 
 
 def _server() -> dict[str, Any]:
@@ -185,7 +174,7 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     if len(found["readings"]) > 1:
         rows.insert(3, ("lately", colours.sparkline(found["readings"][-40:], found["edge_tokens"])))
     if found["microcompactions"]["count"]:
-        rows.insert(1, ("cleared", _cleared(found["microcompactions"])))
+        rows[1:1] = _cleared(found["microcompactions"])
     if found["switches"]:
         turned = ", ".join(f"{name}={value}" for name, value in found["switches"].items())
         rows.append(("switches", turned))
@@ -200,10 +189,15 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     return rows + [("settings", slip) for slip in found["settings_slips"]]
 
 
-def _cleared(told: dict[str, Any]) -> str:
+def _cleared(told: dict[str, Any]) -> list[tuple[str, str]]:
+    """The newest of them by name; --json has all."""
     results = _counted(len(told["cleared_tool_use_ids"]), "tool result")
     times = _counted(told["count"], "microcompaction")
-    return f"{results}, about {told['saved_tokens']:,} tokens, by {times} of the client"
+    words = f"{results}, about {told['saved_tokens']:,} tokens, by {times} of the client"
+    if not told["cleared"]:
+        return [("cleared", words)]
+    rows = [("", f"{one['id']} {one['call']}") for one in told["cleared"][-MOST_CLEARED:]]
+    return [("cleared", f"{words}; `holdfast expand ID` gives one back"), *rows]
 
 
 def _counted(number: int, noun: str) -> str:

@@ -8,9 +8,11 @@ from typing import Any
 from holdfast.mcp import here
 from holdfast.mcp.answer import Answer
 from holdfast.mcp.asked import Status
+from holdfast.memory.cleared import cleared
 from holdfast.settings import load as settings_load
 from holdfast.window import company, health, view, words
 
+MOST_CLEARED = 8  # tool results that the client cleared; `expand` gives one back by its id
 SAID = (
     "status",
     "recommended_action",
@@ -40,6 +42,8 @@ def answer(asked: Status) -> Answer:
     seen = view.of_transcript(state, settings, now_ms, folder)
     found = health.describe(seen, state, settings.share("watch_at"))
     fields: dict[str, Any] = {name: found[name] for name in SAID}
+    if gone := cleared(state)["cleared"]:
+        fields["cleared_results"] = gone[-MOST_CLEARED:]
     if asked.task_tokens:
         fields["task"] = health.fits(found, asked.task_tokens)
     share = f"{words.about(found['estimated'])}{found['used_ratio']:.0%}"

@@ -1,20 +1,29 @@
-"""The whole text behind an id, whatever it is the id of: an archived output, a segment, an item
-that recall found."""
+"""The whole text behind an id, whatever it is the id of: an archived output, the result of a tool
+call, a segment, an item that recall found."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.archive import piece
 from holdfast.archive import shelf as outputs
 from holdfast.brief import fence
+from holdfast.memory import places
+from holdfast.memory.errors import NotFound
 from holdfast.memory.expand import beginning, expand, only
+from holdfast.memory.sources import calls, windows
+from holdfast.redact import redact
 from holdfast.segment import formats
 from holdfast.segment import shelf as segments
+from holdfast.transcript import tool_results
 
 USUAL_CHARS = 5_000
 MOST_SEARCHED = 10_000_000
+MOST_TRANSCRIPTS = 20  # looked through for one tool result
 MOST_ORIGIN = 400
 
 
@@ -59,6 +68,8 @@ def _text(word: str, now_ms: int, project: str) -> _Text:
     """Of what has this id, or else alone begins so."""
     if outputs.is_output(word):
         return _Text(word, "output", outputs.load(word).text)
+    if tool_results.is_id(word):
+        return _result(word, project)
     segment = segments.find(word)
     if segment is not None:
         segments.note_access(word, now_ms)
@@ -68,6 +79,26 @@ def _text(word: str, now_ms: int, project: str) -> _Text:
     item = expand(word, project=project, most_chars=MOST_SEARCHED)
     source = f", {item.item.file or 'kept by Holdfast'}"
     return _Text(word, item.item.kind, fence.inside(item.text), source, tuple(item.notes))
+
+
+def _result(word: str, project: str) -> _Text:
+    """What a tool call gave, also where the client has cleared it from the window since. The newest
+    transcripts first: that is where somebody asks for one."""
+    known = [
+        path for path in windows.transcripts(places.resolved(project)) if not path.endswith(".gz")
+    ]
+    for path in sorted(known, key=_changed, reverse=True)[:MOST_TRANSCRIPTS]:
+        with suppress(OSError):
+            for one in tool_results.find(Path(path), [word]):
+                text = redact(f"{calls.call(one.use)}\n{one.result.text}")
+                return _Text(word, "tool result", text, f", {path}")
+    raise NotFound(f"no transcript of this project has the result of {fence.flat(word, 80)!r}")
+
+
+def _changed(path: str) -> float:
+    with suppress(OSError, ValueError):
+        return os.stat(path).st_mtime  # noqa: PTH116
+    return 0.0
 
 
 def _meant(start: str, project: str) -> str:
