@@ -16,6 +16,7 @@ from holdfast.window import arm
 from holdfast.window.state import State, held_if_can_be
 from holdfast.wire import log, scan
 
+FEW_STEPS = 3
 REASON = (
     "Holdfast could not save a checkpoint: neither the project nor its own folder takes one. "
     "Free some space or make them writable, then /compact again; it will not be held up twice."
@@ -31,6 +32,7 @@ def tell(moment: Moment) -> str:
         state.compacting_answer = moment.tail.answer_id
         state.velocity = state.pace_ms = 0.0
         kept = keeping.take(state, moment.folder, trigger, moment.now_ms)
+        _note_crowding(state, moment.folder, trigger)
         arm.rouse(moment.folder, state)
     saved = f"checkpoint {kept.id}" if kept else "no checkpoint"
     about = "" if moment.tail.states_tokens() else "about "
@@ -39,6 +41,18 @@ def tell(moment: Moment) -> str:
     if kept is None and _may_block(state, moment):
         return json.dumps({"decision": "block", "reason": REASON})
     return _steering(state, moment.folder, shown=trigger == "manual")
+
+
+def _note_crowding(state: State, folder: str, trigger: str) -> None:
+    """Whether this window filled again at once, and with what."""
+    try:
+        record = keeping.facts_of(state, folder)
+        if record.compactions and record.since_summary <= FEW_STEPS:
+            from holdfast.lifecycle import crowding  # only who needs the alarm pays for it
+
+            crowding.note(state, record, trigger)
+    except Exception as slip:  # the compaction is not held up for this
+        log.add("ERROR", noting.place(state), f"what fills the window is not known: {slip!r}")
 
 
 def _steering(state: State, folder: str, *, shown: bool) -> str:

@@ -19,17 +19,23 @@ OFFERED = frozenset(("startup", "resume", "clear", "fork"))
 
 def tell(moment: Moment) -> str:
     source = scan.text_of(moment.payload, "source") or "unknown"
+    alarm = ""
     with held_if_can_be(moment.folder) as state:
         noting.note(state, moment)
         if source == "compact":
             state.owed = state.second_brief = ""  # they spoke of the window that has ended
+            alarm, state.crowded = state.crowded, ""
         else:
             state.started_ms, state.ended_ms = moment.now_ms, 0
             _ask_settings(state, moment.now_ms)
         said = _said(source, state, moment)
         arm.rouse(moment.folder, state)
     log.add("INFO", noting.place(state), f"session {source}, model {state.model or 'unknown'}")
-    return outputs.answer("SessionStart", to_model=said)
+    if not alarm:
+        return outputs.answer("SessionStart", to_model=said)
+    log.add("ALERT", noting.place(state), alarm)
+    to_user = "" if state.agent_id else f"Holdfast: {alarm}"
+    return outputs.answer("SessionStart", to_model=f"Holdfast: {alarm}\n{said}", to_user=to_user)
 
 
 def _ask_settings(state: State, now_ms: int) -> None:

@@ -69,6 +69,8 @@ class State:
     compacting_ms: int = 0
     compacting_answer: str = ""
     compactions: int = 0
+    crowded: str = ""  # what fills a window that was compacted twice at once, until it is said
+    crowded_at: int = 0  # the number of the last compaction that followed another at once
     started_ms: int = 0
     ended_ms: int = 0
     watched_ms: int = 0  # last written to as the watcher saw it; only where no hook was heard
