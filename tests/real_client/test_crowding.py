@@ -1,0 +1,31 @@
+"""A window that refills at once, in the real client: what is said before it gives up."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from holdfast.client.trial.cycle import OVER, SUMMARY, rounds
+from holdfast.client.trial.heard import compactions, heard
+from holdfast.client.trial.script import Acts, Answer, usage_of
+
+from .stage import Stage, perform
+
+pytestmark = pytest.mark.real_client
+ALARM = "compacted twice within 3 steps; at the third the client gives up"
+# Each new window is full with its first answer: what is fixed leaves no room.
+USAGES = (60_000, 100_000, OVER, OVER, OVER, OVER, OVER)
+
+
+@pytest.mark.requirement("B6", "G2")
+def test_model_and_user_hear_the_alarm_before_the_client_gives_up(
+    binary: Path, stage: Stage
+) -> None:
+    summary = [Answer(SUMMARY, usage=usage_of(3_000, output_tokens=200)) for _ in range(5)]
+    trial = perform(binary, stage, Acts(rounds(USAGES), summary=summary))
+    assert (trial.exit_code, compactions(trial)) == (1, 3)  # "Autocompact is thrashing"
+    told = [text for request in trial.asked("main") for text in heard(request) if ALARM in text]
+    assert len(told) == 1
+    shown = [event for event in trial.events if ALARM in str(event.get("content", ""))]
+    assert len(shown) == 1
