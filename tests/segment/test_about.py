@@ -42,7 +42,7 @@ def test_a_segment_is_named_by_what_was_asked(tmp_path: Path) -> None:
         (f"{TABLE} Do not touch the mails.", TABLE),
         (LONG, LONG.partition(", so that")[0]),
         ("Carry out this plan:\n\n# Skip marks\n1. ...", "Carry out this plan: Skip marks"),
-        ("────────\nThe reader hangs on this.", "The reader hangs on this."),
+        ("⏺ Read(sheet.csv)\n  ⎿ 9 lines\nThe reader hangs on this.", "The reader hangs on this."),
         ("Lies die Tabelle neu ein\nund dann alles andere", "Lies die Tabelle neu ein"),
     ],
 )

@@ -22,7 +22,8 @@ LONGEST_TOPIC = 140  # it stands whole wherever it is shown
 LEAST_TOPIC = 24  # "ok great." names nothing: the sentence behind it goes with it
 LONGEST_PART = 40
 MOST_LINES, LEAST_LETTERS = 20, 3
-_SIGNS = " \t#*->•│|⎿"
+_SIGNS = " \t#*->•|"
+_QUOTES = "“„«¿¡"
 _PAUSES = (", ", "; ", ": ", " - ", " \u2013 ", " — ", " (")
 Placed = TypeVar("Placed", Turn, Failure, Task, Decision)
 
@@ -44,14 +45,21 @@ def topic(record: Record, one: Segment) -> str:
     """The request that took the most steps; of a part of a longer turn, that turn's, with what was
     changed."""
     own = turns(record, one)
-    ends = [*(turn.place.op for turn in own[1:]), one.end_turn]
-    took = {turn.asked: end - turn.place.op for turn, end in zip(own, ends, strict=False)}
-    requests = [turn.asked for turn in own if not goes_on(turn)]
+    requests = [turn for turn in own if not goes_on(turn)]
     if requests:
-        return name_of(max(requests, key=lambda asked: took[asked]))
-    named = ", ".join(name.rpartition("/")[2] for name in one.files[:2])
-    asked = name_of(part_of(record, one) or (own[0].asked if own else ""))
-    return f"{asked} ({line(named, LONGEST_PART)})" if asked and named else asked or named
+        return name_of(_longest(requests, own, one).asked)
+    begins = own[:1] and own[0].place.offset == one.start_byte
+    asked = _longest(own, own, one).asked if begins else part_of(record, one)
+    files = line(", ".join(name.rpartition("/")[2] for name in one.files[:2]), LONGEST_PART)
+    name = name_of(asked)
+    return f"{name} ({files})" if name and files else name or files
+
+
+def _longest(some: Sequence[Turn], own: Sequence[Turn], one: Segment) -> Turn:
+    """Of some of its own turns, the one that took the most steps."""
+    ends = [*(turn.place.op for turn in own[1:]), one.end_turn]
+    took = {turn.place: end - turn.place.op for turn, end in zip(own, ends, strict=True)}
+    return max(some, key=lambda turn: took[turn.place])
 
 
 def part_of(record: Record, one: Segment) -> str:
@@ -82,11 +90,18 @@ def _leads_on(name: str) -> bool:
 
 
 def _sentences(asked: str) -> Iterator[str]:
-    """Of lines with words in them, whatever stands before the words."""
-    for row in asked.splitlines()[:MOST_LINES]:
+    """Of lines with words in them, whatever stands before the words; what a terminal printed comes
+    last."""
+    rows = [row for row in map(str.strip, asked.splitlines()[:MOST_LINES]) if row]
+    for row in sorted(rows, key=_is_printed):
         for sentence in split(row.strip(_SIGNS)):
             if sum(map(str.isalnum, sentence)) >= LEAST_LETTERS:
                 yield sentence
+
+
+def _is_printed(row: str) -> bool:
+    """It begins with a sign that no keyboard has."""
+    return row[0] > "\x7f" and not row[0].isalnum() and row[0] not in _QUOTES
 
 
 def _clauses(sentence: str) -> str:
