@@ -4,7 +4,7 @@
 
 Distribution: segments of a session, steps and tokens of a segment, sessions over 50 steps in one
 piece, segments under 3 steps. Agreement: of the user's requests, those a segment begins with
-(recall); of the segments' beginnings, those within a step of a turn (precision). Names: those that
+without questions (recall); of the segments' beginnings, those within a step of a turn (precision). Names: those that
 end in an ellipsis. Compression: how many tokens fewer; outcomes cut short; segments called done
 that hold something not resolved; and of what the segment had (files, commands, names, references,
 rules) and the session used again after it, the share its words name.
@@ -118,7 +118,7 @@ def _agreement(counts: Counts, session: Session) -> None:
     starts = {one.end_turn + 1 for one in session.cut.segments}
     marks = {step.number for step in known if step.is_prompted}
     for at, step in enumerate(known[: len(known) - boundary.AHEAD]):
-        if at and step.asks:
+        if at and step.asks and not step.inquires:
             counts.asked.append(step.number in starts)
             before = {name for one in known[max(0, at - 10) : at] for name in one.files}
             after = {name for one in known[at : at + 5] for name in one.files}

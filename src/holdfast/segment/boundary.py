@@ -36,9 +36,12 @@ def weakest(steps: Sequence[Step]) -> int:
 
 
 def _turns_away(steps: Sequence[Step], at: int) -> bool:
-    """By files and words of the steps on both sides; where no file tells, by words alone."""
+    """By files and words of the steps on both sides; where no file tells, by words alone. Most
+    questions are about what was just done: one begins a topic only if it shares next to nothing."""
     left, right = steps[max(0, at - BEFORE) : at], steps[at : at + AFTER]
     files, words = by_files(left, right), lexical(left, right)
+    if steps[at].inquires:
+        return files < 0.1 and words < 0.15
     if files < 0:
         return words < 0.4
     return not (files > 0.6 and not 0 <= words <= 0.35)

@@ -14,6 +14,7 @@ from holdfast.record import files, shell
 from holdfast.record.replies import is_answer
 from holdfast.record.model import Turn
 from holdfast.record.replies import width
+from holdfast.record.sentences import ASKING
 from holdfast.redact import redact
 from holdfast.segment.plain import visible
 from holdfast.segment.words import words
@@ -32,7 +33,7 @@ READ_CHARS = 3000
 MOST_FILES = 24
 MOST_WORDS = 80
 MOST_HEARD = 40
-SHORT_CHARS = 40
+SHORT_CHARS, LONGEST_QUESTION = 40, 240
 EDITED, READ, NAMED = 4, 2, 1  # how much a file is the step's own
 _EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 _READS = frozenset({"Read", "NotebookRead"})
@@ -50,6 +51,7 @@ class Step(msgspec.Struct, array_like=True):
     words: dict[str, int] = {}
     is_prompted: bool = False  # a turn begins with it
     asks: bool = False  # and it does not go on with the one before
+    inquires: bool = False  # and all it asks is a question
     heard: list[tuple[int, str]] = []  # lines before it that may hold the user's words
 
 
@@ -84,6 +86,7 @@ def prompt(step: Step, turn: Turn, reading: Reading) -> None:
         step.start = turn.place.offset
         step.first_uuid = dict(step.heard).get(step.start) or step.first_uuid
     step.is_prompted, step.asks = True, step.asks or not goes_on(turn)
+    step.inquires = is_question(turn)
     step.chars += turn.chars
     step.messages += 1
     hear(step, words(redact(turn.asked)), 2)
@@ -94,6 +97,12 @@ def prompt(step: Step, turn: Turn, reading: Reading) -> None:
 def goes_on(turn: Turn) -> bool:
     """Its words answer the model, or are too short to name a topic."""
     return is_answer(turn.reply_to) or width(turn.asked) < SHORT_CHARS
+
+
+def is_question(turn: Turn) -> bool:
+    """One line that ends as a question does."""
+    asked = turn.asked.strip()
+    return asked.endswith(ASKING) and len(asked) < LONGEST_QUESTION and "\n" not in asked
 
 
 def touch(step: Step, name: str, how: int) -> None:
