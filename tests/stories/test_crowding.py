@@ -76,7 +76,9 @@ def test_a_secret_in_the_call_is_not_told(tmp_path: Path) -> None:
     token = "ghp_" + "a1B2" * 9
     session = Session().user("Sum up the export.").works(30)
     _compact(session, tmp_path)
-    session.lines.append(b.answer("msg_x", b.tool_use("Bash", "toolu_x", command=f"download {token}")))
+    session.lines.append(
+        b.answer("msg_x", b.tool_use("Bash", "toolu_x", command=f"download {token}"))
+    )
     session.lines.append(b.result(b.tool_result(LARGE, "toolu_x")))
     said = json.dumps(_compact(session.works(1), tmp_path))
     assert ALARM in said
