@@ -6,8 +6,8 @@ Distribution: segments of a session, steps and tokens of a segment, sessions ove
 piece, segments under 3 steps. Agreement: of the user's requests, questions not among them, those a
 segment begins with (recall); of the segments' beginnings, those within a step of a turn
 (precision). Names: those that end in an ellipsis. Compression: how many tokens fewer; outcomes cut
-short; segments called done that hold something not resolved; and of what the segment had (files, commands, names, references,
-rules) and the session used again after it, the share its words name.
+short; segments called done that hold something not resolved; and of what the segment had (files,
+commands, names, references, rules) and the session used again after it, the share its words name.
 
 What was used again is found by code of its own (`benchmarks.used_again`), not by the product's.
 """

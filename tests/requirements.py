@@ -20,7 +20,8 @@ REQUIREMENTS: dict[str, str] = {
     ),
     "W9": (
         "A microcompaction neither resets the reading nor teaches a limit, what it cleared is "
-        "shown and recallable, and a learned limit needs two agreeing compactions and can be forgotten (beyond)"
+        "shown and recallable, and a learned limit needs two agreeing compactions and can be "
+        "forgotten (beyond)"
     ),
     "W10": (
         "The client's windows per model and per agent are honoured, and an estimated reading "
