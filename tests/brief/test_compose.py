@@ -176,7 +176,7 @@ def test_every_segment_that_may_be_dropped_is_named_as_recallable(tmp_path: Path
     ]
     record = session.record(tmp_path)
     dropped = [name for name, topic, _ in archived if topic in steer(record, archived=archived)]
-    assert len(dropped) == 8
+    assert len(dropped) == 6
     text = compose(record, archived=archived).text
     assert all(name in text for name in dropped)
-    assert "3 older: the tool `recall` finds them" in text
+    assert "5 older: the tool `recall` finds them" in text

@@ -11,9 +11,8 @@ from typing import Any
 import msgspec
 
 from holdfast.record import files, shell
-from holdfast.record.replies import is_answer
 from holdfast.record.model import Turn
-from holdfast.record.replies import width
+from holdfast.record.replies import is_answer, width
 from holdfast.record.sentences import ASKING
 from holdfast.redact import redact
 from holdfast.segment.plain import visible
