@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.window.pressure import FREED, PRESSURE, under_pressure
 
-DECISIONS = [(n, f"decision {n}") for n in (5, 15, 25, 35, 45)]
+DECISIONS = [(n, {"decision": f"decision {n}", "turn": n}) for n in (5, 15, 25, 35, 45)]
 
 
 def _alert(at_ms: int, zone: str) -> dict[str, Any]:
@@ -34,4 +34,5 @@ def test_a_decision_is_under_pressure_from_an_alert_until_the_window_is_freed(
 ) -> None:
     found = under_pressure(DECISIONS, events)
     assert [one["at_ms"] for one in found] == under
+    assert [one["turn"] for one in found] == under
     assert all(one["used_ratio"] == 0.9 for one in found)

@@ -33,11 +33,15 @@ class Listed(Paged):
 
 
 class Decision(Answer):
-    """`zone`, `level` and `used_ratio` are those of the last alert before it."""
+    """`zone`, `level` and `used_ratio` are those of the last alert before it; `question` is what
+    the decision answers, `turn` the turn it was taken in, `by` the user or the model."""
 
     session_id: str
     agent_id: str | None
     at: str | None
+    turn: int | None
+    by: str | None
+    question: str | None
     decision: str
     zone: str | None
     level: str | None

@@ -85,7 +85,13 @@ def snapshot_of(record: Record) -> dict[str, Any]:
         "modified_files": changed[-MOST_CHANGED:],
         "key_decisions": list(decisions(record))[-MOST_ITEMS:],
         "decided": [
-            {"decision": _cut(one.text), "at": one.place.at}
+            {
+                "decision": _cut(one.text),
+                "question": _cut(one.question),
+                "by": one.by,
+                "turn": one.turn,
+                "at": one.place.at,
+            }
             for one in [*decided(record)][-MOST_ITEMS:]
         ],
         "agent_states": [

@@ -7,7 +7,7 @@ import os
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 import click
 
@@ -57,15 +57,20 @@ def log(
 
 
 def _show_decisions(session: str, lines: int, as_json: bool) -> None:
-    """For review: what the model chose while its window was nearly full."""
+    """For review: what was decided while the window was nearly full, with its question and turn."""
     from holdfast.lifecycle import pressed_decisions
 
     found = pressed_decisions.of_machine(session)
     for one in found[-lines:] if lines else []:
-        told = f"{one['at']} {one['zone']} {one['used_ratio'] or 0:.0%} {one['session_id'][:8]}"
-        click.echo(json.dumps(one) if as_json else f"{told} {inert(one['decision'], 300)}")
+        click.echo(json.dumps(one) if as_json else _decision(one))
     if not found:
         click.echo("no decision was taken in an orange or red window", err=True)
+
+
+def _decision(one: dict[str, Any]) -> str:
+    window = f"{one['at']} {one['zone']} {one['used_ratio'] or 0:.0%} {one['session_id'][:8]}"
+    question = f"{inert(one['question'], 300)} → " if one["question"] else ""
+    return f"{window} turn {one['turn']}, {one['by']}: {question}{inert(one['decision'], 300)}"
 
 
 def _kept(path: Path) -> list[str]:

@@ -1,4 +1,4 @@
-"""Decisions taken under pressure in sessions of this machine: by the audit log and transcripts."""
+"""Decisions taken under pressure in sessions of this machine: by the audit log and the record."""
 
 from __future__ import annotations
 
@@ -16,6 +16,7 @@ from holdfast.wire import log, places
 from holdfast.work import moment
 
 MOST_RECORD_BYTES = 32 << 20
+MOST_ASKED = 300
 
 
 def of_machine(session: str = "") -> list[dict[str, Any]]:
@@ -31,10 +32,11 @@ def of_machine(session: str = "") -> list[dict[str, Any]]:
         if any(event.get("zone") in ZONES for event in events)
         for one in under_pressure(_decided(name, agent), events)
     ]
-    return sorted(found, key=lambda one: one["at_ms"])
+    return sorted(found, key=lambda one: (one["at_ms"], one["turn"]))
 
 
-def _decided(session: str, agent: str) -> Iterator[tuple[int, str]]:
+def _decided(session: str, agent: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Each with its turn: what was asked there, and the question the decision answers."""
     folder = places.window(session, agent)
     record = known.load(places.read_small(f"{folder}/record.json", MOST_RECORD_BYTES))
     transcript = states.load(folder).transcript
@@ -44,5 +46,13 @@ def _decided(session: str, agent: str) -> Iterator[tuple[int, str]]:
         log.add("INFO", session[:8], f"its transcript was not read: {slip!r}")
     for one in decided(record) if record is not None else ():
         if (at_ms := moment.read(one.place.at)) is not None:
-            words = f"{one.question} → {one.text}" if one.question else one.text
-            yield at_ms, redact(words)
+            yield (
+                at_ms,
+                {
+                    "turn": one.turn,
+                    "asked": redact(one.asked)[:MOST_ASKED],
+                    "by": one.by,
+                    "question": redact(one.question),
+                    "decision": redact(one.text),
+                },
+            )

@@ -8,7 +8,7 @@ from holdfast.record.model import Decision, Place, Record
 from holdfast.record.phrases import within
 from holdfast.record.replies import is_answer
 from holdfast.record.sentences import sentences
-from holdfast.record.turns import turn_number
+from holdfast.record.turns import turn_at, turn_number
 
 MOST_DECISIONS = 60
 _DECIDING = (
@@ -31,6 +31,7 @@ class Decided(msgspec.Struct, frozen=True):
     turn: int
     place: Place
     by: str  # user or model
+    asked: str = ""  # the user's words that began the turn
 
 
 def decided(record: Record) -> Iterator[Decided]:
@@ -39,13 +40,15 @@ def decided(record: Record) -> Iterator[Decided]:
     for turn in record.turns:
         number = turn_number(record, turn.place)
         if turn.asked and is_answer(turn.reply_to):
-            yield Decided(turn.asked, turn.reply_to, number, turn.place, "user")
+            yield Decided(turn.asked, turn.reply_to, number, turn.place, "user", turn.asked)
         for one in turn.questions:
             if one.answer:
-                yield Decided(one.answer, one.text, number, one.place, "user")
+                yield Decided(one.answer, one.text, number, one.place, "user", turn.asked)
     for choice in record.decisions:
         number = turn_number(record, choice.place)
-        yield Decided(choice.text, "", number, choice.place, "model")
+        turn = turn_at(record, choice.place)
+        asked = turn.asked if turn else ""
+        yield Decided(choice.text, "", number, choice.place, "model", asked)
 
 
 def hear(record: Record, text: str, place: Place) -> None:

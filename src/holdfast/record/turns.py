@@ -120,8 +120,17 @@ def answered(record: Record, question: str, answer: str, place: Place) -> None:
 
 def turn_number(record: Record, place: Place) -> int:
     """The number of the turn something happened in, counted from 1 over the whole session."""
-    number = bisect_right(record.turns, _moment(place), key=lambda turn: _moment(turn.place))
+    number = _count_until(record, place)
     return max(1, number) + (record.turns_dropped if number > FIRST_TURNS else 0)
+
+
+def turn_at(record: Record, place: Place) -> Turn | None:
+    """The turn something happened in."""
+    return record.turns[max(1, _count_until(record, place)) - 1] if record.turns else None
+
+
+def _count_until(record: Record, place: Place) -> int:
+    return bisect_right(record.turns, _moment(place), key=lambda turn: _moment(turn.place))
 
 
 def _moment(place: Place) -> tuple[int, int]:

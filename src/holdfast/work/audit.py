@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import sqlalchemy as sa
@@ -51,7 +52,7 @@ def decisions(connection: Connection, session_id: str | None = None) -> list[dic
         for session, agent in pressed
         for one in under_pressure(decided.get((session, agent), ()), windows[session, agent])
     ]
-    return sorted(found, key=lambda one: -one["at_ms"])
+    return sorted(found, key=lambda one: (-one["at_ms"], -(one["turn"] or 0)))
 
 
 def _is_pressed(events: list[dict[str, Any]]) -> bool:
@@ -60,22 +61,38 @@ def _is_pressed(events: list[dict[str, Any]]) -> bool:
 
 def _decided(
     connection: Connection, sessions: set[str]
-) -> dict[tuple[str, str], set[tuple[int, str]]]:
+) -> dict[tuple[str, str], list[tuple[int, dict[str, Any]]]]:
     """Decisions of each window with their times, each once, whichever snapshots hold it."""
     table = agent_contexts.c
     query = sa.select(table.session_id, table.role_context).where(
         table.agent_type == SNAPSHOT, table.session_id.in_(sessions)
     )
-    found: dict[tuple[str, str], set[tuple[int, str]]] = {}
+    found: dict[tuple[str, str], dict[tuple[int, str], dict[str, Any]]] = {}
     for row in rows(connection, query.order_by(table.updated_ms.desc()).limit(MOST_SNAPSHOTS)):
         held = row["role_context"] if isinstance(row["role_context"], dict) else {}
         window = (row["session_id"], str(held.get("agent_id") or ""))
-        found.setdefault(window, set()).update(_timed(held.get("decided")))
-    return found
+        for at_ms, one in _timed(held.get("decided")):
+            found.setdefault(window, {}).setdefault((at_ms, one["decision"]), one)
+    return {
+        window: [(at_ms, one) for (at_ms, _), one in known.items()]
+        for window, known in found.items()
+    }
 
 
-def _timed(decided: Any) -> list[tuple[int, str]]:
-    listed = decided if isinstance(decided, list) else []
-    told = [(one.get("at"), one.get("decision")) for one in listed if isinstance(one, dict)]
-    texts = [(at, words) for at, words in told if isinstance(at, str) and isinstance(words, str)]
-    return [(ms, words) for at, words in texts if (ms := moment.read(at)) is not None]
+def _timed(decided: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Snapshots of older versions lack the question and the turn."""
+    for one in decided if isinstance(decided, list) else ():
+        if not isinstance(one, dict) or not isinstance(one.get("decision"), str):
+            continue
+        at_ms = moment.read(one["at"]) if isinstance(one.get("at"), str) else None
+        if at_ms is not None:
+            turn, by, question = one.get("turn"), one.get("by"), one.get("question")
+            yield (
+                at_ms,
+                {
+                    "turn": turn if type(turn) is int else None,
+                    "by": by if isinstance(by, str) else None,
+                    "question": question if isinstance(question, str) else None,
+                    "decision": one["decision"],
+                },
+            )
