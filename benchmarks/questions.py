@@ -16,7 +16,6 @@ import argparse
 import gzip
 import json
 import os
-import shutil
 import tempfile
 import time
 from collections import defaultdict
@@ -78,9 +77,14 @@ def _asked(one: dict[str, Any], project: str, items: int, *, by_keyword: bool) -
     found = recall(one["question"], project=project, limit=FIRST, by_keyword=by_keyword).found
     ms = (time.perf_counter() - began) * 1000
     wanted = [_flat(answer) for answer in one["answer"]]
-    right = _rank([f"{result.title} {result.text}" for result in found], wanted)
+    right = _rank([_whole(result) for result in found], wanted)
     shown = _rank([_shown(result) for result in found], wanted)
     return Asked(one["kind"], one["repo"], one["question"], right, shown, ms, items)
+
+
+def _whole(result: Found) -> str:
+    """All a result holds: what was asked in its turn, and the words that were found there."""
+    return f"{result.item.title} {result.text} {result.rest}"
 
 
 def _shown(result: Found) -> str:
@@ -126,9 +130,8 @@ def _project(home: Path, sessions: Path) -> str:
         plain = folder / path.name.removesuffix(".gz")
         if plain.exists():
             continue
-        opened = gzip.open(path, "rb") if path.suffix == ".gz" else path.open("rb")
-        with opened as packed, plain.open("wb") as file:
-            shutil.copyfileobj(packed, file)
+        data = path.read_bytes()
+        plain.write_bytes(gzip.decompress(data) if path.suffix == ".gz" else data)
     return str(project)
 
 

@@ -319,9 +319,10 @@ def test_search_by_meaning_finds_what_no_word_tells(tmp_path: Path) -> None:
         engines.opened(str(tmp_path)), asking.embedder(), told=lambda *n: told.append(n)
     )
     assert (done, told) == ((4, 0), [(4, 0)])
-    after = recall("slow batch process after hours", project=str(tmp_path), limit=2)
+    after = recall("slow batch process after hours", project=str(tmp_path), limit=1)
     assert after.mode == "hybrid"
-    assert {one.item.text for one in after.found} == set(talk)
+    [first] = after.found
+    assert all(words in f"{first.text}\n{first.rest}" for words in talk)
     assert after.found[0].rank.vector > 0
     lost = recall("nocturnal task duration", project=str(tmp_path), limit=2)
     assert BY_MEANING_ALONE in lost.notes

@@ -43,8 +43,9 @@ def test_of_a_runs_prompt_the_plans_words_are_found_and_the_frame_is_not(project
     words = prompt.words([Piece(task, a_piece().estimate)], told)
     a_session(project, "s1", words, "Both are read.")
     for query in ("gauge", "millimetres", "harbour plan"):
-        assert matched(project, query) == [
-            "Read the gauge\nHeights in millimetres.\n\nPlan: Harbour"
+        found = recall(query, project=str(project), by_keyword=True).found
+        assert [(one.item.text, one.rest) for one in found] == [
+            ("Read the gauge\nHeights in millimetres.\n\nPlan: Harbour", "Both are read.")
         ]
     for query in ("decided", "stub linters", "batch", "session before", "walrus", "broke"):
         assert matched(project, query) == [], query

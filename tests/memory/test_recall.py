@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from holdfast.memory import places
-from holdfast.memory import recall as recalling
 from holdfast.memory.errors import FitsSeveral, NotFound
 from holdfast.memory.expand import expand
+from holdfast.memory.grouping import Hit, results
 from holdfast.memory.index import engines
 from holdfast.memory.item import Item
 from holdfast.memory.rank import Rank
@@ -40,9 +40,9 @@ def project(tmp_path: Path) -> Path:
 @pytest.mark.requirement("M2")
 def test_what_was_said_is_found_by_its_words(project: Path) -> None:
     a_session(project, "s1", *TALK)
-    answer = recall("staging database port", project=str(project), limit=2)
-    assert {one.item.by for one in answer.found} == {"user", "model"}
-    assert "5544" in " ".join(one.snippet for one in answer.found)
+    [first, *_] = recall("staging database port", project=str(project)).found
+    assert (first.item.by, first.item.text) == ("user", TALK[0])
+    assert TALK[1] in first.rest and "5544" in first.snippet
 
 
 @pytest.mark.requirement("M6")
@@ -155,10 +155,14 @@ def test_what_is_written_later_is_found_and_nothing_twice(project: Path) -> None
 @pytest.mark.requirement("M2")
 def test_what_was_said_twice_is_given_once_and_in_the_place_of_the_better(project: Path) -> None:
     index: Any = None
-    told = [(0.9, "again"), (0.5, "other"), (0.1, "again")]
-    order = [(Rank(score, 0, 0, 0), Item(str(score), "turn", text), index) for score, text in told]
-    found = recalling._distinct(order)
-    assert [(one.text, rank.score) for rank, one, _ in found] == [("again", 0.9), ("other", 0.5)]
+    words = "the gauge at the north pier is read every day"
+    told = [(0.9, words), (0.5, "other"), (0.3, f"{words} now"), (0.1, "other")]
+    hits = [
+        Hit(Rank(score, 0, 0, 0), place, Item(str(score), "checkpoint", text), index)
+        for place, (score, text) in enumerate(told)
+    ]
+    found = results(hits, 10)
+    assert [(one.hit.item.text, one.rank.score) for one in found] == [(words, 0.9), ("other", 0.5)]
 
 
 @pytest.mark.requirement("M2")

@@ -35,7 +35,7 @@ def run(*words: str) -> Result:
 def test_a_program_gets_where_each_result_came_from(here: Path) -> None:
     found = json.loads(run("lighthouse port", "--json", "--limit", "1").stdout)
     [one] = found["results"]
-    assert one["snippet"] == TALK[0]
+    assert one["snippet"] == " | ".join(TALK)  # what was asked, and what came of it
     assert one["kind"] == "turn" and one["session"] == "s1" and one["tier"] == "warm"
     assert one["turns"] == [1, 1] and one["uuids"] == ["s1-0"]
     assert one["source"].endswith("s1.jsonl") and one["project"] == str(here)
@@ -48,6 +48,7 @@ def test_people_see_ids_words_and_the_way_to_more() -> None:
     said = run("bastion").output
     item_id = said.split()[0]
     assert "Port 5544" in said and "model, turn 1" in said
+    assert f"asked: {TALK[0]}" in said
     expanded = run("--expand", item_id)
     assert "model: Port 5544, behind the bastion." in expanded.output
     assert json.loads(run("--expand", item_id, "--json").output)["gone"] is False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from holdfast.brief import fence
@@ -13,9 +14,17 @@ if TYPE_CHECKING:
 
 def lines(answer: Answer) -> tuple[list[str], list[str]]:
     """What goes to stdout, and what to stderr."""
-    found = [f"{one.id}  {_said(_where(one))}\n  {_said(one.snippet)}" for one in answer.found]
+    found = ["\n  ".join(_lines(one)) for one in answer.found]
     notes = [] if found else ["nothing found"]
     return found, notes + [f"note: {inert(note)}" for note in answer.notes]
+
+
+def _lines(one: Found) -> Iterator[str]:
+    """Where it was said; what was asked there, or the question it answers; its words."""
+    yield f"{one.id}  {_said(_where(one))}"
+    if one.item.title and one.item.by in ("user", "model", "agent"):
+        yield f"asked: {_said(one.title)}"
+    yield _said(one.snippet)
 
 
 def _said(text: str) -> str:
@@ -29,5 +38,6 @@ def _where(one: Found) -> str:
     if item.last_turn > item.first_turn:
         turns = f"turns {item.first_turn}-{item.last_turn}"
     session = f"session {item.session[:8]}" if item.session else ""
-    told = (item.by, item.title, turns, session, item.at[:16].replace("T", " "))
+    title = "" if item.by in ("user", "model", "agent") else item.title
+    told = (item.by, title, turns, session, item.at[:16].replace("T", " "))
     return ", ".join(filter(None, told))

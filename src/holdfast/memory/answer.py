@@ -6,9 +6,12 @@ from typing import Any, NamedTuple
 
 from holdfast.brief import fence
 from holdfast.memory import snippet
-from holdfast.memory.item import Item
+from holdfast.memory.grouping import Result
+from holdfast.memory.item import DECISION, Item
 from holdfast.memory.rank import Rank
 from holdfast.memory.words import Query
+
+OTHER_CHARS, MOST_SHOWN = 160, 3  # of what else was found in a turn, or came of it
 
 
 class Found(NamedTuple):
@@ -20,6 +23,7 @@ class Found(NamedTuple):
     title: str
     snippet: str
     text: str
+    rest: str = ""  # other words of the same turn that were found
 
     @property
     def id(self) -> str:
@@ -60,11 +64,25 @@ class Found(NamedTuple):
         }
 
 
-def found_as(item: Item, project: str, rank: Rank, asked: Query) -> Found:
-    text = fence.clean("\n".join(filter(None, (item.text, item.more))))
+def found_as(one: Result, asked: Query) -> Found:
+    item = one.hit.item
     title = snippet.title(item.title or item.text or item.more)
-    few = snippet.snippet(_telling(item, asked), asked.terms)
-    return Found(item, project, rank, title, few, text)
+    few = [snippet.snippet(_telling(item, asked), asked.terms)]
+    beside = [*(other for other in one.came_of_it if other.kind == DECISION), *one.others]
+    beside += [other for other in one.came_of_it if other.kind != DECISION]
+    few += [_in_short(other, asked) for other in beside[:MOST_SHOWN]]
+    rest = "\n".join(_text(other) for other in beside)
+    return Found(item, one.hit.of.project, one.rank, title, " | ".join(few), _text(item), rest)
+
+
+def _in_short(item: Item, asked: Query) -> str:
+    text = f"{item.title} → {item.text}" if item.kind == DECISION else _telling(item, asked)
+    return snippet.snippet(text, asked.terms, OTHER_CHARS)
+
+
+def _text(item: Item) -> str:
+    question = item.title if item.kind == DECISION else ""
+    return fence.clean("\n".join(filter(None, (question, item.text, item.more))))
 
 
 def _telling(item: Item, asked: Query) -> str:

@@ -13,14 +13,15 @@ from holdfast.memory import sync as syncing
 from holdfast.memory.answer import Answer, Found, found_as
 from holdfast.memory.errors import Busy, Damaged, OfIndex, in_words
 from holdfast.memory.expand import expand
+from holdfast.memory.grouping import Hit, results
 from holdfast.memory.index import engines
 from holdfast.memory.index.shape import Index, Many, Scores, Wanted
-from holdfast.memory.item import DECISION, Item
+from holdfast.memory.item import Item
 from holdfast.memory.rank import Rank
 
 BY_WORDS, BY_MEANING = 500, 300  # candidates of each side, shared out among indexes ...
 LEAST = 100  # ... so many of each at least
-LOOKED_AT = 5  # times what is wanted: some say the same words, or are not there
+LOOKED_AT, LOOKED_AT_LEAST = 5, 200  # times what is wanted: many are of one turn, or say the same
 AT_ONCE = 4
 SYNC_SECONDS = 5.0
 MOST = 200
@@ -121,15 +122,15 @@ def found_by(
 
     scored = each(score, indexes)
     best = rank.Best.of([one.keyword for one in scored], [one.vector for one in scored])
-    most = limit * LOOKED_AT
+    most = max(limit * LOOKED_AT, LOOKED_AT_LEAST)
     order = [
         (order, place, one.of)
         for one in scored
         for place, order in rank.ranked(one.keyword, one.vector, best, most, one.asked).items()
     ]
     order.sort(key=lambda one: (-one[0].score, one[1]))
-    first = _distinct(_fetched(order[:most], wanted))[:limit]
-    return [found_as(item, index.project, told, wide) for told, item, index in first]
+    first = results(_fetched(order[:most], wanted), limit, by_turn=not wanted.kinds)
+    return [found_as(one, wide) for one in first]
 
 
 def _of_kind(
@@ -204,9 +205,7 @@ def _vectors(indexes: Sequence[Index], asked: words.Query, notes: list[str]) -> 
     return found
 
 
-def _fetched(
-    order: Sequence[tuple[Rank, int, Index]], wanted: Wanted
-) -> list[tuple[Rank, Item, Index]]:
+def _fetched(order: Sequence[tuple[Rank, int, Index]], wanted: Wanted) -> list[Hit]:
     """Those that are there and wanted: a neighbour may be neither."""
     places: dict[int, list[int]] = {}
     for _, place, index in order:
@@ -214,7 +213,7 @@ def _fetched(
     indexes = {id(index): index for _, _, index in order}
     items = {key: indexes[key].at(some) for key, some in places.items()}
     return [
-        (told, item, index)
+        Hit(told, place, item, index)
         for told, place, index in order
         if (item := items[id(index)].get(place)) and _fits(item, wanted)
     ]
@@ -222,16 +221,6 @@ def _fetched(
 
 def _fits(item: Item, wanted: Wanted) -> bool:
     return (wanted.cold or not item.cold) and (not wanted.kinds or item.kind in wanted.kinds)
-
-
-def _distinct(found: list[tuple[Rank, Item, Index]]) -> list[tuple[Rank, Item, Index]]:
-    """Of those that say the same words, the best, and in its place; a decision is one wherever it
-    is written down."""
-    kept: dict[str, tuple[Rank, Item, Index]] = {}
-    for one in found:
-        item = one[1]
-        kept.setdefault(item.text if item.kind == DECISION else item.hash, one)
-    return list(kept.values())
 
 
 def _fresh(project: str, notes: list[str]) -> Index:

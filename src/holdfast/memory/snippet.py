@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from holdfast.brief import fence
 
 CHARS = 240
-TITLE_CHARS = 90
+TITLE_CHARS = 160
 STEM = 4  # letters by which a word is known again, whatever its ending
 
 

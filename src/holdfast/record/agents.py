@@ -18,6 +18,23 @@ def report(text: str) -> str:
     return text.partition("\nagentId: ")[0].strip()
 
 
+def result(text: str) -> str:
+    """What a subagent answered, in a result or a notification; empty where it only started."""
+    if text.startswith(LAUNCHED):
+        return ""
+    for name in ("result", "output"):
+        said = text.partition(f"<{name}>")[2]
+        if said:
+            return report(said.rpartition(f"</{name}>")[0] or said)
+    return "" if "<task-id>" in text[:400] or "<task_id>" in text[:400] else report(text)
+
+
+def id_in(text: str) -> str:
+    """Of which agent a notification tells."""
+    named = text.partition("<task-id>")[2] or text.partition("<task_id>")[2]
+    return named.partition("<")[0].strip()[:80]
+
+
 def launched(record: Record, use_id: str, text: str) -> None:
     """From now on it is known by the id the launch told, not by the call's."""
     agent_id = text.partition("agentId: ")[2][:80].split(" ")[0].split("\n")[0]

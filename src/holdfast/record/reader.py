@@ -76,13 +76,13 @@ class RecordReader:
         if record.offset < near_from - FAR_BYTES:
             record.far = True
             for entry in skim(path, record, near_from - FAR_BYTES):
-                self._take(entry)
+                self.take(entry)
         reader = self._reader = Reader(path, start=record.offset)
         for entry in reader:
             if until is not None and entry.offset >= until:
                 break
             record.far = entry.offset < near_from
-            self._take(entry)
+            self.take(entry)
         record.lines, self._reader = record.lines + reader.tally.lines, None
         record.offset, record.far = reader.offset if until is None else until, False
         self._look_into_reads()
@@ -107,7 +107,7 @@ class RecordReader:
                 self._heard.append((self._offset, text))
         self._reads.clear()
 
-    def _take(self, entry: Entry) -> None:
+    def take(self, entry: Entry) -> None:
         """One entry we stumble over costs that entry; the first is told, all are counted."""
         try:
             self.feed(entry)

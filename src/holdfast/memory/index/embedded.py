@@ -15,7 +15,16 @@ from typing import TYPE_CHECKING, Any
 from holdfast.memory import places, words
 from holdfast.memory.errors import Damaged
 from holdfast.memory.index import opening, rows, shape
-from holdfast.memory.index.shape import ALL, POSITIONS, Counts, Many, Scores, Span, Wanted
+from holdfast.memory.index.shape import (
+    ALL,
+    POSITIONS,
+    TURN_POSITIONS,
+    Counts,
+    Many,
+    Scores,
+    Span,
+    Wanted,
+)
 from holdfast.memory.item import Item
 
 if TYPE_CHECKING:
@@ -179,6 +188,10 @@ class Embedded:
             )
             found |= self._items(self.ask(query, some))
         return found
+
+    def in_turns(self, starts: Sequence[int]) -> list[tuple[int, str, str]]:
+        query = "SELECT place, kind, by FROM items WHERE place >= ? AND place < ? ORDER BY place"
+        return [row for one in starts for row in self.ask(query, (one, one + TURN_POSITIONS))]
 
     def _items(self, found: Sequence[Any]) -> dict[int, Item]:
         try:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from holdfast.memory.embed.vector import Kept
 
 POSITIONS = 1 << 32
+TURN_POSITIONS = 1 << 12  # of a transcript: each turn begins at a multiple of it
 Scores = dict[int, float]  # by place
 Span = tuple[int, int]
 ALL: Span = (0, POSITIONS)
@@ -73,6 +74,9 @@ class Index(Protocol):
         """So many places of what is wanted, by when it was said, newest first."""
 
     def at(self, places: Iterable[int]) -> dict[int, Item]: ...
+
+    def in_turns(self, starts: Sequence[int]) -> list[tuple[int, str, str]]:
+        """(place, kind, by) of all that stands in the turns that begin there, in order."""
 
     def find(self, item_id: str) -> Item | None: ...
 

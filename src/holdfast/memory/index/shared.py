@@ -13,7 +13,16 @@ from sqlalchemy.engine import Connection
 
 from holdfast.memory import words
 from holdfast.memory.index import shape, shared_rows, shared_scores, shared_vectors, shared_words
-from holdfast.memory.index.shape import ALL, POSITIONS, Counts, Many, Scores, Span, Wanted
+from holdfast.memory.index.shape import (
+    ALL,
+    POSITIONS,
+    TURN_POSITIONS,
+    Counts,
+    Many,
+    Scores,
+    Span,
+    Wanted,
+)
 from holdfast.memory.item import Item
 from holdfast.store.store import Store
 from holdfast.work.gather import machine
@@ -194,6 +203,15 @@ class Shared:
             "WHERE project = :project AND place = ANY(:places)"
         )
         return {row[0]: shared_rows.item(row) for row in self.ask(query, places=list(places))}
+
+    def in_turns(self, starts: Sequence[int]) -> list[tuple[int, str, str]]:
+        query = (
+            "SELECT i.place, i.kind, i.author FROM unnest(cast(:starts AS bigint[])) one "
+            "JOIN recall_items i ON i.project = :project "
+            "AND i.place >= one AND i.place < one + :size ORDER BY i.place"
+        )
+        rows = self.ask(query, starts=list(starts), size=TURN_POSITIONS)
+        return [(place, kind, by) for place, kind, by in rows]
 
     def find(self, item_id: str) -> Item | None:
         query = (

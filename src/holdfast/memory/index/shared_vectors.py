@@ -83,7 +83,8 @@ class Vectors:
 
     def missing(self, most: int) -> Sequence[tuple[int, str, str]]:
         query = sa.text(
-            "SELECT i.place, i.hash, i.title || chr(10) || i.text FROM recall_items i "
+            "SELECT i.place, i.hash, CASE i.kind WHEN 'turn' THEN '' ELSE i.title END "
+            "|| chr(10) || i.text FROM recall_items i "
             "LEFT JOIN recall_vectors v ON v.project = i.project AND v.place = i.place "
             "WHERE i.project = :project AND v.place IS NULL ORDER BY i.place DESC LIMIT :most"
         )

@@ -43,9 +43,11 @@ class Vectors:
         self._loaded = None
 
     def missing(self, most: int) -> Sequence[tuple[int, str, str]]:
+        # What was asked in its turn is not what a fragment means: the user's words have their own.
         query = (
-            "SELECT i.place, i.hash, title || char(10) || text FROM items i "
-            "JOIN words w ON w.rowid = i.place LEFT JOIN vectors v ON v.place = i.place "
+            "SELECT i.place, i.hash, iif(kind = 'turn', '', title) || char(10) || text "
+            "FROM items i JOIN words w ON w.rowid = i.place "
+            "LEFT JOIN vectors v ON v.place = i.place "
             "WHERE v.place IS NULL ORDER BY i.place DESC LIMIT ?"
         )
         return self._index.ask(query, (most,))

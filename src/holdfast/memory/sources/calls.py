@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from holdfast.client.tool_outputs import OURS
+from holdfast.record.turns import LONGEST_QUESTION
 from holdfast.redact import redact
 from holdfast.transcript.blocks import ToolUse
 
@@ -45,6 +46,26 @@ def what(block: ToolUse) -> str:
     given = block.input
     told = (given.get(name) for name in _TOLD)
     return next((one for one in told if isinstance(one, str) and one), "")
+
+
+def offered(block: ToolUse) -> dict[str, str]:
+    """The choices of each question that the model asks by a tool."""
+    asked = block.input.get("questions")
+    found: dict[str, str] = {}
+    for one in asked if isinstance(asked, list) else ():
+        if not isinstance(one, dict):
+            continue
+        options = one.get("options")
+        listed = [_option(option) for option in options] if isinstance(options, list) else []
+        found[str(one.get("question"))[:LONGEST_QUESTION]] = "\n".join(filter(None, listed))
+    return found
+
+
+def _option(option: object) -> str:
+    if not isinstance(option, dict):
+        return option if isinstance(option, str) else ""
+    told = (option.get("label"), option.get("description"))
+    return ": ".join(one for one in told if isinstance(one, str) and one)
 
 
 def ends(text: str, *, is_clean: bool = False) -> str:

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from functools import partial
 
 from holdfast.memory import places as here
+from holdfast.memory.index.shape import TURN_POSITIONS
 from holdfast.memory.item import DECISION, Item, id_of
 from holdfast.memory.sources import windows
 from holdfast.memory.sources.pieces import clean
-from holdfast.memory.sources.source import Read, Source
+from holdfast.memory.sources.source import HOW, Read, Source
 from holdfast.wire import places
 
 KEY = "facts:"
@@ -28,10 +29,16 @@ def sources(project: str) -> Iterator[Source]:
             if stamp := here.stamp(path):
                 agent = leaf.removeprefix("agent-") if leaf != "main" else ""
                 own = places.transcript(transcript, agent)
-                yield Source(f"{KEY}{session}/{leaf}", stamp, partial(_read, path, own, agent))
+                told_there = bool(here.stamp(own))
+                stamp = f"{HOW}-{stamp}-{'there' if told_there else 'gone'}"
+                read = partial(_read, path, own, agent, told_there)
+                yield Source(f"{KEY}{session}/{leaf}", stamp, read)
 
 
-def _read(path: str, transcript: str, agent: str, _state: str, _give_up: float) -> Read:
+def _read(
+    path: str, transcript: str, agent: str, told_there: bool, _state: str, _give_up: float
+) -> Read:
+    """While the transcript is there, its turns hold the user's decisions."""
     from holdfast.record import model as kept
     from holdfast.record.decisions import decided
     from holdfast.redact import redact
@@ -41,17 +48,18 @@ def _read(path: str, transcript: str, agent: str, _state: str, _give_up: float) 
         return Read([], "")
     items: dict[str, Item] = {}
     for one in decided(found):
+        if told_there and one.by == "user":
+            continue
         word = RULE if one.by == "user" else CHOICE
-        text = f"{one.question} → {one.text}" if one.question else one.text
         place = one.place
-        item_id = id_of(DECISION, path, word, text)
+        item_id = id_of(DECISION, path, word, one.question, one.text)
         items[item_id] = Item(
             id=item_id,
             kind=DECISION,
-            text=redact(clean(text)),
-            title="",
+            text=redact(clean(one.text)),
+            title=redact(clean(one.question)),
             by="user" if word == RULE else "model",
-            position=2 * len(items),  # none is the neighbour of another
+            position=TURN_POSITIONS * len(items),  # none is of the turn of another
             session=found.session_id,
             agent=agent,
             file=transcript,

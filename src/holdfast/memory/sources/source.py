@@ -8,7 +8,7 @@ from typing import NamedTuple
 from holdfast.memory.index.shape import POSITIONS, Span
 from holdfast.memory.item import Item
 
-HOW = 2  # one more when other things are taken of the same lines: then they are read again
+HOW = 3  # one more when other things are taken of the same lines: then they are read again
 
 
 class Read(NamedTuple):

@@ -43,14 +43,14 @@ class Told:
         for entry in read_at(path, list(lines)[:MOST_LINES]):
             self.hear(entry)
 
-    def without(self, told: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-        """What was told, and what more, less every secret in it, named or told before."""
-        clean = which_are_clean(["\n".join(both) for both in told])
+    def without(self, told: Sequence[Sequence[str]]) -> list[list[str]]:
+        """Texts that belong together, less every secret in them, named or told before."""
+        clean = which_are_clean(["\n".join(some) for some in told])
         kept = [
-            both if is_clean else (redact(both[0]), redact(both[1]))
-            for both, is_clean in zip(told, clean, strict=True)
+            some if is_clean else [redact(text) for text in some]
+            for some, is_clean in zip(told, clean, strict=True)
         ]
-        return [(self.without_told(text), self.without_told(more)) for text, more in kept]
+        return [[self.without_told(text) for text in some] for some in kept]
 
     def without_told(self, text: str) -> str:
         for value, placeholder in self._values.items():

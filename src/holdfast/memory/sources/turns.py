@@ -1,22 +1,36 @@
-"""A transcript as items: what the user said, and what the model said with what it did.
+"""A transcript as items, turn by turn: what the user said and what it answered, what the model said
+and did and in which turn, what was decided, what subagents reported.
 
-Answers without words are counted to the words before them. The last item of a file may not be
-whole yet: reading begins again with it, at the same position.
+The turns are those of the record: the same entries are fed to it. Answers without words are counted
+to the words before them. The last unit of a file may not be whole yet: reading begins again with
+it, at the same position.
 """
 
 from __future__ import annotations
 
 import json
 import time
+from collections.abc import Iterator
 
-from holdfast.memory.item import Item
+from holdfast.memory.item import DECISION, TURN, Item
 from holdfast.memory.sources import calls
 from holdfast.memory.sources.looked import looked_through
 from holdfast.memory.sources.source import HOW, Read
 from holdfast.memory.sources.told import Told
-from holdfast.memory.sources.unit import LONGEST_TEXT, MORE_CHARS, Reached, Unit
+from holdfast.memory.sources.unit import (
+    LONGEST_TEXT,
+    MORE_CHARS,
+    TITLE_CHARS,
+    Part,
+    Reached,
+    Unit,
+)
+from holdfast.record import RecordReader, agents, results
+from holdfast.record.decisions import is_answer
+from holdfast.record.model import Place, Question, Record, Turn
 from holdfast.record.same_file import sign
-from holdfast.record.user_input import own_words, queued_words
+from holdfast.record.user_input import is_notification, own_words, queued_words
+from holdfast.redact import redact
 from holdfast.transcript.blocks import Text, ToolResult, ToolUse
 from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Result
 from holdfast.transcript.reader import Reader
@@ -24,10 +38,14 @@ from holdfast.transcript.repair import decoded
 from holdfast.transcript.source import Unreadable
 from holdfast.transcript.user_words import without_briefs
 
-USER, MODEL = "user", "model"
+USER, MODEL, AGENT = "user", "model", "agent"
 MOST_TOGETHER = 64
 MOST_ITEMS = 5_000  # in one reading: a transaction stays short
+SAID_CHARS = 1_600  # of the model's last words: the user's next ones may answer them
 _ASKING_US = "/holdfast:search "  # a question is no answer to the next one like it
+_PLAN = "ExitPlanMode"
+_ASKS = (results.ASKED, _PLAN)
+_AGENTS = ("Task", "Agent", "TaskOutput", "AgentOutputTool")
 
 
 class _Fold:
@@ -37,12 +55,17 @@ class _Fold:
         self.told = Told()
         self.items: list[Item] = []
         self.began = reached  # where the last unit began
-        self._turn, self._message = reached.turn, reached.message
+        self._step, self._message = reached.turn, reached.message
         self._position = reached.position
         self._unit: Unit | None = None
         self._last: Unit | None = None  # the open one, or the one that was
         self._closed: list[Unit] = []
         self._looked_back: set[str] = set()  # calls of the unit that is open
+        self._offered: dict[str, str] = {}  # what could be answered, by question
+        self._asked, self._said = reached.asked, reached.said
+        before = [Turn(reached.asked, Place(), said=reached.said)] if reached.offset else []
+        # `far`: only turns are wanted of it, and not which names are in use.
+        self._record = RecordReader(Record(far=True, turns=before), sidechain=is_agent)
 
     @property
     def count(self) -> int:
@@ -64,11 +87,19 @@ class _Fold:
         elif isinstance(entry, Result):
             self._result(entry, is_clean)
 
-    def _open(self, by: str, entry: Entry) -> Unit:
+    def _here(self, offset: int) -> Reached:
+        return Reached(
+            *(offset, self._step, self._position, self._message),
+            asked=self._asked,
+            said=self._said,
+        )
+
+    def _open(self, by: str, entry: Entry, title: str = "") -> Unit:
         self.close()
         self._looked_back.clear()
-        self.began = Reached(entry.offset, self._turn, self._position, self._message)
-        self._unit = self._last = Unit(self.began, by, entry)
+        self._offered.clear()
+        self.began = self._here(entry.offset)
+        self._unit = self._last = Unit(self.began, by, entry, title)
         return self._unit
 
     def close(self) -> None:
@@ -81,11 +112,13 @@ class _Fold:
     def settle(self) -> None:
         """Items of what was told to its end: looked through for secrets together, then counted."""
         closed, self._closed = self._closed, []
-        for unit, words in zip(closed, self.told.without([u.words for u in closed]), strict=True):
+        parts = [unit.parts for unit in closed]
+        clean = iter(self.told.without([one.words for some in parts for one in some]))
+        for unit, some in zip(closed, parts, strict=True):
             unit.put_at(self._position)
-            made = unit.items(self._path, self._key, *words)
+            made = unit.items(self._path, self._key, [_with(one, next(clean)) for one in some])
             self.items += made
-            self._position += len(made)
+            self._position = unit.began.position + len(made)
         if self._last is not None:
             self._last.put_at(self._position)
             self.began = self._last.began
@@ -94,42 +127,76 @@ class _Fold:
         """True when the next reading would begin after where this one did: at what is being told,
         or, where nothing is, at this entry."""
         if self._unit is None:
-            self.began = Reached(entry.offset, self._turn, self._position, self._message)
+            self.began = self._here(entry.offset)
         return self.began.offset > self._from
 
     def clean_items(self) -> list[Item]:
         """What was named later was quoted before, too."""
         self.settle()
         without = self.told.without_told
-        return [one._replace(text=without(one.text), more=without(one.more)) for one in self.items]
+        return [
+            one._replace(title=without(one.title), text=without(one.text), more=without(one.more))
+            for one in self.items
+        ]
 
     def _prompt(self, entry: Entry, text: str) -> None:
+        if is_notification(text) and self._unit is not None:
+            self._unit.hold(entry)
+            self._report(agents.result(text), self._agent_asked(agents.id_in(text)))
         words = own_words(text[:LONGEST_TEXT])
-        if words and not words.startswith(_ASKING_US):
-            unit = self._open(USER, entry)
-            unit.first_turn = unit.last_turn = self._turn + 1  # it is answered by the next
-            unit.texts.append(words)
-            unit.hold(entry)
+        if not words:
+            return
+        if words.startswith(_ASKING_US):
+            self._asked = ""
+            return
+        before = self._turn_begun_by(entry)
+        answers = before if is_answer(before) else ""
+        unit = self._open(MODEL if self._is_agent else USER, entry, answers)
+        unit.kind = DECISION if answers and not self._is_agent else TURN
+        unit.add_more(before if not answers else "")  # no question, but what is spoken of
+        unit.first_turn = unit.last_turn = self._step + 1  # it is answered by the next
+        unit.begins_turn = True
+        unit.texts.append(words)
+        unit.hold(entry)
+        self._asked = _asked(words, answers)
+
+    def _turn_begun_by(self, entry: Entry) -> str:
+        """What of the model's these words follow, where they are short."""
+        turns = self._record.record.turns
+        before = turns[-1:]
+        self._record.take(entry)
+        return turns[-1].reply_to if turns[-1:] != before else ""
 
     def _answer(self, entry: Answer, is_clean: bool) -> None:
+        self._record.take(entry)
         said = (without_briefs(one.text) for one in entry.blocks if isinstance(one, Text))
         texts = [text for text in said if text]
         if entry.message_id != self._message:
-            self._turn += 1
+            self._step += 1
             self._message = entry.message_id[:200]
         unit = self._unit
         if unit is None or unit.by != MODEL or self._begins_anew(unit, texts):
-            unit = self._open(MODEL, entry)
+            unit = self._open(MODEL, entry, self._asked)
         if texts:
             unit.message = self._message
-        unit.last_turn = self._turn
+            self._said = texts[-1]
+        unit.last_turn = self._step
         unit.texts += texts
         unit.hold(entry)
         for block in entry.blocks:
-            if isinstance(block, ToolUse) and calls.looks_back(block):
-                self._looked_back.add(block.id)
-            elif isinstance(block, ToolUse):
-                unit.add_more(calls.call(block, is_clean=is_clean))
+            if isinstance(block, ToolUse):
+                self._call(unit, block, is_clean)
+
+    def _call(self, unit: Unit, block: ToolUse, is_clean: bool) -> None:
+        if calls.looks_back(block):
+            self._looked_back.add(block.id)
+            return
+        plan = block.input.get("plan") if block.name == _PLAN else None
+        if isinstance(plan, str):
+            unit.add_part(Part(MODEL, plan, self._asked))
+        if block.name == results.ASKED:
+            self._offered |= calls.offered(block)
+        unit.add_more(calls.call(block, is_clean=is_clean))
 
     def _begins_anew(self, unit: Unit, texts: list[str]) -> bool:
         if texts:
@@ -139,13 +206,60 @@ class _Fold:
     def _result(self, entry: Result, is_clean: bool) -> None:
         if self._unit is None:
             return
-        self._unit.hold(entry)
+        unit = self._unit
+        unit.hold(entry)
         for block in entry.results:
-            if not isinstance(block, ToolResult) or self._unit.more_chars >= MORE_CHARS:
-                continue
-            if block.tool_use_id not in self._looked_back:
-                text = without_briefs(block.text)
-                self._unit.add_more(calls.ends(text, is_clean=is_clean))
+            if isinstance(block, ToolResult):
+                self._came_back(entry, block, is_clean)
+        self._hear_user(entry)
+
+    def _came_back(self, entry: Result, block: ToolResult, is_clean: bool) -> None:
+        unit, call = self._unit, self._record.record.calls.get(block.tool_use_id[:80])
+        if unit is None or block.tool_use_id in self._looked_back:
+            return
+        if call is not None and call.tool in _AGENTS and not block.is_error:
+            self._report(agents.result(block.text), self._agent_asked(call.what) or call.what)
+        elif unit.more_chars < MORE_CHARS and not (call and call.tool in _ASKS):
+            unit.add_more(calls.ends(without_briefs(block.text), is_clean=is_clean))
+
+    def _agent_asked(self, name: str) -> str:
+        agent = self._record.record.agents.get(name)
+        return agent.asked if agent else ""
+
+    def _report(self, text: str, asked: str) -> None:
+        """A subagent's answer, whole: it stands nowhere else in this transcript."""
+        if self._unit is not None and text:
+            self._unit.add_part(Part(AGENT, without_briefs(text), asked or self._asked))
+
+    def _hear_user(self, entry: Result) -> None:
+        """Answers to questions, and words with which a call was refused."""
+        turns = self._record.record.turns
+        before, known = turns[-1:], list(_answered(turns))
+        self._record.take(entry)
+        unit = self._unit
+        if unit is None:
+            return
+        for one in _answered(turns):
+            if not any(one is other for other in known):
+                offered = self._offered.get(one.text, "")
+                unit.add_part(Part(USER, one.answer, one.text, offered, DECISION))
+        if turns[-1:] != before and turns[-1].asked:
+            unit.add_part(Part(USER, turns[-1].asked, turns[-1].reply_to, kind=DECISION))
+            self._asked = _asked(turns[-1].asked, turns[-1].reply_to)
+
+
+def _answered(turns: list[Turn]) -> Iterator[Question]:
+    return (one for turn in turns[-3:] for one in turn.questions if one.answer)
+
+
+def _asked(words: str, answers: str) -> str:
+    """What a turn is about: "yes" says it only with the question."""
+    return f"{answers} → {words}"[-TITLE_CHARS:] if answers else words[:TITLE_CHARS]
+
+
+def _with(part: Part, words: list[str]) -> Part:
+    title, text, more = words
+    return part._replace(title=title, text=text, more=more)
 
 
 def read(
@@ -183,5 +297,15 @@ def _reached(path: str, state: str) -> Reached:
 
 
 def _state(path: str, fold: _Fold) -> str:
-    began, lines = fold.began, tuple(fold.told.lines)
-    return json.dumps(began._replace(sign=sign(path, began.offset), told=lines, how=HOW))
+    """It is stored, so the words in it are without secrets."""
+    began, told = fold.began, fold.told
+    asked, said = (told.without_told(redact(text)) for text in (began.asked, began.said))
+    return json.dumps(
+        began._replace(
+            sign=sign(path, began.offset),
+            told=tuple(told.lines),
+            how=HOW,
+            asked=asked[:TITLE_CHARS],
+            said=said[-SAID_CHARS:],
+        )
+    )

@@ -1,0 +1,166 @@
+"""What was found, as results: all that was found of one turn is one, and so is what says the same.
+
+A turn is scored by its best words and its best meaning, whichever of its items hold them. The
+result is its best item, and with it come the others that were found, what was decided in the turn
+and what the model said last. Words of the user count more than the model's, and those more than
+the report of a subagent.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Sequence
+from typing import NamedTuple
+
+from holdfast.memory.index.shape import TURN_POSITIONS, Index
+from holdfast.memory.item import DECISION, TURN, Item
+from holdfast.memory.rank import Rank
+from holdfast.memory.words import plain
+
+USER, MODEL, AGENT = "user", "model", "agent"
+SPEAKERS = frozenset((USER, MODEL, AGENT))
+DECIDED = 1.3  # by the user, in answer to a question
+TYPED, REPORTED = 1.1, 0.8  # by the user; by a subagent
+TYPED_CHARS = 800  # more than that is pasted
+MOST_OTHERS = 2  # items of a turn that come with its best
+MOST_DECISIONS = 3  # the last of a turn
+SAME = 0.8  # so much of the words of two texts: they say the same
+LEAST_WORDS = 6  # fewer words are the same only if all are
+
+
+class Hit(NamedTuple):
+    """One item as it was found."""
+
+    rank: Rank
+    place: int
+    item: Item
+    of: Index
+
+    @property
+    def turn(self) -> int:
+        """Where its turn begins."""
+        return self.place - self.place % TURN_POSITIONS
+
+
+class Result(NamedTuple):
+    """The best item of a turn, or an item that is of none."""
+
+    hit: Hit
+    rank: Rank
+    others: tuple[Item, ...] = ()  # found in the same turn
+    came_of_it: tuple[Item, ...] = ()  # what was decided in the turn, and the model's last words
+
+
+def results(hits: Sequence[Hit], limit: int, *, by_turn: bool = True) -> list[Result]:
+    """The best so many; without `by_turn`, each item is a result."""
+    turns: dict[Hashable, list[Hit]] = {}
+    for hit in hits:
+        own = by_turn and not hit.rank.kind and is_of_turn(hit.item)
+        key = (id(hit.of), "turn", hit.turn) if own else (id(hit.of), "item", hit.place)
+        turns.setdefault(key, []).append(hit)
+    found = [_result(some) for some in turns.values()]
+    found.sort(key=lambda one: -one.rank.score)  # of equals, the first stays first
+    return _with_what_came(_distinct(found, limit))
+
+
+def is_of_turn(item: Item) -> bool:
+    """Items of a transcript stand in blocks, one for each turn."""
+    return (item.kind == TURN and item.by in SPEAKERS) or (
+        item.kind == DECISION and item.by == USER
+    )
+
+
+def _result(hits: list[Hit]) -> Result:
+    ranked = sorted(
+        ((hit, _weighed(hit)) for hit in hits),
+        key=lambda one: -one[1].score,
+    )
+    best, rank = ranked[0]
+    others = tuple(hit.item for hit, _ in ranked[1 : 1 + MOST_OTHERS])
+    said = max(one.keyword for _, one in ranked)
+    meant = max(one.vector for _, one in ranked)
+    # What stands beside it counts only where nothing was found in the turn itself.
+    if is_of_turn(best.item) and not rank.kind and (said or meant):
+        rank = Rank(said + meant, said, meant, 0.0)
+    return Result(best, rank, others)
+
+
+def _weighed(hit: Hit) -> Rank:
+    by = weight(hit.item)
+    return Rank(*(by * part for part in hit.rank))
+
+
+def weight(item: Item) -> float:
+    """By whose words they are."""
+    if item.by == AGENT:
+        return REPORTED
+    if item.by != USER:
+        return 1.0
+    if item.kind == DECISION:
+        return DECIDED
+    return TYPED if item.kind == TURN and len(item.text) < TYPED_CHARS else 1.0
+
+
+def _distinct(found: Iterable[Result], limit: int) -> list[Result]:
+    """Of those that say nearly the same words the best, and in its place."""
+    kept: list[Result] = []
+    known: list[frozenset[str]] = []
+    for one in found:
+        if len(kept) == limit:
+            break
+        words = _words(one.hit.item)
+        if not any(_is_same(words, other) for other in known):
+            kept.append(one)
+            known.append(words)
+    return kept
+
+
+def _words(item: Item) -> frozenset[str]:
+    """An answer is what it is by its question; of other items their own words tell."""
+    text = f"{item.title}\n{item.text}" if item.by == USER else item.text
+    return frozenset(plain(text or item.more))
+
+
+def _is_same(some: frozenset[str], other: frozenset[str]) -> bool:
+    if min(len(some), len(other)) < LEAST_WORDS:
+        return some == other
+    return len(some & other) >= SAME * len(some | other)
+
+
+def _with_what_came(found: list[Result]) -> list[Result]:
+    """With the decisions and the last words of their turns: one look at each index."""
+    starts: dict[int, set[int]] = {}
+    for one in found:
+        if is_of_turn(one.hit.item):
+            starts.setdefault(id(one.hit.of), set()).add(one.hit.turn)
+    indexes = {id(one.hit.of): one.hit.of for one in found}
+    came = {key: _what_came(indexes[key], sorted(some)) for key, some in starts.items()}
+    return [
+        one._replace(came_of_it=_unseen(one, came[id(one.hit.of)].get(one.hit.turn, [])))
+        if is_of_turn(one.hit.item)
+        else one
+        for one in found
+    ]
+
+
+def _unseen(one: Result, came: list[Item]) -> tuple[Item, ...]:
+    seen = {one.hit.item.id, *(other.id for other in one.others)}
+    return tuple(item for item in came if item.text and item.id not in seen)
+
+
+def _what_came(index: Index, starts: Sequence[int]) -> dict[int, list[Item]]:
+    """By turn: its decisions, and the model's last words."""
+    decided: dict[int, list[int]] = {}
+    last: dict[int, int] = {}
+    for place, kind, by in index.in_turns(starts):
+        start = place - place % TURN_POSITIONS
+        if kind == DECISION and by == USER:
+            decided.setdefault(start, []).append(place)
+        elif by == MODEL:
+            last[start] = place
+    chosen = {start: decided.get(start, [])[-MOST_DECISIONS:] for start in starts}
+    for start, place in last.items():
+        chosen[start].append(place)
+    items = index.at([place for some in chosen.values() for place in some])
+    return {
+        start: [items[place] for place in some if place in items] for start, some in chosen.items()
+    }
