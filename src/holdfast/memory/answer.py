@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 from holdfast.brief import fence
 from holdfast.memory import snippet
-from holdfast.memory.grouping import Result
+from holdfast.memory.grouping import USER, Result
 from holdfast.memory.item import DECISION, Item
 from holdfast.memory.rank import Rank
 from holdfast.memory.words import Query
 
+ASKED_CHARS = 240  # of what was asked in a turn
 OTHER_CHARS, MOST_SHOWN = 160, 3  # of what else was found in a turn, or came of it
 
 
@@ -66,12 +67,15 @@ class Found(NamedTuple):
 
 def found_as(one: Result, asked: Query) -> Found:
     item = one.hit.item
-    title = snippet.title(item.title or item.text or item.more)
+    asked_there = one.asked.text if one.asked and item.by != USER else ""
+    title = snippet.snippet(asked_there, asked.terms, ASKED_CHARS)
+    title = title or snippet.title(item.title or item.text or item.more)
     few = [snippet.snippet(_telling(item, asked), asked.terms)]
     beside = [*(other for other in one.came_of_it if other.kind == DECISION), *one.others]
     beside += [other for other in one.came_of_it if other.kind != DECISION]
     few += [_in_short(other, asked) for other in beside[:MOST_SHOWN]]
-    rest = "\n".join(_text(other) for other in beside)
+    beside += [one.asked] if one.asked and one.asked.id != item.id else []
+    rest = "\n".join(dict.fromkeys(_text(other) for other in beside))
     return Found(item, one.hit.of.project, one.rank, title, " | ".join(few), _text(item), rest)
 
 
@@ -88,6 +92,8 @@ def _text(item: Item) -> str:
 def _telling(item: Item, asked: Query) -> str:
     """Its words; what came with them, where the words asked for stand only there."""
     low = item.text.lower()
+    if item.kind == DECISION and item.by == USER:
+        return item.text  # what else could have been answered is not it
     if item.text and (not item.more or any(term[:5] in low for term in asked.terms)):
         return item.text
     return item.more or item.text

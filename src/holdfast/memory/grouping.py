@@ -48,6 +48,7 @@ class Result(NamedTuple):
     rank: Rank
     others: tuple[Item, ...] = ()  # found in the same turn
     came_of_it: tuple[Item, ...] = ()  # what was decided in the turn, and the model's last words
+    asked: Item | None = None  # the words that began the turn
 
 
 def results(hits: Sequence[Hit], limit: int, *, by_turn: bool = True) -> list[Result]:
@@ -135,29 +136,40 @@ def _with_what_came(found: list[Result]) -> list[Result]:
     indexes = {id(one.hit.of): one.hit.of for one in found}
     came = {key: _what_came(indexes[key], sorted(some)) for key, some in starts.items()}
     return [
-        one._replace(came_of_it=_unseen(one, came[id(one.hit.of)].get(one.hit.turn, [])))
+        _completed(one, came[id(one.hit.of)].get(one.hit.turn, []))
         if is_of_turn(one.hit.item)
         else one
         for one in found
     ]
 
 
-def _unseen(one: Result, came: list[Item]) -> tuple[Item, ...]:
+def _completed(one: Result, came: list[Item]) -> Result:
+    asked = next((item for item in came if item.by == USER and not _is_inside(item)), None)
     seen = {one.hit.item.id, *(other.id for other in one.others)}
-    return tuple(item for item in came if item.text and item.id not in seen)
+    rest = tuple(item for item in came if item.text and item.id not in seen and item is not asked)
+    return one._replace(came_of_it=rest, asked=asked)
+
+
+def _is_inside(item: Item) -> bool:
+    """Not the first of its turn."""
+    return bool(item.position % TURN_POSITIONS)
+
+
+def _first_and_last(places: list[int]) -> list[int]:
+    return [*places[:1], *places[1:][-MOST_DECISIONS:]]
 
 
 def _what_came(index: Index, starts: Sequence[int]) -> dict[int, list[Item]]:
-    """By turn: its decisions, and the model's last words."""
+    """By turn: the words that began it, its decisions, and the model's last words."""
     decided: dict[int, list[int]] = {}
     last: dict[int, int] = {}
     for place, kind, by in index.in_turns(starts):
         start = place - place % TURN_POSITIONS
-        if kind == DECISION and by == USER:
+        if by == USER and (kind == DECISION or place == start):
             decided.setdefault(start, []).append(place)
         elif by == MODEL:
             last[start] = place
-    chosen = {start: decided.get(start, [])[-MOST_DECISIONS:] for start in starts}
+    chosen = {start: _first_and_last(decided.get(start, [])) for start in starts}
     for start, place in last.items():
         chosen[start].append(place)
     items = index.at([place for some in chosen.values() for place in some])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from holdfast.brief import fence
 
-CHARS = 240
+CHARS = 300
 TITLE_CHARS = 160
+MOST_PLACES = 40  # of one word that are looked at
 STEM = 4  # letters by which a word is known again, whatever its ending
 
 
@@ -22,13 +23,29 @@ def snippet(text: str, terms: Iterable[str], most: int = CHARS) -> str:
 
 
 def _start(low: str, stems: list[str], most: int) -> int:
-    at = sorted({low.find(stem) for stem in stems} - {-1})
-    if not at:
-        return 0
+    """Where the stretch begins that holds the most different words; of equals, the first."""
+    at = sorted((place, stem) for stem in dict.fromkeys(stems) for place in _places(low, stem))
     room = most - 40
-    best = max(at, key=lambda first: (sum(first <= one < first + room for one in at), -first))
-    blank = low.rfind(" ", 0, max(0, best - 20))
-    return blank + 1
+    best, most_words, last = 0, 0, 0
+    held: dict[str, int] = {}
+    for place, stem in at:
+        held[stem] = held.get(stem, 0) + 1
+        while at[last][0] < place - room:
+            held[at[last][1]] -= 1
+            last += 1
+        words = sum(1 for count in held.values() if count)
+        if words > most_words:
+            best, most_words = at[last][0], words
+    return low.rfind(" ", 0, max(0, best - 20)) + 1
+
+
+def _places(low: str, stem: str) -> Iterator[int]:
+    place = low.find(stem)
+    for _ in range(MOST_PLACES):
+        if place < 0:
+            return
+        yield place
+        place = low.find(stem, place + 1)
 
 
 def title(text: str) -> str:
