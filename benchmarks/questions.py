@@ -136,7 +136,7 @@ def _project(home: Path, sessions: Path) -> str:
 
 
 def rows(questions: Path, corpus: Path) -> Iterator[Row]:
-    """For `make bench`, by keyword: vectors for a corpus take an hour."""
+    """For `make bench`, by keyword: vectors for a corpus take most of an hour."""
     yield from told(list(ask(_read(questions), corpus)))
 
 

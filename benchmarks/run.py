@@ -19,6 +19,7 @@ def main() -> None:
     parser.add_argument("--evaluate", type=Path, help="the evaluator of briefs")
     parser.add_argument("--secrets", type=Path, help="samples of secrets, as JSON lines")
     parser.add_argument("--fabrications", type=Path, help="statements to put into summaries")
+    parser.add_argument("--questions", type=Path, help="questions about the corpus, as JSON")
     parser.add_argument("--large", action="store_true", help="search a million items too")
     parser.add_argument("--endurance", action="store_true", help="play the long sessions: minutes")
     given = parser.parse_args()
@@ -34,6 +35,7 @@ def main() -> None:
     _print("Batches of a plan", list(_batches()))
     _print("What a request will take", list(_estimates(given.corpus)))
     _print("Finding again: how well", list(_retrieval()))
+    _print("Finding again: people's questions", list(_questions(given.questions, given.corpus)))
     _print("Finding again: how fast", list(_search(given.large)))
     _print("Reading and alerts against the truth", list(_truth(given.corpus)))
     _print("Segments, and what is kept of them", list(_segments(given.corpus)))
@@ -151,6 +153,15 @@ def _retrieval() -> Iterator[Row]:
     from benchmarks import retrieval
 
     yield from retrieval.rows()
+
+
+def _questions(questions: Path | None, corpus: Path | None) -> Iterator[Row]:
+    if questions is None or corpus is None:
+        yield "questions", "skipped: say CORPUS=DIR QUESTIONS=FILE", ""
+        return
+    from benchmarks import questions as asked
+
+    yield from asked.rows(questions, corpus)
 
 
 def _search(large: bool) -> Iterator[Row]:

@@ -149,11 +149,9 @@ class _Fold:
         if words.startswith(_ASKING_US):
             self._asked = ""
             return
-        before = self._turn_begun_by(entry)
-        answers = before if is_answer(before) else ""
+        answers = self._turn_begun_by(entry)
         unit = self._open(MODEL if self._is_agent else USER, entry, answers)
         unit.kind = DECISION if answers and not self._is_agent else TURN
-        unit.add_more(before if not answers else "")  # no question, but what is spoken of
         unit.first_turn = unit.last_turn = self._step + 1  # it is answered by the next
         unit.begins_turn = True
         unit.texts.append(words)
@@ -161,11 +159,13 @@ class _Fold:
         self._asked = _asked(words, answers)
 
     def _turn_begun_by(self, entry: Entry) -> str:
-        """What of the model's these words follow, where they are short."""
+        """The question of the model's that these words answer. What else was said before is not
+        theirs: it would be found here instead of in its own turn."""
         turns = self._record.record.turns
         before = turns[-1:]
         self._record.take(entry)
-        return turns[-1].reply_to if turns[-1:] != before else ""
+        answers = turns[-1].reply_to if turns[-1:] != before else ""
+        return answers if is_answer(answers) else ""
 
     def _answer(self, entry: Answer, is_clean: bool) -> None:
         self._record.take(entry)
