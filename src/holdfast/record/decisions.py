@@ -46,8 +46,8 @@ def decided(record: Record) -> Iterator[Decided]:
                 yield Decided(one.answer, one.text, number, one.place, "user", turn.asked)
     for choice in record.decisions:
         number = turn_number(record, choice.place)
-        turn = turn_at(record, choice.place)
-        asked = turn.asked if turn else ""
+        made_in = turn_at(record, choice.place)
+        asked = made_in.asked if made_in else ""
         yield Decided(choice.text, "", number, choice.place, "model", asked)
 
 

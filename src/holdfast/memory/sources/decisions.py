@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
+from holdfast.archive import transcripts as archived
 from holdfast.memory import places as here
 from holdfast.memory.index.shape import TURN_POSITIONS
 from holdfast.memory.item import DECISION, Item, id_of
@@ -29,7 +30,7 @@ def sources(project: str) -> Iterator[Source]:
             if stamp := here.stamp(path):
                 agent = leaf.removeprefix("agent-") if leaf != "main" else ""
                 own = places.transcript(transcript, agent)
-                told_there = bool(here.stamp(own))
+                told_there = bool(here.stamp(archived.instead_of(own)))
                 stamp = f"{HOW}-{stamp}-{'there' if told_there else 'gone'}"
                 read = partial(_read, path, own, agent, told_there)
                 yield Source(f"{KEY}{session}/{leaf}", stamp, read)
