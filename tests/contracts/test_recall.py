@@ -12,7 +12,7 @@ import pytest
 from holdfast.memory import words
 from holdfast.memory.embed import vector
 from holdfast.memory.index.embedded import Embedded
-from holdfast.memory.index.shape import Index, Many, Scores, Wanted
+from holdfast.memory.index.shape import TURN_POSITIONS, Index, Many, Scores, Wanted
 from holdfast.memory.index.shared import Shared
 from holdfast.memory.item import SEGMENT, TURN, Item
 from holdfast.memory.recall import answered
@@ -61,6 +61,25 @@ def direction(number: int) -> vector.Array:
     made = np.full((1, SIZE), 0.01, np.float32)
     made[0, number] = 1
     return vector.unit(made)
+
+
+@pytest.mark.requirement("M2")
+def test_all_of_a_turn_is_found_by_where_it_begins(index: Index) -> None:
+    turns = [
+        one._replace(by="model", title="asked")
+        for first in (0, TURN_POSITIONS, 2 * TURN_POSITIONS)
+        for one in some("one", "two", first=first)
+    ]
+    index.take("s", "", "taken", turns)
+    [start, *_] = sorted(
+        place
+        for place, item in index.at(index.newest(10, EVERY)).items()
+        if item.position == TURN_POSITIONS
+    )
+    assert index.in_turns([start]) == [(start, TURN, "model"), (start + 1, TURN, "model")]
+    assert index.in_turns([]) == []
+    index.begin_vectors("m")
+    assert {text for _, _, text in index.without_vector(10)} == {"\none", "\ntwo"}
 
 
 @pytest.mark.requirement("M6")
