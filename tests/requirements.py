@@ -45,7 +45,8 @@ REQUIREMENTS: dict[str, str] = {
     "G8": "A guard log with levels and one line per event, rotated, holdfast log --follow (000)",
     "G9": (
         "Every alert is an audit event CONTEXT_PRESSURE (session, agent, level, reading, "
-        "velocity, forecast, what was done), append-only (002 governance)"
+        "velocity, forecast, what was done), append-only; decisions taken under pressure can be "
+        "listed for review (002 governance)"
     ),
     "G10": (
         "Context health (zone, alert, velocity, forecast, last checkpoint) for an "
