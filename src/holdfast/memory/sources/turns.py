@@ -26,8 +26,8 @@ from holdfast.memory.sources.unit import (
     Unit,
 )
 from holdfast.record import RecordReader, agents, results
-from holdfast.record.decisions import is_answer
 from holdfast.record.model import Place, Question, Record, Turn
+from holdfast.record.replies import is_answer
 from holdfast.record.same_file import sign
 from holdfast.record.user_input import is_notification, own_words, queued_words
 from holdfast.redact import redact
