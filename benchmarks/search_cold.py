@@ -38,15 +38,16 @@ class Starts(NamedTuple):
 
 
 def cold(rounds: int = 15) -> Starts:
-    from benchmarks.hooks import write_transcript
+    from benchmarks import made_up
+    from holdfast.client.memory_folder import slug
 
     with tempfile.TemporaryDirectory(prefix="holdfast-cold-") as folder:
         project = Path(folder, "p")
         project.mkdir()
         home = Path(folder, "home")
-        sessions = home / ".claude" / "projects" / str(project.resolve()).replace("/", "-")
+        sessions = home / ".claude" / "projects" / slug(str(project.resolve()))
         sessions.mkdir(parents=True)
-        write_transcript(sessions / "s.jsonl", 5 << 20)
+        made_up.write(sessions / "s.jsonl", 5 << 20)
         environ = {**os.environ, "HOME": str(home), "HOLDFAST_HOME": str(home / ".holdfast")}
         holdfast = str(Path(sys.executable).with_name("holdfast"))
         search = [holdfast, "search", "low tide heights", "--limit", "5"]
