@@ -52,8 +52,8 @@ test: check client ## everything
 cover: check client ## which lines no test runs; takes twice as long
 	HYPOTHESIS_PROFILE=full HOLDFAST_TEST_HOOKS=started $(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term:skip-covered
 
-bench: $(VENV)/.ready ## print the figures: make bench CORPUS=DIR EVALUATE=FILE SECRETS=FILE FABRICATIONS=FILE QUESTIONS=FILE ENDURANCE=1
-	@$(BIN)/python -m benchmarks.run $(if $(CORPUS),--corpus $(CORPUS)) $(if $(EVALUATE),--evaluate $(EVALUATE)) $(if $(SECRETS),--secrets $(SECRETS)) $(if $(FABRICATIONS),--fabrications $(FABRICATIONS)) $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(ENDURANCE),--endurance)
+bench: $(VENV)/.ready ## print the figures: make bench CORPUS=DIR EVALUATE=FILE SECRETS=FILE FABRICATIONS=FILE QUESTIONS=FILE LABELS=DIR ENDURANCE=1
+	@$(BIN)/python -m benchmarks.run $(if $(CORPUS),--corpus $(CORPUS)) $(if $(EVALUATE),--evaluate $(EVALUATE)) $(if $(SECRETS),--secrets $(SECRETS)) $(if $(FABRICATIONS),--fabrications $(FABRICATIONS)) $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(LABELS),--labels $(LABELS)) $(if $(ENDURANCE),--endurance)
 
 fuzz: $(VENV)/.ready ## a few minutes of hostile input against the hook
 	$(BIN)/python -m benchmarks.fuzz

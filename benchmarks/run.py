@@ -2,6 +2,7 @@
 
 make bench CORPUS=DIR        adds what real transcripts tell
 make bench ENDURANCE=1       adds long sessions in the real client
+make bench LABELS=DIR        with CORPUS: compares checkpoints with sessions labelled by hand
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ def main() -> None:
     parser.add_argument("--questions", type=Path, help="questions about the corpus, as JSON")
     parser.add_argument("--large", action="store_true", help="search a million items too")
     parser.add_argument("--endurance", action="store_true", help="play the long sessions: minutes")
+    parser.add_argument("--labels", type=Path, help="sessions of the corpus, labelled by hand")
     given = parser.parse_args()
     _print("What the hook costs", list(_hooks()))
     _print("What the user waits (real client, scripted API)", list(_wait()))
@@ -44,6 +46,7 @@ def main() -> None:
     _print("Archiving transcripts", list(_transcripts(given.corpus)))
     _print("What a brief gives back", list(_briefs(given.corpus, given.evaluate)))
     _print("Summaries checked", list(_summaries(given.corpus, given.fabrications)))
+    _print("What a checkpoint says", list(_contents(given.corpus, given.labels)))
     _print("Ten compactions in the real client", list(_endurance(given.endurance)))
 
 
@@ -189,6 +192,15 @@ def _summaries(corpus: Path | None, fabrications: Path | None) -> Iterator[Row]:
         yield "words in the user's name", "skipped: say CORPUS=DIR FABRICATIONS=FILE", ""
     else:
         yield from attributions.rows(corpus, fabrications)
+
+
+def _contents(corpus: Path | None, labels: Path | None) -> Iterator[Row]:
+    from benchmarks import contents
+
+    if corpus is None or labels is None:
+        yield "contents", "skipped: say CORPUS=DIR LABELS=DIR", ""
+        return
+    yield from contents.rows(corpus, labels)
 
 
 def _endurance(asked: bool) -> Iterator[Row]:
