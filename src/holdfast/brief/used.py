@@ -8,6 +8,7 @@ from holdfast.brief.fence import clean, code, flat
 from holdfast.brief.item import EDITED, Item, times
 from holdfast.brief.paths import is_aside, is_of_client, same_files, splits
 from holdfast.record.failures import is_error
+from holdfast.record.files import ELSEWHERE
 from holdfast.record.heat import FLOOR, heat_at
 from holdfast.record.model import Command, Record, Used
 
@@ -27,7 +28,7 @@ def file_heats(record: Record) -> dict[str, float]:
     heats: dict[str, float] = {}
     for path, known in same_files(record.files).items():
         one = record.files[path]
-        if is_of_client(known) or one.gone:
+        if is_of_client(known) or one.gone or known.startswith(ELSEWHERE):
             continue
         heat = (heat_at(one, record.op) + FLOOR * one.count) * (ASIDE if is_aside(known) else 1.0)
         heats[known] = heats.get(known, 0.0) + heat

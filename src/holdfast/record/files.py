@@ -18,7 +18,7 @@ SEEN = 0.25  # what a mention is worth
 LONGEST_PATH = 300
 SHOWS_IT = frozenset(("reads", "edits"))  # a file that is read is there
 _BRANCH = b'"gitBranch":"'
-_ELSEWHERE = ("/tmp/", "/private/tmp/", "/var/folders/", "/dev/", "/proc/")
+ELSEWHERE = ("/tmp/", "/private/tmp/", "/var/folders/", "/dev/", "/proc/")
 
 if TYPE_CHECKING:  # a compaction waits for this module: making a protocol takes it 0.1 ms
     from typing import Protocol
@@ -69,7 +69,9 @@ def folder(record: Record, entered: str) -> str:
 def use(record: Record, path: str, how: str, weight: float) -> str:
     """Note one use of a file; gives its name in the project, or nothing for what is no file."""
     name = relative(record, path.strip())
-    if not 3 < len(name) <= LONGEST_PATH or name.startswith(_ELSEWHERE) or not name.isprintable():
+    if not 3 < len(name) <= LONGEST_PATH or not name.isprintable():
+        return ""
+    if name.startswith(ELSEWHERE) and how != "edits":
         return ""
     is_new = name not in record.files
     used = record.files.setdefault(name, Used())
@@ -87,8 +89,8 @@ def _thin(record: Record) -> None:
     """The coldest of very many go; an edited one only when thousands were edited."""
     if len(record.files) <= 2 * MOST_FILES or len(record.files) % COUNT_EVERY:
         return
-    edited = [name for name, used in record.files.items() if used.edits]
-    others = [name for name, used in record.files.items() if not used.edits]
+    edited = [name for name, used in record.files.items() if used.edits or used.written]
+    others = [name for name, used in record.files.items() if not (used.edits or used.written)]
     if len(others) > 2 * MOST_FILES:
         keep_warmest(record.files, others, record.op, MOST_FILES)
     if len(edited) > 2 * MOST_EDITED:
@@ -100,6 +102,25 @@ def remove(record: Record, gone: list[str]) -> None:
     for path in gone:
         for used in _at(record, relative(record, path)).values():
             used.left, used.gone = [], True
+
+
+def written(record: Record, line: str) -> list[str]:
+    """The files a command writes, as the project knows them."""
+    found = shell.written(line)
+    entered = shell.enters(line) if found else ""
+    where = entered if entered[:1] == "/" else f"{record.cwd}/{entered}"
+    whole = [normpath(path if path[0] == "/" else f"{where}/{path}") for path in found]
+    return [relative(record, path) for path in whole if not path.startswith(ELSEWHERE)]
+
+
+def write(record: Record, names: list[str]) -> None:
+    """A command changed these."""
+    for name in names:
+        is_new = name not in record.files
+        used = record.files.setdefault(name, Used())
+        used.written, used.op, used.gone = used.written + 1, record.op, False
+        if is_new:
+            _thin(record)
 
 
 def move(record: Record, moved: list[tuple[str, str]]) -> None:

@@ -63,6 +63,7 @@ class Used(msgspec.Struct, array_like=True, gc=False):
     left: list[str] = []  # TODO and FIXME the model wrote into it
     gone: bool = False  # a command has removed or moved it since
     created: bool = False  # by this session
+    written: int = 0  # by commands: redirected into, edited in place, staged, restored
 
     @property
     def count(self) -> int:
@@ -111,8 +112,10 @@ class Task(msgspec.Struct, array_like=True, gc=False):
     text: str
     place: Place
     status: str = "pending"
-    source: str = "task"  # task, todo, plan (approved), prose (the model's) or asked (the user's)
+    source: str = "task"  # task, todo, plan (approved), file (a plan file) or prose (the model's)
     closed_by: str = ""  # what showed that it is done
+    files: list[str] = []  # that the step of a plan names
+    is_check: bool = False  # of a plan's verification: closed by a run or by a report of it
 
     @property
     def is_open(self) -> bool:
@@ -145,7 +148,7 @@ class Call(msgspec.Struct, array_like=True, gc=False):
     tool: str
     what: str
     place: Place
-    before: list[str] = []  # what it changes, as it was, should it be refused
+    before: list[str] = []  # what it changes, as it was, should it be refused; or files it writes
 
 
 class Record(msgspec.Struct):

@@ -3,15 +3,20 @@
 import re
 
 from holdfast.record.lazy import Lazy
+from holdfast.record.phrases import within
 from holdfast.redact.finding import REDACTED
 
 LONGEST_LINE = 4000
+MOST_WRITTEN = 60
 _QUOTED = Lazy(r"[\"']([^\"'\n]{1,200}\.\w{1,8})[\"']")
 _CUT = re.compile(r"'[^']*'|\"(?:\\.|[^\"\\])*\"|&&|\|\||[;|\n]")
 _AROUND = "\"'`,;()<>[]{}|*“”"
 _ELSEWHERE = ("http", "/tmp/", "/dev/", "//")
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789/._-+@~[]()")
 _REDACTED = Lazy(r"\[redacted: [^\]]{1,40}\]")
+_INTO = Lazy(r">>? *([^\s&|;<>()]+)")
+_IN_QUOTES = Lazy(r"'[^']*'|\"[^\"]*\"")
+_WRITES = (">", "tee ", " -i", "git ")
 _BRANCH = Lazy(
     r"git\s+(?:checkout|switch)\s+(?:-[bBcC]\s+)?([\w./-]{3,})|git\s+push\s+(?:-\S+\s+)*\w+\s+([\w./-]{3,})"
 )
@@ -128,6 +133,32 @@ def removed(line: str) -> list[str]:
         if words and words[0] == "rm":
             found += [word.strip("'\"") for word in words[1:] if not word.startswith("-")]
     return found
+
+
+def written(line: str) -> list[str]:
+    """Files a line writes: redirected into, edited in place, staged or restored by git."""
+    if not within(_WRITES, line):
+        return []
+    bare = _IN_QUOTES.pattern.sub(" ", line[:LONGEST_LINE].partition("\n")[0])
+    found = _INTO.pattern.findall(bare)
+    looped: list[str] = []
+    for part in parts(line):
+        words = [word.strip("'\"") for word in part.split()]
+        if words[0] == "for":
+            looped = words[3:]
+        elif _writes(words[1:] if words[0] == "do" else words):
+            found += [*words, *looped]
+    return [name for name in dict.fromkeys(found) if _is_file(name)][:MOST_WRITTEN]
+
+
+def _writes(words: list[str]) -> bool:
+    """The files among its words are changed by it."""
+    if words[:1] == ["git"]:
+        return words[1:2] in (["add"], ["restore"]) or (
+            words[1:2] == ["checkout"] and not {"--", "--theirs", "--ours"}.isdisjoint(words)
+        )
+    in_place = words[:1] in (["sed"], ["perl"]) and any(word[:2] == "-i" for word in words)
+    return in_place or words[:1] == ["tee"]
 
 
 def moved(line: str) -> list[tuple[str, str]]:

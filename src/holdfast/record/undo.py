@@ -16,6 +16,8 @@ def before(record: Record, tool: str, given: dict[str, Any]) -> list[str]:
     if tool == "TaskUpdate":
         task = record.tasks.get(f"task {given.get('taskId')}"[:80])
         return [task.text, task.status, task.closed_by] if task else []
+    if tool == "Bash":
+        return files.written(record, files.text_of(given, "command"))
     return []
 
 
