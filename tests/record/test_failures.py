@@ -277,3 +277,27 @@ def test_the_runners_count_knows_better_than_what_a_test_prints(
 ) -> None:
     facts = Session().runs("bun run test | tail", printed).record(tmp_path)
     assert (facts.failures == []) is passes
+
+
+@pytest.mark.requirement("B13", "C14")
+def test_a_script_that_failed_and_was_edited_since_is_to_be_run_again(tmp_path: Path) -> None:
+    session = Session().user("Go.").runs("./tools/moor.sh --all", SAID, fails=True)
+    assert sections_of(session.record(tmp_path))["Active Issues"] == []
+    session.edits("/work/project/tools/moor.sh")
+    [issue] = sections_of(session.record(tmp_path))["Active Issues"]
+    assert issue.startswith("./tools/moor.sh --all (since turn 1)")
+    session.runs("./tools/moor.sh --all")
+    assert sections_of(session.record(tmp_path))["Active Issues"] == []
+
+
+@pytest.mark.requirement("B13")
+@pytest.mark.parametrize(("status", "fails"), [("failed", True), ("completed", False)])
+def test_a_command_in_the_background_fails_and_passes_as_any_other(
+    status: str, fails: bool, tmp_path: Path
+) -> None:
+    session = Session().user("Go.").runs("pytest -q", SAID, fails=True)
+    session.runs("pytest -q", "Command running in background with ID: b7x. Output: /tmp/b7x")
+    note = f"<task-notification><task-id>b7x</task-id><status>{status}</status>"
+    session.user(f"{note}<summary>pytest ended with exit code 3</summary></task-notification>")
+    found = [one.lines for one in open_items.failures(session.record(tmp_path))]
+    assert found == [["pytest ended with exit code 3"]] * fails

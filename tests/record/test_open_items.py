@@ -59,7 +59,7 @@ def test_everything_open_is_told_after_hundreds_of_steps_with_its_turn(tmp_path:
     steps = "\n".join(found["Next Steps"])
     for words in ("Write the parser", "Draw the moon", "af12", "b7x", "Moor the boat"):
         assert words in steps
-    assert "pytest -q (since turn 2)" in "\n".join(found["Active Issues"])
+    assert "pytest -q (since turn 2; 40 other" in "\n".join(found["Active Issues"])
 
 
 def test_a_task_is_open_since_it_was_made_whatever_was_updated(tmp_path: Path) -> None:
@@ -237,3 +237,22 @@ def test_the_step_in_flight_is_the_call_without_a_result(tmp_path: Path) -> None
     record = session.record(tmp_path)
     assert [(call.tool, call.what) for call in record.calls.values()] == [("Bash", "make all")]
     assert record.last_texts[-1] == "Building now."
+
+
+@pytest.mark.requirement("C14")
+def test_a_request_waits_for_what_it_started_in_the_background(tmp_path: Path) -> None:
+    session = Session().user("Watch the gauge until noon.").runs("make watch", IN_BACKGROUND)
+    session.says("It is being watched.")
+    first = "turn 1, it waits for what runs in the background: Watch the gauge until noon."
+    assert sections_of(session.record(tmp_path))["Next Steps"][0] == first
+    session.user("Thanks, and what is the date today, by the way, in your opinion?").says("May.")
+    assert len(sections_of(session.record(tmp_path))["Next Steps"]) == 1, "the command alone"
+
+
+@pytest.mark.requirement("C14")
+def test_an_open_request_is_told_with_what_the_user_chose_last(tmp_path: Path) -> None:
+    form = {"answers": {"Which gauge?": "north"}}
+    session = Session().user("Read the gauge.")
+    session.calls("AskUserQuestion", "ok", copy=form, questions=[{"question": "Which gauge?"}])
+    [step] = sections_of(session.record(tmp_path))["Next Steps"]
+    assert step.endswith("Read the gauge.; then to “Which gauge?”: north")

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of
 from holdfast.record import Record, open_items
 from holdfast.record.plans import MOST_STEPS
@@ -220,3 +221,135 @@ def test_a_sentence_that_reports_nothing_closes_no_step(words: str, tmp_path: Pa
     session = Session().user("Make a tide table.").says(IN_A_LIST).runs("make parser")
     record = session.says(words).runs("make").record(tmp_path)
     assert still(record) == ["Write the parser", "Print the heights"]
+
+
+PLAN = """Implement the following plan:
+
+# Tides
+
+## Context
+1. Gauges drift
+2. Clocks are late
+
+### 1. Write the parser
+Modify `src/parser.py`, as in `docs/heights.md`.
+
+### 2. Print the heights in `src/print.py`
+text
+
+## Verification
+1. `pytest tests/` passes
+2. **Manual**: look at the quay at noon and compare the heights
+- [Tide tables](https://tides.example)
+"""
+CHECK = "Manual: look at the quay at noon and compare the heights"
+
+
+def carried_out(*files: str, words: str = "Both are written, tides are shown.") -> Session:
+    session = Session().user(PLAN)
+    for name in files:
+        session.edits(f"/work/project/{name}")
+    return session.runs("pytest tests/ -q 2>&1 | tail -3", "9 passed").says(words)
+
+
+def test_a_plan_that_the_client_puts_into_the_prompt_is_a_plan(tmp_path: Path) -> None:
+    assert still(Session().user(PLAN).record(tmp_path)) == [
+        "1. Write the parser",
+        "2. Print the heights in src/print.py",
+        "`pytest tests/` passes",
+        CHECK,
+    ]
+
+
+def test_the_checks_of_a_plan_are_closed_by_a_run_and_not_by_the_end_of_the_turn(
+    tmp_path: Path,
+) -> None:
+    session = carried_out("src/parser.py", "src/print.py")
+    assert still(session.record(tmp_path)) == [CHECK]
+    record = session.user("commit").says("Committed.").record(tmp_path)
+    assert still(record) == [CHECK]
+    assert sections_of(record)["Next Steps"] == [f"{CHECK} (planned, since turn 1)"]
+    [closed] = [one for one in record.tasks.values() if one.is_check and not one.is_open]
+    assert closed.closed_by == "pytest tests/ -q passed"
+
+
+def test_a_step_whose_files_nobody_touched_stays_open(tmp_path: Path) -> None:
+    session = carried_out("src/parser.py")
+    for after in (session, session.user("commit").says("Committed.")):
+        assert still(after.record(tmp_path)) == ["2. Print the heights in src/print.py", CHECK]
+
+
+def test_closing_words_that_tick_some_steps_leave_the_others_open(tmp_path: Path) -> None:
+    words = "✅ Write the parser\nThe heights come tomorrow."
+    session = planned(NUMBERED).runs("make").says(words).user("ok")
+    assert still(session.record(tmp_path)) == ["Print the heights"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "steps"),
+    [
+        ("docs/plans/tides.md", HEADED, ["Step 1: Write the parser", "Step 2: Print the heights"]),
+        ("PLAN.md", BOXES, ["Write the parser", "Print the heights"]),
+        ("docs/plans/tides.md", NUMBERED, []),
+        ("docs/tides.md", BOXES, []),
+        ("src/plan.py", BOXES, []),
+    ],
+)
+def test_a_plan_file_is_open_while_its_turn_is(
+    name: str, text: str, steps: list[str], tmp_path: Path
+) -> None:
+    session = Session().user("Plan the tide table, then make it.")
+    session.calls("Write", file_path=f"/work/project/{name}", content=text).runs("ls")
+    assert still(session.record(tmp_path)) == steps
+    assert still(session.says("The plan is written.").record(tmp_path)) == []
+
+
+def test_a_plan_is_carried_out_over_a_turn_that_was_stopped(tmp_path: Path) -> None:
+    session = (
+        Session().user(PLAN).starts("Bash", command="ls").user("[Request interrupted by user]")
+    )
+    session.user("continue").edits("/work/project/src/print.py").says("All of it is there.")
+    assert still(session.record(tmp_path)) == ["`pytest tests/` passes", CHECK]
+
+
+@pytest.mark.parametrize(
+    ("check", "line"),
+    [
+        ("`npm run lint` is clean", "npm run build && npm run lint"),
+        ("All tests pass", "uv run pytest -q"),
+        ("Commit the table", "git commit -m tides"),
+    ],
+)
+def test_a_check_is_closed_by_the_run_it_asks_for(check: str, line: str, tmp_path: Path) -> None:
+    session = planned(f"# Tides\n\n## Verification\n- {check}\n- Manual: lint and test it\n")
+    output = "[main 1a2b3c4] tides" if "commit" in line else "ok"
+    assert len(still(session.record(tmp_path))) == 2
+    assert still(session.runs(line, output).record(tmp_path)) == ["Manual: lint and test it"]
+
+
+def test_a_check_is_closed_by_words_that_tell_of_its_run(tmp_path: Path) -> None:
+    plan = "# Tides\n\n## Verification\n- `npm run lint` is clean\n- `npm test` passes\n"
+    session = planned(plan).says("Tests, lint: all clean. But npm test has not run yet.")
+    assert still(session.record(tmp_path)) == []
+    session = planned(plan).says("The lint is clean. The tests still fail.")
+    assert still(session.record(tmp_path)) == ["`npm test` passes"]
+
+
+def test_several_numbered_lists_are_no_steps(tmp_path: Path) -> None:
+    lists = "# Tides\n\nToday:\n1. Read\n2. Write\n\nThen:\n1. Eat\n2. Sleep\n"
+    assert still(planned(lists).record(tmp_path)) == []
+
+
+def test_checks_of_a_plan_take_one_line_of_a_brief(tmp_path: Path) -> None:
+    checks = "\n".join(f"- Manual: look at the quay at {hour} o'clock" for hour in range(8, 13))
+    session = planned(f"# Tides\n\n## Verification\n{checks}\n").starts("Bash", command="make")
+    text = compose(session.record(tmp_path)).text
+    [line] = [line for line in text.splitlines() if "not checked yet" in line]
+    assert "at 8 o'clock; " in line and line.endswith("and 2 more (since turn 1)")
+
+
+def test_a_step_before_one_that_is_done_is_done_too(tmp_path: Path) -> None:
+    plan = "# Tides\n\n1. Write the parser\n2. Print the heights\n3. Paint the boat\n"
+    session = planned(plan).runs("make").says("The work goes on, some of it is still open.")
+    session.user("and?").runs("make").says("Print the heights: done.")
+    assert still(session.record(tmp_path)) == ["Paint the boat"]

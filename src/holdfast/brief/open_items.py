@@ -12,6 +12,7 @@ from holdfast.record.turns import turn_number
 
 MOST_FAILING = 12
 MOST_STEPS = 40
+MOST_CHECKS = 3
 LONGEST_FAILING = 160
 MOST_REFERENCES = 24
 MOST_ENDED = 8
@@ -27,16 +28,28 @@ def tasks(record: Record) -> Iterator[Item]:
     for number, one in enumerate(still.tasks(record)):
         worth = 0.08 / (1 + number / 6)
         yield Item("tasks", _task(record, one), worth, _why(one), one.place, order=number)
-    known = still.steps(record)[-MOST_STEPS:]
+    known = [one for one in still.steps(record) if not one.is_check][-MOST_STEPS:]
     for number, one in enumerate(known):
         worth = 0.03 / (1 + (len(known) - 1 - number) / 12)
         order = 1e3 + number
         yield Item("tasks", _task(record, one), worth, _why(one), one.place, order=order)
+    yield from _checks(record)
     listed = [one for one in record.tasks.values() if one.source in ("task", "todo")]
     done = [one for one in listed if not one.is_open]
     if done and len(done) < len(listed):
         text = f"{len(done)} of {len(listed)} done, last: {flat(done[-1].text, 100)}"
         yield Item("tasks", text, 0.01, "done", done[-1].place, order=1e6)
+
+
+def _checks(record: Record) -> Iterator[Item]:
+    """Those of the newest plan in one line: they are for a person to look at, and long."""
+    known = [one for one in still.steps(record) if one.is_check]
+    newest = [one for one in known if one.place == known[-1].place]
+    if newest:
+        told = "; ".join(flat(one.text, 60) for one in newest[:MOST_CHECKS])
+        rest = f" and {len(newest) - MOST_CHECKS} more" if len(newest) > MOST_CHECKS else ""
+        text = f"not checked yet: {told}{rest} ({since(record, newest[0].place)})"
+        yield Item("tasks", text, 0.01, "a plan's verification", newest[0].place, order=2e3)
 
 
 def _why(task: Task) -> str:

@@ -42,16 +42,28 @@ def launched(record: Record, use_id: str, text: str) -> None:
         record.agents[agent_id] = record.agents.pop(use_id)
 
 
-def notified(record: Record, text: str) -> None:
+def notified(record: Record, text: str, place: Place) -> None:
     """A notification, or the answer of a look at it: `<task-id>` in either spelling."""
     for opening in ("<task-id>", "<task_id>"):
         agent_id = text.partition(opening)[2].partition("<")[0].strip()[:80]
         agent = record.agents.get(agent_id) if agent_id else None
-        status = _OVER.get(text.partition("<status>")[2].partition("<")[0].strip())
+        told = text.partition("<status>")[2].partition("<")[0].strip()
+        status = _OVER.get(told)
         if agent is not None and status:
+            if agent.kind == COMMAND and told in ("completed", "failed"):
+                _command_ended(record, agent.asked, text, place, failed=told == "failed")
             agent.status = status
             said = text.partition("<result>")[2] or text.partition("<output>")[2]
             agent.answer = said.partition("</")[0].strip()[:LONGEST_ANSWER] or agent.answer
+
+
+def _command_ended(record: Record, key: str, text: str, place: Place, *, failed: bool) -> None:
+    """How it went is known now: it failed or passed as any other command does."""
+    from holdfast.record import failures
+
+    if command := record.commands.get(key):
+        said = text.partition("<summary>")[2].partition("</summary>")[0]
+        failures.judge(record, key, command, said, place, failed=failed)
 
 
 def command_started(record: Record, call: Call, text: str, place: Place) -> None:

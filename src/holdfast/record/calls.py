@@ -76,6 +76,7 @@ def _write(record: Record, given: Given, place: Place, use_id: str) -> str:
         record.files[name].left = []  # the whole file is new
     _wrote(record, name, "", content)
     manifests.note(record, name, content)
+    plans.written(record, name, content, place)
     _still_open(record, name)
     return name
 

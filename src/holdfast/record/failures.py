@@ -5,7 +5,7 @@ A pipe hides the exit code of a test, so what the runner says counts as well.
 
 from itertools import pairwise
 
-from holdfast.record import runs, shell, turns
+from holdfast.record import plans, runs, shell, turns
 from holdfast.record.lazy import Lazy
 from holdfast.record.model import Command, Failure, Place, Record
 from holdfast.record.phrases import within
@@ -33,7 +33,17 @@ _FAILED = (
     "✖",
 )
 _FAILING = ("no tests ran", " FAILED", "error TS", "❌", "✕ ")
-_SURE = ("error:", "error[", "error ts", "panic:", "undefined:", "fatal", "exception:", "assert")
+_SURE = (
+    "error:",
+    "error[",
+    "error ts",
+    "panic:",
+    "undefined:",
+    "undefined reference",
+    "fatal",
+    "exception:",
+    "assert",
+)
 _FINE = ("=== ", "--- PASS", "PASS", "ok ", "warning:", "✓", "✔")
 _HINTS = ("FAIL", "rror", "fail", "panic", "Traceback", "E   ", "ERR!", "✗", "✖", "❌", "✕")
 _IDLE = ("to rerun pass", "could not compile", "aborting due to")  # it failed, and nothing else
@@ -184,15 +194,20 @@ def _all_covered(failed: list[str], by: list[str]) -> bool:
 
 
 def is_one_off(failure: Failure) -> bool:
-    """Something tried, that is neither a test nor a build: it may never be run again."""
+    """Something tried, that is neither a test nor a build: it may never be run again. A script
+    that was edited since is to be run again."""
     missing = any("command not found" in line for line in failure.lines)
     first = next(iter(failure.left), failure.command)
-    tried = " ".join(shell.settings_of(first.rpartition("&& ")[2])[1])
-    return not shell.kind(failure.command) or tried.startswith(_TRIED) or missing
+    words = shell.settings_of(first.rpartition("&& ")[2])[1]
+    edited = {path.rpartition("/")[2] for path in failure.edited}
+    if any(word.rpartition("/")[2] in edited for word in words[:2]):
+        return False
+    return not shell.kind(failure.command) or " ".join(words).startswith(_TRIED) or missing
 
 
 def passed(record: Record, key: str, place: Place, said: str = "") -> None:
     """A run passed, and with it whatever it covers; `said` is what a test run printed."""
+    plans.ran(record, key)
     if not record.failures:
         return
     by = runs.parts(key)

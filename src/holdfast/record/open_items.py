@@ -25,8 +25,11 @@ class Request(msgspec.Struct, frozen=True):
 def request(record: Record) -> Request | None:
     """The last turn, unless the model's words have ended it."""
     turn = next((one for one in reversed(record.turns) if one.asked), None)
-    if turn is None or plans.is_over(record, record.turns[-1]):
+    if turn is None:
         return None
+    if plans.is_over(record, record.turns[-1]):
+        begun = [one for _, one in running(record) if one.place.op > turn.place.op]
+        return Request(turn, "it waits for what runs in the background") if begun else None
     if record.turns[-1].interrupted:
         return Request(turn, "interrupted by the user")
     if record.calls:
@@ -43,12 +46,21 @@ def tasks(record: Record) -> list[Task]:
 
 
 def steps(record: Record) -> list[Task]:
-    """Open steps of plans, oldest first. A task list made after a plan stands for it."""
+    """Open steps of plans, oldest first. A task list made after a plan stands for it, but not for
+    its checks. Steps of a plan file count while the turn that wrote it is open."""
     listed = [one.place.op for one in record.tasks.values() if one.source in _LISTED]
     newest = max(listed, default=-1)
-    found = [one for one in record.tasks.values() if one.source in ("plan", "prose")]
+    over = {id(one) for one in plans.carried_out(record)}
+    at_work = request(record)
+    since = at_work.turn.place.offset if at_work else 0
     return [
-        one for one in found if one.is_open and not (one.source == "plan" and newest > one.place.op)
+        one
+        for one in record.tasks.values()
+        if one.source in plans.SOURCES
+        and one.is_open
+        and id(one) not in over
+        and (one.is_check or one.source == "prose" or newest <= one.place.op)
+        and (one.source != plans.FILE or (at_work and one.place.offset > since))
     ]
 
 

@@ -5,18 +5,24 @@ user approved, by the end of the turn that carried it out. What closed it is kep
 """
 
 import re
+from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
-from holdfast.record import completion
+from holdfast.record import completion, plan_checks, shell
 from holdfast.record.lazy import Lazy
 from holdfast.record.model import REPORTED, Place, Record, Task, Turn
 from holdfast.record.phrases import plain, within
 from holdfast.record.sentences import ASKING, LIGHT, sentences, subjects
 
-READ_CHARS = 16_000
+PROMPTED = "Implement the following plan:"  # the client's words, before an approved plan
+FILE = "file"
+SOURCES = ("plan", FILE, "prose")
+READ_CHARS, PLAN_CHARS = 16_000, 60_000
 MOST_STEPS = 120
 MOST_OF_ONE = 40
 LONGEST_STEP = 200
+MOST_NAMED = 6
 MOST_TICKED, LONGEST_LINE = 60, 400  # lines of one text, and of each
 _BOLD = str.maketrans({"*": "", "`": "", "\u2019": "'"})
 # A line that announces a list of steps ends with one of these. Any other list is no plan.
@@ -58,12 +64,46 @@ _SEQUENCE = Lazy(
     re.IGNORECASE,
 )
 _ENUMERATED = Lazy(r"(?:^|(?<=\s))(\d{1,2})[.)] +(?=\S)")
-_ITEM = Lazy(r"[ \t]*(?:(?:[-*] )?\[( |x|X|~)\] |(\d{1,2})[.)] |#{2,4} (?=\D{0,12}\d)|[-*•] )(.+)")
+_ITEM = Lazy(
+    r"[ \t]*(?:(?:[-*] )?\[( |x|X|~)\] |(\d{1,2})[.)] |[-*•] "
+    r"|#{2,4} (?=(?:[^\W\d]+ )?#?\d{1,2}[a-z]?(?:[.:)]| [^\w\s]))"
+    r")(.+)"
+)
+
+_CLIENTS = ".claude/plans/"  # handed to the user by a tool
+
+
+Changed = dict[str, list[tuple[str, int]]]
+
+
+class Step(NamedTuple):
+    """A step as a text tells it, with the lines under it."""
+
+    box: str
+    words: str
+    about: str = ""
+    is_check: bool = False
 
 
 def approved(record: Record, text: str, place: Place) -> None:
     """A plan that was handed to the user; a refusal takes its steps away again."""
-    _add(record, _steps(text[:READ_CHARS]), place, "plan")
+    _add(record, _steps(text[:PLAN_CHARS]), place, "plan")
+
+
+def written(record: Record, name: str, text: str, place: Place) -> None:
+    """A plan in a file of the project: the newest one, if it has boxes or numbered headings."""
+    if not (name.endswith(".md") and "plan" in name.lower()) or _CLIENTS in name:
+        return
+    for key in [key for key, one in record.tasks.items() if one.source == FILE]:
+        del record.tasks[key]
+    _add(record, _steps(text[:PLAN_CHARS], numbers=False), place, FILE)
+
+
+def ran(record: Record, key: str) -> None:
+    """A command passed: the checks of a plan that ask for it are made."""
+    for step in record.tasks.values():
+        if step.is_check and step.is_open and plan_checks.asks_for(step.text, key):
+            step.status, step.closed_by = "completed", f"{key[:120]} passed"
 
 
 def hear(record: Record, text: str, place: Place) -> None:
@@ -76,24 +116,97 @@ def hear(record: Record, text: str, place: Place) -> None:
 
 def settle(record: Record) -> None:
     """The user speaks again: what the turn before it carried out is closed."""
+    for step in carried_out(record):
+        turn = record.turns[-1]
+        step.status, step.closed_by = REPORTED, f"“{' '.join(turn.said.split())[:120]}”"
+
+
+def carried_out(record: Record) -> list[Task]:
+    """Open steps that the last turn has carried out, if it is over."""
     turn = record.turns[-1] if record.turns else None
     if turn is None or not is_over(record, turn):
-        return
+        return []
     asked, ends_asking = _asked(turn.said)
     told = turn.said
     for question in asked:
         told = told.replace(question, " ")  # "go on until all is done?" reports nothing
     told = plain(told)
-    unfinished, finished = within(_NOT_YET, told), within(_DONE, told)
-    about, broke = subjects(told), bool(turn.runs) and not turn.runs[-1][1]
-    for step in record.tasks.values():
-        if not _is_open_step(step):
+    finished, unfinished = within(_DONE, told), within(_NOT_YET, told)
+    ticks_some = within(_TICKS, turn.said) and not _ALL_DONE.pattern.search(turn.said)
+    broke = bool(turn.runs) and not turn.runs[-1][1]
+    ended = (finished or not ends_asking) and not (broke or unfinished or ticks_some)
+    about = subjects(told) if finished and not unfinished else set()
+    known = [one for one in record.tasks.values() if _is_open_step(one)]
+    if not known:
+        return []
+    changed = _changed(record, min(one.place.op for one in known))
+    found = [
+        one
+        for one in known
+        if _names(about, one) or _is_done(record, one, _is_touched(changed, one), ended=ended)
+    ]
+    return [*found, *_passed_over(record, found, changed)]
+
+
+def _is_done(record: Record, step: Task, touched: bool | None, *, ended: bool) -> bool:
+    """A check by words that tell of its run; a step by its files, else by the end of its turn."""
+    if step.is_check:
+        return plan_checks.is_told(step.text, record.turns[-1].said, _NOT_YET)
+    if touched is not None and step.source != "prose":
+        return touched
+    return step.source == "plan" and ended and _is_of_last(record, step)
+
+
+def _passed_over(record: Record, done: list[Task], changed: Changed) -> Iterator[Task]:
+    """Plans are carried out in order: steps before one that is done, if no file says otherwise."""
+    now = {id(one) for one in done}
+    later: set[Place] = set()
+    for one in reversed([*record.tasks.values()]):
+        if one.source != "plan" or one.is_check:
             continue
-        of_this_turn = turn.place.op < step.place.op < record.op
-        ended = step.source == "plan" and (finished or not ends_asking) and not broke
-        carried_out = of_this_turn and not unfinished and ended
-        if carried_out or (finished and not unfinished and _names(about, step)):
-            _close(step, turn)
+        if id(one) in now or (one.closed_by and not one.is_open):
+            later.add(one.place)
+        elif one.is_open and one.place in later and _is_touched(changed, one) is None:
+            yield one
+
+
+def _is_of_last(record: Record, step: Task) -> bool:
+    """The last turn is the first to end since the step was planned: those before it were stopped,
+    or ended with a question, and it went on with changes."""
+    begun = [n for n, one in enumerate(record.turns) if one.place.offset <= step.place.offset]
+    between = record.turns[begun[-1] if begun else 0 : -1]
+    asked = [one for one in between if one.said and not one.interrupted]
+    goes_on = bool(record.turns[-1].edited) and all(_asked(one.said)[1] for one in asked)
+    return step.place.op < record.op and (not asked or goes_on)
+
+
+def _changed(record: Record, since: int) -> Changed:
+    """The files that were changed since this step, under their last names, and when."""
+    found: Changed = {}
+    for path, used in record.files.items():
+        if used.op > since and (used.edits or used.written or used.gone):
+            found.setdefault(path.rpartition("/")[2], []).append((path, used.op))
+    return found
+
+
+def _is_touched(changed: Changed, step: Task) -> bool | None:
+    """Whether a file that the step is about was changed since; None where that tells nothing: it
+    names none by its title, and those under it may be only mentioned."""
+    for name in step.files:
+        for path, op in changed.get(name.rpartition("/")[2], ()):
+            if op > step.place.op and _is_one_file(path, name):
+                return True
+    return False if _names_file(step.text) else None
+
+
+@lru_cache(MOST_STEPS * 2)
+def _names_file(step: str) -> bool:
+    return any("/" in name for name in shell.named(step))
+
+
+def _is_one_file(path: str, name: str) -> bool:
+    """One may be told from another folder."""
+    return f"/{path}".endswith(f"/{name}") or name.endswith(f"/{path}")
 
 
 def _asked(text: str) -> tuple[list[str], bool]:
@@ -110,10 +223,6 @@ def is_over(record: Record, turn: Turn) -> bool:
     return turn.said_op == record.op and not (
         record.recent and record.recent[-1].place.op == record.op
     )
-
-
-def _close(step: Task, turn: Turn) -> None:
-    step.status, step.closed_by = REPORTED, f"“{' '.join(turn.said.split())[:120]}”"
 
 
 def _close_ticked(record: Record, text: str) -> None:
@@ -146,7 +255,7 @@ def _close_reported(record: Record, text: str) -> None:
 
 
 def _is_open_step(task: Task) -> bool:
-    return task.source in ("plan", "prose") and task.is_open
+    return task.source in SOURCES and task.is_open
 
 
 @lru_cache(MOST_STEPS * 2)
@@ -167,36 +276,39 @@ def _subjects_of(step: str) -> frozenset[str]:
     return frozenset(subjects(plain(step)) - LIGHT)
 
 
-def _add(record: Record, steps: list[tuple[str, str]], place: Place, source: str) -> None:
+def _add(record: Record, steps: list[Step], place: Place, source: str) -> None:
     known = {task.text for task in record.tasks.values() if task.is_open}
-    for number, (box, words) in enumerate(steps[:MOST_OF_ONE]):
-        words = words.translate(_BOLD).strip(" -:")[:LONGEST_STEP]
+    for number, (box, words, about, is_check) in enumerate(steps[:MOST_OF_ONE]):
+        bare = words.replace("*", "") if is_check else words.translate(_BOLD)
+        words = bare.strip(" -:")[:LONGEST_STEP]
         first = words.partition(" ")[0].lower()
         reports = words[:1] in "✅✔☑" or (first.endswith("ed") and first not in _VERBS)  # done
         if words and words not in known and not reports:
             status = "completed" if box in ("x", "X", "~") else "pending"
-            record.tasks[f"{source} {place.op}.{number}"] = Task(words, place, status, source)
-    planned = [key for key, one in record.tasks.items() if one.source in ("plan", "prose")]
+            named = shell.named(about.replace("`", " "))[:MOST_NAMED]
+            task = Task(words, place, status, source, "", named, is_check)
+            record.tasks[f"{source} {place.op}.{number}"] = task
+    planned = [key for key, one in record.tasks.items() if one.source in SOURCES]
     closed = [key for key in planned if not record.tasks[key].is_open]
     for key in [*closed, *planned][: max(0, len(planned) - MOST_STEPS)]:
         record.tasks.pop(key, None)
 
 
-def _announced(text: str) -> list[tuple[str, str]]:
+def _announced(text: str) -> list[Step]:
     """The items of the last list that a line or a heading with one of the lead words announces."""
-    found: list[tuple[str, str]] = []
+    found: list[Step] = []
     lead, inside = "", False
     for line in text.splitlines():
         item = _ITEM.pattern.match(line) if line.strip() else None
         if item and (item[1] or item[2]) and _leads(lead):
-            found = [*found, (item[1] or "", item[3])] if inside else [(item[1] or "", item[3])]
+            found = [*(found if inside else ()), Step(item[1] or "", item[3])]
             inside = True
         elif line.strip() and not line.startswith(("  ", "\t")):
             lead, inside = line, False
             if len(steps := _in_one_line(line)) > 1:
                 found = steps
     if not found and (told := _SEQUENCE.pattern.search(text)):
-        found = [("", step) for step in told.groups()]
+        found = [Step("", step) for step in told.groups()]
     return found if len(found) > 1 else []
 
 
@@ -205,7 +317,7 @@ def _leads(line: str) -> bool:
     return line.lower().strip(" \t#*_:：.-").endswith(_LEADS)  # noqa: RUF001
 
 
-def _in_one_line(line: str) -> list[tuple[str, str]]:
+def _in_one_line(line: str) -> list[Step]:
     """`Plan: 1. read it 2. write it`."""
     marks = list(_ENUMERATED.pattern.finditer(line))
     if not marks or [int(mark[1]) for mark in marks] != list(range(1, len(marks) + 1)):
@@ -213,18 +325,32 @@ def _in_one_line(line: str) -> list[tuple[str, str]]:
     if not _leads(line[: marks[0].start()]):
         return []
     ends = [mark.start() for mark in marks[1:]] + [len(line)]
-    return [("", line[a.end() : b].strip()) for a, b in zip(marks, ends, strict=True)]
+    return [Step("", line[a.end() : b].strip()) for a, b in zip(marks, ends, strict=True)]
 
 
-def _steps(text: str) -> list[tuple[str, str]]:
-    """Of a whole plan: boxes to tick, else headings with a number, else a numbered list."""
-    boxes, headed, numbered = [], [], []
+def _steps(text: str, *, numbers: bool = True) -> list[Step]:
+    """Of a whole plan: headings with a number, else boxes to tick (under such headings they are
+    parts of steps, or terms), else its one numbered list; then what its verification lists."""
+    boxes: list[Step] = []
+    headed: list[Step] = []
+    numbered: list[Step] = []
+    checks: list[Step] = []
+    in_checks = in_code = False
     for line in text.splitlines():
-        if item := _ITEM.pattern.match(line):
-            if item[1]:
-                boxes.append((item[1], item[3]))
-            elif line.lstrip().startswith("#"):
-                headed.append(("", item[3]))
-            elif item[2] and line[:1].isdigit():
-                numbered.append(("", item[3]))
-    return boxes or next((steps for steps in (headed, numbered) if len(steps) > 1), [])
+        in_code ^= line.startswith("```")
+        if line.startswith("#") and not in_code:
+            in_checks = plan_checks.is_section(line)
+        item = None if in_code else _ITEM.pattern.match(line)
+        if item and in_checks and not line[0].isspace() and plan_checks.is_check(item[3]):
+            checks.append(Step(item[1] or "", item[3], item[3], True))
+        elif item and item[1]:
+            boxes.append(Step(item[1], item[3], item[3]))
+        elif item and line.startswith("#"):
+            headed.append(Step("", item[3], item[3]))
+        elif item and item[2] and line[:1].isdigit() and numbers:
+            numbered.append(Step("", item[3], item[3]))
+        elif headed and not in_checks:
+            headed[-1] = headed[-1]._replace(about=f"{headed[-1].about}\n{line}")
+    lists = sum(line.startswith(("1. ", "1) ")) for line in text.splitlines()) - bool(checks)
+    known = headed if len(headed) > 1 else boxes or (numbered if lists < 2 else [])
+    return [*known, *checks]

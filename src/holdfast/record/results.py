@@ -11,7 +11,9 @@ from holdfast.record import (
     failures,
     files,
     names,
+    plan_checks,
     plan_mode,
+    plans,
     shell,
     tasks,
     turns,
@@ -71,7 +73,7 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
         _found(record, block.text[:HEAD_CHARS])
     elif tool in ("TaskOutput", "AgentOutputTool"):
         files.mention(record, block.text[:REPORT_CHARS])
-        agents.notified(record, block.text[:REPORT_CHARS])
+        agents.notified(record, block.text[:REPORT_CHARS], place)
     elif tool == "TaskCreate" and not block.is_error:
         tasks.created(record, call.what, block.text[:80], place)
     elif tool == ASKED and not block.is_error:
@@ -98,6 +100,9 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
         line = command.line if command else call.what
         files.move(record, shell.moved(line))
         files.remove(record, shell.removed(line))
+        files.write(record, call.before)
+        for name in call.before:
+            turns.edited(record, name)
     text = _text(block)
     if "[" in text[:200] and "] " in text[:400]:
         _committed(record, text[:1000])
@@ -143,6 +148,7 @@ def _committed(record: Record, text: str) -> None:
         branch, _, commit = where.removeprefix("[").rpartition(" ")
         if line.startswith("[") and bracket and names.is_commit(commit):
             names.point(record, commit, "commit", 1.0, subject[:120])
+            plans.ran(record, plan_checks.COMMITTED)
             if " " not in branch and branch not in ("main", "master"):
                 names.point(record, branch, "branch", 1.0)
 

@@ -31,7 +31,7 @@ def current(record: Record) -> Turn:
 def prompt(record: Record, text: str, place: Place, line: int = 0) -> str:
     """A line in the user's name; gives the words that begin a turn, or nothing."""
     if is_notification(text):
-        agents.notified(record, text[:NOTIFICATION_CHARS])
+        agents.notified(record, text[:NOTIFICATION_CHARS], place)
     if _INTERRUPTED in text[:200] and record.turns:
         record.turns[-1].interrupted = True
     if _was_queued(record, text.strip(), place, line):
@@ -46,6 +46,8 @@ def begin(record: Record, words: str, place: Place, line: int = 0, reply_to: str
     plans.settle(record)
     turn = Turn(kept(words), place, line, len(words), reply_to or replies.reply_to(record, words))
     record.turns.append(turn)
+    if words.startswith(plans.PROMPTED):
+        plans.approved(record, words, place)
     if len(record.turns) > MOST_TURNS:
         del record.turns[FIRST_TURNS : FIRST_TURNS + DROPPED_AT_ONCE]
         record.turns_dropped += DROPPED_AT_ONCE

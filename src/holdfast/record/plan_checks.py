@@ -1,0 +1,70 @@
+"""The verification of a plan: which run a check asks for, and whether it was made.
+
+The client asks for such a section in every plan; 122 of 134 real plans have one. What asks for no
+run is for a person to look at, and stays open until words report it.
+"""
+
+from functools import lru_cache
+
+from holdfast.record import runs, shell
+from holdfast.record.lazy import Lazy
+from holdfast.record.phrases import plain
+from holdfast.record.sentences import ASKING, sentences
+
+COMMITTED = "git commit"
+REMEMBERED = 256  # a session runs the same few commands over and over
+_SECTION = "verif"  # within its heading, in many languages
+_LONGEST_HEADING = 5  # words, with the mark
+_BY_HAND = "manual"
+_CODE = Lazy(r"`([^`]+)`")
+
+
+def is_section(heading: str) -> bool:
+    return _SECTION in heading.lower() and len(heading.split()) <= _LONGEST_HEADING
+
+
+def is_check(words: str) -> bool:
+    """Neither a link nor a line that leads to a list."""
+    return not words.startswith("[") and not words.rstrip("* ").endswith(":")
+
+
+def asks_for(check: str, key: str) -> bool:
+    """A check asks for this run: by the command, or by what it calls it, as in "all tests pass"."""
+    if key == COMMITTED:
+        return check.lower().startswith("commit")
+    if check.lower().startswith(_BY_HAND):
+        return False
+    made = [part.rpartition("&& ")[2] for part in runs.parts(key)]  # in whichever folder
+    if asked := _commands(check):
+        return any(runs.covers(by, one) for one in asked for by in made)
+    return not _called(check).isdisjoint(*map(_names, made)) if made else False
+
+
+def is_told(check: str, said: str, but: tuple[str, ...]) -> bool:
+    """A sentence tells of the run that a check asks for, and holds none of the words in `but`."""
+    asked = set[str]().union(*map(_names, _commands(check)))
+    told = [plain(one) for one in sentences(said) if not one.endswith(ASKING)] if asked else []
+    return any(asked <= _called(one) and not any(word in one for word in but) for one in told)
+
+
+@lru_cache(REMEMBERED)
+def _commands(check: str) -> tuple[str, ...]:
+    """The tests and builds it names in code marks."""
+    found = [shell.core(code) for code in _CODE.pattern.findall(check)]
+    return tuple(one for one in found if shell.kind(one))
+
+
+@lru_cache(REMEMBERED)
+def _names(command: str) -> set[str]:
+    """What people call a run: tests, or by its own name, such as lint or build."""
+    if shell.kind(command) == "test":
+        return {"tests"}
+    return {word for word in plain(command).split() if shell.kind(word)}
+
+
+@lru_cache(REMEMBERED)
+def _called(text: str) -> set[str]:
+    """Runs that a text speaks of; a single test is rather something to try."""
+    words = plain(text).split()
+    found = {word for word in words if shell.kind(word) == "build"}
+    return found | {"tests" for word in words if word.startswith("test") and word.endswith("s")}
