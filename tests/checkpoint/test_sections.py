@@ -38,7 +38,10 @@ def test_next_steps_hold_what_is_open_and_nothing_that_was_finished(tmp_path: Pa
     assert found["Next Steps"] == ["Write the printer (pending, since turn 1)"]
     assert found["Active Issues"] == [failing], "the model has spoken since: an issue, not a step"
     session.user("Go on with it, please, and tell me about it.").runs("ls")
-    assert f"failing: {failing}" in sections_of(session.record(tmp_path))["Next Steps"]
+    assert not any("failing" in one for one in sections_of(session.record(tmp_path))["Next Steps"])
+    session.runs("pytest -q", "E  KeyError: 'moon'", fails=True)
+    found = sections_of(session.record(tmp_path))
+    assert "failing: pytest -q (since turn 2): E  KeyError: 'moon'" in found["Next Steps"]
 
 
 @pytest.mark.requirement("C14", "B12")
@@ -149,3 +152,40 @@ def test_an_offer_says_what_was_asked_and_what_is_open(tmp_path: Path) -> None:
     text = offer.text_for("/p/.claude/checkpoints/a.md", settled(kept), WHEN)
     assert f": {REQUEST}" in text
     assert "- open: turn 1, the model was still at work: " in text
+
+
+@pytest.mark.requirement("C14")
+@pytest.mark.parametrize(
+    ("command", "changed"),
+    [
+        ("cat > src/tide.py <<'EOF'\nprint('a > b.py')\nEOF", ["src/tide.py"]),
+        ("cat <<'EOF' >> notes.md\n- high\nEOF", ["notes.md"]),
+        ("sed -i 's/a/b/' src/tide.py src/moon.py", ["src/tide.py", "src/moon.py"]),
+        ("for f in a.json b.json; do\n  perl -i -pe 's/1/2/' \"$f\"\ndone", ["a.json", "b.json"]),
+        ("git add src/tide.py && git commit -m 'tide > moon.py'", ["src/tide.py"]),
+        ("git checkout --theirs src/tide.py src/moon.py", ["src/tide.py", "src/moon.py"]),
+        ("cd /work/project/src && echo 1 | tee tide.txt", ["src/tide.txt"]),
+        ("make > /dev/null 2>&1; pytest > /tmp/log.txt", []),
+        ("git add . && git checkout main", []),
+        ("python -c 'print(3 > tide.py)' && cat src/tide.py", []),
+    ],
+)
+def test_a_file_that_a_command_wrote_is_in_what_changed(
+    command: str, changed: list[str], tmp_path: Path
+) -> None:
+    found = sections_of(Session().user("Go.").runs(command).record(tmp_path))["What Changed"]
+    assert found == [f"{name} - changed by a command" for name in changed]
+    failed = sections_of(Session().user("Go.").runs(command, fails=True).record(tmp_path))
+    assert failed["What Changed"] == []
+
+
+@pytest.mark.requirement("C14")
+def test_a_removed_file_is_in_what_changed(tmp_path: Path) -> None:
+    session = Session().user("Go.").calls("Read", file_path="/work/project/old.py")
+    session.runs("rm old.py src/older.py").calls("Write", file_path="/tmp/try.py", content="1")
+    assert sections_of(session.record(tmp_path))["What Changed"] == [
+        "old.py - removed or moved",
+        "src/older.py - removed or moved",
+        "/tmp/try.py - edited 1 time",
+    ]
+    assert "/tmp/try.py" not in compose(session.record(tmp_path)).text.partition("last calls")[0]

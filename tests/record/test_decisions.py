@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint.sections import decisions
-from holdfast.record.decisions import MOST_DECISIONS
+from holdfast.record.decisions import MOST_DECISIONS, decided
 from tests.checkpoint.sessions import Session
 
+REFUSAL = "The user doesn't want to proceed with this tool use."
 pytestmark = pytest.mark.requirement("C2", "C14")
 
 
@@ -25,7 +26,7 @@ def test_a_later_correction_removes_no_decision(tmp_path: Path) -> None:
     session.says("I decided to use JWT and PostgreSQL because the team knows both.")
     session.user("no, don't use localStorage for the token")
     record = session.record(tmp_path)
-    assert any("JWT and PostgreSQL" in one for one in decisions(record))
+    assert any("JWT and PostgreSQL" in one.text for one in decided(record))
     assert "no, don't use localStorage for the token" in record.turns[-1].asked
 
 
@@ -43,8 +44,34 @@ def test_decisions_come_with_their_question_and_their_turn(tmp_path: Path) -> No
     assert list(decisions(session.record(tmp_path))) == [
         "turn 2: It is fine. Shall I cache the heights in SQLite or in Redis? → SQLite",
         "turn 2: Which port? → 8443",
-        "turn 2, the model: I decided to cache them for an hour because gauges report hourly.",
     ]
+    [chosen] = [one for one in decided(session.record(tmp_path)) if one.by == "model"]
+    assert chosen.text == "I decided to cache them for an hour because gauges report hourly."
+
+
+@pytest.mark.parametrize(
+    ("said", "reply", "is_decision"),
+    [
+        ("Shall I store heights in feet?", f"Metres. {'Feet are for shoes. ' * 20}", True),
+        ("**Shall I store heights in feet?**", "metres", True),
+        ("Shall I store heights in feet?", "what is a foot?", False),
+        ("Why feet? Because of the gauge.", "metres", False),
+        ("See https://tides.example/?unit=feet for it.", "metres", False),
+    ],
+)
+def test_a_reply_decides_when_the_last_words_were_a_question(
+    said: str, reply: str, is_decision: bool, tmp_path: Path
+) -> None:
+    found = list(decisions(Session().user("Go.").says(said).user(reply).record(tmp_path)))
+    assert [one.partition(" → ")[2][:6] for one in found] == [reply[:6]] * is_decision
+
+
+def test_of_a_plan_the_last_word_counts(tmp_path: Path) -> None:
+    session = Session().user("Go.")
+    session.calls("ExitPlanMode", REFUSAL, error=True, copy=f"Error: {REFUSAL}", plan="# Tides\n")
+    session.calls("ExitPlanMode", "User has approved your plan.", plan="# Tides\n")
+    found = [one for one in decisions(session.record(tmp_path)) if "carry out" in one]
+    assert found == ["turn 1: carry out the plan? Tides → approved"]
 
 
 @pytest.mark.requirement("X7")

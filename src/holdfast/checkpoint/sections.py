@@ -64,7 +64,7 @@ def sections_of(record: Record) -> dict[str, list[str]]:
         "User Words": list(_words(record)),
         "Commands": [_ran(one) for one in _last_commands(record)],
         "Errors Resolved": [_resolved(one) for one in resolved(record)[-MOST_FAILURES:]],
-        "Files Used": [_used(*pair) for pair in _by_use(record) if not pair[1].edits],
+        "Files Used": [_used(*pair) for pair in _by_use(record) if not _is_changed(pair[1])],
         "References": [_reference(record, text) for text in list(record.references)[-20:]],
         "Agents": [_agent(one) for one in list(record.agents.values())[-10:]],
     }
@@ -74,7 +74,7 @@ def sections_of(record: Record) -> dict[str, list[str]]:
 
 def snapshot_of(record: Record) -> dict[str, Any]:
     """The same as plain values, under the names existing readers of snapshots expect."""
-    changed = [path for path, used in record.files.items() if used.edits]
+    changed = [path for path, used in record.files.items() if _is_changed(used)]
     return {
         "session_id": record.session_id,
         "context_summary": asked(record),
@@ -117,11 +117,11 @@ def asked(record: Record) -> str:
 
 
 def decisions(record: Record) -> Iterator[str]:
-    """What was decided, each with its question and its turn."""
+    """What the user decided, each with its question and its turn. What the model announces is not
+    among them: such sentences are rarely decisions, see `docs/checkpoints.md`."""
     for one in decided(record):
-        who = ", the model" if one.by == "model" else ""
-        question = f"{_cut(one.question, SHORT_CHARS)} → " if one.question else ""
-        yield f"turn {one.turn}{who}: {question}{_cut(one.text)}"
+        if one.by == "user":
+            yield f"turn {one.turn}: {_cut(one.question, SHORT_CHARS)} → {_cut(one.text)}"
 
 
 def _in_progress(record: Record) -> Iterator[str]:
@@ -146,8 +146,7 @@ def _reasons(record: Record) -> Iterator[str]:
         if turn.edited:
             number = turn_number(record, turn.place)
             files = ", ".join(turn.edited[:8]) + (" …" if len(turn.edited) > 8 else "")
-            first = turn.said.partition("\n\n")[0]
-            came = f" → {_cut(first, SHORT_CHARS)}" if first else ""
+            came = f" → {_cut(' '.join(turn.said.split()))}" if turn.said else ""
             words = _cut(" ".join(turn.asked.split()), SHORT_CHARS) or "(went on)"
             yield f"turn {number}: {words}: {files}{came}"
 
@@ -187,9 +186,17 @@ def _next_steps(record: Record) -> Iterator[str]:
 def _open_request(record: Record) -> Iterator[str]:
     if found := open_items.request(record):
         number = turn_number(record, found.turn.place)
-        yield f"turn {number}, {found.why}: {_said(found.turn)}"
+        yield f"turn {number}, {found.why}: {_said(found.turn)}{_last_answer(found.turn)}"
     for call in [*record.calls.values()][-3:]:
         yield f"no result yet: {call.tool} {_cut(call.what)}"
+
+
+def _last_answer(turn: Turn) -> str:
+    """What the user chose last, where that is newer than the words."""
+    answers = [one for one in turn.questions if one.answer]
+    if not answers:
+        return ""
+    return f"; then to “{_cut(answers[-1].text, SHORT_CHARS)}”: {_cut(answers[-1].answer)}"
 
 
 def _open_work(record: Record) -> Iterator[str]:
@@ -201,8 +208,9 @@ def _open_work(record: Record) -> Iterator[str]:
         yield f"to be answered: {_cut(one.text)}"
     for name, agent in open_items.running(record):
         yield f"running: {agent.kind or 'agent'} {name}: {_cut(agent.asked, SHORT_CHARS)}"
-    for failure in open_items.failures(record) if open_items.request(record) else ():
-        if not is_one_off(failure):
+    last = open_items.request(record)
+    for failure in open_items.failures(record) if last else ():
+        if last and not is_one_off(failure) and failure.place.op > last.turn.place.op:
             yield f"failing: {_open(record, failure)}"
 
 
@@ -215,7 +223,7 @@ def _steps(record: Record) -> list[Task]:
     prose = [one for one in known if one.source == "prose" and one.place.op >= last and at_work]
     newest = max((one.place.op for one in prose), default=0)
     return [
-        one for one in known if one.source == "plan" or (one in prose and one.place.op == newest)
+        one for one in known if one.source != "prose" or (one in prose and one.place.op == newest)
     ]
 
 
@@ -229,7 +237,7 @@ def _by_use(record: Record) -> list[tuple[str, Used]]:
 
 def _all_changed(record: Record) -> Iterator[str]:
     """Every edited file; of very many, how many more there are."""
-    edited = [pair for pair in _by_use(record) if pair[1].edits]
+    edited = [pair for pair in _by_use(record) if _is_changed(pair[1])]
     if len(edited) > MOST_CHANGED:
         rest = len(edited) - MOST_CHANGED + 1
         yield f"{rest} more files, edited earlier"
@@ -243,7 +251,13 @@ def _changed(path: str, used: Used) -> str:
     place = f"{path}:{lines}" if lines else path
     since = ", removed or moved since" if used.gone else ""
     made = "created, " if used.created else ""
+    if not used.edits:
+        return f"{place} - {made}" + ("removed or moved" if used.gone else "changed by a command")
     return f"{place} - {made}edited {used.edits} time{'' if used.edits == 1 else 's'}{since}"
+
+
+def _is_changed(used: Used) -> bool:
+    return bool(used.edits or used.written or used.gone)
 
 
 def _used(path: str, used: Used) -> str:
@@ -258,9 +272,9 @@ def _lost(record: Record) -> Iterator[str]:
 
 
 def _failing(record: Record) -> Iterator[str]:
-    for one in open_items.failures(record)[:MOST_FAILURES]:
-        tried = "; tried once, not run again" if is_one_off(one) else ""
-        yield _open(record, one) + tried
+    """Tests and builds; what was only tried is under Commands."""
+    known = [one for one in open_items.failures(record) if not is_one_off(one)]
+    yield from (_open(record, one) for one in known[:MOST_FAILURES])
 
 
 def _left_behind(record: Record) -> Iterator[str]:
@@ -270,8 +284,10 @@ def _left_behind(record: Record) -> Iterator[str]:
 
 
 def _open(record: Record, failure: Failure) -> str:
-    number = turn_number(record, failure.place)
-    return _cut(f"{failure.command} (since turn {number}): " + " / ".join(failure.lines))
+    since = f"since turn {turn_number(record, failure.place)}"
+    if failure.passes:
+        since += f"; {failure.passes} other tests and builds passed since"
+    return _cut(f"{failure.command} ({since}): " + " / ".join(failure.lines))
 
 
 def _resolved(failure: Failure) -> str:

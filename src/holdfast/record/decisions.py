@@ -4,10 +4,10 @@ from collections.abc import Iterator
 
 import msgspec
 
-from holdfast.record.model import Decision, Place, Record
+from holdfast.record.model import Decision, Place, Record, Turn
 from holdfast.record.phrases import within
-from holdfast.record.replies import is_answer
-from holdfast.record.sentences import sentences
+from holdfast.record.replies import READ_CHARS, REFUSED
+from holdfast.record.sentences import ASKING, sentences
 from holdfast.record.turns import turn_at, turn_number
 
 MOST_DECISIONS = 60
@@ -35,20 +35,36 @@ class Decided(msgspec.Struct, frozen=True):
 
 
 def decided(record: Record) -> Iterator[Decided]:
-    """Replies to a question of the model's, answers, plans approved or refused; then what the
+    """Replies to a question of the model's, answers, the last word on each plan; then what the
     model chose by itself."""
-    for turn in record.turns:
+    last_word = {one.text: one for turn in record.turns for one in turn.questions if one.answer}
+    for before, turn in zip([None, *record.turns], record.turns, strict=False):
         number = turn_number(record, turn.place)
-        if turn.asked and is_answer(turn.reply_to):
-            yield Decided(turn.asked, turn.reply_to, number, turn.place, "user", turn.asked)
+        if question := _answered(before, turn):
+            yield Decided(turn.asked, question, number, turn.place, "user", turn.asked)
         for one in turn.questions:
-            if one.answer:
+            if last_word.get(one.text) is one:
                 yield Decided(one.answer, one.text, number, one.place, "user", turn.asked)
     for choice in record.decisions:
         number = turn_number(record, choice.place)
         made_in = turn_at(record, choice.place)
         asked = made_in.asked if made_in else ""
         yield Decided(choice.text, "", number, choice.place, "model", asked)
+
+
+def _answered(before: Turn | None, turn: Turn) -> str:
+    """What the words of a turn decide: the question that the model's words before them ended with,
+    or the call that was refused. A question in return decides nothing."""
+    if not turn.asked or _asks(turn.asked):
+        return ""
+    if turn.reply_to.startswith(REFUSED):
+        return turn.reply_to
+    said = sentences(before.said[-READ_CHARS:]) if before and before.said else [turn.reply_to]
+    return (turn.reply_to or said[-1]) if said and _asks(said[-1]) else ""
+
+
+def _asks(words: str) -> bool:
+    return words.rstrip('*_`"”) \n').endswith(ASKING)
 
 
 def hear(record: Record, text: str, place: Place) -> None:
