@@ -1,4 +1,4 @@
-"""`make bench`: every figure of the README, measured now, as a table.
+"""`make bench`: every figure of docs/figures.md, measured now, as a table.
 
 make bench CORPUS=DIR        adds what real transcripts tell
 make bench ENDURANCE=1       adds long sessions in the real client

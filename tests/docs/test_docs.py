@@ -67,9 +67,10 @@ def _options(command: click.Command, *words: str) -> Iterator[tuple[tuple[str, .
 
 def test_every_slash_command_is_named_where_the_install_is_told() -> None:
     page = (ROOT / "docs" / "install.md").read_text(encoding="utf-8")
+    files = (ROOT / "docs" / "privacy.md").read_text(encoding="utf-8")
     for name in SKILLS:
         assert f"/holdfast:{name}`" in page
-        assert f"{name}.md`" in README
+        assert f"{name}.md`" in files
 
 
 @pytest.mark.requirement("U3")
@@ -98,8 +99,29 @@ def test_every_route_is_documented() -> None:
 
 def test_every_link_leads_somewhere() -> None:
     for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), ROOT / "CONTRIBUTING.md"]:
-        for target in re.findall(r"\]\((?!http)([^)#]+)\)", page.read_text(encoding="utf-8")):
-            assert (page.parent / target).exists(), f"{page.name}: {target}"
+        for target in re.findall(r"\]\((?!http)([^)]+)\)", page.read_text(encoding="utf-8")):
+            path, _, anchor = target.partition("#")
+            leads_to = page.parent / path if path else page
+            assert leads_to.exists(), f"{page.name}: {target}"
+            assert not anchor or anchor in _anchors(leads_to), f"{page.name}: {target}"
+
+
+def _anchors(page: Path) -> set[str]:
+    """Of each heading, as code hosts make them: lower case, hyphens, no punctuation."""
+    headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings}
+
+
+def test_a_link_of_the_readme_is_named_for_its_file() -> None:
+    """On a package page relative links lead nowhere: there the text says where to look."""
+    for text, target in re.findall(r"\[([^]]+)\]\(([^)]+)\)", README):
+        assert text == target
+
+
+def test_every_page_is_in_the_table_of_contents() -> None:
+    contents = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
+    for page in ROOT.glob("docs/*.md"):
+        assert page.name == "README.md" or f"]({page.name})" in contents, page.name
 
 
 def test_the_version_is_the_same_everywhere() -> None:
@@ -124,7 +146,8 @@ def test_nobody_is_told_to_install_us_from_an_index() -> None:
 
 
 @pytest.mark.requirement("B5")
-def test_the_quality_of_briefs_is_in_the_readme_with_the_command_that_measured_it() -> None:
-    assert "make bench CORPUS=" in README
+def test_the_quality_of_briefs_is_documented_with_the_command_that_measured_it() -> None:
+    page = (ROOT / "docs" / "figures.md").read_text(encoding="utf-8")
+    assert "make bench CORPUS=" in page
     for measure in ("R at 2,000 tokens", "R at 500 tokens", "client + first brief"):
-        assert measure in README
+        assert measure in page

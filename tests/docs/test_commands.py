@@ -1,0 +1,96 @@
+"""Every command in README and docs exists with its options; every screen is what it prints."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+
+from holdfast.cli.main import holdfast_command
+from tests.docs.pages import PAGES, ROOT, Shown, blocks, command_lines, screens
+
+ELSEWHERE = ("make ", "uv ", "pipx ", "pip ", "claude", "git clone")  # run by tests of their own
+WITH_SCREENS = [page for page in PAGES if screens(page)]
+END = "\x1e"
+
+
+@pytest.mark.store  # every command is imported, and with two of them the database
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(ROOT)))
+def test_every_command_of_a_page_exists_with_its_options(page: Path) -> None:
+    for words in command_lines(page):
+        _check(holdfast_command, click.Context(holdfast_command), words[1:], words)
+
+
+def _check(command: click.Command, above: click.Context, words: list[str], line: list[str]) -> None:
+    """Follow the words into the commands below; each option must be one of the command's."""
+    options = {name for one in command.params for name in (*one.opts, *one.secondary_opts)}
+    options |= {"--help", "-h", "--version"}
+    while words:
+        word = words.pop(0)
+        if word == "--":
+            return
+        if word.startswith("-") and word != "-":
+            assert word.partition("=")[0] in options, line
+        elif isinstance(command, click.Group):
+            below = command.get_command(above, word)
+            if below is None and above.parent is None:
+                pytest.fail(f"no such command: {line}")
+            if below is not None:
+                return _check(below, click.Context(below, parent=above), words, line)
+
+
+@pytest.mark.store
+def test_every_address_in_an_example_is_a_route() -> None:
+    from fastapi.routing import APIRoute
+
+    from holdfast.api.app import ROUTERS
+
+    routes = [one for router in ROUTERS for one in router.routes if isinstance(one, APIRoute)]
+    for page in PAGES:
+        for block in blocks(page):
+            for path in re.findall(r"(?:127\.0\.0\.1:3847|\$at)(/[\w/.-]+)", block):
+                whole = path if path.startswith(("/api", "/health", "/openapi")) else f"/api{path}"
+                known = any(one.path_regex.match(whole) for one in routes)
+                assert known or whole in ("/api", "/openapi.json"), f"{page.name}: {whole}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", WITH_SCREENS, ids=lambda page: page.stem)
+def test_every_screen_of_a_page_is_what_its_command_prints(page: Path, tmp_path: Path) -> None:
+    (tmp_path / "demo").symlink_to(ROOT / "demo")
+    shown = [one for one in screens(page) if not one.command.startswith(ELSEWHERE)]
+    for one, (printed, code) in zip(shown, _run(shown, tmp_path), strict=True):
+        assert code == one.exit_code, f"$ {one.command}\n{printed}"
+        for line in one.output:
+            for piece in filter(None, map(_masked, line.split("…"))):
+                assert piece in _masked(printed), f"$ {one.command}\n{line!r} is not in\n{printed}"
+
+
+def _run(shown: list[Shown], folder: Path) -> list[tuple[str, int]]:
+    """All of a page's commands, one after the other, in one shell: a `cd` holds for the next."""
+    script = "".join(f"{one.command}\nprintf '{END}%s{END}' $?\n" for one in shown)
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    run = subprocess.run(
+        ["bash", "-c", script],
+        cwd=folder,
+        env=os.environ | {"PATH": path, "COLUMNS": "80"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        timeout=110,
+    )
+    parts = run.stdout.split(END)
+    return [(out, int(code)) for out, code in zip(parts[::2], parts[1::2], strict=False)]
+
+
+def _masked(text: str) -> str:
+    """Numbers, homes and white space differ from run to run; words do not."""
+    text = text.replace(os.environ["HOME"], "~")
+    return re.sub(r"\s+", " ", re.sub(r"\d+", "0", text)).strip()
