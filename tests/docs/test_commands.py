@@ -14,8 +14,9 @@ import pytest
 from holdfast.cli.main import holdfast_command
 from tests.docs.pages import PAGES, ROOT, Shown, blocks, command_lines, screens
 
-ELSEWHERE = ("make ", "uv ", "pipx ", "pip ", "claude", "git clone")  # run by tests of their own
+ELSEWHERE = ("make ", "uv ", "pipx ", "pip ", "claude")  # need an index, an account, or minutes
 WITH_SCREENS = [page for page in PAGES if screens(page)]
+FROM_DEMO = [page for page in PAGES if blocks(page, "demo")]
 END = "\x1e"
 
 
@@ -69,6 +70,22 @@ def test_every_screen_of_a_page_is_what_its_command_prints(page: Path, tmp_path:
         for line in one.output:
             for piece in filter(None, map(_masked, line.split("…"))):
                 assert piece in _masked(printed), f"$ {one.command}\n{line!r} is not in\n{printed}"
+
+
+@pytest.fixture(scope="module")
+def demo_prints() -> str:
+    line = [sys.executable, str(ROOT / "demo" / "play.py")]
+    run = subprocess.run(line, capture_output=True, text=True, check=True, timeout=110)
+    return _masked(run.stdout)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", FROM_DEMO, ids=lambda page: page.stem)
+def test_every_demo_block_is_what_the_demo_prints(page: Path, demo_prints: str) -> None:
+    for block in blocks(page, "demo"):
+        for line in block.splitlines():
+            for piece in filter(None, map(_masked, line.split("…"))):
+                assert piece in demo_prints, line
 
 
 def _run(shown: list[Shown], folder: Path) -> list[tuple[str, int]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -110,6 +111,25 @@ def _anchors(page: Path) -> set[str]:
     """Of each heading, as code hosts make them: lower case, hyphens, no punctuation."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", one.lower()).replace(" ", "-") for one in headings}
+
+
+def test_every_extra_that_is_installed_exists() -> None:
+    with (ROOT / "pyproject.toml").open("rb") as file:
+        extras = tomllib.load(file)["project"]["optional-dependencies"]
+    named = {
+        one for list_ in re.findall(r"'\.\[([a-z,]+)\]'", README + DOCS) for one in list_.split(",")
+    }
+    assert named and named <= extras.keys()
+
+
+def test_every_message_in_troubleshooting_is_in_the_code() -> None:
+    page = (ROOT / "docs" / "troubleshooting.md").read_text(encoding="utf-8")
+    said = re.sub(r'"\s+f?"', "", SOURCE)  # a message may be written on two lines
+    messages = re.findall(r"^\| `([^`]+)` \|", page, re.MULTILINE)
+    assert len(messages) >= 8
+    for message in messages:
+        for piece in re.split(r"FILE|…|HOLDFAST_DISABLE", message):
+            assert piece.strip() in said, message
 
 
 def test_a_link_of_the_readme_is_named_for_its_file() -> None:
