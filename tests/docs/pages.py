@@ -16,6 +16,7 @@ PAGES = [
 ]
 BLOCK = re.compile(r"^```([a-z]*)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 ASSIGNED = re.compile(r"^(?:[A-Z_]+=\S* +)*(?:\$ )?(?:\S*/)?(holdfast .*)$")
+INLINE = re.compile(r"`(holdfast [a-z][^`\n]*)`")
 EXIT_CODE = re.compile(r"^\(exit code (\d+)\)$")
 
 
@@ -34,12 +35,17 @@ def blocks(page: Path, kind: str | None = None) -> list[str]:
 
 
 def command_lines(page: Path) -> Iterator[list[str]]:
-    """The words of each `holdfast …` line, without what a page says about it behind two spaces."""
+    """The words of each `holdfast …` line, in blocks and within the text.
+
+    What a page says about a line behind two spaces is no part of it.
+    """
     for block in blocks(page):
         for line in block.splitlines():
             found = ASSIGNED.match(line.strip())
             if found:
                 yield shlex.split(re.split(r" {2,}", found[1])[0], comments=True)
+    for line in INLINE.findall(BLOCK.sub("", page.read_text(encoding="utf-8"))):
+        yield shlex.split(line)
 
 
 def screens(page: Path) -> list[Shown]:
