@@ -50,7 +50,7 @@ def _demo(console: Console, folder: Path) -> None:
     project.mkdir()
     console.print(
         "[bold]A recorded Claude Code session[/], played through the real hooks. One row per hook; "
-        f"the bar ends at the edge ({EDGE:,} tokens), where the client compacts.\n"
+        f"the bar ends at the compaction limit ({EDGE:,} tokens), where the client compacts.\n"
     )
     begun, count, session = time.perf_counter(), 0, ""
     for raw in (HERE / "payloads.jsonl").read_text(encoding="utf-8").splitlines():
@@ -69,7 +69,7 @@ def _demo(console: Console, folder: Path) -> None:
     first = next(one for one in replay.raised if one.heard)
     console.print(
         f"\n[bold]{count} hooks, {seconds:.1f} s together[/], each ended by itself. "
-        f"First told {hit.index - first.index} operations ahead of the compaction, at "
+        f"First told {hit.index - first.index} steps ahead of the compaction, at "
         f"{first.alert or first.zone}; {hit.ops_ahead['advisory']} ahead at advisory, "
         f"{hit.ops_ahead['urgent']} at urgent.\nRead {hit.read_tokens:,} tokens there; the client "
         f"itself counted {hit.pre_tokens or 0:,} ({hit.error_ratio or 0:.2%} apart).\n"
@@ -82,12 +82,15 @@ def _demo(console: Console, folder: Path) -> None:
     for title, *arguments in (
         ("holdfast log", "log", "--level", "ALERT"),
         ("holdfast resume", "resume", "--project", str(project)),
+        ("holdfast lost: what the summary lost", "lost", "--transcript", str(transcript)),
     ):
         console.rule(title)
         sys.stdout.flush()
         subprocess.run([*CLI, *arguments], check=True)
     console.print(
-        "\nTry it on a session of yours, nothing to install: "
+        "\n[bold]The client's summary lost all of this, and the brief above gave it back[/] "
+        "in the model's next request.\n"
+        "Try it on a session of yours, nothing to install: "
         "[bold].venv/bin/holdfast replay ~/.claude/projects/…/….jsonl[/]"
     )
 
