@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import click
@@ -107,6 +108,7 @@ def test_every_link_leads_somewhere() -> None:
             assert not anchor or anchor in _anchors(leads_to), f"{page.name}: {target}"
 
 
+@cache
 def _anchors(page: Path) -> set[str]:
     """Of each heading, as code hosts make them: lower case, hyphens, no punctuation."""
     headings = re.findall(r"^#+ (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE)
