@@ -17,14 +17,15 @@ from holdfast.wire.errors import HoldfastError
 from holdfast.wire.inert import inert
 
 OTHERS = {
-    "files": "files",
-    "commands": "commands",
-    "names": "names",
-    "references": "references",
-    "fixed": "fixed failures",
-    "flight": "last steps",
-    "archived": "archived topics",
-    "about": "notes on the project",
+    "files": ("file", "files"),
+    "commands": ("command", "commands"),
+    "names": ("name", "names"),
+    "references": ("reference", "references"),
+    "fixed": ("fixed failure", "fixed failures"),
+    "flight": ("last step", "last steps"),
+    "archived": ("archived topic", "archived topics"),
+    "messages": ("message", "messages"),
+    "about": ("note on the project", "notes on the project"),
 }
 
 
@@ -60,10 +61,15 @@ def lost(
         for part in line.text.split("\n"):
             click.echo(f"  {inert(part)}")
     if not show_all and found.rest:
-        kinds = (f"{count} {OTHERS.get(kind, kind)}" for kind, count in found.rest.items())
+        kinds = (_counted(kind, count) for kind, count in found.rest.items())
         click.echo(f"Also lost, and easy to find again: {', '.join(kinds)} (--all shows them)")
     if not (lines or found.rest or found.checked.told):
         click.echo("The summary of the last compaction lost nothing that Holdfast knows of.")
+
+
+def _counted(kind: str, count: int) -> str:
+    one, many = OTHERS.get(kind, (kind, kind))
+    return f"{count} {one if count == 1 else many}"
 
 
 def _say(claims: list[Claim], heading: str) -> None:

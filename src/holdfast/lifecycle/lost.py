@@ -16,6 +16,7 @@ from holdfast.record import RecordReader
 from holdfast.redact import redact
 from holdfast.transcript import Summary, read
 
+REMARK_CHARS = 900  # for what the model noted at work
 MAIN = frozenset(
     ("said", "marked", "pinned", "tasks", "failing", "questions", "agents", "decisions")
 )
@@ -55,7 +56,8 @@ def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> Lo
     reader = RecordReader(sidechain=sidechain)
     record = without_secrets(reader.read(path, until=last.offset))
     summary = reader.known.without_in(redact(last.text))
-    return Lost(compose(record, max_tokens, summary=summary), check(record, summary))
+    brief = compose(record, max_tokens, summary=summary, remark_chars=REMARK_CHARS)
+    return Lost(brief, check(record, summary))
 
 
 def _last_summary(path: Path, sidechain: bool) -> Summary | None:
