@@ -174,7 +174,7 @@ def _search(large: bool) -> Iterator[Row]:
 
 
 def _briefs(corpus: Path | None, evaluate: Path | None) -> Iterator[Row]:
-    from benchmarks import briefs
+    from benchmarks import briefs, conformance, user_words
 
     if corpus is None or evaluate is None:
         yield "quality", "skipped: say CORPUS=DIR EVALUATE=FILE", ""
@@ -183,6 +183,8 @@ def _briefs(corpus: Path | None, evaluate: Path | None) -> Iterator[Row]:
         from benchmarks import roles
 
         yield from roles.rows(corpus)
+    yield from user_words.rows(corpus) if corpus else ()
+    yield from conformance.rows()
 
 
 def _summaries(corpus: Path | None, fabrications: Path | None) -> Iterator[Row]:

@@ -235,6 +235,22 @@ def test_of_very_many_the_newest_stand_and_a_line_says_how_many_are_older() -> N
     assert len(words_of(kept[0])) <= LEAST_CHARS + 20, "what room is left makes them longer"
 
 
+def test_room_that_nothing_else_needs_brings_older_words_back() -> None:
+    record = said(*[f"Prompt {n}: {LONG}" for n in range(12)])
+    assert quotes.share_of(chars_for(500)) < quotes.wanted(record) < chars_for(500)
+    assert len(quoted(compose(record, 500))) == 12
+    assert len(quoted(compose(busy(record), 300))) < 12
+
+
+def test_where_room_is_short_words_sent_again_give_way_before_new_ones() -> None:
+    news = [f"Prompt {n}: {LONG}" for n in range(30)]
+    record = said(*[words for one in news for words in (one, "Please go on with it as before.")])
+    record.turns.append(Turn("And now the last one.", Place(99, "", 99)))
+    found = [words_of(one) for one in quoted(compose(record, 400))]
+    assert 1 < len(found) < 30
+    assert "Please go on with it as before." not in found
+
+
 def test_those_that_the_record_has_dropped_are_counted_too() -> None:
     record = said(*[f"Prompt {n}: {LONG}" for n in range(100)])
     record.turns_dropped = MOST_TURNS

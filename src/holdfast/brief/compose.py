@@ -126,11 +126,10 @@ def _pinned(
 
 
 def _lengthen(choice: Choice, record: Record) -> None:
-    """What is left of the room goes to the user's words."""
-    mine = [one for one in choice.taken if one.section == quotes.SECTION and one.pinned]
-    words = [one for one in mine if one.order >= 0]
+    """What is left of the room goes to the user's words: older ones first, then longer ones."""
+    words = [one for one in choice.taken if one.section == quotes.SECTION and one.pinned]
     spent = sum(units(one.text) + quotes.PER_LINE for one in words)
-    longer = quotes.lengthened(record, len(words), spent + choice.room)
+    longer = quotes.items(record, spent + choice.room, most=quotes.MOST_CHARS)
     more = sum(units(one.text) + quotes.PER_LINE for one in longer) - spent
     if 0 < more <= choice.room:
         choice.taken = [*(one for one in choice.taken if one not in words), *longer]

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import pairwise
 
 import msgspec
+from msgspec.structs import replace
 
 from holdfast.brief.fence import flat
 from holdfast.brief.item import Item
@@ -40,6 +41,7 @@ class Quote(msgspec.Struct, frozen=True):
     line: int = 0
     is_current: bool = False
     is_act: bool = False  # something the user did, and did not type
+    first: float | None = None  # when it was said before, word for word
 
 
 def quotes(record: Record) -> list[Quote]:
@@ -49,9 +51,15 @@ def quotes(record: Record) -> list[Quote]:
         is_current = turn is record.turns[-1]
         for quote in _of_turn(number, turn, is_current):
             key = f"{quote.text}\n{quote.reply_to}"
-            found.pop(key, None)
-            found[key] = quote
+            earlier = found.pop(key, None)
+            found[key] = replace(quote, first=_age(earlier)) if earlier else quote
     return sorted(_without_beginnings(found.values()), key=lambda one: one.order)
+
+
+def _age(quote: Quote) -> float:
+    """When it was first said; the current words are never old."""
+    first = quote.order if quote.first is None else quote.first
+    return quote.order if quote.is_current else first
 
 
 def _without_beginnings(known: Iterable[Quote]) -> Iterator[Quote]:
@@ -99,28 +107,24 @@ def wanted(record: Record) -> int:
     return sum(_cost(one, USUAL_CHARS) for one in quotes(record))
 
 
-def items(record: Record, room: int, is_held: Callable[[Item], bool] = _never) -> list[Item]:
+def items(
+    record: Record,
+    room: int,
+    is_held: Callable[[Item], bool] = _never,
+    most: int = USUAL_CHARS,
+) -> list[Item]:
     """The words within this room that the model does not have yet, pinned; the oldest give way
     where not even a start of each fits, and a line says so."""
     known = [one for one in quotes(record) if not is_held(_item(one, USUAL_CHARS))]
-    kept, most = _fitting(known, room)
-    found = [_item(one, most) for one in kept]
-    older = known[: len(known) - len(kept)]
+    kept, fitting = _fitting(known, room, most)
+    found = [_item(one, fitting) for one in kept]
+    orders = {one.order for one in kept}
+    older = [one for one in known if one.order not in orders]
     left = sum(not is_held(_item(one, LEAST_CHARS)) for one in older) + record.turns_dropped
     if left:
         text = f"({left} older messages: the tool `recall` finds them; so does `holdfast search`)"
         found.insert(0, Item(SECTION, text, 1.0, "older words", pinned=True, order=-1))
     return found
-
-
-def lengthened(record: Record, kept: int, room: int) -> list[Item]:
-    """The newest `kept` quotes with the largest limit that fits into more room."""
-    known = quotes(record)[-kept:] if kept else []
-    low, high = LEAST_CHARS, MOST_CHARS
-    while low < high:
-        middle = (low + high + 1) // 2
-        low, high = (middle, high) if _total(known, middle) <= room else (low, middle - 1)
-    return [_item(one, low) for one in known]
 
 
 def outcomes(record: Record) -> Iterator[Item]:
@@ -140,20 +144,21 @@ def _first_words(said: str) -> str:
     return next((line for line in lines if len(line) > SHORTEST_OUTCOME), "")
 
 
-def _fitting(known: Sequence[Quote], room: int) -> tuple[list[Quote], int]:
-    """Which of them, and how long each may be."""
-    kept = list(known)
+def _fitting(known: Sequence[Quote], room: int, most: int) -> tuple[list[Quote], int]:
+    """Which of them, and how long each may be. The age of words counts from the first time they
+    were said: what is sent again word for word ("go on") tells less than any new words."""
+    kept = sorted(known, key=_age)
     if _total(kept, LEAST_CHARS) > room:
         room -= OLDER_CHARS
     while len(kept) > 1 and _total(kept, LEAST_CHARS) > room:
         over = _total(kept, LEAST_CHARS) - room
         drop = max(1, over // (LEAST_CHARS + REPLY_CHARS + PER_LINE))
         kept = kept[drop:]
-    low, high = LEAST_CHARS, USUAL_CHARS
+    low, high = LEAST_CHARS, most
     while low < high:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if _total(kept, middle) <= room else (low, middle - 1)
-    return kept, low
+    return sorted(kept, key=lambda one: one.order), low
 
 
 def _total(known: Sequence[Quote], most: int) -> int:
