@@ -28,6 +28,7 @@ KEPT = frozenset((quotes.SECTION, "pinned"))  # what cannot be evicted
 NOTHING_SET = Ledger()
 MARGIN = 40  # the cut line, what a star means, and what redaction may add
 PINNED_SHARE = 0.3
+ROUNDS, SLACK = 3, 40
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -86,10 +87,16 @@ def compose(
     items += [*remarks, *_sources(record, held, limit, work, archived)]
     items = [*map(in_progress.claim, claims), *(one for one in items if not held.item(one))]
     items = emphasised(_not_evicted(items, budget.evicted), role, record)
-    choice = choose(items, sections, room, budget.shares)
-    if not held.active:
-        _lengthen(choice, record)
-    return _laid_out(opening, choice, sections, limit, role, len(items) - choice.merged)
+    for _ in range(ROUNDS):  # what a line costs beside its words is an estimate
+        choice = choose(items, sections, room, budget.shares)
+        if not held.active:
+            _lengthen(choice, record)
+        brief = _laid_out(opening, choice, sections, limit, role, len(items) - choice.merged)
+        free = limit - units(brief.text)
+        if free < SLACK:
+            break
+        room += free - SLACK // 2
+    return brief
 
 
 def lost_items(record: Record, summary: str) -> int:
@@ -272,20 +279,25 @@ def _row(head: str, items: list[Item]) -> Line:
 
 
 def _files(items: list[Item], within: dict[str, list[Item]]) -> Iterator[Line]:
-    """Folder by folder, the folder of the hottest file first."""
+    """Folder by folder, the folder of the hottest file first; at last those that stand alone."""
     folders: dict[str, list[Item]] = {}
     for item in items:
         folders.setdefault(item.under, []).append(item)
+    alone: list[Item] = []
     for folder, inside in folders.items():
-        if folder and len(inside) > 1:
+        named = [item for item in inside if f"in {item.key}" in within]
+        bare = [item for item in inside if f"in {item.key}" not in within]
+        if folder and len(inside) == 1:
+            inside = [replace(item, text=folder + item.text) for item in inside]
+            named, bare = (inside, []) if named else ([], inside)
+        elif folder and named:
             yield Line(folder, "", Place())
-        whole = folder if len(inside) == 1 else ""
-        bare: list[Item] = []
-        for item in inside:
-            if named := within.get(f"in {item.key}", []):
-                names = ", ".join(name.text for name in named)
-                yield Line(f"- {whole}{item.text}: {names}", item.reason, item.place)
-            else:
-                bare.append(item)
-        if bare:
-            yield _row(f"{whole}", bare)
+        for item in named:
+            names = ", ".join(name.text for name in within[f"in {item.key}"])
+            yield Line(f"- {item.text}: {names}", item.reason, item.place)
+        if folder and bare and len(inside) > 1:
+            yield _row("" if named else f"{folder} ", bare)
+        else:
+            alone += bare
+    if alone:
+        yield _row("", alone)

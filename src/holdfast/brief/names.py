@@ -3,6 +3,7 @@
 import builtins
 from collections import Counter
 from collections.abc import Iterator
+from itertools import chain
 from math import exp, log
 
 from holdfast.brief.chance import chances, ranked
@@ -17,6 +18,7 @@ SHOWN_WORTH = 0.0002
 MOST_NAMES = 400
 # A wall of names helps nobody: a file has few, and more the likelier it is to be worked on again.
 FEW, MORE = 8, 20
+BEYOND = 0.3  # what the next few are worth
 _FRAMEWORK_WORDS = (
     "TestCase setUp tearDown setUpClass tearDownClass beforeEach afterEach beforeAll afterAll "
     "toBe toEqual toContain toThrow toHaveLength toBeDefined toHaveBeenCalled toHaveBeenCalledWith "
@@ -29,15 +31,13 @@ def names(record: Record, held: Held, limit: int) -> Iterator[Item]:
     """Each under its file: those written, and, where there is room, those only read."""
     likely = chances(file_heats(record))
     inside: Counter[str] = Counter()
-    for item in _written(record, held, limit):
+    read = _read(record, held) if limit >= TERSE_CHARS else ()
+    for item in chain(_written(record, held, limit), read):
         inside[item.under] += 1
-        if inside[item.under] > FEW + MORE * likely.get(item.under, 0.0):
-            item.worth = 0.0
+        few = FEW + MORE * likely.get(item.under, 0.0)
+        if inside[item.under] > few:
+            item.worth *= BEYOND if inside[item.under] <= min(few + FEW, FEW + MORE) else 0.0
         yield item
-    for item in _read(record, held) if limit >= TERSE_CHARS else ():
-        inside[item.under] += 1
-        if inside[item.under] <= FEW + MORE * likely.get(item.under, 0.0):
-            yield item
 
 
 def _written(record: Record, held: Held, limit: int) -> Iterator[Item]:

@@ -15,7 +15,7 @@ MOST_STEPS = 40
 MOST_CHECKS = 3
 LONGEST_FAILING = 160
 MOST_REFERENCES = 24
-MOST_ENDED = 8
+MOST_ENDED = 3
 RUNNING_CHARS, LEAST_ASKED = 1600, 40  # of what all that runs was asked, and of each
 
 
@@ -95,7 +95,7 @@ def fixed(record: Record) -> Iterator[Item]:
         by = f", after edits in {', '.join(map(clean, one.fix[-3:]))}" if one.fix else ""
         text = f"{code(one.command, 80)} passes again{by}; it had said: {flat(one.lines[0], 140)}"
         yield Item(
-            "fixed", text, 0.01 / (1 + age), "the same command passed later", one.place, order=age
+            "fixed", text, 0.02 / (1 + age), "the same command passed later", one.place, order=age
         )
 
 
@@ -131,6 +131,7 @@ def references(record: Record) -> Iterator[Item]:
         if key == record.branch:
             continue
         note = f" ({flat(one.note, 80)})" if one.note else ""
-        text = f"{one.kind} {clean(key)}{note}"
+        kind = f"{one.kind} " if one.kind in ("hash", "commit", "branch") else ""
+        text = f"{kind}{clean(key)}{note}"
         reason = f"named {times(one.count)}, last at step {one.op}"
-        yield Item("references", text, 0.01 / (1 + rank / 4), reason, order=rank + 1)
+        yield Item("references", text, 0.006 / (1 + rank / 8), reason, order=rank + 1)

@@ -58,7 +58,7 @@ def splits(paths: Iterable[str]) -> dict[str, tuple[str, str]]:
 
 def _split(path: str, shared: dict[str, int]) -> tuple[str, str]:
     parts = path.split("/")
-    for start in range(len(parts) - 2, 0, -1):  # one folder stays with the name: it says more
+    for start in range(len(parts) - 1, 0, -1):
         end = "/".join(parts[start:])
         if shared[end] == 1:
             return "/".join(parts[:start]) + "/", end

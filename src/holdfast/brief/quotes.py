@@ -134,7 +134,7 @@ def outcomes(record: Record) -> Iterator[Item]:
         if not turn.asked or number == last or not _first_words(turn.said):
             continue
         text = f"  → “{flat(_first_words(turn.said), OUTCOME_CHARS)}”"
-        worth = 0.012 / (1 + (last - number) / 3)
+        worth = 0.006 / (1 + (last - number) / 3)
         yield Item(SECTION, text, worth, OUTCOME, turn.place, order=number + 0.9)
 
 

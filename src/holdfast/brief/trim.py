@@ -117,4 +117,4 @@ def _wishes(
 
 
 def _density(item: Item) -> float:
-    return item.worth / (units(item.text) + 12)
+    return item.worth / (units(item.text) + PER_LINE)

@@ -15,11 +15,13 @@ from holdfast.record.model import Command, Record, Used
 TERSE_CHARS = 3600
 FILE_WORTH = 0.06
 COMMAND_WORTH = 0.06
+ERROR_WORTH = 0.06
 MOST_FILES = 120
 MOST_COMMANDS = 24
 LONGEST_COMMAND = 140
 MOST_ERRORS = 6
 MOST_RANGED = 6  # files with the lines last edited
+RAN = 0.5  # what a file is worth that commands named and nobody opened
 ASIDE = 0.5  # what a file is worth that is not the project's own text
 
 
@@ -30,7 +32,9 @@ def file_heats(record: Record) -> dict[str, float]:
         one = record.files[path]
         if is_of_client(known) or one.gone or known.startswith(ELSEWHERE):
             continue
-        heat = (heat_at(one, record.op) + FLOOR * one.count) * (ASIDE if is_aside(known) else 1.0)
+        heat = heat_at(one, record.op) + FLOOR * one.count
+        heat *= ASIDE if is_aside(known) else 1.0
+        heat *= RAN if one.runs and not (one.reads or one.edits) else 1.0
         heats[known] = heats.get(known, 0.0) + heat
     return heats
 
@@ -40,12 +44,13 @@ def files(record: Record, held: Held, limit: int) -> Iterator[Item]:
     warm = file_heats(record)
     heats = {key: heat for key, heat in warm.items() if not held.file(key)}
     shortest = splits(record.files)
+    worked_in = {shortest[key][0] for key in heats if record.files[key].edits}
     terse = limit < TERSE_CHARS
     for rank, (key, chance) in enumerate(ranked(heats, limit, MOST_FILES)):
         folder, name = shortest[key]
         used = record.files[key]
-        if not used.edits:
-            folder = ""  # enough of the path to find it by
+        if folder not in worked_in:  # enough of the path to find it by
+            folder = folder[folder.rfind("/", 0, -1) + 1 :]
         told = EDITED if terse and used.edits else "" if terse else _how(used, rank < MOST_RANGED)
         text = clean(name) + told
         reason = f"used {times(used.count)}, last at step {used.op}"
@@ -72,12 +77,14 @@ def commands(record: Record, limit: int) -> Iterator[Item]:
         one = record.commands[key]
         worth = COMMAND_WORTH * chance
         reason = f"run {times(one.count)}, last at step {one.op}"
-        yield Item("commands", _command(one), worth, reason, one.place, key=key, order=rank)
+        yield Item("commands", _command(key, one), worth, reason, one.place, key=key, order=rank)
 
 
-def _command(command: Command) -> str:
+def _command(key: str, command: Command) -> str:
+    """What it does, without the pipes behind it; of a program on its input, the head of that."""
     how = {True: "ok", False: "failed", None: "no result"}[command.ok]
-    return f"{code(command.line, LONGEST_COMMAND)} {how}"
+    line = command.line if "<<" in command.line else key
+    return f"{code(line, LONGEST_COMMAND)} {how}"
 
 
 def errors(record: Record) -> Iterator[Item]:
@@ -85,4 +92,6 @@ def errors(record: Record) -> Iterator[Item]:
     known = [one for one in record.commands.items() if one[1].ok and is_error(one[1].said)]
     for age, (key, one) in enumerate(sorted(known, key=lambda pair: -pair[1].op)[:MOST_ERRORS]):
         text = f"{code(key, 60)} printed: " + " / ".join(flat(line, 140) for line in one.said)
-        yield Item("commands", text, 0.02 / (1 + age), "an error it printed", order=1e3 + age)
+        yield Item(
+            "commands", text, ERROR_WORTH / (1 + age), "an error it printed", order=1e3 + age
+        )

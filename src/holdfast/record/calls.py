@@ -15,11 +15,13 @@ MOST_RECENT = 6
 MOST_COMMANDS = 200
 LONGEST = 400
 WRITTEN_CHARS = 4000
+MENTIONS_CHARS = 20_000  # of a document, for the files that it names
 COPIED = 0.2  # what a name is worth that an edit merely kept
 MOST_LEFT = 4
 MOST_TRIED = 20
 MOST_ASKED = 20
 PLAN_ASKED = "carry out the plan? "
+_PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc")
 _LEFT = ("TODO", "FIXME", "XXX:")
 
 Given = dict[str, Any]
@@ -75,6 +77,8 @@ def _write(record: Record, given: Given, place: Place, use_id: str) -> str:
     if name:
         record.files[name].left = []  # the whole file is new
     _wrote(record, name, "", content)
+    if name.endswith(_PROSE):
+        files.mention(record, content[:MENTIONS_CHARS])
     manifests.note(record, name, content)
     plans.written(record, name, content, place)
     _still_open(record, name)
@@ -148,6 +152,7 @@ def _agent(record: Record, given: Given, place: Place, use_id: str) -> str:
     kind = text_of(given, "subagent_type")[:80]
     agents.add(record, use_id[:80], Agent(kind, asked[:LONGEST], place))
     names.hear(record, text_of(given, "prompt"), 0.7, 0.7)
+    files.mention(record, text_of(given, "prompt"))
     return asked
 
 
@@ -156,6 +161,7 @@ def _plan(record: Record, given: Given, place: Place, use_id: str) -> str:
     plans.approved(record, text, place)
     turns.asks(record, f"{PLAN_ASKED}{_title(text)}", place)
     names.hear(record, text, 1.0)
+    files.mention(record, text)
     return _title(text)
 
 

@@ -183,6 +183,7 @@ class RecordReader:
         record.last_texts = [*record.last_texts, text.strip()[:LONGEST_TEXT]][-MOST_TEXTS:]
         record.last_said_op = place.op
         names.hear(record, text, 1.6)
+        files.mention(record, text)
         decisions.hear(record, text, place)
         remarks.hear(record, text, place)
         plans.hear(record, text, place)

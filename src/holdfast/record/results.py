@@ -69,7 +69,7 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
         _edited(record, call, entry.data)
     elif tool in ("Task", "Agent"):
         _agent_answered(record, block)
-    elif tool in ("Grep", "Glob") and not record.far:
+    elif tool == "Grep" and not record.far:
         _found(record, block.text[:HEAD_CHARS])
     elif tool in ("TaskOutput", "AgentOutputTool"):
         files.mention(record, block.text[:REPORT_CHARS])

@@ -128,6 +128,7 @@ def core(line: str) -> str:
 def removed(line: str) -> list[str]:
     """Files and folders a line takes away."""
     found: list[str] = []
+    line = line.partition("||")[0]  # what stands behind it may not have run
     for part in parts(line) if "rm " in line else ():
         words = part.removeprefix("git ").split()
         if words and words[0] == "rm":
