@@ -174,7 +174,7 @@ def _search(large: bool) -> Iterator[Row]:
 
 
 def _briefs(corpus: Path | None, evaluate: Path | None) -> Iterator[Row]:
-    from benchmarks import briefs, conformance, user_words
+    from benchmarks import briefs, conformance, left_out, user_words
 
     if corpus is None or evaluate is None:
         yield "quality", "skipped: say CORPUS=DIR EVALUATE=FILE", ""
@@ -183,6 +183,8 @@ def _briefs(corpus: Path | None, evaluate: Path | None) -> Iterator[Row]:
         from benchmarks import roles
 
         yield from roles.rows(corpus)
+    if corpus is not None and evaluate is not None:
+        yield from left_out.rows(corpus, evaluate)
     yield from user_words.rows(corpus) if corpus else ()
     yield from conformance.rows()
 

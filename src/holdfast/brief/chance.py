@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping
 # What holds this share of the warmth is used again in half of all cases: files and commands alike,
 # in 401 simulated cuts of real sessions as in 47 real compactions.
 EVEN_SHARE = 0.08
-# The smaller a brief, the likelier its items: a fifth at 500 tokens; past 5,000 characters, any.
-LEAST_CHANCE = 0.3
+# The smaller a brief, the likelier its items: an eighth at 500 tokens; past 5,000 characters, any.
+LEAST_CHANCE = 0.2
 ROOMY_CHARS = 5000
 
 

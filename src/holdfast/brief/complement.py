@@ -38,6 +38,10 @@ class Held:
         name = "/".join(folder_and_name if shared else folder_and_name[-1:])
         return path in self._restored or _names(name, self._summary)
 
+    def command(self, key: str) -> bool:
+        """Told, with whatever result."""
+        return self.active and " ".join(key.split()) in self._summary
+
     def text(self, path: str) -> bool:
         """The client reads it back by itself, so the model sees what is in it."""
         return path in self._restored

@@ -174,7 +174,7 @@ def _sources(
         ("open questions", lambda: open_items.questions(record)),
         ("subagents", lambda: open_items.agents(record)),
         ("files", lambda: used.files(record, held, limit)),
-        ("commands", lambda: used.commands(record, limit)),
+        ("commands", lambda: used.commands(record, held, limit)),
         ("errors", lambda: used.errors(record) if roomy else ()),
         ("names", lambda: names.names(record, held, limit)),
         ("fixed failures", lambda: open_items.fixed(record)),

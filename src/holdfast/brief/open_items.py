@@ -90,10 +90,11 @@ def questions(record: Record) -> Iterator[Item]:
 
 
 def fixed(record: Record) -> Iterator[Item]:
-    over = [one for one in resolved(record) if one.lines and one.fix]
+    over = [one for one in resolved(record) if one.lines and (one.fix or not is_one_off(one))]
     for age, one in enumerate(reversed(over[-6:])):
         by = f", after edits in {', '.join(map(clean, one.fix[-3:]))}" if one.fix else ""
-        text = f"{code(one.command, 80)} passes again{by}; it had said: {flat(one.lines[0], 140)}"
+        said = " / ".join(flat(line, 140) for line in one.lines[:2])
+        text = f"{code(one.command, 80)} passes again{by}; it had said: {said}"
         yield Item(
             "fixed", text, 0.02 / (1 + age), "the same command passed later", one.place, order=age
         )

@@ -20,7 +20,7 @@ from holdfast.record.replies import is_answer
 USUAL_CHARS, LEAST_CHARS, MOST_CHARS = 400, 80, 4000
 SHARE, SMALL_SHARE = 0.6, 0.3
 SMALL_BRIEF = int(1000 * CHARS_PER_TOKEN)
-REPLY_CHARS = 120
+REPLY_CHARS = 80
 TERSE_CHARS = 32  # words that tell nothing without what they answer
 OUTCOME_CHARS, SHORTEST_OUTCOME = 160, 12
 HEAD_AND_TAIL_CHARS = 600

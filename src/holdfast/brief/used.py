@@ -70,9 +70,13 @@ def _how(used: Used, with_lines: bool) -> str:
     return f" ({', '.join(told)})" if told else ""
 
 
-def commands(record: Record, limit: int) -> Iterator[Item]:
+def commands(record: Record, held: Held, limit: int) -> Iterator[Item]:
     now = record.op
-    heats = {key: heat_at(one, now) + FLOOR * one.count for key, one in record.commands.items()}
+    heats = {
+        key: heat_at(one, now) + FLOOR * one.count
+        for key, one in record.commands.items()
+        if not held.command(key)
+    }
     for rank, (key, chance) in enumerate(ranked(heats, limit, MOST_COMMANDS)):
         one = record.commands[key]
         worth = COMMAND_WORTH * chance
