@@ -13,7 +13,7 @@ from holdfast.record.model import Name, Record, Reference
 MOST_NAMES = 1500
 MOST_REFERENCES = 300
 READ_CHARS = 6000
-MOST_SHOWN = 12  # files read last
+MOST_SHOWN = 20  # files read last
 NAMES_SHOWN = 40
 LONGEST_REFERENCE = 200
 _WORD = re.compile(r"\b\w{6,60}", re.ASCII)
