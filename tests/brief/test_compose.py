@@ -8,6 +8,7 @@ import pytest
 
 from holdfast.brief.compose import compose
 from holdfast.brief.item import Archived
+from holdfast.brief.size import chars_for, units
 from holdfast.brief.steer import steer
 from tests.checkpoint.sessions import Session
 
@@ -181,3 +182,24 @@ def test_every_segment_that_may_be_dropped_is_named_as_recallable(tmp_path: Path
     text = compose(record, archived=archived).text
     assert all(name in text for name in dropped)
     assert "5 older: the tool `recall` finds them" in text
+
+
+@pytest.mark.requirement("B4")
+def test_what_the_estimate_left_free_is_filled(tmp_path: Path) -> None:
+    session = Session().user(REQUEST)
+    for number in range(300):
+        path = f"/work/project/src/part_{number % 40}/module_{number}.py"
+        session.edits(path, new=f"height_{number}_now = load_height_{number}()")
+    text = text_of(session, tmp_path)
+    assert "lesser items cut)" in text
+    assert chars_for(2000) - 120 < units(text) <= chars_for(2000)
+
+
+@pytest.mark.requirement("B13")
+def test_what_passes_again_is_told_with_what_it_had_said(tmp_path: Path) -> None:
+    session = Session().user(REQUEST)
+    session.runs("make test", "--- FAIL: TestTide (0.1s)\nerror: height is late", fails=True)
+    session.runs("make test", "ok")
+    assert "`make test` passes again; it had said: --- FAIL: TestTide (0.1s)" in text_of(
+        session, tmp_path
+    )

@@ -170,3 +170,29 @@ def test_context_around_a_match_is_no_file(tmp_path: Path) -> None:
     assert set(Session().calls("Grep", found, pattern="tide").record(tmp_path).files) == {
         "src/a.py"
     }
+
+
+@pytest.mark.requirement("B4")
+def test_a_file_that_only_a_listing_names_is_not_noted(tmp_path: Path) -> None:
+    session = Session().calls("Glob", "src/a.py\nsrc/b.py", pattern="**/*.py").runs("ls", "c.py")
+    assert not session.record(tmp_path).files
+
+
+@pytest.mark.requirement("C2")
+def test_a_file_that_the_model_names_in_its_words_and_documents_is_noted(tmp_path: Path) -> None:
+    session = Session().says("The fault is in src/tide.py.")
+    session.calls("Write", file_path="/work/project/plan.md", content="1. Split `src/gauge.py`.")
+    session.calls("Write", file_path="/work/project/a.py", content="load('data/own.json')")
+    session.calls("Task", "done", description="look", prompt="Read docs/heights.md first.")
+    assert set(session.record(tmp_path).files) == {
+        *("src/tide.py", "src/gauge.py", "docs/heights.md", "plan.md", "a.py")
+    }
+
+
+@pytest.mark.requirement("C2")
+def test_what_runs_only_after_a_failure_removes_nothing_where_there_was_none(
+    tmp_path: Path,
+) -> None:
+    session = Session().edits("/work/project/src/tide.py")
+    session.runs("git checkout HEAD -- src/tide.py || git rm -f src/tide.py")
+    assert not session.record(tmp_path).files["src/tide.py"].gone

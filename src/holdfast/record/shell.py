@@ -217,7 +217,8 @@ def named(text: str) -> list[str]:
     """Words of a text that are shaped as the path of a file. By hand: a pattern took ten times."""
     found: dict[str, None] = {}
     for word in [word for word in text.split() if "." in word]:
-        name = word.strip(_AROUND).partition(":")[0].rpartition("=")[2]
+        word = word.lstrip(_AROUND).rstrip(f".{_AROUND}")  # a sentence may end in it
+        name = word.partition(":")[0].rpartition("=")[2]
         if name not in found and _is_file(name):
             found[name] = None
     return list(found)
