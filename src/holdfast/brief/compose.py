@@ -28,7 +28,6 @@ KEPT = frozenset((quotes.SECTION, "pinned"))  # what cannot be evicted
 NOTHING_SET = Ledger()
 MARGIN = 40  # the cut line, what a star means, and what redaction may add
 PINNED_SHARE = 0.3
-ROUNDS, SLACK = 3, 40
 
 
 class Line(msgspec.Struct, frozen=True):
@@ -87,16 +86,13 @@ def compose(
     items += [*remarks, *_sources(record, held, limit, work, archived)]
     items = [*map(in_progress.claim, claims), *(one for one in items if not held.item(one))]
     items = emphasised(_not_evicted(items, budget.evicted), role, record)
-    for _ in range(ROUNDS):  # what a line costs beside its words is an estimate
-        choice = choose(items, sections, room, budget.shares)
-        if not held.active:
-            _lengthen(choice, record)
-        brief = _laid_out(opening, choice, sections, limit, role, len(items) - choice.merged)
-        free = limit - units(brief.text)
-        if free < SLACK:
-            break
-        room += free - SLACK // 2
-    return brief
+    choice = choose(items, sections, room, budget.shares)
+    if choice.refused:  # what a line costs beside its words is an estimate
+        laid_out = sum(units(one.text) + 1 for one in _lines(choice.taken, sections))
+        choice = choose(items, sections, room + max(0, room - laid_out), budget.shares)
+    if not held.active:
+        _lengthen(choice, record)
+    return _laid_out(opening, choice, sections, limit, role, len(items) - choice.merged)
 
 
 def lost_items(record: Record, summary: str) -> int:

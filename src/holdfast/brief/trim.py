@@ -21,6 +21,7 @@ class Choice:
     def __init__(self, sections: Sequence[Section], room: int) -> None:
         self.room = room
         self.taken: list[Item] = []
+        self.refused = False  # something for which no room was left
         self.merged = 0  # commands that are told with their failure
         self.spent: dict[str, int] = {}  # by compartment
         self.allotment: Allotment | None = None
@@ -87,8 +88,7 @@ def choose(
     five = divided(compartments.weights(sections), shares or {})
     choice.allotment = allot(room, five, _wishes(choice, five, ranked, sections, room))
     left = [one for one in ranked if not choice.take(one, choice.allotment)]
-    for item in left:
-        choice.take(item)
+    choice.refused = not all([choice.take(item) for item in left])
     return choice
 
 
