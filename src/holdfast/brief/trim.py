@@ -88,7 +88,7 @@ def choose(
     five = divided(compartments.weights(sections), shares or {})
     choice.allotment = allot(room, five, _wishes(choice, five, ranked, sections, room))
     left = [one for one in ranked if not choice.take(one, choice.allotment)]
-    choice.refused = not all([choice.take(item) for item in left])
+    choice.refused = bool([item for item in left if not choice.take(item)])
     return choice
 
 
