@@ -73,7 +73,7 @@ def test_a_template_without_a_usable_line_is_passed_over(own_home: Path) -> None
 def _crowded() -> Record:
     """More than a brief can hold: agents, files that were read, a few that were changed, tests."""
     record = Record(op=200, turns=[Turn("Do it.", Place())])
-    for number in range(60):
+    for number in range(100):
         record.files[f"src/read/module_{number}.py"] = Used(reads=3, heat=3.0, op=190)
     for number in range(12):
         record.files[f"src/changed/module_{number}.py"] = Used(edits=1, heat=0.1, op=20)
@@ -108,7 +108,7 @@ def test_each_role_has_more_of_what_it_works_with() -> None:
     assert _told(checking, "pytest tests/") == 6 > _told(usual, "pytest tests/")
     assert "passes again" in checking.text
     assert _told(special, "src/changed") == 12
-    assert checking.text.index("changed/module_11") < checking.text.index("read/module_0")
+    assert checking.text.index("changed/module_11") < checking.text.index("read/")
     for brief in (usual, leading, checking, special):
         assert "the last part" in brief.text, "what runs is told to every role"
     assert len({one.text for one in (usual, leading, checking, special)}) == 4

@@ -346,7 +346,8 @@ def test_a_brief_is_as_large_as_the_user_set_it(work: Work, how: str) -> None:
     work.environ |= {name: "400"} if name else {}
     work.round(30_000)
     _, small = work.compact()
-    assert 0 < len(small) <= 1_400
+    brief = small[small.index("<holdfast-brief") :]  # a warning may stand before it
+    assert 0 < len(brief) <= 1_400
 
 
 def test_the_size_of_a_brief_is_the_same_whether_settings_are_asked_or_not() -> None:

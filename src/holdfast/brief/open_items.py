@@ -15,7 +15,7 @@ MOST_STEPS = 40
 MOST_CHECKS = 3
 LONGEST_FAILING = 160
 MOST_REFERENCES = 24
-MOST_ENDED = 3
+MOST_ENDED = 8
 RUNNING_CHARS, LEAST_ASKED = 1600, 40  # of what all that runs was asked, and of each
 
 
