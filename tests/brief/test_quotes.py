@@ -309,3 +309,20 @@ def test_words_come_with_what_they_answer_and_not_with_any_words_before_them(
     assert "every evening.”\n" in text
     assert "rain at all, please.” (to “Shall I water the roof too?”)" in text
     assert "“ok” (to “Noted as you wish.”)" in text
+
+
+@pytest.mark.requirement("B11")
+def test_images_and_interruptions_stand_with_the_words(tmp_path: Path) -> None:
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": ""}}
+    session = Session().user([{"type": "text", "text": "Can you fix this?"}, image])
+    session.user("[Request interrupted by user]").user("Use the tide tables instead.")
+    text = compose(session.works(2).record(tmp_path)).text
+    assert "- “Can you fix this? [Image]” (interrupted)\n- “Use the tide tables" in text
+
+
+@pytest.mark.requirement("B2")
+def test_of_the_last_words_the_end_is_told_too(tmp_path: Path) -> None:
+    report = "I have changed the parser. " + "It was a long way. " * 200 + "Shall I push it now?"
+    text = compose(Session().user(LONG).says(report).record(tmp_path)).text
+    told = next(line for line in text.splitlines() if line.startswith("- last said"))
+    assert "I have changed the parser." in told and told.endswith("Shall I push it now?”")

@@ -81,6 +81,15 @@ def _harmless(mark: str) -> bool:
     return mark.isprintable() or mark in "\n\t"
 
 
+def both_ends(text: str, most: int) -> str:
+    """On one line: of longer text the head and the end."""
+    bare = flat(text, len(text) + 2)
+    if len(bare) <= most:
+        return bare
+    head = most * 2 // 5
+    return f"{bare[:head].rstrip()} … {bare[head + 3 - most :].lstrip()}"
+
+
 def flat(text: str, most: int) -> str:
     """On one line, at most so long, and saying so when there was more."""
     words = " ".join(clean(text[: most * 4]).split())

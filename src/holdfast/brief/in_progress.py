@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 
 from holdfast.brief.complement import Held
-from holdfast.brief.fence import clean, code, flat
+from holdfast.brief.fence import both_ends, clean, code, flat
 from holdfast.brief.item import MOST_ARCHIVED, Archived, Claim, Item
 from holdfast.brief.quotes import PER_LINE
 from holdfast.brief.size import units
@@ -24,7 +24,7 @@ def flight(record: Record, room: int) -> Iterator[Item]:
         when = "last said" if age <= FRESH_OPS else f"said {age} steps ago, nothing since"
         if record.turns and record.last_said_op <= record.turns[-1].place.op:
             when = "said before the user's last words"
-        text = f"{when}: “{flat(record.last_texts[-1], max(140, int(room * 0.05)))}”"
+        text = f"{when}: “{both_ends(record.last_texts[-1], max(140, int(room * 0.07)))}”"
         yield Item("flight", text, 0.05, "the model's last words", order=0, pinned=True)
     running = open_items.calls(record)[-3:]
     for call in running:
@@ -51,7 +51,8 @@ def claim(one: Claim) -> Item:
 
 
 def remarks(record: Record, held: Held, most_chars: int) -> Iterator[Item]:
-    """What the model said while it worked, newest first; closing words stand with their turn.
+    """What the model said while it worked, the newest as far as they fit, told oldest first: later
+    ones correct earlier ones. Closing words stand with their turn.
 
     They have room of their own: competing by worth, they made R of real compactions .80, not .82.
     """
@@ -59,7 +60,7 @@ def remarks(record: Record, held: Held, most_chars: int) -> Iterator[Item]:
     known = [one for one in record.remarks if one.place.op not in closing]
     for age, one in enumerate(reversed(known)):
         item = Item(
-            "decisions", flat(one.text, 240), 1.0, "said at work", one.place, True, order=age
+            "decisions", flat(one.text, 240), 1.0, "said at work", one.place, True, order=-age
         )
         if held.item(item):
             continue

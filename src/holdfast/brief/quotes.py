@@ -41,6 +41,7 @@ class Quote(msgspec.Struct, frozen=True):
     line: int = 0
     is_current: bool = False
     is_act: bool = False  # something the user did, and did not type
+    was_interrupted: bool = False  # by the user, before the model had done it
     first: float | None = None  # when it was said before, word for word
 
 
@@ -78,7 +79,10 @@ def _of_turn(number: int, turn: Turn, is_current: bool) -> Iterator[Quote]:
     if turn.asked:
         chars, line = turn.chars or len(turn.asked), turn.line
         words, reply_to = _flat(turn.asked), flat(turn.reply_to, REPLY_CHARS)
-        yield Quote(words, turn.place, number, reply_to, chars, line, is_current)
+        stopped = turn.interrupted and not is_current
+        yield Quote(
+            words, turn.place, number, reply_to, chars, line, is_current, was_interrupted=stopped
+        )
     for at, one in enumerate(turn.questions):
         if one.answer:
             order, words = number + 0.1 + at / 1000, _flat(one.answer)
@@ -184,6 +188,8 @@ def _text(quote: Quote, most: int) -> str:
     answers = most >= USUAL_CHARS and is_answer(quote.reply_to)
     if quote.reply_to and (answers or len(quote.text) < TERSE_CHARS):
         text += f" (to “{quote.reply_to}”)"
+    if quote.was_interrupted:
+        text += " (interrupted)"
     if quote.chars > most >= USUAL_CHARS and quote.line:
         text += f" ({quote.chars:,} characters, line {quote.line} of the transcript)"
     return text

@@ -27,6 +27,7 @@ from holdfast.transcript import (
     Attachment,
     Boundary,
     Entry,
+    Image,
     Prompt,
     Queued,
     Reader,
@@ -47,7 +48,6 @@ NEAR_BYTES = 3 << 20
 FAR_BYTES = 20 << 20  # and before that, see `skim`
 SUMMARY_CHARS = 60_000
 SAID_CHARS = 8000
-LONGEST_TEXT = 2400
 MOST_TEXTS = 4
 OLD_CLIENTS = ("0.", "1.")  # they did not write down what was typed while the model worked
 
@@ -180,7 +180,7 @@ class RecordReader:
             return
         record = self.record
         turns.said(record, text, place)
-        record.last_texts = [*record.last_texts, text.strip()[:LONGEST_TEXT]][-MOST_TEXTS:]
+        record.last_texts = [*record.last_texts, turns.shortened(text)][-MOST_TEXTS:]
         record.last_said_op = place.op
         names.hear(record, text, 1.6)
         files.mention(record, text)
@@ -215,7 +215,10 @@ class RecordReader:
             if entry.line.version.startswith(OLD_CLIENTS):
                 self.record.words_missing = True
             plan_mode.typed(self.record, entry.line.permission_mode)
-            self._hear(turns.prompt(self.record, entry.text, self._place(entry), self._line()))
+            place = self._place(entry)
+            self._hear(turns.prompt(self.record, entry.text, place, self._line()))
+            if any(isinstance(block, Image) for block in entry.message.blocks):
+                turns.show_image(self.record, place, self._line())
 
     def _attachment(self, entry: Attachment) -> None:
         plan_mode.told(self.record, entry.kind)

@@ -12,6 +12,7 @@ from holdfast.record.user_input import is_notification, own_words
 
 KEPT_CHARS, HEAD_CHARS = 4000, 2800
 CUT = "\n[…]\n"
+IMAGE = "[Image]"
 MOST_TURNS, FIRST_TURNS, DROPPED_AT_ONCE = 1200, 40, 200
 SAID_CHARS = 1600
 MOST_EDITED, MOST_RUNS, MOST_QUESTIONS = 60, 12, 40
@@ -83,10 +84,25 @@ def queue(record: Record, operation: str, text: str, place: Place) -> str:
 def said(record: Record, text: str, place: Place) -> None:
     """The model spoke: its last words of a turn tell what came of it."""
     turn = current(record)
+    turn.said, turn.said_op, turn.interrupted = shortened(text), place.op, False
+
+
+def shortened(text: str) -> str:
+    """Words of the model: the head says what was done, and the end what it came to."""
     bare = text.strip()
-    if len(bare) > SAID_CHARS:
-        bare = bare[: SAID_CHARS // 2] + " […] " + bare[-SAID_CHARS // 2 :]
-    turn.said, turn.said_op, turn.interrupted = bare, place.op, False
+    if len(bare) <= SAID_CHARS:
+        return bare
+    return bare[: SAID_CHARS // 2] + " […] " + bare[-SAID_CHARS // 2 :]
+
+
+def show_image(record: Record, place: Place, line: int) -> None:
+    """The user added an image: "can you fix this?" means nothing without it."""
+    if record.turns and record.turns[-1].place == place:
+        turn = record.turns[-1]
+        if "[Image" not in turn.asked:
+            turn.asked = f"{turn.asked} {IMAGE}"
+    else:
+        begin(record, IMAGE, place, line)
 
 
 def edited(record: Record, name: str) -> None:
