@@ -1,24 +1,27 @@
 """How well the growth of a request is estimated from what is known when it is typed.
 
-    python -m benchmarks.estimates --corpus DIR          the figures, leave one session out
+    python -m benchmarks.estimates --corpus DIR          the figures, leave one repository out
     python -m benchmarks.estimates --corpus DIR --fit    the numbers typed in plan/prior, likeness
 
 The error is |estimate - truth| / max(truth, 2,000): 2,000 tokens are one percent of the smallest
 window, and being wrong by half of nothing harms nobody. No request is left out. A median of
 relative errors can be had cheaply by guessing low, so the error in logarithms stands beside it.
-Prior and past are fitted anew for every session without that session; what the session itself did
-before the prompt is known.
+Prior and past are fitted anew for every repository without its sessions; what the session itself
+did before the prompt is known. A range that is too wide to be stated covers nothing: of tasks that
+list files or name folders, how many are stated stands beside.
 """
 
 from __future__ import annotations
 
 import argparse
+from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from math import exp, log
 from pathlib import Path
 from statistics import median, pstdev
 
+from benchmarks import folder_tasks
 from benchmarks.readings import transcripts
 from holdfast.plan import likeness, prior
 from holdfast.plan.estimate import Estimate, Past, Seen, estimate
@@ -26,11 +29,12 @@ from holdfast.plan.likeness import Asked
 from holdfast.plan.prior import Line
 from holdfast.plan.ran import Ran
 from holdfast.plan.used import Used, requests
-from holdfast.plan.words import UNSTATED_FILES
+from holdfast.plan.words import KINDS, UNSTATED_FILES
 from holdfast.transcript import operations, read
 
 FLOOR_TOKENS = 2000
 RIDGE = 20.0
+LEAST_OF_KIND = 20
 TWICE = frozenset({"chars", "formula", "lines", "position", "planning"})
 Row = tuple[str, str, str]
 
@@ -42,42 +46,74 @@ class Case:
     used: Used
     known: dict[str, float]
     grown: float
+    in_folder: bool  # it names one
 
 
 def cases(corpus: Path) -> list[Case]:
     """Every answered request; a project is a folder of the corpus."""
-    return [
-        Case(
-            str(path),
-            path.parent.name,
-            used,
-            likeness.of_used(used),
-            likeness.growth(used.growth_tokens),
-        )
-        for path in transcripts(corpus)
-        for used in requests(operations(read(path)))
-    ]
+    by_project: defaultdict[str, list[Path]] = defaultdict(list)
+    for path in transcripts(corpus):
+        by_project[path.parent.name].append(path)
+    return [case for project in by_project for case in _cases(project, by_project[project])]
 
 
-def fit(some: Sequence[Case], names: Sequence[str]) -> Line:
+def _cases(project: str, paths: Sequence[Path]) -> Iterator[Case]:
+    sessions = [(path, list(operations(read(path)))) for path in paths]
+    folders = {name for _, told in sessions for name in folder_tasks.folders_of(told)}
+    for path, told in sessions:
+        found = list(requests(told))
+        for used, in_folder in zip(found, folder_tasks.named(told, found, folders), strict=True):
+            known = likeness.of_used(used) | likeness.of_folders(used.words.files)
+            grown = likeness.growth(used.growth_tokens)
+            yield Case(str(path), project, used, known, grown, in_folder)
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    words: Line
+    files: Line
+    folders: Line
+    kinds: dict[int, Line]
+
+
+def lines(some: Sequence[Case]) -> Lines:
+    """A kind of which there are too few has none."""
+    touched = [case for case in some if case.used.touched]
+    kinds = {kind: [one for one in some if one.used.words.kind == kind] for kind in KINDS}
+    return Lines(
+        fit(some, prior.NAMES),
+        fit(touched, (*prior.NAMES, "touched")),
+        fit([case for case in touched if case.in_folder], ("named",), ridge=0.0),
+        {kind: middle(chosen) for kind, chosen in kinds.items() if len(chosen) >= LEAST_OF_KIND},
+    )
+
+
+def middle(some: Sequence[Case]) -> Line:
+    """The median, and the tenths around it."""
+    grown = sorted(case.grown for case in some)
+    half, tenth = grown[len(grown) // 2], len(grown) // 10
+    return Line(half, {}, grown[tenth] - half, grown[-tenth - 1] - half)
+
+
+def fit(some: Sequence[Case], names: Sequence[str], ridge: float = RIDGE) -> Line:
     """A line through the logarithms, its slopes held back a little; then its residuals' tenths."""
     columns = {name: [case.known[name] for case in some] for name in names}
-    middle = {name: sum(values) / len(values) for name, values in columns.items()}
+    means = {name: sum(values) / len(values) for name, values in columns.items()}
     spread = {name: pstdev(values) or 1.0 for name, values in columns.items()}
-    rows = [[(case.known[n] - middle[n]) / spread[n] for n in names] for case in some]
+    rows = [[(case.known[n] - means[n]) / spread[n] for n in names] for case in some]
     mean = sum(case.grown for case in some) / len(some)
-    slopes = _ridge(rows, [case.grown - mean for case in some])
+    slopes = _ridge(rows, [case.grown - mean for case in some], ridge)
     terms = {name: slope / spread[name] for name, slope in zip(names, slopes, strict=True)}
-    start = mean - sum(terms[name] * middle[name] for name in names)
+    start = mean - sum(terms[name] * means[name] for name in names)
     bare = Line(start, terms, 0.0, 0.0)
     left = sorted(case.grown - bare.at(case.known) for case in some)
     return Line(start, terms, left[len(left) // 10], left[-(len(left) // 10) - 1])
 
 
-def _ridge(rows: list[list[float]], wanted: list[float]) -> list[float]:
+def _ridge(rows: list[list[float]], wanted: list[float], ridge: float) -> list[float]:
     size = len(rows[0])
     matrix = [
-        [sum(row[i] * row[j] for row in rows) + (RIDGE if i == j else 0.0) for j in range(size)]
+        [sum(row[i] * row[j] for row in rows) + (ridge if i == j else 0.0) for j in range(size)]
         + [sum(row[i] * value for row, value in zip(rows, wanted, strict=True))]
         for i in range(size)
     ]
@@ -96,6 +132,7 @@ class Score:
     relative: list[float]
     logs: list[float]
     within: int = 0
+    stated: int = 0  # the range is narrow enough to be shown
     widths: list[float] = field(default_factory=list)  # of the range, its upper end by its lower
 
     def add(self, tokens: float, truth: int) -> None:
@@ -107,48 +144,66 @@ class Score:
 
 
 WAYS = ("literal", "named", "ours", "prior", "files formula", "files ours", "task", "task after")
+LISTED = ("files", "files, no past", "folders", *KINDS)
 
 
-def measure(corpus: Path) -> tuple[dict[str, Score], int, int]:
-    """Each session estimated from all others."""
+def measure(corpus: Path) -> tuple[dict[str | int, Score], int, int]:
+    """Each repository estimated from all others."""
     found = cases(corpus)
-    scores = {way: Score([], []) for way in WAYS}
-    sessions = sorted({case.session for case in found})
-    for session in sessions:
-        _one_session(session, found, scores)
-    return scores, len(found), len(sessions)
+    scores: dict[str | int, Score] = {way: Score([], []) for way in (*WAYS, *LISTED)}
+    for project in sorted({case.project for case in found}):
+        _one_project(project, found, scores)
+    return scores, len(found), len({case.session for case in found})
 
 
-def _one_session(session: str, found: list[Case], scores: dict[str, Score]) -> None:
-    others = [case for case in found if case.session != session]
-    words, files = fit(others, prior.NAMES), fit(others, (*prior.NAMES, "touched"))
-    before: list[Ran] = []  # the requests before stand for tasks of the same work that were run
-    for case in (case for case in found if case.session == session):
-        rows = [Seen(one.known, one.grown, one.project == case.project) for one in others]
-        past, used = Past(rows, words, files), case.used
-        alone = Past((), words, files)
-        typed = Asked(
-            used.words,
-            position=used.position,
-            planning=used.planning,
-            earlier_tokens=used.earlier_tokens,
-        )
-        listed = Asked(used.words, files=used.touched)
-        truth = used.growth_tokens
-        scores["literal"].add(used.words.formula_tokens(UNSTATED_FILES), truth)
-        scores["named"].add(used.words.formula_tokens(), truth)
-        scores["files formula"].add(used.words.formula_tokens(max(1, used.touched)), truth)
-        for way, one in (
-            ("ours", estimate(typed, past)),
-            ("prior", estimate(Asked(used.words), alone)),
-            ("files ours", estimate(listed, past)),
-            ("task", estimate(Asked(used.words), past)),
-            ("task after", estimate(Asked(used.words), replace(past, ran=tuple(before)))),
-        ):
-            scores[way].add(one.tokens, truth)
-            scores[way].within += _covers(one, truth)
-            scores[way].widths.append(one.high_tokens / one.low_tokens)
-        before.append(Ran(used.words, None, truth))
+def _one_project(project: str, found: list[Case], scores: dict[str | int, Score]) -> None:
+    others = [case for case in found if case.project != project]
+    fitted = lines(others)
+    rows = [_seen(one) for one in others]
+    past = Past(rows, fitted.words, fitted.files, folders=fitted.folders, kinds=fitted.kinds)
+    alone = replace(past, seen=())
+    before: defaultdict[str, list[Ran]] = defaultdict(list)  # they stand for tasks that were run
+    for case in (case for case in found if case.project == project):
+        _one(case, past, alone, before[case.session], scores)
+        before[case.session].append(Ran(case.used.words, None, case.used.growth_tokens))
+
+
+def _seen(case: Case) -> Seen:
+    return Seen(case.known, case.grown, False, case.used.words.kind, case.used.touched > 0)
+
+
+def _one(
+    case: Case, past: Past, alone: Past, before: list[Ran], scores: dict[str | int, Score]
+) -> None:
+    used, truth = case.used, case.used.growth_tokens
+    typed = Asked(
+        used.words,
+        position=used.position,
+        planning=used.planning,
+        earlier_tokens=used.earlier_tokens,
+    )
+    listed = Asked(used.words, files=used.touched)
+    scores["literal"].add(used.words.formula_tokens(UNSTATED_FILES), truth)
+    scores["named"].add(used.words.formula_tokens(), truth)
+    scores["files formula"].add(used.words.formula_tokens(max(1, used.touched)), truth)
+    asked: list[tuple[str | int, Estimate]] = [
+        ("ours", estimate(typed, past)),
+        ("prior", estimate(Asked(used.words), alone)),
+        ("files ours", estimate(listed, past)),
+        ("task", estimate(Asked(used.words), past)),
+        ("task after", estimate(Asked(used.words), replace(past, ran=tuple(before)))),
+    ]
+    if used.touched:  # as a plan lists them; one that touches none is a talk, and no task
+        asked += [("files", estimate(listed, past)), ("files, no past", estimate(listed, alone))]
+    if used.touched and case.in_folder:
+        asked.append(("folders", estimate(Asked(used.words, used.words.files, folders=1), past)))
+    if used.words.kind:
+        asked.append((used.words.kind, estimate(Asked(used.words), past)))
+    for way, one in asked:
+        scores[way].add(one.tokens, truth)
+        scores[way].within += _covers(one, truth)
+        scores[way].stated += not one.is_unknown
+        scores[way].widths.append(one.high_tokens / one.low_tokens)
 
 
 def _covers(one: Estimate, truth: int) -> bool:
@@ -165,9 +220,14 @@ def rows(corpus: Path | None) -> Iterator[Row]:
     def ratio(way: str, against: str) -> float:
         return median(scores[way].relative) / median(scores[against].relative)
 
-    def covered(way: str) -> str:
-        wide = median(scores[way].widths)
-        return f"{scores[way].within / count:.1%}, its ends a factor of {wide:.0f} apart (median)"
+    def covered(way: str | int) -> str:
+        score = scores[way]
+        share = score.within / max(1, len(score.widths))
+        return f"{share:.1%}, its ends a factor of {median(score.widths):.1f} apart (median)"
+
+    def stated(way: str | int) -> str:
+        score = scores[way]
+        return f"{covered(way)}; stated for {score.stated:,} of {len(score.widths):,}"
 
     yield f"rule of thumb, median relative error ({of})", scores["literal"].words(), ""
     yield "the same, counting the files a prompt names", scores["named"].words(), ""
@@ -181,6 +241,12 @@ def rows(corpus: Path | None) -> Iterator[Row]:
     yield "files known, ours", scores["files ours"].words(), ""
     yield "files known, ours against it", f"{ratio('files ours', 'files formula'):.3f}x", ""
     yield "files known, our range covers", covered("files ours"), ""
+    yield "tasks that list the files they touch", stated("files"), "75 to 85 %, below 10"
+    yield "the same without any past", stated("files, no past"), "75 to 85 %, below 10"
+    yield "tasks that name folders", stated("folders"), "75 to 85 %, below 10"
+    for kind, (words, _, _) in KINDS.items():
+        if scores[kind].widths:
+            yield f"tasks whose words say: {words}", stated(kind), "stated where below 10"
     yield "a task by its words alone", scores["task"].words(), ""
     yield "the same, put right by what was run before", scores["task after"].words(), "no worse"
     yield "put right, our range covers", covered("task after"), "75 to 85 %"
@@ -188,10 +254,9 @@ def rows(corpus: Path | None) -> Iterator[Row]:
 
 def _print_fit(corpus: Path) -> None:
     found = cases(corpus)
-    for name, line in (
-        ("WORDS", fit(found, prior.NAMES)),
-        ("FILES", fit(found, (*prior.NAMES, "touched"))),
-    ):
+    fitted = lines(found)
+    named = [("WORDS", fitted.words), ("FILES", fitted.files), ("FOLDERS", fitted.folders)]
+    for name, line in (*named, *((KINDS[kind][0], one) for kind, one in fitted.kinds.items())):
         print(f"{name}: start {line.start:.3f}, low {line.low:.3f}, high {line.high:.3f}")
         for term, slope in line.terms.items():
             print(f"    {term!r}: {slope:.3f},")

@@ -86,6 +86,50 @@ def test_more_files_take_more_even_beyond_what_was_ever_seen() -> None:
     assert sizes == sorted(sizes) and sizes[-1] > 10 * sizes[1]
 
 
+@pytest.mark.requirement("P1")
+def test_words_alone_do_not_tell_and_the_size_is_called_unknown() -> None:
+    found = estimate_task(a_task("Improve the login page"), Past())
+    assert found.is_unknown and found.in_words == ("unknown", "list the files")
+
+
+@pytest.mark.requirement("P1")
+def test_a_commit_is_a_kind_that_words_do_tell() -> None:
+    found = estimate_task(a_task("commit"), Past())
+    assert not found.is_unknown and found.tokens < 10_000
+    assert found.in_words[1].startswith("up to ")
+
+
+@pytest.mark.requirement("P1")
+def test_a_kind_has_a_past_of_its_own() -> None:
+    renames = [a_request(f"rename setting {n}", 9_000 + n) for n in range(40)]
+    others = [a_request(f"fix thing {n}", 90_000 + n) for n in range(400)]
+    found = estimate_task(a_task("Rename the setting"), a_past(*others, *renames))
+    assert found.tokens < 15_000 and found.basis.startswith("39 past requests to rename")
+
+
+@pytest.mark.requirement("P1")
+@pytest.mark.parametrize(("files", "held"), [(("a.py",), {}), (("a.py", "tests"), {"tests": 900})])
+def test_files_and_folders_make_a_range_that_is_stated(
+    files: tuple[str, ...], held: dict[str, int]
+) -> None:
+    found = estimate_task(a_task("Fix the parser", files=files, held=held), Past())
+    assert not found.is_unknown and found.tokens < 20_000
+
+
+@pytest.mark.requirement("P1")
+def test_a_folder_beside_files_never_makes_a_task_smaller() -> None:
+    files = tuple(f"{n}.py" for n in range(30))
+    alone = estimate_task(a_task("Fix it", files=files), Past())
+    beside = estimate_task(a_task("Fix it", files=(*files, "tests"), held={"tests": 9}), Past())
+    assert beside.tokens >= alone.tokens
+
+
+@pytest.mark.requirement("P1")
+def test_files_of_open_steps_are_files_of_the_task() -> None:
+    steps = (a_task("one", files=("a.py",)), a_task("two", files=("b.py",), done=True))
+    assert a_task("Both", subtasks=steps).file_count == 1
+
+
 REQUESTS = st.builds(
     a_request,
     st.text(max_size=80),

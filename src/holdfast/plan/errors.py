@@ -23,11 +23,13 @@ class BadPlan(HoldfastError):
     """A plan that cannot be carried out as it is written."""
 
     exit_code = 2
-    hint = "docs/formats/plan.md shows what a plan may hold; the file was not changed"
+    hint = "correct this line; the file was not changed"
 
-    def __init__(self, words: str, place: Place | None = None) -> None:
+    def __init__(self, words: str, place: Place | None = None, hint: str = "") -> None:
+        """`hint`: what to write instead."""
         super().__init__(inert(words))
         self.place = place or Place()
+        self.hint = inert(hint) or self.hint
 
     def named(self, file: str) -> BadPlan:
         """The same, with the file and the line before it."""
@@ -54,6 +56,6 @@ class Cycle(BadPlan):
 
     hint = "take one of these dependencies out"
 
-    def __init__(self, words: str, place: Place | None = None) -> None:
-        super().__init__("", place)
+    def __init__(self, words: str, place: Place | None = None, hint: str = "") -> None:
+        super().__init__("", place, hint)
         self.args = (inert(words, 100_000),)  # named in full, however long

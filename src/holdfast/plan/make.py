@@ -27,15 +27,19 @@ def estimate_task(task: Task, past: Past) -> Estimate:
     """What a task of a plan will take; the plan's own word wins."""
     if task.estimate_tokens is not None:
         return estimate.given(task.estimate_tokens)
-    return estimate.estimate(Asked(heard(task.words), files=task.file_count), past)
+    words, files, folders = heard(task.words), task.file_count, len(task.folders)
+    found = estimate.estimate(Asked(words, files, folders), past)
+    if not (files and folders):
+        return found
+    return max(found, estimate.estimate(Asked(words, files), past), key=lambda one: one.tokens)
 
 
 def make(plan: Plan, room: Room, past: Past, root: Path) -> Workflow:
     """The workflow of all that is not done yet."""
-    known: dict[tuple[Words, int | None], Estimate] = {}  # many tasks of a long plan are alike
+    known: dict[tuple[Words, int | None, int], Estimate] = {}  # many of a long plan are alike
 
     def sized(task: Task) -> Estimate:
-        key = (heard(task.words), task.file_count)
+        key = (heard(task.words), task.file_count, len(task.folders))
         if task.estimate_tokens is not None:
             return estimate_task(task, past)
         if key not in known:

@@ -23,7 +23,7 @@ from holdfast.plan.words import Words
 from holdfast.transcript import Unreadable, operations, read
 from holdfast.wire import places
 
-VERSION = 2
+VERSION = 3
 MOST_TRANSCRIPTS = 300  # the newest: 909 requests of 161 sessions were past enough
 MOST_NEW_BYTES = 512 << 20  # read in one go; what is left is read the next time
 MOST_BYTES = 16 << 20

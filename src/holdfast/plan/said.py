@@ -12,6 +12,7 @@ from holdfast.redact import redact
 from holdfast.wire.inert import inert
 
 DIGITS = 2
+SMALL_TOKENS = 2000  # a hundredth of the smallest window: less is as good as nothing
 STEP_CHARS = 60  # of the title of the task a step is of
 
 
@@ -22,8 +23,10 @@ def about(tokens: int) -> str:
 
 
 def span(low: int, high: int) -> str:
-    """Empty where there is none."""
-    return f"{about(low)} to {about(high)}" if low != high else ""
+    """Empty where there is none; a lower end of next to nothing is not worth a number."""
+    if low == high:
+        return ""
+    return f"{about(low)} to {about(high)}" if low >= SMALL_TOKENS else f"up to {about(high)}"
 
 
 def counted(count: int, noun: str) -> str:

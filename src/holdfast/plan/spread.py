@@ -1,7 +1,9 @@
-"""Folders and patterns among the files of a task, as the files they stand for.
+"""Patterns among the files of a task, as the files they stand for; and which names are folders.
 
-A plan says `tests/api` or `src/**/*.ts`; estimates, cuts, and what may run side by side go by
-files. The task stays the one the plan wrote: a file more in the folder is no other work.
+A pattern (`src/**/*.ts`) means all its files: estimates, cuts, and what may run side by side go by
+them. The task stays the one the plan wrote: a file more is no other work. A folder (`tests/api`) is
+where to look: real tasks that name one read a few of its files, so it stays a folder, unless it
+holds so few that all of them may be meant.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from holdfast.plan.fields import MOST_FILES
 from holdfast.plan.pattern import MARKS, Pattern
 from holdfast.plan.project_files import inside
 from holdfast.plan.task import Plan, Task
+from holdfast.plan.words import UNSTATED_FILES
 
 MOST_NAMES = 200_000  # of a project without git; what is beyond is not seen
 NOT_WALKED = (b"node_modules", b"__pycache__")
@@ -27,7 +30,7 @@ Begun = Mapping[tuple[str, str], tuple[str, ...]]  # by task and hash: what its 
 
 
 def spread(plan: Plan, root: Path, begun: Begun | None = None) -> Plan:
-    """The same plan with files alone; BadPlan where a folder holds more than a task may have.
+    """The same plan with files and folders; BadPlan where a pattern fits more than a task may have.
 
     Of a task some parts of which were begun, the files it had then: those that its parts make are
     none of its work, and those that they moved away are no other task.
@@ -47,9 +50,12 @@ def _task(task: Task, names: _Names, begun: Begun) -> Task:
         groups=tuple(group for group in groups if group),
         subtasks=tuple(_task(step, names, begun) for step in task.subtasks),
     )
+    found = replace(found, held=names.held(found.files))
     if known is None and len(found.files) > MOST_FILES:
-        words = f"its folders hold {len(found.files):,} files: at most {MOST_FILES:,} are read"
-        raise BadPlan(f"task {task.id!r}: {words}", task.place)
+        words = f"its patterns fit {len(found.files):,} files, and {MOST_FILES:,} is the most"
+        raise BadPlan(
+            f"task {task.id!r}: {words}", task.place, "name the folder, or make several tasks of it"
+        )
     return found if found == task else replace(found, written=task)
 
 
@@ -59,6 +65,7 @@ class _Names:
     def __init__(self, root: Path) -> None:
         self._root = realpath(root)
         self._known: dict[str, tuple[str, ...]] = {}
+        self._counts: dict[str, int] = {}
 
     def of(self, files: Sequence[str]) -> tuple[str, ...]:
         return tuple(dict.fromkeys(name for file in files for name in self._of(file)))
@@ -72,22 +79,37 @@ class _Names:
             self._known[file] = tuple(self._held(name, path)) or (name,)
         return self._known[file]
 
+    def held(self, files: Sequence[str]) -> dict[str, int]:
+        """How many files each folder among them holds."""
+        return {name: self._counts[name] for name in files if name in self._counts}
+
     def _held(self, name: str, path: Path | None) -> Iterable[str]:
         if path is None or isfile(path):
             return ()
         if isdir(path):
-            return self._below(name)
+            return self._few_below(name)
         if not MARKS.intersection(name):
             return ()
         pattern = Pattern(name)
         return (one for one in self._below(pattern.folder) if pattern.fits(one))
 
+    def _few_below(self, folder: str) -> list[str]:
+        first, past = self._slice(folder)
+        if past - first <= UNSTATED_FILES:
+            return self._all[first:past]
+        self._counts[folder] = past - first
+        return []
+
     def _below(self, folder: str) -> list[str]:
+        first, past = self._slice(folder)
+        return self._all[first:past]
+
+    def _slice(self, folder: str) -> tuple[int, int]:
         """Found by halving: a large project times many folders would take minutes."""
         if folder == ".":
-            return self._all
+            return 0, len(self._all)
         first, past = (bisect_left(self._all, f"{folder}{end}") for end in ("/", "0"))
-        return self._all[first:past]  # "0" is what comes after "/"
+        return first, past  # "0" is what comes after "/"
 
     @cached_property
     def _all(self) -> list[str]:

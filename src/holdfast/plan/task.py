@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from holdfast.plan.errors import Place
@@ -27,7 +28,8 @@ class Task:
     keep_together: bool = False
     done: bool = False
     spec: str = ""
-    written: Task | None = field(default=None, compare=False)  # before its folders were spread
+    written: Task | None = field(default=None, compare=False)  # before its patterns were spread
+    held: Mapping[str, int] = field(default_factory=dict, compare=False)  # files in its folders
     part: str = field(default="", compare=False)  # "2 of 3", of a task that was cut
     place: Place = field(default=Place(), compare=False)
 
@@ -40,9 +42,22 @@ class Task:
         return f"{self.title} (part {self.part})" if self.part else self.title
 
     @property
+    def folders(self) -> tuple[str, ...]:
+        """Those among its files that are folders."""
+        return tuple(dict.fromkeys(name for name in self._names() if name in self._held()))
+
+    @property
     def file_count(self) -> int | None:
-        """How many files it will touch; None where the plan does not say."""
-        return len(self.files) or self.estimated_files
+        """How many files it will touch, its open steps' among them; folders are not counted. None
+        where the plan does not say."""
+        return len(set(self._names()) - set(self.folders)) or self.estimated_files
+
+    def _names(self) -> tuple[str, ...]:
+        steps = (name for step in self.subtasks if not step.done for name in step.files)
+        return (*self.files, *steps)
+
+    def _held(self) -> set[str]:
+        return set(self.held).union(*(step.held for step in self.subtasks))
 
     @property
     def hash(self) -> str:

@@ -21,6 +21,26 @@ _SAVES = re.compile(r"\b(?:commit|push)")
 _BUILDS = re.compile(r"\b(?:implement|plan\b|refactor|creat|writ|build|design)")
 _CHECKS = re.compile(r"\b(?:test|check|review|run|verify)")
 
+# What a request begins with, after its courtesies, tells some kinds of work apart. A long request
+# that begins with `commit` does more than that.
+_COURTESY = (
+    r"\W*(?:(?:please|now|ok|okay|great|and|then|so|next|yes|also|can you|could you|let'?s"
+    r"|go ahead and)[,.! ]+)*"
+)
+_LOOKS = (
+    r"(?:investigate|analy[sz]e|explore|look (?:into|at)|find out|figure out|debug|diagnose"
+    r"|research|audit|understand)\b"
+)
+COMMIT, TESTS, RENAME, INVESTIGATE, IMPLEMENT = range(1, 6)
+KINDS: Final = {
+    COMMIT: ("commit or push", r"(?:git )?(?:commit|push)\b", 120),
+    TESTS: ("run tests", r"(?:re-?run|run|execute)\b.{0,40}\b(?:tests?|suite|lint|checks?)\b", 200),
+    RENAME: ("rename", r"rename\b", READ_CHARS),
+    INVESTIGATE: ("investigate", _LOOKS, READ_CHARS),
+    IMPLEMENT: ("implement", r"(?:implement|build|create|write|develop|design)\b", READ_CHARS),
+}
+_KINDS = {kind: re.compile(_COURTESY + begins) for kind, (_, begins, _) in KINDS.items()}
+
 
 @dataclass(frozen=True, slots=True)
 class Words:
@@ -35,6 +55,7 @@ class Words:
     saves: bool
     builds: bool
     checks: bool
+    kind: int = 0  # one of KINDS; 0: its words do not tell
 
     def formula_tokens(self, files: int | None = None) -> int:
         """A rule of thumb; `prior` puts it right: (characters / 4 + files x 2,000) x multiplier."""
@@ -55,4 +76,16 @@ def heard(text: str) -> Words:
         saves=bool(_SAVES.search(said)),
         builds=bool(_BUILDS.search(said)),
         checks=bool(_CHECKS.search(said)),
+        kind=_kind(said),
+    )
+
+
+def _kind(said: str) -> int:
+    return next(
+        (
+            kind
+            for kind, (_, _, most) in KINDS.items()
+            if len(said) <= most and _KINDS[kind].match(said)
+        ),
+        0,
     )
