@@ -83,7 +83,7 @@ def room_use(count: int, best: Callable[[list[Load]], int]) -> list[float]:
             chance = Random(seed)
             edges = chance.choice((0, count // 2, 3 * count // 2, 3 * count))
             loads = an_instance(chance, count, min(edges, count * (count - 1) // 4), sizes)
-            found.append(best(loads) / len(pack(loads, ROOM, ROOM, SPECS)))
+            found.append(best(loads) / len(pack(loads, ROOM, SPECS)))
     return found
 
 
@@ -92,7 +92,7 @@ def pace() -> float:
     loads = an_instance(Random(1), 1000, 3000, SIZES[0])
     graph = {at: load.needs for at, load in enumerate(loads)}
     plain = _quickest(lambda: list(TopologicalSorter(graph).static_order()))
-    return _quickest(lambda: pack(loads, ROOM, ROOM, SPECS)) / plain
+    return _quickest(lambda: pack(loads, ROOM, SPECS)) / plain
 
 
 def _quickest(work: Callable[[], object], times: int = 9) -> float:

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan import python_imports, script_imports, together
+from holdfast.plan import python_imports, script_imports, test_files, together
 from holdfast.plan.groups import group
 from holdfast.plan.project_files import inside, sources
 
@@ -190,3 +190,36 @@ def test_nothing_outside_the_project_is_read(tmp_path: Path) -> None:
     odd += ["x" * 5000, "/".join("y" * 300 for _ in range(40)), "\udcff"]
     assert sources(root, odd) == dict.fromkeys(odd, b"")
     assert inside(root, "../secret.py") is None
+
+
+@pytest.mark.requirement("P2")
+@pytest.mark.parametrize(
+    ("source", "test"),
+    [
+        ("src/shop/cart.py", "tests/shop/test_cart.py"),
+        ("src/shop/cart.py", "tests/test_cart_totals.py"),
+        ("web/cart.ts", "web/__tests__/cart.test.ts"),
+        ("pkg/cart.go", "pkg/cart_test.go"),
+        ("app/Cart.java", "test/CartTest.java"),
+    ],
+)
+def test_a_source_and_its_test_are_never_parted(tmp_path: Path, source: str, test: str) -> None:
+    others = [f"src/other/{n}.py" for n in range(6)]
+    found = group(tmp_path, [test, *others, source, "tests/zz.py"], 3)
+    [mine] = [one for one in found.groups if source in one]
+    assert test in mine and "tests of one source" in found.why
+
+
+@pytest.mark.requirement("P2")
+def test_of_two_sources_of_one_name_a_test_goes_with_the_nearer() -> None:
+    files = ["src/shop/models.py", "src/user/models.py", "tests/user/test_models.py"]
+    assert list(test_files.pairs(files)) == [("src/user/models.py", "tests/user/test_models.py")]
+
+
+@pytest.mark.requirement("P2")
+@given(st.integers(4, 60), st.integers(3, 9), st.integers(1, 7))
+def test_no_part_is_left_with_one_file(count: int, most: int, folders: int) -> None:
+    files = [f"f{n % folders}/{n}.txt" for n in range(count)]
+    found = group(Path("/nowhere"), files, most).groups
+    assert sorted(file for one in found for file in one) == sorted(files)
+    assert all(2 <= len(one) <= most for one in found) or len(found) == 1

@@ -112,7 +112,7 @@ def test_a_given_size_is_shared_by_the_steps_that_give_none() -> None:
     )
     found = _split(a_task(estimate_tokens=10_000, subtasks=steps))
     sizes = [(piece.estimate.tokens, piece.estimate.basis) for piece in found]
-    assert sizes == [(1000, GIVEN), (2250, SHARE), (750, SHARE), (3000, SHARE)]
+    assert sizes == [(1000, GIVEN), (1500, SHARE), (1500, SHARE), (3000, SHARE)]
     assert [bool(piece.warning) for piece in found] == [False, False, False, True]
 
 

@@ -177,9 +177,41 @@ def test_what_is_odd_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.requirement("P3")
 def test_a_range_of_a_batch_is_narrower_than_the_sum_of_its_ranges() -> None:
-    [batch] = _made(a_task("a"), a_task("b")).batches
+    [batch] = _made(a_task("a", files=("a.py",)), a_task("b", files=("b.py",))).batches
     highs = sum(piece.estimate.high_tokens for piece in batch.pieces)
     assert batch.low_tokens < batch.tokens < batch.high_tokens < highs
+
+
+@pytest.mark.requirement("P1", "P3")
+def test_a_task_of_unknown_size_gets_a_session_of_its_own() -> None:
+    found = _made(_sized("a", 500), a_task("Improve the login"), _sized("c", 500))
+    alone = next(batch for batch in found.batches if batch.is_unknown)
+    assert len(alone.pieces) == 1 and len(found.batches) == 2
+    assert (found.tokens, found.unknown) == (1000, 1)
+    told = as_json(found)
+    [node] = [one for one in told["nodes"].values() if one.get("estimated_tokens", 0) is None]
+    assert node["tasks"][0]["high_tokens"] is None
+    assert "size unknown" in mermaid(found) and "unknown: list the files" in svg(found)
+
+
+@pytest.mark.requirement("P4")
+def test_near_the_limit_only_what_fits_by_its_upper_end_is_begun() -> None:
+    task = a_task("fix", files=("a.py", "b.py"))
+    size = _made(task).batches[0]
+    assert size.tokens < 20_000 < size.high_tokens < 100_000
+    for now, is_begun in ((20_000, False), (size.high_tokens, True), (100_000, True)):
+        assert _made(task, at=a_room(now=now)).batches[0].fresh is not is_begun
+    unknown = _made(a_task("Improve the login"), at=a_room())
+    assert unknown.batches[0].fresh
+
+
+@pytest.mark.requirement("P4")
+def test_a_full_session_makes_no_other_batches_than_a_fresh_one() -> None:
+    tasks = [_sized(str(n), 40_000) for n in range(5)]
+    ids = [[batch.id for batch in _made(*tasks, at=a_room(now=now)).batches] for now in (9, 90_000)]
+    assert ids[0] == ids[1]
+    said = _made(*tasks, at=a_room(now=45_000)).warnings
+    assert "this session has room for the first of them: 0" in said
 
 
 GROUPS = (tuple(f"{n}.py" for n in range(5)), ("5.py",))
@@ -191,4 +223,4 @@ def test_parts_count_in_the_order_they_are_done_in() -> None:
     big = _sized("big", 120_000, files=tuple(f"{n}.py" for n in range(6)), groups=GROUPS)
     found = _made(_sized("small", 30_000), big)
     parts = [p.task for batch in found.batches for p in batch.pieces if p.task.part]
-    assert [(len(one.files), one.part) for one in parts] == [(1, "1 of 2"), (5, "2 of 2")]
+    assert [one.part for one in parts] == ["1 of 2", "2 of 2"]

@@ -32,7 +32,7 @@ RIGHT = ("tokens", "80% range")
 def show(found: Workflow) -> None:
     console = Console(highlight=False)
     title = Text(named(found.title) or "plan", style="bold")
-    said = f"{counted(len(found.batches), 'batch')}, about {about(found.tokens)} tokens"
+    said = f"{counted(len(found.batches), 'batch')}, {found.size}"
     console.print(title + Text(f": {said}", style="not bold"))
     bases = _bases(found)
     console.print(_facts(found.room, bases))
@@ -88,14 +88,21 @@ def _batch(table: Table, at: int, batch: Batch, here: bool) -> None:
     where = f" {window}" if here else ""
     share = batch.tokens / max(1, batch.room_tokens)
     used = f"{share:.0%} of the room" if share <= 1 else "larger than the room"
+    used = "a session of its own" if batch.is_unknown else used
     side = ", side by side" if batch.parallel else ""
     colour = "yellow" if batch.high_tokens > batch.room_tokens else "green"
     table.add_row(
         Text(str(at + 1), style="bold"),
         Text(f"batch{where}, {used}{side}", style="bold"),
-        Text(about(batch.tokens), style="bold red" if share > 1 else "bold"),
-        Text(span(batch.low_tokens, batch.high_tokens), style=colour),
+        *_sizes(batch, "bold red" if share > 1 else "bold", colour),
     )
+
+
+def _sizes(batch: Batch, style: str, colour: str) -> tuple[Text, Text]:
+    if batch.is_unknown or len(batch.pieces) == 1:  # stands in the line of its task
+        return Text(""), Text("")
+    span_ = span(batch.low_tokens, batch.high_tokens)
+    return Text(about(batch.tokens), style=style), Text(span_, style=colour)
 
 
 def _task(table: Table, piece: Piece, differ: bool) -> None:

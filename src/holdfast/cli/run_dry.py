@@ -45,8 +45,8 @@ def _plain(conductor: Conductor, job: Job) -> dict[str, object]:
         "of": job.count,
         "beside": job.beside,
         "tasks": list(job.names),
-        "estimated_tokens": job.tokens,
-        "high_tokens": job.high_tokens,
+        "estimated_tokens": None if job.is_unknown else job.tokens,
+        "high_tokens": None if job.is_unknown else job.high_tokens,
         "command": _command(conductor),
         "prompt": _prompt(conductor, job),
     }
@@ -57,6 +57,7 @@ def _show(conductor: Conductor, job: Job, batch: list[Job]) -> None:
     wide = job.high_tokens > job.tokens
     upper = f", one in ten takes more than {about(job.high_tokens)}" if wide else ""
     size = f"about {about(job.tokens)} tokens{upper}"
+    size = "a session of its own, as its size is unknown" if job.is_unknown else size
     click.echo(f"\nbatch {job.number} of {job.count}{beside}: {size}")
     click.echo(f"  $ {inert(shlex.join(_command(conductor)))}")
     lines = [line for line in _prompt(conductor, job).splitlines() if line.strip()]

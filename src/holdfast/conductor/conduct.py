@@ -174,7 +174,9 @@ class Conductor:
 
     def _say_ended(self, job: Job, ended: Played) -> None:
         words = f"{job.titles}: {ended.result}"
-        words += f", {ended.grown_tokens:,} tokens (about {about(ended.estimated_tokens)} expected)"
+        about_ = f"about {about(ended.estimated_tokens)} expected"
+        expected = about_ if ended.estimated_tokens else "its size was not known"
+        words += f", {ended.grown_tokens:,} tokens ({expected})"
         words += f"; {ended.error}" if ended.error else ""
         one = self.floor.account.tries[ended.session_id]
         if ended.result != account.DONE and one.done_shares:

@@ -44,7 +44,12 @@ class Job:
         )
 
     @property
+    def is_unknown(self) -> bool:
+        return any(piece.estimate.is_unknown for piece in self.pieces)
+
+    @property
     def tokens(self) -> int:
+        """Of a task of unknown size, all the room it was given."""
         return sum(piece.estimate.tokens for piece in self.pieces)
 
 

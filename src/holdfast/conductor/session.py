@@ -50,7 +50,7 @@ def play(floor: Floor, job: Job, attempt: int, prompt: str) -> Played:
         error=error,
         used_tokens=heard.most_tokens,
         grown_tokens=heard.grown_tokens,
-        estimated_tokens=job.tokens,
+        estimated_tokens=0 if job.is_unknown else job.tokens,
         high_tokens=job.high_tokens,
         compactions=heard.compactions,
     )
@@ -134,7 +134,8 @@ def _quiet(seconds: float) -> str:
 
 
 def _reading(job: Job, session_id: str, heard: Heard) -> Event:
-    so_far = f"{heard.grown_tokens:,} of about {about(job.tokens)} tokens"
+    expected = "" if job.is_unknown else f" of about {about(job.tokens)}"
+    so_far = f"{heard.grown_tokens:,}{expected} tokens"
     words = f"{so_far}; {heard.now_tokens:,} in its window"
     used, planned = heard.grown_tokens, job.tokens
     return Event("reading", words, job.number, job.count, session_id, job.titles, used, planned)

@@ -13,6 +13,7 @@ from holdfast.mcp.asked import Plan
 from holdfast.mcp.here import NotSeen
 from holdfast.plan import past, project_files, read, session_room, task
 from holdfast.plan.errors import BadPlan, NoPlan
+from holdfast.plan.estimate import LIST_FILES, UNKNOWN, Estimate
 from holdfast.plan.make import make
 from holdfast.plan.room import Room
 from holdfast.plan.said import counted
@@ -31,7 +32,7 @@ def answer(asked: Plan) -> Answer:
     given = _given(asked, root)
     known = past.learn(root, transcripts_folder(), MOST_NEW_BYTES)
     found = make(given, _room(), known, root)
-    words = f"{counted(len(found.batches), 'batch')}, about {found.tokens:,} tokens"
+    words = f"{counted(len(found.batches), 'batch')}, {found.size}"
     return Answer(words, _about(found), "batches", [_batch(one) for one in found.batches])
 
 
@@ -74,6 +75,7 @@ def _about(found: Workflow) -> dict[str, Any]:
             "basis": room.basis,
         },
         "tokens": found.tokens,
+        "tasks_of_unknown_size": found.unknown or None,
         "done": len(found.done) or None,
         "warnings": warnings or None,
     }
@@ -84,7 +86,7 @@ def _batch(one: Batch) -> dict[str, Any]:
     return {
         "window": "fresh" if one.fresh else "this",
         "room_tokens": one.room_tokens,
-        **_range(one.tokens, one.low_tokens, one.high_tokens),
+        **_range(one),
         "side_by_side": one.parallel or None,
         "tasks": [_task(piece) for piece in one.pieces[:MOST_TASKS]],
         "more_tasks": left if left > 0 else None,
@@ -97,10 +99,13 @@ def _task(piece: Piece) -> dict[str, Any]:
     part = list(piece.task.files[:MOST_FILES]) if piece.cut else []
     return {
         "title": inert(piece.task.shown, MOST_TITLE),
-        **_range(size.tokens, size.low_tokens, size.high_tokens),
+        **_range(size),
         "files": [inert(file, MOST_TITLE) for file in part] or None,
     }
 
 
-def _range(tokens: int, low: int, high: int) -> dict[str, Any]:
-    return {"tokens": tokens, "range": [low, high] if low != high else None}
+def _range(of: Batch | Estimate) -> dict[str, Any]:
+    if of.is_unknown:
+        return {"tokens": f"{UNKNOWN}: {LIST_FILES}", "range": None}
+    wide = of.low_tokens != of.high_tokens
+    return {"tokens": of.tokens, "range": [of.low_tokens, of.high_tokens] if wide else None}

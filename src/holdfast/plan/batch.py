@@ -5,7 +5,8 @@ no station over its time. The largest task that is ready and still fits goes in,
 Where only so many specs may go into one batch, its last two places are better filled by the best
 pair: largest first would leave the small ones for batches of their own. Both ways are tried, from
 both ends, and the fewest batches are taken; a short plan is searched for one less. Where filling in
-the order of the list takes no more, it is done so. Equal input gives equal batches.
+the order of the list takes no more, it is done so. The parts of one spec come one after the other,
+in batches that follow each other. Equal input gives equal batches.
 """
 
 from __future__ import annotations
@@ -13,54 +14,39 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import replace
 
 from holdfast.plan import fewest, sequence
 from holdfast.plan.load import Load
 
 
-def pack(loads: Sequence[Load], now: int, fresh: int, most_specs: int) -> list[list[int]]:
+def pack(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
     """Batches of positions; within one, in an order that respects the needs.
 
-    A load larger than any room stands alone. The first batch has room for `now`, the others for
-    `fresh`.
+    A load larger than any room stands alone. The parts of one spec stand in batches that follow
+    each other: whatever way would scatter them is not taken.
     """
-    if now != fresh:
-        return _after_first(loads, now, fresh, most_specs)
     needs = [list(load.needs) for load in loads]
     ahead = sequence.followers_of(needs)
     ways = [(way, pairs) for way in ((needs, ahead), (ahead, needs)) for pairs in (False, True)]
-    found = [_fill(_Open(loads, *way, most_specs), fresh, pairs) for way, pairs in ways]
+    found = [_fill(_Open(loads, *way, most_specs), room, pairs) for way, pairs in ways]
     back = [[batch[::-1] for batch in reversed(one)] for one in found[2:]]
-    listed = sequence.fill(loads, fresh, most_specs)
-    quick = min([listed, *found[:2], *back], key=len)
-    best = fewest.fewer(loads, fresh, most_specs, len(quick)) or quick
-    return sequence.arrange(best, loads)
+    listed = sequence.fill(loads, room, most_specs)
+    ordered = [sequence.arrange(one, loads) for one in (listed, *found[:2], *back)]
+    quick = min([*(one for one in ordered if _holds(one, loads)), listed], key=len)
+    fewer = fewest.fewer(loads, room, most_specs, len(quick))
+    best = sequence.arrange(fewer, loads) if fewer else quick
+    return best if _holds(best, loads) else quick
 
 
-def _after_first(loads: Sequence[Load], now: int, fresh: int, most_specs: int) -> list[list[int]]:
-    """The first batch into the room that is left, the others as if nothing had been before."""
-    needs = [list(load.needs) for load in loads]
-    open_ = _Open(loads, needs, sequence.followers_of(needs), most_specs)
-    largest = open_.batch(now, pairs=True)
-    listed = sequence.Listed(loads, most_specs).batch(now)
-    heads = [listed, largest] if listed and set(listed) != set(largest) else [largest]
-    return min((_with_head(loads, one, fresh, most_specs) for one in heads), key=len)
-
-
-def _with_head(
-    loads: Sequence[Load], head: list[int], fresh: int, most_specs: int
-) -> list[list[int]]:
-    placed = set(head)
-    first = sequence.arrange([head], loads) if head else []
-    rest = [at for at in range(len(loads)) if at not in placed]
-    new = {at: index for index, at in enumerate(rest)}
-    left = [
-        replace(loads[at], needs=tuple(new[need] for need in loads[at].needs if need in new))
-        for at in rest
-    ]
-    batches = [[rest[index] for index in batch] for batch in pack(left, fresh, fresh, most_specs)]
-    return [*first, *batches]
+def _holds(batches: Sequence[Sequence[int]], loads: Sequence[Load]) -> bool:
+    """Whether the batches of every spec follow each other."""
+    last: dict[str, int] = {}
+    for index, batch in enumerate(batches):
+        for spec in {loads[at].spec for at in batch}:
+            if last.get(spec, index) < index - 1:
+                return False
+            last[spec] = index
+    return True
 
 
 def _fill(open_: _Open, room: int, pairs: bool) -> list[list[int]]:

@@ -13,7 +13,7 @@ a range is no number anybody can plan with, so the size is called unknown.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from math import exp
 
 from holdfast.plan import likeness, prior, ran
@@ -44,11 +44,7 @@ class Estimate:
     low_tokens: int
     high_tokens: int
     basis: str
-
-    @property
-    def is_unknown(self) -> bool:
-        """The range is too wide to plan with; its ends are nobody's business then."""
-        return self.high_tokens > WIDEST * max(self.low_tokens, SMALL_TOKENS)
+    is_unknown: bool = False  # the range is too wide to plan with: it gets a session of its own
 
     @property
     def in_words(self) -> tuple[str, str]:
@@ -151,7 +147,17 @@ def shared(tokens: int) -> Estimate:
     return Estimate(tokens, tokens, tokens, SHARE)
 
 
+def all_of(room_tokens: int, found: Estimate) -> Estimate:
+    return replace(found, tokens=room_tokens, low_tokens=room_tokens, high_tokens=room_tokens)
+
+
 def estimate(asked: Asked, past: Past) -> Estimate:
+    found = _corrected(asked, past)
+    wide = found.high_tokens > WIDEST * max(found.low_tokens, SMALL_TOKENS)
+    return replace(found, is_unknown=wide)
+
+
+def _corrected(asked: Asked, past: Past) -> Estimate:
     """By requests like it, put right by what tasks took that were run; a prompt that is typed into
     a session is no such task."""
     found = _told_by(asked, past)

@@ -1,7 +1,8 @@
 """Files that belong together, in groups of a bounded size.
 
-The strongest ties first: imports, then changes made together in git, then a common folder. What is
-left over fills up groups in the order of its paths.
+The strongest ties first: a source and its test, then imports, changes made together in git, and a
+common folder. What is left over fills up groups in the order of its paths. No group is left with
+one file where another can spare some.
 """
 
 from __future__ import annotations
@@ -13,10 +14,13 @@ from itertools import pairwise
 from pathlib import Path
 from posixpath import dirname
 
-from holdfast.plan import python_imports, script_imports, together
+from holdfast.plan import python_imports, script_imports, test_files, together
 from holdfast.plan.project_files import sources
 
 IMPORT_TIE = 2.0  # stronger than any history: 1.0 is "always changed together"
+TEST_TIE = 4.0  # stronger than both together
+TESTS = "tests of one source"
+LEAST_TO_SHARE = 3  # files of a group that can spare one; of fewer, each takes a third of the room
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +43,8 @@ def group(root: Path, files: Sequence[str], most: int) -> Grouped:
     used = Counter(tie.why for tie in ties(root, files) if joined.join(tie.one, tie.other))
     used["folder"] = sum(joined.join(one, other) for one, other in _folders(files))
     joined.fill_up()
-    return Grouped(joined.groups(), _words(used))
+    groups = _without_singles(joined.groups(), list(test_files.pairs(files)), most)
+    return Grouped(groups, _words(used))
 
 
 def ties(root: Path, files: Sequence[str]) -> list[Tie]:
@@ -50,6 +55,7 @@ def ties(root: Path, files: Sequence[str]) -> list[Tie]:
         Tie(one, other, IMPORT_TIE, "imports")
         for one, other in (*python_imports.pairs(python), *script_imports.pairs(scripts))
     ]
+    found += [Tie(*pair, TEST_TIE, TESTS) for pair in test_files.pairs(files)]
     changed = together.pairs(root, files)
     found += [Tie(*pair, share, "changes in git") for pair, share in changed.items()]
     return sorted(_summed(found), key=lambda tie: (-tie.strength, tie.one, tie.other))
@@ -105,6 +111,56 @@ class _Joined:
         return sorted(distinct, key=min)
 
 
+Group = tuple[str, ...]
+
+
+def _without_singles(
+    groups: tuple[Group, ...], tests: Sequence[tuple[str, str]], most: int
+) -> tuple[Group, ...]:
+    """A session for one file is a waste: it joins another group, or gets a file from one."""
+    found = list(groups)
+    for single in [group for group in groups if len(group) == 1]:
+        if single not in found:  # another has joined it
+            continue
+        rest = sorted((one for one in found if one != single), key=lambda one: _far(one, single))
+        for other in rest:
+            if len(other) < most:
+                changed = [tuple(sorted((*other, *single)))]
+            elif unit := _spared(other, single, tests, most):
+                changed = [tuple(file for file in other if file not in unit)]
+                changed.append(tuple(sorted((*single, *unit))))
+            else:
+                continue
+            found = [one for one in found if one not in (single, other)] + changed
+            break
+    return tuple(sorted(found))
+
+
+def _far(group: Group, single: Group) -> tuple[bool, int, Group]:
+    """Groups with a file of its folder first, then the large ones."""
+    near = any(dirname(file) == dirname(single[0]) for file in group)
+    return not near, -len(group), group
+
+
+def _spared(
+    group: Group, single: Group, tests: Sequence[tuple[str, str]], most: int
+) -> tuple[str, ...]:
+    """What it can do without: a source with its tests, or a file that has none; never so much that
+    it would be the one with a single file."""
+    if len(group) < LEAST_TO_SHARE:
+        return ()
+    units = {file: {file} for file in group}
+    for one, other in tests:
+        if one in units and other in units:
+            joined = units[one] | units[other]
+            units |= dict.fromkeys(joined, joined)
+    for file in sorted(group, key=lambda file: (dirname(file) != dirname(single[0]), file)):
+        unit = units[file]
+        if len(group) - len(unit) >= 2 and len(unit) < most:
+            return tuple(sorted(unit))
+    return ()
+
+
 def _words(used: Mapping[str, int]) -> str:
-    said = [why for why in ("imports", "changes in git", "folder") if used.get(why)]
+    said = [why for why in (TESTS, "imports", "changes in git", "folder") if used.get(why)]
     return " and ".join(filter(None, (", ".join(said[:-1]), *said[-1:]))) or "their paths"

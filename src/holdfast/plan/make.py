@@ -18,7 +18,7 @@ from holdfast.plan.said import listed
 from holdfast.plan.split import Piece, split
 from holdfast.plan.task import Plan, Task
 from holdfast.plan.words import Words, heard
-from holdfast.plan.workflow import Batch, Workflow, is_parallel
+from holdfast.plan.workflow import Batch, Workflow, fits_here, is_parallel
 
 NAMED = 5  # of many files that are not there
 
@@ -56,7 +56,7 @@ def make(plan: Plan, room: Room, past: Past, root: Path) -> Workflow:
         room=room,
         batches=tuple(batches),
         done=tuple(task.id for task in plan.tasks if task.done),
-        warnings=tuple(_warnings(open_, pieces, root)),
+        warnings=(*_here(batches, room), *_warnings(open_, pieces, root)),
         past_requests=len(past.seen),
     )
 
@@ -83,12 +83,25 @@ def _batches(pieces: list[Piece], room: Room) -> Iterable[Batch]:
         )
         for piece in pieces
     ]
-    packed = pack(loads, room.now_tokens, room.fresh_tokens, room.specs)
+    packed = pack(loads, room.fresh_tokens, room.specs)
     for index, batch in enumerate(packed):
         chosen = tuple(pieces[position] for position in batch)
-        here = room.here and index == 0 and sum(loads[one].size for one in batch) <= room.now_tokens
+        here = index == 0 and fits_here(chosen, room)
         tokens = room.now_tokens if here else room.fresh_tokens
         yield Batch(chosen, tokens, not here, is_parallel(chosen))
+
+
+def _here(batches: Sequence[Batch], room: Room) -> Iterable[str]:
+    """Where the first batch does not fit into the session at work: what of it does."""
+    if not (room.here and batches and batches[0].fresh):
+        return
+    pieces = batches[0].pieces
+    count = next((n for n in range(len(pieces), 0, -1) if fits_here(pieces[:n], room)), 0)
+    if count:
+        names = listed([_name(piece.task) for piece in pieces[:count]], NAMED)
+        yield f"this session has room for the first of them: {names}"
+    else:
+        yield f"nothing of it fits into this session, with {room.now_tokens:,} tokens left"
 
 
 def _numbered(batches: Sequence[Batch]) -> Iterable[Batch]:
@@ -114,11 +127,21 @@ def _warnings(tasks: Sequence[Task], pieces: Sequence[Piece], root: Path) -> Ite
     odd = project_files.standing(root, (file for task in tasks for file in task.files))
     for task in tasks:
         yield from _about_files(task, odd)
+    yield from _about_folders(tasks)
     for piece in pieces:
         if piece.warning:
             beyond = piece.estimate.tokens > models.LARGE
             largest = f"; no window holds more than {models.LARGE:,}" if beyond else ""
             yield f"{_name(piece.task)}: {piece.warning}{largest}"
+
+
+def _about_folders(tasks: Sequence[Task]) -> Iterable[str]:
+    held = {name: count for task in tasks for name, count in task.held.items()}
+    if held:
+        some = [f"{name} ({count:,} files)" for name, count in held.items()]
+        first = next(iter(held))
+        means = f"write {first}/** where a task works on every file"
+        yield f"a folder is counted as a place to look into: {listed(some, NAMED)}; {means}"
 
 
 def _name(task: Task) -> str:

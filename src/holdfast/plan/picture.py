@@ -12,7 +12,7 @@ from html import escape
 
 from holdfast.plan.lettering import width, wrapped
 from holdfast.plan.mermaid import MOST_BATCHES, head
-from holdfast.plan.said import about, counted, listed, named, step_of
+from holdfast.plan.said import counted, listed, named, step_of
 from holdfast.plan.split import Piece
 from holdfast.plan.workflow import Batch, Workflow
 
@@ -45,7 +45,7 @@ def svg(workflow: Workflow) -> str:
     shown = workflow.batches[:MOST_BATCHES]
     sheet = _Sheet()
     sheet.text(MARGIN, MARGIN, named(workflow.title or "plan"), size=14, bold=True, most=1)
-    size = f"{counted(len(workflow.batches), 'batch')}, about {about(workflow.tokens)} tokens"
+    size = f"{counted(len(workflow.batches), 'batch')}, {workflow.size}"
     sheet.text(MARGIN, MARGIN + LINE, size if shown else "nothing left to do", colour="dim")
     sheet.top = MARGIN + 2 * LINE
     numbers = {
@@ -137,6 +137,8 @@ def _task(sheet: _Sheet, piece: Piece, top: int, numbers: dict[str, str]) -> int
 def _size(piece: Piece) -> str:
     tokens, wide = piece.estimate.in_words
     known = piece.estimate.low_tokens == piece.estimate.high_tokens
+    if piece.estimate.is_unknown:
+        return f"{tokens}: {wide}"
     return f"{tokens}, {wide}" if known else f"{tokens} ({wide})"
 
 
@@ -151,6 +153,8 @@ def _beneath(piece: Piece, numbers: dict[str, str]) -> Iterator[str]:
 
 
 def _colour(batch: Batch) -> str:
+    if batch.is_unknown:
+        return "room"
     if batch.tokens > batch.room_tokens:
         return "not"
     return "fits" if batch.high_tokens <= batch.room_tokens else "may"

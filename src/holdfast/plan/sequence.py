@@ -8,6 +8,7 @@ batches made in any other way are at least arranged by it.
 from __future__ import annotations
 
 from bisect import insort
+from collections import Counter
 from collections.abc import Collection, Sequence
 from heapq import heapify, heappop, heappush
 
@@ -21,19 +22,28 @@ def fill(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
     listed = Listed(loads, most_specs)
     batches: list[list[int]] = []
     while listed.ready:
-        too_large = loads[listed.ready[0]].size > room
-        batches.append([listed.take(0)] if too_large else listed.batch(room))
-    return batches
+        first = listed.first()
+        too_large = loads[listed.ready[first]].size > room
+        batches.append([listed.take(first)] if too_large else listed.batch(room))
+    return [_within(batch, loads) for batch in batches]
 
 
 class Listed:
-    """What is ready, by its place in the list."""
+    """What is ready, by its place in the list. A spec of several loads that was begun goes on in
+    the next batch, and no other such spec is begun before its last load."""
 
     def __init__(self, loads: Sequence[Load], most_specs: int) -> None:
         self._loads, self._most = loads, most_specs
         self._followers = followers_of([load.needs for load in loads])
         self._waits = [len(load.needs) for load in loads]
+        self._left = Counter[str](load.spec for load in loads)
+        self._begun = ""
         self.ready = [at for at, count in enumerate(self._waits) if not count]
+
+    def first(self) -> int:
+        """The next of what was begun, else the next of the list."""
+        own = self._of_begun()
+        return own[0] if own else 0
 
     def batch(self, room: int) -> list[int]:
         """The next ones that fit together."""
@@ -48,16 +58,28 @@ class Listed:
 
     def take(self, index: int) -> int:
         at = self.ready.pop(index)
+        spec = self._loads[at].spec
+        self._left[spec] -= 1
+        if self._left[spec] or spec == self._begun:
+            self._begun = spec if self._left[spec] else ""
         for follower in self._followers[at]:
             self._waits[follower] -= 1
             if not self._waits[follower]:
                 insort(self.ready, follower)
         return at
 
+    def _of_begun(self) -> list[int]:
+        if not self._begun:
+            return []
+        return [at for at, one in enumerate(self.ready) if self._loads[one].spec == self._begun]
+
     def _next(self, room: int, specs: set[str]) -> int | None:
-        for index, at in enumerate(self.ready[:LOOK_AHEAD]):
-            load = self._loads[at]
-            if load.size <= room and (load.spec in specs or len(specs) < self._most):
+        own = self._of_begun()  # none, although it was begun: it waits for others
+        order: list[int] = [*own, *range(min(LOOK_AHEAD, len(self.ready)))]
+        for index in order:
+            load = self._loads[self.ready[index]]
+            fits = load.size <= room and (load.spec in specs or len(specs) < self._most)
+            if fits and (not own or load.spec == self._begun or self._left[load.spec] == 1):
                 return index
         return None
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from holdfast.plan.estimate import SHARE, Estimate, shared
+from holdfast.plan.estimate import SHARE, Estimate, all_of, shared
 from holdfast.plan.groups import Grouped, group
 from holdfast.plan.said import about, step_of
 from holdfast.plan.task import Task, digest
@@ -33,6 +33,8 @@ class Piece:
 def split(task: Task, room_tokens: int, estimate: Estimator, root: Path) -> list[Piece]:
     """Pieces of at most `room_tokens` each, as far as there is a way to cut."""
     whole = estimate(task)
+    if whole.is_unknown:  # all of a window is taken for it, so that nothing else is put there
+        return [Piece(task, all_of(room_tokens, whole))]
     if whole.tokens <= room_tokens:
         return [Piece(task, whole)]
     if task.keep_together:

@@ -12,8 +12,10 @@ from math import sqrt
 from pathlib import PurePosixPath
 from typing import Any
 
+from holdfast.plan.estimate import Estimate
 from holdfast.plan.pattern import MARKS, Pattern
 from holdfast.plan.room import Room
+from holdfast.plan.said import about, counted
 from holdfast.plan.split import Piece
 from holdfast.plan.task import Task, digest
 
@@ -38,6 +40,11 @@ class Batch:
         return sum(piece.estimate.tokens for piece in self.pieces)
 
     @property
+    def is_unknown(self) -> bool:
+        """A task of unknown size, alone; its numbers are those of the room."""
+        return any(piece.estimate.is_unknown for piece in self.pieces)
+
+    @property
     def low_tokens(self) -> int:
         """Not the sum of all lows: that all come out low at once is rarer than one."""
         below = ((one.estimate.tokens - one.estimate.low_tokens) ** 2 for one in self.pieces)
@@ -60,7 +67,29 @@ class Workflow:
 
     @property
     def tokens(self) -> int:
-        return sum(batch.tokens for batch in self.batches)
+        """Of those whose size is known."""
+        return sum(batch.tokens for batch in self.batches if not batch.is_unknown)
+
+    @property
+    def unknown(self) -> int:
+        """How many tasks are of unknown size."""
+        return sum(batch.is_unknown for batch in self.batches)
+
+    @property
+    def size(self) -> str:
+        known = f"about {about(self.tokens)} tokens" if self.tokens or not self.unknown else ""
+        unknown = f"{counted(self.unknown, 'task')} of unknown size" if self.unknown else ""
+        return " and ".join(filter(None, (known, unknown)))
+
+
+def fits_here(pieces: Sequence[Piece], room: Room) -> bool:
+    """Into the session at work goes nothing of unknown size; and where it is no longer as good as a
+    fresh one, only what fits by the upper end of its range."""
+    batch = Batch(tuple(pieces), room.now_tokens, fresh=False, parallel=False)
+    if not room.here or batch.is_unknown:
+        return False
+    upper = batch.tokens if room.now_tokens >= room.fresh_tokens else batch.high_tokens
+    return upper <= room.now_tokens
 
 
 def is_parallel(pieces: Sequence[Piece]) -> bool:
@@ -113,6 +142,7 @@ def as_json(workflow: Workflow) -> dict[str, Any]:
             "here": room.here,
         },
         "estimated_tokens": workflow.tokens,
+        "unknown_tasks": workflow.unknown,
         "past_requests": workflow.past_requests,
         "nodes": _nodes(workflow.batches),
         "edges": _edges(len(workflow.batches)),
@@ -131,7 +161,7 @@ def _nodes(batches: Sequence[Batch]) -> dict[str, Any]:
             "id": batch.id,
             "fresh": batch.fresh,
             "room_tokens": batch.room_tokens,
-            **_range(batch.tokens, batch.low_tokens, batch.high_tokens),
+            **_range(batch),
             "tasks": [_task(piece) for piece in batch.pieces],
         }
     return nodes
@@ -157,12 +187,15 @@ def _task(piece: Piece) -> dict[str, Any]:
         "files": list(task.files),
         "depends": list(task.depends),
         "subtasks": [step.title for step in task.subtasks if not step.done],
-        **_range(size.tokens, size.low_tokens, size.high_tokens),
+        **_range(size),
         "basis": size.basis,
         "cut": piece.cut or None,
         "warning": piece.warning or None,
     }
 
 
-def _range(tokens: int, low: int, high: int) -> dict[str, int]:
-    return {"estimated_tokens": tokens, "low_tokens": low, "high_tokens": high}
+def _range(of: Batch | Estimate) -> dict[str, int | None]:
+    """Nothing where the size is unknown."""
+    low, high = of.low_tokens, of.high_tokens
+    found = {"estimated_tokens": of.tokens, "low_tokens": low, "high_tokens": high}
+    return dict.fromkeys(found) if of.is_unknown else {**found}
