@@ -64,7 +64,7 @@ def test_said_again_nothing_is_done_again(theatre: Theatre) -> None:
 @pytest.mark.slow
 @pytest.mark.requirement("P5")
 def test_several_tasks_that_fit_one_window_are_one_session(theatre: Theatre) -> None:
-    theatre.plan.write_text("- [ ] One\n- [ ] Two\n  - depends: One\n")
+    theatre.plan.write_text("- [ ] One\n  - files: a\n- [ ] Two\n  - files: b\n  - depends: One\n")
     theatre.run()
     [told] = [one["prompt"] for one in theatre.log]
     assert told.index("## 1. One  [one]") < told.index("## 2. Two  [two]")
@@ -100,7 +100,9 @@ def test_a_session_that_passes_what_was_planned_is_named_and_goes_on(
     assert found.exit_code == 0
 
 
-FIVE = "# Ship\n" + "".join(f"- [ ] Build part {n}\n" for n in range(1, 6))
+FIVE = "# Ship\n" + "".join(
+    f"- [ ] Build part {n}\n  - files: {n}.py, {n}.md\n" for n in range(1, 6)
+)
 
 
 @pytest.mark.slow
@@ -160,7 +162,7 @@ def test_a_batch_that_fails_is_tried_once_more_with_the_error(
     assert "make price" in again.partition("<holdfast-brief ")[2]
 
 
-THREE = "- [ ] One\n- [ ] Two\n- [ ] Three\n"
+THREE = "- [ ] One\n  - files: a\n- [ ] Two\n  - files: b\n- [ ] Three\n  - files: c\n"
 
 
 @pytest.mark.slow
@@ -336,7 +338,7 @@ def test_a_timeout_no_clock_can_wait_for_is_refused(theatre: Theatre, minutes: s
 @pytest.mark.parametrize("size", ["400000", "400,000", "400k"])
 def test_a_window_is_told_as_a_plan_writes_tokens(theatre: Theatre, size: str) -> None:
     found = theatre.run("--window", size, "--dry-run")
-    assert "windows of 400,000 tokens, as told" in found.stdout
+    assert "a fresh window of 400,000 tokens, as told" in found.stdout
 
 
 @pytest.mark.requirement("P5", "X3")
@@ -454,7 +456,9 @@ def test_a_dry_run_shows_everything_and_touches_nothing(theatre: Theatre) -> Non
 @pytest.mark.slow  # the whole command, and its clients
 @pytest.mark.requirement("P5")
 def test_tasks_that_may_run_beside_each_other_do_so_up_to_the_limit(theatre: Theatre) -> None:
-    theatre.plan.write_text("- [ ] One\n- [ ] Two\n- [ ] Three\n")
+    theatre.plan.write_text(
+        "- [ ] One\n  - files: a\n- [ ] Two\n  - files: b\n- [ ] Three\n  - files: c\n"
+    )
     theatre.play(one=["meet"], two=["meet"], three=["meet"])
     with theatre.start("--json", "--max-parallel", "2") as run:
         assert theatre.here() != theatre.here()  # two are here before any may go
@@ -483,7 +487,7 @@ def test_a_dry_run_needs_no_client_and_says_that_a_run_will(theatre: Theatre) ->
 def test_a_window_is_said_as_a_plan_says_tokens(theatre: Theatre) -> None:
     given = ("1m", "1000k", "1,000,000", "1000000")
     assert {theatre.run("--dry-run", "--window", one).stdout.split("\n")[0] for one in given} == {
-        "room: 600,000 tokens a batch (windows of 1,000,000 tokens, as told)"
+        "room: 600,000 tokens a batch (at most 60% of a fresh window of 1,000,000 tokens, as told)"
     }
     assert theatre.run("--window", "0").exit_code == 2
 
@@ -497,7 +501,9 @@ def test_a_long_line_of_a_prompt_is_cut_between_words(theatre: Theatre) -> None:
 
 @pytest.mark.requirement("P1", "P5", "U3")
 def test_a_dry_run_says_estimates_as_a_plan_does(theatre: Theatre) -> None:
-    theatre.plan.write_text("- [ ] A\n- [ ] B\n  - estimate: 90k\n  - depends: A\n")
+    theatre.plan.write_text(
+        "- [ ] A\n  - files: a, b, c\n- [ ] B\n  - estimate: 90k\n  - depends: A\n"
+    )
     size = r"about \d{2,3},000 tokens, one in ten takes more than \d{2,3},000"
     assert re.search(f"^batch 1 of 1: {size}$", theatre.run("--dry-run").stdout, re.MULTILINE)
 

@@ -6,6 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.conductor.journal import Journal
+from holdfast.conductor.plan_folder import folder_of
+from holdfast.plan import read
 from tests.mcp.asking import a_session
 from tests.mcp.near import Near
 
@@ -14,9 +17,10 @@ PLAN = """
 - [ ] Write the page on tides
   - estimate: 60k
 - [ ] Write the page on harbours
-  - estimate: 50k
+  - estimate: 70k
   - depends: Write the page on tides
 - [ ] Fix a typo
+  - files: tides.md
 """
 
 
@@ -101,3 +105,19 @@ def test_a_hostile_title_is_harmless(talk: Near) -> None:
     assert "<system>" not in one["title"]
     assert "\x1b" not in one["title"]
     assert secret not in one["title"]
+
+
+@pytest.mark.requirement("U6", "P5")
+def test_what_a_run_has_done_of_a_file_is_not_planned_again(project: Path, talk: Near) -> None:
+    file = project / "plan.md"
+    file.write_text("- [ ] One\n  - estimate: 9k\n- [ ] Two\n  - estimate: 8k\n", "utf-8")
+    one = read.load(file).tasks[0]
+    folder = folder_of(file, project)
+    Path(folder).mkdir(parents=True)
+    journal = Journal(folder)
+    journal.add(
+        "started", at_ms=1, session="s", batch="b", tasks=[{"id": one.id, "hash": one.hash}]
+    )
+    journal.add("ended", at_ms=2, session="s", result="done", exit=0)
+    found = talk.good("plan", path="plan.md")
+    assert (found["done"], found["tokens"]) == (1, 8_000)

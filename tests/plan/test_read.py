@@ -90,7 +90,7 @@ def test_the_three_ways_to_write_a_plan_say_the_same() -> None:
     [
         ('{"tasks": [\n  {"title": "a"},\n  {"titel": "b"}]}', "json", "3:13", "'title'?"),
         ('{"tasks": [\n  tru]}', "json", "2:3", "not JSON"),
-        ('{"tasks": [{"title": "a", "title": "b"}]}', "json", "1:27", "said twice"),
+        ('{"tasks": [{"title": "a", "title": "b"}]}', "json", "1:27", "stands here twice"),
         ('{"tasks": [{"title": "a", "estimate_tokens": NaN}]}', "json", "0", "NaN"),
         ('{"tasks": [{"title": "a", "estimate_tokens": -5}]}', "json", "1:46", "above 0"),
         ('{"tasks": [{"title": "a", "estimate_tokens": true}]}', "json", "1:46", "above 0"),
@@ -100,14 +100,14 @@ def test_the_three_ways_to_write_a_plan_say_the_same() -> None:
         ("tasks:\n- title: a\n  done: soon", "yaml", "3:9", "yes or no"),
         ("tasks:\n- {id: a, title: a}\n- {id: a, title: b}", "yaml", "3:8", "two tasks"),
         ("tasks:\n- title: [", "yaml", "3:1", "not YAML"),
-        ("tasks:\n- title: a\n---\n- b", "yaml", "3:1", "one plan per file"),
+        ("tasks:\n- title: a\n---\n- b", "yaml", "3:1", "a second document"),
         ("tasks:\n- id: 'a b'\n  title: c", "yaml", "2:7", "an id has letters"),
         ("tasks:\n- {id: a/b, title: c}", "yaml", "2:8", "an id has letters"),
-        ("tasks:\n- files: [a]", "yaml", "2:3", "needs a title"),
+        ("tasks:\n- files: [a]", "yaml", "2:3", "without a title"),
         ("- [ ] a\n  - depends: nobody\n", "markdown", "1", "no task"),
         ("- [ ] a\n  - estimate: much\n", "markdown", "2", "no number"),
-        ("- [ ] a\n  - files: a\n  - files: b\n", "markdown", "3", "said twice"),
-        ("- [ ] a\n  - [ ] b\n    - [ ] c\n", "markdown", "2", "no subtasks of its own"),
+        ("- [ ] a\n  - id: a\n  - id: b\n", "markdown", "3", "stands twice"),
+        ("- title: a\n  subtasks: [{title: b, subtasks: [c]}]", "yaml", "2:35", "no subtasks"),
         ("- [ ] a\n\n```\nsay\n- [ ] b\n", "markdown", "3", "does not end"),
         ("# Todo\n\n- fix the parser\n", "markdown", "3", "no tasks"),
         ("- [ ] a\n  ````\n  ```\n", "markdown", "2", "does not end"),
@@ -281,3 +281,86 @@ def test_no_secret_of_a_title_is_in_an_id() -> None:
     [task] = read(f"- [ ] Use {secret} there\n").tasks
     assert "a1b2" not in task.id
     assert secret in task.title
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize(
+    "depends",
+    [
+        "Fix the parser, lexer and tokens, Write the docs",
+        '"Fix the parser, lexer and tokens", `Write the docs`',
+        "1, 2",
+        "#2, task 1",
+        "T2, fix-the-parser-lexer-and-tokens",
+        "\n    - Fix the parser, lexer and tokens\n    - **T2: Write the docs**",
+    ],
+)
+def test_a_dependency_is_named_as_people_write_it(depends: str) -> None:
+    depends = (
+        depends.replace("Write the docs", "T2: Write the docs") if "T2" not in depends else depends
+    )
+    text = f"""
+1. [ ] Fix the parser, lexer and tokens
+2. [ ] T2: Write the docs
+3. [ ] Ship it
+  - depends: {depends}
+"""
+    found = read(text).tasks[2].depends
+    assert sorted(found) == ["fix-the-parser-lexer-and-tokens", "t2-write-the-docs"]
+
+
+@pytest.mark.requirement("P3")
+def test_files_are_listed_as_people_write_them() -> None:
+    text = """
+- [ ] Move it
+  - **Files:** `src/__init__.py`, "a, b.py", tests/**
+  - files:
+    - c/[id].ts
+    - d.py
+  - some words, with a comma
+  - estimate: ~12k tokens
+"""
+    [task] = read(text).tasks
+    assert task.files == ("src/__init__.py", "a, b.py", "tests/**", "c/[id].ts", "d.py")
+    assert task.description == "some words, with a comma"
+    assert task.estimate_tokens == 12_000
+
+
+@pytest.mark.requirement("P3")
+def test_boxes_beneath_a_subtask_are_part_of_it() -> None:
+    text = """
+- [ ] Ship
+  - [ ] Build
+    - [ ] the hull
+      - files: hull.py
+    - [x] the keel
+    - files: mast.py
+  - [ ] Sail
+"""
+    [task] = read(text).tasks
+    build, sail = task.subtasks
+    assert build.description == "- the hull\n- the keel (done)"
+    assert build.files == ("hull.py", "mast.py") and sail.title == "Sail"
+
+
+@pytest.mark.requirement("P3")
+@pytest.mark.parametrize("text", ["tasks: [{title: a, estimate: 12k}]", '["a", {"title": "b"}]'])
+def test_numbers_are_read_in_every_format(text: str) -> None:
+    assert read(text).tasks[0].estimate_tokens in (12_000, None)
+
+
+@pytest.mark.requirement("U3")
+def test_every_refusal_says_what_to_write_and_names_no_page() -> None:
+    texts = ["a: b", "{", "- title: [", "- {id: a, title: b}\n- {id: a, title: c}", "version: 3"]
+    texts += ["- [ ] a\n  - depends: b", "- [ ] a\n  - estimate: b", "- [ ] a\n  - fils: b", "*a"]
+    texts += [
+        "- {title: a, files: {b: c}}",
+        "- {title: a, done: soon}",
+        "tasks: a",
+        "- [ ] a\n  ```",
+    ]
+    for text in texts:
+        with pytest.raises(BadPlan) as slip:
+            read(text)
+        assert slip.value.hint not in ("", BadPlan.hint), text
+        assert "docs/" not in slip.value.hint

@@ -13,11 +13,12 @@ from pathlib import Path
 
 import click
 
-from holdfast.cli import plan_begun, rooms
-from holdfast.cli.plan_begun import Begun
+from holdfast.cli import rooms
 from holdfast.cli.replay import write_drawing
 from holdfast.cli.token_count import TokenCount
 from holdfast.client.transcripts_folder import transcripts_folder
+from holdfast.conductor import begun as begun_plan
+from holdfast.conductor.begun import Begun
 from holdfast.plan import past, read
 from holdfast.plan.make import make
 from holdfast.plan.mermaid import mermaid as mermaid_text
@@ -55,7 +56,7 @@ def plan(
     """A list of tasks as batches that fit the room left; FILE may be - for stdin."""
     root = (project or Path.cwd()).resolve()
     stdin = str(file) == "-"
-    begun = Begun(read.taken(_stdin(), root)) if stdin else plan_begun.load(file, root)
+    begun = Begun(read.taken(_stdin(), root)) if stdin else begun_plan.load(file, root)
     settings = settings_load.load(str(root))
     known = past.learn(root, transcripts_folder())
     room = rooms.for_plan(settings, project and root, told, window, _now_ms())
@@ -73,7 +74,7 @@ def plan(
     if not as_plain:
         show_notes(found.warnings)
     if not (as_plain or mermaid or stdin):
-        _say_next(_run_words(file, project, window), begun.ran, bool(found.batches))
+        _say_next(_run_words(file, project, told, window), begun.ran, bool(found.batches))
 
 
 def _say_next(run: str, ran: int, is_left: bool) -> None:
@@ -84,10 +85,10 @@ def _say_next(run: str, ran: int, is_left: bool) -> None:
         click.echo(f"  next: {run}", err=True)
 
 
-def _run_words(file: Path, project: Path | None, window: int | None) -> str:
+def _run_words(file: Path, project: Path | None, told: int | None, window: int | None) -> str:
     """How the same is said to `holdfast run`."""
     where = ["--project", os.fspath(project)] if project else []
-    size = ["--window", str(window)] if window else []
+    size = ["--room", str(told)] if told else ["--window", str(window)] if window else []
     return inert(shlex.join(["holdfast", "run", os.fspath(file), *where, *size]))
 
 

@@ -10,7 +10,6 @@ from holdfast.client import models
 from holdfast.plan import room, session_room
 from holdfast.plan.room import Room
 from holdfast.settings.load import Settings
-from holdfast.window import view
 
 
 def for_plan(
@@ -29,21 +28,18 @@ def for_plan(
     return session_room.of_window(chosen.state, chosen.folder, settings, now_ms)
 
 
-def for_run(settings: Settings, root: Path, model: str, window: int | None, now_ms: int) -> Room:
-    """Every session begins in a fresh window: of the size told, of the model's, or as the last
-    session here had."""
-    share, specs = settings.share("batch_share"), settings.whole("batch_specs")
-    if window is not None:
-        return room.fresh(window, share, specs, f"windows of {window:,} tokens, as told")
-    if model:
+def for_run(
+    settings: Settings,
+    project: Path | None,
+    model: str,
+    told: int | None,
+    window: int | None,
+    now_ms: int,
+) -> Room:
+    """As a plan has it, but that every session begins in a fresh window; of the model's size where
+    one is named."""
+    if model and told is None and window is None:
+        share, specs = settings.share("batch_share"), settings.whole("batch_specs")
         tokens = models.find(model).window_tokens
-        return room.fresh(tokens, share, specs, f"{model}: windows of {tokens:,} tokens")
-    try:
-        chosen = choose.of_folder(root)
-    except NoSession:
-        words = f"no session seen here: windows of {room.UNKNOWN_WINDOW:,} tokens"
-        return room.fresh(room.UNKNOWN_WINDOW, share, specs, words)
-    seen = view.of_transcript(chosen.state, settings, now_ms, chosen.folder)
-    tokens = seen.edge.window_tokens
-    words = f"like the last session here: windows of {tokens:,} tokens"
-    return room.fresh(tokens, share, specs, words, seen.edge.edge_tokens)
+        return room.fresh(tokens, share, specs, f"{model}: {room.share_of(tokens, share)}")
+    return room.in_fresh_windows(for_plan(settings, project, told, window, now_ms))

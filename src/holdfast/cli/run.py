@@ -73,6 +73,7 @@ def _no_nan(
     metavar="MINUTES",
     help="what a session has; then it is ended, and tried once more",
 )
+@click.option("--room", "told", type=TokenCount(), help="tokens a batch may take")
 @click.option("--window", type=TokenCount(), help="plan for windows of this size")
 @click.option("--client-binary", type=click.Path(path_type=Path), help="which `claude` to run")
 @click.option(
@@ -90,6 +91,7 @@ def run(
     permission_mode: str,
     max_parallel: int,
     timeout: float | None,
+    told: int | None,
     window: int | None,
     client_binary: Path | None,
     project: Path | None,
@@ -120,7 +122,8 @@ def run(
         max_parallel=max_parallel,
         timeout_seconds=timeout and timeout * 60,
     )
-    planner = _Planner(root, rooms.for_run(settings, root, model, window, _now_ms()))
+    room = rooms.for_run(settings, project and root, model, told, window, _now_ms())
+    planner = _Planner(root, room)
     if dry_run:
         floor = _floor(wishes, folder, Journal(folder, only_read=True))
         conductor = _conductor(floor, plan, planner, settings, file)
@@ -181,7 +184,8 @@ class _Planner:
 def _conductor(
     floor: Floor, plan: Plan, planner: _Planner, settings: Settings, file: Path
 ) -> Conductor:
-    share = int(planner.room.window_tokens * settings.share("batch_share"))
+    window = planner.room.window_tokens
+    share = max(int(window * settings.share("batch_share")), planner.room.fresh_tokens)
     return Conductor(floor, Ahead(floor, plan, planner, share), str(file))
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from holdfast.client.transcripts_folder import transcripts_folder
+from holdfast.conductor import begun
+from holdfast.conductor.begun import Begun
 from holdfast.mcp import here
 from holdfast.mcp.answer import Answer
 from holdfast.mcp.asked import Plan
@@ -31,20 +34,23 @@ def answer(asked: Plan) -> Answer:
     root = Path(here.project()).resolve()
     given = _given(asked, root)
     known = past.learn(root, transcripts_folder(), MOST_NEW_BYTES)
-    found = make(given, _room(), known, root)
+    found = make(given.plan, _room(), known, root)
+    if given.note:
+        found = replace(found, warnings=(*found.warnings, given.note))
     words = f"{counted(len(found.batches), 'batch')}, {found.size}"
     return Answer(words, _about(found), "batches", [_batch(one) for one in found.batches])
 
 
-def _given(asked: Plan, root: Path) -> task.Plan:
+def _given(asked: Plan, root: Path) -> Begun:
+    """Of a file, less what a run has done of it."""
     if bool(asked.text) == bool(asked.path):
         raise NoPlan("give either the plan's text or its path")
     if asked.text:
-        return _read(asked.text, root)
+        return Begun(_read(asked.text, root))
     path = project_files.inside(root, asked.path)
     if path is None:
         raise NoPlan(f"{asked.path}: {project_files.OUTSIDE}")
-    return read.load(path, root)
+    return begun.load(path, root)
 
 
 def _read(text: str, root: Path) -> task.Plan:

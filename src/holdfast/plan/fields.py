@@ -6,6 +6,7 @@ import re
 from posixpath import normpath
 
 from holdfast.plan.errors import BadPlan
+from holdfast.plan.tokens import tokens
 from holdfast.plan.tree import Node
 
 MOST_FILES = 2_000  # of one task
@@ -18,7 +19,7 @@ def text(node: Node | None, what: str) -> str:
     if node is None or node.value is None:
         return ""
     if isinstance(node.value, bool) or not isinstance(node.value, str | int | float):
-        raise BadPlan(f"{what} must be text, this is {node.kind}", node.place)
+        raise BadPlan(f"{what} must be text, this is {node.kind}", node.place, "put it in quotes")
     return str(node.value)
 
 
@@ -29,13 +30,15 @@ def given_id(node: Node | None) -> str:
     name = text(node, "id").strip()
     if not name or len(name) > LONGEST_ID or not _ID.fullmatch(name):
         words = f"an id has letters, digits and . : _ -, at most {LONGEST_ID}; this is {name!r}"
-        raise BadPlan(words, node.place)
+        raise BadPlan(
+            words, node.place, "write it as `cart-2`, or leave it out: the title makes one"
+        )
     return name
 
 
 def items(node: Node, what: str) -> list[Node]:
     if not isinstance(node.value, list):
-        raise BadPlan(f"{what} must be a list, this is {node.kind}", node.place)
+        raise BadPlan(f"{what} must be a list, this is {node.kind}", node.place, "write [a, b]")
     return node.value
 
 
@@ -56,7 +59,7 @@ def files(node: Node | None) -> tuple[str, ...]:
     found = words_of(node, "files")
     if node is not None and len(found) > MOST_FILES:
         words = f"{len(found):,} files of one task: at most {MOST_FILES:,} are read"
-        raise BadPlan(words, node.place)
+        raise BadPlan(words, node.place, "name a folder or a pattern: `src/**/*.ts`")
     return tuple(dict.fromkeys(map(normpath, found)))  # one file has one name
 
 
@@ -69,9 +72,9 @@ def groups(node: Node | None) -> tuple[tuple[str, ...], ...]:
 def count(node: Node | None, what: str) -> int | None:
     if node is None or node.value is None:
         return None
-    value = node.value
+    value = tokens(node.value) if isinstance(node.value, str) else node.value
     if isinstance(value, bool) or not isinstance(value, int) or not 0 < value <= MOST_TOKENS:
-        raise BadPlan(f"{what} must be a whole number above 0", node.place)
+        raise BadPlan(f"{what} must be a whole number above 0", node.place, "write 12000 or 12k")
     return value
 
 
@@ -79,5 +82,5 @@ def flag(node: Node | None, what: str) -> bool:
     if node is None or node.value is None:
         return False
     if not isinstance(node.value, bool):
-        raise BadPlan(f"{what} must be yes or no, this is {node.kind}", node.place)
+        raise BadPlan(f"{what} must be yes or no, this is {node.kind}", node.place, "write true")
     return node.value

@@ -35,7 +35,8 @@ class Ids:
             return
         if name in self._taken:
             first = self._taken[name]
-            raise BadPlan(f"two tasks have the id {name!r}; the first is at {first}", node.place)
+            words = f"two tasks have the id {name!r}; the first is at {first}"
+            raise BadPlan(words, node.place, "give one of them another id, or none")
         self._taken[name] = node.place
 
     def made(self, title: str) -> str:

@@ -13,17 +13,21 @@ from holdfast.plan.tree import Node, Scalar, check_depth
 _BLANK = re.compile(r"[ \t\n\r]*")
 _DECODER = json.JSONDecoder()
 
+QUOTE = "check quotes and commas: names and text stand in double quotes, no comma after the last"
+
 
 def parse(text: str) -> Node:
     """The standard decoder judges the syntax first, so the walk meets only good JSON."""
     try:
         json.loads(text, parse_constant=_refuse, parse_int=_whole)
     except json.JSONDecodeError as slip:
-        raise BadPlan(f"not JSON: {slip.msg}", Place(slip.lineno, slip.colno)) from None
+        raise BadPlan(f"not JSON: {slip.msg}", Place(slip.lineno, slip.colno), QUOTE) from None
     except ValueError as slip:
-        raise BadPlan(f"not JSON: {slip}") from None
+        raise BadPlan(f"not JSON: {slip}", hint=QUOTE) from None
     except RecursionError:
-        raise BadPlan("nested far too deep") from None
+        raise BadPlan(
+            "nested far too deep", hint="a plan needs tasks and subtasks, no more"
+        ) from None
     walk = _Walk(text)
     node, _ = walk.value(walk.skip(0), 1)
     return node
@@ -85,7 +89,7 @@ class _Walk:
             key_place = self.place(at)
             name, at = self._name(at)
             if name in found:
-                raise BadPlan(f"{name!r} is said twice", key_place)
+                raise BadPlan(f"{name!r} stands here twice", key_place, "keep one of the two")
             found[name], at = self.value(self.skip(self.skip(at) + 1), depth + 1)
             at = self._after(at)
         return Node(found, place), at + 1

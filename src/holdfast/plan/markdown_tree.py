@@ -1,8 +1,9 @@
 """A markdown task list as the same kind of tree that JSON and YAML give.
 
 `- [ ] title` at the left is a task, `- [x]` one that is done; what is indented beneath belongs to
-it: `files: a.py, b.py`, `depends: …`, a `- [ ]` of its own (a subtask), or plain words and code
-blocks (its description). Everything else in the file is prose.
+it: `files: a.py, b.py`, `depends: …` (or either as a list of bullets), a `- [ ]` of its own (a
+subtask), or plain words and code blocks (its description). A box beneath a subtask is a line of
+that one's description. Everything else in the file is prose.
 """
 
 from __future__ import annotations
@@ -12,14 +13,15 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from holdfast.plan.errors import BadPlan, NoTasks, Place
+from holdfast.plan.references import parted, unquoted
 from holdfast.plan.tokens import tokens
 from holdfast.plan.tree import Node
 
 _BOX = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\][ \t]+(.*\S)[ \t]*")
 _BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(.*\S)[ \t]*")
 _FIELD = re.compile(r"([A-Za-z][A-Za-z_ -]{0,24}):[ \t]*(.*)")
+_BOLD = re.compile(r"(\*\*|__)([\w -]{1,25}?)(?::\1|\1:)")  # **Files:** or **Files**:
 _FENCE = re.compile(r"([ \t]*)(```+(?=[^`]*$)|~~~+)")
-_COMMA = re.compile(r"[ \t]*,[ \t]*")
 _BLANK = re.compile(r"[_ -]+")
 TAB = 4
 _LISTS = {"files": "files", "depends": "depends", "depends on": "depends", "after": "depends"}
@@ -63,6 +65,14 @@ class _Block:
     item: _Item | None
 
 
+@dataclass(frozen=True, slots=True)
+class _Bullets:
+    """A field whose values may follow as bullets, farther to the right than itself."""
+
+    indent: int
+    values: list[Node]
+
+
 def parse(text: str) -> Node:
     reading = _Reading()
     for number, line in enumerate(text.split("\n"), 1):
@@ -82,6 +92,7 @@ class _Reading:
         self.bullet: Place | None = None  # the first that is no task
         self._open: list[_Item] = []  # the task, then its subtask
         self._block: _Block | None = None
+        self._bullets: _Bullets | None = None
 
     def line(self, line: str, place: Place) -> None:
         if self._block is not None:
@@ -96,7 +107,8 @@ class _Reading:
 
     def end(self) -> None:
         if self._block is not None:  # what follows would be lost in it without a word
-            raise BadPlan("a code block begins here and does not end", self._block.place)
+            words = "a code block begins here and does not end"
+            raise BadPlan(words, self._block.place, f"end it with {self._block.fence}")
 
     def _in_block(self, block: _Block, line: str) -> None:
         self._quote(block, line)
@@ -121,18 +133,27 @@ class _Reading:
 
     def _task(self, indent: int, done: bool, title: str, place: Place) -> None:
         above = self._above(indent)
+        if len(self._open) > 1 and above is not None:  # beneath a subtask
+            above.words.append(f"- {title} (done)" if done else f"- {title}")
+            return
         item = _Item(indent, place, {"title": Node(title, place), "done": Node(done, place)})
         (above.below if above else self.tasks).append(item)
         self._open.append(item)
 
     def _beneath(self, line: str, place: Place) -> None:
         """A line of the innermost task it is indented under; prose if there is none."""
-        item = self._above(_indent(line[: len(line) - len(line.lstrip())]))
+        indent = _indent(line[: len(line) - len(line.lstrip())])
         bullet = _BULLET.fullmatch(line)
+        if self._bullets is not None and bullet and indent > self._bullets.indent:
+            self._bullets.values.append(Node(unquoted(bullet.group(2)), place))
+            return
+        self._bullets = None
+        item = self._above(indent)
         if item is None:
             self.bullet = self.bullet or (place if bullet else None)
             return
-        self._said(item, bullet.group(2) if bullet else line.strip(), place)
+        values = _said(item, bullet.group(2) if bullet else line.strip(), place)
+        self._bullets = _Bullets(indent, values) if values is not None else None
 
     def _above(self, indent: int) -> _Item | None:
         """The innermost task that something so far to the right belongs to."""
@@ -140,25 +161,32 @@ class _Reading:
             self._open.pop()
         return self._open[-1] if self._open else None
 
-    def _said(self, item: _Item, words: str, place: Place) -> None:
-        named = _FIELD.fullmatch(words)
-        name = _BLANK.sub(" ", named.group(1).strip().lower()) if named else ""
-        given = named.group(2).strip() if named else ""
-        if words.lower() in _TOGETHER or name == "keep together":
-            _put(item, "keep_together", Node(given.lower() not in ("no", "false"), place))
-        elif name in _LISTS:
-            _put(item, _LISTS[name], _list(given, place))
-        elif name == "group":
-            groups = item.fields.setdefault("groups", Node([], place)).value
-            assert isinstance(groups, list)
-            groups.append(_list(given, place))
-        elif name in _NUMBERS:
-            _put(item, _NUMBERS[name], Node(_number(given, name, place), place))
-        elif name == "id":
-            _put(item, "id", Node(given, place))
-        else:
-            _check_misspelt(name, place)
-            item.words.append(words)
+
+def _said(item: _Item, words: str, place: Place) -> list[Node] | None:
+    """What a line says of its task; the values of a field that may go on as bullets."""
+    named = _FIELD.fullmatch(_BOLD.sub(r"\2:", words, count=1) if words[:1] in "*_" else words)
+    name = _BLANK.sub(" ", named.group(1).strip().lower()) if named else ""
+    given = named.group(2).strip() if named else ""
+    if words.lower() in _TOGETHER or name == "keep together":
+        _put(item, "keep_together", Node(given.lower() not in ("no", "false"), place))
+    elif name == "group":
+        values = _values(given, place)
+        _list_of(item, "groups", place).append(Node(values, place))
+        return None if given else values
+    elif name in _LISTS:
+        values = _list_of(item, _LISTS[name], place)
+        # Titles hold commas too: what `depends` names is found out where all titles are known.
+        one = [Node(given, place)] if given else []
+        values += one if _LISTS[name] == "depends" else _values(given, place)
+        return None if given else values
+    elif name in _NUMBERS:
+        _put(item, _NUMBERS[name], Node(_number(given, name, place), place))
+    elif name == "id":
+        _put(item, "id", Node(unquoted(given), place))
+    else:
+        _check_misspelt(name, place)
+        item.words.append(words)
+    return None
 
 
 def _check_misspelt(name: str, place: Place) -> None:
@@ -167,24 +195,31 @@ def _check_misspelt(name: str, place: Place) -> None:
     near = turned or get_close_matches(name, _NAMES, 1, _ALIKE)
     meant = _MEANT.get(name) or (near[0] if near else "")
     if meant:
-        raise BadPlan(f"a task has no {name!r}; did you mean {meant!r}?", place)
+        words = f"a task has no {name!r}; did you mean {meant!r}?"
+        raise BadPlan(words, place, f"write `{meant}: …`, or put other words first")
 
 
 def _put(item: _Item, name: str, node: Node) -> None:
     if name in item.fields:
-        raise BadPlan(f"{name!r} is said twice of one task", node.place)
+        words = f"{name.replace('_', ' ')!r} stands twice beneath one task"
+        raise BadPlan(words, node.place, "keep one of the two")
     item.fields[name] = node
 
 
-def _list(given: str, place: Place) -> Node:
-    parts = [part.strip().strip("`") for part in _COMMA.split(given)]
-    return Node([Node(part, place) for part in parts if part], place)
+def _list_of(item: _Item, name: str, place: Place) -> list[Node]:
+    values = item.fields.setdefault(name, Node([], place)).value
+    assert isinstance(values, list)
+    return values
+
+
+def _values(given: str, place: Place) -> list[Node]:
+    return [Node(unquoted(part), place) for part in parted(given)]
 
 
 def _number(given: str, name: str, place: Place) -> int:
     found = tokens(given)
     if found is None:
-        raise BadPlan(f"{name}: {given!r} is no number", place)
+        raise BadPlan(f"{name}: {given!r} is no number", place, f"write `{name}: 12k`")
     return found
 
 

@@ -73,17 +73,20 @@ def _text(path: Path) -> str:
 
 def _bounded(data: bytes) -> bytes:
     if len(data) > MOST_BYTES:
-        raise BadPlan(f"larger than {MOST_BYTES >> 20} MB")
+        raise BadPlan(f"larger than {MOST_BYTES >> 20} MB", hint="make two plans of it")
     return data
 
 
 def _decoded(data: bytes) -> str:
     if b"\0" in data:
-        raise BadPlan("a NUL byte: this is no text", _place(data, data.index(b"\0")))
+        at = _place(data, data.index(b"\0"))
+        raise BadPlan("a NUL byte: this is no text", at, "save the plan as UTF-8 text")
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as slip:
-        raise BadPlan("not UTF-8", _place(data, slip.start)) from None
+        raise BadPlan(
+            "not UTF-8", _place(data, slip.start), "save the plan as UTF-8 text"
+        ) from None
 
 
 def _place(data: bytes, at: int) -> Place:

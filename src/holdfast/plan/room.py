@@ -6,7 +6,7 @@ Two settings bound it: one batch takes at most `batch_share` of its window, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from holdfast.client import edge as client_edge
 from holdfast.client import models
@@ -56,6 +56,19 @@ def _fresh(edge_tokens: int, limit: int) -> int:
 def stated(tokens: int, specs: int) -> Room:
     """As somebody said it, for every batch alike."""
     return Room(tokens, tokens, tokens, specs, "as told")
+
+
+def in_fresh_windows(found: Room) -> Room:
+    """The same where no batch goes into a session that is at work."""
+    if not found.here:
+        return found
+    size = f"{found.fresh_tokens:,} tokens of windows of {found.window_tokens:,}"
+    return replace(
+        found,
+        now_tokens=found.fresh_tokens,
+        here=False,
+        basis=f"like the last session here: {size}",
+    )
 
 
 def share_of(window_tokens: int, share: float) -> str:

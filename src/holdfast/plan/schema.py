@@ -8,7 +8,8 @@ from difflib import get_close_matches
 
 from holdfast.plan import fields
 from holdfast.plan.errors import BadPlan
-from holdfast.plan.ids import LONGEST_TITLE, Ids, slug
+from holdfast.plan.ids import LONGEST_TITLE, Ids
+from holdfast.plan.references import References
 from holdfast.plan.task import Plan, Task
 from holdfast.plan.tree import Node
 
@@ -27,7 +28,12 @@ TASK_FIELDS = (
     "keep_together",
     "done",
 )
-SAME = {"depends_on": "depends", "name": "title"}
+SAME = {
+    "depends_on": "depends",
+    "after": "depends",
+    "name": "title",
+    "estimate": "estimate_tokens",
+}
 
 
 def plan(root: Node) -> Plan:
@@ -38,10 +44,12 @@ def plan(root: Node) -> Plan:
     given = known.get("tasks")
     items = fields.items(given, "tasks") if given is not None else []
     if not items:
-        raise BadPlan("the plan has no tasks", root.place)
+        raise BadPlan(
+            "the plan has no tasks", root.place, 'write them as "tasks": a list of titles'
+        )
     if len(items) > MOST_TASKS:
         words = f"{len(items):,} tasks: at most {MOST_TASKS:,} are read"
-        raise BadPlan(words, items[MOST_TASKS].place)
+        raise BadPlan(words, items[MOST_TASKS].place, "make two plans of it")
     return Plan(title, tuple(_resolved(_tasks(items))))
 
 
@@ -57,7 +65,7 @@ def _task(item: Node, ids: Ids, parent: str) -> Task:
     description = fields.text(known.get("description"), "description")
     title = fields.text(known.get("title"), "title") or description.strip().partition("\n")[0]
     if not title.strip():
-        raise BadPlan("a task needs a title or a description", item.place)
+        raise BadPlan("a task without a title", item.place, "give it one: `title: Fix the parser`")
     name = fields.given_id(known.get("id")) or ids.made(title)
     groups = fields.groups(known.get("groups"))
     files = [*fields.files(known.get("files")), *(file for group in groups for file in group)]
@@ -89,66 +97,55 @@ def _subtasks(given: Node | None, task: Task, parent: str) -> tuple[Task, ...]:
     if given is None or given.value is None:
         return ()
     if parent:
-        raise BadPlan("a subtask has no subtasks of its own", given.place)
+        words = "a subtask has no subtasks of its own"
+        raise BadPlan(
+            words, given.place, "write them into its `description`, or as subtasks beside it"
+        )
     found = _tasks(fields.items(given, "subtasks"), task.id)
     return tuple(replace(one, id=f"{task.id}/{one.id}") for one in found)
 
 
 def _resolved(tasks: list[Task]) -> Iterator[Task]:
-    """Dependencies by id; a task may also be named by its title."""
-    ids = {task.id for task in tasks}
-    titles: dict[str, str] = {}
+    known = References(tasks)
     for task in tasks:
-        titles.setdefault(slug(task.title), task.id)
-    for task in tasks:
-        named = (_named(one, task, ids, titles) for one in task.depends)
-        yield replace(
-            task,
-            depends=tuple(dict.fromkeys(named)),
-            subtasks=tuple(_siblings(task)),
-        )
-
-
-def _named(wanted: str, task: Task, ids: set[str], titles: dict[str, str]) -> str:
-    if wanted in ids:
-        return wanted
-    if slug(wanted) in titles:
-        return titles[slug(wanted)]
-    near = get_close_matches(wanted, sorted(ids)[:1000], 1)
-    hint = f"; did you mean {near[0]!r}?" if near else ""
-    raise BadPlan(f"task {task.id!r} depends on {wanted!r}, which is no task{hint}", task.place)
+        yield replace(task, depends=known.of(task), subtasks=tuple(_siblings(task)))
 
 
 def _siblings(task: Task) -> Iterator[Task]:
     """Steps of one task come in the order they are written in, whatever else they wait for."""
-    ids = {one.id for one in task.subtasks}
+    known = References([replace(one, id=one.id.rpartition("/")[2]) for one in task.subtasks])
     before = ""
     for one in task.subtasks:
-        named = [wanted if wanted in ids else f"{task.id}/{wanted}" for wanted in one.depends]
-        for wanted in named:
-            if wanted not in ids:
-                words = f"subtask {one.id!r} depends on {wanted!r}, which is no step of {task.id!r}"
-                raise BadPlan(words, one.place)
+        own = replace(one, depends=tuple(name.removeprefix(f"{task.id}/") for name in one.depends))
+        named = [f"{task.id}/{name}" for name in known.of(own)]
         yield replace(one, depends=tuple(dict.fromkeys([*named, *filter(None, (before,))])))
         before = one.id
 
 
 def _fields(node: Node, known: tuple[str, ...], what: str) -> dict[str, Node]:
     if not isinstance(node.value, dict):
-        raise BadPlan(f"a {what} is a mapping, this is {node.kind}", node.place)
+        write = (
+            "write `title: …` and its other fields" if what == "task" else "write `tasks:` first"
+        )
+        raise BadPlan(f"a {what} is a mapping, this is {node.kind}", node.place, write)
     found: dict[str, Node] = {}
     for given, value in node.value.items():
         name = SAME.get(given, given)
         if name not in known:
             near = get_close_matches(given, known, 1)
-            hint = f"did you mean {near[0]!r}?" if near else f"it may have: {', '.join(known)}"
-            raise BadPlan(f"a {what} has no {given!r}; {hint}", value.place)
+            meant = f"; did you mean {near[0]!r}?" if near else ""
+            may = f"a {what} may have: {', '.join(known)}"
+            raise BadPlan(f"a {what} has no {given!r}{meant}", value.place, may)
         if name in found:
-            raise BadPlan(f"{name!r} is said twice", value.place)
+            raise BadPlan(f"{name!r} stands here twice", value.place, "keep one of the two")
         found[name] = value
     return found
 
 
 def _check_version(node: Node | None) -> None:
     if node is not None and node.value != 1:
-        raise BadPlan(f"plans of version 1 are read, this says {node.value!r}", node.place)
+        raise BadPlan(
+            f"plans of version 1 are read, this says {node.value!r}",
+            node.place,
+            "write `version: 1`",
+        )

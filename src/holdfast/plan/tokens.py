@@ -1,4 +1,4 @@
-"""A number of tokens as people write it: `12000`, `12,000`, `12k`, `1.5m`, `12k tokens`."""
+"""A number of tokens as people write it: `12000`, `12,000`, `12k`, `1.5m`, `~12k tokens`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,15 @@ FACTORS = {"": 1, "k": 1_000, "m": 1_000_000}
 
 def tokens(given: str) -> int | None:
     """None where it is no such number."""
-    plain = given.lower().removesuffix("tokens").strip().replace(",", "").replace("_", "")
+    plain = (
+        given.lower()
+        .lstrip("~≈ ")
+        .removeprefix("about")
+        .removesuffix("tokens")
+        .strip()
+        .replace(",", "")
+        .replace("_", "")
+    )
     found = _NUMBER.fullmatch(plain)
     if found is None:
         return None

@@ -38,4 +38,6 @@ _KINDS: tuple[tuple[type | tuple[type, ...], str], ...] = (
 
 def check_depth(depth: int, place: Place) -> None:
     if depth > DEEPEST:
-        raise BadPlan(f"nested more than {DEEPEST} deep", place)
+        raise BadPlan(
+            f"nested more than {DEEPEST} deep", place, "a plan needs tasks and subtasks, no more"
+        )

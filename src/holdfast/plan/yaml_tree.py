@@ -16,6 +16,7 @@ from holdfast.plan.errors import BadPlan, Place
 from holdfast.plan.tree import Node, Scalar, check_depth
 
 _AROUND = (yaml.StreamStartEvent, yaml.StreamEndEvent, yaml.DocumentEndEvent)
+QUOTE = 'check indents and quotes; text with a colon needs quotes: `title: "Fix: the parser"`'
 _WHOLE = re.compile(r"[-+]?\d[\d_]{0,29}")
 _NUMBER = re.compile(r"[-+]?\d{1,30}\.\d{0,30}")
 _WORDS: dict[str, Scalar] = {
@@ -31,11 +32,14 @@ def parse(text: str) -> Node:
         return _document(yaml.parse(text, Loader=loader))
     except yaml.MarkedYAMLError as slip:
         problem = " ".join(filter(None, (slip.context, slip.problem)))
-        raise BadPlan(f"not YAML: {problem}", _at(slip.problem_mark or slip.context_mark)) from None
+        at = _at(slip.problem_mark or slip.context_mark)
+        raise BadPlan(f"not YAML: {problem}", at, QUOTE) from None
     except yaml.YAMLError as slip:
-        raise BadPlan(f"not YAML: {slip}") from None
+        raise BadPlan(f"not YAML: {slip}", hint=QUOTE) from None
     except RecursionError:
-        raise BadPlan("nested far too deep") from None
+        raise BadPlan(
+            "nested far too deep", hint="a plan needs tasks and subtasks, no more"
+        ) from None
 
 
 def _document(events: Iterator[Any]) -> Node:
@@ -45,7 +49,7 @@ def _document(events: Iterator[Any]) -> Node:
         if isinstance(event, yaml.DocumentStartEvent):
             count += 1
             if count > 1:
-                raise BadPlan("a second document begins here: one plan per file", _at_of(event))
+                raise BadPlan("a second document begins here", _at_of(event), "one plan per file")
         elif not isinstance(event, _AROUND):
             found = _node(event, events, 1)
     return found
@@ -55,9 +59,9 @@ def _node(event: Any, events: Iterator[Any], depth: int) -> Node:
     place = _at_of(event)
     check_depth(depth, place)
     if isinstance(event, yaml.AliasEvent):
-        raise BadPlan(f"an alias (*{event.anchor}): write out what it stands for", place)
+        raise BadPlan(f"an alias (*{event.anchor})", place, "write out what it stands for")
     if event.tag is not None and not event.tag.startswith("tag:yaml.org,2002:str"):
-        raise BadPlan(f"a tag ({event.tag}): a plan has plain values only", place)
+        raise BadPlan(f"a tag ({event.tag})", place, "write the plain value without it")
     if isinstance(event, yaml.SequenceStartEvent):
         return Node(_items(events, depth), place)
     if isinstance(event, yaml.MappingStartEvent):
@@ -80,10 +84,10 @@ def _mapping(events: Iterator[Any], depth: int) -> dict[str, Node]:
         if isinstance(event, yaml.MappingEndEvent):
             break
         if not isinstance(event, yaml.ScalarEvent):
-            raise BadPlan("a name must be a plain word", _at_of(event))
+            raise BadPlan("the name of a field is no plain word", _at_of(event), "as in `title: …`")
         name: str = event.value
         if name in found:
-            raise BadPlan(f"{name!r} is said twice", _at_of(event))
+            raise BadPlan(f"{name!r} stands here twice", _at_of(event), "keep one of the two")
         found[name] = _node(next(events), events, depth + 1)
     return found
 

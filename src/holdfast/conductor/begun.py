@@ -36,6 +36,10 @@ def load(file: Path, root: Path) -> Begun:
 def _known(file: Path, root: Path) -> tuple[Account, str]:
     """A journal that cannot be read is no reason not to plan: all is shown as to do, and why."""
     try:
-        return account.of(Journal(folder_of(file, root), only_read=True).records), ""
+        folder = folder_of(file, root)
+    except (OSError, ValueError):  # no such name can be; reading the plan says so
+        return Account(), ""
+    try:
+        return account.of(Journal(folder, only_read=True).records), ""
     except (NotNoted, NewerJournal) as slip:
         return Account(), f"what a run has done of it cannot be read: {slip}"
