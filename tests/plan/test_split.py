@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from holdfast.plan.estimate import GIVEN, SHARE, Estimate
 from holdfast.plan.estimate import given as given_tokens
+from holdfast.plan.groups import group
 from holdfast.plan.split import Piece, split
 from holdfast.plan.task import Task
 from tests.plan.builders import a_task
@@ -23,7 +25,7 @@ def _by_file(task: Task) -> Estimate:
 
 
 def _split(task: Task, room: int = 2500) -> list[Piece]:
-    return split(task, room, _by_file, NOWHERE)
+    return split(task, room, _by_file, partial(group, NOWHERE))
 
 
 @pytest.mark.requirement("P2")

@@ -15,6 +15,7 @@ import click
 
 from holdfast.cli import rooms
 from holdfast.cli.replay import write_drawing
+from holdfast.cli.ticker import ticker
 from holdfast.cli.token_count import TokenCount
 from holdfast.client.transcripts_folder import transcripts_folder
 from holdfast.conductor import begun as begun_plan
@@ -58,9 +59,10 @@ def plan(
     stdin = str(file) == "-"
     begun = Begun(read.taken(_stdin(), root)) if stdin else begun_plan.load(file, root)
     settings = settings_load.load(str(root))
-    known = past.learn(root, transcripts_folder())
     room = rooms.for_plan(settings, project and root, told, window, _now_ms())
-    found = make(begun.plan, room, known, root)
+    with ticker() as progress:
+        known = past.learn(root, transcripts_folder(), progress=progress)
+        found = make(begun.plan, room, known, root, progress)
     if begun.note:
         found = replace(found, warnings=(*found.warnings, begun.note))
     if svg is not None:

@@ -6,7 +6,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from math import isnan
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from holdfast.cli import rooms, run_status
 from holdfast.cli.run_dry import show
 from holdfast.cli.run_end import told_after
 from holdfast.cli.run_progress import shown
+from holdfast.cli.ticker import ticker
 from holdfast.cli.token_count import TokenCount
 from holdfast.client.transcripts_folder import transcripts_folder
 from holdfast.conductor import account, claude, seat
@@ -32,6 +33,7 @@ from holdfast.plan import past, read
 from holdfast.plan.errors import BadPlan, NoPlan
 from holdfast.plan.make import make
 from holdfast.plan.room import Room
+from holdfast.plan.said import silent
 from holdfast.plan.spread import spread
 from holdfast.plan.task import Plan
 from holdfast.plan.workflow import Workflow
@@ -123,7 +125,7 @@ def run(
         timeout_seconds=timeout and timeout * 60,
     )
     room = rooms.for_run(settings, project and root, model, told, window, _now_ms())
-    planner = _Planner(root, room)
+    planner = _Planner(root, room, talks=dry_run)  # a run has bars of its own
     if dry_run:
         floor = _floor(wishes, folder, Journal(folder, only_read=True))
         conductor = _conductor(floor, plan, planner, settings, file)
@@ -173,12 +175,13 @@ def _client(named: Path | None, dry_run: bool) -> Client:
 class _Planner:
     """Plans what is left, by what past requests took, those of this run as well."""
 
-    def __init__(self, root: Path, room: Room) -> None:
-        self._root, self.room = root, room
+    def __init__(self, root: Path, room: Room, talks: bool) -> None:
+        self._root, self.room, self._talks = root, room, talks
 
     def __call__(self, plan: Plan) -> Workflow:
-        known = past.learn(self._root, transcripts_folder())
-        return make(plan, self.room, known, self._root)
+        with ticker() if self._talks else nullcontext(silent) as progress:
+            known = past.learn(self._root, transcripts_folder(), progress=progress)
+            return make(plan, self.room, known, self._root, progress)
 
 
 def _conductor(

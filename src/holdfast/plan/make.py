@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import cache, partial
 from pathlib import Path
 
 from holdfast.client import models
 from holdfast.plan import estimate, project_files
 from holdfast.plan.batch import pack
 from holdfast.plan.estimate import Estimate, Past
+from holdfast.plan.groups import group
 from holdfast.plan.likeness import Asked
 from holdfast.plan.load import Load
 from holdfast.plan.room import Room
-from holdfast.plan.said import listed
+from holdfast.plan.said import Progress, listed, silent
 from holdfast.plan.split import Piece, split
 from holdfast.plan.task import Plan, Task
 from holdfast.plan.words import Words, heard
@@ -34,7 +36,7 @@ def estimate_task(task: Task, past: Past) -> Estimate:
     return max(found, estimate.estimate(Asked(words, files), past), key=lambda one: one.tokens)
 
 
-def make(plan: Plan, room: Room, past: Past, root: Path) -> Workflow:
+def make(plan: Plan, room: Room, past: Past, root: Path, progress: Progress = silent) -> Workflow:
     """The workflow of all that is not done yet."""
     known: dict[tuple[Words, int | None, int], Estimate] = {}  # many of a long plan are alike
 
@@ -47,8 +49,13 @@ def make(plan: Plan, room: Room, past: Past, root: Path) -> Workflow:
         return known[key]
 
     open_ = [task for task in plan.tasks if not task.done]
-    parts = {task.id: split(task, room.fresh_tokens, sized, root) for task in open_}
+    groups = cache(partial(group, root))  # many tasks of a plan name the same files
+    parts: dict[str, list[Piece]] = {}
+    for at, task in enumerate(open_):
+        progress("estimating tasks", at, len(open_))
+        parts[task.id] = split(task, room.fresh_tokens, sized, groups)
     pieces = list(_waiting(open_, parts))
+    progress("filling batches", 0, len(pieces))
     batches = list(_numbered(list(_batches(pieces, room))))
     pieces = [piece for batch in batches for piece in batch.pieces]
     return Workflow(

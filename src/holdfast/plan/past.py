@@ -18,6 +18,7 @@ from typing import Any
 from holdfast.client import switches
 from holdfast.plan.estimate import Past, Seen, seen
 from holdfast.plan.ran import Ran
+from holdfast.plan.said import Progress, silent
 from holdfast.plan.used import Used, requests
 from holdfast.plan.words import Words
 from holdfast.transcript import Unreadable, operations, read
@@ -34,12 +35,19 @@ WORDS_FIELDS = len(fields(Words))
 FIELDS = WORDS_FIELDS + len(fields(Used)) - 1  # its words are the first of a row
 
 
-def learn(project: Path, projects: Path, most_new_bytes: int = MOST_NEW_BYTES) -> Past:
+def learn(
+    project: Path,
+    projects: Path,
+    most_new_bytes: int = MOST_NEW_BYTES,
+    progress: Progress = silent,
+) -> Past:
     """The requests of this machine, this project's marked; `projects` is the client's folder."""
     known = _load()
     found: dict[str, Any] = {}
     budget = most_new_bytes
-    for path, size, changed_ns in _newest(projects):
+    newest = _newest(projects)
+    for at, (path, size, changed_ns) in enumerate(newest):
+        progress("reading past sessions", at, len(newest))
         kept = known.get(str(path))
         if isinstance(kept, dict) and kept.get("at") == [size, changed_ns]:
             found[str(path)] = kept

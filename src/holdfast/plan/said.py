@@ -6,7 +6,7 @@ something; programs get them all.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from holdfast.redact import redact
 from holdfast.wire.inert import inert
@@ -14,6 +14,13 @@ from holdfast.wire.inert import inert
 DIGITS = 2
 SMALL_TOKENS = 2000  # a hundredth of the smallest window: less is as good as nothing
 STEP_CHARS = 60  # of the title of the task a step is of
+
+
+Progress = Callable[[str, int, int], None]  # what is done, how far, of how many
+
+
+def silent(what: str, done: int, total: int) -> None:
+    """For whoever wants no progress."""
 
 
 def about(tokens: int) -> str:

@@ -7,8 +7,8 @@ batches made in any other way are at least arranged by it.
 
 from __future__ import annotations
 
-from bisect import insort
-from collections import Counter
+from bisect import bisect_left, insort
+from collections import Counter, defaultdict
 from collections.abc import Collection, Sequence
 from heapq import heapify, heappop, heappush
 
@@ -38,7 +38,11 @@ class Listed:
         self._waits = [len(load.needs) for load in loads]
         self._left = Counter[str](load.spec for load in loads)
         self._begun = ""
-        self.ready = [at for at, count in enumerate(self._waits) if not count]
+        self.ready: list[int] = []
+        self._parts: defaultdict[str, list[int]] = defaultdict(list)  # ready ones of each such spec
+        for at, count in enumerate(self._waits):
+            if not count:
+                self._add(at)
 
     def first(self) -> int:
         """The next of what was begun, else the next of the list."""
@@ -59,19 +63,25 @@ class Listed:
     def take(self, index: int) -> int:
         at = self.ready.pop(index)
         spec = self._loads[at].spec
+        if spec in self._parts:
+            self._parts[spec].remove(at)
         self._left[spec] -= 1
         if self._left[spec] or spec == self._begun:
             self._begun = spec if self._left[spec] else ""
         for follower in self._followers[at]:
             self._waits[follower] -= 1
             if not self._waits[follower]:
-                insort(self.ready, follower)
+                self._add(follower)
         return at
 
+    def _add(self, at: int) -> None:
+        insort(self.ready, at)
+        if self._left[self._loads[at].spec] > 1 or self._loads[at].spec == self._begun:
+            insort(self._parts[self._loads[at].spec], at)
+
     def _of_begun(self) -> list[int]:
-        if not self._begun:
-            return []
-        return [at for at, one in enumerate(self.ready) if self._loads[one].spec == self._begun]
+        parts = self._parts[self._begun] if self._begun else []
+        return [bisect_left(self.ready, at) for at in parts]
 
     def _next(self, room: int, specs: set[str]) -> int | None:
         own = self._of_begun()  # none, although it was begun: it waits for others

@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from holdfast.plan.estimate import SHARE, Estimate, all_of, shared
-from holdfast.plan.groups import Grouped, group
+from holdfast.plan.groups import Grouped
 from holdfast.plan.said import about, step_of
 from holdfast.plan.task import Task, digest
 
 Estimator = Callable[[Task], Estimate]
+Grouper = Callable[[tuple[str, ...], int], Grouped]
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Piece:
     of: Task | None = None
 
 
-def split(task: Task, room_tokens: int, estimate: Estimator, root: Path) -> list[Piece]:
+def split(task: Task, room_tokens: int, estimate: Estimator, groups: Grouper) -> list[Piece]:
     """Pieces of at most `room_tokens` each, as far as there is a way to cut."""
     whole = estimate(task)
     if whole.is_unknown:  # all of a window is taken for it, so that nothing else is put there
@@ -43,24 +43,24 @@ def split(task: Task, room_tokens: int, estimate: Estimator, root: Path) -> list
         given = estimate if task.estimate_tokens is None else _shared(task)
         return _pieces(task, room_tokens, given, _drawn(task))
     if not all(step.done for step in task.subtasks):
-        return list(_steps(task, room_tokens, estimate, root))
+        return list(_steps(task, room_tokens, estimate, groups))
     if len(task.files) > 1 and task.estimate_tokens is None:
         most = _most_files(task, room_tokens, estimate)
-        return _pieces(task, room_tokens, estimate, group(root, task.files, most))
+        return _pieces(task, room_tokens, estimate, groups(task.files, most))
     if len(task.files) > 1:
-        return _by_share(task, room_tokens, root)
+        return _by_share(task, room_tokens, groups)
     return [
         _too_large(task, whole, room_tokens, "it names neither subtasks nor files to cut it by")
     ]
 
 
-def _steps(task: Task, room_tokens: int, estimate: Estimator, root: Path) -> Iterator[Piece]:
+def _steps(task: Task, room_tokens: int, estimate: Estimator, groups: Grouper) -> Iterator[Piece]:
     """In the order they are written in: each waits for all there is of the open one before."""
     before: tuple[str, ...] = ()
     cut, share = step_of(task.title), _share_of_a_step(task)
     for step in task.subtasks:
         if not step.done:
-            found = _sized(step, share, room_tokens, estimate, root)
+            found = _sized(step, share, room_tokens, estimate, groups)
             for piece in found:
                 waiting = replace(piece.task, depends=before)
                 yield replace(piece, task=waiting, cut=piece.cut or cut, of=task)
@@ -76,11 +76,11 @@ def _share_of_a_step(task: Task) -> int | None:
 
 
 def _sized(
-    step: Task, share: int | None, room_tokens: int, estimate: Estimator, root: Path
+    step: Task, share: int | None, room_tokens: int, estimate: Estimator, groups: Grouper
 ) -> list[Piece]:
     if share is None or step.estimate_tokens is not None:
-        return split(step, room_tokens, estimate, root)
-    found = split(replace(step, estimate_tokens=share), room_tokens, estimate, root)
+        return split(step, room_tokens, estimate, groups)
+    found = split(replace(step, estimate_tokens=share), room_tokens, estimate, groups)
     return [replace(piece, estimate=replace(piece.estimate, basis=SHARE)) for piece in found]
 
 
@@ -106,9 +106,9 @@ def _most_files(task: Task, room_tokens: int, estimate: Estimator) -> int:
     return low
 
 
-def _by_share(task: Task, room_tokens: int, root: Path) -> list[Piece]:
+def _by_share(task: Task, room_tokens: int, groups: Grouper) -> list[Piece]:
     most = max(1, len(task.files) * room_tokens // (task.estimate_tokens or 1))
-    return _pieces(task, room_tokens, _shared(task), group(root, task.files, most))
+    return _pieces(task, room_tokens, _shared(task), groups(task.files, most))
 
 
 def _shared(task: Task) -> Estimator:
