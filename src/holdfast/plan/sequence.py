@@ -8,7 +8,7 @@ batches made in any other way are at least arranged by it.
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Collection, Sequence
 from heapq import heapify, heappop, heappush
 
@@ -39,7 +39,8 @@ class Listed:
         self._left = Counter[str](load.spec for load in loads)
         self._begun = ""
         self.ready: list[int] = []
-        self._parts: defaultdict[str, list[int]] = defaultdict(list)  # ready ones of each such spec
+        several = (spec for spec, count in self._left.items() if count > 1)
+        self._parts: dict[str, list[int]] = {spec: [] for spec in several}  # those that are ready
         for at, count in enumerate(self._waits):
             if not count:
                 self._add(at)
@@ -76,8 +77,8 @@ class Listed:
 
     def _add(self, at: int) -> None:
         insort(self.ready, at)
-        if self._left[self._loads[at].spec] > 1 or self._loads[at].spec == self._begun:
-            insort(self._parts[self._loads[at].spec], at)
+        if (parts := self._parts.get(self._loads[at].spec)) is not None:
+            insort(parts, at)
 
     def _of_begun(self) -> list[int]:
         parts = self._parts[self._begun] if self._begun else []
