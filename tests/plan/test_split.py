@@ -63,7 +63,7 @@ def test_else_groups_of_files_that_belong_together() -> None:
     found = _split(a_task(files=("a/1", "a/2", "b/1", "b/2", "b/3")))
     assert [piece.task.files for piece in found] == [("a/1", "a/2"), ("b/1", "b/2"), ("b/3",)]
     assert found[0].task.part == "1 of 3" and found[0].task.spec == "one"
-    assert "belong together" in found[0].cut
+    assert found[0].cut == "grouped by folder"
 
 
 @pytest.mark.requirement("P2")

@@ -186,7 +186,7 @@ def test_a_range_of_a_batch_is_narrower_than_the_sum_of_its_ranges() -> None:
 def test_a_task_of_unknown_size_gets_a_session_of_its_own() -> None:
     found = _made(_sized("a", 500), a_task("Improve the login"), _sized("c", 500))
     alone = next(batch for batch in found.batches if batch.is_unknown)
-    assert len(alone.pieces) == 1 and len(found.batches) == 2
+    assert len(alone.pieces) == 1 and len(found.batches) == 3, "it keeps its place in the list"
     assert (found.tokens, found.unknown) == (1000, 1)
     told = as_json(found)
     [node] = [one for one in told["nodes"].values() if one.get("estimated_tokens", 0) is None]
@@ -212,6 +212,26 @@ def test_a_full_session_makes_no_other_batches_than_a_fresh_one() -> None:
     assert ids[0] == ids[1]
     said = _made(*tasks, at=a_room(now=45_000)).warnings
     assert "this session has room for the first of them: 0" in said
+
+
+@pytest.mark.requirement("P3")
+def test_a_commit_comes_after_all_that_is_listed_before_it() -> None:
+    tasks = [_sized("a", 90_000), _sized("b", 90_000), _sized("commit", 10), _sized("c", 10)]
+    found = [[p.task.id for p in batch.pieces] for batch in _made(*tasks).batches]
+    assert found == [["a"], ["b", "commit", "c"]]
+    backwards = [_sized("commit", 10), _sized("a", 90_000, depends=("b",)), _sized("b", 90_000)]
+    assert [p.task.id for p in _made(*backwards).batches[0].pieces] == ["commit", "b"]
+
+
+@pytest.mark.requirement("P2")
+def test_a_rename_is_not_cut_and_its_patterns_are_places_to_look(tmp_path: Path) -> None:
+    for n in range(60):
+        (tmp_path / f"{n}.py").touch()
+    plan = Plan("p", (a_task("Rename edge to limit", files=("*.py",)),))
+    [batch] = _made(*spread(plan, tmp_path).tasks, root=tmp_path).batches
+    assert batch.tokens < 50_000
+    [too_large] = _made(a_task("rename it", files=tuple(f"{n}.py" for n in range(60)))).batches
+    assert len(too_large.pieces) == 1
 
 
 GROUPS = (tuple(f"{n}.py" for n in range(5)), ("5.py",))

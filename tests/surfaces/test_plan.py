@@ -172,7 +172,7 @@ def test_the_table_shows_what_is_in_a_part_and_why(project: Path) -> None:
     (project / "plan.md").write_text(f"- [ ] Port\n  - files: {listed}\n  - estimate: 80k\n")
     found = _invoke("plan.md", "--room", "40k")
     assert "Port (part 1 of 2)" in found.stdout
-    words = "a/1.py, a/2.py, a/3.py and 1 more: files that belong together by folder"
+    words = "a/1.py, a/2.py, a/3.py and 1 more: grouped by folder"
     assert words in " ".join(found.stdout.split())
     tight = _invoke("plan.md", "--room", "4k")
     assert "port (part 8 of 8): about 10,000 tokens do not fit into 4,000" in tight.stderr

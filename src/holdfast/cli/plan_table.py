@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 
 from rich.console import Console
@@ -10,13 +11,11 @@ from rich.text import Text
 
 from holdfast.plan.room import Room
 from holdfast.plan.said import (
-    about,
     counted,
     listed,
     named,
     nothing_left,
     short,
-    span,
     step_of,
 )
 from holdfast.plan.split import Piece
@@ -26,6 +25,7 @@ from holdfast.wire.inert import inert
 MOST_SHOWN = 200  # batches; the rest is a number
 MOST_CHARS = 160  # of a title
 MOST_FILES = 3  # of a part; the rest is a number
+MOST_BASES = 4
 RIGHT = ("tokens", "80% range")
 
 
@@ -34,29 +34,31 @@ def show(found: Workflow) -> None:
     title = Text(named(found.title) or "plan", style="bold")
     said = f"{counted(len(found.batches), 'batch')}, {found.size}"
     console.print(title + Text(f": {said}", style="not bold"))
-    bases = _bases(found)
-    console.print(_facts(found.room, bases))
+    console.print(_facts(found.room, _bases(found)))
     if not found.batches:
         console.print(f"  {nothing_left(len(found.done))}")
         return
-    console.print(_table(found, differ=len(bases) > 1))
+    console.print(_table(found))
     if len(found.batches) > MOST_SHOWN:
         console.print(f"  and {len(found.batches) - MOST_SHOWN:,} more batches: --json has all")
     if found.done:
         console.print(Text(f"  done already: {len(found.done):,}", style="dim"))
 
 
-def _bases(found: Workflow) -> list[str]:
+def _bases(found: Workflow) -> Counter[str]:
     """What the estimates rest on, those with a range: the others are the plan's own word."""
     pieces = [piece for batch in found.batches for piece in batch.pieces]
-    return list(dict.fromkeys(one.estimate.basis for one in pieces if _is_range(one)))
+    return Counter(one.estimate.basis for one in pieces if _is_range(one))
 
 
-def _facts(room: Room, bases: list[str]) -> Table:
+def _facts(room: Room, bases: Counter[str]) -> Table:
     facts = Table.grid(padding=(0, 2, 0, 0))
     facts.add_row("  room", f"{_room(room)} ({inert(room.basis)})", style="dim")
-    if len(bases) == 1:
-        facts.add_row("  known by", inert(bases[0]), style="dim")
+    for at, (basis, count) in enumerate(bases.most_common(MOST_BASES)):
+        of = f" ({counted(count, 'task')})" if len(bases) > 1 else ""
+        facts.add_row("" if at else "  known by", f"{inert(basis)}{of}", style="dim")
+    if len(bases) > MOST_BASES:
+        facts.add_row("", "and others: --json says what each rests on", style="dim")
     return facts
 
 
@@ -67,9 +69,9 @@ def _room(room: Room) -> str:
     return f"{counted(room.fresh_tokens, 'token')} a batch"
 
 
-def _table(found: Workflow, differ: bool) -> Table:
+def _table(found: Workflow) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for name in ("", "task", *RIGHT, *(("known by",) if differ else ())):
+    for name in ("", "task", *RIGHT):
         right = name in RIGHT  # elsewhere a word wider than its column is folded, not cut
         table.add_column(
             name, justify="right" if right else "left", overflow="ellipsis" if right else "fold"
@@ -79,7 +81,7 @@ def _table(found: Workflow, differ: bool) -> Table:
             table.add_row("", Text("checkpoint", style="cyan"))
         _batch(table, at, batch, found.room.here)
         for piece in batch.pieces:
-            _task(table, piece, differ)
+            _task(table, piece)
     return table
 
 
@@ -101,17 +103,16 @@ def _batch(table: Table, at: int, batch: Batch, here: bool) -> None:
 def _sizes(batch: Batch, style: str, colour: str) -> tuple[Text, Text]:
     if batch.is_unknown or len(batch.pieces) == 1:  # stands in the line of its task
         return Text(""), Text("")
-    span_ = span(batch.low_tokens, batch.high_tokens)
-    return Text(about(batch.tokens), style=style), Text(span_, style=colour)
+    tokens, wide = batch.in_words
+    return Text(tokens, style=style), Text(wide, style=colour)
 
 
-def _task(table: Table, piece: Piece, differ: bool) -> None:
+def _task(table: Table, piece: Piece) -> None:
     tokens, wide = piece.estimate.in_words
     words = Text(short(named(piece.task.shown), MOST_CHARS))
     for line in _beneath(piece):
         words.append(f"\n{line}", style="dim")
-    basis = (Text(inert(piece.estimate.basis), style="dim"),) if differ else ()
-    table.add_row("", words, tokens, Text(wide, style="dim"), *basis)
+    table.add_row("", words, tokens, Text(wide, style="dim"))
 
 
 def _beneath(piece: Piece) -> Iterator[str]:

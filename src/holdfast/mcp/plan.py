@@ -16,7 +16,7 @@ from holdfast.mcp.asked import Plan
 from holdfast.mcp.here import NotSeen
 from holdfast.plan import past, project_files, read, session_room, task
 from holdfast.plan.errors import BadPlan, NoPlan
-from holdfast.plan.estimate import LIST_FILES, UNKNOWN, Estimate
+from holdfast.plan.estimate import Estimate
 from holdfast.plan.make import make
 from holdfast.plan.room import Room
 from holdfast.plan.said import counted
@@ -112,6 +112,6 @@ def _task(piece: Piece) -> dict[str, Any]:
 
 def _range(of: Batch | Estimate) -> dict[str, Any]:
     if of.is_unknown:
-        return {"tokens": f"{UNKNOWN}: {LIST_FILES}", "range": None}
+        return {"tokens": ": ".join(of.in_words), "range": None}
     wide = of.low_tokens != of.high_tokens
     return {"tokens": of.tokens, "range": [of.low_tokens, of.high_tokens] if wide else None}

@@ -23,7 +23,7 @@ from holdfast.plan.prior import Line
 from holdfast.plan.ran import Missed, Ran
 from holdfast.plan.said import SMALL_TOKENS, about, counted, span
 from holdfast.plan.used import Used
-from holdfast.plan.words import KINDS
+from holdfast.plan.words import COMMIT, KINDS, TESTS
 
 NEIGHBOURS = (39, 29, 19, 9)  # of 10 k - 1 the k-th from either end bound eight in ten
 PRIOR_WORTH = 20  # the prior counts as much as so many past requests (decision 0030)
@@ -33,6 +33,7 @@ GIVEN = "given in the plan"
 SHARE = "its share of what the plan gives"
 UNKNOWN = "unknown"
 LIST_FILES = "list the files"
+GIVE_ONE = "write an estimate"  # of what no list of files would tell
 FILES = "files"  # the pool of requests that touched files
 
 
@@ -45,6 +46,7 @@ class Estimate:
     high_tokens: int
     basis: str
     is_unknown: bool = False  # the range is too wide to plan with: it gets a session of its own
+    advice: str = LIST_FILES  # what would make it known
 
     @property
     def in_words(self) -> tuple[str, str]:
@@ -52,7 +54,7 @@ class Estimate:
         if self.basis == GIVEN:
             return f"{self.tokens:,}", "as given"
         if self.is_unknown:
-            return UNKNOWN, LIST_FILES
+            return UNKNOWN, self.advice
         return about(self.tokens), span(self.low_tokens, self.high_tokens) or "a share"
 
 
@@ -154,7 +156,8 @@ def all_of(room_tokens: int, found: Estimate) -> Estimate:
 def estimate(asked: Asked, past: Past) -> Estimate:
     found = _corrected(asked, past)
     wide = found.high_tokens > WIDEST * max(found.low_tokens, SMALL_TOKENS)
-    return replace(found, is_unknown=wide)
+    names_files = asked.files or asked.folders or asked.words.kind in (COMMIT, TESTS)
+    return replace(found, is_unknown=wide, advice=GIVE_ONE if names_files else LIST_FILES)
 
 
 def _corrected(asked: Asked, past: Past) -> Estimate:

@@ -38,9 +38,16 @@ class Grouped:
 
 
 def group(root: Path, files: Sequence[str], most: int) -> Grouped:
-    """Groups of at most `most` files; every file once."""
+    """Groups of at most `most` files, and about as large as each other; every file once."""
+    count = -(-len(files) // max(1, most))
+    found = ties(root, files)
+    even = _group(files, found, -(-len(files) // max(1, count)))
+    return even if len(even.groups) <= count else _group(files, found, most)
+
+
+def _group(files: Sequence[str], found: Sequence[Tie], most: int) -> Grouped:
     joined = _Joined(files, most)
-    used = Counter(tie.why for tie in ties(root, files) if joined.join(tie.one, tie.other))
+    used = Counter(tie.why for tie in found if joined.join(tie.one, tie.other))
     used["folder"] = sum(joined.join(one, other) for one, other in _folders(files))
     joined.fill_up()
     groups = _without_singles(joined.groups(), list(test_files.pairs(files)), most)

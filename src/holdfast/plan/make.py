@@ -15,14 +15,17 @@ from holdfast.plan.estimate import Estimate, Past
 from holdfast.plan.groups import group
 from holdfast.plan.likeness import Asked
 from holdfast.plan.load import Load
+from holdfast.plan.pattern import MARKS
 from holdfast.plan.room import Room
 from holdfast.plan.said import Progress, listed, silent
 from holdfast.plan.split import Piece, split
 from holdfast.plan.task import Plan, Task
-from holdfast.plan.words import Words, heard
+from holdfast.plan.words import COMMIT, TESTS, Words, heard
 from holdfast.plan.workflow import Batch, Workflow, fits_here, is_parallel
 
 NAMED = 5  # of many files that are not there
+MANY_PARTS = 5
+AFTER_ALL = frozenset((COMMIT, TESTS))
 
 
 def estimate_task(task: Task, past: Past) -> Estimate:
@@ -48,7 +51,7 @@ def make(plan: Plan, room: Room, past: Past, root: Path, progress: Progress = si
             known[key] = estimate_task(task, past)
         return known[key]
 
-    open_ = [task for task in plan.tasks if not task.done]
+    open_ = _in_order([task for task in plan.tasks if not task.done])
     groups = cache(partial(group, root))  # many tasks of a plan name the same files
     parts: dict[str, list[Piece]] = {}
     for at, task in enumerate(open_):
@@ -68,6 +71,29 @@ def make(plan: Plan, room: Room, past: Past, root: Path, progress: Progress = si
     )
 
 
+def _in_order(tasks: list[Task]) -> list[Task]:
+    """A commit or a test run is about all that is listed before it, and comes before what follows;
+    what says itself what it waits for does no more than that. A list in which some wait for later
+    ones is in no order."""
+    if not _is_in_order(tasks):
+        return tasks
+    place = {task.id: at for at, task in enumerate(tasks)}
+    found: list[Task] = []
+    last = ""  # such a task
+    for at, task in enumerate(tasks):
+        depends: tuple[str, ...] = (last,) if last else ()
+        if heard(task.words).kind in AFTER_ALL and not task.depends:
+            depends = tuple(one.id for one in tasks[place.get(last, 0) : at])
+            last = task.id
+        found.append(replace(task, depends=tuple(dict.fromkeys((*task.depends, *depends)))))
+    return found
+
+
+def _is_in_order(tasks: Sequence[Task]) -> bool:
+    place = {task.id: at for at, task in enumerate(tasks)}
+    return all(place.get(name, -1) < place[task.id] for task in tasks for name in task.depends)
+
+
 def _waiting(tasks: Sequence[Task], parts: dict[str, list[Piece]]) -> Iterable[Piece]:
     """Every part waits for all parts of what its task waits for; done tasks keep nobody waiting."""
     ends = {name: tuple(piece.task.id for piece in found) for name, found in parts.items()}
@@ -81,14 +107,15 @@ def _waiting(tasks: Sequence[Task], parts: dict[str, list[Piece]]) -> Iterable[P
 
 
 def _batches(pieces: list[Piece], room: Room) -> Iterable[Batch]:
-    at = {piece.task.id: index for index, piece in enumerate(pieces)}
+    place = {piece.task.id: at for at, piece in enumerate(pieces)}
+    before = _around_unknown(pieces) if _is_in_order([piece.task for piece in pieces]) else {}
     loads = [
         Load(
             piece.estimate.tokens,
-            tuple(at[name] for name in piece.task.depends),
+            tuple({*(place[name] for name in piece.task.depends), *before.get(at, ())}),
             piece.task.spec,
         )
-        for piece in pieces
+        for at, piece in enumerate(pieces)
     ]
     packed = pack(loads, room.fresh_tokens, room.specs)
     for index, batch in enumerate(packed):
@@ -96,6 +123,19 @@ def _batches(pieces: list[Piece], room: Room) -> Iterable[Batch]:
         here = index == 0 and fits_here(chosen, room)
         tokens = room.now_tokens if here else room.fresh_tokens
         yield Batch(chosen, tokens, not here, is_parallel(chosen))
+
+
+def _around_unknown(pieces: Sequence[Piece]) -> dict[int, Iterable[int]]:
+    """A task of unknown size keeps its place in the list: it fills its batch in any case, so that
+    moving others past it would save little, and tear the list apart."""
+    found: dict[int, Iterable[int]] = {}
+    last = -1  # such a task
+    for at, piece in enumerate(pieces):
+        found[at] = (last,) if last >= 0 else ()
+        if piece.estimate.is_unknown:
+            found[at] = range(max(0, last), at)
+            last = at
+    return found
 
 
 def _here(batches: Sequence[Batch], room: Room) -> Iterable[str]:
@@ -135,6 +175,7 @@ def _warnings(tasks: Sequence[Task], pieces: Sequence[Piece], root: Path) -> Ite
     for task in tasks:
         yield from _about_files(task, odd)
     yield from _about_folders(tasks)
+    yield from _about_parts(pieces)
     for piece in pieces:
         if piece.warning:
             beyond = piece.estimate.tokens > models.LARGE
@@ -146,9 +187,18 @@ def _about_folders(tasks: Sequence[Task]) -> Iterable[str]:
     held = {name: count for task in tasks for name, count in task.held.items()}
     if held:
         some = [f"{name} ({count:,} files)" for name, count in held.items()]
-        first = next(iter(held))
-        means = f"write {first}/** where a task works on every file"
+        folder = next((name for name in held if not MARKS.intersection(name)), "src")
+        means = f"write {folder}/** where a task works on every file"
         yield f"a folder is counted as a place to look into: {listed(some, NAMED)}; {means}"
+
+
+def _about_parts(pieces: Sequence[Piece]) -> Iterable[str]:
+    """Many parts are rarely what somebody meant who wrote a short pattern."""
+    many = Counter(piece.task.spec for piece in pieces if piece.task.part and not piece.of)
+    for spec, count in many.items():
+        if count >= MANY_PARTS:
+            means = "name a folder instead of a pattern if it works on a few of its files"
+            yield f"{spec}: cut into {count:,} parts; {means}"
 
 
 def _name(task: Task) -> str:

@@ -13,6 +13,7 @@ from holdfast.plan.estimate import SHARE, Estimate, all_of, shared
 from holdfast.plan.groups import Grouped
 from holdfast.plan.said import about, step_of
 from holdfast.plan.task import Task, digest
+from holdfast.plan.words import RENAME, heard
 
 Estimator = Callable[[Task], Estimate]
 Grouper = Callable[[tuple[str, ...], int], Grouped]
@@ -39,6 +40,8 @@ def split(task: Task, room_tokens: int, estimate: Estimator, groups: Grouper) ->
         return [Piece(task, whole)]
     if task.keep_together:
         return [_too_large(task, whole, room_tokens, "the plan keeps it together")]
+    if heard(task.words).kind == RENAME and not task.groups:
+        return [_too_large(task, whole, room_tokens, "half a rename leaves nothing that works")]
     if task.groups:
         given = estimate if task.estimate_tokens is None else _shared(task)
         return _pieces(task, room_tokens, given, _drawn(task))
@@ -127,7 +130,7 @@ def _pieces(task: Task, room_tokens: int, estimate: Estimator, grouped: Grouped)
     found = []
     for part in parts:
         size = estimate(part)
-        piece = Piece(part, size, f"files that belong together by {grouped.why}")
+        piece = Piece(part, size, f"grouped by {grouped.why}")
         if size.tokens > room_tokens:
             piece = replace(piece, warning=_words(size, room_tokens, "it cannot be cut further"))
         found.append(piece)

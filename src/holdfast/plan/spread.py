@@ -3,7 +3,8 @@
 A pattern (`src/**/*.ts`) means all its files: estimates, cuts, and what may run side by side go by
 them. The task stays the one the plan wrote: a file more is no other work. A folder (`tests/api`) is
 where to look: real tasks that name one read a few of its files, so it stays a folder, unless it
-holds so few that all of them may be meant.
+holds so few that all of them may be meant. So does a pattern of a rename: only the files that hold
+the name are changed.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from holdfast.plan.fields import MOST_FILES
 from holdfast.plan.pattern import MARKS, Pattern
 from holdfast.plan.project_files import inside
 from holdfast.plan.task import Plan, Task
-from holdfast.plan.words import UNSTATED_FILES
+from holdfast.plan.words import RENAME, UNSTATED_FILES, heard
 
 MOST_NAMES = 200_000  # of a project without git; what is beyond is not seen
 NOT_WALKED = (b"node_modules", b"__pycache__")
@@ -41,6 +42,8 @@ def spread(plan: Plan, root: Path, begun: Begun | None = None) -> Plan:
 
 def _task(task: Task, names: _Names, begun: Begun) -> Task:
     known = begun.get((task.id, task.hash)) if begun else None
+    if known is None and not task.groups and heard(task.words).kind == RENAME:
+        return replace(task, held=names.counted(task.files))
     groups = [names.of(group) for group in task.groups]
     if known is not None:
         groups = [tuple(file for file in group if file in known) for group in groups]
@@ -78,6 +81,14 @@ class _Names:
             name = file if path is None else str(path)[len(self._root) :].lstrip("/") or "."
             self._known[file] = tuple(self._held(name, path)) or (name,)
         return self._known[file]
+
+    def counted(self, files: Sequence[str]) -> dict[str, int]:
+        """How many files each folder or pattern among them stands for, where these are several."""
+        found: dict[str, int] = {}
+        for file in files:
+            held = len(self._of(file))
+            found[file] = self._counts.get(file, held) if held == 1 else held
+        return {file: count for file, count in found.items() if count > 1}
 
     def held(self, files: Sequence[str]) -> dict[str, int]:
         """How many files each folder among them holds."""

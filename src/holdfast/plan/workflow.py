@@ -15,7 +15,7 @@ from typing import Any
 from holdfast.plan.estimate import Estimate
 from holdfast.plan.pattern import MARKS, Pattern
 from holdfast.plan.room import Room
-from holdfast.plan.said import about, counted
+from holdfast.plan.said import about, counted, span
 from holdfast.plan.split import Piece
 from holdfast.plan.task import Task, digest
 
@@ -43,6 +43,12 @@ class Batch:
     def is_unknown(self) -> bool:
         """A task of unknown size, alone; its numbers are those of the room."""
         return any(piece.estimate.is_unknown for piece in self.pieces)
+
+    @property
+    def in_words(self) -> tuple[str, str]:
+        if self.is_unknown:
+            return self.pieces[0].estimate.in_words
+        return about(self.tokens), span(self.low_tokens, self.high_tokens)
 
     @property
     def low_tokens(self) -> int:
