@@ -208,6 +208,6 @@ def _name(task: Task) -> str:
 
 def _about_files(task: Task, odd: dict[str, str]) -> Iterable[str]:
     for words in (project_files.OUTSIDE, project_files.MISSING):
-        files = [file for file in task.files if odd.get(file) == words]
+        files = [file for file in task.files if odd.get(file) == words and file not in task.held]
         if files:
             yield f"{task.id}: {listed(files, NAMED)}: {words}"
