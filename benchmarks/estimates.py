@@ -143,8 +143,16 @@ class Score:
         return f"{median(self.relative):.3f}, in logarithms {sum(self.logs) / len(self.logs):.3f}"
 
 
-WAYS = ("literal", "named", "ours", "prior", "files formula", "task", "task after")
-LISTED = ("files", "files, no past", "folders", *KINDS)
+WAYS: tuple[str | int, ...] = (
+    "literal",
+    "named",
+    "ours",
+    "prior",
+    "files formula",
+    "task",
+    "task after",
+)
+LISTED: tuple[str | int, ...] = ("files", "files, no past", "folders", *KINDS)
 
 
 def measure(corpus: Path) -> tuple[dict[str | int, Score], int, int]:
