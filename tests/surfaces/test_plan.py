@@ -283,3 +283,18 @@ def test_an_answer_that_cannot_be_written_is_an_error_in_words(project: Path) ->
     assert found.returncode == 4
     assert b"No space left" in found.stderr
     assert b"ignored" not in found.stderr
+
+
+@pytest.mark.requirement("P4", "P5")
+@pytest.mark.parametrize("used", [10_000, 130_000, 160_000])
+def test_a_plan_and_a_dry_run_show_the_same_batches(project: Path, used: int) -> None:
+    more = "".join(f"- [ ] Page {n}\n  - files: {n}.md, {n}.html\n" for n in range(5))
+    text = f"{PLAN}- [ ] Improve it\n{more}- [ ] Commit\n"
+    (project / "plan.md").write_text(text, encoding="utf-8")
+    _session(project, used)
+    nodes = [one for one in _json("plan.md")["nodes"].values() if "tasks" in one]
+    planned = [([task["id"] for task in one["tasks"]], one["estimated_tokens"]) for one in nodes]
+    dry = CliRunner().invoke(holdfast_command, ["run", "plan.md", "--dry-run", "--json"])
+    assert dry.exit_code == 0, dry.output
+    assert [(one["tasks"], one["estimated_tokens"]) for one in json.loads(dry.stdout)] == planned
+    assert planned[-1][0][-1] == "commit"
