@@ -31,8 +31,9 @@ def pack(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
     found = [_fill(_Open(loads, *way, most_specs), room, pairs) for way, pairs in ways]
     back = [[batch[::-1] for batch in reversed(one)] for one in found[2:]]
     listed = sequence.fill(loads, room, most_specs)
-    ordered = [sequence.arrange(one, loads) for one in (listed, *found[:2], *back)]
-    quick = min([*(one for one in ordered if _holds(one, loads)), listed], key=len)
+    by_count = sorted([listed, *found[:2], *back], key=len)
+    ordered = (sequence.arrange(one, loads) for one in by_count)
+    quick = next((one for one in ordered if _holds(one, loads)), listed)
     fewer = fewest.fewer(loads, room, most_specs, len(quick))
     best = sequence.arrange(fewer, loads) if fewer else quick
     return best if _holds(best, loads) else quick
