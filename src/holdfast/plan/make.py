@@ -44,9 +44,9 @@ def make(plan: Plan, room: Room, past: Past, root: Path, progress: Progress = si
     known: dict[tuple[Words, int | None, int], Estimate] = {}  # many of a long plan are alike
 
     def sized(task: Task) -> Estimate:
-        key = (heard(task.words), task.file_count, len(task.folders))
         if task.estimate_tokens is not None:
             return estimate_task(task, past)
+        key = (heard(task.words), task.file_count, len(task.folders))
         if key not in known:
             known[key] = estimate_task(task, past)
         return known[key]

@@ -16,11 +16,11 @@ MISSING = "not there yet"
 
 def inside(root: Path, file: str) -> Path | None:
     """Where it lies; None for what is not in the project, by its name or by a link."""
-    found = _inside(realpath(root), file, {})
+    found = inside_of(realpath(root), file, {})
     return Path(found) if found is not None else None
 
 
-def _inside(top: str, file: str, folders: dict[str, str]) -> str | None:
+def inside_of(top: str, file: str, folders: dict[str, str]) -> str | None:
     """`folders` are those resolved before: a plan names few, and many files in each."""
     try:
         path = _resolved(join(top, file), folders)
@@ -55,7 +55,7 @@ def standing(root: Path, files: Iterable[str]) -> dict[str, str]:
     found: dict[str, str] = {}
     top, folders = realpath(root), dict[str, str]()
     for file in dict.fromkeys(files):
-        path = _inside(top, file, folders)
+        path = inside_of(top, file, folders)
         if path is None:
             found[file] = OUTSIDE
         elif not exists(path):

@@ -21,7 +21,7 @@ from holdfast.plan import git
 from holdfast.plan.errors import BadPlan
 from holdfast.plan.fields import MOST_FILES
 from holdfast.plan.pattern import MARKS, Pattern
-from holdfast.plan.project_files import inside
+from holdfast.plan.project_files import inside_of
 from holdfast.plan.task import Plan, Task
 from holdfast.plan.words import RENAME, UNSTATED_FILES, heard
 
@@ -42,7 +42,7 @@ def spread(plan: Plan, root: Path, begun: Begun | None = None) -> Plan:
 
 def _task(task: Task, names: _Names, begun: Begun) -> Task:
     known = begun.get((task.id, task.hash)) if begun else None
-    if known is None and not task.groups and heard(task.words).kind == RENAME:
+    if known is None and task.files and not task.groups and heard(task.words).kind == RENAME:
         return replace(task, held=names.counted(task.files))
     groups = [names.of(group) for group in task.groups]
     if known is not None:
@@ -68,6 +68,7 @@ class _Names:
     def __init__(self, root: Path) -> None:
         self._root = realpath(root)
         self._known: dict[str, tuple[str, ...]] = {}
+        self._folders: dict[str, str] = {}
         self._counts: dict[str, int] = {}
 
     def of(self, files: Sequence[str]) -> tuple[str, ...]:
@@ -77,8 +78,8 @@ class _Names:
         """What stands for nothing is one name: it may be there later. One file has one name,
         however it was written: from the root, or by a linked folder."""
         if file not in self._known:
-            path = inside(Path(self._root), file)
-            name = file if path is None else str(path)[len(self._root) :].lstrip("/") or "."
+            path = inside_of(self._root, file, self._folders)
+            name = file if path is None else path[len(self._root) :].lstrip("/") or "."
             self._known[file] = tuple(self._held(name, path)) or (name,)
         return self._known[file]
 
@@ -94,7 +95,7 @@ class _Names:
         """How many files each folder among them holds."""
         return {name: self._counts[name] for name in files if name in self._counts}
 
-    def _held(self, name: str, path: Path | None) -> Iterable[str]:
+    def _held(self, name: str, path: str | None) -> Iterable[str]:
         if path is None or isfile(path):
             return ()
         if isdir(path):
