@@ -117,14 +117,6 @@ def test_files_and_folders_make_a_range_that_is_stated(
 
 
 @pytest.mark.requirement("P1")
-def test_a_folder_beside_files_never_makes_a_task_smaller() -> None:
-    files = tuple(f"{n}.py" for n in range(30))
-    alone = estimate_task(a_task("Fix it", files=files), Past())
-    beside = estimate_task(a_task("Fix it", files=(*files, "tests"), held={"tests": 9}), Past())
-    assert beside.tokens >= alone.tokens
-
-
-@pytest.mark.requirement("P1")
 def test_files_of_open_steps_are_files_of_the_task() -> None:
     steps = (a_task("one", files=("a.py",)), a_task("two", files=("b.py",), done=True))
     assert a_task("Both", subtasks=steps).file_count == 1

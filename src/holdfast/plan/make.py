@@ -32,11 +32,8 @@ def estimate_task(task: Task, past: Past) -> Estimate:
     """What a task of a plan will take; the plan's own word wins."""
     if task.estimate_tokens is not None:
         return estimate.given(task.estimate_tokens)
-    words, files, folders = heard(task.words), task.file_count, len(task.folders)
-    found = estimate.estimate(Asked(words, files, folders), past)
-    if not (files and folders):
-        return found
-    return max(found, estimate.estimate(Asked(words, files), past), key=lambda one: one.tokens)
+    asked = Asked(heard(task.words), task.file_count, len(task.folders))
+    return estimate.estimate(asked, past)
 
 
 def make(plan: Plan, room: Room, past: Past, root: Path, progress: Progress = silent) -> Workflow:
