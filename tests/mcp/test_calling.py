@@ -17,7 +17,7 @@ from holdfast.mcp.tools import TOOLS
 
 MOST_TOOLS, MOST_TOKENS = 12, 1_500
 CHARS_PER_TOKEN = 3.5
-README = Path(__file__).parents[2] / "README.md"
+FIGURES = Path(__file__).parents[2] / "docs" / "figures.md"
 
 
 def asks_the_store(*given: object) -> Any:
@@ -32,7 +32,7 @@ def test_the_list_of_tools_is_short() -> None:
     length = len(json.dumps(listed, separators=(",", ":"), ensure_ascii=False))
     assert length / CHARS_PER_TOKEN <= MOST_TOKENS
     told = f"{length / CHARS_PER_TOKEN:,.0f} tokens of {len(listed)} tools"
-    assert told in README.read_text(encoding="utf-8"), told
+    assert told in FIGURES.read_text(encoding="utf-8"), told
 
 
 @pytest.mark.requirement("U6")
