@@ -54,6 +54,8 @@ def test_what_the_client_or_an_agent_wrote_alone_is_nobodys_prompt(foreign: str)
         ("<user-memory-input>use tabs</user-memory-input>", "# use tabs"),
         ("<local-command-stdout>Bye!</local-command-stdout>", ""),
         ("[Request interrupted by user for tool use]", ""),
+        ("Tool loaded.", ""),
+        ("Tool loaded. Now use it.", "Tool loaded. Now use it."),
         (f"[Request interrupted by user]\n{WORDS}", WORDS),
         ("Caveat: do not touch the parser.", "Caveat: do not touch the parser."),
     ],
