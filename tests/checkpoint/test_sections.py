@@ -189,3 +189,23 @@ def test_a_removed_file_is_in_what_changed(tmp_path: Path) -> None:
         "/tmp/try.py - edited 1 time",
     ]
     assert "/tmp/try.py" not in compose(session.record(tmp_path)).text.partition("last calls")[0]
+
+
+@pytest.mark.requirement("C14")
+def test_files_used_are_those_read_or_run_the_most_used_first(tmp_path: Path) -> None:
+    session = Session().calls("Read", file_path="/work/project/once.py").user("See docs/told.md.")
+    session.calls("Read", file_path="/work/project").edits("/work/project/edited.py")
+    for _ in range(3):
+        session.calls("Read", file_path="/work/project/thrice.py")
+    session.calls("Grep", "src/found.py:3:x = 1", pattern="x").runs("bash tools/run.sh")
+    session.runs("jq .items[0].id out/all.json && python -c 'print(sum(c.values))'")
+    assert sections_of(session.record(tmp_path))["Files Used"] == [
+        "thrice.py - read 3",
+        "once.py - read 1",
+        "out/all.json - in commands 1",
+        "tools/run.sh - in commands 1",
+    ]
+    for number in range(30):
+        session.calls("Read", file_path=f"/work/project/more{number}.py")
+    used = sections_of(session.record(tmp_path))["Files Used"]
+    assert len(used) == 20 and used[0] == "thrice.py - read 3" and used[1] == "more29.py - read 1"

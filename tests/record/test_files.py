@@ -196,3 +196,13 @@ def test_what_runs_only_after_a_failure_removes_nothing_where_there_was_none(
     session = Session().edits("/work/project/src/tide.py")
     session.runs("git checkout HEAD -- src/tide.py || git rm -f src/tide.py")
     assert not session.record(tmp_path).files["src/tide.py"].gone
+
+
+@pytest.mark.requirement("C2")
+def test_flags_files_and_ids_are_neither_branches_nor_commits(tmp_path: Path) -> None:
+    session = Session().runs("git checkout --theirs src/tide.go && git checkout tide.go")
+    session.runs("git checkout 1a2b3c4d && git push -u origin fix/ebb")
+    session.says("Session 5e6f7a8b-1111-4222-8333-9c0d1e2f3a4b; commit 7c8d9e0f.")
+    session.runs("cat tasks/b0b6728.output").calls("TaskOutput", task_id="b2c41d2")
+    found = {key: one.kind for key, one in session.record(tmp_path).references.items()}
+    assert found == {"1a2b3c4d": "hash", "fix/ebb": "branch", "7c8d9e0f": "hash"}

@@ -19,6 +19,7 @@ MOST_CHARS = 600
 SHORT_CHARS = 200
 MOST_FAILURES = 12
 MOST_STEPS = 20
+MOST_USED = 20  # files that were only read
 IN_PROGRESS = "In Progress"
 NOTHING_OPEN = "nothing open"
 PLAN_MODE = "mode: plan mode is on; read and plan only until the user approves the plan"
@@ -64,8 +65,8 @@ def sections_of(record: Record) -> dict[str, list[str]]:
         "User Words": list(_words(record)),
         "Commands": [_ran(one) for one in _last_commands(record)],
         "Errors Resolved": [_resolved(one) for one in resolved(record)[-MOST_FAILURES:]],
-        "Files Used": [_used(*pair) for pair in _by_use(record) if not _is_changed(pair[1])],
-        "References": [_reference(record, text) for text in list(record.references)[-20:]],
+        "Files Used": [_used(*pair) for pair in _most_used(record)],
+        "References": [_reference(record, text) for text in _pointers(record)[-20:]],
         "Agents": [_agent(one) for one in list(record.agents.values())[-10:]],
     }
     most = {"User Words": MOST_WORDS, "What Changed": MOST_CHANGED}
@@ -260,8 +261,32 @@ def _is_changed(used: Used) -> bool:
     return bool(used.edits or used.written or used.gone)
 
 
+def _most_used(record: Record) -> list[tuple[str, Used]]:
+    """Files that were read, or named by a command with their folder, and not changed: those used
+    most come first. What a search listed or somebody spoke of was not used."""
+    found = [
+        (path, used)
+        for path, used in reversed(_by_use(record))
+        if not _is_changed(used) and (used.reads or (used.runs and _is_path(path)))
+    ]
+    folders = tuple(f"{root}/" for root in record.roots)
+    known = [pair for pair in found if not any(one.startswith(f"{pair[0]}/") for one in folders)]
+    return sorted(known, key=lambda pair: -(2 * pair[1].reads + pair[1].runs))[:MOST_USED]
+
+
+def _is_path(name: str) -> bool:
+    """In a script `sys.stdin` and `sum(c.values` have the shape of a file."""
+    return "/" in name and not any(mark in name for mark in " ()<>$")
+
+
 def _used(path: str, used: Used) -> str:
-    return f"{path} - read {used.reads}, named {used.runs + used.seen}"
+    how = [f"read {used.reads}"] if used.reads else []
+    return f"{path} - " + ", ".join(how + ([f"in commands {used.runs}"] if used.runs else []))
+
+
+def _pointers(record: Record) -> list[str]:
+    """What was referred to; what runs in the background has an id in the shape of a commit's."""
+    return [text for text in record.references if text not in record.agents]
 
 
 def _lost(record: Record) -> Iterator[str]:

@@ -117,7 +117,7 @@ def _bash(record: Record, given: Given, place: Place, use_id: str) -> str:
     for path in shell.files(line):
         files.use(record, path, "runs", 0.6)
     for branch in shell.branches(line):
-        names.point(record, branch, "branch", 2.0)
+        names.point(record, branch, "hash" if names.is_commit(branch) else "branch", 2.0)
     names.hear(record, line, 1.0)
     key = shell.core(line)
     if key and (folder := files.folder(record, shell.enters(line))):
@@ -185,6 +185,11 @@ def _stop(record: Record, given: Given, place: Place, use_id: str) -> str:
     return name
 
 
+def _look(record: Record, given: Given, place: Place, use_id: str) -> str:
+    """A look at what runs in the background: an id refers to nothing outside the session."""
+    return text_of(given, "task_id") or text_of(given, "bash_id") or text_of(given, "agentId")
+
+
 def _todo(record: Record, given: Given, place: Place, use_id: str) -> str:
     tasks.todo(record, given, place)
     return ""
@@ -224,6 +229,9 @@ _BY_TOOL: dict[str, Callable[[Record, Given, Place, str], str]] = {
     "AskUserQuestion": _ask,
     "TaskStop": _stop,
     "KillShell": _stop,
+    "TaskOutput": _look,
+    "BashOutput": _look,
+    "AgentOutputTool": _look,
     "TodoWrite": _todo,
     "TaskCreate": _task_create,
     "TaskUpdate": _task_update,

@@ -71,7 +71,7 @@ def hear(record: Record, text: str, weight: float, reference_weight: float = 1.0
     for word in set(_WORD.findall(text[:READ_CHARS])):
         if _is_shaped(word):
             shaped.add(word)
-        elif is_commit(word):
+        elif is_commit(word) and _stands_alone(word, text):
             commits.append(word)
     note(record, shaped, weight)
     for word in sorted(commits):
@@ -114,6 +114,11 @@ def is_commit(word: str) -> bool:
     if not 7 <= len(word) <= 40 or word.isalpha() or word.isdigit():
         return False
     return _HEX.issuperset(word)
+
+
+def _stands_alone(word: str, text: str) -> bool:
+    """`39d6c1eb0af8` of a session's id and `b0b6728` of `b0b6728.output` are no commits."""
+    return re.search(rf"(?<![\w-]){word}(?![\w-]|\.\w)", text) is not None
 
 
 def point(record: Record, value: str, kind: str, weight: float = 1.0, said: str = "") -> None:

@@ -18,7 +18,8 @@ _INTO = Lazy(r">>? *([^\s&|;<>()]+)")
 _IN_QUOTES = Lazy(r"'[^']*'|\"[^\"]*\"")
 _WRITES = (">", "tee ", " -i", "git ")
 _BRANCH = Lazy(
-    r"git\s+(?:checkout|switch)\s+(?:-[bBcC]\s+)?([\w./-]{3,})|git\s+push\s+(?:-\S+\s+)*\w+\s+([\w./-]{3,})"
+    r"git\s+(?:checkout|switch)\s+(?:-[bBcC]\s+)?([\w./][\w./-]{2,})"
+    r"|git\s+push\s+(?:-\S+\s+)*\w+\s+([\w./][\w./-]{2,})"
 )
 # Programs that only look or shuffle: running them again is nobody's need.
 LOOKING_WORDS = (
@@ -240,6 +241,5 @@ def branches(line: str) -> list[str]:
     if "git checkout" not in line and "git switch" not in line and "git push" not in line:
         return []
     found = [name for pair in _BRANCH.pattern.findall(line[:LONGEST_LINE]) for name in pair]
-    return [
-        name for name in found if name and name not in ("main", "master", "HEAD", "origin", "--")
-    ]
+    other = ("", "main", "master", "HEAD", "origin")
+    return [name for name in found if name not in other and not _is_file(name)]
