@@ -49,6 +49,8 @@ def ends(failed: str, passed: str, folder: Path) -> bool:
         ("DB=postgres pytest tests/test_tide.py", "CI=1 DB=postgres pytest"),
         ("PYTHONPATH=src pytest", "FORCE_COLOR=1 pytest -q"),
         ("NO_COLOR=1 LD_LIBRARY_PATH=lib ./tests/run", "./tests/run"),
+        ("pytest --ignore=tests/moon", "pytest"),
+        ("xcodebuild test -scheme Tide -only-testing:Ebb", "xcodebuild test -scheme Tide"),
     ],
 )
 def test_it_ends_by_another_spelling_or_a_wider_run(
@@ -76,6 +78,14 @@ def test_it_ends_by_another_spelling_or_a_wider_run(
         ("pytest", "DB=sqlite pytest"),
         ("cd web && MODE=ssr npm test", "cd web && npm test"),
         ("go test ./...", "npm test"),
+        ("pytest", "pytest -q --ignore=tests/moon"),
+        ("pytest tests/moon", "pytest --ignore tests/moon"),
+        ("pytest", "pytest --deselect tests/test_tide.py::test_ebb"),
+        ("pytest", "pytest --lf"),
+        ("npx vitest run", "npx vitest run --exclude tide"),
+        ("xcodebuild test -scheme Tide", "xcodebuild test -scheme Tide -only-testing:Ebb"),
+        ("curl -s https://example.org/docs/a.json", "curl -sI https://example.org/docs"),
+        ("python tide.py", "python --version"),
     ],
 )
 def test_and_not_by_a_narrower_or_another_run(failed: str, passed: str, tmp_path: Path) -> None:
@@ -301,3 +311,21 @@ def test_a_command_in_the_background_fails_and_passes_as_any_other(
     session.user(f"{note}<summary>pytest ended with exit code 3</summary></task-notification>")
     found = [one.lines for one in open_items.failures(session.record(tmp_path))]
     assert found == [["pytest ended with exit code 3"]] * fails
+
+
+@pytest.mark.requirement("C2", "C14")
+@pytest.mark.parametrize("shown", ["error: no such tide", "3 passed, 11 failed", "x FAILED [ 9%]"])
+def test_what_shows_a_failure_is_never_called_passed(shown: str, tmp_path: Path) -> None:
+    session = Session().runs("bin/tide load | tail -3", f"loading\n{shown}")
+    [told] = sections_of(session.record(tmp_path))["Commands"]
+    assert told.endswith("(result unknown: its output shows a failure)")
+    session = Session().runs("bin/tide load", SAID, fails=True).runs("bin/tide load | tail", shown)
+    assert session.record(tmp_path).failures[0].fixed is None
+    [told] = sections_of(Session().runs("pytest | tail", shown).record(tmp_path))["Commands"]
+    assert told.endswith("(failed)")
+
+
+@pytest.mark.requirement("C2")
+def test_a_line_that_goes_on_is_one_command(tmp_path: Path) -> None:
+    session = Session().runs("bin/tide load \\\n  src/a.py \\\n  src/b.py", SAID, fails=True)
+    assert session.record(tmp_path).failures[0].left == ["bin/tide load src/a.py src/b.py"]

@@ -86,14 +86,17 @@ def commands(record: Record, held: Held, limit: int) -> Iterator[Item]:
 
 def _command(key: str, command: Command) -> str:
     """What it does, without the pipes behind it; of a program on its input, the head of that."""
-    how = {True: "ok", False: "failed", None: "no result"}[command.ok]
+    unclear = "result unclear" if command.said else "no result"
+    how = {True: "ok", False: "failed", None: unclear}[command.ok]
     line = command.line if "<<" in command.line else key
     return f"{code(line, LONGEST_COMMAND)} {how}"
 
 
 def errors(record: Record) -> Iterator[Item]:
     """Lines with an error that commands printed, though they passed: they tend to come back."""
-    known = [one for one in record.commands.items() if one[1].ok and is_error(one[1].said)]
+    known = [
+        one for one in record.commands.items() if one[1].ok is not False and is_error(one[1].said)
+    ]
     for age, (key, one) in enumerate(sorted(known, key=lambda pair: -pair[1].op)[:MOST_ERRORS]):
         text = f"{code(key, 60)} printed: " + " / ".join(flat(line, 140) for line in one.said)
         yield Item(

@@ -327,7 +327,8 @@ def _last_commands(record: Record) -> list[Command]:
 
 
 def _ran(command: Command) -> str:
-    went = {True: "passed", False: "failed", None: "no result yet"}[command.ok]
+    unclear = "result unknown: its output shows a failure" if command.said else "no result yet"
+    went = {True: "passed", False: "failed", None: unclear}[command.ok]
     return f"{command.line} ({went})"
 
 

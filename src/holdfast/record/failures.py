@@ -1,6 +1,7 @@
 """How a command went: failed, or passed, and with that what it had broken is fixed.
 
-A pipe hides the exit code of a test, so what the runner says counts as well.
+A pipe hides the exit code of a test, so what the runner says counts as well. Of a command that is
+neither test nor build and shows failures, the result is not known.
 """
 
 from itertools import pairwise
@@ -66,8 +67,9 @@ def judge(
 ) -> None:
     edge = HEAD_CHARS // 4 if record.far else HEAD_CHARS
     edges = text if len(text) <= 2 * edge else text[:edge] + "\n" + text[-edge:]
-    failed = failed or (bool(command.kind) and _says_failed(edges))
-    command.ok = not failed
+    shows = _says_failed(edges)
+    failed = failed or (bool(command.kind) and shows)
+    command.ok = False if failed else None if shows else True
     if command.kind or failed:
         turns.ran(record, key, not failed)
     if failed:
@@ -79,7 +81,8 @@ def judge(
     else:
         told = wrong_lines(edges) if within(_HINTS, edges) else []
         command.said = told[:3] or _last_lines(edges[-600:])[-1:]
-        passed(record, key, place, edges if command.kind == "test" else "")
+        if not shows:
+            passed(record, key, place, edges if command.kind == "test" else "")
 
 
 def _says_failed(text: str) -> bool:

@@ -88,7 +88,7 @@ class Command(msgspec.Struct, array_like=True, gc=False):
     count: int = 0
     heat: float = 0.0
     op: int = 0
-    ok: bool | None = None
+    ok: bool | None = None  # not known: it has no result yet, or `said` tells of a failure
     said: list[str] = []
 
 

@@ -18,10 +18,16 @@ _SCRIPTS = "npm pnpm yarn bun mise make just task rake composer tox nox"
 _SCRIPTED = frozenset(_SCRIPTS.split())
 _TOOL_WORDS = f"{_SCRIPTS} go cargo dotnet gradle gradlew mvn deno swift mix ruff"
 _TOOLS = frozenset(_TOOL_WORDS.split())
-_FILTER_WORDS = "-k -run --run -t --grep -g --filter --testNamePattern --only -m"
+_FILTER_WORDS = (
+    "-k -run --run -t --grep -g --filter --testNamePattern --only -m "
+    "--ignore --ignore-glob --ignore-pattern --deselect --exclude --skip -skip "
+    "--testPathIgnorePatterns -only-testing -skip-testing --lf --last-failed --onlyChanged"
+)
 _FILTERS = frozenset(_FILTER_WORDS.split())
 _CHANGE_WORDS = "-tags --tags --features --release --config -c -p --package --project -C"
 _CHANGES = frozenset(_CHANGE_WORDS.split())
+_ALONE = frozenset({"--release", "--lf", "--last-failed", "--onlyChanged"})  # no value follows
+_XCODE = ("-only-testing:", "-skip-testing:")
 _TESTS = {"pytest", "jest", "vitest", "mocha", "rspec", "phpunit", "unittest"}
 _LINTS = {"golangci-lint", "eslint", "flake8", "pylint", "mypy"}
 _TESTS_OF = {"go test", "cargo test"} | _TESTS
@@ -71,9 +77,16 @@ def covers(passed: str, failed: str) -> bool:
         return _stands_for(by, of)
     if by.changes != of.changes or not by.filters <= of.filters:
         return False
+    if not _runs_all(by.program):
+        return by.targets == of.targets
     if not by.targets:
         return True
     return bool(of.targets) and all(any(_holds(a, b) for a in by.targets) for b in of.targets)
+
+
+def _runs_all(program: str) -> bool:
+    """Without a target it runs all there is; `python` or `curl` does not."""
+    return program in _PATHED or program.partition(" ")[0] in _TOOLS
 
 
 def _holds(wide: str, narrow: str) -> bool:
@@ -150,12 +163,12 @@ def _sorted_out(words: list[str]) -> tuple[set[str], set[str], set[str]]:
     changes: set[str] = set()
     waiting = ""
     for word in words:
-        flag, sign, value = word.partition("=")
+        flag, sign, value = word.partition(":" if word.startswith(_XCODE) else "=")
         kept = filters if flag in _FILTERS else changes if flag in _CHANGES else None
         if waiting:
             (filters if waiting in _FILTERS else changes).add(f"{waiting}={word}")
             waiting = ""
-        elif kept is not None and (sign or flag == "--release"):
+        elif kept is not None and (sign or flag in _ALONE):
             kept.add(f"{flag}={value}")
         elif kept is not None:
             waiting = flag

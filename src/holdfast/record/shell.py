@@ -51,7 +51,7 @@ _BUILDS = (*_BUILD, "cargo", "gradle", "mvn", "cmake", "webpack", "vite", "prett
 
 def parts(line: str) -> list[str]:
     """The simple commands of a line; what a here-document holds is left out."""
-    line = line[:LONGEST_LINE]
+    line = line[:LONGEST_LINE].replace("\\\n", " ")
     if "<<" in line:
         line = line.partition("<<")[0]
     found, start = [], 0
