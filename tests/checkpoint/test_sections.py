@@ -107,7 +107,7 @@ def test_a_changed_file_says_what_was_done_to_it(tmp_path: Path) -> None:
     session.edits("/work/project/a.py").edits("/work/project/b.py").runs("rm b.py")
     assert sections_of(session.record(tmp_path))["What Changed"] == [
         "a.py:10-13 - edited 2 times",
-        "b.py - edited 1 time, removed or moved since",
+        "b.py - edited 1 time, removed since",
     ]
 
 
@@ -184,8 +184,8 @@ def test_a_removed_file_is_in_what_changed(tmp_path: Path) -> None:
     session = Session().user("Go.").calls("Read", file_path="/work/project/old.py")
     session.runs("rm old.py src/older.py").calls("Write", file_path="/tmp/try.py", content="1")
     assert sections_of(session.record(tmp_path))["What Changed"] == [
-        "old.py - removed or moved",
-        "src/older.py - removed or moved",
+        "old.py - removed",
+        "src/older.py - removed",
         "/tmp/try.py - edited 1 time",
     ]
     assert "/tmp/try.py" not in compose(session.record(tmp_path)).text.partition("last calls")[0]
@@ -209,3 +209,17 @@ def test_files_used_are_those_read_or_run_the_most_used_first(tmp_path: Path) ->
         session.calls("Read", file_path=f"/work/project/more{number}.py")
     used = sections_of(session.record(tmp_path))["Files Used"]
     assert len(used) == 20 and used[0] == "thrice.py - read 3" and used[1] == "more29.py - read 1"
+
+
+@pytest.mark.requirement("C14")
+def test_a_moved_file_is_shown_with_its_new_name(tmp_path: Path) -> None:
+    session = Session().user("Go.").edits("/work/project/plan.md")
+    session.runs("git mv plan.md docs/archive/")
+    assert sections_of(session.record(tmp_path))["What Changed"] == [
+        "plan.md - edited 1 time, moved to docs/archive/plan.md since",
+        "docs/archive/plan.md - edited 1 time",
+    ]
+    session.runs("rm docs/archive/plan.md").edits("/work/project/plan.md")
+    session.runs("rm plan.md")
+    changed = sections_of(session.record(tmp_path))["What Changed"]
+    assert "plan.md - edited 2 times, removed since" in changed

@@ -139,6 +139,35 @@ def _in_progress(record: Record) -> Iterator[str]:
     for root in record.roots[:1]:
         if state := git_state(root):
             yield "git: " + state
+    if done := _git_work(record):
+        yield done
+
+
+def _git_work(record: Record) -> str:
+    """What the session's own commands left: the last commit, whether it was pushed, what was
+    changed since. Other sessions, subagents and people may have done more."""
+    work = record.git
+    changed = [name for name in work.since if name[0] not in "/~." and _still_there(record, name)]
+    if not work.commits and (work.is_partial or not changed) and not work.request:
+        return ""
+    told = [f"on branch {record.branch}"] if record.branch else []
+    if work.commits:
+        last = f"{work.commit} “{work.subject}”".strip().removesuffix("“”")
+        pushed = "pushed" if work.pushed == work.commits else "no git push after it"
+        told += [f"{work.commits} commit{'s'[: work.commits > 1]}, the last {last}, {pushed}"]
+    elif changed:
+        told += ["no commit was made in this session"]
+    if work.request:
+        told += [f"pull request {work.request} {'merged' if work.merged else 'created'}"]
+    if work.commits and changed:
+        rest = f" and {len(changed) - 5} more" if len(changed) > 5 else ""
+        told += [f"changed after that commit: {', '.join(changed[-5:])}{rest}"]
+    return "git, by this session: " + "; ".join(told)
+
+
+def _still_there(record: Record, name: str) -> bool:
+    used = record.files.get(name)
+    return used is not None and bool(used.edits or used.written)
 
 
 def _reasons(record: Record) -> Iterator[str]:
@@ -250,10 +279,11 @@ def _all_changed(record: Record) -> Iterator[str]:
 def _changed(path: str, used: Used) -> str:
     lines = ", ".join(f"{first}-{last}" for first, last in used.ranges[-4:])
     place = f"{path}:{lines}" if lines else path
-    since = ", removed or moved since" if used.gone else ""
+    away = f"moved to {used.moved_to}" if used.moved_to else "removed"
+    since = f", {away} since" if used.gone else ""
     made = "created, " if used.created else ""
     if not used.edits:
-        return f"{place} - {made}" + ("removed or moved" if used.gone else "changed by a command")
+        return f"{place} - {made}" + (away if used.gone else "changed by a command")
     return f"{place} - {made}edited {used.edits} time{'' if used.edits == 1 else 's'}{since}"
 
 

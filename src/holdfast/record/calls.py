@@ -3,7 +3,18 @@
 from collections.abc import Callable
 from typing import Any
 
-from holdfast.record import agents, files, manifests, names, plans, shell, tasks, turns, undo
+from holdfast.record import (
+    agents,
+    files,
+    git_work,
+    manifests,
+    names,
+    plans,
+    shell,
+    tasks,
+    turns,
+    undo,
+)
 from holdfast.record.heat import thin, warm
 from holdfast.record.model import Agent, Call, Command, Place, Record
 from holdfast.record.phrases import within
@@ -34,7 +45,8 @@ def call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> 
         record.tools[tool] = record.tools.get(tool, 0) + 1
     before = undo.before(record, tool, given)
     what = _BY_TOOL.get(tool, _other)(record, given, place, use_id)
-    made = Call(tool[:80], what[:LONGEST], place, before)
+    with_git = git_work.called(text_of(given, "command")) if tool == "Bash" else []
+    made = Call(tool[:80], what[:LONGEST], place, before, with_git)
     record.recent = [*record.recent[1 - MOST_RECENT :], made]
     record.calls[use_id[:80]] = made
     while len(record.calls) > MOST_CALLS:
@@ -60,6 +72,7 @@ def _edit(record: Record, given: Given, place: Place, use_id: str) -> str:
     name = files.use(record, files.told(given), "edits", 2.0)
     _restorable(record, name)
     turns.edited(record, name)
+    git_work.changed(record, name)
     edits = given.get("edits")
     for edit in edits[:50] if isinstance(edits, list) else [given]:
         if isinstance(edit, dict):
@@ -73,6 +86,7 @@ def _write(record: Record, given: Given, place: Place, use_id: str) -> str:
     name = files.use(record, text_of(given, "file_path"), "edits", 2.0)
     _restorable(record, name)
     turns.edited(record, name)
+    git_work.changed(record, name)
     content = text_of(given, "content")
     if name:
         record.files[name].left = []  # the whole file is new

@@ -101,7 +101,7 @@ def remove(record: Record, gone: list[str]) -> None:
     """These were removed, and what was left to do in them with them."""
     for path in gone:
         for used in _at(record, relative(record, path)).values():
-            used.left, used.gone = [], True
+            used.left, used.gone, used.moved_to = [], True, ""
 
 
 def written(record: Record, line: str) -> list[str]:
@@ -128,7 +128,8 @@ def move(record: Record, moved: list[tuple[str, str]]) -> None:
     for old, new in moved:
         name, into = relative(record, old).rstrip("/"), relative(record, new).rstrip("/")
         for file, used in _at(record, name).items() if into != name else ():
-            _take_over(record.files.setdefault(f"{into}{file[len(name) :]}", Used()), used)
+            used.moved_to = f"{into}{file[len(name) :]}"
+            _take_over(record.files.setdefault(used.moved_to, Used()), used)
             _thin(record)
 
 

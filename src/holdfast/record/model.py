@@ -7,7 +7,7 @@ it. Heat is a count that fades as the work moves on, as of the step of the last 
 
 import msgspec
 
-VERSION = 4
+VERSION = 5
 REPORTED = "reported done"  # by the model, of a step of a plan
 
 
@@ -64,6 +64,7 @@ class Used(msgspec.Struct, array_like=True, gc=False):
     gone: bool = False  # a command has removed or moved it since
     created: bool = False  # by this session
     written: int = 0  # by commands: redirected into, edited in place, staged, restored
+    moved_to: str = ""  # its name now, where a command has moved it
 
     @property
     def count(self) -> int:
@@ -149,6 +150,20 @@ class Call(msgspec.Struct, array_like=True, gc=False):
     what: str
     place: Place
     before: list[str] = []  # what it changes, as it was, should it be refused; or files it writes
+    git: list[str] = []  # what it does with git, see `git_work`
+
+
+class GitWork(msgspec.Struct, array_like=True, gc=False):
+    """What the session's own commands did with git."""
+
+    commits: int = 0
+    commit: str = ""  # the last one; empty where git did not print it
+    subject: str = ""
+    pushed: int = -1  # how many commits there were at the last push
+    request: str = ""  # the pull request created or merged last
+    merged: bool = False
+    since: list[str] = []  # files changed after the last commit
+    is_partial: bool = False  # the beginning was passed over unread
 
 
 class Record(msgspec.Struct):
@@ -166,6 +181,7 @@ class Record(msgspec.Struct):
     cwd: str = ""
     roots: list[str] = []
     branch: str = ""
+    git: GitWork = msgspec.field(default_factory=GitWork)
     planning: bool = False  # plan mode: the model may read and plan, and change nothing
     redacted: bool = False  # a command kept from before lacks its secret: compare without
     compactions: int = 0

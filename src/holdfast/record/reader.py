@@ -74,7 +74,7 @@ class RecordReader:
             record.starts_midway = begins_midway(path)
         near_from = end - NEAR_BYTES
         if record.offset < near_from - FAR_BYTES:
-            record.far = True
+            record.far = record.git.is_partial = True
             for entry in skim(path, record, near_from - FAR_BYTES):
                 self.take(entry)
         reader = self._reader = Reader(path, start=record.offset)

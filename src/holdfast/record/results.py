@@ -10,6 +10,7 @@ from holdfast.record import (
     calls,
     failures,
     files,
+    git_work,
     names,
     plan_checks,
     plan_mode,
@@ -48,6 +49,7 @@ _GOES_ON = b" in background with ID"
 _decode = msgspec.json.Decoder(str).decode
 _RECORD = b'"toolUseResult":'
 _STOPPED = (_RECORD + b'"User rejected', _RECORD + b'"Error: The user doesn')
+_BY_TOOL = ("create_pull_request", "merge_pull_request")  # of a server, whatever it is called
 _USER_SAID = "the user said:"
 _NOTE = "\n\nNote: The user's next message"
 PREAMBLE_CHARS = 800
@@ -80,6 +82,9 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
         _answered(record, call, entry, block.text[:2000], place)
     elif tool == "ExitPlanMode" and not block.is_error:
         turns.answered(record, calls.PLAN_ASKED + call.what, "approved", place)
+    elif tool.endswith(_BY_TOOL):
+        verb = tool.removesuffix("_pull_request").rpartition("_")[2]
+        git_work.done(record, [verb], block.text[:HEAD_CHARS], failed=block.is_error)
     if block.is_error and tool[:5] != "mcp__" and is_rejection(entry.data):
         _rejected(record, call, block.text[:4000], place)
         undo.command(record, call.what)
@@ -91,6 +96,10 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
     if _GOES_ON in bytes(memoryview(block.raw_content)[:80]):
         agents.command_started(record, call, block.text[:400], place)
         return  # how it went is not known yet
+    if call.git:
+        for name in call.before if not block.is_error else ():
+            git_work.changed(record, name)
+        git_work.done(record, call.git, _text(block), failed=block.is_error)
     if record.far and not block.is_error and not (command and command.kind):
         if command is not None:
             command.ok = True  # long past, and nothing to judge it by but its exit
@@ -103,6 +112,8 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
         files.write(record, call.before)
         for name in call.before:
             turns.edited(record, name)
+            if not call.git:
+                git_work.changed(record, name)
     text = _text(block)
     if "[" in text[:200] and "] " in text[:400]:
         _committed(record, text[:1000])
@@ -142,11 +153,10 @@ def _spans(data: bytes, start: int) -> list[tuple[int, int]]:
 
 
 def _committed(record: Record, text: str) -> None:
-    """What git says of a commit it made: `[branch 1a2b3c4] subject`."""
+    """Commits that git says it made, and their branch."""
     for line in text.splitlines():
-        where, bracket, subject = line.partition("] ")
-        branch, _, commit = where.removeprefix("[").rpartition(" ")
-        if line.startswith("[") and bracket and names.is_commit(commit):
+        if made := git_work.commit_in(line):
+            branch, commit, subject = made
             names.point(record, commit, "commit", 1.0, subject[:120])
             plans.ran(record, plan_checks.COMMITTED)
             if " " not in branch and branch not in ("main", "master"):
