@@ -107,7 +107,8 @@ def _nothing(label: Label, sections: Sections) -> Iterator[Check]:
 
 def _decided(label: Label, sections: Sections) -> Iterator[Check]:
     shown = sections["Key Decisions"]
-    anywhere = [*shown, *sections["User Words"], *sections["Why Changed"]]
+    told = ("User Words", "Why Changed", "In Progress")
+    anywhere = [*shown, *(one for name in told for one in sections[name])]
     for item in label["decisions"]:
         for measure, places in (("in Key Decisions", shown), ("anywhere", anywhere)):
             known = any(same(item["what"], one) for one in places)

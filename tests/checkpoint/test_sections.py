@@ -52,6 +52,7 @@ def test_what_changed_says_why_in_the_order_of_the_turns(tmp_path: Path) -> None
     session.edits("/work/project/two.md").edits("/work/project/index.md")
     assert sections_of(session.record(tmp_path))["Why Changed"] == [
         "turn 1: Write chapter one of the tide tables, whole.: one.md → Chapter one is there.",
+        "turn 2: Only look at it. → Looked.",
         "turn 3: Write chapter two of the tide tables, whole.: two.md, index.md",
     ]
 
@@ -223,3 +224,37 @@ def test_a_moved_file_is_shown_with_its_new_name(tmp_path: Path) -> None:
     session.runs("rm plan.md")
     changed = sections_of(session.record(tmp_path))["What Changed"]
     assert "plan.md - edited 2 times, removed since" in changed
+
+
+@pytest.mark.requirement("C14")
+def test_the_last_answer_stands_once_and_whole(tmp_path: Path) -> None:
+    answer = "Verdict. " + "One more harbour is done, and its tides are printed. " * 25 + "Shall I?"
+    session = Session().user(REQUEST).edits("/work/project/tide.py").says(answer)
+    found = sections_of(session.record(tmp_path))
+    assert f"last said: {answer}" in found["In Progress"]
+    assert found["Why Changed"] == [f"turn 1: {REQUEST}: tide.py → the answer under In Progress"]
+    assert all(len(one) <= 160 for one in found["Next Steps"])
+    long = "Verdict. " + "One more harbour is done. " * 80 + "Shall I?"
+    told = next(
+        one
+        for one in sections_of(session.says(long).record(tmp_path))["In Progress"]
+        if one.startswith("last said: Verdict.")
+    )
+    assert len(told) < 1600 and " […] " in told and told.endswith("Shall I?")
+
+
+@pytest.mark.requirement("C14")
+def test_a_long_request_stands_whole_under_user_words_only(tmp_path: Path) -> None:
+    long = "Print the tides. " * 60 + "And the moon."
+    found = sections_of(Session().user(long).runs("ls").record(tmp_path))
+    assert found["User Words"] == [f"turn 1: {long}"]
+    request = found["In Progress"][0]
+    assert len(request) < 500 and request.endswith("… (whole under User Words)")
+
+
+@pytest.mark.requirement("C14")
+def test_words_that_were_sent_again_stand_once(tmp_path: Path) -> None:
+    session = Session().user("Print the tides.").user("Print the tides.").works(1)
+    session.user("Now the moon.").works(1)
+    words = sections_of(session.record(tmp_path))["User Words"]
+    assert words[0] == "turns 1-2: Print the tides." and words[1].startswith("turn 3: Now")

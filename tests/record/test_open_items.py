@@ -215,7 +215,7 @@ def test_a_turn_that_the_model_has_answered_is_closed(tmp_path: Path) -> None:
     record = session.record(tmp_path)
     assert open_items.request(record) is None
     assert sections_of(record)["Next Steps"] == [
-        f"nothing open: last asked “{FIRST}”, answered “The tides are printed.”"
+        f"nothing open: last asked “{FIRST[:74]}…”, answered “The tides are printed.”"
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import groupby
 from typing import Any
 
 from holdfast.checkpoint.git_state import git_state
@@ -10,13 +11,16 @@ from holdfast.record import open_items
 from holdfast.record.decisions import decided
 from holdfast.record.failures import is_one_off, resolved
 from holdfast.record.model import Agent, Command, Failure, Record, Task, Turn, Used
-from holdfast.record.turns import turn_number
+from holdfast.record.turns import KEPT_CHARS, turn_number
 
 MOST_ITEMS = 40
 MOST_WORDS = 400  # of the user: all of any real session
 MOST_CHANGED = 400
 MOST_CHARS = 600
 SHORT_CHARS = 200
+LAST_CHARS = 1500  # of the model's last words: they stand once, here
+REQUEST_CHARS = 400  # of the request: the whole is under User Words
+ASKED_CHARS, ANSWERED_CHARS = 75, 45  # of the last turn, where nothing is open: 160 in all
 MOST_FAILURES = 12
 MOST_STEPS = 20
 MOST_USED = 20  # files that were only read
@@ -128,11 +132,11 @@ def decisions(record: Record) -> Iterator[str]:
 def _in_progress(record: Record) -> Iterator[str]:
     """The last words, the mode, what the model said last, and calls that have no result yet."""
     if words := asked(record):
-        yield _ASKED + words + _where(record)
+        yield _ASKED + _cut(words, REQUEST_CHARS) + _where(record)
     if record.planning:
         yield PLAN_MODE
     if record.last_texts:
-        yield _LAST + _cut(record.last_texts[-1])
+        yield _LAST + _both_ends(record.last_texts[-1], LAST_CHARS)
     running = [*record.calls.values()][-3:]
     for call in running or record.recent[-1:]:
         yield f"{_STEP}{call.tool} {_cut(call.what)}" + (" (no result yet)" if running else "")
@@ -171,22 +175,34 @@ def _still_there(record: Record, name: str) -> bool:
 
 
 def _reasons(record: Record) -> Iterator[str]:
-    """The turns that changed something: what was asked, what was changed, what came of it."""
+    """Each turn: what was asked, what was changed, what came of it. What the model said last is
+    under In Progress."""
     for turn in record.turns:
-        if turn.edited:
+        if turn.edited or (turn.asked and turn.said):
             number = turn_number(record, turn.place)
             files = ", ".join(turn.edited[:8]) + (" …" if len(turn.edited) > 8 else "")
-            came = f" → {_cut(' '.join(turn.said.split()))}" if turn.said else ""
             words = _cut(" ".join(turn.asked.split()), SHORT_CHARS) or "(went on)"
-            yield f"turn {number}: {words}: {files}{came}"
+            yield f"turn {number}: {words}{': ' if files else ''}{files}{_outcome(record, turn)}"
+
+
+def _outcome(record: Record, turn: Turn) -> str:
+    if not turn.said:
+        return ""
+    if turn is record.turns[-1] and len(turn.said) > SHORT_CHARS:
+        return f" → the answer under {IN_PROGRESS}"
+    most = MOST_CHARS if turn.edited else SHORT_CHARS
+    return f" → {_cut(' '.join(turn.said.split()), most)}"
 
 
 def _words(record: Record) -> Iterator[str]:
-    for turn in record.turns:
-        if turn.asked:
-            number = turn_number(record, turn.place)
-            to = f" (to: {_cut(turn.reply_to, SHORT_CHARS)})" if turn.reply_to else ""
-            yield f"turn {number}: {turn.asked}{to}"
+    """All of them in order; what was sent again, after an interruption perhaps, stands once."""
+    spoken = (turn for turn in record.turns if turn.asked)
+    for words, group in groupby(spoken, key=lambda turn: turn.asked):
+        some = list(group)
+        first, last = (turn_number(record, one.place) for one in (some[0], some[-1]))
+        to = f" (to: {_cut(some[-1].reply_to, SHORT_CHARS)})" if some[-1].reply_to else ""
+        which = f"turn {first}" if first == last else f"turns {first}-{last}"
+        yield f"{which}: {words}{to}"
 
 
 def _said(turn: Turn) -> str:
@@ -197,8 +213,10 @@ def _said(turn: Turn) -> str:
 def _where(record: Record) -> str:
     """Where the rest of long words is."""
     turn = next(one for one in reversed(record.turns) if one.asked)
-    cut = turn.line and turn.chars > MOST_CHARS
-    return f" (whole in line {turn.line} of the transcript)" if cut else ""
+    if turn.chars <= REQUEST_CHARS:
+        return ""
+    beyond = f", and in line {turn.line} of the transcript" if turn.chars > KEPT_CHARS else ""
+    return f" (whole under User Words{beyond})"
 
 
 def _next_steps(record: Record) -> Iterator[str]:
@@ -208,8 +226,8 @@ def _next_steps(record: Record) -> Iterator[str]:
     if found:
         yield from found
     elif record.turns and record.turns[-1].said:
-        words = _cut(" ".join(record.turns[-1].asked.split()), SHORT_CHARS)
-        told = _cut(" ".join(record.turns[-1].said.split()), SHORT_CHARS)
+        words = _cut(" ".join(record.turns[-1].asked.split()), ASKED_CHARS)
+        told = _cut(" ".join(record.turns[-1].said.split()), ANSWERED_CHARS)
         yield f"{NOTHING_OPEN}: last asked “{words}”, answered “{told}”"
 
 
@@ -369,6 +387,13 @@ def _reference(record: Record, text: str) -> str:
 
 def _agent(one: Agent) -> str:
     return _cut(f"{one.kind}: {one.asked} → {one.answer or one.status}")
+
+
+def _both_ends(text: str, most: int) -> str:
+    """Of long words the beginning, and the end, where questions and next steps stand."""
+    text = text.strip()
+    head, tail = most * 2 // 3, most // 3
+    return text if len(text) <= most else f"{text[:head].rstrip()} […] {text[-tail:].lstrip()}"
 
 
 def _cut(text: str, most: int = MOST_CHARS) -> str:
