@@ -55,6 +55,10 @@ def test_decisions_come_with_their_question_and_their_turn(tmp_path: Path) -> No
         ("Shall I store heights in feet?", f"Metres. {'Feet are for shoes. ' * 20}", True),
         ("**Shall I store heights in feet?**", "metres", True),
         ("Shall I store heights in feet?", "what is a foot?", False),
+        ("Shall I store heights in feet?", "what is a foot? I only know the metre.", False),
+        ("Does it run now?", "(env) me@quay:~/tides$ make tides\nno such rule", False),
+        ("Does it run now?", "❯ make tides\nno such rule", False),
+        ("Which first?", "Low water at six. " * 200, False),
         ("Why feet? Because of the gauge.", "metres", False),
         ("See https://tides.example/?unit=feet for it.", "metres", False),
     ],
@@ -64,6 +68,25 @@ def test_a_reply_decides_when_the_last_words_were_a_question(
 ) -> None:
     found = list(decisions(Session().user("Go.").says(said).user(reply).record(tmp_path)))
     assert [one.partition(" → ")[2][:6] for one in found] == [reply[:6]] * is_decision
+
+
+def test_a_question_in_place_of_an_answer_is_no_decision(tmp_path: Path) -> None:
+    copy = {"answers": {"Feet or metres?": "what is a foot?", "Which port?": "Quay 3"}}
+    session = (
+        Session()
+        .user("Go.")
+        .calls(
+            "AskUserQuestion", "answered", copy=copy, questions=[{"question": "Feet or metres?"}]
+        )
+    )
+    assert list(decisions(session.record(tmp_path))) == ["turn 1: Which port? → Quay 3"]
+
+
+def test_what_the_user_stopped_and_said_otherwise_is_no_decision(tmp_path: Path) -> None:
+    session = Session().user("Go.").says("Shall I store feet?").user("yes, feet please")
+    assert len(list(decisions(session.record(tmp_path)))) == 1
+    session.runs("ls").user("[Request interrupted by user]").user("No: metres, as everywhere.")
+    assert list(decisions(session.record(tmp_path))) == []
 
 
 def test_of_a_plan_the_last_word_counts(tmp_path: Path) -> None:

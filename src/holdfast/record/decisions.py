@@ -1,9 +1,11 @@
 """What was decided: the user's answers, as the turns hold them, and choices the model announced."""
 
+import re
 from collections.abc import Iterator
 
 import msgspec
 
+from holdfast.record.lazy import Lazy
 from holdfast.record.model import Decision, Place, Record, Turn
 from holdfast.record.phrases import within
 from holdfast.record.replies import READ_CHARS, REFUSED
@@ -11,6 +13,9 @@ from holdfast.record.sentences import ASKING, sentences
 from holdfast.record.turns import turn_at, turn_number
 
 MOST_DECISIONS = 60
+LONGEST_DECISION = 2000  # a longer prompt is a text that was handed over
+# `$ make`, `❯ make`, `(env) me@host:~/quay$ make`
+_PROMPT = Lazy(r"^(?:[$%❯➜] |(?:\([\w.-]+\) )?[\w.-]+@[\w.-]+[: ][^\n]{0,120}[$%#] )", re.MULTILINE)
 _DECIDING = (
     "decided | decision: | i'll use | i will use | we'll use | going with | go with | opted for "
     "| chose | i'll keep | let's use | let's go with | switched to | switching to "
@@ -38,12 +43,13 @@ def decided(record: Record) -> Iterator[Decided]:
     """Replies to a question of the model's, answers, the last word on each plan; then what the
     model chose by itself."""
     last_word = {one.text: one for turn in record.turns for one in turn.questions if one.answer}
-    for before, turn in zip([None, *record.turns], record.turns, strict=False):
+    around = zip([None, *record.turns], record.turns, [*record.turns[1:], None], strict=False)
+    for before, turn, after in around:
         number = turn_number(record, turn.place)
-        if question := _answered(before, turn):
+        if (question := _answered(before, turn)) and not _is_taken_back(turn, after):
             yield Decided(turn.asked, question, number, turn.place, "user", turn.asked)
         for one in turn.questions:
-            if last_word.get(one.text) is one:
+            if last_word.get(one.text) is one and not _asks_back(one.answer):
                 yield Decided(one.answer, one.text, number, one.place, "user", turn.asked)
     for choice in record.decisions:
         number = turn_number(record, choice.place)
@@ -54,13 +60,33 @@ def decided(record: Record) -> Iterator[Decided]:
 
 def _answered(before: Turn | None, turn: Turn) -> str:
     """What the words of a turn decide: the question that the model's words before them ended with,
-    or the call that was refused. A question in return decides nothing."""
-    if not turn.asked or _asks(turn.asked):
+    or the call that was refused. A question in return decides nothing, nor does pasted output."""
+    if not turn.asked or _asks_back(turn.asked) or _is_pasted(turn):
         return ""
     if turn.reply_to.startswith(REFUSED):
         return turn.reply_to
     said = sentences(before.said[-READ_CHARS:]) if before and before.said else [turn.reply_to]
     return (turn.reply_to or said[-1]) if said and _asks(said[-1]) else ""
+
+
+def _is_taken_back(turn: Turn, after: Turn | None) -> bool:
+    """The user stopped what came of it before anything was changed, and said something else."""
+    return (
+        after is not None
+        and turn.interrupted
+        and not turn.edited
+        and after.asked not in ("", turn.asked)
+    )
+
+
+def _asks_back(words: str) -> bool:
+    """It ends with a question, or begins with one."""
+    return _asks(words) or any(_asks(one) for one in sentences(words[:READ_CHARS])[:1])
+
+
+def _is_pasted(turn: Turn) -> bool:
+    """A wall of text, or what a terminal showed: a line of it begins with a shell's prompt."""
+    return turn.chars > LONGEST_DECISION or _PROMPT.pattern.search(turn.asked) is not None
 
 
 def _asks(words: str) -> bool:
