@@ -258,3 +258,11 @@ def test_words_that_were_sent_again_stand_once(tmp_path: Path) -> None:
     session.user("Now the moon.").works(1)
     words = sections_of(session.record(tmp_path))["User Words"]
     assert words[0] == "turns 1-2: Print the tides." and words[1].startswith("turn 3: Now")
+
+
+@pytest.mark.requirement("C14")
+def test_a_script_is_told_by_its_first_line(tmp_path: Path) -> None:
+    session = Session().runs("python3 - <<'EOF'\nprint('ebb')\nprint('flood')\nEOF")
+    assert sections_of(session.record(tmp_path))["Commands"] == [
+        "python3 - <<'EOF' … (4 lines) (passed)"
+    ]

@@ -377,7 +377,13 @@ def _last_commands(record: Record) -> list[Command]:
 def _ran(command: Command) -> str:
     unclear = "result unknown: its output shows a failure" if command.said else "no result yet"
     went = {True: "passed", False: "failed", None: unclear}[command.ok]
-    return f"{command.line} ({went})"
+    return f"{_first_line(command.line)} ({went})"
+
+
+def _first_line(line: str) -> str:
+    """A script is told by its first line: the whole is in the transcript."""
+    first, _, rest = line.strip().partition("\n")
+    return f"{first} … ({rest.count(chr(10)) + 2} lines)" if rest else first
 
 
 def _reference(record: Record, text: str) -> str:
