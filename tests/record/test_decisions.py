@@ -57,7 +57,7 @@ def test_decisions_come_with_their_question_and_their_turn(tmp_path: Path) -> No
         ("Shall I store heights in feet?", "what is a foot?", False),
         ("Shall I store heights in feet?", "what is a foot? I only know the metre.", False),
         ("Does it run now?", "(env) me@quay:~/tides$ make tides\nno such rule", False),
-        ("Does it run now?", "❯ make tides\nno such rule", False),
+        ("Does it run now?", "\u276f make tides\nno such rule", False),
         ("Which first?", "Low water at six. " * 200, False),
         ("Why feet? Because of the gauge.", "metres", False),
         ("See https://tides.example/?unit=feet for it.", "metres", False),

@@ -14,8 +14,10 @@ from holdfast.record.turns import turn_at, turn_number
 
 MOST_DECISIONS = 60
 LONGEST_DECISION = 2000  # a longer prompt is a text that was handed over
-# `$ make`, `❯ make`, `(env) me@host:~/quay$ make`
-_PROMPT = Lazy(r"^(?:[$%❯➜] |(?:\([\w.-]+\) )?[\w.-]+@[\w.-]+[: ][^\n]{0,120}[$%#] )", re.MULTILINE)
+# `$ make`, the same behind the sign of a modern shell, `(env) me@host:~/quay$ make`
+_PROMPT = Lazy(
+    r"^(?:[$%\u276f\u279c] |(?:\([\w.-]+\) )?[\w.-]+@[\w.-]+[: ][^\n]{0,120}[$%#] )", re.MULTILINE
+)
 _DECIDING = (
     "decided | decision: | i'll use | i will use | we'll use | going with | go with | opted for "
     "| chose | i'll keep | let's use | let's go with | switched to | switching to "
