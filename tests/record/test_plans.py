@@ -318,6 +318,7 @@ def test_a_plan_is_carried_out_over_a_turn_that_was_stopped(tmp_path: Path) -> N
         ("`npm run lint` is clean", "npm run build && npm run lint"),
         ("All tests pass", "uv run pytest -q"),
         ("Commit the table", "git commit -m tides"),
+        ("Deploy: `quay deploy --only tides`", "quay deploy --only tides:high,tides:low"),
     ],
 )
 def test_a_check_is_closed_by_the_run_it_asks_for(check: str, line: str, tmp_path: Path) -> None:
@@ -325,6 +326,12 @@ def test_a_check_is_closed_by_the_run_it_asks_for(check: str, line: str, tmp_pat
     output = "[main 1a2b3c4] tides" if "commit" in line else "ok"
     assert len(still(session.record(tmp_path))) == 2
     assert still(session.runs(line, output).record(tmp_path)) == ["Manual: lint and test it"]
+
+
+def test_a_check_that_asks_to_look_is_not_closed_by_its_command(tmp_path: Path) -> None:
+    check = "Run `quay serve`, open the page and see that all tides are there"
+    session = planned(f"# Tides\n\n## Verification\n- {check}\n").runs("quay serve", "listening")
+    assert still(session.record(tmp_path)) == [check]
 
 
 def test_a_check_is_closed_by_words_that_tell_of_its_run(tmp_path: Path) -> None:

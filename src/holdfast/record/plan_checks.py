@@ -15,6 +15,7 @@ COMMITTED = "git commit"
 REMEMBERED = 256  # a session runs the same few commands over and over
 _SECTION = "verif"  # within its heading, in many languages
 _LONGEST_HEADING = 5  # words, with the mark
+_FEW_WORDS = 3  # around a command: "Deploy:"
 _BY_HAND = "manual"
 _CODE = Lazy(r"`([^`]+)`")
 
@@ -37,6 +38,8 @@ def asks_for(check: str, key: str) -> bool:
     made = [part.rpartition("&& ")[2] for part in runs.parts(key)]  # in whichever folder
     if asked := _commands(check):
         return any(runs.covers(by, one) for one in asked for by in made)
+    if begun := _begun(check):
+        return not begun.isdisjoint(map(_beginning, made))
     return not _called(check).isdisjoint(*map(_names, made)) if made else False
 
 
@@ -52,6 +55,22 @@ def _commands(check: str) -> tuple[str, ...]:
     """The tests and builds it names in code marks."""
     found = [shell.core(code) for code in _CODE.pattern.findall(check)]
     return tuple(one for one in found if shell.kind(one))
+
+
+@lru_cache(REMEMBERED)
+def _begun(check: str) -> frozenset[tuple[str, ...]]:
+    """How the other commands begin that it is made of: `app deploy` for `app deploy --only site`.
+    Where it says more, there is something to look at as well."""
+    if len(_CODE.pattern.sub(" ", check).split()) > _FEW_WORDS:
+        return frozenset()
+    found = [_beginning(shell.core(code)) for code in _CODE.pattern.findall(check)]
+    return frozenset(one for one in found if len(one) > 1)
+
+
+def _beginning(command: str) -> tuple[str, ...]:
+    """The program and what it is told to do."""
+    words = [word for word in command.split() if not word.startswith("-")]
+    return tuple(words[:2])
 
 
 @lru_cache(REMEMBERED)
