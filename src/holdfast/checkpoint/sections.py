@@ -18,7 +18,6 @@ MOST_WORDS = 400  # of the user: all of any real session
 MOST_CHANGED = 400
 MOST_CHARS = 600
 SHORT_CHARS = 200
-LAST_CHARS = 1500  # of the model's last words: they stand once, here
 REQUEST_CHARS = 400  # of the request: the whole is under User Words
 ASKED_CHARS, ANSWERED_CHARS = 75, 45  # of the last turn, where nothing is open: 160 in all
 MOST_FAILURES = 12
@@ -136,7 +135,7 @@ def _in_progress(record: Record) -> Iterator[str]:
     if record.planning:
         yield PLAN_MODE
     if record.last_texts:
-        yield _LAST + _both_ends(record.last_texts[-1], LAST_CHARS)
+        yield _LAST + record.last_texts[-1]  # both ends of a very long one: see `turns.shortened`
     running = [*record.calls.values()][-3:]
     for call in running or record.recent[-1:]:
         yield f"{_STEP}{call.tool} {_cut(call.what)}" + (" (no result yet)" if running else "")
@@ -393,13 +392,6 @@ def _reference(record: Record, text: str) -> str:
 
 def _agent(one: Agent) -> str:
     return _cut(f"{one.kind}: {one.asked} → {one.answer or one.status}")
-
-
-def _both_ends(text: str, most: int) -> str:
-    """Of long words the beginning, and the end, where questions and next steps stand."""
-    text = text.strip()
-    head, tail = most * 2 // 3, most // 3
-    return text if len(text) <= most else f"{text[:head].rstrip()} […] {text[-tail:].lstrip()}"
 
 
 def _cut(text: str, most: int = MOST_CHARS) -> str:
