@@ -12,7 +12,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import islice, pairwise
 
 from holdfast.brief.fence import flat
 from holdfast.brief.item import Claim
@@ -25,6 +25,9 @@ KNOWN_WORDS = 0.75  # of its words, where their order differs
 KNOWN_WEIGHT = 0.4  # of the telling words of a statement, weighed by how rare they are
 LEAST_PAIRS, LEAST_TELLING = 3, 3
 LONGEST = 300
+LONGEST_PASSAGE = 1500  # more would be slow to judge, and no sentence
+LEAD_CHARS = 160
+MOST_MENTIONS = 8
 SHORT_REPLY_CHARS = 200  # such words take their meaning from what the model said before
 PROPOSAL_CHARS = 600
 COMMON_WORDS, COMMON_SHARE, LEAST_SHORT = 80, 0.165, 6
@@ -38,11 +41,22 @@ _CLIENT_WORDS = re.compile(
     r"Your task is to create a detailed summary|Your response was cut off because|"
     r"\[Request interrupted by user|Caveat: The messages below"
 )
+# "The user said", "the user's last message": not "a user enters", "told the user".
+_SPEAKING = re.compile(
+    r"(?<!\ba )(?<!\ban )(?<!\beach )(?<!\bany )(?<!\bto )(?<![\w/.\-])"
+    r"(?<!\btold the )(?<!\bto the )(?<!\bwhen the )(?<!\bif the )"
+    r"user(?:['\u2019]s)?\b(?!-)[^.!?]{0,40}?"
+    r"\b(?:sa(?:id|ys?)|ask\w*|wrote|typed|repl\w+|answered|respond\w*|request\w*|state[sd]|"
+    r"mention\w*|emphasi\w*|confirm\w*|insist\w*|clarif\w*|explain\w*|complain\w*|added|"
+    r"approv\w*|instruct\w*|words|message|prefer\w*|decided|agreed|warned|noted|pointed|"
+    r"suggest\w*|demand\w*|allowed|forbade|directive|instruction|quote)\b",
+    re.IGNORECASE,
+)
 _GUESSED = re.compile(
     r"\b(?:implicit\w*|implied|possibly|presumably|perhaps|likely|seems?)\b", re.I
 )
 _USER = re.compile(
-    r"(?<![\w/.\-])(?:(?:the|our|per|by|to|with) )*user(['\u2019]s)?(?![\w/]"
+    r"(?<![\w/.\-])(?:(?:the|our|per|by|to|with) ){0,2}user(['\u2019]s)?(?![\w/]"
     r"|\.\w)(?:[-\s]+([a-z]+))?",
     re.IGNORECASE,
 )
@@ -156,7 +170,7 @@ def without_source(record: Record, summary: str) -> list[Claim]:
     """Quotations and statements in the user's name that nothing the user typed bears out."""
     if not is_complete(record) or not record.turns:
         return []
-    known = list(passages(summary))
+    known = [one for one in passages(summary) if len(one.text) <= LONGEST_PASSAGE]
     common = _common_words(summary)
     is_foreign = any(_is_foreign(turn.asked, common) for turn in record.turns)
     texts = list(_sources(record))
@@ -210,11 +224,10 @@ def _unknown_quotation(passage: Passage, said: _Said) -> str:
         return ""
     after = 0
     for found in _QUOTED.finditer(text):
-        is_users = passage.is_users if not after else False
-        lead = text[after : found.start()]
-        after = found.end()
+        lead, after, is_first = text[after : found.start()], found.end(), not after
         words = found[1] or found[2]
-        if (is_users or _USER.search(lead)) and not _was_typed(words, said):
+        is_users = (passage.is_users and is_first) or _SPEAKING.search(lead[-LEAD_CHARS:])
+        if is_users and not _was_typed(words, said):
             return words
     return ""
 
@@ -239,20 +252,26 @@ def _is_unsaid(passage: Passage, said: _Said) -> bool:
     if _QUOTED.search(text) or _CLIENT_WORDS.search(text) or _GUESSED.search(text):
         return False
     text = _CODE_SPAN.sub(lambda span: span[0].replace("user", "u-ser"), text)
-    stands = [found for found in _USER.finditer(text) if _is_stand(text, found)]
-    return bool(stands) and not _is_known(_statement(text, stands[-1]), said)
+    mentions = islice(_USER.finditer(text), MOST_MENTIONS)
+    stands = [found for found in mentions if _is_stand(text, found)]
+    if not stands or _is_known(text, said):
+        return False
+    return not _is_known(_statement(text, stands[-1]), said)
 
 
 def _is_stand(text: str, found: re.Match[str]) -> bool:
     """The user holds a view here, and does not only do something."""
-    before, end, word = text[: found.start()].rstrip(), found.end(), (found[2] or "").lower()
+    before = text[max(0, found.start() - LEAD_CHARS) : found.start()].rstrip()
+    end, word = found.end(), (found[2] or "").lower()
     if _NOT_YET.search(before.lower()):
         return False
     while word in _ADVERBS and (following := _NEXT_WORD.match(text, end)):
         word, end = following[1].lower(), following.end()
     if word in _ASKING:
         return bool(_ASKED_LIMIT.match(text, end))
-    is_told = not found[1] and (_TOLD.search(before) or _CHECKED_WITH.search(text[:end]))
+    is_told = not found[1] and (
+        _TOLD.search(before) or _CHECKED_WITH.search(text[max(0, end - LEAD_CHARS) : end])
+    )
     if word in _NARRATIVE or is_told:
         return False
     return bool(_WILL.search(_statement(text, found)))

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 import msgspec
 
 MOST_LINES = 2_000
-_ANALYSIS = re.compile(r"<analysis>.*?</analysis>", re.DOTALL)
 _CODE = re.compile(r"^[ \t]*```.*?^[ \t]*```", re.DOTALL | re.MULTILINE)
 # What the client writes around a summary.
 _FRAME = (
@@ -34,7 +33,7 @@ class Passage(msgspec.Struct, frozen=True):
 def passages(summary: str) -> Iterator[Passage]:
     """Code, the client's frame and its notes to itself are left out."""
     is_users = False
-    for line in _CODE.sub("", _ANALYSIS.sub("", summary)).splitlines()[:MOST_LINES]:
+    for line in _CODE.sub("", _without_analysis(summary)).splitlines()[:MOST_LINES]:
         text = line.strip()
         if not text or text.startswith(_FRAME):
             continue
@@ -44,6 +43,18 @@ def passages(summary: str) -> Iterator[Passage]:
         text = _BULLET.sub("", text)
         for part in [text] if is_users else _sentences(text):
             yield Passage(part.strip(), is_users)
+
+
+def _without_analysis(summary: str) -> str:
+    """Less the client's notes to itself; one that is not closed stays."""
+    kept, at = [], 0
+    while (start := summary.find("<analysis>", at)) >= 0:
+        end = summary.find("</analysis>", start)
+        if end < 0:
+            break
+        kept.append(summary[at:start])
+        at = end + len("</analysis>")
+    return "".join([*kept, summary[at:]])
 
 
 def _sentences(text: str) -> Iterator[str]:
