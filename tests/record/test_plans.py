@@ -317,6 +317,7 @@ def test_a_plan_is_carried_out_over_a_turn_that_was_stopped(tmp_path: Path) -> N
     [
         ("`npm run lint` is clean", "npm run build && npm run lint"),
         ("All tests pass", "uv run pytest -q"),
+        ("All tests pass", "npm run build && npm test"),
         ("Commit the table", "git commit -m tides"),
         ("Deploy: `quay deploy --only tides`", "quay deploy --only tides:high,tides:low"),
     ],

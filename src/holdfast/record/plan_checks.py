@@ -40,7 +40,8 @@ def asks_for(check: str, key: str) -> bool:
         return any(runs.covers(by, one) for one in asked for by in made)
     if begun := _begun(check):
         return not begun.isdisjoint(map(_beginning, made))
-    return not _called(check).isdisjoint(*map(_names, made)) if made else False
+    called = _called(check)
+    return any(not called.isdisjoint(_names(one)) for one in made)
 
 
 def is_told(check: str, said: str, but: tuple[str, ...]) -> bool:
