@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from time import process_time
 
 import pytest
 
@@ -113,3 +114,43 @@ def test_a_user_of_another_language_is_not_judged_by_english_words(tmp_path: Pat
     assert not without_source(record, f"{PROSE}\n{LIE}\n")
     english = Session().user(ASKED).works(2).record(tmp_path)
     assert without_source(english, f"{PROSE}\n{LIE}\n")
+
+
+@pytest.mark.requirement("B14")
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        'When a user enters a wrong date the form shows "Please pick a day in the tide table".',
+        'The user-facing error is "This station has no gauge that could be read".',
+        'I told the user "The tables still need a second reading by a pilot".',
+    ],
+)
+def test_quotations_about_users_of_the_program_are_not_the_users(
+    record: Record, sentence: str
+) -> None:
+    assert not flagged(record, sentence)
+
+
+@pytest.mark.requirement("B14")
+def test_who_said_little_may_be_told_in_other_words(tmp_path: Path) -> None:
+    words = "keep it simple, css variables only, no new deps"
+    record = Session().user(words).works(2).record(tmp_path)
+    told = "The user insisted on CSS custom properties and no additional dependencies for theming."
+    assert not flagged(record, told)
+
+
+@pytest.mark.requirement("B14", "X2")
+@pytest.mark.parametrize(
+    "summary",
+    [
+        "the " * 15_000,
+        "<analysis>" * 6_000,
+        "the user prefers this, and the user allows that, " * 1_200,
+        'the user said "' + "a b " * 10_000,
+    ],
+)
+def test_a_hostile_summary_is_judged_in_time(record: Record, summary: str) -> None:
+    """Measured in CPU time: the slowest takes some 30 ms."""
+    began = process_time()
+    without_source(record, summary)
+    assert process_time() - began < 2

@@ -27,6 +27,7 @@ LEAST_PAIRS, LEAST_TELLING = 3, 3
 LONGEST = 300
 LONGEST_PASSAGE = 1500  # more would be slow to judge, and no sentence
 LEAD_CHARS = 160
+MANY_WORDS = 200  # different ones: then sharing one of them says little
 MOST_MENTIONS = 8
 SHORT_REPLY_CHARS = 200  # such words take their meaning from what the model said before
 PROPOSAL_CHARS = 600
@@ -159,6 +160,7 @@ class _Said:
     stretches: list[set[str]]
     rarity: dict[str, float]
     unheard: float  # the weight of a word the user never used
+    enough: float  # of the weight of a statement: who said little may be told in other words
 
 
 def is_complete(record: Record) -> bool:
@@ -196,7 +198,8 @@ def _said(texts: list[str]) -> _Said:
     used = Counter(stem for stretch in stretches for stem in stretch)
     most = len(stretches) + 2
     rarity = {stem: math.log(most / (count + 0.5)) for stem, count in used.items()}
-    return _Said([_pairs(text) for text in texts], stretches, rarity, math.log(most / 0.5))
+    enough = KNOWN_WEIGHT * min(1.0, len(used) / MANY_WORDS)
+    return _Said([_pairs(text) for text in texts], stretches, rarity, math.log(most / 0.5), enough)
 
 
 def _sources(record: Record) -> Iterator[str]:
@@ -300,7 +303,7 @@ def _is_known(text: str, said: _Said) -> bool:
         return True
     whole = sum(said.rarity.get(stem, said.unheard) for stem in telling)
     shared = (sum(said.rarity[stem] for stem in telling & one) for one in said.stretches)
-    enough = KNOWN_WEIGHT * whole if len(telling) > LEAST_TELLING else 0.0
+    enough = said.enough * whole if len(telling) > LEAST_TELLING else 0.0
     return max(shared, default=0.0) > enough
 
 

@@ -21,6 +21,7 @@ from holdfast.wire import log, places, scan
 
 SECOND_TOKENS = 800
 MOST_NOTED = 20
+RESTORED = "Holdfast restored "
 REMARK_CHARS = 900
 MOST_SUMMARY = 60_000
 
@@ -93,8 +94,8 @@ def _noted(lost: int, checked: SummaryCheck) -> dict[str, Any]:
 
 def _told(restored: str, lost: int, checked: SummaryCheck) -> str:
     """One line for the user: what was restored, and what the summary got wrong."""
-    if not restored:
-        return ""
+    if not restored or restored.startswith(RESTORED):  # told already, and not yet heard
+        return restored
     done, said = len(checked.called_done), len(checked.in_users_name)
     wrong = [f"lost {lost} thing{'' if lost == 1 else 's'}"] if lost else []
     wrong += [f"calls {done} done that {'is' if done == 1 else 'are'} open"] if done else []
@@ -103,7 +104,7 @@ def _told(restored: str, lost: int, checked: SummaryCheck) -> str:
         if said
         else []
     )
-    told = f"Holdfast restored {restored}"
+    told = f"{RESTORED}{restored}"
     return f"{told}; the summary {_listed(wrong)}: holdfast lost" if wrong else told
 
 

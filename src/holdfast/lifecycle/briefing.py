@@ -104,7 +104,7 @@ def _is_open(item: Item) -> bool:
 
 
 def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
+    return f"{count} {noun}{'' if count == 1 and not noun.startswith('of ') else 's'}"
 
 
 def _marked(state: State, record: Record) -> list[str]:
