@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 
 import pytest
@@ -186,3 +187,16 @@ def test_what_the_model_listed_and_never_came_back_to_is_held_against_a_summary(
 def test_one_item_is_held_against_a_summary_once(tmp_path: Path) -> None:
     said = "The ledger migration script is done.\nCompleted the ledger migration script."
     assert len(contradicted(failing(tmp_path), said)) == 1
+
+
+def test_many_turns_in_the_same_words_are_compared_in_no_time(tmp_path: Path) -> None:
+    session = Session()
+    for part in range(200):
+        session.user(f"Rename the billing column tables in part {part}. Paint the gauge {part}.")
+        session.runs(f"pytest tests/test_column_{part}.py", "3 passed")
+        session.says(f"Renamed the billing column tables in part {part}.")
+    record = session.record(tmp_path)
+    lines = (f"- The billing column tables renamed in part {part} are done." for part in range(200))
+    begun = time.process_time()
+    contradicted(record, "\n".join(lines))
+    assert time.process_time() - begun < 2, "it took half a minute for 50 lines"

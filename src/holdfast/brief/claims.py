@@ -9,21 +9,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from itertools import pairwise
 from typing import NamedTuple
 
 from holdfast.brief import asserted
 from holdfast.brief.fence import flat
-from holdfast.brief.item import Claim, short
+from holdfast.brief.item import Claim
+from holdfast.brief.traces import Traces, parts, telling
 from holdfast.record import completion, open_items, shell
 from holdfast.record.model import Failure, Place, Record, Task
-from holdfast.record.sentences import LIGHT, split
+from holdfast.record.sentences import split
 from holdfast.record.turns import turn_number
 
 MOST_TASKS = 200
 MOST_TURNS, MOST_WISHES = 200, 600  # the newest
 ENOUGH = 0.75  # of the telling words of a task, of more than three
-STEM = 5  # letters by which forms of a word are the same: paint, painted
 LEAST_WORDS = 3  # telling words of a clause, to know it by
 _CODE = re.compile(r"[`/_()]|\w\.\w|[a-z][A-Z]")
 _TEST = re.compile(r"\b(?:test_\w+|Test[A-Z_]\w+)\b(?!\.\w)")
@@ -33,7 +32,6 @@ _MEANS = re.compile(
     r"\b(?:with|using|via|by|through|run|ran|running)$"
 )
 _GOES_ON = re.compile(r"[\w/-]| [-\w]*[-/.=]\w")
-_PART = re.compile(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|[^\W\d_a-zA-Z]+")
 # "All 13 tests passed" speaks of one run, which may be another: only words for all of them count.
 _ALL_TESTS = re.compile(
     r"(?:^|[(:✅,\u2013\u2014-] ?|\b(?:all|every|the|our|full|whole|entire|and) )"
@@ -57,22 +55,41 @@ def contradicted(record: Record, summary: str) -> list[Claim]:
     """Sentences that call something done that is open: one for each failure, task and step, and for
     each wish of which nothing has been heard since."""
     found: dict[str, Claim] = {}
-    failing = open_items.failures(record)
+    failing, traces = open_items.failures(record), Traces(record)
     todo = [*_listed(record), *list(_wished(record))[-MOST_WISHES:]]
     for sentence in asserted.sentences(summary):
         if completion.is_open(sentence):
             continue
-        is_done, told = completion.calls_done(sentence), _telling(sentence)
+        is_done, told, ended = completion.calls_done(sentence), telling(sentence), _ended(sentence)
         broken = [one for one in failing if is_done and _names(sentence, one)]
         if is_done and not broken and _ALL_TESTS.search(completion.plain(sentence)):
             broken = _last_test_run(record, failing)
         for failure in broken:
             found.setdefault(failure.command, Claim(sentence, _failed(failure), failure.place))
-        for one in todo:
-            named = _covers(told, one.words) and (is_done or _is_told_done(one.text, sentence))
-            if named and one.text not in found and not _is_worked_on(record, one):
+        named = [
+            one
+            for one in todo
+            if _covers(told, one.words) and (is_done or _is_told_done(one.text, ended))
+        ]
+        for one in named:
+            if one.text not in found and not _is_worked_on(traces, one):
                 found[one.text] = Claim(sentence, one.evidence, one.place)
+        if named:  # each is settled by the first sentence that names it
+            settled = set(map(id, named))
+            todo = [one for one in todo if id(one) not in settled]
     return list(found.values())
+
+
+def _is_worked_on(traces: Traces, item: _Open) -> bool:
+    """A list that nobody has kept up proves nothing against what was done since. Against a wish any
+    trace of it counts."""
+    since, wanted = item.place.op, parts(item.text)
+    if traces.all_run(wanted, since):
+        return True
+    if item.is_wish:
+        is_done = traces.any_done(wanted, since) or completion.calls_done(item.text)
+        return is_done or traces.half_said(item.words, since)
+    return traces.half_done(wanted, since)
 
 
 def _listed(record: Record) -> Iterator[_Open]:
@@ -100,52 +117,19 @@ def _items(remark: str) -> list[str]:
 
 def _item_words(text: str) -> set[str]:
     """What is done is not called by its verb."""
-    return _telling(text.partition(" ")[2]) or _telling(text)
+    return telling(text.partition(" ")[2]) or telling(text)
 
 
-def _is_told_done(item: str, sentence: str) -> bool:
+def _ended(sentence: str) -> list[str]:
+    """The words of it that may tell of a thing done: renamed, written, built."""
+    words = (word.strip(".,:;()*`") for word in sentence.lower().split())
+    return [word for word in words if word.endswith(("ed", "en", "t"))]
+
+
+def _is_told_done(item: str, ended: list[str]) -> bool:
     """Its verb stands in the sentence as a thing done: "Rename it", "it was renamed"."""
     verb = item.partition(" ")[0].lower()
-    words = (word.strip(".,:;()*`") for word in sentence.lower().split())
-    ended = (word for word in words if word.endswith(("ed", "en", "t")))
     return len(verb) > 3 and any(word[:4] == verb[:4] and word != verb for word in ended)
-
-
-def _is_worked_on(record: Record, item: _Open) -> bool:
-    """What was edited, written, run or ticked off since is called so: a list that nobody has kept
-    up proves nothing against it. Against a wish any trace of it counts."""
-    since, wanted = item.place.op, _parts(item.text)
-    runs = [key for key, one in record.commands.items() if one.ok and one.op > since]
-    done = [
-        *(short(path) for path, one in record.files.items() if one.edits and one.op > since),
-        *(name for name, one in record.names.items() if one.file and one.op > since),
-        *(one.text for one in record.tasks.values() if not one.is_open),
-        *runs,
-    ]
-    if wanted and wanted <= _parts("\n".join(runs)):
-        return True
-    shared = (len(wanted & _parts(what)) for what in done)
-    if item.is_wish:
-        return any(shared) or _is_spoken_of(record, item)
-    return any(count > 1 and 2 * count >= len(wanted) for count in shared)
-
-
-def _is_spoken_of(record: Record, item: _Open) -> bool:
-    """Later words hold half of its own, or these tell of something done."""
-    since = item.place.op
-    words = [
-        *(one.asked for one in record.turns if one.place.op > since),
-        *(one.said for one in record.turns if one.said_op > since),
-        *(one.text for one in record.remarks if one.place.op > since),
-    ]
-    heard = (len(_telling(text) & item.words) for text in words)
-    return completion.calls_done(item.text) or any(2 * count >= len(item.words) for count in heard)
-
-
-def _parts(text: str) -> set[str]:
-    """`addTideTable()` and `add-tide_tables.py` share three words."""
-    found = {part.lower().rstrip("s") for part in _PART.findall(text)}
-    return {part for part in found if len(part) > 3} - LIGHT
 
 
 def _names(sentence: str, failure: Failure) -> bool:
@@ -156,14 +140,14 @@ def _names(sentence: str, failure: Failure) -> bool:
         return True
     if not _programs(failure).isdisjoint(_SCRIPT.findall(sentence)):
         return True
-    told, words = _telling(sentence), map(_telling, failure.lines)
+    told, words = telling(sentence), map(telling, failure.lines)
     if any(len(one) >= LEAST_WORDS and _covers(told, one) for one in words):
         return True
     if not _tests_of(failure).isdisjoint(_TEST.findall(sentence)):
         return True
-    tested = _parts(failure.command.rpartition(" ")[2]) - {"test", "spec"}
+    tested = parts(failure.command.rpartition(" ")[2]) - {"test", "spec"}
     is_test = shell.kind(failure.command) == "test" and " test" in low
-    return is_test and bool(tested) and tested <= _parts(sentence)
+    return is_test and bool(tested) and tested <= parts(sentence)
 
 
 def _spellings(failure: Failure) -> Iterator[str]:
@@ -217,10 +201,3 @@ def _covers(told: set[str], words: set[str]) -> bool:
     """It holds the telling words of the task; what is done was not called by its verb."""
     shared = len(words & told)
     return len(words) > 1 and shared >= (len(words) if len(words) < 4 else ENOUGH * len(words))
-
-
-def _telling(text: str) -> set[str]:
-    plain = "".join(mark if mark.isalnum() or mark in "_./-" else " " for mark in text.lower())
-    wide = (a + b for a, b in pairwise(plain) if a > "⺀" and b > "⺀")  # scripts without blanks
-    found = (word.strip("./-") for word in plain.split())
-    return {word[:STEM] if word.isalpha() else word for word in found if len(word) > 3} | set(wide)
