@@ -18,7 +18,7 @@ from holdfast.archive.save_transcripts import Saved, held, save_all, save_in_tur
 from holdfast.archive.transcript_secrets import Cleaner
 from holdfast.redact import redact
 from holdfast.transcript import read
-from holdfast.wire import places
+from holdfast.wire import log, places
 from tests.archive.sessions import (
     ROOM,
     TOKEN,
@@ -233,6 +233,39 @@ def test_a_first_run_with_little_room_takes_the_newest() -> None:
     save_all(9_000)
     assert [one.id for one in transcripts.sessions()] == ["s0", "s1"]
     assert sum(one.bytes for one in transcripts.sessions()) <= 9_000
+
+
+def test_one_larger_than_all_the_room_pushes_out_no_other() -> None:
+    old = [a_session(f"s{days}", days_old=days) for days in (3, 4)]
+    save_all(9_000)
+    for path in old:
+        path.unlink()
+    large = a_session("large", a_prompt(os.urandom(20_000).hex()))
+    done = save_all(9_000)
+    assert not done.written and str(large) in done.slips[0]
+    assert [one.id for one in transcripts.sessions()] == ["s3", "s4"]
+    a_session("s2", days_old=2)
+    assert save_all(9_000).written == 1, "nor does it keep away those that changed before it"
+
+
+def test_one_that_outgrows_all_the_room_stays_as_it_was() -> None:
+    a_session("other", days_old=5)
+    path = a_session("s1", days_old=1)
+    save_all(9_000)
+    before = archived_text(path)
+    _grow(path, a_prompt(os.urandom(20_000).hex()))
+    assert len(save_all(9_000).slips) == 1
+    assert archived_text(path) == before
+    assert [one.id for one in transcripts.sessions()] == ["s1", "other"]
+
+
+def test_with_a_lower_limit_a_large_one_goes_and_older_small_ones_stay() -> None:
+    a_session("large", a_prompt(os.urandom(20_000).hex()))
+    a_session("small", days_old=1)
+    save_all(ROOM)
+    save_all(9_000)
+    assert [one.id for one in transcripts.sessions()] == ["small"]
+    assert "removed session large" in Path(log.path()).read_text(encoding="utf-8")
 
 
 def test_the_copy_stays_when_the_client_deletes_its_own() -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import time
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,7 @@ from holdfast.cli.main import holdfast_command
 from holdfast.client.cleanup_period import cleanup_period
 from holdfast.lifecycle import saving_transcripts
 from holdfast.settings import load as settings_load
+from holdfast.wire import places
 from tests.archive.sessions import ROOM, TOKEN, a_session, agent_path, session_path
 from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
 from tests.hot.hooks import fire, run
@@ -173,6 +175,17 @@ def test_a_window_hooks_know_is_read_from_the_copy_too() -> None:
     save_all(ROOM)
     path.unlink()
     assert "Never paint it green" in call("brief", "--session", "5e551041").stdout
+
+
+def test_a_session_too_large_for_the_archive_is_named(own_home: Path) -> None:
+    call("transcripts", "on")
+    with (Path(places.home()) / "settings.toml").open("a") as file:
+        file.write("archive_transcripts_megabytes = 1\n")
+    path = a_session("s1", a_prompt(os.urandom(1_200_000).hex()))
+    told = call("transcripts", "save")
+    assert told.exit_code == 0
+    assert "0 written" in told.stdout
+    assert f"not archived: {path}" in told.stderr
 
 
 def test_resume_lists_what_the_client_deleted_and_says_that_it_cannot_open_it() -> None:

@@ -50,6 +50,10 @@ class Saved(NamedTuple):
     slips: tuple[str, ...] = ()
 
 
+class TooLarge(Exception):
+    """A session that alone needs more than all the room."""
+
+
 class _Found(NamedTuple):
     """A session of the client's."""
 
@@ -80,9 +84,9 @@ def _save_all(most_bytes: int, give_up: float) -> Saved:
             continue
         try:
             for source in found.files:
-                grown = save(source)
+                grown = save(source, most_bytes - _size_beside(source, found.files))
                 done, used = done._replace(written=done.written + (grown > 0)), used + grown
-        except Unreadable as slip:  # one that cannot be read holds up no other
+        except (Unreadable, TooLarge) as slip:  # one that cannot be taken holds up no other
             done = done._replace(slips=(*done.slips, str(slip)))
         except FileNotFoundError:
             continue  # the client has just deleted it
@@ -100,8 +104,9 @@ def last_saved() -> float:
     return places.written_ms(f"{transcripts.folder()}/{STAMP}") / 1000
 
 
-def save(source: str) -> int:
-    """By how many bytes the archive grew; 0 where the client has not written since."""
+def save(source: str, room: int) -> int:
+    """By how many bytes the archive grew; 0 where the client has not written since. TooLarge leaves
+    what was there before."""
     told = os.stat(source)  # noqa: PTH116
     place = transcripts.place_of(source)
     if _exists_since(place, told.st_mtime_ns):
@@ -110,11 +115,16 @@ def save(source: str) -> int:
     if before is not None and told.st_size < before.source_bytes:
         log.add("WARN", "transcripts", f"{source} became shorter: the longer copy stays")
     elif before is None or before.changed_ns != told.st_mtime_ns:
-        data = _packed(source, place, before or _first(source), told.st_mtime_ns)
+        data = _packed(source, place, before or _first(source), told.st_mtime_ns, room)
         grown = len(data) - _size(place)
         _put(place, data)
     os.utime(place, ns=(told.st_mtime_ns, told.st_mtime_ns))  # its age is the transcript's
     return grown
+
+
+def _size_beside(source: str, files: tuple[str, ...]) -> int:
+    """How much of the archive the other files of a session take."""
+    return sum(_size(transcripts.place_of(one)) for one in files if one != source)
 
 
 def _first(source: str) -> About:
@@ -126,35 +136,46 @@ def _first(source: str) -> About:
     return About(source, path.stem, "", project)
 
 
-def _packed(source: str, place: str, before: About, changed_ns: int) -> bytes:
-    """The file as it shall be. Where a secret is named that lines before may quote, all is read
-    once more: then it is known from the start."""
+def _packed(source: str, place: str, before: About, changed_ns: int, room: int) -> bytes:
+    """The file as it shall be, within its room. Where a secret is named that lines before may
+    quote, all is read once more: then it is known from the start."""
     cleaner, is_same = Cleaner(), before.sign == sign(source, before.source_bytes) != ""
     if is_same:
         cleaner.hear(_lines_at(source, before.told))
-    packer = _Packer(before if is_same else _first(source))
+    packer = _Packer(before if is_same else _first(source), room)
     while not packer.read(source, cleaner):
-        packer = _Packer(_first(source))
+        packer = _Packer(_first(source), room)
     about = packer.about._replace(
         changed_ns=changed_ns,
         told=cleaner.told,
         sign=sign(source, packer.about.source_bytes),
     )
     packed = transcript_file.members(place) if packer.goes_on else b""
-    return transcript_file.header(about) + packed + packer.member
+    data = transcript_file.header(about) + packed + packer.member
+    if len(data) > room:
+        raise _too_large(source)
+    return data
+
+
+def _too_large(source: str) -> TooLarge:
+    return TooLarge(
+        f"{source} alone needs more room than there is; raise archive_transcripts_megabytes"
+    )
 
 
 class _Packer:
     """Reads a transcript on from where its copy ends."""
 
-    def __init__(self, about: About) -> None:
+    def __init__(self, about: About, room: int) -> None:
         self.about = about
+        self._room = room
         self.goes_on = about.source_bytes > 0
         self.member = b""
 
     def read(self, source: str, cleaner: Cleaner) -> bool:
         """False where a secret was met that was not known when the reading began."""
         known, packing, packed = cleaner.known, transcript_file.packing(), list[bytes]()
+        size = 0
         for batch, end in _batches(source, self.about.source_bytes):
             clean = cleaner.without(batch)
             left_out = sum(data == LEFT_OUT for data in clean)
@@ -165,6 +186,9 @@ class _Packer:
                 source_bytes=end,
             )
             packed.append(packing.compress(b"".join(clean)))
+            size += len(packed[-1])
+            if size > self._room:
+                raise _too_large(source)
         self.member = b"".join([*packed, packing.flush()]) if packed else b""
         return cleaner.known == known
 

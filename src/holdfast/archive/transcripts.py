@@ -18,7 +18,7 @@ from typing import NamedTuple
 from holdfast.archive import transcript_file
 from holdfast.archive.errors import NoTranscript, SeveralTranscripts
 from holdfast.archive.transcript_file import ENDING, About
-from holdfast.wire import places
+from holdfast.wire import log, places
 
 AGENTS = "subagents"
 PLAIN_ENDING = ".jsonl"
@@ -107,13 +107,17 @@ def named(start: str) -> Session:
 
 
 def prune(most_bytes: int) -> float:
-    """Remove the sessions that changed longest ago until the rest fits. When the newest of those
-    removed had changed; -1 where all fit."""
+    """Remove sessions until the rest fits: from the newest on, each that finds no room. When the
+    newest of them had changed; -1 where all fit. One larger than all the room pushes out no other:
+    it is removed, and does not count."""
     room, newest = most_bytes, -1.0
     for one in sessions():
-        room -= one.bytes
-        if room < 0:
-            _delete(one)
+        if one.bytes <= room:
+            room -= one.bytes
+            continue
+        _delete(one)
+        log.add("WARN", "transcripts", f"removed session {one.id} ({one.bytes:,} bytes): no room")
+        if one.bytes <= most_bytes:
             newest = max(newest, one.changed)
     return newest
 

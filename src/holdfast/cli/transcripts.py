@@ -87,8 +87,10 @@ def save() -> None:
     settings = settings_load.load()
     if not saving_transcripts.is_on(settings):
         raise click.UsageError("archiving is off; turn it on first: holdfast transcripts on")
-    written = saving_transcripts.save_now(settings)
-    click.echo(f"{written} written; archived: {what_is_there() or 'nothing'}")
+    done = saving_transcripts.save_now(settings)
+    for slip in done.slips:
+        click.echo(f"not archived: {shown(slip)}", err=True)
+    click.echo(f"{done.written} written; archived: {what_is_there() or 'nothing'}")
 
 
 @transcripts.command()

@@ -70,13 +70,13 @@ def run() -> None:
     _log(save_in_turn(most_bytes(settings), AT_MOST_SECONDS))
 
 
-def save_now(settings: Settings) -> int:
-    """How many transcripts were written; what went wrong is logged."""
+def save_now(settings: Settings) -> Saved:
+    """What went wrong is logged, too."""
     from holdfast.archive.save_transcripts import save_all
 
     done = save_all(most_bytes(settings))
     _log(done)
-    return done.written
+    return done
 
 
 def most_bytes(settings: Settings) -> int:
