@@ -5,6 +5,9 @@ from itertools import islice
 
 import msgspec
 
+from holdfast.transcript.reader import LONGEST_LINE_BYTES
+from holdfast.transcript.source import Source
+
 MOST_LINES = 50  # a session opens with a few lines that belong to no conversation
 
 
@@ -16,8 +19,8 @@ class _Opening(msgspec.Struct, rename="camel"):
 def begins_midway(path: str | os.PathLike[str]) -> bool:
     """The first line of the conversation follows a line that this file does not hold."""
     try:
-        with open(path, "rb") as file:  # noqa: PTH123 (pathlib costs 8 ms)
-            for line in islice(file, MOST_LINES):
+        with Source(path) as source:  # an archived copy is a gzip
+            for line in islice(source.lines(0, LONGEST_LINE_BYTES), MOST_LINES):
                 opening = _decoded(line)
                 if opening and opening.parent_uuid is not msgspec.UNSET:
                     return opening.parent_uuid is not None or opening.subtype == "compact_boundary"
