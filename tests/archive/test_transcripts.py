@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from holdfast.archive import transcript_file, transcripts
+from holdfast.archive.damage import damage
 from holdfast.archive.save_transcripts import Saved, held, save_all, save_in_turn
 from holdfast.archive.transcript_secrets import Cleaner
 from holdfast.redact import redact
@@ -266,6 +267,43 @@ def test_with_a_lower_limit_a_large_one_goes_and_older_small_ones_stay() -> None
     save_all(9_000)
     assert [one.id for one in transcripts.sessions()] == ["small"]
     assert "removed session large" in Path(log.path()).read_text(encoding="utf-8")
+
+
+def _cut(path: Path) -> Path:
+    """Its copy, cut to half, as if no one had touched it."""
+    place = Path(transcripts.copy_of(str(path)))
+    told, data = place.stat(), place.read_bytes()
+    place.write_bytes(data[: len(data) // 2 + 200])
+    os.utime(place, ns=(told.st_atime_ns, told.st_mtime_ns))
+    return place
+
+
+@pytest.mark.parametrize("grows", [True, False])
+def test_a_damaged_copy_is_written_anew(grows: bool) -> None:
+    path = a_session("s1", *(a_prompt(os.urandom(200).hex()) for _ in range(30)))
+    save_all(ROOM)
+    place = _cut(path)
+    assert "of 30 lines can be read" in damage(str(place))
+    if grows:
+        _grow(path, a_prompt("later words"))
+    else:
+        os.utime(place)
+    assert save_all(ROOM).written == 1
+    assert archived_text(path) == path.read_text(encoding="utf-8")
+    assert not damage(str(place))
+
+
+def test_a_copy_cut_between_two_members_is_damaged() -> None:
+    path = a_session()
+    save_all(ROOM)
+    place = Path(transcripts.copy_of(str(path)))
+    size = place.stat().st_size
+    header = len(place.read_bytes()) - len(transcript_file.members(str(place)))
+    _grow(path, a_prompt("later words"))
+    save_all(ROOM)
+    header_now = len(place.read_bytes()) - len(transcript_file.members(str(place)))
+    place.write_bytes(place.read_bytes()[: size - header + header_now])
+    assert "2 of 3 lines" in damage(str(place))
 
 
 def test_the_copy_stays_when_the_client_deletes_its_own() -> None:

@@ -24,6 +24,12 @@ class NoTranscript(HoldfastError):
     hint = "`holdfast transcripts` lists them"
 
 
+class DamagedTranscript(HoldfastError):
+    """The archived copy cannot be read."""
+
+    hint = "where Claude Code still has the session, `holdfast transcripts save` writes it anew"
+
+
 class SeveralTranscripts(HoldfastError):
     """More than one is meant."""
 

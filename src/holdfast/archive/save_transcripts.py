@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from holdfast.archive import transcript_file, transcripts
+from holdfast.archive.damage import damage
 from holdfast.archive.transcript_file import About
 from holdfast.archive.transcript_secrets import LEFT_OUT, Cleaner, Line
 from holdfast.archive.transcripts import AGENTS, PLAIN_ENDING
@@ -114,7 +115,7 @@ def save(source: str, room: int) -> int:
     before, grown = transcript_file.about(place), 0
     if before is not None and told.st_size < before.source_bytes:
         log.add("WARN", "transcripts", f"{source} became shorter: the longer copy stays")
-    elif before is None or before.changed_ns != told.st_mtime_ns:
+    elif before is None or before.changed_ns != told.st_mtime_ns or damage(place):
         data = _packed(source, place, before or _first(source), told.st_mtime_ns, room)
         grown = len(data) - _size(place)
         _put(place, data)
@@ -140,6 +141,9 @@ def _packed(source: str, place: str, before: About, changed_ns: int, room: int) 
     """The file as it shall be, within its room. Where a secret is named that lines before may
     quote, all is read once more: then it is known from the start."""
     cleaner, is_same = Cleaner(), before.sign == sign(source, before.source_bytes) != ""
+    if is_same and (words := damage(place)):
+        log.add("WARN", "transcripts", f"{place} is written anew: {words}")
+        is_same = False
     if is_same:
         cleaner.hear(_lines_at(source, before.told))
     packer = _Packer(before if is_same else _first(source), room)

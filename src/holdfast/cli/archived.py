@@ -11,7 +11,8 @@ from pathlib import Path
 import click
 
 from holdfast.archive import transcript_file, transcripts
-from holdfast.archive.errors import NoTranscript
+from holdfast.archive.damage import damage, is_empty
+from holdfast.archive.errors import DamagedTranscript, NoTranscript
 from holdfast.archive.transcripts import Session
 from holdfast.brief import fence
 from holdfast.checkpoint.escape import shown
@@ -40,6 +41,7 @@ def chosen_to_read(transcript: Path | None, session: str = "", agent: str = "") 
     if not copy:
         return known
     _say_gone(copy)
+    _say_damaged(copy)
     return Chosen(State(**{**vars(known.state), "transcript": copy}), known.folder)
 
 
@@ -59,6 +61,8 @@ def _of_copy(copy: str) -> Chosen:
 
 def _of_gzip(path: str) -> Chosen:
     about = transcript_file.about(path)
+    if about:
+        _say_damaged(path)
     return Chosen(state_of(path, about) if about else State(transcript=path), "")
 
 
@@ -68,6 +72,15 @@ def _copy_if_gone(source: str) -> str:
 
 def _say_gone(copy: str) -> None:
     click.echo(f"note: {NOT_RESUMABLE}; this is from the archived {shown(copy)}", err=True)
+
+
+def _say_damaged(copy: str) -> None:
+    """What is left of it is shown; where that is nothing, it is an error."""
+    words = damage(copy)
+    if words and is_empty(copy):
+        raise DamagedTranscript(f"the archived {shown(copy)}: {words}")
+    if words:
+        click.echo(f"note: the archived {shown(copy)}: {words}", err=True)
 
 
 def named(start: str) -> Session | None:
@@ -104,6 +117,7 @@ def _line(one: Session) -> str:
 def show(one: Session, as_text: bool, as_json: bool) -> None:
     """The brief of an archived session; with `as_text` nothing else."""
     brief, is_gone = brief_of(one), transcripts.is_gone(one)
+    _say_damaged(one.path)
     if as_json:
         told = {"session_id": one.id, "path": one.path, "client_has_it": not is_gone}
         click.echo(json.dumps({**told, "brief": brief.text}))

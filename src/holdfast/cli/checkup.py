@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from holdfast.archive.damage import damaged_copies
+from holdfast.archive.errors import DamagedTranscript
 from holdfast.cli.checkup_compaction import Step, rehearse
 from holdfast.cli.checkup_line import look_at_status_line
 from holdfast.cli.checkup_server import look_at_servers
@@ -38,6 +40,7 @@ from holdfast.wire import places
 
 RECENT_DAYS = 2
 ERRORS_SHOWN = 5
+COPIES_SECONDS = 1.0  # for reading archived transcripts
 
 
 def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
@@ -59,6 +62,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
         *servers.troubles,
         *silenced(project),
         *_home_troubles(),
+        *(f"{one}; {DamagedTranscript.hint}" for one in damaged_copies(COPIES_SECONDS)),
         *_write_troubles(int(time.time() * 1000)),
         *settings.slips,
         *filter(None, [breadcrumb.trouble(settings, int(time.time() * 1000))]),

@@ -3,7 +3,8 @@ one."""
 
 from __future__ import annotations
 
-from holdfast.archive.errors import NoTranscript
+from holdfast.archive.damage import damage, is_empty
+from holdfast.archive.errors import DamagedTranscript
 from holdfast.archive.transcript_file import About
 from holdfast.archive.transcripts import Session
 from holdfast.brief.compose import Brief
@@ -16,8 +17,8 @@ from holdfast.window.state import State
 def brief_of(session: Session) -> Brief:
     """What a compaction at its end would have given back."""
     about = session.about
-    if about is None:
-        raise NoTranscript(f"{session.path} is damaged, or of another version of Holdfast")
+    if about is None or is_empty(session.path):
+        raise DamagedTranscript(f"the archived {session.path}: {damage(session.path)}")
     record = without_secrets(read_record(session.path))
     return briefing.composed(state_of(session.path, about), "", record)
 
