@@ -104,10 +104,12 @@ def _told_by(value: str) -> list[Session]:
         Session().user("Go.").queues(told).works(1),
         Session().user("Go.").calls("Edit", f"{REFUSED}{told}", error=True, copy=COPY),
         Session().user(f"{'x y z ' * 3000}\n{told}"),
+        Session().user(f"{'x y z ' * 1500}\n{told}\n{'x y z ' * 1500}"),
+        Session().says(f"{'x y z ' * 1500}\n{told}\n{'x y z ' * 1500}"),
     ]
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(6))
 def test_a_secret_the_user_told_is_known_when_it_is_quoted_bare_later(
     number: int, tmp_path: Path
 ) -> None:
@@ -117,3 +119,38 @@ def test_a_secret_the_user_told_is_known_when_it_is_quoted_bare_later(
     path = session.says(f"I go with {value} for the login, as it works.").written(tmp_path)
     assert value not in save(read_record(path)).decode(), "read at once"
     assert value not in save(read_record(path, state=first)).decode(), "read on"
+
+
+TOKEN = "ghp_" + "R7kQ2mXw9LtZ4vBn" + "C8sYd1FgH5jPa3EuK6oT"
+
+
+def _pieces(token: str) -> list[str]:
+    return [token[at : at + 10] for at in range(4, len(token) - 10)]
+
+
+def _long_texts(at: int, words: str) -> list[Session]:
+    """These words in texts of which only a part is shown, at this distance from their ends."""
+    before, after = ("gauge " * 2000)[:at] + " ", " " + ("x y " * 2000)[:at]
+    filling = "of the tide " * 1000
+    texts = [before + words + " " + filling, filling + words + after]
+    return [one for text in texts for one in (Session().user(text), Session().says(text))]
+
+
+@pytest.mark.parametrize("at", [*range(765, 805, 6), *range(1160, 1200, 6), *range(2770, 2800, 6)])
+def test_no_part_of_a_token_stays_where_a_long_text_is_cut(at: int, tmp_path: Path) -> None:
+    for session in _long_texts(at, TOKEN):
+        found = kept(session, tmp_path)
+        assert not [piece for piece in _pieces(TOKEN) if piece in found]
+
+
+@pytest.mark.parametrize("at", [7970, 7990])
+def test_no_part_of_a_token_stays_at_the_end_of_what_is_read(at: int, tmp_path: Path) -> None:
+    session = Session().says(("gauge " * 2000)[:at] + " " + TOKEN + " and on")
+    found = kept(session, tmp_path)
+    assert not [piece for piece in _pieces(TOKEN) if piece in found]
+
+
+@pytest.mark.parametrize("at", [800 - len(WORD), 799, 1194 - len(WORD), 1195])
+def test_a_password_goes_also_where_its_name_is_cut_away(at: int, tmp_path: Path) -> None:
+    for session in _long_texts(at, f"the deploy password is: {WORD}"):
+        assert WORD not in kept(session, tmp_path)

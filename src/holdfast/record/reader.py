@@ -8,6 +8,7 @@ import msgspec
 from holdfast.record import (
     calls,
     decisions,
+    excerpts,
     files,
     manifests,
     names,
@@ -20,7 +21,7 @@ from holdfast.record import (
 )
 from holdfast.record.model import Place, Record
 from holdfast.record.skim import skim
-from holdfast.record.user_input import queued_words
+from holdfast.record.user_input import own_words, queued_words
 from holdfast.redact.finding import REDACTED
 from holdfast.transcript import (
     Answer,
@@ -132,8 +133,8 @@ class RecordReader:
         elif isinstance(entry, Prompt):
             self._prompt(entry)
         elif isinstance(entry, Queued):
-            place = self._place(entry)
-            self._hear(turns.queue(self.record, entry.operation, entry.text, place))
+            if turns.queue(self.record, entry.operation, entry.text, self._place(entry)):
+                self._hear(own_words(entry.text))
         elif isinstance(entry, Attachment):
             self._attachment(entry)
         elif isinstance(entry, Summary):
@@ -143,8 +144,9 @@ class RecordReader:
             self.record.calls.clear()  # what had no result then never will
 
     def _hear(self, text: str) -> None:
+        """The whole text: what is named in a part that is cut out may be quoted elsewhere."""
         if text and not self.record.far:
-            self._heard.append((self._offset, text[: secrets.READ_CHARS]))
+            self._heard.append((self._offset, text[: excerpts.LONGEST_CHARS]))
 
     def _line(self) -> int:
         """Which line of the transcript this is."""
@@ -175,12 +177,12 @@ class RecordReader:
 
     def _said(self, text: str, place: Place) -> None:
         """The model spoke."""
-        text = text[:SAID_CHARS]
+        text = excerpts.head(text, SAID_CHARS)
         if not text.strip():
             return
         record = self.record
         turns.said(record, text, place)
-        record.last_texts = [*record.last_texts, turns.shortened(text)][-MOST_TEXTS:]
+        record.last_texts = [*record.last_texts, turns.current(record).said][-MOST_TEXTS:]
         record.last_said_op = place.op
         names.hear(record, text, 1.6)
         files.mention(record, text)
@@ -197,7 +199,7 @@ class RecordReader:
                 last = self.record.turns[-1:]
                 call = results.come_back(self.record, entry, block, place)
                 if self.record.turns[-1:] != last:
-                    self._hear(self.record.turns[-1].asked)  # the user refused, with words
+                    self._hear(block.text)  # the user refused, with words
                 if call is not None and call.tool == results.ASKED:
                     self._hear(block.text)  # answers are the user's words too
                 if call is not None and call.tool == "Read" and call.what and not block.is_error:
@@ -208,7 +210,7 @@ class RecordReader:
                     if len(self._reads) > names.MOST_SHOWN:
                         del self._reads[next(iter(self._reads))]
             elif isinstance(block, Text) and not entry.line.is_meta:
-                self._hear(turns.prompt(self.record, block.text, place, self._line()))
+                self._typed(block.text, place)
 
     def _prompt(self, entry: Prompt) -> None:
         if not entry.is_meta:
@@ -216,14 +218,19 @@ class RecordReader:
                 self.record.words_missing = True
             plan_mode.typed(self.record, entry.line.permission_mode)
             place = self._place(entry)
-            self._hear(turns.prompt(self.record, entry.text, place, self._line()))
+            self._typed(entry.text, place)
             if any(isinstance(block, Image) for block in entry.message.blocks):
                 turns.show_image(self.record, place, self._line())
 
     def _attachment(self, entry: Attachment) -> None:
         plan_mode.told(self.record, entry.kind)
         if words := queued_words(decoded(entry.raw)) if entry.kind == "queued_command" else "":
-            self._hear(turns.prompt(self.record, words, self._place(entry), self._line()))
+            self._typed(words, self._place(entry))
+
+    def _typed(self, text: str, place: Place) -> None:
+        """A line in the user's name."""
+        if turns.prompt(self.record, text, place, self._line()):
+            self._hear(own_words(text))
 
     def _summary(self, entry: Summary) -> None:
         """Never a source: kept only to know what need not be said again."""

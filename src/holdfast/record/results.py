@@ -79,14 +79,14 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
     elif tool == "TaskCreate" and not block.is_error:
         tasks.created(record, call.what, block.text[:80], place)
     elif tool == ASKED and not block.is_error:
-        _answered(record, call, entry, block.text[:2000], place)
+        _answered(record, call, entry, block.text, place)
     elif tool == "ExitPlanMode" and not block.is_error:
         turns.answered(record, calls.PLAN_ASKED + call.what, "approved", place)
     elif tool.endswith(_BY_TOOL):
         verb = tool.removesuffix("_pull_request").rpartition("_")[2]
         git_work.done(record, [verb], block.text[:HEAD_CHARS], failed=block.is_error)
     if block.is_error and tool[:5] != "mcp__" and is_rejection(entry.data):
-        _rejected(record, call, block.text[:4000], place)
+        _rejected(record, call, block.text, place)
         undo.command(record, call.what)
     return call
 

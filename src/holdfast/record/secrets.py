@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.record import turns
+from holdfast.record.excerpts import LONGEST_CHARS
 from holdfast.record.lazy import Lazy
 from holdfast.record.model import Record
 from holdfast.record.user_input import own_words, queued_words
@@ -36,7 +36,7 @@ from holdfast.transcript import (
 )
 from holdfast.transcript.reader import read_at
 
-READ_CHARS = 6000  # as much as names are looked for in
+READ_CHARS = 6000  # of the arguments and results of calls
 SHORTEST_BARE = 8  # a shorter one, or a plain word, is itself only where its name stands
 MOST_BARE, MOST_LINES = 200, 64
 LONGEST_NAME = 64
@@ -104,15 +104,15 @@ class Known:
 def spoken(entry: Entry) -> Iterator[str]:
     """The texts of an entry that names and quotes are taken from."""
     if isinstance(entry, Prompt | Queued):
-        yield turns.kept(own_words(entry.text))[:READ_CHARS]
+        yield own_words(entry.text)[:LONGEST_CHARS]
     elif isinstance(entry, Attachment):
-        yield turns.kept(own_words(queued_words(decoded(entry.raw))))[:READ_CHARS]
+        yield own_words(queued_words(decoded(entry.raw)))[:LONGEST_CHARS]
     elif isinstance(entry, Result):
         yield from (block.text[:READ_CHARS] for block in entry.results if _is_short(block))
     elif isinstance(entry, Answer):
         for block in entry.blocks:
             if isinstance(block, Text):
-                yield block.text[:READ_CHARS]
+                yield block.text[:LONGEST_CHARS]
             elif isinstance(block, ToolUse):
                 yield from texts(block.input)
 

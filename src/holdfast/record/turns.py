@@ -6,7 +6,7 @@ one can type the 1,200 turns that fit, but a hostile file can hold them.
 
 from bisect import bisect_right
 
-from holdfast.record import agents, files, names, plans, replies
+from holdfast.record import agents, excerpts, files, names, plans, replies
 from holdfast.record.model import Place, Question, Record, Turn
 from holdfast.record.user_input import is_notification, own_words
 
@@ -61,7 +61,7 @@ def kept(words: str) -> str:
     """The words whole, or head and tail of a wall of them."""
     if len(words) <= KEPT_CHARS:
         return words
-    return words[:HEAD_CHARS] + CUT + words[HEAD_CHARS + len(CUT) - KEPT_CHARS :]
+    return excerpts.head_and_tail(words, HEAD_CHARS, KEPT_CHARS - HEAD_CHARS - len(CUT), CUT)
 
 
 def queue(record: Record, operation: str, text: str, place: Place) -> str:
@@ -92,7 +92,7 @@ def shortened(text: str) -> str:
     bare = text.strip()
     if len(bare) <= SAID_CHARS:
         return bare
-    return bare[: SAID_CHARS // 2] + " […] " + bare[-SAID_CHARS // 2 :]
+    return excerpts.head_and_tail(bare, SAID_CHARS // 2, SAID_CHARS // 2, " […] ")
 
 
 def show_image(record: Record, place: Place, line: int) -> None:
