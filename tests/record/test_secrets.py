@@ -8,6 +8,7 @@ from random import Random
 
 import pytest
 
+from holdfast.archive.transcript_secrets import Cleaner
 from holdfast.record import read_record
 from holdfast.record.model import load, save
 from holdfast.redact import redact
@@ -154,3 +155,37 @@ def test_no_part_of_a_token_stays_at_the_end_of_what_is_read(at: int, tmp_path: 
 def test_a_password_goes_also_where_its_name_is_cut_away(at: int, tmp_path: Path) -> None:
     for session in _long_texts(at, f"the deploy password is: {WORD}"):
         assert WORD not in kept(session, tmp_path)
+
+
+def asking(question: str, answer: str) -> Session:
+    text = f'User has answered your questions: "{question}"="{answer}". You can now continue'
+    form = {"questions": [{"question": question}], "answers": {question: answer}}
+    asked = [{"question": question, "options": []}]
+    return Session().user("Go.").calls("AskUserQuestion", text, copy=form, questions=asked)
+
+
+QUESTIONS = [
+    "What is the admin password?",
+    "Database password?",
+    "Please enter your API key",
+    "What password should I use for the staging database?",
+]
+
+
+@pytest.mark.parametrize("question", QUESTIONS)
+def test_the_answer_to_a_question_for_a_secret_goes(question: str, tmp_path: Path) -> None:
+    session = asking(question, WORD)
+    first = load(redact(save(session.record(tmp_path)).decode()).encode())
+    path = session.says(f"I go with {WORD} for the login.").written(tmp_path)
+    for record in (read_record(path), read_record(path, state=first)):
+        assert WORD not in save(record).decode()
+        assert "[redacted" in record.turns[0].questions[0].answer
+    cleaner = Cleaner()
+    lines = [(at, line + b"\n") for at, line in enumerate(session.data().splitlines())]
+    assert WORD.encode() not in b"".join(cleaner.without(lines))
+
+
+@pytest.mark.parametrize("answer", ["bcrypt", "Skip", "Yes, rotate it", "AWS Secrets Manager"])
+def test_an_answer_that_is_no_secret_stays(answer: str, tmp_path: Path) -> None:
+    record = asking("How should we hash the password?", answer).record(tmp_path)
+    assert record.turns[0].questions[0].answer == answer

@@ -18,6 +18,7 @@ from holdfast.redact.value import random_looking
 
 Line = tuple[int, bytes]  # where it begins in the client's file, and its bytes with the line's end
 _UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
+_ANSWERS = "answers"
 LEFT_OUT = b'{"type":"holdfast-left-out"}\n'  # in place of a line that could not be taken
 
 
@@ -110,6 +111,8 @@ def _texts(value: Any, key: str = "") -> Iterator[str]:
         for name, inner in value.items():
             if isinstance(inner, dict | list):
                 yield name
+            elif key == _ANSWERS and isinstance(inner, str):
+                yield f"{name}\n{inner}"  # a question of the model's, and what the user typed
             yield from _texts(inner, name)
     elif isinstance(value, list):
         for inner in value:

@@ -202,6 +202,8 @@ class RecordReader:
                     self._hear(block.text)  # the user refused, with words
                 if call is not None and call.tool == results.ASKED:
                     self._hear(block.text)  # answers are the user's words too
+                    for question, words in results.answers(entry):
+                        self._hear(f"{question}\n{words}")
                 if call is not None and call.tool == "Read" and call.what and not block.is_error:
                     if manifests.is_manifest(call.what):
                         manifests.note(self.record, call.what, block.text)

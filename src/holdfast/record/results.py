@@ -23,6 +23,7 @@ from holdfast.record import (
 from holdfast.record.model import Call, Place, Record
 from holdfast.record.phrases import within
 from holdfast.record.replies import REFUSED
+from holdfast.redact import redact_answer
 from holdfast.transcript import Result, ToolResult, decoded
 
 HEAD_CHARS = 6000
@@ -33,6 +34,7 @@ LONGEST_NUMBER = 8
 MOST_CHARS = 1_000_000
 LONGEST_ANSWER = 600
 MOST_ANSWERS = 20
+_ANSWERS = b'"answers"'
 LONGEST_REFUSED = 200
 COPY_BYTES = 400_000  # of a line that tells an edit; a longer one tells no ranges
 _REQUESTS = ("/pull/", "/issues/", "/merge_requests/")
@@ -207,15 +209,22 @@ def _answered(record: Record, call: Call, entry: Result, text: str, place: Place
     """The user chose among what the model offered: these are the user's words too. The client's
     own record says which answer is whose; the text alone does not, for a question may hold
     quotes."""
-    found = decoded(entry.tool_use_result)
-    answers = found.get("answers") if isinstance(found, dict) else None
-    pairs = list(answers.items())[:MOST_ANSWERS] if isinstance(answers, dict) else []
-    usable = [(question, words) for question, answer in pairs if (words := _chosen(answer))]
+    usable = answers(entry)
     for question, words in usable:
-        turns.answered(record, question, words, place)
+        turns.answered(record, question, redact_answer(question, words), place)
     if not usable:
         words = text.partition(":")[2].partition(". You can now")[0].strip() or text.strip()
-        turns.answered(record, call.what, words, place)
+        turns.answered(record, call.what, redact_answer(call.what, words), place)
+
+
+def answers(entry: Result) -> list[tuple[str, str]]:
+    """Each question of the model's and the user's answer, from the client's own record."""
+    if _ANSWERS not in entry.data:  # a search costs less than decoding
+        return []
+    found = decoded(entry.tool_use_result)
+    told = found.get("answers") if isinstance(found, dict) else None
+    pairs = list(told.items())[:MOST_ANSWERS] if isinstance(told, dict) else []
+    return [(question, words) for question, answer in pairs if (words := _chosen(answer))]
 
 
 def _chosen(answer: object) -> str:

@@ -17,6 +17,7 @@ import msgspec
 from holdfast.record.excerpts import LONGEST_CHARS
 from holdfast.record.lazy import Lazy
 from holdfast.record.model import Record
+from holdfast.record.results import answers
 from holdfast.record.user_input import own_words, queued_words
 from holdfast.redact.find import PASSES, find, replaced
 from holdfast.redact.finding import REDACTED, Finding
@@ -109,6 +110,7 @@ def spoken(entry: Entry) -> Iterator[str]:
         yield own_words(queued_words(decoded(entry.raw)))[:LONGEST_CHARS]
     elif isinstance(entry, Result):
         yield from (block.text[:READ_CHARS] for block in entry.results if _is_short(block))
+        yield from (f"{question}\n{words}" for question, words in answers(entry))
     elif isinstance(entry, Answer):
         for block in entry.blocks:
             if isinstance(block, Text):

@@ -6,13 +6,14 @@ commit ids, hashes and uuids stay. Importing this costs `re` and nothing else.
 
 from holdfast.redact.find import are_clean, find, redact, which_are_clean
 from holdfast.redact.finding import Finding
-from holdfast.redact.named import redact_each, without_named
+from holdfast.redact.named import redact_answer, redact_each, without_named
 
 __all__ = [
     "Finding",
     "are_clean",
     "find",
     "redact",
+    "redact_answer",
     "redact_each",
     "which_are_clean",
     "without_named",

@@ -34,8 +34,10 @@ _NEXT = r"(?:[,;\s+>|/<-]|\\+[nrt]|[0-9]{1,6}(?:→|\t)){1,60}"
 _IS = r"is|are|was|will be|ist|lautet|hei(?:ß|ss)t|est|es|é|è|set to|changed to|reset to|to"
 _ATTRIBUTE = r"(?:type|description|sensitive)[ \t]*=[^\r\n]{0,80}"
 _TRIPLE = r"(?:\\?[\"']\\?[\"'](?=\\?[\"']))?"
+# `"Database password?"="…"`: the client writes the answer to a question so.
 _EQUALS = (
-    rf"{_QUOTE}(?:[\])]|\[[0-9]*\])?[*_]{{0,2}}{_ABOUT}[*_]{{0,2}}[ \t]{{0,8}}{_SIGN}[*_]{{0,2}}"
+    rf"(?:\?(?=[\\\"']))?{_QUOTE}(?:[\])]|\[[0-9]*\])?[*_]{{0,2}}{_ABOUT}[*_]{{0,2}}[ \t]{{0,8}}"
+    rf"{_SIGN}[*_]{{0,2}}"
 )
 # What may stand between a name and its value, and what must stand there for it to be tried: a
 # pattern costs a millisecond to compile.

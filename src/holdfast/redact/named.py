@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.redact.assignment import is_telling
-from holdfast.redact.find import redact
+from holdfast.redact.find import find, redact, replaced
 from holdfast.redact.finding import Finding
 from holdfast.redact.value import is_password
 
@@ -35,6 +35,20 @@ def redact_each(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [redact_each(inner) for inner in value]
     return value
+
+
+def redact_answer(question: str, answer: str) -> str:
+    """The answer without what the question says is secret: "What is the admin password?"."""
+    for before, behind in ((f'"{question}"="', '"'), (f"{question}\n", "")):
+        start, end = len(before), len(before) + len(answer)
+        found = [
+            Finding(one.kind, one.start - start, min(one.end, end) - start)
+            for one in find(before + answer + behind)
+            if start <= one.start < end
+        ]
+        if found:
+            return replaced(answer, found)
+    return answer
 
 
 def _is_secret(value: Any) -> bool:

@@ -50,7 +50,8 @@ class Written:
         self.ends_at = separator.start()
         self.separator = between.strip("\"'`\\ \t,")
         self.flag = _is_flag(text, at)
-        self.spoken = _is_spoken(self.separator)
+        # `"How shall we hash the password?"="bcrypt"` answers a question with a word.
+        self.spoken = _is_spoken(self.separator) or between[:1] == "?"
         self.loose = self.separator in _LOOSE and not self.flag
         self.shouted = text[at : separator.start()].isupper() and between in ("=", " = ")
         self.plain_pass = (
