@@ -189,3 +189,21 @@ def test_the_answer_to_a_question_for_a_secret_goes(question: str, tmp_path: Pat
 def test_an_answer_that_is_no_secret_stays(answer: str, tmp_path: Path) -> None:
     record = asking("How should we hash the password?", answer).record(tmp_path)
     assert record.turns[0].questions[0].answer == answer
+
+
+def test_reading_on_knows_a_secret_that_was_told_many_secrets_ago(tmp_path: Path) -> None:
+    session = Session().user(f"the deploy password is: {WORD}")
+    for number in range(100):
+        made = f"Qz{number:03}" + "mmTT02kd"
+        session = session.user(f"service {number} password is: {made}").says("Noted.")
+    first = load(redact(save(session.record(tmp_path)).decode()).encode())
+    path = session.says(f"I put {WORD} into the vault.").written(tmp_path)
+    assert WORD not in save(read_record(path)).decode(), "read at once"
+    assert WORD not in save(read_record(path, state=first)).decode(), "read on"
+
+
+def test_a_line_that_tells_no_new_secret_is_not_noted(tmp_path: Path) -> None:
+    session = Session()
+    for number in range(50):
+        session = session.runs(f"DB_PASSWORD={WORD} ./deploy {number}")
+    assert len(session.record(tmp_path).told) == 1

@@ -12,9 +12,8 @@ from typing import Any
 
 import msgspec
 
-from holdfast.record.secrets import MOST_BARE, SHORTEST_BARE, Known
+from holdfast.record.secrets import MOST_BARE, Known, is_known_bare
 from holdfast.redact import find, redact, redact_each, which_are_clean, without_named
-from holdfast.redact.value import random_looking
 
 Line = tuple[int, bytes]  # where it begins in the client's file, and its bytes with the line's end
 _UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
@@ -42,7 +41,7 @@ class Cleaner:
 
     def hear(self, lines: Iterable[Line]) -> None:
         self._known.hear((offset, _read(data)[1]) for offset, data in lines)
-        bare = (one for one in self._known.bare.items() if _is_told_bare(one[0]))
+        bare = (one for one in self._known.bare.items() if is_known_bare(one[0]))
         self._bare = dict(list(bare)[:MOST_BARE])
         self._written = [msgspec.json.encode(value)[1:-1] for value in self._bare]
 
@@ -88,10 +87,6 @@ class Cleaner:
         for value, placeholder in self._bare.items():
             text = text.replace(value, placeholder)
         return text
-
-
-def _is_told_bare(value: str) -> bool:
-    return len(value) >= SHORTEST_BARE and random_looking(value)
 
 
 def _read(data: bytes) -> tuple[Any, str]:

@@ -9,7 +9,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
-from itertools import accumulate
+from itertools import accumulate, islice
 from typing import Any
 
 import msgspec
@@ -39,7 +39,8 @@ from holdfast.transcript.reader import read_at
 
 READ_CHARS = 6000  # of the arguments and results of calls
 SHORTEST_BARE = 8  # a shorter one, or a plain word, is itself only where its name stands
-MOST_BARE, MOST_LINES = 200, 64
+MOST_BARE = 200
+MOST_LINES = 1000  # each takes 0.2 ms to read again
 LONGEST_NAME = 64
 MOST_PARTS = 50
 _WORD = Lazy(r"\w{6,60}", re.ASCII)
@@ -60,7 +61,8 @@ def texts(given: dict[str, Any]) -> Iterator[str]:
 
 class Known:
     """Secrets that texts told with their names: each value, and the words it is made of. `lines`
-    are where those lines of the transcript begin: noted in place of the secrets, and read again."""
+    are where the lines of the transcript begin that told a new one: noted in place of the secrets,
+    and read again."""
 
     def __init__(self) -> None:
         self.bare: dict[str, str] = {}
@@ -77,9 +79,10 @@ class Known:
             if not (found := find(text)):
                 break
             for one in found:
+                before = len(self.pieces) + len(self.bare)
                 self.pieces.update(_words_at(text, one))
                 self.bare |= dict.fromkeys(text[one.start : one.end].split("\n"), one.placeholder)
-                if not again:
+                if not again and before < len(self.pieces) + len(self.bare):
                     self.lines.add(offsets[bisect_right(starts, one.start) - 1])
             left = replaced(text, found).split("\n")
             text = "\n".join(line for line in left if REDACTED in line)
@@ -91,15 +94,20 @@ class Known:
 
     def without(self, data: bytes, *, fits: bool = False) -> bytes:
         """JSON less each value that is known by itself; with `fits` no text of it grows."""
-        for value, placeholder in list(self.bare.items())[:MOST_BARE]:
-            if len(value) >= SHORTEST_BARE and random_looking(value):
-                gone = placeholder[: len(value) if fits else None].encode()
-                for form in {value, value.lower()}:  # an index of words holds small letters
-                    data = data.replace(msgspec.json.encode(form)[1:-1], gone)
+        told = (one for one in self.bare.items() if is_known_bare(one[0]))
+        for value, placeholder in islice(told, MOST_BARE):
+            gone = placeholder[: len(value) if fits else None].encode()
+            for form in {value, value.lower()}:  # an index of words holds small letters
+                data = data.replace(msgspec.json.encode(form)[1:-1], gone)
         return data
 
     def without_in(self, text: str) -> str:
         return str(msgspec.json.decode(self.without(msgspec.json.encode(text))))
+
+
+def is_known_bare(value: str) -> bool:
+    """True for a value that is a secret also where no name stands beside it."""
+    return len(value) >= SHORTEST_BARE and random_looking(value)
 
 
 def spoken(entry: Entry) -> Iterator[str]:
