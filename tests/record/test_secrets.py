@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from holdfast.archive.transcript_secrets import Cleaner
-from holdfast.record import read_record
+from holdfast.record import read_record, reader
 from holdfast.record.model import load, save
 from holdfast.redact import redact
 from tests.checkpoint.sessions import Session
@@ -207,3 +207,14 @@ def test_a_line_that_tells_no_new_secret_is_not_noted(tmp_path: Path) -> None:
     for number in range(50):
         session = session.runs(f"DB_PASSWORD={WORD} ./deploy {number}")
     assert len(session.record(tmp_path).told) == 1
+
+
+@pytest.mark.parametrize(("near", "far"), [(5_000, 1 << 30), (5_000, 5_000)])
+def test_a_secret_the_user_told_far_back_is_known(
+    near: int, far: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(reader, "NEAR_BYTES", near)
+    monkeypatch.setattr(reader, "FAR_BYTES", far)
+    session = Session().user(f"the deploy password is: {WORD}").works(100)
+    found = session.user(f"now put {WORD} into the vault").record(tmp_path)
+    assert WORD not in save(found).decode()

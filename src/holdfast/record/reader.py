@@ -134,7 +134,7 @@ class RecordReader:
             self._prompt(entry)
         elif isinstance(entry, Queued):
             if turns.queue(self.record, entry.operation, entry.text, self._place(entry)):
-                self._hear(own_words(entry.text))
+                self._hear(own_words(entry.text), by_user=True)
         elif isinstance(entry, Attachment):
             self._attachment(entry)
         elif isinstance(entry, Summary):
@@ -143,9 +143,10 @@ class RecordReader:
             self.record.compactions += 1
             self.record.calls.clear()  # what had no result then never will
 
-    def _hear(self, text: str) -> None:
-        """The whole text: what is named in a part that is cut out may be quoted elsewhere."""
-        if text and not self.record.far:
+    def _hear(self, text: str, *, by_user: bool = False) -> None:
+        """The whole text: what is named in a part that is cut out may be quoted elsewhere. The
+        user's words are heard however far back they stand, as all of them are shown."""
+        if text and (by_user or not self.record.far):
             self._heard.append((self._offset, text[: excerpts.LONGEST_CHARS]))
 
     def _line(self) -> int:
@@ -199,11 +200,11 @@ class RecordReader:
                 last = self.record.turns[-1:]
                 call = results.come_back(self.record, entry, block, place)
                 if self.record.turns[-1:] != last:
-                    self._hear(block.text)  # the user refused, with words
+                    self._hear(block.text, by_user=True)  # the user refused, with words
                 if call is not None and call.tool == results.ASKED:
-                    self._hear(block.text)  # answers are the user's words too
+                    self._hear(block.text, by_user=True)  # answers are the user's words too
                     for question, words in results.answers(entry):
-                        self._hear(f"{question}\n{words}")
+                        self._hear(f"{question}\n{words}", by_user=True)
                 if call is not None and call.tool == "Read" and call.what and not block.is_error:
                     if manifests.is_manifest(call.what):
                         manifests.note(self.record, call.what, block.text)
@@ -232,7 +233,7 @@ class RecordReader:
     def _typed(self, text: str, place: Place) -> None:
         """A line in the user's name."""
         if turns.prompt(self.record, text, place, self._line()):
-            self._hear(own_words(text))
+            self._hear(own_words(text), by_user=True)
 
     def _summary(self, entry: Summary) -> None:
         """Never a source: kept only to know what need not be said again."""
