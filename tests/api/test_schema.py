@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 import schemathesis
 from fastapi.routing import APIRoute
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, assume, given, settings
 from schemathesis import Case
 from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import (
@@ -37,6 +37,10 @@ OPERATIONS = [
 ]
 
 
+# `/api/context/health` is a route of its own, and no agent is called so.
+FIXED = frozenset(path.rpartition("/")[2] for path, _ in OPERATIONS)
+
+
 @pytest.fixture(scope="module")
 def interface(sqlite_template: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
     path = tmp_path_factory.mktemp("schema") / "holdfast.db"
@@ -55,6 +59,7 @@ def test_no_request_breaks_the_server_or_its_description(
     @settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
     @given(case=interface[path][method].as_strategy())
     def holds(case: Case[Any]) -> None:
+        assume(FIXED.isdisjoint(map(str, (case.path_parameters or {}).values())))
         case.validate_response(case.call(), checks=list(CHECKS))
 
     holds()

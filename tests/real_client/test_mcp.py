@@ -31,13 +31,21 @@ def _round(used: int) -> Answer:
     return Answer(f"At {used}.", (bash(f"sleep 0.15; echo {used}"),), usage_of(used))
 
 
+def _noted(number: int) -> Answer:
+    """A remark, as long as a brief takes them: many push older ones out."""
+    words = f"Gauge {number} drifts by {number} mm against its neighbour, which is more than the "
+    words += f"makers of type {number} allow, so its readings of the last {number + 2} days are "
+    words += f"marked as doubtful and will be compared with those of harbour {number} later on."
+    return Answer(words, (bash(f"sleep 0.05; echo {number}"),), usage_of(26_000 + number))
+
+
 @pytest.mark.requirement("U6", "M2", "M6")
 def test_a_fact_from_before_two_compactions_is_recalled(binary: Path, stage: Stage) -> None:
     install(stage)
     said = Answer(FACT, (bash("sleep 0.15; echo noted"),), usage_of(25_000))
     after = Answer("?", (call("recall", query="keeper lighthouse name"),), usage_of(15_000))
     full = Answer("How full?", (call("status", task_tokens=90_000),), usage_of(16_000))
-    main = [said, *map(_round, USAGE), *map(_round, USAGE), after, full]
+    main = [said, *map(_noted, range(20)), *map(_round, USAGE), *map(_round, USAGE), after, full]
     told = usage_of(3_000, output_tokens=200)
     lost = [Answer("<summary>Work went on.</summary>", usage=told) for _ in range(2)]
     trial = ask_through(binary, stage, Acts(main, summary=lost))
