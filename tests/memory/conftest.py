@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from holdfast.memory.embed import asking
 from holdfast.memory.index import engines
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ if TYPE_CHECKING:
 def nothing_held() -> Iterator[None]:
     yield
     engines.release()
-    asking.forget()
 
 
 @pytest.fixture(scope="session")

@@ -254,7 +254,7 @@ def test_an_endpoint_with_vectors_of_another_size_is_another_embedder(
     assert fill.fill(index, first) == (2, 0)
     size[0] = 5
     again = _at(first._url)
-    monkeypatch.setattr(asking, "by_settings", lambda: again)
+    monkeypatch.setattr(asking, "embedder", lambda: again)
     answer = recall("harbour", project=str(tmp_path))
     assert answer.found and answer.mode == "keyword"
     assert any("3 numbers, not of" in note for note in answer.notes)
@@ -296,7 +296,7 @@ def test_an_embedder_that_hangs_costs_patience_not_the_answer(
     a_session(tmp_path, "s1", "tell me of the blue whale", "It is the largest animal.")
     sync(str(tmp_path))
     fill.fill(engines.opened(str(tmp_path)), hanging)
-    monkeypatch.setattr(asking, "by_settings", lambda: hanging)
+    monkeypatch.setattr(asking, "embedder", lambda: hanging)
     monkeypatch.setattr(asking, "PATIENCE_SECONDS", 0.05)
     answer = recall("blue whale", project=str(tmp_path))
     hanging.over.set()
@@ -347,6 +347,19 @@ def test_another_embedder_than_the_vectors_are_of_is_said(
     filled = fill.fill(engines.opened(str(tmp_path)), asking.embedder())
     assert filled.done == 2
     assert recall("red fox", project=str(tmp_path)).mode == "hybrid"
+
+
+@pytest.mark.requirement("M2")
+def test_an_embedder_that_was_opened_is_not_used_after_the_setting_changed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("first", "second"):
+        monkeypatch.setenv("HOLDFAST_EMBEDDER", str(tmp_path / name))
+        with pytest.raises(NoEmbedder, match=name):
+            asking.embedder()
+    monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
+    with pytest.raises(NoEmbedder, match="turned off"):
+        asking.embedder()
 
 
 @pytest.mark.requirement("M2", "X3")

@@ -1,4 +1,4 @@
-"""The embedder of this process: opened once, asked with patience that ends.
+"""The embedders of this process: each opened once, asked with patience that ends.
 
 A query waits for its vector some seconds at most; then the answer comes by keyword, and says so.
 """
@@ -9,34 +9,29 @@ import queue
 import threading
 from typing import TYPE_CHECKING
 
-from holdfast.memory.embed.embedder import Embedder, NoEmbedder, by_settings
+from holdfast.memory.embed.embedder import Embedder, NoEmbedder, chosen, configured
 
 if TYPE_CHECKING:
     from holdfast.memory.embed.vector import Array
 
 PATIENCE_SECONDS = 8.0  # loading a model on a busy machine takes some of it
 _lock = threading.Lock()
-_open: list[Embedder | NoEmbedder] = []
+_opened: dict[tuple[str, str, str], Embedder | NoEmbedder] = {}
 
 
 def embedder() -> Embedder:
-    """NoEmbedder, again and again, where there is none: it is not looked for at every search."""
+    """The configured one, opened once. A missing one is remembered too, and raises each time."""
+    words = configured()
     with _lock:
-        if not _open:
+        if words not in _opened:
             try:
-                _open.append(by_settings())
+                _opened[words] = chosen(*words)
             except NoEmbedder as slip:
-                _open.append(slip)
-        found = _open[0]
+                _opened[words] = slip
+        found = _opened[words]
     if isinstance(found, NoEmbedder):
         raise found
     return found
-
-
-def forget() -> None:
-    """The next one who asks looks again."""
-    with _lock:
-        _open.clear()
 
 
 def vector_of(text: str, wanted: str) -> Array:

@@ -52,10 +52,13 @@ def chosen(word: str, model: str = "", key: str = "") -> Embedder:
         raise NoEmbedder(f"no embedder is installed ({slip.name}): {INSTALL}") from slip
 
 
-def by_settings() -> Embedder:
-    """The user's own settings: a project's file cannot name one."""
+def configured() -> tuple[str, str, str]:
+    """What the user's own settings say: word, model and key. A project's file cannot name one."""
     from holdfast.settings.load import load
 
     found = load()
-    names = ("embedder", "embedder_model", "embedder_key")
-    return chosen(*(found.word(name).strip() for name in names))
+    return (
+        found.word("embedder").strip(),
+        found.word("embedder_model").strip(),
+        found.word("embedder_key").strip(),
+    )
