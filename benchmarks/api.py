@@ -206,10 +206,10 @@ def _serve(address: str, port: int) -> None:
     """Our server with one more route; it takes a body like the others and looks at nothing."""
     import uvicorn
 
-    from holdfast.api.answers import said
     from holdfast.api.app import create
     from holdfast.api.gate import Gate, Rules
-    from holdfast.store.store import Store
+    from holdfast.api.responses import said
+    from holdfast.hub.store.store import Store
 
     async def nothing(_body: dict[str, object]) -> Response:
         return said({"success": True}, 201)

@@ -19,14 +19,14 @@ from random import Random
 from statistics import mean
 from tempfile import TemporaryDirectory
 
-from holdfast.plan import read
 from holdfast.plan.batch import pack
-from holdfast.plan.estimate import Past, seen
+from holdfast.plan.estimates.estimate import Past, seen
+from holdfast.plan.estimates.features import heard
+from holdfast.plan.estimates.past_requests import Used
+from holdfast.plan.formats import read
 from holdfast.plan.load import Load
 from holdfast.plan.make import make
 from holdfast.plan.room import fresh
-from holdfast.plan.used import Used
-from holdfast.plan.words import heard
 
 ROOM = 120_000
 SPECS = 3

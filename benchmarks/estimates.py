@@ -1,7 +1,7 @@
 """How well the growth of a request is estimated from what is known when it is typed.
 
     python -m benchmarks.estimates --corpus DIR          the figures, leave one repository out
-    python -m benchmarks.estimates --corpus DIR --fit    the numbers typed in plan/prior, likeness
+    python -m benchmarks.estimates --corpus DIR --fit    the numbers in plan/estimates
 
 The error is |estimate - truth| / max(truth, 2,000): 2,000 tokens are one percent of the smallest
 window, and being wrong by half of nothing harms nobody. No request is left out. A median of
@@ -23,13 +23,13 @@ from statistics import median, pstdev
 
 from benchmarks import folder_tasks
 from benchmarks.readings import transcripts
-from holdfast.plan import likeness, prior
-from holdfast.plan.estimate import Estimate, Past, Seen, estimate
-from holdfast.plan.likeness import Asked
-from holdfast.plan.prior import Line
-from holdfast.plan.ran import Ran
-from holdfast.plan.used import Used, requests
-from holdfast.plan.words import KINDS, UNSTATED_FILES
+from holdfast.plan.estimates import likeness, prior
+from holdfast.plan.estimates.estimate import Estimate, Past, Seen, estimate
+from holdfast.plan.estimates.features import KINDS, UNSTATED_FILES
+from holdfast.plan.estimates.likeness import Asked
+from holdfast.plan.estimates.past_requests import Used, requests
+from holdfast.plan.estimates.past_runs import Ran
+from holdfast.plan.estimates.prior import Line
 from holdfast.transcript import operations, read
 
 FLOOR_TOKENS = 2000

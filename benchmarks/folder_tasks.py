@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from holdfast.plan.used import FILE_TOOLS, Used
-from holdfast.plan.words import READ_CHARS, heard
+from holdfast.plan.estimates.features import READ_CHARS, heard
+from holdfast.plan.estimates.past_requests import FILE_TOOLS, Used
 from holdfast.transcript import Boundary, Operation, Prompt, Summary, ToolUse
 from holdfast.transcript.user_words import user_words
 

@@ -17,7 +17,7 @@ from typing import Any
 
 from benchmarks.hooks import HOOK
 from holdfast.client import payloads
-from holdfast.client.doctor import understood
+from holdfast.setup.doctor.hooks import understood
 
 SECONDS = 180
 ODD: list[Any] = [

@@ -15,8 +15,8 @@ from typing import Any
 import holdfast
 from holdfast.cli.install import ARCHIVE_CHARS
 from holdfast.client import payloads
+from holdfast.hub.projection import projection_file
 from holdfast.wire import mark, places, spool
-from holdfast.work import projection
 
 ENTRY = Path(holdfast.__file__).parent / "hook" / "__main__.py"
 BARE = [sys.executable, "-I", "-S", "-c", "pass"]
@@ -87,7 +87,7 @@ def _arm() -> None:
         Path(folder).mkdir(parents=True)
         mark.arm(folder, mark.Mark(above=150_000, stop=stop))
     guarded = places.window(GUARDED)
-    projection.write(guarded, {"version": 1, "at_ms": 1, "hierarchy": {}})
+    projection_file.write(guarded, {"version": 1, "at_ms": 1, "hierarchy": {}})
     for event in ("SubagentStart", "SubagentStop", "PostToolUseFailure"):
         spool.append(guarded, spool.Line(1, event, 0, "agent", "a1", "writer", 0, "m"))
     for number in range(1_000):  # a spool as long as an afternoon

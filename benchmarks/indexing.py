@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from holdfast.memory.index.embedded import Embedded
+from holdfast.memory.index.sqlite_index import Embedded
 from holdfast.memory.sources import turns
 
 ROUNDS = 3

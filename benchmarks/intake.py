@@ -23,19 +23,19 @@ from benchmarks import made_up
 from benchmarks.databases import both
 from benchmarks.hooks import HOOK
 from holdfast.client import payloads
-from holdfast.store.store import Store
-from holdfast.store.tables import actions
+from holdfast.hub.ingest import gather
+from holdfast.hub.ingest.sync import sync
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import actions
 from holdfast.window.state import State, save
 from holdfast.wire import mark, places
-from holdfast.work import gather
-from holdfast.work.sync import sync
 
 Row = tuple[str, str, str]
 PROCESSES, SECONDS = 8, 60.0
 TAKING_IN = """
 import select, sys
-from holdfast.store.store import Store
-from holdfast.work.sync import sync
+from holdfast.hub.store.store import Store
+from holdfast.hub.ingest.sync import sync
 store = Store.open(sys.argv[1])
 while not select.select([sys.stdin], [], [], 0.2)[0]:
     sync(store)

@@ -17,8 +17,8 @@ from starlette.testclient import TestClient
 
 from benchmarks.databases import both
 from holdfast.api.app import create
-from holdfast.store.store import Store
-from holdfast.work import projects
+from holdfast.hub.store.store import Store
+from holdfast.hub.tree import projects
 
 Row = tuple[str, str, str]
 FEW, MANY, ACTIONS = 10, 1_000, 1_000

@@ -21,8 +21,8 @@ from typing import Any
 from benchmarks import made_up
 from benchmarks.hooks import BARE
 from holdfast.client import payloads
-from holdfast.client.install.wiring import server_entry, this_program
-from holdfast.client.server_trial import HELLO
+from holdfast.setup.doctor.mcp_trial import HELLO
+from holdfast.setup.wiring import server_entry, this_program
 
 CALLS = 41
 STARTS = 5
@@ -140,7 +140,7 @@ def _memory(pid: int) -> float:
 
 @contextmanager
 def _a_session() -> Iterator[Path]:
-    from holdfast.archive import shelf
+    from holdfast.archive import outputs
 
     with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as name:
         folder = Path(name)
@@ -155,7 +155,7 @@ def _a_session() -> Iterator[Path]:
             hook = this_program().words
             subprocess.run(hook, input=data, check=True, capture_output=True, env=_environ(folder))
         text = "\n".join(f"row {number} of the tide" for number in range(2_000))
-        shelf.keep("out-0123abcd", text, {"tool": "Bash"})
+        outputs.keep("out-0123abcd", text, {"tool": "Bash"})
         yield folder
 
 

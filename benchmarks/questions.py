@@ -25,12 +25,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from holdfast.memory import fill, places
+from holdfast.memory import fill_vectors, locations
 from holdfast.memory import sync as syncing
-from holdfast.memory.answer import Found
-from holdfast.memory.embed import asking
+from holdfast.memory.embed import current
 from holdfast.memory.index import engines
 from holdfast.memory.recall import recall
+from holdfast.memory.results import Found
 
 Row = tuple[str, str, str]
 FIRST = 5
@@ -63,10 +63,10 @@ def ask(
     with _home(keep) as home:
         for repo, some in by_repo.items():
             project = _project(home, corpus / repo)
-            index = engines.opened(places.resolved(project))
+            index = engines.opened(locations.resolved(project))
             syncing.bring_up(index)
             if by_meaning:
-                fill.fill(index, asking.embedder())
+                fill_vectors.fill(index, current.embedder())
             items = index.counts().items
             recall("warm", project=project, by_keyword=not by_meaning)
             for one in some:
@@ -126,7 +126,7 @@ def _project(home: Path, sessions: Path) -> str:
     """A folder for the project, and its sessions where the client would have written them."""
     project = home / "src" / sessions.name
     project.mkdir(parents=True, exist_ok=True)
-    folder = Path(places.client_folder(places.resolved(str(project))))
+    folder = Path(locations.client_folder(locations.resolved(str(project))))
     folder.mkdir(parents=True, exist_ok=True)
     for path in sorted(sessions.glob("*.jsonl*")):
         plain = folder / path.name.removesuffix(".gz")

@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 
 from benchmarks.recall_set import labelled
 from benchmarks.search import engine
-from holdfast.memory import fill, words
-from holdfast.memory.embed import asking
+from holdfast.memory import fill_vectors, words
+from holdfast.memory.embed import current
 from holdfast.memory.embed.embedder import NoEmbedder
-from holdfast.memory.index.shape import Index, Wanted
+from holdfast.memory.index.interface import Index, Wanted
 from holdfast.memory.item import TURN, Item
 from holdfast.memory.recall import answered
 
@@ -72,7 +72,7 @@ def measure(
         take_in(index, items)
         found = {"keyword": _asked(index, queries, by_keyword=True)}
         try:
-            fill.fill(index, asking.embedder(), told=_progress)
+            fill_vectors.fill(index, current.embedder(), told=_progress)
             found["hybrid"] = _asked(index, queries, by_keyword=False)
         except NoEmbedder as slip:
             print(f"hybrid: not measured: {slip}", file=sys.stderr)

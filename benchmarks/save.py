@@ -25,8 +25,8 @@ from benchmarks.hooks import BARE, HOOK
 from holdfast.checkpoint import index
 from holdfast.checkpoint.entry import Entry
 from holdfast.client import payloads
+from holdfast.hub.projection import projection_file
 from holdfast.wire import places
-from holdfast.work import projection
 
 Row = tuple[str, str, str]
 Turn = Callable[[], "Spent"]
@@ -159,7 +159,7 @@ class Bench:
         shutil.rmtree(places.windows(), ignore_errors=True)
         window = places.window(self._session)
         Path(window).mkdir(parents=True)
-        projection.write(window, {**self.shared, "at_ms": int(time.time() * 1000)})
+        projection_file.write(window, {**self.shared, "at_ms": int(time.time() * 1000)})
 
     @property
     def _session(self) -> str:

@@ -22,14 +22,14 @@ from typing import NamedTuple
 from benchmarks.databases import both, kept
 from benchmarks.search_cold import cold, query_ms
 from benchmarks.search_texts import MODEL, Texts, filled, settle
+from holdfast.hub.store.store import Store
 from holdfast.memory import words
 from holdfast.memory.embed import vector
 from holdfast.memory.embed.embedder import NoEmbedder
-from holdfast.memory.index.embedded import Embedded
-from holdfast.memory.index.shape import Index, Wanted
-from holdfast.memory.index.shared import Shared
+from holdfast.memory.index.interface import Index, Wanted
+from holdfast.memory.index.postgres_index import Shared
+from holdfast.memory.index.sqlite_index import Embedded
 from holdfast.memory.recall import each, found_by
-from holdfast.store.store import Store
 
 QUERIES, RUNS = 40, 3
 Row = tuple[str, str, str]

@@ -13,9 +13,9 @@ import numpy as np
 from sqlalchemy.engine import Connection
 
 from holdfast.memory.embed import vector
-from holdfast.memory.index import shared_vectors
-from holdfast.memory.index.shape import Index
-from holdfast.memory.index.shared import Shared
+from holdfast.memory.index import postgres_vectors
+from holdfast.memory.index.interface import Index
+from holdfast.memory.index.postgres_index import Shared
 from holdfast.memory.item import TURN, Item
 
 SIZE, CLUSTERS = 384, 200
@@ -91,5 +91,5 @@ def settle(indexes: Sequence[Index]) -> None:
 
 def _indexed(connection: Connection) -> None:
     connection.exec_driver_sql("SET LOCAL maintenance_work_mem = '512MB'")
-    connection.exec_driver_sql(shared_vectors.NEAR)
+    connection.exec_driver_sql(postgres_vectors.NEAR)
     connection.exec_driver_sql("ANALYZE recall_items, recall_vectors")

@@ -27,10 +27,10 @@ from statistics import mean, quantiles
 from benchmarks import used_again
 from holdfast.record import Record, read_record
 from holdfast.redact import redact
-from holdfast.segment import about, boundary, compress, steps
-from holdfast.segment import cut as cutting
-from holdfast.segment.cut import Cut
-from holdfast.segment.keepsakes import Words
+from holdfast.segment import boundary, compress, outcome, steps
+from holdfast.segment import cutter as cutting
+from holdfast.segment.contents import Words
+from holdfast.segment.cutter import Cut
 from holdfast.segment.segment import Segment
 from holdfast.segment.steps import Step
 from holdfast.transcript import read
@@ -108,8 +108,8 @@ def count(counts: Counts, session: Session) -> None:
         if session.cut.turn - one.end_turn >= COLD_AFTER:
             counts.cold.append(session.cut.since_mention(one) >= COLD_AFTER)
         if session.cut.since_mention(one) >= COLD_AFTER:
-            counts.done.append(about.is_done(session.record, one))
-        counts.names_cut.append(about.topic(session.record, one).endswith("…"))
+            counts.done.append(outcome.is_done(session.record, one))
+        counts.names_cut.append(outcome.topic(session.record, one).endswith("…"))
 
 
 def _agreement(counts: Counts, session: Session) -> None:
@@ -138,7 +138,7 @@ def keep(counts: Counts, session: Session) -> None:
         text = compress.content(source)
         tokens = -int(-len(text) // 3.5)
         counts.outcomes_cut.append(_is_cut(source.words, text) and tokens < 0.9 * _budget(one))
-        done = about.is_done(session.record, one)
+        done = outcome.is_done(session.record, one)
         counts.contradicted += done and ("\nNot resolved:" in text or "\nLeft to do:" in text)
         counts.ratios.append((one.tokens, tokens))
         counts.reduction.append(1 - tokens / max(1, one.tokens))
@@ -220,9 +220,9 @@ def sample(corpus: Path, size: int, seed: int) -> Iterator[str]:
 
 
 def _shown(session: Session, one: Segment) -> Iterator[str]:
-    done = "done" if about.is_done(session.record, one) else "not done"
+    done = "done" if outcome.is_done(session.record, one) else "not done"
     yield f"=== {session.path.name} {one.segment_id}: steps {one.start_turn}-{one.end_turn}"
-    yield f"{one.tokens:,} tokens, {done}; topic: {about.topic(session.record, one)}"
+    yield f"{one.tokens:,} tokens, {done}; topic: {outcome.topic(session.record, one)}"
     for step in session.steps:
         near = min(abs(step.number - one.start_turn), abs(step.number - one.end_turn)) <= 2
         if near or (step.is_prompted and one.start_turn <= step.number <= one.end_turn):

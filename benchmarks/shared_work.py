@@ -8,9 +8,11 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from holdfast.store import ids
-from holdfast.store.store import Store
-from holdfast.store.tables import (
+from holdfast.hub import derived_ids
+from holdfast.hub.projection import refresh
+from holdfast.hub.store import ids
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import (
     actions,
     agent_contexts,
     messages,
@@ -20,7 +22,6 @@ from holdfast.store.tables import (
     subtasks,
     tasks,
 )
-from holdfast.work import names, refresh
 
 SESSION = "bench"
 
@@ -36,7 +37,7 @@ def of_a_store(project: Path, rows: int) -> dict[str, Any]:
 
 def _fill(connection: sa.Connection, path: str, rows: int) -> None:
     at = {"created_ms": 1_767_225_600_000}
-    project = {"project_id": names.project_id(path)}
+    project = {"project_id": derived_ids.project_id(path)}
     asked, listed = ids.new(), [ids.new() for _ in range(20)]
     words = "Teach the parser to read gauge files with two headings, and say which line was odd"
     connection.execute(

@@ -25,7 +25,7 @@ from benchmarks.readings import transcripts as real_transcripts
 from holdfast.archive import transcripts
 from holdfast.archive.save_transcripts import save_all
 from holdfast.client import payloads
-from holdfast.lifecycle.saving_transcripts import LATE_SECONDS
+from holdfast.events.archive_transcripts import LATE_SECONDS
 from holdfast.record import read_record
 
 Row = tuple[str, str, str]

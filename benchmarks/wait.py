@@ -15,10 +15,10 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from holdfast.client.install.wiring import hook_table
-from holdfast.client.trial.namespace import NamespaceImpossible
-from holdfast.client.trial.run import run_trial
-from holdfast.client.trial.script import Acts, Answer, Received, Step, bash, usage_of
+from holdfast.setup.trial.namespace import NamespaceImpossible
+from holdfast.setup.trial.run import run_trial
+from holdfast.setup.trial.script import Acts, Answer, Received, Step, bash, usage_of
+from holdfast.setup.wiring import hook_table
 
 ROUNDS = 25
 TURNS = 4

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import tide_files as files
 
-from holdfast.client.trial.script import Acts, Answer, ToolCall, bash, usage_of
+from holdfast.setup.trial.script import Acts, Answer, ToolCall, bash, usage_of
 
 START_TOKENS = 21_000
 AFTER_TOKENS = 25_500

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from holdfast.store.store import Store
+    from holdfast.hub.store.store import Store
 
 ENGINES = (
     pytest.param("sqlite", id="sqlite"),
@@ -145,7 +145,7 @@ def store(store_url: str) -> Iterator[Store]:
 
 
 def _opened(url: str) -> Store:
-    from holdfast.store.store import Store
+    from holdfast.hub.store.store import Store
 
     return Store.open(url)
 
@@ -159,7 +159,7 @@ def _database(server: str, name: str) -> str:
 def _administer(server: str, statement: str) -> None:
     import sqlalchemy as sa
 
-    from holdfast.store.engine import parsed
+    from holdfast.hub.store.engine import parsed
 
     engine = sa.create_engine(parsed(server), isolation_level="AUTOCOMMIT")
     with engine.connect() as connection:

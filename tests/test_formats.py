@@ -14,27 +14,26 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.archive import save_transcripts, transcript_file, transcripts
-from holdfast.archive import shelf as outputs
+from holdfast.archive import outputs, save_transcripts, transcript_file, transcripts
 from holdfast.archive.errors import NoOutput
 from holdfast.budget import ledger
 from holdfast.checkpoint import index
 from holdfast.checkpoint.index import BrokenIndex
-from holdfast.checkpoint.keep import keep
-from holdfast.client.install import receipt
-from holdfast.client.install.receipt import Receipt
-from holdfast.memory import places as memory_places
+from holdfast.checkpoint.write import keep
+from holdfast.hub.projection import projection_file
+from holdfast.memory import locations as memory_places
 from holdfast.memory.sources import windows
-from holdfast.plan import past
+from holdfast.plan.estimates import past
 from holdfast.record import model as record
-from holdfast.segment import cut, named, queue
+from holdfast.segment import archived_topics, cutter, queue
 from holdfast.segment.formats import Done, Queue
+from holdfast.setup import receipt
+from holdfast.setup.receipt import Receipt
 from holdfast.window import observed_limits, outbox, state
 from holdfast.window.observed_limits import Conditions, Observation
 from holdfast.window.outbox import Outbox
 from holdfast.window.state import State
 from holdfast.wire import places
-from holdfast.work import projection
 from tests.archive.sessions import session_path
 from tests.builders import a_prompt, a_transcript, an_answer
 from tests.checkpoint.documents import a_document
@@ -81,7 +80,7 @@ def _record(folder: Path) -> Path:
 
 def _cut(folder: Path) -> Path:
     path = folder / "cut.json"
-    path.write_bytes(cut.save(cut.Cut(offset=7)))
+    path.write_bytes(cutter.save(cutter.Cut(offset=7)))
     return path
 
 
@@ -91,9 +90,9 @@ def _queue(folder: Path) -> Path:
 
 
 def _projection(folder: Path) -> Path:
-    found = {"version": projection.VERSION, "at_ms": 5, "session_id": "s1"}
-    projection.write(_window(folder), found)
-    return folder / "main" / projection.NAME
+    found = {"version": projection_file.VERSION, "at_ms": 5, "session_id": "s1"}
+    projection_file.write(_window(folder), found)
+    return folder / "main" / projection_file.NAME
 
 
 def _output(folder: Path) -> Path:
@@ -164,9 +163,11 @@ FORMATS = {
     "record.json": Format(
         _record, lambda folder: record.load((folder / "record.json").read_bytes())
     ),
-    "cut": Format(_cut, lambda folder: cut.load((folder / "cut.json").read_bytes())),
-    "queue": Format(_queue, lambda folder: named.archived("s1")),
-    "work.json": Format(_projection, lambda folder: projection.read_projection(_window(folder))),
+    "cut": Format(_cut, lambda folder: cutter.load((folder / "cut.json").read_bytes())),
+    "queue": Format(_queue, lambda folder: archived_topics.archived("s1")),
+    "work.json": Format(
+        _projection, lambda folder: projection_file.read_projection(_window(folder))
+    ),
     "an archived output": Format(_output, _read_output),
     "an archived transcript": Format(_transcript, _read_transcript),
     "the index of checkpoints": Format(_index, _read_index),

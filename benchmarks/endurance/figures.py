@@ -9,7 +9,7 @@ from benchmarks.endurance.facts import CORE, KINDS
 from benchmarks.endurance.measure import SIDES, Result, measure
 from benchmarks.endurance.score import Seen
 from benchmarks.wait import newest_client
-from holdfast.client.trial.namespace import NamespaceImpossible
+from holdfast.setup.trial.namespace import NamespaceImpossible
 
 Row = tuple[str, str, str]
 Count = tuple[int, int]  # how many, of how many

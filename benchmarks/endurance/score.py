@@ -15,8 +15,8 @@ from benchmarks.endurance.facts import OR, Fact
 from benchmarks.endurance.session import Ran, SessionFailed
 from benchmarks.endurance.story import Story
 from benchmarks.endurance.summaries import Lie, names_of
-from holdfast.client.trial.heard import texts
-from holdfast.client.trial.script import Received
+from holdfast.setup.trial.outcome import texts
+from holdfast.setup.trial.script import Received
 
 _SUMMARY = "This session is being continued from a previous conversation"
 _PATTERN = "re:"

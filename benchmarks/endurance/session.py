@@ -24,12 +24,12 @@ from typing import Any
 from benchmarks.endurance import workplace
 from benchmarks.endurance.story import AFTER, Stage, Story
 from benchmarks.endurance.summaries import Lie, summary
-from holdfast.client.trial.heard import texts
-from holdfast.client.trial.home import notes_folder, prepare_home, trial_environment
-from holdfast.client.trial.namespace import confined
-from holdfast.client.trial.patience import Patience
-from holdfast.client.trial.script import Answer, Received, Step, ToolCall, bash, usage_of
-from holdfast.client.trial.scripted_api import ScriptedApi
+from holdfast.setup.trial.home import notes_folder, prepare_home, trial_environment
+from holdfast.setup.trial.namespace import confined
+from holdfast.setup.trial.outcome import texts
+from holdfast.setup.trial.pacing import Patience
+from holdfast.setup.trial.script import Answer, Received, Step, ToolCall, bash, usage_of
+from holdfast.setup.trial.scripted_api import ScriptedApi
 
 MODEL = "claude-sonnet-4-6"  # compacts at 167,000 of 200,000
 FIRST, LAST, OVER = 24_000, 152_000, 169_000  # what the model reports as used in each window

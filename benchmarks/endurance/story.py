@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.endurance.facts import Fact, choose, of_window, pools
 from benchmarks.endurance.failures import command_of, failing_output, passing_output
-from holdfast.client.trial.script import ToolCall, bash
+from holdfast.setup.trial.script import ToolCall, bash
 
 STEPS = (16, 26)  # answers of the model in one window
 # The steps right after a compaction: the request after each of them is still scored.

@@ -16,7 +16,7 @@ from starlette.testclient import TestClient
 from holdfast.api.app import ROUTERS, create
 from holdfast.api.database import Database
 from holdfast.api.gate import Gate, Rules
-from holdfast.store.store import Store
+from holdfast.hub.store.store import Store
 
 TOKEN = "a-token-for-tests"
 

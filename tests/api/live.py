@@ -22,10 +22,10 @@ import uvicorn
 from fastapi import FastAPI
 
 from holdfast.api.app import create, put_behind
-from holdfast.api.connections import Connection
+from holdfast.api.connection_limits import Connection
 from holdfast.api.gate import Gate, Rules
-from holdfast.store.engine import open_engine
-from holdfast.store.store import Store
+from holdfast.hub.store.engine import open_engine
+from holdfast.hub.store.store import Store
 from tests.waiting import PATIENCE_SECONDS
 from tests.waiting import until as until
 

@@ -13,11 +13,12 @@ from starlette.testclient import TestClient
 
 from holdfast.cli.status import status
 from holdfast.client import payloads
+from holdfast.hub import row_times
+from holdfast.hub.ingest import sync
+from holdfast.hub.store.store import Store
 from holdfast.settings.load import load
-from holdfast.store.store import Store
-from holdfast.window import company
+from holdfast.window import peers
 from holdfast.window import state as states
-from holdfast.work import moment, sync
 from tests.api.test_capacity import a_window
 from tests.builders import an_answer
 from tests.hot.hooks import fire
@@ -91,7 +92,7 @@ def _must_agree(api: TestClient) -> dict[str, dict[str, Any]]:
         assert f"used_tokens{{{labels}" in metrics, one
         assert f'zone="{one["zone"]}"}} {one["used_tokens"]:.1f}' in metrics
     for one in _company():
-        assert all(one[name] == told["a1"][name] for name in company.READ)
+        assert all(one[name] == told["a1"][name] for name in peers.READ)
         assert one["fits"] is (one["room_tokens"] >= TASK)
     return told
 
@@ -99,7 +100,7 @@ def _must_agree(api: TestClient) -> dict[str, dict[str, Any]]:
 def _company() -> list[dict[str, Any]]:
     """As the MCP tool tells of it, to the session itself."""
     mine = next(state for _, state in states.all_windows() if not state.agent_id)
-    return company.of(mine, load(), moment.now_ms(), TASK)
+    return peers.of(mine, load(), row_times.now_ms(), TASK)
 
 
 @pytest.mark.requirement("G10")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from starlette.testclient import TestClient
 
-from holdfast.api import blocking
+from holdfast.api.routes import blocking
 
 PAIR = {"blocked_by": "a", "blocked_agent": "b"}
 

@@ -6,9 +6,9 @@ import pytest
 import sqlalchemy as sa
 from starlette.testclient import TestClient
 
-from holdfast.store.store import Store
-from holdfast.store.tables import windows
-from holdfast.work import moment
+from holdfast.hub import row_times
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import windows
 
 
 def a_window(store: Store, **given: Any) -> None:
@@ -30,7 +30,7 @@ def a_window(store: Store, **given: Any) -> None:
         "agent_id": "",
         "used_tokens": 140_000,
         "health": {**health, **given.pop("health", {})},
-        "updated_ms": moment.now_ms(),
+        "updated_ms": row_times.now_ms(),
         **given,
     }
     store.write(lambda c: c.execute(sa.insert(windows).values(row)))

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from holdfast.api import claims
+from holdfast.api.routes import claims
 
 
 @pytest.fixture

@@ -7,8 +7,8 @@ import pytest
 import sqlalchemy as sa
 from starlette.testclient import TestClient
 
-from holdfast.store.store import Store
-from holdfast.store.tables import agent_contexts
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import agent_contexts
 from tests.api.trees import a_request, post
 
 SAVE: dict[str, Any] = {

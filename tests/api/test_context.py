@@ -4,9 +4,9 @@ import pytest
 import sqlalchemy as sa
 from starlette.testclient import TestClient
 
-from holdfast.store.store import Store
-from holdfast.store.tables import audit, blockings, messages
-from holdfast.work import moment
+from holdfast.hub import row_times
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import audit, blockings, messages
 
 
 @pytest.fixture
@@ -14,7 +14,7 @@ def known(api: TestClient, store: Store) -> None:
     """A session with a snapshot, a message for the agent, and somebody it waits for."""
     save = {"session_id": "s1", "context_summary": "Half of the parser is done"}
     api.post("/api/compact/save", json=save)
-    now = moment.now_ms()
+    now = row_times.now_ms()
     message = {"id": "m", "from_agent": "be", "to_agent": "fe", "topic": "task.completed"}
     whole = {**message, "content": {"endpoint": "/login"}, "created_ms": now}
     blocking = {"id": "b", "blocked_by": "be", "blocked_agent": "fe", "created_ms": now}

@@ -8,12 +8,12 @@ from collections.abc import Iterator
 import pytest
 import sqlalchemy as sa
 
-from holdfast.api import events as route
-from holdfast.api import listening
-from holdfast.store.store import Store
-from holdfast.store.tables import events as table
-from holdfast.work import events, projects, sessions
-from holdfast.work.events import Wanted
+from holdfast.api import event_listeners
+from holdfast.api.routes import events as route
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import events as table
+from holdfast.hub.tree import live_events, projects, sessions
+from holdfast.hub.tree.live_events import Wanted
 from tests.api.live import TOKEN, Live, in_thread, until
 
 pytestmark = pytest.mark.requirement("S3")
@@ -129,7 +129,7 @@ def test_one_that_stopped_reading_holds_up_nobody(live: Live, store: Store) -> N
 def test_more_than_may_listen_are_told_to_come_again(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(listening.Hub.__init__, "__defaults__", (2,))
+    monkeypatch.setattr(event_listeners.Hub.__init__, "__defaults__", (2,))
     with in_thread(store) as live:
         with live.listening() as one, live.listening() as two:
             one.block(), two.block()
@@ -148,16 +148,16 @@ def test_events_of_a_day_are_kept_and_never_too_many(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _announce(store, 10)
-    assert store.write(lambda c: events.prune(c, NOW + events.KEPT_MS - 1)) == 0
-    monkeypatch.setattr(events, "MOST_KEPT", 4)
-    assert store.write(lambda c: events.prune(c, NOW)) == 6
-    found = store.read(lambda c: events.since(c, 3, Wanted(), 100))
+    assert store.write(lambda c: live_events.prune(c, NOW + live_events.KEPT_MS - 1)) == 0
+    monkeypatch.setattr(live_events, "MOST_KEPT", 4)
+    assert store.write(lambda c: live_events.prune(c, NOW)) == 6
+    found = store.read(lambda c: live_events.since(c, 3, Wanted(), 100))
     assert ([row["id"] for row in found.rows], found.missed) == ([7, 8, 9, 10], True)
-    assert not store.read(lambda c: events.since(c, 6, Wanted(), 100)).missed
-    assert store.write(lambda c: events.prune(c, NOW + 2 * events.KEPT_MS)) == 3
-    assert store.read(events.newest) == 10, "numbers go on from the newest"
+    assert not store.read(lambda c: live_events.since(c, 6, Wanted(), 100)).missed
+    assert store.write(lambda c: live_events.prune(c, NOW + 2 * live_events.KEPT_MS)) == 3
+    assert store.read(live_events.newest) == 10, "numbers go on from the newest"
     store.write(lambda c: sessions.add(c, {"id": "s"}, NOW))
-    assert store.read(events.newest) == 11
+    assert store.read(live_events.newest) == 11
 
 
 def test_one_who_was_away_too_long_is_told(live: Live, store: Store) -> None:

@@ -14,13 +14,13 @@ from click.testing import CliRunner
 from starlette.testclient import TestClient
 
 from holdfast.cli.main import holdfast_command
-from holdfast.store import write_health
-from holdfast.store.engine import parsed
-from holdfast.store.store import Store
-from holdfast.store.write_health import RECENT_MS, WriteHealth
+from holdfast.hub.board import messages
+from holdfast.hub.ingest.background import Warm
+from holdfast.hub.store import write_health
+from holdfast.hub.store.engine import parsed
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.write_health import RECENT_MS, WriteHealth
 from holdfast.wire import log
-from holdfast.work import messages
-from holdfast.work.warm import Warm
 from tests.api.live import Live, in_thread, until
 
 pytestmark = [pytest.mark.requirement("S1", "X6")]

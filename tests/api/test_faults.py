@@ -13,10 +13,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.store.check import check
-from holdfast.store.store import Store
-from holdfast.store.writer import IDLE_SECONDS
-from holdfast.work import projects
+from holdfast.hub.store.check import check
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.writer import IDLE_SECONDS
+from holdfast.hub.tree import projects
 from tests.api.live import Live, a_url, as_process, until
 from tests.stores import a_postgres
 

@@ -14,8 +14,8 @@ from starlette.testclient import TestClient
 from holdfast.api.app import create
 from holdfast.api.database import Database
 from holdfast.api.gate import Gate, Rules
-from holdfast.api.rate import Rate
-from holdfast.store.store import Store
+from holdfast.api.rate_limit import Rate
+from holdfast.hub.store.store import Store
 from tests.api.live import TOKEN, Live, in_thread
 
 pytestmark = pytest.mark.requirement("X5")

@@ -6,9 +6,9 @@ import pytest
 import sqlalchemy as sa
 from starlette.testclient import TestClient
 
-from holdfast.store.errors import Corrupt
-from holdfast.store.store import Store
-from holdfast.store.tables import projects
+from holdfast.hub.store.errors import Corrupt
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import projects
 
 
 @pytest.mark.requirement("X6", "S1")

@@ -12,9 +12,11 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.store.store import Store
-from holdfast.window.live import LIVE_MS
-from holdfast.work import capacity, deeds, moment
+from holdfast.hub import row_times
+from holdfast.hub.ingest import records
+from holdfast.hub.store.store import Store
+from holdfast.hub.tree import capacity
+from holdfast.window.live_windows import LIVE_MS
 from tests.contracts.told import rows_of
 
 TOKEN = "ghp_" + "a1B2" * 9
@@ -73,9 +75,9 @@ def test_a_sender_that_redacted_nothing_gets_no_secret_in(api: TestClient, store
 @pytest.mark.requirement("X4", "S4")
 def test_what_grows_by_a_placeholder_is_still_taken(api: TestClient, store: Store) -> None:
     full = (TOKEN + " ") * 500
-    prompt = {"deed": "request", "id": ONE, "prompt": full[: deeds.PROMPT_CHARS], **PLACE}
+    prompt = {"deed": "request", "id": ONE, "prompt": full[: records.PROMPT_CHARS], **PLACE}
     short = "password=hunter2a " * 500
-    second = {**prompt, "id": TWO, "prompt": short[: deeds.PROMPT_CHARS]}
+    second = {**prompt, "id": TWO, "prompt": short[: records.PROMPT_CHARS]}
     assert api.post("/api/intake", json=_batch([*MET, prompt, second])).status_code == 200
     assert "hunter2a" not in json.dumps(rows_of(store))
 
@@ -163,7 +165,7 @@ HOSTILE = [
 def test_health_that_nobody_can_count_with_is_refused_by_name(
     api: TestClient, health: dict[str, Any]
 ) -> None:
-    now = moment.now_ms()
+    now = row_times.now_ms()
     seen = {"deed": "window", "used_tokens": 7, "health": health, **PLACE, "at_ms": now}
     refused = api.post("/api/intake", json=_batch([*MET, seen]))
     assert refused.status_code == 400
@@ -176,10 +178,10 @@ def test_health_that_nobody_can_count_with_is_refused_by_name(
 def test_a_window_told_of_by_a_clock_that_is_ahead_is_live_no_longer_than_another(
     api: TestClient, store: Store
 ) -> None:
-    far = moment.now_ms() + 10**12
+    far = row_times.now_ms() + 10**12
     seen = {"deed": "window", "used_tokens": 7, "health": {"used_ratio": 0.5}, **PLACE}
     assert api.post("/api/intake", json=_batch([*MET, {**seen, "at_ms": far}])).status_code == 200
-    now = moment.now_ms()
+    now = row_times.now_ms()
     assert len(store.read(lambda c: capacity.live(c, now))) == 1
     later = now + 2 * LIVE_MS
     assert store.read(lambda c: capacity.live(c, later)) == []

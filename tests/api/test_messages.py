@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from holdfast.api import messages
 from holdfast.api.app import create
-from holdfast.store.store import Store
-from holdfast.work import board
+from holdfast.api.routes import messages
+from holdfast.hub.board import outboxes
+from holdfast.hub.store.store import Store
 from tests.waiting import until
 
 TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
@@ -183,7 +183,7 @@ def test_nobody_waits_for_all_windows_to_be_reached(
         assert reached.wait(60)
         handed.extend(posted)
 
-    monkeypatch.setattr(board, "handed", hang)
+    monkeypatch.setattr(outboxes, "handed", hang)
     try:
         first, second = _posted(api, to_agent="b"), _posted(api)
         assert handed == []

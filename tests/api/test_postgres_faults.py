@@ -14,10 +14,10 @@ import sqlalchemy as sa
 from sqlalchemy.engine import make_url
 
 from holdfast.api import database
-from holdfast.store import engine as engines
-from holdfast.store.engine import parsed
-from holdfast.store.store import Store
-from holdfast.work import warm
+from holdfast.hub.ingest import background
+from holdfast.hub.store import engine as engines
+from holdfast.hub.store.engine import parsed
+from holdfast.hub.store.store import Store
 from tests.api.live import Answered, Live, in_thread, until
 from tests.stores import a_postgres
 
@@ -182,10 +182,10 @@ def _signal(pids: list[int], sent: signal.Signals) -> None:
 def test_one_that_was_upgraded_under_a_running_server_is_left_alone(
     postgres_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(warm, "LOOK_SECONDS", 0.05)
-    monkeypatch.setattr(warm, "VERSION_SECONDS", 0.05)
+    monkeypatch.setattr(background, "LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(background, "VERSION_SECONDS", 0.05)
     store = Store.open(postgres_url)
-    beside = warm.Warm(store)
+    beside = background.Warm(store)
     beside.start()
     with in_thread(store) as live:
         _do(postgres_url, "UPDATE alembic_version SET version_num = '0999'")

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from holdfast.store import ids, notes
-from holdfast.store.check import check
-from holdfast.store.store import Store
+from holdfast.hub.store import ids, pending_writes
+from holdfast.hub.store.check import check
+from holdfast.hub.store.store import Store
 from tests.api.live import in_thread
 from tests.api.trees import NOWHERE
 
@@ -52,7 +52,7 @@ def _mixed(post: Post, seed: int) -> Counter[str]:
 def _assert_there(store: Store, acknowledged: Counter[str]) -> None:
     """`s1` was made beforehand."""
     for noun in GOOD:
-        kept = store.read(lambda c, n=noun: notes.counted(c, n))  # type: ignore[misc]
+        kept = store.read(lambda c, n=noun: pending_writes.counted(c, n))  # type: ignore[misc]
         assert kept == acknowledged[noun] + (noun == "sessions")
     assert all(one.ok for one in check(store.engine)), check(store.engine)
 

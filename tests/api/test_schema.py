@@ -19,7 +19,7 @@ from schemathesis.specs.openapi.checks import (
 )
 
 from holdfast.api.app import ROUTERS, create
-from holdfast.store.store import Store
+from holdfast.hub.store.store import Store
 
 CHECKS = (
     not_a_server_error,

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.api.address import Address, CannotListen, NotSafe, assert_safe, bound
-from holdfast.settings import secret
-from holdfast.settings.secret import SecretExposed, SecretUnusable
+from holdfast.settings import secret_file
+from holdfast.settings.secret_file import SecretExposed, SecretUnusable
 from tests.api.live import TOKEN, a_url, as_process, run, until
 
 
@@ -79,9 +79,9 @@ def test_a_port_that_is_taken_is_said() -> None:
 @pytest.mark.requirement("X5")
 def test_the_token_is_made_once_and_owner_only(tmp_path: Path) -> None:
     path = tmp_path / "home" / "token"
-    made = secret.made(path)
+    made = secret_file.made(path)
     assert len(made) >= 40
-    assert secret.made(path) == made
+    assert secret_file.made(path) == made
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
     assert [one.name for one in path.parent.iterdir()] == ["token"]
@@ -91,21 +91,21 @@ def test_the_token_is_made_once_and_owner_only(tmp_path: Path) -> None:
 @pytest.mark.parametrize("mode", [0o644, 0o640, 0o602, 0o660])
 def test_a_token_others_can_read_or_write_is_refused(tmp_path: Path, mode: int) -> None:
     path = tmp_path / "token"
-    secret.made(path)
+    secret_file.made(path)
     path.chmod(mode)
     with pytest.raises(SecretExposed) as slip:
-        secret.read(path)
+        secret_file.read(path)
     assert f"chmod 600 {path}" in slip.value.hint
 
 
 @pytest.mark.requirement("X5")
 def test_a_token_that_is_a_link_or_no_file_is_refused(tmp_path: Path) -> None:
-    secret.made(tmp_path / "real")
+    secret_file.made(tmp_path / "real")
     (tmp_path / "link").symlink_to(tmp_path / "real")
     os.mkfifo(tmp_path / "pipe", 0o600)
     for name in ("link", "pipe"):
         with pytest.raises(SecretExposed):
-            secret.made(tmp_path / name)
+            secret_file.made(tmp_path / name)
 
 
 @pytest.mark.requirement("X5")
@@ -117,7 +117,7 @@ def test_what_is_no_token_is_refused(tmp_path: Path, text: str) -> None:
     path.write_text(text)
     path.chmod(0o600)
     with pytest.raises(SecretUnusable):
-        secret.read(path)
+        secret_file.read(path)
 
 
 @pytest.mark.requirement("S1", "X5")
@@ -125,7 +125,7 @@ def test_it_serves_until_it_is_told_to_end_and_exits_with_0(own_home: Path, tmp_
     """Started with nothing but a home: the database and the token come into being."""
     with as_process("", given_token=False) as live:
         kept = own_home / ".holdfast"
-        live.token = secret.read(kept / "token")
+        live.token = secret_file.read(kept / "token")
         assert live.get("/api/projects", Authorization="").status == 401
         made = live.post("/api/projects", {"path": "/w"})
         assert made.status == 201
@@ -173,7 +173,7 @@ def test_what_it_refuses_is_said_with_the_next_thing_to_try(tmp_path: Path, own_
     short = run("serve", "--port", "0", environ={"HOLDFAST_API_TOKEN": "short"})
     assert (short.returncode, "HOLDFAST_API_TOKEN does not hold" in short.stderr) == (3, True)
     path = own_home / ".holdfast" / "token"
-    secret.made(path)
+    secret_file.made(path)
     path.chmod(0o644)
     seen = run("serve", "--port", "0", "--database", url)
     assert (seen.returncode, "chmod 600" in seen.stderr) == (3, True)

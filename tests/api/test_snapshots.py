@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 from starlette.testclient import TestClient
 
 from holdfast.checkpoint import snapshot_form
-from holdfast.store import ids
-from holdfast.store.store import Store
-from holdfast.store.tables import agent_contexts
-from holdfast.work.sync import sync
+from holdfast.hub.ingest.sync import sync
+from holdfast.hub.store import ids
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import agent_contexts
 from tests.contracts.told import Told
 from tests.hot.hooks import fire
 

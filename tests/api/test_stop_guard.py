@@ -10,9 +10,9 @@ from click.testing import CliRunner
 from starlette.testclient import TestClient
 
 from holdfast.cli.main import holdfast_command
-from holdfast.store.store import Store
-from holdfast.work import refresh
-from holdfast.work.sync import sync
+from holdfast.hub.ingest.sync import sync
+from holdfast.hub.projection import refresh
+from holdfast.hub.store.store import Store
 from tests.api.trees import post
 from tests.builders import a_prompt, a_result, a_transcript, an_answer
 from tests.hot.hooks import fire

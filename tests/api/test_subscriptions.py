@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from starlette.testclient import TestClient
 
-from holdfast.api import subscriptions
+from holdfast.api.routes import subscriptions
 
 
 def _subscribed(api: TestClient, agent: str, topic: str, **more: Any) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from starlette.testclient import TestClient
 
-from holdfast.store import page
+from holdfast.hub.store import rows
 from tests.api.trees import a_subtask, post
 
 LISTS = (
@@ -64,7 +64,7 @@ def test_a_total_without_a_filter_is_exact_before_and_after_everything_is_gone(
 def test_a_total_without_a_filter_knows_no_bound(
     api: TestClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page, "MOST_COUNTED", 2)
+    monkeypatch.setattr(rows, "MOST_COUNTED", 2)
     for agent in "abcd":
         api.post("/api/subscribe", json={"agent_id": agent, "topic": "task.created"})
     assert api.get("/api/subscriptions").json()["total"] == 4

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.archive import shelf
+from holdfast.archive import outputs
 from holdfast.archive.errors import NoOutput, NotArchived
 from holdfast.cli.main import holdfast_command
 from holdfast.memory.errors import FitsSeveral
@@ -23,21 +23,21 @@ ABOUT = {"tool": "Bash", "session_id": "s1", "at_ms": 1}
 
 
 def _kept(text: str) -> str:
-    output_id = shelf.new_id()
-    shelf.keep(output_id, text, ABOUT)
+    output_id = outputs.new_id()
+    outputs.keep(output_id, text, ABOUT)
     return output_id
 
 
 @pytest.mark.requirement("R7")
 @given(st.text(st.characters(codec="utf-8"), max_size=2_000))
 def test_what_was_kept_comes_back_word_for_word(text: str) -> None:
-    assert shelf.load(_kept(text)).text == text
+    assert outputs.load(_kept(text)).text == text
 
 
 @pytest.mark.requirement("R7", "X4")
 def test_only_the_owner_may_read_it() -> None:
     output_id = _kept("words")
-    [path] = Path(shelf.folder()).glob("*.txt")
+    [path] = Path(outputs.folder()).glob("*.txt")
     assert path.name == f"{output_id}.txt"
     assert path.stat().st_mode & 0o777 == 0o600
     assert path.parent.stat().st_mode & 0o777 == 0o700
@@ -49,7 +49,7 @@ def test_only_the_owner_may_read_it() -> None:
 )
 def test_an_id_that_is_none_is_refused_in_words(word: str) -> None:
     with pytest.raises(NoOutput) as slip:
-        shelf.load(word)
+        outputs.load(word)
     assert slip.value.hint
 
 
@@ -57,24 +57,24 @@ def test_an_id_that_is_none_is_refused_in_words(word: str) -> None:
 @pytest.mark.parametrize("data", [b"", b"no header", b"[]\nx", b'{"version": 9}\nx', b"{" * 9_999])
 def test_a_file_that_is_not_ours_is_no_output(data: bytes) -> None:
     output_id = _kept("x")
-    Path(shelf.folder(), f"{output_id}.txt").write_bytes(data)
+    Path(outputs.folder(), f"{output_id}.txt").write_bytes(data)
     with pytest.raises(NoOutput):
-        shelf.load(output_id)
+        outputs.load(output_id)
 
 
 @pytest.mark.requirement("R7")
 def test_one_never_takes_the_place_of_another() -> None:
     output_id = _kept("first")
     with pytest.raises(NotArchived):
-        shelf.keep(output_id, "second", ABOUT)
-    assert shelf.load(output_id).text == "first"
-    assert [one.name for one in Path(shelf.folder()).iterdir()] == [f"{output_id}.txt"]
+        outputs.keep(output_id, "second", ABOUT)
+    assert outputs.load(output_id).text == "first"
+    assert [one.name for one in Path(outputs.folder()).iterdir()] == [f"{output_id}.txt"]
 
 
 @pytest.mark.requirement("R7")
 def test_a_folder_that_takes_nothing_is_an_error_in_words() -> None:
     Path(places.home()).mkdir()
-    Path(shelf.folder()).write_text("a file")
+    Path(outputs.folder()).write_text("a file")
     with pytest.raises(NotArchived):
         _kept("x")
 
@@ -83,11 +83,11 @@ def test_a_folder_that_takes_nothing_is_an_error_in_words() -> None:
 def test_old_ones_go_and_then_the_oldest_until_the_rest_fits() -> None:
     ids = [_kept("x" * 1_000) for _ in range(5)]
     for age, output_id in enumerate(ids):
-        path = Path(shelf.folder(), f"{output_id}.txt")
+        path = Path(outputs.folder(), f"{output_id}.txt")
         os.utime(path, (1_000_000 - age * 86_400,) * 2)
-    assert shelf.prune(3.5, 3_500, 1_000_000.0) == 2
-    assert {path.stem for path in Path(shelf.folder()).glob("*.txt")} == set(ids[:3])
-    assert shelf.prune(3.5, 1_200, 1_000_000.0) == 2
+    assert outputs.prune(3.5, 3_500, 1_000_000.0) == 2
+    assert {path.stem for path in Path(outputs.folder()).glob("*.txt")} == set(ids[:3])
+    assert outputs.prune(3.5, 1_200, 1_000_000.0) == 2
 
 
 @pytest.mark.requirement("R7", "X6")
@@ -98,12 +98,12 @@ def test_what_a_killed_hook_had_begun_is_swept_and_never_what_is_being_written()
         _kept("words")
         os._exit(0)
     os.waitpid(killed, 0)
-    [left] = Path(shelf.folder()).iterdir()
-    with Path(shelf.folder(), f".{os.getpid()}-1.draft").open("wb") as writing:
+    [left] = Path(outputs.folder()).iterdir()
+    with Path(outputs.folder(), f".{os.getpid()}-1.draft").open("wb") as writing:
         fcntl.flock(writing, fcntl.LOCK_EX)
         output_id = _kept("more")
-        shelf.prune(1, 1 << 20, time.time())
-        names = {path.name for path in Path(shelf.folder()).iterdir()}
+        outputs.prune(1, 1 << 20, time.time())
+        names = {path.name for path in Path(outputs.folder()).iterdir()}
         assert names == {f"{output_id}.txt", Path(writing.name).name}
     assert left.name not in names
 
@@ -111,10 +111,10 @@ def test_what_a_killed_hook_had_begun_is_swept_and_never_what_is_being_written()
 @pytest.mark.requirement("R7")
 def test_pruning_is_due_once_in_a_while() -> None:
     _kept("x")
-    assert shelf.prune_is_due(0)
-    now = os.stat(f"{shelf.folder()}/pruned").st_mtime  # noqa: PTH116
-    assert not shelf.prune_is_due(now)
-    assert shelf.prune_is_due(now + 700)
+    assert outputs.prune_is_due(0)
+    now = os.stat(f"{outputs.folder()}/pruned").st_mtime  # noqa: PTH116
+    assert not outputs.prune_is_due(now)
+    assert outputs.prune_is_due(now + 700)
 
 
 @pytest.mark.requirement("R7", "U3")
@@ -141,11 +141,11 @@ def test_where_there_is_nothing_to_show_it_is_said() -> None:
 
 @pytest.mark.requirement("R7", "U3")
 def test_an_output_goes_by_the_start_of_its_id() -> None:
-    shelf.keep("out-aaaa0001", "one", {})
-    shelf.keep("out-aaaa0002", "two", {})
+    outputs.keep("out-aaaa0001", "one", {})
+    outputs.keep("out-aaaa0002", "two", {})
     run = CliRunner().invoke(holdfast_command, ["expand", "out-aaaa0002"])
     assert run.stdout == "two\n"
-    shelf.keep("out-bbbb0001", "three", {})
+    outputs.keep("out-bbbb0001", "three", {})
     assert CliRunner().invoke(holdfast_command, ["expand", "out-b"]).stdout == "three\n"
     several = CliRunner().invoke(holdfast_command, ["expand", "out-a"]).exception
     assert isinstance(several, FitsSeveral)

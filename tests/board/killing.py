@@ -9,9 +9,9 @@ from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 
-from holdfast.window.handing import hand
-from holdfast.work import carrying
-from holdfast.work.carrying import Carried, Given
+from holdfast.hub.team import message_client
+from holdfast.hub.team.message_client import Carried, Given
+from holdfast.window.outbox_delivery import hand
 from tests.board.model import Client, an_entry, hook
 from tests.checkpoint.killing import arm, killed_at
 
@@ -60,8 +60,8 @@ def who_carries(client: Client, at: int) -> bool:
     ]
 
     def carry() -> None:
-        [turn] = carrying.turns(NOW)
-        carrying.take(turn, Given("s1", answer, []), NOW)
+        [turn] = message_client.turns(NOW)
+        message_client.take(turn, Given("s1", answer, []), NOW)
 
     died = killed_at(at, carry)
     carry()

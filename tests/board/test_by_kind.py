@@ -10,13 +10,15 @@ from typing import Any
 import pytest
 from sqlalchemy import event
 
-from holdfast.store.page import Row
-from holdfast.store.store import Store
+from holdfast.hub import row_times
+from holdfast.hub.board import messages, outboxes
+from holdfast.hub.board.message_text import entry_of
+from holdfast.hub.store.rows import Row
+from holdfast.hub.store.store import Store
+from holdfast.hub.tree import projects
 from holdfast.window import outbox
 from holdfast.window.state import held
 from holdfast.wire import places
-from holdfast.work import board, messages, moment, projects
-from holdfast.work.wording import entry_of
 from tests.board.model import Client, hook
 
 PLACE = "/p"
@@ -32,12 +34,12 @@ def store(sqlite_url: str) -> Iterator[Store]:
 def _post(
     store: Store, words: str, to: str, *, place: str = PLACE, topic: str = "task.failed"
 ) -> str:
-    now = moment.now_ms()
+    now = row_times.now_ms()
     where = None
     if place:
         where = str(store.write(lambda c: projects.put(c, place, now))["id"])
     row = messages.draft("user", topic, words, now, to_agent=to, project_id=where)
-    board.post(store, row)
+    outboxes.post(store, row)
     return str(row["id"])
 
 
@@ -49,7 +51,7 @@ def _agent(session: str, agent: str, kind: str, project: str = PLACE) -> str:
     folder = places.window(session, agent)
     with held(folder) as state:
         state.session_id, state.agent_id, state.project = session, agent, project
-        state.at_ms = state.started_ms = moment.now_ms()
+        state.at_ms = state.started_ms = row_times.now_ms()
         state.agent_type = kind
     return folder
 
@@ -61,12 +63,12 @@ def test_a_message_to_a_kind_of_agent_is_given_to_one_at_work(store: Store) -> N
     agents = [_agent("s1", f"a{n}", kind) for n, kind in enumerate(("frontend", "x", "frontend"))]
     sent = _post(store, "the schema has changed", "frontend")
     for _ in range(3):
-        board.hand_out(store, moment.now_ms())
+        outboxes.hand_out(store, row_times.now_ms())
     assert sorted(map(_waiting, agents)) == [[], [], [sent]]
     assert _waiting(elsewhere) == [], "it works on another project"
     [holder] = [one for one in agents if _waiting(one)]
     places.close_window(holder)
-    assert not board.hand_out(store, moment.now_ms())
+    assert not outboxes.hand_out(store, row_times.now_ms())
     [heir] = [one for one in agents if _waiting(one)]
     assert heir != holder, "he who had it has ended"
 
@@ -81,7 +83,7 @@ def test_what_a_kind_of_agent_heard_nobody_of_its_kind_is_told_again(
     sent = _post(store, "the schema has changed", "frontend")
     assert entry_of(_row(store, sent)).tag in hook("SubagentStop", client.path, **own)
     other = _agent("s1", "a2", "frontend")
-    board.hand_out(store, moment.now_ms())
+    outboxes.hand_out(store, row_times.now_ms())
     assert _waiting(other) == []
     listed = store.read(lambda c: messages.listed(c, 9, 0)).rows
     assert [row["said_to"] for row in listed] == [["frontend"]]
@@ -128,7 +130,7 @@ def test_who_was_last_heard_of_in_a_future_that_was_taken_back_is_given_nothing(
 ) -> None:
     ghost, agent = _agent("s1", "a1", "frontend"), _agent("s1", "a2", "frontend")
     with held(ghost) as state:
-        state.at_ms = moment.now_ms() + 24 * 3_600_000
+        state.at_ms = row_times.now_ms() + 24 * 3_600_000
     sent = _post(store, "the schema has changed", "frontend")
     assert (_waiting(ghost), _waiting(agent)) == ([], [sent])
 
@@ -142,7 +144,7 @@ def test_a_message_of_no_project_stays_with_who_has_it(store: Store) -> None:
     [other] = [one for one in agents if one != holder]
     with held(other) as state:
         state.at_ms += 60_000  # the newest now
-    board.hand_out(store, moment.now_ms())
+    outboxes.hand_out(store, row_times.now_ms())
     assert (_waiting(holder), _waiting(other)) == ([sent], [])
 
 
@@ -151,7 +153,7 @@ def test_who_reads_for_its_kind_is_not_told_again(store: Store) -> None:
     agent = _agent("s1", "a1", "frontend")
     sent = _post(store, "the schema has changed", "frontend")
     assert _waiting(agent) == [sent]
-    assert board.withdraw("frontend", [sent], moment.now_ms()) == set()
+    assert outboxes.withdraw("frontend", [sent], row_times.now_ms()) == set()
     assert _waiting(agent) == []
 
 

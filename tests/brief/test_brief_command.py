@@ -10,7 +10,7 @@ from click import Command
 from click.testing import CliRunner
 
 from holdfast.cli.brief import brief
-from holdfast.cli.choose import NoSuchTranscript, NotATranscript
+from holdfast.cli.choose_session import NoSuchTranscript, NotATranscript
 from holdfast.cli.lost import lost
 from tests.checkpoint.sessions import Session
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.brief.claims import contradicted
 from holdfast.brief.compose import compose
+from holdfast.brief.done_claims import contradicted
 from holdfast.record.model import Record
 from tests.checkpoint.sessions import Session
 

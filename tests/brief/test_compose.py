@@ -8,7 +8,7 @@ import pytest
 
 from holdfast.brief.compose import compose
 from holdfast.brief.item import Archived
-from holdfast.brief.size import chars_for, units
+from holdfast.brief.limits import chars_for, units
 from holdfast.brief.steer import steer
 from tests.checkpoint.sessions import Session
 

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.brief import fence
 from holdfast.brief.compose import compose
 from holdfast.brief.steer import steer
+from holdfast.text import fence
 from tests.checkpoint.sessions import Session
 
 CLOSING = [

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from holdfast.brief import quotes
 from holdfast.brief.compose import Brief, compose
 from holdfast.brief.item import Item
+from holdfast.brief.limits import MOST_UNITS, chars_for, units
 from holdfast.brief.quotes import LEAST_CHARS, USUAL_CHARS
-from holdfast.brief.size import MOST_UNITS, chars_for, units
 from holdfast.record import Record
 from holdfast.record.model import Place, Question, Task, Turn, Used
 from holdfast.record.turns import MOST_TURNS

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.budget import desk, ledger
+from holdfast.budget import ledger, operations
 from holdfast.budget.compartment import NAMES, SAFETY
 from holdfast.budget.errors import (
     Busy,
@@ -31,24 +31,24 @@ NOW = 1_800_000_000_000
 
 
 def pin(text: str = "Never touch data/raw.", **own: str) -> ledger.Pin:
-    return desk.pin(text, now_ms=NOW, project="/p", **own)
+    return operations.pin(text, now_ms=NOW, project="/p", **own)
 
 
 @pytest.mark.requirement("K1")
 def test_a_pin_holds_in_its_scope_until_it_is_unpinned() -> None:
     here = pin(compartment=SAFETY)
     pin("for all", scope="user")
-    desk.pin("for now", now_ms=NOW, scope="session", session_id="s1")
+    operations.pin("for now", now_ms=NOW, scope="session", session_id="s1")
     assert [one.text for one in ledger.read("/p", "s1").pins] == [
         *("for all", "Never touch data/raw.", "for now"),
     ]
     assert [one.text for one in ledger.read("/other", "s2").pins] == ["for all"]
-    assert desk.unpin(here.id[:5], project="/p").text == here.text
+    assert operations.unpin(here.id[:5], project="/p").text == here.text
     assert [one.text for one in ledger.read("/p", "").pins] == ["for all"]
     with pytest.raises(NoSuchPin):
-        desk.unpin(here.id, project="/p")
+        operations.unpin(here.id, project="/p")
     with pytest.raises(NoSuchPin):
-        desk.unpin("", project="/p")
+        operations.unpin("", project="/p")
 
 
 @pytest.mark.requirement("K1")
@@ -88,34 +88,34 @@ def test_a_secret_is_taken_out_of_a_pin_and_its_file_is_the_owner_s() -> None:
 
 @pytest.mark.requirement("K1")
 def test_shares_are_kept_by_scope_and_the_project_s_win() -> None:
-    desk.allot("active_task", 0.5, scope="user")
-    desk.allot("active_task", 0.3, project="/p")
+    operations.allot("active_task", 0.5, scope="user")
+    operations.allot("active_task", 0.3, project="/p")
     assert ledger.read("/p", "").shares == {"active_task": 0.3}
     assert ledger.read("/q", "").shares == {"active_task": 0.5}
     assert ledger.read("/p", "").set_by == {"active_task": "project"}
-    assert desk.allot("active_task", None, project="/p") == {}
+    assert operations.allot("active_task", None, project="/p") == {}
     assert ledger.read("/p", "").shares == {"active_task": 0.5}
 
 
 @pytest.mark.requirement("K1")
 def test_shares_that_leave_the_others_nothing_are_refused() -> None:
     with pytest.raises(UnfitShare):
-        desk.allot("active_task", 1.2, project="/p")
-    desk.allot("active_task", 0.5, project="/p")
+        operations.allot("active_task", 1.2, project="/p")
+    operations.allot("active_task", 0.5, project="/p")
     with pytest.raises(UnfitShare):
-        desk.allot("project_background", 0.45, project="/p")
+        operations.allot("project_background", 0.45, project="/p")
     assert ledger.read("/p", "").shares == {"active_task": 0.5}
 
 
 @pytest.mark.requirement("K1")
 def test_an_eviction_can_be_taken_back() -> None:
-    desk.evict("0a1b2c3d", session_id="s1")
+    operations.evict("0a1b2c3d", session_id="s1")
     assert ledger.read("/p", "s1").evicted == {"0a1b2c3d"}
     assert ledger.read("/p", "s2").evicted == frozenset()
-    desk.readmit("0a1b2c3d", session_id="s1")
+    operations.readmit("0a1b2c3d", session_id="s1")
     assert ledger.read("/p", "s1").evicted == frozenset()
     with pytest.raises(NoSuchPin):
-        desk.readmit("0a1b2c3d", session_id="s1")
+        operations.readmit("0a1b2c3d", session_id="s1")
 
 
 @pytest.mark.requirement("K1")
@@ -166,10 +166,10 @@ def test_a_folder_that_takes_nothing_is_said() -> None:
 
 @pytest.mark.requirement("K1")
 def test_an_estimate_counts_as_the_budget_does_and_as_the_model_would() -> None:
-    assert desk.estimate("x" * 350).tokens == 100
-    assert desk.estimate("x" * 351).tokens == 101
-    assert desk.estimate("x" * 350).model_tokens is None
-    assert desk.estimate("x" * 350, density=2.5).model_tokens == 140
+    assert operations.estimate("x" * 350).tokens == 100
+    assert operations.estimate("x" * 351).tokens == 101
+    assert operations.estimate("x" * 350).model_tokens is None
+    assert operations.estimate("x" * 350, density=2.5).model_tokens == 140
 
 
 @pytest.mark.requirement("K1")
@@ -208,7 +208,7 @@ def test_a_tool_that_pins_keeps_a_torn_ledger_too() -> None:
 
 @pytest.mark.requirement("K1")
 def test_projects_whose_paths_differ_by_a_dash_share_no_pin() -> None:
-    desk.pin("of one", now_ms=NOW, project="/x/y")
+    operations.pin("of one", now_ms=NOW, project="/x/y")
     assert ledger.read("/x-y", "").pins == ()
     assert [one.text for one in ledger.read("/x/y", "").pins] == ["of one"]
 
@@ -220,9 +220,9 @@ def test_a_file_of_the_former_name_is_read_by_the_project_it_names_alone() -> No
     ledger.save(str(former), {"project": "/x/y", "pins": [{"id": "1", "text": "of before"}]})
     assert [one.text for one in ledger.read("/x/y", "").pins] == ["of before"]
     assert ledger.read("/x-y", "").pins == ()
-    desk.pin("of now", now_ms=NOW, project="/x/y")
+    operations.pin("of now", now_ms=NOW, project="/x/y")
     assert [one.text for one in ledger.read("/x/y", "").pins] == ["of before", "of now"]
-    desk.unpin("1", project="/x/y")
+    operations.unpin("1", project="/x/y")
     assert [one.text for one in ledger.read("/x/y", "").pins] == ["of now"]
 
 
@@ -230,7 +230,7 @@ def test_a_file_of_the_former_name_is_read_by_the_project_it_names_alone() -> No
 def test_a_lock_held_by_another_is_waited_for_with_bounded_patience(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(desk, "PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr(operations, "PATIENCE_SECONDS", 0.0)
     pin()
     with Path(f"{ledger.path_of('project', '/p')}.lock").open() as held:
         fcntl.flock(held, fcntl.LOCK_EX)

@@ -15,13 +15,13 @@ from hypothesis import strategies as st
 from holdfast.brief.compartments import of
 from holdfast.brief.compose import compose
 from holdfast.brief.item import item_id
-from holdfast.budget import desk
+from holdfast.budget import operations
 from holdfast.budget.compartment import ACTIVE, AMBIENT, BACKGROUND, NAMES, SAFETY
 from holdfast.budget.ledger import Ledger, Pin
 from holdfast.checkpoint import index, snapshot
 from holdfast.cli.main import holdfast_command
 from holdfast.record.model import Command, Name, Place, Record, Task, Turn, Used
-from tests.stories.work import Work
+from tests.events.work import Work
 
 NOW = 1_800_000_000_000
 
@@ -177,7 +177,7 @@ def test_a_text_or_a_file_is_estimated(work: Work) -> None:
 
 
 def test_the_present_brief_is_what_the_hook_would_say(work: Work) -> None:
-    desk.pin("Pinned for all.", now_ms=NOW, scope="user")
+    operations.pin("Pinned for all.", now_ms=NOW, scope="user")
     shown = CliRunner().invoke(holdfast_command, ["brief"])
     assert "Pinned for all." in shown.output
     _, given = work.compact()

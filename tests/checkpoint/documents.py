@@ -7,9 +7,9 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from holdfast.checkpoint import moment
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import Entry
+from holdfast.text import timestamps
 
 NOON = datetime(2026, 1, 15, 12, 0, 0, tzinfo=UTC)
 
@@ -28,12 +28,12 @@ def a_document(project: Path | str = "/nowhere", *items: str, **given: Any) -> D
 def an_entry(days_old: float = 0, **given: Any) -> Entry:
     """A verified checkpoint of so many days before noon."""
     created = NOON - timedelta(days=days_old)
-    checkpoint_id = given.get("id", moment.stamp(created))
+    checkpoint_id = given.get("id", timestamps.stamp(created))
     known: dict[str, Any] = {
         "id": checkpoint_id,
         "path": f"/p/.claude/checkpoints/{checkpoint_id}.md",
         "project": "/p",
-        "created": moment.written(created),
+        "created": timestamps.written(created),
         "trigger": "auto",
         "verified": True,
         "iteration": 1,

@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.checkpoint import index, snapshot
-from holdfast.checkpoint.keep import keep
 from holdfast.checkpoint.prune import Retention, prune
 from holdfast.checkpoint.verify import everything, verify
+from holdfast.checkpoint.write import keep
 from tests.checkpoint.documents import NOON, a_document, final_names, in_project, left_drafts
 
 TOUCHES = (

@@ -11,13 +11,14 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.checkpoint import folders, index
+from holdfast.checkpoint import index
 from holdfast.checkpoint.errors import NoCheckpoint
-from holdfast.checkpoint.keep import Kept, keep
+from holdfast.checkpoint.write import Kept, keep
 from holdfast.cli.diff import diff
 from holdfast.cli.rebuild import rebuild
 from holdfast.cli.resume import resume
 from holdfast.cli.verify import NoSuchFile, verify
+from holdfast.files import folders
 from holdfast.wire import places
 from tests.checkpoint.documents import NOON, a_document
 

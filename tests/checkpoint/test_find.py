@@ -9,8 +9,8 @@ import pytest
 
 from holdfast.checkpoint import find, index
 from holdfast.checkpoint.errors import NoCheckpoint, UnclearCheckpoint
-from holdfast.checkpoint.keep import Kept, keep
 from holdfast.checkpoint.lineage import Change, compare, trace
+from holdfast.checkpoint.write import Kept, keep
 from tests.checkpoint.documents import NOON, a_document, an_entry
 
 HOUR = timedelta(hours=1)

@@ -9,12 +9,13 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.checkpoint import folders, index, lock, snapshot
+from holdfast.checkpoint import index, snapshot
 from holdfast.checkpoint.entry import NEWEST_READ
 from holdfast.checkpoint.errors import NewerIndex
-from holdfast.checkpoint.keep import keep
 from holdfast.checkpoint.rebuild import rebuild
 from holdfast.checkpoint.verify import everything, verify
+from holdfast.checkpoint.write import keep
+from holdfast.files import folders, lock
 from tests.checkpoint.documents import NOON, a_document
 
 GARBAGE = [

@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from holdfast.checkpoint import folders, index, snapshot
+from holdfast.checkpoint import index, snapshot
 from holdfast.checkpoint.errors import NotKept
-from holdfast.checkpoint.keep import keep
 from holdfast.checkpoint.verify import verify
+from holdfast.checkpoint.write import keep
+from holdfast.files import folders
 from tests.checkpoint.documents import NOON, a_document, final_names, in_project
 
 

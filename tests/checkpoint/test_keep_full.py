@@ -9,10 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.checkpoint import drafts, folders, index
-from holdfast.checkpoint.errors import NotKept, PhantomCheckpoint
-from holdfast.checkpoint.keep import keep
+from holdfast.checkpoint import index
+from holdfast.checkpoint.errors import NotKept
 from holdfast.checkpoint.verify import everything, verify
+from holdfast.checkpoint.write import keep
+from holdfast.files import atomic, folders
+from holdfast.files.errors import PhantomCheckpoint
 from holdfast.wire import places
 from tests.checkpoint.documents import a_document, final_names, in_project, left_drafts
 
@@ -27,7 +29,7 @@ ROOT = Path(__file__).parents[2]
 FULL = """
 import resource, sys
 from pathlib import Path
-from holdfast.checkpoint.keep import keep
+from holdfast.checkpoint.write import keep
 from holdfast.checkpoint.errors import NotKept
 from tests.checkpoint.documents import a_document
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
@@ -75,7 +77,7 @@ def test_a_disk_that_gives_back_something_else_is_a_phantom(
     def rotten(fd: int, data: bytes) -> None:
         os.write(fd, bytes(data)[:-1] + b"?")
 
-    monkeypatch.setattr(drafts, "_write", rotten)
+    monkeypatch.setattr(atomic, "_write", rotten)
     with pytest.raises(NotKept, match="does not hold what was written"):
         keep(a_document(project))
     assert final_names(in_project(project)) == []

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.checkpoint import folders, index
+from holdfast.checkpoint import index
 from holdfast.checkpoint.errors import NotKept
-from holdfast.checkpoint.keep import keep
 from holdfast.checkpoint.verify import verify
+from holdfast.checkpoint.write import keep
+from holdfast.files import folders
 from holdfast.wire import places
 from tests.checkpoint.documents import a_document, in_project
 

@@ -14,7 +14,7 @@ from tests.checkpoint.documents import final_names, in_project, left_drafts
 
 KEEPER = """
 import sys
-from holdfast.checkpoint.keep import keep
+from holdfast.checkpoint.write import keep
 from tests.checkpoint.documents import a_document
 project, session, times = sys.argv[1], sys.argv[2], int(sys.argv[3])
 print("ready", flush=True)

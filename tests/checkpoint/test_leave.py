@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.checkpoint.keep import keep
+from holdfast.checkpoint.write import keep
 from holdfast.cli.install import install, uninstall
 from holdfast.cli.verify import verify
 from tests.checkpoint.documents import a_document, in_project

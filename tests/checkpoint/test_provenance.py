@@ -13,14 +13,15 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from holdfast.checkpoint import find, folders, index, leave, provenance, snapshot
+from holdfast.checkpoint import find, index, provenance, remove, snapshot
 from holdfast.checkpoint.document import settled
-from holdfast.checkpoint.keep import Kept, keep
 from holdfast.checkpoint.prune import Retention, prune
 from holdfast.checkpoint.rebuild import rebuild
 from holdfast.checkpoint.render import render
 from holdfast.checkpoint.verify import verify
+from holdfast.checkpoint.write import Kept, keep
 from holdfast.cli.main import holdfast_command
+from holdfast.files import folders
 from tests.checkpoint.documents import NOON, a_document, in_project
 
 HOUR = timedelta(hours=1)
@@ -113,7 +114,7 @@ def test_a_flood_of_shipped_ones_pushes_none_of_ours_out_and_none_is_removed(pro
 def test_leaving_a_project_leaves_what_others_put_there(project: Path) -> None:
     _kept(project, 0, "mine")
     shipped = _shipped(project)
-    [left] = leave.folders_left([str(project)])
+    [left] = remove.folders_left([str(project)])
     assert left.why == f"{shipped.name} was not made on this machine"
 
 
@@ -190,7 +191,7 @@ def test_a_pipe_called_like_a_draft_holds_up_no_save(project: Path) -> None:
     (folder / ".notes.draft").write_text("somebody's own")
     program = (
         "import sys\nfrom tests.checkpoint.documents import a_document\n"
-        "from holdfast.checkpoint.keep import keep\nprint(keep(a_document(sys.argv[1])).path)"
+        "from holdfast.checkpoint.write import keep\nprint(keep(a_document(sys.argv[1])).path)"
     )
     run = subprocess.run(
         [sys.executable, "-c", program, str(project)],

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from holdfast.checkpoint import index, snapshot
 from holdfast.checkpoint.entry import Entry
-from holdfast.checkpoint.keep import keep
 from holdfast.checkpoint.prune import Retention, prune, spent
+from holdfast.checkpoint.write import keep
 from tests.checkpoint.documents import NOON, a_document, an_entry, final_names, in_project
 
 BY_AGE = Retention(at_least=0)

@@ -12,12 +12,13 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from holdfast.checkpoint import front, moment
+from holdfast.checkpoint import front_matter
 from holdfast.checkpoint.document import REQUIRED, TRIGGERS, Document, cleaned, settled
 from holdfast.checkpoint.errors import Damaged
-from holdfast.checkpoint.escape import acting, escape, unescape
 from holdfast.checkpoint.parse import parse
 from holdfast.checkpoint.render import render
+from holdfast.text import timestamps
+from holdfast.text.escape import acting, escape, unescape
 from tests.checkpoint.documents import a_document
 
 ANY = st.text(st.characters(exclude_categories=())) | st.text("&#xamp;0dD\r\n -`\x00\ud800")
@@ -165,12 +166,12 @@ def test_any_yaml_reader_reads_our_front_matter(document: Document) -> None:
 
     text = render(settled(replace(document, project="/p 👩‍💻"))).decode()
     lines = text.split("\n---\n")[0].split("\n")[1:]
-    assert yaml.safe_load("\n".join(lines)) == front.read(lines)
+    assert yaml.safe_load("\n".join(lines)) == front_matter.read(lines)
 
 
 @given(st.datetimes(timezones=st.just(UTC)).map(lambda at: at.replace(microsecond=0)))
 def test_a_written_moment_is_read_back_and_names_its_second(at: datetime) -> None:
-    assert moment.read(moment.written(at)) == at
-    first, second = [name for name, _ in zip(moment.ids(at), range(2), strict=False)]
-    assert moment.id_of(f"{first}.md") == first
-    assert moment.number(second) == 2
+    assert timestamps.read(timestamps.written(at)) == at
+    first, second = [name for name, _ in zip(timestamps.ids(at), range(2), strict=False)]
+    assert timestamps.id_of(f"{first}.md") == first
+    assert timestamps.number(second) == 2

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint.verify import verify
-from holdfast.lifecycle import keeping
+from holdfast.events import take_checkpoint
 from holdfast.window.state import State
 from holdfast.wire import places
 from tests.transcript import builders as b
@@ -20,8 +20,8 @@ def test_a_checkpoint_that_stands_keeps_the_trigger_it_was_taken_by(tmp_path: Pa
     transcript = b.written(tmp_path, b.prompt("Write the parser."))
     state = State(session_id="s1", transcript=str(transcript), project=str(tmp_path))
     folder = places.window("s1")
-    first = keeping.take(state, folder, "manual", NOW_MS)
-    again = keeping.take(state, folder, "auto", NOW_MS + 60_000)
+    first = take_checkpoint.take(state, folder, "manual", NOW_MS)
+    again = take_checkpoint.take(state, folder, "auto", NOW_MS + 60_000)
     assert first is not None and again is not None
     assert (again.path, again.reused) == (first.path, True)
     kept = verify(state.checkpoint_path).document

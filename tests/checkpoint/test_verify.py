@@ -8,9 +8,9 @@ import pytest
 
 from holdfast.checkpoint import index
 from holdfast.checkpoint.errors import Damaged
-from holdfast.checkpoint.keep import keep
 from holdfast.checkpoint.parse import parse
 from holdfast.checkpoint.verify import Report, everything, verify
+from holdfast.checkpoint.write import keep
 from tests.checkpoint.documents import a_document
 
 

@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.client.install.ownership import our_packages
-from holdfast.client.install.plan import Plan, apply, plan_install, plan_uninstall
-from holdfast.client.install.scopes import Target, settings_target
+from holdfast.setup.ownership import our_packages
+from holdfast.setup.plan import Plan, apply, plan_install, plan_uninstall
+from holdfast.setup.scopes import Target, settings_target
 
 
 @dataclass(frozen=True)

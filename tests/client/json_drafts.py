@@ -12,9 +12,9 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from holdfast.client.install.json_edits import remove
-from holdfast.client.install.json_places import Path, children, find, read
-from holdfast.client.install.wiring import ENTRY
+from holdfast.setup.json_edits import remove
+from holdfast.setup.json_places import Path, children, find, read
+from holdfast.setup.wiring import ENTRY
 
 Edit = Callable[[str], str]
 

@@ -12,8 +12,8 @@ from click.testing import CliRunner
 
 from holdfast.cli.install import ARCHIVE_CHARS
 from holdfast.cli.main import holdfast_command
-from holdfast.client.install import wiring
-from holdfast.client.install.plan import installed_commands
+from holdfast.setup import wiring
+from holdfast.setup.plan import installed_commands
 
 from .desk import Desk
 from .settings_samples import telling_first

@@ -7,13 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.client import edge, models, switches
-from holdfast.client.switches import Switches
+from holdfast.client import compaction_limit, limit_settings, models
+from holdfast.client.limit_settings import Switches
 
 
 def _edge(model: str, environ: dict[str, str] | None = None, *words: str, **known: int) -> int:
-    turned = switches.read("", environ or {}, words)
-    return edge.find(model, "2.1.325", turned, used_tokens=known.get("used", 0)).edge_tokens
+    turned = limit_settings.read("", environ or {}, words)
+    return compaction_limit.find(
+        model, "2.1.325", turned, used_tokens=known.get("used", 0)
+    ).edge_tokens
 
 
 @pytest.mark.requirement("W3")
@@ -106,8 +108,8 @@ def test_settings_files_are_read(
 ) -> None:
     (tmp_path / ".claude").mkdir()
     (tmp_path / ".claude" / name).write_text(json.dumps(settings))
-    turned = switches.read(str(tmp_path), {})
-    assert edge.find("claude-sonnet-4-6", "2.1.325", turned).edge_tokens == tokens
+    turned = limit_settings.read(str(tmp_path), {})
+    assert compaction_limit.find("claude-sonnet-4-6", "2.1.325", turned).edge_tokens == tokens
 
 
 OPUS = "claude-opus-5-5"
@@ -142,9 +144,9 @@ def test_a_window_per_model_is_read_as_the_client_reads_it(
     for folder, settings in ((tmp_path / "home", user), (tmp_path / "project", project)):
         (folder / ".claude").mkdir(parents=True)
         (folder / ".claude" / "settings.json").write_text(json.dumps(settings))
-    turned = switches.read(str(tmp_path / "project"), {"HOME": str(tmp_path / "home")})
-    assert edge.find(OPUS, "2.1.325", turned).edge_tokens == tokens
-    assert switches.from_json(json.loads(json.dumps(turned.as_json()))) == turned
+    turned = limit_settings.read(str(tmp_path / "project"), {"HOME": str(tmp_path / "home")})
+    assert compaction_limit.find(OPUS, "2.1.325", turned).edge_tokens == tokens
+    assert limit_settings.from_json(json.loads(json.dumps(turned.as_json()))) == turned
 
 
 @pytest.mark.requirement("W10")
@@ -153,9 +155,9 @@ def test_variable_and_command_line_win_over_a_window_per_model(tmp_path: Path) -
     (tmp_path / ".claude" / "settings.json").write_text(json.dumps(MODEL_200K))
     project = str(tmp_path)
     variable = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "150000"}
-    assert switches.read(project, variable).window_for(OPUS)[0] == 150_000
+    assert limit_settings.read(project, variable).window_for(OPUS)[0] == 150_000
     words = ("claude", "--autocompact", "150k")
-    assert switches.read(project, {}, words).window_for(OPUS)[0] == 150_000
+    assert limit_settings.read(project, {}, words).window_for(OPUS)[0] == 150_000
 
 
 def _an_agent(folder: Path, name: str, window: str) -> None:
@@ -172,18 +174,18 @@ def test_an_agent_s_own_window_lowers_what_it_inherits(
     tmp_path: Path, window: str, tokens: int
 ) -> None:
     _an_agent(tmp_path, "counter", window)
-    turned = switches.read(str(tmp_path), {}, (), "counter")
-    assert edge.find("claude-sonnet-4-6", "2.1.325", turned).edge_tokens == tokens
-    other = switches.read(str(tmp_path), {}, (), "general-purpose")
-    assert edge.find("claude-sonnet-4-6", "2.1.325", other).edge_tokens == 167_000
+    turned = limit_settings.read(str(tmp_path), {}, (), "counter")
+    assert compaction_limit.find("claude-sonnet-4-6", "2.1.325", turned).edge_tokens == tokens
+    other = limit_settings.read(str(tmp_path), {}, (), "general-purpose")
+    assert compaction_limit.find("claude-sonnet-4-6", "2.1.325", other).edge_tokens == 167_000
 
 
 @pytest.mark.requirement("W10")
 def test_an_agent_s_own_window_never_raises_what_it_inherits(tmp_path: Path) -> None:
     _an_agent(tmp_path, "counter", "180000")
     environ = {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "150000"}
-    turned = switches.read(str(tmp_path), environ, (), "counter")
-    assert edge.find("claude-opus-5-5", "2.1.325", turned).edge_tokens == 117_000
+    turned = limit_settings.read(str(tmp_path), environ, (), "counter")
+    assert compaction_limit.find("claude-opus-5-5", "2.1.325", turned).edge_tokens == 117_000
 
 
 @pytest.mark.requirement("W3")
@@ -194,10 +196,10 @@ def test_variables_win_over_files_and_the_project_s_file_over_the_user_s(tmp_pat
         (folder / ".claude" / "settings.json").write_text(settings)
     environ = {"HOME": str(tmp_path / "home")}
     project = str(tmp_path / "project")
-    assert switches.read("", environ).auto_compact_window == 150_000
-    assert switches.read(project, environ).auto_compact_window == 120_000
+    assert limit_settings.read("", environ).auto_compact_window == 150_000
+    assert limit_settings.read(project, environ).auto_compact_window == 120_000
     environ["CLAUDE_CODE_AUTO_COMPACT_WINDOW"] = "110000"
-    assert switches.read(project, environ).auto_compact_window == 110_000
+    assert limit_settings.read(project, environ).auto_compact_window == 110_000
 
 
 @pytest.mark.requirement("W3")
@@ -206,32 +208,37 @@ def test_variables_win_over_files_and_the_project_s_file_over_the_user_s(tmp_pat
     [("1.0.53", 155_000), ("2.1.17", 155_000), ("2.1.25", 167_000), ("2.1.62", 167_000)],
 )
 def test_older_clients_compacted_elsewhere(version: str, tokens: int) -> None:
-    assert edge.find("claude-opus-4-5-20251101", version).edge_tokens == tokens
+    assert compaction_limit.find("claude-opus-4-5-20251101", version).edge_tokens == tokens
 
 
 @pytest.mark.requirement("W3")
 def test_a_reading_above_the_window_raises_it() -> None:
-    raised = edge.find("claude-sonnet-4-6", "2.1.325", used_tokens=250_000)
+    raised = compaction_limit.find("claude-sonnet-4-6", "2.1.325", used_tokens=250_000)
     assert (raised.window_tokens, raised.edge_tokens) == (1_000_000, 1_000_000)
-    assert edge.find("claude-opus-5-5", "2.1.325", used_tokens=1_200_000).edge_tokens == 1_200_000
+    assert (
+        compaction_limit.find("claude-opus-5-5", "2.1.325", used_tokens=1_200_000).edge_tokens
+        == 1_200_000
+    )
 
 
 @pytest.mark.requirement("W3")
 def test_the_status_line_s_window_wins_over_the_table() -> None:
-    found = edge.find("unheard-of", "2.1.325", stated_window=400_000)
+    found = compaction_limit.find("unheard-of", "2.1.325", stated_window=400_000)
     assert (found.window_tokens, found.edge_tokens) == (400_000, 367_000)
-    wide = edge.find("claude-sonnet-4-6", "2.1.325", stated_window=1_000_000)
+    wide = compaction_limit.find("claude-sonnet-4-6", "2.1.325", stated_window=1_000_000)
     assert wide.edge_tokens == 1_000_000
 
 
 @pytest.mark.requirement("W3")
 def test_compactions_seen_win_over_the_table_unless_they_overshot_it() -> None:
     def after(*seen: int) -> int:
-        return edge.find("claude-sonnet-4-6", "2.1.325", seen_pre_tokens=seen).edge_tokens
+        return compaction_limit.find(
+            "claude-sonnet-4-6", "2.1.325", seen_pre_tokens=seen
+        ).edge_tokens
 
     assert after(170_553, 167_385) == 167_000
     assert after(120_400, 121_000) == 120_400
-    wide = edge.find("opus", "2.1.325", seen_pre_tokens=[1_150_000, 1_160_000])
+    wide = compaction_limit.find("opus", "2.1.325", seen_pre_tokens=[1_150_000, 1_160_000])
     assert wide.window_tokens == 1_150_000
 
 
@@ -250,7 +257,7 @@ def test_compactions_seen_win_over_the_table_unless_they_overshot_it() -> None:
 def test_two_agreeing_compactions_and_a_majority_contradict_the_table(
     seen: tuple[int, ...], limit: int | None
 ) -> None:
-    learned = edge.learned_limit(167_000, seen)
+    learned = compaction_limit.learned_limit(167_000, seen)
     assert (learned.tokens if learned else None) == limit
 
 
@@ -259,7 +266,9 @@ def test_a_window_that_went_past_a_learned_limit_twice_disproves_it() -> None:
     seen = [56_973, 60_364]
 
     def after(passed: int) -> int:
-        found = edge.find("claude-opus-4-5", "2.1.17", seen_pre_tokens=seen, passed_tokens=passed)
+        found = compaction_limit.find(
+            "claude-opus-4-5", "2.1.17", seen_pre_tokens=seen, passed_tokens=passed
+        )
         return found.edge_tokens
 
     assert after(60_000) == 56_973
@@ -269,8 +278,10 @@ def test_a_window_that_went_past_a_learned_limit_twice_disproves_it() -> None:
 @pytest.mark.requirement("W9")
 def test_the_source_of_a_limit_is_named() -> None:
     def source(environ: dict[str, str], *words: str, seen: tuple[int, ...] = ()) -> str:
-        turned = switches.read("", environ, words)
-        return edge.find("claude-sonnet-4-6", "2.1.325", turned, seen_pre_tokens=seen).source
+        turned = limit_settings.read("", environ, words)
+        return compaction_limit.find(
+            "claude-sonnet-4-6", "2.1.325", turned, seen_pre_tokens=seen
+        ).source
 
     assert source({}) == "model table (claude-sonnet-4-6)"
     variable = "CLAUDE_CODE_AUTO_COMPACT_WINDOW"
@@ -284,9 +295,9 @@ def test_the_source_of_a_limit_is_named() -> None:
 @pytest.mark.requirement("W3")
 def test_switches_survive_being_noted() -> None:
     turned = Switches(auto_compact_window=120_000, compaction_off=True, model="opus[1m]")
-    assert switches.from_json(json.loads(json.dumps(turned.as_json()))) == turned
-    assert switches.from_json({"auto_compact_window": "x", "later": 1}) == Switches()
-    assert switches.from_json([]) == Switches()
+    assert limit_settings.from_json(json.loads(json.dumps(turned.as_json()))) == turned
+    assert limit_settings.from_json({"auto_compact_window": "x", "later": 1}) == Switches()
+    assert limit_settings.from_json([]) == Switches()
 
 
 def test_a_model_s_date_is_no_version() -> None:

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.client.install import wiring
-from holdfast.client.install.plan import apply, installed_commands, plan_install
-from holdfast.client.install.scopes import SKILLS
+from holdfast.setup import wiring
+from holdfast.setup.plan import apply, installed_commands, plan_install
+from holdfast.setup.scopes import SKILLS
 
 from .desk import Desk
 from .settings_samples import HOOKED, SAMPLES, telling_first

@@ -17,16 +17,11 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.cli.install import install, uninstall
-from holdfast.client.install import wiring
-from holdfast.client.install.errors import (
-    ChangedMeanwhile,
-    HomeUnusable,
-    LeftBehind,
-    SettingsBroken,
-)
-from holdfast.client.install.plan import installed_commands
-from holdfast.client.install.scopes import SKILLS
 from holdfast.settings import load as settings_load
+from holdfast.setup import wiring
+from holdfast.setup.errors import ChangedMeanwhile, HomeUnusable, LeftBehind, SettingsBroken
+from holdfast.setup.plan import installed_commands
+from holdfast.setup.scopes import SKILLS
 
 from .desk import Desk
 from .settings_samples import SAMPLES

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.client.install import changes
-from holdfast.client.install.changes import Change
-from holdfast.client.install.errors import (
+from holdfast.setup import changes
+from holdfast.setup.changes import Change
+from holdfast.setup.errors import (
     AlreadyInstalledElsewhere,
     CannotUndo,
     CannotWrite,
@@ -21,9 +21,9 @@ from holdfast.client.install.errors import (
     SettingsIsALink,
     SettingsReadOnly,
 )
-from holdfast.client.install.lock import only_one
-from holdfast.client.install.plan import apply, plan_install
-from holdfast.client.install.settings_seen import settings_in
+from holdfast.setup.install_lock import only_one
+from holdfast.setup.plan import apply, plan_install
+from holdfast.setup.settings_file import settings_in
 
 from .desk import Desk
 from .settings_samples import SAMPLES

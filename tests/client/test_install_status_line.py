@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.client.install import wiring
+from holdfast.setup import wiring
 
 from .desk import Desk
 

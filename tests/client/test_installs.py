@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.client.install import wiring
-from holdfast.client.install.errors import AlreadyInstalledElsewhere
-from holdfast.client.install.found import plugin_in
-from holdfast.client.install.ownership import our_packages
-from holdfast.client.install.plan import apply, find_installs, installed_commands, plan_install
-from holdfast.client.install.plugin import plugin_target
+from holdfast.setup import wiring
+from holdfast.setup.errors import AlreadyInstalledElsewhere
+from holdfast.setup.existing import plugin_in
+from holdfast.setup.ownership import our_packages
+from holdfast.setup.plan import apply, find_installs, installed_commands, plan_install
+from holdfast.setup.plugin import plugin_target
 
 from .desk import Desk
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.cli.main import holdfast_command
-from holdfast.client import imports, instructions, path_scope
+from holdfast.client import instruction_imports, instructions, rule_paths
 from holdfast.client.marked_rules import MOST_RULES, marked_rules
 
 WRITTEN = {
@@ -30,19 +30,19 @@ def put(path: Path, text: str) -> None:
 
 
 def _scope(value: str) -> tuple[str, ...]:
-    return path_scope.scope(f'---\npaths:\n  - "{value}"\n---\nrule\n')
+    return rule_paths.scope(f'---\npaths:\n  - "{value}"\n---\nrule\n')
 
 
 @pytest.mark.requirement("M4")
 @pytest.mark.parametrize("pattern", WRITTEN["yes"])
 def test_a_pattern_means_what_git_would_mean(pattern: str) -> None:
-    assert path_scope.matches(_scope(pattern), "sub/file.txt")
+    assert rule_paths.matches(_scope(pattern), "sub/file.txt")
 
 
 @pytest.mark.requirement("M4")
 @pytest.mark.parametrize("pattern", WRITTEN["no"])
 def test_what_the_client_did_not_take_for_a_match_is_none(pattern: str) -> None:
-    assert not path_scope.matches(_scope(pattern), "sub/file.txt")
+    assert not rule_paths.matches(_scope(pattern), "sub/file.txt")
 
 
 @pytest.mark.requirement("M4")
@@ -58,14 +58,14 @@ def test_what_the_client_did_not_take_for_a_match_is_none(pattern: str) -> None:
     ],
 )
 def test_paths_are_read_in_every_spelling(head: str, patterns: tuple[str, ...]) -> None:
-    assert path_scope.scope(f"---\n{head}\n---\nrule\n") == patterns
+    assert rule_paths.scope(f"---\n{head}\n---\nrule\n") == patterns
 
 
 @pytest.mark.requirement("X7")
 @given(st.text(max_size=300), st.text(max_size=100))
 def test_no_head_and_no_pattern_takes_long_or_breaks(head: str, path: str) -> None:
-    path_scope.matches(path_scope.scope(f"---\npaths: {head}\n---\n"), path)
-    path_scope.matches(("*a" * 40, "**/" * 40 + "x"), "a" * 300 + path)
+    rule_paths.matches(rule_paths.scope(f"---\npaths: {head}\n---\n"), path)
+    rule_paths.matches(("*a" * 40, "**/" * 40 + "x"), "a" * 300 + path)
 
 
 @pytest.mark.requirement("M4")
@@ -74,7 +74,7 @@ def test_an_import_is_a_word_that_begins_with_an_at_sign_outside_of_code() -> No
         "@a.md\n`@code.md`\n```\n@fence.md\n```\nSee @b.md for it, mail x@c.md\n- @d.md\n"
         "<!-- @comment.md\n@too.md --> (@paren.md)\n    @e.md\n@f\\ g.md\n@h.md#part\n@i.md, and\n"
     )
-    assert imports.named(text) == [
+    assert instruction_imports.named(text) == [
         *("a.md", "b.md", "d.md", "e.md", "f g.md", "h.md", "i.md,"),
     ]
 
@@ -88,7 +88,7 @@ def test_imports_go_four_steps_deep_round_no_circle_and_not_out_of_the_project(
     put(tmp_path / "out.md", "outside")
     for n in range(1, 7):
         put(project / f"docs/{n}.md", f"@{n + 1}.md\n@1.md\n@../CLAUDE.md\n")
-    found = imports.followed(
+    found = instruction_imports.followed(
         str(project / "CLAUDE.md"), "@docs/1.md\n@../out.md\n@~/out.md", str(project), str(tmp_path)
     )
     assert [Path(path).name for path, _ in found] == ["1.md", "2.md", "3.md", "4.md"]
@@ -97,7 +97,7 @@ def test_imports_go_four_steps_deep_round_no_circle_and_not_out_of_the_project(
 @pytest.mark.requirement("X7")
 @given(st.text(alphabet="`@~-<>! \n#\\a.", max_size=400))
 def test_imports_of_any_text_are_found_without_harm(text: str) -> None:
-    assert all(isinstance(one, str) for one in imports.named(text))
+    assert all(isinstance(one, str) for one in instruction_imports.named(text))
 
 
 @pytest.mark.requirement("M4")

@@ -10,11 +10,11 @@ from typing import Any
 import pytest
 
 import holdfast
-from holdfast.client.install import wiring
-from holdfast.client.install.errors import AlreadyInstalledElsewhere
-from holdfast.client.install.plan import installed_commands
-from holdfast.client.install.receipt import sha256
-from holdfast.client.install.scopes import SKILLS
+from holdfast.setup import wiring
+from holdfast.setup.errors import AlreadyInstalledElsewhere
+from holdfast.setup.plan import installed_commands
+from holdfast.setup.receipt import sha256
+from holdfast.setup.scopes import SKILLS
 
 from .desk import Desk
 

@@ -13,18 +13,12 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.client.install import wiring
-from holdfast.client.install.errors import AlreadyInstalledElsewhere, NotAPluginFolder
-from holdfast.client.install.plan import (
-    Plan,
-    apply,
-    installed_commands,
-    plan_install,
-    plan_uninstall,
-)
-from holdfast.client.install.plugin import plugin_target
-from holdfast.client.install.scopes import SKILLS, packaged
-from holdfast.client.trial.namespace import NamespaceImpossible, unshare_command
+from holdfast.setup import wiring
+from holdfast.setup.errors import AlreadyInstalledElsewhere, NotAPluginFolder
+from holdfast.setup.plan import Plan, apply, installed_commands, plan_install, plan_uninstall
+from holdfast.setup.plugin import plugin_target
+from holdfast.setup.scopes import SKILLS, packaged
+from holdfast.setup.trial.namespace import NamespaceImpossible, unshare_command
 
 from .desk import Desk
 

@@ -10,11 +10,11 @@ from typing import Any
 
 import pytest
 
-from holdfast.client.install import wiring
-from holdfast.client.install.errors import SettingsBroken, SettingsIsALink
-from holdfast.client.install.ownership import our_packages
-from holdfast.client.install.plan import apply, plan_install
-from holdfast.client.install.scopes import settings_target
+from holdfast.setup import wiring
+from holdfast.setup.errors import SettingsBroken, SettingsIsALink
+from holdfast.setup.ownership import our_packages
+from holdfast.setup.plan import apply, plan_install
+from holdfast.setup.scopes import settings_target
 
 from .desk import Desk
 

@@ -9,11 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.client.install import settings_text, wiring
-from holdfast.client.install.errors import SettingsBroken
-from holdfast.client.install.json_edits import add, remove
-from holdfast.client.install.json_places import find, raw, read
-from holdfast.client.install.status_line import command_to_wrap
+from holdfast.setup import settings_text, wiring
+from holdfast.setup.errors import SettingsBroken
+from holdfast.setup.json_edits import add, remove
+from holdfast.setup.json_places import find, raw, read
+from holdfast.setup.status_line import command_to_wrap
 
 from .json_drafts import documents, edits, values
 

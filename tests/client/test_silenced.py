@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.client.install.silenced import silenced
+from holdfast.setup.disabled_hooks import silenced
 
 from .desk import Desk
 

@@ -14,9 +14,9 @@ import pytest
 
 import holdfast
 from holdfast.client import payloads
-from holdfast.client.install import wiring
-from holdfast.client.install.plan import apply, plan_install
-from holdfast.client.install.plugin import plugin_target
+from holdfast.setup import wiring
+from holdfast.setup.plan import apply, plan_install
+from holdfast.setup.plugin import plugin_target
 
 from .desk import Desk
 

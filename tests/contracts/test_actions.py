@@ -6,12 +6,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from holdfast.store import notes, page
-from holdfast.store.check import check
-from holdfast.store.page import Row
-from holdfast.store.store import Store
-from holdfast.work import actions, projects, sessions, subtasks
-from holdfast.work.errors import NotThere
+from holdfast.hub.errors import NotThere
+from holdfast.hub.store import pending_writes, rows
+from holdfast.hub.store.check import check
+from holdfast.hub.store.rows import Row
+from holdfast.hub.store.store import Store
+from holdfast.hub.tree import actions, projects, sessions, subtasks
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task, statements, told
 
 
@@ -35,7 +35,7 @@ def test_an_action_adds_to_its_session_and_makes_it_known(store: Store) -> None:
     assert (project["path"], session["project_id"]) == ("/w/app", project["id"])
     assert (figures["total_actions"], figures["avg_duration_ms"]) == (3, 50.0)
     assert len(told(store, "session.started")) == len(told(store, "project.created")) == 1
-    assert store.read(lambda c: notes.counted(c, "actions")) == 3
+    assert store.read(lambda c: pending_writes.counted(c, "actions")) == 3
 
 
 @pytest.mark.requirement("A1", "A4")
@@ -44,7 +44,7 @@ def test_actions_told_at_once_are_all_in_the_sums(store: Store) -> None:
         list(pool.map(lambda n: _act(store, NOW + n, session_id="s1"), range(40)))
     session = store.read(lambda c: sessions.get(c, "s1"))
     assert session["total_tools_used"] == session["total_success"] == 40
-    assert store.read(lambda c: notes.counted(c, "sessions")) == 1
+    assert store.read(lambda c: pending_writes.counted(c, "sessions")) == 1
 
 
 @pytest.mark.requirement("A1")
@@ -122,7 +122,7 @@ def test_totals_by_tool_are_kept_when_actions_go(store: Store) -> None:
 def test_a_total_nobody_keeps_is_counted_only_so_far(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(page, "MOST_COUNTED", 3)
+    monkeypatch.setattr(rows, "MOST_COUNTED", 3)
     for _ in range(5):
         _act(store, session_id="s1")
     asked = store.read(lambda c: actions.listed(c, 2, 3, session_id="s1"))

@@ -10,14 +10,14 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from holdfast.store import backup, notes, schema
-from holdfast.store.check import check
-from holdfast.store.errors import NoBackup, NotEmpty, TooNew
-from holdfast.store.restore import clear, restore
-from holdfast.store.store import Store
-from holdfast.store.tables import events, metadata, positions, projects
-from holdfast.work import projects as work_projects
-from holdfast.work import sessions
+from holdfast.hub.store import backup, pending_writes, schema
+from holdfast.hub.store.check import check
+from holdfast.hub.store.errors import NoBackup, NotEmpty, TooNew
+from holdfast.hub.store.restore import clear, restore
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import events, metadata, positions, projects
+from holdfast.hub.tree import projects as work_projects
+from holdfast.hub.tree import sessions
 
 pytestmark = pytest.mark.requirement("S1", "X6")
 NOW = 1_700_000_000_000
@@ -70,7 +70,7 @@ def test_life_goes_on_after_a_restore(store: Store, tmp_path: Path) -> None:
     store.write(lambda c: work_projects.put(c, "/new", NOW))
     newest = store.read(lambda c: c.scalar(sa.select(sa.func.max(events.c.id))))
     assert newest == 5, "numbers of events go on"
-    assert store.read(lambda c: notes.counted(c, "projects")) == 3
+    assert store.read(lambda c: pending_writes.counted(c, "projects")) == 3
 
 
 @pytest.mark.slow
@@ -96,7 +96,7 @@ def test_a_backup_of_one_engine_fits_the_other(
 def test_a_database_nobody_made_takes_a_backup(store: Store, tmp_path: Path) -> None:
     _fill(store, 3)
     backup.keep(store.engine, tmp_path / "b.gz")
-    from holdfast.store.engine import open_engine
+    from holdfast.hub.store.engine import open_engine
 
     engine = open_engine(f"sqlite:///{tmp_path / 'none.db'}")
     assert restore(engine, tmp_path / "b.gz")["projects"] == 3

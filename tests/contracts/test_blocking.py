@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.store.store import Store
-from holdfast.work import blocking
-from holdfast.work.errors import NotThere, Refused
+from holdfast.hub.board import blocking
+from holdfast.hub.errors import NotThere, Refused
+from holdfast.hub.store.store import Store
 from tests.contracts import together
 
 NOW = 1_760_000_000_000

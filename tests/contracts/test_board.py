@@ -7,15 +7,17 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.store.page import Row
-from holdfast.store.store import Store
+from holdfast.hub import row_times
+from holdfast.hub.board import deliveries, message_states, messages, outboxes
+from holdfast.hub.board.deliveries import Ask
+from holdfast.hub.board.message_text import entry_of
+from holdfast.hub.errors import Refused
+from holdfast.hub.store.rows import Row
+from holdfast.hub.store.store import Store
+from holdfast.hub.tree import projects
 from holdfast.window import outbox
 from holdfast.window.state import held
 from holdfast.wire import places
-from holdfast.work import board, deliveries, message_states, messages, moment, projects
-from holdfast.work.deliveries import Ask
-from holdfast.work.errors import Refused
-from holdfast.work.wording import entry_of
 from tests.board.model import Client, hook
 
 PLACE = "/p"
@@ -26,21 +28,21 @@ def _window(session: str, agent: str = "", project: str = PLACE) -> str:
     folder = places.window(session, agent)
     with held(folder) as state:
         state.session_id, state.agent_id, state.project = session, agent, project
-        state.at_ms = state.started_ms = moment.now_ms()
+        state.at_ms = state.started_ms = row_times.now_ms()
     return folder
 
 
 def _post(store: Store, words: str, *, to: str | None = None, topic: str = "task.failed") -> str:
-    now = moment.now_ms()
+    now = row_times.now_ms()
     store.write(lambda c: projects.put(c, PLACE, now))
     where = projects.id_of(PLACE)
     row = messages.draft("user", topic, words, now, to_agent=to, project_id=where)
-    board.post(store, row)
+    outboxes.post(store, row)
     return str(row["id"])
 
 
 def _draft(words: str, *, to: str | None = None) -> Row:
-    return messages.draft("user", "task.failed", words, moment.now_ms(), to_agent=to)
+    return messages.draft("user", "task.failed", words, row_times.now_ms(), to_agent=to)
 
 
 def _put(store: Store, rows: list[Row]) -> None:
@@ -70,7 +72,7 @@ def test_a_message_waits_in_the_window_of_whom_it_is_for_and_nowhere_else(store:
 def test_handing_out_again_adds_nothing(store: Store) -> None:
     folder = _window("s1")
     sent = _post(store, "once", to="s1")
-    assert board.hand_out(store, moment.now_ms())
+    assert outboxes.hand_out(store, row_times.now_ms())
     assert _waiting(folder) == [sent]
 
 
@@ -79,16 +81,16 @@ def test_what_a_hook_said_and_what_arrived_comes_back_as_rows(store: Store, tmp_
     client = Client(tmp_path, late=False)
     hook("PostToolUse", client.path, tool_use_id="t0")
     sent = _post(store, "half done", to="s1")
-    now = moment.now_ms()
+    now = row_times.now_ms()
 
     def states() -> dict[str, int]:
-        board.settle(store, moment.now_ms())
+        outboxes.settle(store, row_times.now_ms())
         return store.read(lambda c: message_states.states(c, now))
 
     nothing = dict.fromkeys(message_states.STATES, 0)
     assert states() == nothing | {"waiting": 1}
     client.step()
-    board.settle(store, now)
+    outboxes.settle(store, now)
     [row] = store.read(lambda c: messages.listed(c, 9, 0)).rows
     assert (row["said_to"], row["read_by"]) == ([], ["s1"]), "it arrived with the very request"
     assert states() == nothing | {"confirmed": 1}
@@ -102,9 +104,9 @@ def test_said_is_a_state_of_its_own(store: Store, tmp_path: Path) -> None:
     hook("PostToolUse", client.path, tool_use_id="t0")
     _post(store, "half done", to="s1")
     client.step()
-    board.settle(store, moment.now_ms())
+    outboxes.settle(store, row_times.now_ms())
     [row] = store.read(lambda c: messages.listed(c, 9, 0)).rows
-    assert message_states.state_of(row, moment.now_ms()) == "said"
+    assert message_states.state_of(row, row_times.now_ms()) == "said"
     assert row["said_to"] == ["s1"]
 
 
@@ -112,11 +114,11 @@ def test_said_is_a_state_of_its_own(store: Store, tmp_path: Path) -> None:
 def test_who_reads_for_itself_is_not_told_again(store: Store) -> None:
     folder = _window("s1")
     _post(store, "hello", to="s1")
-    ask = Ask("s1", moment.now_ms())
-    looked = board.about_to_read(store.read(lambda c: deliveries.look(c, ask)), ask)
+    ask = Ask("s1", row_times.now_ms())
+    looked = outboxes.about_to_read(store.read(lambda c: deliveries.look(c, ask)), ask)
     found = store.write(lambda c: deliveries.mark(c, ask, looked))
     assert len(found.unread_ids) == 1
-    board.hand_out(store, moment.now_ms())
+    outboxes.hand_out(store, row_times.now_ms())
     assert _waiting(folder) == []
 
 
@@ -144,7 +146,7 @@ def test_a_window_that_cannot_be_written_does_not_hold_up_the_post(store: Store)
     (folder / "lock").unlink()
     (folder / "lock").mkdir()
     _post(store, "still posted", to="s1")
-    assert not board.hand_out(store, moment.now_ms())
+    assert not outboxes.hand_out(store, row_times.now_ms())
     assert store.read(lambda c: messages.listed(c, 9, 0)).total == 1
 
 
@@ -153,7 +155,7 @@ def test_whoever_posts_or_reads_under_a_secret_is_refused(store: Store) -> None:
     _post(store, "for all")
     with pytest.raises(Refused, match="to_agent must not hold a secret"):
         _post(store, "for you", to=TOKEN)
-    ask = Ask(TOKEN, moment.now_ms(), 10, projects.id_of(PLACE))
+    ask = Ask(TOKEN, row_times.now_ms(), 10, projects.id_of(PLACE))
     found = store.read(lambda c: deliveries.look(c, ask))
     with pytest.raises(Refused, match="agent_id must not hold a secret"):
         store.write(lambda c: deliveries.mark(c, ask, found))
@@ -167,14 +169,14 @@ def test_more_messages_than_an_outbox_holds_all_have_their_turn(
     hook("PostToolUse", client.path, tool_use_id="t0")
     sent = [_draft(f"word {n}", to="s1") for n in range(outbox.MOST_ENTRIES + 5)]
     _put(store, sent)
-    assert not board.hand_out(store, moment.now_ms()), "whoever hands out has to come again"
+    assert not outboxes.hand_out(store, row_times.now_ms()), "whoever hands out has to come again"
     for _ in range(3 * len(sent)):
         client.step()
         if not places.has_outbox(client.folder):
-            board.hand_out(store, moment.now_ms())
+            outboxes.hand_out(store, row_times.now_ms())
     heard = [sum(text.count(entry_of(row).tag) for text in client.seen) for row in sent]
     assert heard == [1] * len(sent)
-    assert board.hand_out(store, moment.now_ms())
+    assert outboxes.hand_out(store, row_times.now_ms())
 
 
 @pytest.mark.requirement("A3")

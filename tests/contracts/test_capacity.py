@@ -6,9 +6,9 @@ from functools import partial
 
 import pytest
 
-from holdfast.store.store import Store
-from holdfast.store.tables import windows
-from holdfast.work import capacity
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import windows
+from holdfast.hub.tree import capacity
 from tests.contracts import together
 
 NOW = 1_770_000_000_000

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.store.page import Row
-from holdfast.store.store import Store
-from holdfast.work import claims, projects
-from holdfast.work.errors import NotThere, Taken
+from holdfast.hub.board import claims
+from holdfast.hub.errors import NotThere, Taken
+from holdfast.hub.store.rows import Row
+from holdfast.hub.store.store import Store
+from holdfast.hub.tree import projects
 from tests.at_once import processes
 from tests.contracts import together
 
 NOW = 1_760_000_000_000
 CLAIMER = """
 import sys
-from holdfast.store.store import Store
-from holdfast.work import claims
-from holdfast.work.errors import Taken
+from holdfast.hub.store.store import Store
+from holdfast.hub.tree import claims
+from holdfast.hub.errors import Taken
 store = Store.open(sys.argv[1])
 print("ready", flush=True)
 sys.stdin.readline()

@@ -3,9 +3,11 @@ from __future__ import annotations
 import pytest
 import sqlalchemy as sa
 
-from holdfast.settings import load as settings_load
-from holdfast.store.store import Store
-from holdfast.store.tables import (
+from holdfast.hub import row_times
+from holdfast.hub.ingest import background
+from holdfast.hub.repair import cleanup
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import (
     agent_contexts,
     events,
     messages,
@@ -15,7 +17,7 @@ from holdfast.store.tables import (
     subtasks,
     tasks,
 )
-from holdfast.work import cleanup, moment, warm
+from holdfast.settings import load as settings_load
 
 NOW = 1_800_000_000_000
 DAY = cleanup.DAY_MS
@@ -72,15 +74,15 @@ def test_snapshots_are_thinned_to_one_a_day_and_the_newest_of_a_session_stays(
 
 @pytest.mark.requirement("S5", "C10")
 def test_snapshots_stay_as_long_as_the_user_set(store: Store) -> None:
-    now = moment.now_ms()
+    now = row_times.now_ms()
     for days in (0, 2, 4):
         a_snapshot(store, f"{days} days", "s", now - days * DAY - 1000)
-    warm.tidy(store)
+    background.tidy(store)
     assert len(ids(store, agent_contexts)) == 3
     file = settings_load.user_file()
     file.parent.mkdir(exist_ok=True)
     file.write_text("checkpoint_days = 3\n")
-    warm.tidy(store)
+    background.tidy(store)
     assert ids(store, agent_contexts) == {"0 days", "2 days"}
 
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 from sqlalchemy.engine import Connection
 
-from holdfast.store.check import check
-from holdfast.store.store import Store
+from holdfast.hub.store.check import check
+from holdfast.hub.store.store import Store
 
 pytestmark = pytest.mark.requirement("S1", "X6")
 FULL = 2  # SQLite: the log is flushed before a commit returns
@@ -47,8 +47,8 @@ def test_a_database_that_does_not_wait_for_its_disk_is_reported(postgres_url: st
 ALONE, TOGETHER = 20, 30
 WRITES = f"""
 import sys, threading
-from holdfast.store.store import Store
-from holdfast.work import messages
+from holdfast.hub.store.store import Store
+from holdfast.hub.tree import messages
 
 def post(c):
     messages.post(c, messages.draft("a", "task.completed", {{}}, 1))

@@ -8,14 +8,15 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from holdfast.store import notes
-from holdfast.store.store import Store
-from holdfast.store.tables import subtasks as subtask_rows
-from holdfast.store.tables import tasks as task_rows
-from holdfast.work import (
+from holdfast.hub.errors import NotThere
+from holdfast.hub.store import pending_writes
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import subtasks as subtask_rows
+from holdfast.hub.store.tables import tasks as task_rows
+from holdfast.hub.tree import (
     actions,
-    active,
     agent_contexts,
+    at_work,
     hierarchy,
     projects,
     requests,
@@ -23,7 +24,6 @@ from holdfast.work import (
     tasks,
     waves,
 )
-from holdfast.work.errors import NotThere
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task, statements
 
 SESSIONS, EACH = 200, 200
@@ -105,7 +105,7 @@ def test_the_tree_is_paged_by_request_newest_first(store: Store) -> None:
     assert [row["id"] for row in whole.requests.rows] == newest
     page = store.read(lambda c: hierarchy.of_project(c, project_id, 1, 1)).requests
     assert ([row["id"] for row in page.rows], page.total) == ([newest[1]], 3)
-    assert [whole.figures[f"total_{noun}"] for noun in notes.BY_PROJECT] == [3, 2, 1]
+    assert [whole.figures[f"total_{noun}"] for noun in pending_writes.BY_PROJECT] == [3, 2, 1]
     past = store.read(lambda c: hierarchy.of_project(c, project_id, 1, 9)).requests
     assert (past.rows, past.total) == ([], 3)
     with pytest.raises(NotThere, match="Project not found"):
@@ -158,7 +158,7 @@ def test_no_list_reads_a_table_from_end_to_end(large: Store) -> None:
         lambda c: subtasks.listed(c, 100, 0, status="failed"),
         lambda c: subtasks.listed(c, 100, 0, agent_type="type2"),
         lambda c: subtasks.listed(c, 100, 0, is_subagent=True),
-        lambda c: active.agents(c, 100, 0),
+        lambda c: at_work.agents(c, 100, 0),
         lambda c: waves.history(c, "s7", 100, 0),
         lambda c: hierarchy.of_project(c, project, 50, 0),
     ]

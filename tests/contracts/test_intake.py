@@ -14,12 +14,13 @@ import sqlalchemy as sa
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from holdfast.store import notes
-from holdfast.store.store import Store
-from holdfast.store.tables import metadata, positions, requests, tasks
-from holdfast.work import actions, deeds, gather, projects, tool_counts
-from holdfast.work.sync import positions_of, sync
-from holdfast.work.take_in import Behind, take
+from holdfast.hub.ingest import gather, records
+from holdfast.hub.ingest.sync import positions_of, sync
+from holdfast.hub.ingest.take_batch import Behind, take
+from holdfast.hub.store import pending_writes
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import metadata, positions, requests, tasks
+from holdfast.hub.tree import actions, projects, tool_counts
 from tests.contracts.told import START_MS, Told, emptied, rows_of
 
 COUNTED = ("projects", "sessions", "requests", "tasks", "subtasks", "actions")
@@ -34,7 +35,7 @@ def _checked_sums(store: Store) -> None:
     """Kept counts and totals are what counting gives."""
     found = rows_of(store)
     for noun in COUNTED:
-        assert store.read(partial(notes.counted, noun=noun)) == len(found[noun]), noun
+        assert store.read(partial(pending_writes.counted, noun=noun)) == len(found[noun]), noun
     for project in found["projects"]:
         _, stats = store.read(partial(projects.measured, project_id=project["id"]))
         asked = {row["id"] for row in found["requests"] if row["project_id"] == project["id"]}
@@ -202,7 +203,7 @@ def test_a_batch_is_taken_once_and_one_from_elsewhere_is_refused(
     [source, *_] = gather.sources()
     first = gather.gather(source, {})
     assert first is not None
-    assert deeds.decode(deeds.encode(first)) == first
+    assert records.decode(records.encode(first)) == first
     assert store.write(lambda c: take(c, first)).actions == 1
     before = rows_of(store)
     with pytest.raises(Behind) as slip:
@@ -402,7 +403,7 @@ def test_large_sources_come_in_bounded_batches(store: Store, tmp_path: Path) -> 
         store.write(partial(take, batch=batch))
         position = batch.until
     assert len(sizes) > 1
-    assert max(sizes) <= 2 * deeds.MOST_DEEDS
+    assert max(sizes) <= 2 * records.MOST_DEEDS
     assert _only(store, "sessions")["total_tools_used"] == 1_500
     _checked_sums(store)
 

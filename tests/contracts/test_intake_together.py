@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 
 from holdfast.client import payloads
-from holdfast.store.store import Store
+from holdfast.hub.ingest.sync import sync
+from holdfast.hub.store.store import Store
 from holdfast.wire import places, spool
-from holdfast.work.sync import sync
 from tests.contracts.told import Told, emptied, rows_of
 from tests.hot.hooks import run
 
 HOOKS, EACH = 8, 10
 TAKING_IN = """
 import select, sys
-from holdfast.store.store import Store
-from holdfast.work.sync import sync
+from holdfast.hub.store.store import Store
+from holdfast.hub.ingest.sync import sync
 store = Store.open(sys.argv[1])
 while not select.select([sys.stdin], [], [], 0.01)[0]:
     sync(store)

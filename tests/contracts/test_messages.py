@@ -7,13 +7,14 @@ from typing import Any
 import pytest
 import sqlalchemy as sa
 
-from holdfast.store import notes
-from holdfast.store.page import Row
-from holdfast.store.store import Store
-from holdfast.store.tables import agent_contexts, events
-from holdfast.work import deliveries, messages, projects, subscriptions
-from holdfast.work.deliveries import Ask, Inbox
-from holdfast.work.errors import NotThere
+from holdfast.hub.board import deliveries, messages, subscriptions
+from holdfast.hub.board.deliveries import Ask, Inbox
+from holdfast.hub.errors import NotThere
+from holdfast.hub.store import pending_writes
+from holdfast.hub.store.rows import Row
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import agent_contexts, events
+from holdfast.hub.tree import projects
 from tests.contracts import together
 
 NOW = 1_760_000_000_000
@@ -165,7 +166,7 @@ def test_a_deleted_project_takes_its_messages_along(store: Store) -> None:
     posted(store, project_id=here)
     read(store, "b")
     store.write(lambda c: projects.remove(c, here))
-    assert store.read(lambda c: notes.counted(c, "messages")) == 0
+    assert store.read(lambda c: pending_writes.counted(c, "messages")) == 0
 
 
 @pytest.mark.requirement("A2", "S3")

@@ -10,12 +10,12 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.store import backup, schema
-from holdfast.store import restore as restoring
-from holdfast.store.check import check
-from holdfast.store.errors import TooNew, TooOld
-from holdfast.store.store import Store
-from holdfast.work import actions
+from holdfast.hub.store import backup, schema
+from holdfast.hub.store import restore as restoring
+from holdfast.hub.store.check import check
+from holdfast.hub.store.errors import TooNew, TooOld
+from holdfast.hub.store.store import Store
+from holdfast.hub.tree import actions
 
 VERSIONS = schema.FOLDER / "versions"
 FROZEN = {

@@ -7,9 +7,9 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import sqlalchemy as sa
 
-from holdfast.store import notes
-from holdfast.store.engine import WRITES
-from holdfast.store.store import Store
+from holdfast.hub.store import pending_writes
+from holdfast.hub.store.engine import WRITES
+from holdfast.hub.store.store import Store
 from tests.contracts.trees import told
 
 WAITING = sa.text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted")
@@ -19,9 +19,11 @@ WAITING = sa.text("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND
 def test_events_and_counts_of_one_change_are_kept_in_their_order(store: Store) -> None:
     def change(connection: sa.Connection) -> None:
         for n in range(30):
-            notes.announce(connection, f"k{n}", {"n": n, "of": ["ü", None]}, session_id="s")
-            notes.count(connection, "b" if n % 2 else "a")
-        notes.count(connection, "nothing", 0)
+            pending_writes.announce(
+                connection, f"k{n}", {"n": n, "of": ["ü", None]}, session_id="s"
+            )
+            pending_writes.count(connection, "b" if n % 2 else "a")
+        pending_writes.count(connection, "nothing", 0)
 
     store.write(change)
     store.write(change)
@@ -29,9 +31,9 @@ def test_events_and_counts_of_one_change_are_kept_in_their_order(store: Store) -
     assert [row["kind"] for row in found] == [f"k{n}" for n in range(30)] * 2
     assert found[7]["body"] == {"n": 7, "of": ["ü", None]}
     assert (found[0]["session_id"], found[0]["project_id"]) == ("s", None)
-    assert store.read(lambda c: notes.counted(c, "a")) == 30
-    assert store.read(lambda c: notes.counted(c, "b")) == 30
-    assert store.read(lambda c: notes.counted(c, "nothing")) == 0
+    assert store.read(lambda c: pending_writes.counted(c, "a")) == 30
+    assert store.read(lambda c: pending_writes.counted(c, "b")) == 30
+    assert store.read(lambda c: pending_writes.counted(c, "nothing")) == 0
 
 
 @pytest.mark.slow
@@ -41,17 +43,17 @@ def test_a_later_commit_never_has_a_lower_number(postgres_url: str) -> None:
     store = Store.open(postgres_url)
 
     def later(connection: sa.Connection) -> None:
-        notes.announce(connection, "later")
+        pending_writes.announce(connection, "later")
 
     with ThreadPoolExecutor(1) as pool:
         with store.engine.connect().execution_options(**WRITES) as first, first.begin():
-            notes.announce(first, "first")
-            notes.settle(first)
+            pending_writes.announce(first, "first")
+            pending_writes.settle(first)
             waits = pool.submit(store.write, later)
             while not (store.read(lambda c: c.scalar(WAITING)) or waits.done()):
                 pass
-            notes.announce(first, "second")
-            notes.settle(first)
+            pending_writes.announce(first, "second")
+            pending_writes.settle(first)
         waits.result(timeout=30)
     assert [row["kind"] for row in told(store)] == ["first", "second", "later"]
     store.close()

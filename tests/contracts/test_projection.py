@@ -14,12 +14,12 @@ import sqlalchemy as sa
 
 from holdfast.checkpoint import snapshot
 from holdfast.client import payloads
-from holdfast.store import ids, notes
-from holdfast.store.store import Store
-from holdfast.store.tables import actions, blockings, messages, tasks
-from holdfast.work import projection, refresh, shape
-from holdfast.work import subtasks as work_subtasks
-from holdfast.work.sync import sync
+from holdfast.hub.ingest.sync import sync
+from holdfast.hub.projection import projection_file, refresh, short_rows
+from holdfast.hub.store import ids, pending_writes
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import actions, blockings, messages, tasks
+from holdfast.hub.tree import subtasks as work_subtasks
 from tests.builders import SONNET
 from tests.contracts.told import START_MS, Told, rows_of
 from tests.hot.hooks import COMMAND, fire, to_model, window
@@ -29,7 +29,7 @@ HEAVY = ("sqlalchemy", "alembic", "sqlite3", "psycopg", "asyncio", "fastapi")
 
 
 def _read(session: str = "s1") -> dict[str, Any]:
-    return projection.read_projection(str(window(session)))
+    return projection_file.read_projection(str(window(session)))
 
 
 def _a_project(folder: Path) -> Told:
@@ -75,7 +75,7 @@ def _also(store: Store) -> None:
 @pytest.mark.requirement("A4")
 def test_a_wave_stands_in_the_file_as_the_store_has_it() -> None:
     listed = [(0, "completed"), (1, "pending"), (1, "pending"), (2, "pending")]
-    found = shape.waves({"wave_number": number, "status": status} for number, status in listed)
+    found = short_rows.waves({"wave_number": number, "status": status} for number, status in listed)
     assert [(one["status"], one["completed"], one["tasks"]) for one in found] == [
         ("completed", 1, 1),
         ("running", 0, 2),  # the one after a completed row of waves starts by itself
@@ -135,15 +135,15 @@ def test_it_is_bounded_and_a_broken_one_is_nothing(tmp_path: Path) -> None:
     folder.mkdir()
     many = [{"content": "x" * 5_000, "n": n} for n in range(200)]
     base = {"running_subtasks": 0, "version": 1, "at_ms": 5, "session_id": "s1"}
-    projection.write(str(folder), {**base, "recent_messages": many, "recent_actions": []})
-    assert (folder / "work.json").stat().st_size <= projection.MOST_BYTES
-    found = projection.read_projection(str(folder))
+    projection_file.write(str(folder), {**base, "recent_messages": many, "recent_actions": []})
+    assert (folder / "work.json").stat().st_size <= projection_file.MOST_BYTES
+    found = projection_file.read_projection(str(folder))
     assert found["recent_messages"][-1]["n"] == 199
-    projection.write(str(folder), {**base, "hierarchy": "x" * 600_000})
-    assert projection.read_projection(str(folder)) == base
+    projection_file.write(str(folder), {**base, "hierarchy": "x" * 600_000})
+    assert projection_file.read_projection(str(folder)) == base
     for broken in (b"", b"{", b"[1]", b'{"version": 2}', b'{"version":1,"at_ms":"x"}', b"\xff"):
         (folder / "work.json").write_bytes(broken)
-        assert projection.read_projection(str(folder)) == {}
+        assert projection_file.read_projection(str(folder)) == {}
 
 
 def _now(folder: Path, **found: Any) -> None:
@@ -152,7 +152,7 @@ def _now(folder: Path, **found: Any) -> None:
 
     folder.mkdir(parents=True, exist_ok=True)
     base = {"version": 1, "at_ms": int(time.time() * 1000), "session_id": "s1"}
-    projection.write(str(folder), {**base, **found})
+    projection_file.write(str(folder), {**base, **found})
 
 
 def _snapshot(project: Path) -> dict[str, Any]:
@@ -240,7 +240,7 @@ def test_the_brief_tells_of_running_subtasks_that_only_the_store_knows(
     _through_the_api(store, "paint the hull", "pending", "painter")
     _through_the_api(store, "sweep the deck", "completed", "sweeper")
     assert refresh.refresh(store, now_ms=START_MS + told.now_ms) == 2
-    assert {one["agent_id"] for one in projection.running(_read())} == {"a2", "deckhand-1"}
+    assert {one["agent_id"] for one in projection_file.running(_read())} == {"a2", "deckhand-1"}
     said = to_model(fire("SessionStart", told.transcript, source="compact", model=SONNET))
     assert "deckhand, running (by the store, " in said
     assert " UTC): weigh the anchor" in said
@@ -280,7 +280,7 @@ def test_no_hook_loads_the_store(sqlite_url: str, tmp_path: Path, event: str) ->
         check=True,
     )
     loaded = {line.rpartition("|")[2].strip() for line in ran.stderr.decode().splitlines()}
-    assert "holdfast.work.projection" in loaded
+    assert "holdfast.hub.projection.projection_file" in loaded
     assert not {name for name in loaded if name.partition(".")[0] in HEAVY}
     assert ran.stdout
 
@@ -297,7 +297,7 @@ def _an_action(number: int) -> dict[str, Any]:
 
 @pytest.mark.requirement("C3")
 def test_gathering_loads_no_database_either() -> None:
-    code = "import sys; import holdfast.work.gather; print(*sys.modules)"
+    code = "import sys; import holdfast.hub.ingest.gather; print(*sys.modules)"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {name for name in ran.stdout.split() if name.partition(".")[0] in HEAVY}
 
@@ -329,7 +329,7 @@ def test_a_change_through_the_api_reaches_the_sessions_of_its_project(
     assert refresh.follow(store, last) == last
     assert _read() == {}
     [project] = rows_of(store, "projects")["projects"]
-    tell = partial(notes.announce, kind="message.posted", project_id=project["id"])
+    tell = partial(pending_writes.announce, kind="message.posted", project_id=project["id"])
     store.write(lambda c: tell(c))
     assert refresh.follow(store, last) == last + 1
     assert _read()["session_id"] == "s1"

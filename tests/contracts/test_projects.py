@@ -6,8 +6,8 @@ from functools import partial
 
 import pytest
 
-from holdfast.store.store import Store
-from holdfast.work import projects, requests
+from holdfast.hub.store.store import Store
+from holdfast.hub.tree import projects, requests
 from tests.contracts import together
 from tests.contracts.trees import NOW, a_request
 

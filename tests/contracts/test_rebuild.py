@@ -10,14 +10,14 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner
 
-from holdfast.api import serving
-from holdfast.checkpoint.keep import keep
+from holdfast.api import server
+from holdfast.checkpoint.write import keep
 from holdfast.cli.main import holdfast_command
-from holdfast.store import ids
-from holdfast.store.store import Store
-from holdfast.store.tables import actions, claims, messages, requests, sessions, subtasks, tasks
-from holdfast.work import rebuild
-from holdfast.work.sync import sync
+from holdfast.hub.ingest.sync import sync
+from holdfast.hub.repair import rebuild
+from holdfast.hub.store import ids
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import actions, claims, messages, requests, sessions, subtasks, tasks
 from tests.checkpoint.documents import a_document
 from tests.contracts.told import START_MS, Told, emptied, rows_of
 
@@ -215,7 +215,7 @@ def test_a_server_that_finds_the_file_damaged_saves_what_rebuild_saves(sqlite_ur
     store.close()
     _harm(Path(sqlite_url.removeprefix("sqlite:///")), "middle")
     said: list[str] = []
-    again = serving._opened(sqlite_url, said.append)
+    again = server._opened(sqlite_url, said.append)
     count = sa.select(sa.func.count()).select_from(messages)
     assert (again.read(lambda c: c.scalar(count)) or 0) > 100
     assert "rows that could still be read" in said[0]

@@ -9,14 +9,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from holdfast.hub.store.store import Store
 from holdfast.memory import words
 from holdfast.memory.embed import vector
-from holdfast.memory.index.embedded import Embedded
-from holdfast.memory.index.shape import TURN_POSITIONS, Index, Many, Scores, Wanted
-from holdfast.memory.index.shared import Shared
+from holdfast.memory.index.interface import TURN_POSITIONS, Index, Many, Scores, Wanted
+from holdfast.memory.index.postgres_index import Shared
+from holdfast.memory.index.sqlite_index import Embedded
 from holdfast.memory.item import SEGMENT, TURN, Item
 from holdfast.memory.recall import answered
-from holdfast.store.store import Store
 from tests.stores import ENGINES
 
 SIZE = 384

@@ -7,11 +7,12 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from holdfast.store import ids
-from holdfast.store.page import Row
-from holdfast.store.store import Store
-from holdfast.store.tables import tasks as task_rows
-from holdfast.work import cleanup, sessions, subtasks, tasks, waves
+from holdfast.hub.repair import cleanup
+from holdfast.hub.store import ids
+from holdfast.hub.store.rows import Row
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import tasks as task_rows
+from holdfast.hub.tree import sessions, subtasks, tasks, waves
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task, told
 
 

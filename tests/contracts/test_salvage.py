@@ -13,21 +13,30 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.store.check import check
-from holdfast.store.damage import set_aside_if_damaged
-from holdfast.store.page import Row
-from holdfast.store.raw_pages import opened
-from holdfast.store.store import Store
-from holdfast.store.tables import claims, messages, metadata, projects, requests, subtasks, tasks
-from holdfast.work import claims as claiming
-from holdfast.work import messages as board
-from holdfast.work import projects as places
-from holdfast.work import rebuild, subscriptions
-from holdfast.work import requests as asked
-from holdfast.work import subtasks as parts
-from holdfast.work import tasks as stages
-from holdfast.work.damaged import rows_left
-from holdfast.work.salvage import NOT_SAVED
+from holdfast.hub.board import claims as claiming
+from holdfast.hub.board import messages as board
+from holdfast.hub.board import subscriptions
+from holdfast.hub.repair import rebuild
+from holdfast.hub.repair.damaged_sqlite import rows_left
+from holdfast.hub.repair.salvage import NOT_SAVED
+from holdfast.hub.store.check import check
+from holdfast.hub.store.damaged_file import set_aside_if_damaged
+from holdfast.hub.store.rows import Row
+from holdfast.hub.store.sqlite_pages import opened
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import (
+    claims,
+    messages,
+    metadata,
+    projects,
+    requests,
+    subtasks,
+    tasks,
+)
+from holdfast.hub.tree import projects as places
+from holdfast.hub.tree import requests as asked
+from holdfast.hub.tree import subtasks as parts
+from holdfast.hub.tree import tasks as stages
 
 pytestmark = pytest.mark.requirement("X6")
 PAGE = 4096

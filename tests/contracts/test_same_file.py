@@ -5,17 +5,17 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from holdfast.store import damage, notes
-from holdfast.store.errors import Unreachable
-from holdfast.store.store import Store
+from holdfast.hub.store import damaged_file, pending_writes
+from holdfast.hub.store.errors import Unreachable
+from holdfast.hub.store.store import Store
 
 
 def _add(connection: sa.Connection) -> None:
-    notes.count(connection, "messages", 1)
+    pending_writes.count(connection, "messages", 1)
 
 
 def _counted(store: Store) -> int:
-    return store.read(lambda c: notes.counted(c, "messages"))
+    return store.read(lambda c: pending_writes.counted(c, "messages"))
 
 
 @pytest.mark.requirement("X6")
@@ -23,7 +23,7 @@ def test_what_is_written_after_the_file_was_replaced_is_in_the_new_one(tmp_path:
     address = f"sqlite:///{tmp_path / 'one.db'}"
     first = Store.open(address)
     first.submit(_add).result()
-    damage._set_aside(tmp_path / "one.db")
+    damaged_file._set_aside(tmp_path / "one.db")
     with pytest.raises(Unreachable):
         first.submit(_add).result()
     second = Store.open(address)
@@ -41,7 +41,7 @@ def test_a_write_during_which_the_file_is_replaced_is_not_acknowledged(tmp_path:
 
     def replaced(connection: sa.Connection) -> None:
         _add(connection)
-        damage._set_aside(tmp_path / "one.db")
+        damaged_file._set_aside(tmp_path / "one.db")
         Store.open(address).close()
 
     with pytest.raises(Unreachable):

@@ -9,11 +9,11 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.store.page import Page, Row, rows
-from holdfast.store.store import Store
-from holdfast.store.tables import agent_contexts
-from holdfast.work import subtasks, tasks, waves
-from holdfast.work.errors import NotThere, Refused
+from holdfast.hub.errors import NotThere, Refused
+from holdfast.hub.store.rows import Page, Row, rows
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import agent_contexts
+from holdfast.hub.tree import subtasks, tasks, waves
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task, told
 
 

@@ -7,11 +7,11 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 import sqlalchemy as sa
 
-from holdfast.store import notes
-from holdfast.store.store import Store
-from holdfast.store.tables import metadata
-from holdfast.work import actions, projects, requests, sessions, tasks, waves
-from holdfast.work.errors import NotThere, Refused
+from holdfast.hub.errors import NotThere, Refused
+from holdfast.hub.store import pending_writes
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import metadata
+from holdfast.hub.tree import actions, projects, requests, sessions, tasks, waves
 from tests.contracts.trees import NOW, a_request, a_subtask, a_task, told
 
 COUNTED = ("projects", "sessions", "requests", "tasks", "subtasks", "actions")
@@ -21,7 +21,7 @@ def _counts_are_right(store: Store) -> None:
     def check(connection: sa.Connection) -> None:
         for noun in COUNTED:
             counted = sa.select(sa.func.count()).select_from(metadata.tables[noun])
-            assert notes.counted(connection, noun) == connection.scalar(counted), noun
+            assert pending_writes.counted(connection, noun) == connection.scalar(counted), noun
 
     store.read(check)
 
@@ -128,7 +128,7 @@ def test_a_branch_goes_with_all_below_it_and_counts_stay_right(store: Store, wha
     a_task(store, a_request(store, "other"))
     _counts_are_right(store)
     _project, before = store.read(lambda c: projects.measured(c, request["project_id"]))
-    assert [before[f"total_{noun}"] for noun in notes.BY_PROJECT] == [2, 2, 1]
+    assert [before[f"total_{noun}"] for noun in pending_writes.BY_PROJECT] == [2, 2, 1]
     store.write(projects.recount)
     assert store.read(lambda c: projects.measured(c, request["project_id"])) == (_project, before)
     if what == "request":
@@ -140,9 +140,9 @@ def test_a_branch_goes_with_all_below_it_and_counts_stay_right(store: Store, wha
         a_request(store)
     _project, after = store.read(lambda c: projects.measured(c, request["project_id"]))
     left = {"request": [1, 1, 0], "task": [2, 1, 0], "project": [1, 0, 0]}[what]
-    assert [after[f"total_{noun}"] for noun in notes.BY_PROJECT] == left
+    assert [after[f"total_{noun}"] for noun in pending_writes.BY_PROJECT] == left
     _counts_are_right(store)
-    assert store.read(lambda c: notes.counted(c, "actions")) == 0
+    assert store.read(lambda c: pending_writes.counted(c, "actions")) == 0
     assert store.read(lambda c: c.scalar(sa.text("SELECT count(*) FROM agent_contexts"))) == 0
 
 

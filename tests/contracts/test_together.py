@@ -9,11 +9,12 @@ from typing import Any
 import pytest
 from sqlalchemy.engine import Connection
 
-from holdfast.store import notes
-from holdfast.store.store import Store
-from holdfast.store.writer import Job
-from holdfast.work import actions, messages, projects, sessions
-from holdfast.work.errors import NotThere
+from holdfast.hub.board import messages
+from holdfast.hub.errors import NotThere
+from holdfast.hub.store import pending_writes
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.writer import Job
+from holdfast.hub.tree import actions, projects, sessions
 from tests.contracts.trees import told
 
 NOW = 1_770_000_000_000
@@ -61,7 +62,7 @@ def test_a_group_is_written_whole_and_tells_its_callers_once(store: Store) -> No
     assert [job.slip for job in jobs] == [None] * 22
     session = store.read(lambda c: sessions.get(c, "s1"))
     assert (session["total_tools_used"], session["total_duration_ms"]) == (20, 40)
-    assert store.read(lambda c: notes.counted(c, "actions")) == 20
+    assert store.read(lambda c: pending_writes.counted(c, "actions")) == 20
     page = store.read(lambda c: messages.listed(c, 10, 0))
     assert page.total == 2
     assert page.rows[0]["content"] == {"n": 10**30, "of": ["ü", None]}
@@ -87,10 +88,10 @@ def test_what_waits_is_there_for_whoever_asks_in_the_same_transaction(store: Sto
         seen = actions.listed(connection, 10, 0, session_id="s1").total
         sums = sessions.get(connection, "s1")["total_tools_used"]
         projects.remove(connection, projects.id_of(PATH))
-        return seen, sums, notes.counted(connection, "actions")
+        return seen, sums, pending_writes.counted(connection, "actions")
 
     assert store.write(change) == (2, 2, 0)
-    assert store.read(lambda c: notes.counted(c, "actions")) == 0
+    assert store.read(lambda c: pending_writes.counted(c, "actions")) == 0
 
 
 @pytest.mark.requirement("S1")
@@ -111,7 +112,7 @@ def test_what_was_known_and_is_gone_is_looked_for_again(store: Store, others: in
     session = store.read(lambda c: sessions.get(c, "s1"))
     assert session["project_id"] == project_id
     assert session["total_tools_used"] == 1 + others
-    assert store.read(lambda c: notes.counted(c, "actions")) == 1 + others
+    assert store.read(lambda c: pending_writes.counted(c, "actions")) == 1 + others
     assert store.read(lambda c: messages.listed(c, 10, 0)).total == 0
 
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.store.store import Store
+from holdfast.hub.ingest.background import Warm
+from holdfast.hub.store.store import Store
 from holdfast.wire import log
-from holdfast.work.warm import Warm
 
 
 def fine(store: Store) -> None:

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from sqlalchemy.engine import Connection
 
-from holdfast.store.store import Store
+from holdfast.hub.store.store import Store
 
 T = TypeVar("T")
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import sqlalchemy as sa
 
-from holdfast.store.store import Store
-from holdfast.store.tables import metadata
+from holdfast.hub import row_times
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import metadata
 from holdfast.window import audit
 from holdfast.window.state import State, save
 from holdfast.wire import places, spool
-from holdfast.work import moment
 from tests.builders import a_boundary, a_summary
 
 START_MS = 1_767_225_600_000  # 2026-01-01
@@ -25,7 +25,7 @@ DERIVED = (
 
 
 def stamp(ms: int) -> str:
-    return moment.written(START_MS + ms) or ""
+    return row_times.written(START_MS + ms) or ""
 
 
 class Told:

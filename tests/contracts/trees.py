@@ -9,10 +9,10 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy import event
 
-from holdfast.store.page import Row, rows
-from holdfast.store.store import Store
-from holdfast.store.tables import events
-from holdfast.work import projects, requests, subtasks, tasks
+from holdfast.hub.store.rows import Row, rows
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import events
+from holdfast.hub.tree import projects, requests, subtasks, tasks
 
 NOW = 1_760_000_000_000
 

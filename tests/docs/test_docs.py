@@ -13,8 +13,8 @@ import pytest
 
 import holdfast
 from holdfast.cli.main import COMMANDS, holdfast_command
-from holdfast.client.install.scopes import SKILLS
 from holdfast.settings.table import PROJECT, TABLE, USER
+from holdfast.setup.scopes import SKILLS
 
 ROOT = Path(__file__).parents[2]
 DOCS = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/**/*.md"))

@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from fastapi.routing import APIRoute
 
-from holdfast.api import fields, gate, intake, large
+from holdfast.api import fields, gate, large_bodies
 from holdfast.api.app import ROUTERS
-from holdfast.brief import size
-from holdfast.store import page
+from holdfast.api.routes import intake
+from holdfast.brief import limits
+from holdfast.hub.store import rows
 
 PAGE = (Path(__file__).parents[2] / "docs/api.md").read_text()
 GETS = [
@@ -26,14 +27,14 @@ GETS = [
     "words",
     [
         f"{gate.MOST_BODY >> 20} MB",
-        f"{large.LARGE_BYTES >> 10} KB",
+        f"{large_bodies.LARGE_BYTES >> 10} KB",
         f"| {fields.MOST_TEXT:,} characters",
         f"{fields.MOST_JSON:,} characters as JSON, nested {fields.MOST_DEPTH} deep",
         f"| {fields.MOST_ID} characters",
         f"{intake.MOST_DEEDS:,} deeds",
-        f"counted as far as {page.MOST_COUNTED:,}",
-        f"characters / {size.CHARS_PER_TOKEN}",
-        f"{size.MOST_UNITS:,} units",
+        f"counted as far as {rows.MOST_COUNTED:,}",
+        f"characters / {limits.CHARS_PER_TOKEN}",
+        f"{limits.MOST_UNITS:,} units",
         "must not hold a\nsecret",
     ],
 )

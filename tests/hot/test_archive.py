@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.archive import shelf
+from holdfast.archive import outputs
 from holdfast.wire import places
 from tests.hot.hooks import COMMAND, run
 
@@ -48,7 +48,7 @@ def _fired(data: bytes, limit: int = LIMIT, environ: dict[str, str] | None = Non
 
 
 def _kept() -> list[Path]:
-    return list(Path(shelf.folder()).glob("*.txt"))
+    return list(Path(outputs.folder()).glob("*.txt"))
 
 
 @pytest.mark.requirement("R7")
@@ -58,8 +58,8 @@ def test_a_long_output_is_kept_whole_and_shown_in_part_in_its_own_shape() -> Non
     assert {**shown, "stdout": ""} == _shell("", noOutputExpected=False)
     assert path.stem in shown["stdout"]
     assert len(shown["stdout"]) < LIMIT
-    assert shelf.load(path.stem).text == LONG
-    assert shelf.load(path.stem).about["session_id"] == "s1"
+    assert outputs.load(path.stem).text == LONG
+    assert outputs.load(path.stem).about["session_id"] == "s1"
 
 
 @pytest.mark.requirement("R7")
@@ -112,7 +112,7 @@ def test_what_was_asked_for_again_is_not_shortened_again() -> None:
 @pytest.mark.requirement("R7", "X1")
 def test_where_nothing_can_be_kept_the_model_gets_all_of_it() -> None:
     Path(places.home()).mkdir()
-    Path(shelf.folder()).write_text("a file")
+    Path(outputs.folder()).write_text("a file")
     assert _fired(_payload("Bash", _shell(LONG))) is None
 
 
@@ -120,8 +120,8 @@ def test_where_nothing_can_be_kept_the_model_gets_all_of_it() -> None:
 def test_secrets_are_neither_kept_nor_shown() -> None:
     shown = _fired(_payload("Bash", _shell(f"token {SECRET}\n{LONG}\nagain {SECRET}")))
     assert SECRET not in json.dumps(shown)
-    assert SECRET not in shelf.load(_kept()[0].stem).text
-    assert "[redacted" in shelf.load(_kept()[0].stem).text
+    assert SECRET not in outputs.load(_kept()[0].stem).text
+    assert "[redacted" in outputs.load(_kept()[0].stem).text
 
 
 @pytest.mark.requirement("R7", "R8")
@@ -151,7 +151,7 @@ def test_a_short_result_loads_nothing_more_than_the_hook_itself() -> None:
         ran = subprocess.run(command, input=data, capture_output=True, check=True, env=env)
         return {line.rpartition("|")[2].strip() for line in ran.stderr.decode().split("\n")}
 
-    assert "holdfast.archive.shelf" in loaded(_payload("Bash", _shell(LONG)))
+    assert "holdfast.archive.outputs" in loaded(_payload("Bash", _shell(LONG)))
     short = {name for name in loaded(_payload("Bash", _shell("short"))) if "holdfast." in name}
     assert {name.split(".")[1] for name in short} == {"hook", "wire"}
 

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.client.doctor import understood
 from holdfast.client.payloads import EVENTS, payload
+from holdfast.setup.doctor.hooks import understood
 from holdfast.wire import log, scan, spool, visible
 from tests.builders import a_transcript, an_answer
 from tests.hot.hooks import fire, run, window

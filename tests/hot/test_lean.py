@@ -208,7 +208,7 @@ def test_a_woken_hook_runs_site_only_where_its_libraries_are_far(
     hook = str(tmp_path / "place" / "holdfast" / "hook" / "__main__.py")
     loaded = _loaded_by([_python(tmp_path, near=python), "-I", "-S", hook], sent)
     assert ("site" in loaded) == (not beside and not python)
-    assert "holdfast.checkpoint.keep" in loaded
+    assert "holdfast.checkpoint.write" in loaded
 
 
 def _python(tmp_path: Path, *, near: bool) -> str:

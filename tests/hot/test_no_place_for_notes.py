@@ -19,8 +19,8 @@ import pytest
 from holdfast.checkpoint.verify import verify
 from holdfast.client import payloads
 from holdfast.wire import log
+from tests.events.work import REQUEST, RULE, Work
 from tests.hot.hooks import run, window
-from tests.stories.work import REQUEST, RULE, Work
 
 
 @pytest.fixture

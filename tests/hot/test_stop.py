@@ -10,9 +10,10 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
+from holdfast.hub import row_times
+from holdfast.hub.projection import projection_file
 from holdfast.window import state as states
 from holdfast.wire import mark, places, spool
-from holdfast.work import moment, projection
 from tests.builders import a_prompt, a_result, a_transcript, an_answer
 from tests.hot.hooks import fire, window
 
@@ -124,12 +125,12 @@ def test_agents_in_the_background_and_of_the_store_count_and_servers_do_not(tmp_
         {"id": "p", "agent_id": "x2", "agent_type": "writer", "status": "paused"},
     ]
     tree = {"requests": [{"tasks": [{"subtasks": parts}]}]}
-    told = {"version": 1, "at_ms": moment.now_ms(), "session_id": "s1", "hierarchy": tree}
-    projection.write(str(window()), told)
+    told = {"version": 1, "at_ms": row_times.now_ms(), "session_id": "s1", "hierarchy": tree}
+    projection_file.write(str(window()), told)
     assert "1 subtask still runs (writer x1)" in _stop(path)["reason"]
     said = _stop(path, background_tasks=[agent])["reason"]
     assert "2 subtasks still run (local_agent b2, writer x1)" in said
-    projection.write(str(window()), {**told, "at_ms": 1})
+    projection_file.write(str(window()), {**told, "at_ms": 1})
     assert _stop(path) == {}, "nobody has said for hours that it still runs"
 
 
@@ -242,9 +243,9 @@ def test_an_agent_that_came_a_thousand_calls_ago_and_one_beside_others_hold_a_st
     fire("SubagentStart", path)
     folder = str(window())
     for number in range(1_000):
-        line = spool.Line(moment.now_ms(), "PostToolUse", 20_000, "usage", f"toolu_{number:020}")
+        line = spool.Line(row_times.now_ms(), "PostToolUse", 20_000, "usage", f"toolu_{number:020}")
         spool.append(folder, line)
-    gone = spool.Line(moment.now_ms(), "SubagentStop", 0, "agent", "of-long-ago", "writer")
+    gone = spool.Line(row_times.now_ms(), "SubagentStop", 0, "agent", "of-long-ago", "writer")
     spool.append(folder, gone)
     assert len(spool.end(folder, 1 << 20)) > 64 << 10
     assert "general-purpose a1b2c3d4e5f6" in _stop(path)["reason"]
@@ -256,7 +257,7 @@ def test_a_failure_is_looked_for_in_ten_answers_however_many_calls_they_made(
     tmp_path: Path, answers: int, held_up: bool
 ) -> None:
     path = _session(tmp_path, ON)
-    folder, now = str(window()), moment.now_ms()
+    folder, now = str(window()), row_times.now_ms()
     spool.append(folder, spool.Line(now, "PostToolUseFailure", 5, "usage", "t", "Edit", 0, "m0"))
     for number in range(answers * 20):
         answer = f"n{number // 20}"

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.mcp.calling import call
-from holdfast.mcp.pages import Pages
+from holdfast.mcp.call_tool import call
+from holdfast.mcp.continuations import Pages
 from tests.mcp.asking import Asking
 
 

@@ -10,10 +10,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.mcp.answer import Answer
-from holdfast.mcp.calling import MOST_WORDS, call
-from holdfast.mcp.pages import PAGE_CHARS, Pages
-from holdfast.mcp.tools import TOOLS
+from holdfast.mcp.call_tool import MOST_WORDS, call
+from holdfast.mcp.continuations import PAGE_CHARS, Pages
+from holdfast.mcp.reply import Answer
+from holdfast.mcp.tool_table import TOOLS
 
 MOST_TOOLS, MOST_TOKENS = 12, 1_500
 CHARS_PER_TOKEN = 3.5

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint.verify import verify
-from holdfast.mcp.tools import TOOLS
-from holdfast.store.store import Store
+from holdfast.hub.store.store import Store
+from holdfast.mcp.tool_table import TOOLS
 from holdfast.wire import log, places
 from tests.mcp.asking import a_session
 from tests.mcp.talking import COMMAND, HELLO, ended, talking

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.conductor.journal import Journal
-from holdfast.conductor.plan_folder import folder_of
-from holdfast.plan import read
+from holdfast.plan.formats import read
+from holdfast.run.journal import Journal
+from holdfast.run.plan_folder import folder_of
 from tests.mcp.asking import a_session
 from tests.mcp.near import Near
 

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.mcp.refusal import refusals
+from holdfast.mcp.bad_line import refusals
 
 PARSE, INVALID = -32700, -32600
 ASKED: dict[str, Any] = {"jsonrpc": "2.0", "id": 7, "method": "tools/list"}

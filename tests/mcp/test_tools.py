@@ -7,12 +7,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.archive import shelf
+from holdfast.archive import outputs
 from holdfast.archive.save_transcripts import save_all
 from holdfast.checkpoint.verify import verify
-from holdfast.segment import shelf as segments
+from holdfast.segment import library as segments
 from holdfast.segment.formats import Compressed, Metadata
-from holdfast.window import outbox, saying
+from holdfast.window import outbox, outbox_reading
 from holdfast.window.state import held
 from holdfast.wire import places
 from tests.archive.sessions import session_path
@@ -149,7 +149,7 @@ def test_a_message_is_on_its_way_at_once_and_who_reads_it_is_not_told_again(
     assert outbox.load(folder).entries == [], "no hook says it any more"
     talk.good("board", op="post", topic="workflow.progress", text="then", agent="a", to="s1")
     with held(folder) as state:
-        assert saying.turn(folder, state.transcript, state.at_ms)
+        assert outbox_reading.turn(folder, state.transcript, state.at_ms)
     found = talk.good("board", op="read")
     assert (found["messages"], found["unread_remaining"]) == ([], 0), "a hook has said it"
 
@@ -224,7 +224,7 @@ def test_an_archived_output_is_expanded_in_parts_and_by_words(talk: Near) -> Non
     text = "\n".join(f"row {number} calm" for number in range(2_000)).replace(
         "row 1500 calm", "row 1500 storm"
     )
-    shelf.keep("out-0123abcd", text, {"tool": "Bash"})
+    outputs.keep("out-0123abcd", text, {"tool": "Bash"})
     page, said = talk.good("expand", id="out-0123abcd"), 0
     while True:
         said += page["text"].count("row ")

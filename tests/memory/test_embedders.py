@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from holdfast.memory import fill
-from holdfast.memory.embed import asking, embedder
+from holdfast.memory import fill_vectors
+from holdfast.memory.embed import current, embedder
 from holdfast.memory.embed.embedder import NoEmbedder
 from holdfast.memory.index import engines
 from holdfast.memory.recall import BY_MEANING_ALONE, recall
@@ -251,14 +251,14 @@ def test_an_endpoint_with_vectors_of_another_size_is_another_embedder(
     sync(str(tmp_path))
     index, size = engines.opened(str(tmp_path)), [3]
     first = endpoint(lambda texts: rows([[1.0] * size[0] for _ in texts]))
-    assert fill.fill(index, first) == (2, 0)
+    assert fill_vectors.fill(index, first) == (2, 0)
     size[0] = 5
     again = _at(first._url)
-    monkeypatch.setattr(asking, "embedder", lambda: again)
+    monkeypatch.setattr(current, "embedder", lambda: again)
     answer = recall("harbour", project=str(tmp_path))
     assert answer.found and answer.mode == "keyword"
     assert any("3 numbers, not of" in note for note in answer.notes)
-    assert fill.fill(index, again) == (2, 0)
+    assert fill_vectors.fill(index, again) == (2, 0)
     answer = recall("harbour", project=str(tmp_path))
     assert answer.mode == "hybrid", answer.notes
 
@@ -295,9 +295,9 @@ def test_an_embedder_that_hangs_costs_patience_not_the_answer(
     hanging: Any = Hanging()
     a_session(tmp_path, "s1", "tell me of the blue whale", "It is the largest animal.")
     sync(str(tmp_path))
-    fill.fill(engines.opened(str(tmp_path)), hanging)
-    monkeypatch.setattr(asking, "embedder", lambda: hanging)
-    monkeypatch.setattr(asking, "PATIENCE_SECONDS", 0.05)
+    fill_vectors.fill(engines.opened(str(tmp_path)), hanging)
+    monkeypatch.setattr(current, "embedder", lambda: hanging)
+    monkeypatch.setattr(current, "PATIENCE_SECONDS", 0.05)
     answer = recall("blue whale", project=str(tmp_path))
     hanging.over.set()
     assert answer.mode == "keyword"
@@ -315,8 +315,8 @@ def test_search_by_meaning_finds_what_no_word_tells(tmp_path: Path) -> None:
     assert before.mode == "keyword"
     assert any("no vectors" in note and "search --fill" in note for note in before.notes)
     told: list[tuple[int, int]] = []
-    done = fill.fill(
-        engines.opened(str(tmp_path)), asking.embedder(), told=lambda *n: told.append(n)
+    done = fill_vectors.fill(
+        engines.opened(str(tmp_path)), current.embedder(), told=lambda *n: told.append(n)
     )
     assert (done, told) == ((4, 0), [(4, 0)])
     after = recall("slow batch process after hours", project=str(tmp_path), limit=1)
@@ -339,12 +339,12 @@ def test_another_embedder_than_the_vectors_are_of_is_said(
     made: Any = Hanging()
     a_session(tmp_path, "s1", "tell me of the red fox", "It hunts mice.")
     sync(str(tmp_path))
-    fill.fill(engines.opened(str(tmp_path)), made)
+    fill_vectors.fill(engines.opened(str(tmp_path)), made)
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "minilm")
     answer = recall("red fox", project=str(tmp_path))
     assert answer.mode == "keyword"
     assert any("its vectors are of hanging" in note for note in answer.notes)
-    filled = fill.fill(engines.opened(str(tmp_path)), asking.embedder())
+    filled = fill_vectors.fill(engines.opened(str(tmp_path)), current.embedder())
     assert filled.done == 2
     assert recall("red fox", project=str(tmp_path)).mode == "hybrid"
 
@@ -356,10 +356,10 @@ def test_an_embedder_that_was_opened_is_not_used_after_the_setting_changed(
     for name in ("first", "second"):
         monkeypatch.setenv("HOLDFAST_EMBEDDER", str(tmp_path / name))
         with pytest.raises(NoEmbedder, match=name):
-            asking.embedder()
+            current.embedder()
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
     with pytest.raises(NoEmbedder, match="turned off"):
-        asking.embedder()
+        current.embedder()
 
 
 @pytest.mark.requirement("M2", "X3")
@@ -369,7 +369,7 @@ def test_turned_off_or_not_installed_search_goes_on_by_words(
     made: Any = Hanging()
     a_session(tmp_path, "s1", "tell me of the red fox", "It hunts mice.")
     sync(str(tmp_path))
-    fill.fill(engines.opened(str(tmp_path)), made)
+    fill_vectors.fill(engines.opened(str(tmp_path)), made)
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
     answer = recall("red fox", project=str(tmp_path))
     assert answer.found[0].item.text == "tell me of the red fox"

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.cli.start import main
-from holdfast.memory import places
+from holdfast.memory import locations
 from holdfast.memory.errors import NotFound, Unusable
 from holdfast.memory.expand import expand
 from holdfast.memory.index import engines
@@ -49,7 +49,7 @@ def test_a_project_of_any_name_is_found_expanded_and_rebuilt(tmp_path: Path, nam
 def test_a_home_of_any_name_holds_all_that_is_made(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    from holdfast.store.store import Store
+    from holdfast.hub.store.store import Store
 
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "homes" / name))
     Store.open().close()
@@ -96,7 +96,7 @@ def test_the_index_of_another_project_is_left_out_with_a_note(
     here = a_project(tmp_path / "here", "the lighthouse of this place")
     engines.release()
     assert callable(spoil)
-    spoil(places.index_file(there))
+    spoil(locations.index_file(there))
     answer = recall("lighthouse", project=here, everywhere=True)
     assert [one.project for one in answer.found] == [here]
     assert [note for note in answer.notes if "left out" in note]
@@ -114,7 +114,7 @@ def test_the_index_of_another_project_is_left_out_with_a_note(
 def test_an_index_damaged_in_the_middle_is_made_again_and_said(tmp_path: Path, at: int) -> None:
     here = a_project(tmp_path / "here", *words(300))
     engines.release()
-    path = Path(places.index_file(here))
+    path = Path(locations.index_file(here))
     data = path.read_bytes()
     assert len(data) > at
     noise = bytes((n * 151 + 7) % 251 for n in range(len(data) - at))

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.memory import leaning, words
-from holdfast.memory.index.embedded import Embedded
-from holdfast.memory.index.shape import Wanted
+from holdfast.memory import query_intent, words
+from holdfast.memory.index.interface import Wanted
+from holdfast.memory.index.sqlite_index import Embedded
 from holdfast.memory.item import CHECKPOINT, DECISION, MEMORY, TURN, Item
 from holdfast.memory.recall import Found, answered
 
@@ -99,10 +99,10 @@ def test_a_kind_that_is_not_wanted_stays_out(index: Embedded) -> None:
 
 @pytest.mark.requirement("M2")
 def test_a_word_that_asks_for_a_kind_is_found_in_all_its_stems() -> None:
-    assert leaning.widened(words.asked("what we decided")).terms == (
+    assert query_intent.widened(words.asked("what we decided")).terms == (
         "decided",
         "decide",
         "decision",
     )
     plain = words.asked("why the file is slow")
-    assert leaning.of(plain) == [] and leaning.widened(plain) == plain
+    assert query_intent.of(plain) == [] and query_intent.widened(plain) == plain

@@ -8,14 +8,14 @@ from pathlib import Path
 import pytest
 
 from holdfast.memory.errors import NewerIndex
-from holdfast.memory.index import opening
+from holdfast.memory.index import sqlite_file
 
 
 @pytest.mark.requirement("X6")
 def test_an_index_of_a_newer_holdfast_is_left_alone(tmp_path: Path) -> None:
     path = tmp_path / "index.db"
-    with closing(opening.opened("/p", str(path))) as made:
-        made.execute(f"PRAGMA user_version = {opening.VERSION + 1}")
+    with closing(sqlite_file.opened("/p", str(path))) as made:
+        made.execute(f"PRAGMA user_version = {sqlite_file.VERSION + 1}")
     with pytest.raises(NewerIndex):
-        opening.opened("/p", str(path))
-    assert opening.project_of(str(path)) == "/p"
+        sqlite_file.opened("/p", str(path))
+    assert sqlite_file.project_of(str(path)) == "/p"

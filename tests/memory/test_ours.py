@@ -7,16 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.brief import fence
 from holdfast.checkpoint.document import Document
-from holdfast.checkpoint.keep import keep
 from holdfast.checkpoint.sections import NOTHING_OPEN
-from holdfast.conductor import prompt
-from holdfast.conductor.prompt import Told
+from holdfast.checkpoint.write import keep
 from holdfast.memory.recall import recall
 from holdfast.memory.sources import calls, transcripts, turns
 from holdfast.memory.sync import sync
 from holdfast.plan.split import Piece
+from holdfast.run import prompt
+from holdfast.run.prompt import Told
+from holdfast.text import fence
 from tests.memory.told import a_line, a_session, said, written
 from tests.plan.builders import a_piece, a_task
 

@@ -9,16 +9,16 @@ from typing import Any
 
 import pytest
 
-from holdfast.memory import places
+from holdfast.memory import locations
 from holdfast.memory.errors import FitsSeveral, NotFound
 from holdfast.memory.expand import expand
+from holdfast.memory.full_text import whole as whole_of
 from holdfast.memory.grouping import Hit, results
 from holdfast.memory.index import engines
 from holdfast.memory.item import Item
 from holdfast.memory.rank import Rank
 from holdfast.memory.recall import recall
 from holdfast.memory.sync import sync
-from holdfast.memory.whole import whole as whole_of
 from tests.memory.told import a_memory, a_session, said
 from tests.segment.shelves import a_segment, kept
 
@@ -179,7 +179,7 @@ def test_what_is_deleted_at_its_source_is_not_found_any_more(project: Path) -> N
 def test_an_index_that_is_deleted_is_made_again_by_the_next_search(project: Path) -> None:
     a_session(project, "s1", *TALK)
     first = recall("bastion", project=str(project))
-    Path(places.index_file(str(project))).unlink()
+    Path(locations.index_file(str(project))).unlink()
     assert recall("bastion", project=str(project)).found == first.found
 
 
@@ -189,7 +189,7 @@ def test_a_damaged_index_is_set_aside_made_again_and_said(project: Path, damage:
     a_session(project, "s1", *TALK)
     recall("bastion", project=str(project))
     engines.release()
-    path = Path(places.index_file(str(project)))
+    path = Path(locations.index_file(str(project)))
     path.write_bytes(damage)
     for tail in ("-wal", "-shm"):
         path.with_name(path.name + tail).unlink(missing_ok=True)
@@ -212,7 +212,7 @@ def test_secrets_are_not_indexed(project: Path) -> None:
     a_session(project, "s1", f"use the token {token} for releases", "noted, the releases are set")
     [first, *_] = recall("token releases", project=str(project)).found
     assert token not in first.text and "[redacted" in first.text
-    data = b"".join(one.read_bytes() for one in Path(places.root()).iterdir())
+    data = b"".join(one.read_bytes() for one in Path(locations.root()).iterdir())
     assert token.encode() not in data
     assert token not in expand(first.id, project=str(project)).text
 
@@ -221,5 +221,5 @@ def test_secrets_are_not_indexed(project: Path) -> None:
 def test_the_index_is_the_owners_alone(project: Path) -> None:
     a_session(project, "s1", *TALK)
     sync(str(project))
-    assert Path(places.root()).stat().st_mode & 0o077 == 0
-    assert all(one.stat().st_mode & 0o077 == 0 for one in Path(places.root()).iterdir())
+    assert Path(locations.root()).stat().st_mode & 0o077 == 0
+    assert all(one.stat().st_mode & 0o077 == 0 for one in Path(locations.root()).iterdir())

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from holdfast.cli import quick
 from holdfast.cli.main import holdfast_command
-from holdfast.memory.places import client_folder
+from holdfast.memory.locations import client_folder
 from holdfast.wire import places
 from tests.memory.told import a_session
 

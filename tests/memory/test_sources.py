@@ -18,19 +18,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.checkpoint.document import Document
-from holdfast.checkpoint.keep import keep
-from holdfast.memory import places as here
+from holdfast.checkpoint.write import keep
+from holdfast.memory import locations as here
 from holdfast.memory.expand import expand
 from holdfast.memory.index import engines
 from holdfast.memory.item import Item
 from holdfast.memory.rebuild import rebuild
 from holdfast.memory.recall import recall
-from holdfast.memory.sources import told, turns
+from holdfast.memory.sources import known_secrets, turns
 from holdfast.memory.sources.pieces import MOST_CHARS, pieces
 from holdfast.memory.sources.source import Read
 from holdfast.memory.sync import sync
 from holdfast.record import model as facts
-from holdfast.segment import shelf
+from holdfast.segment import library
 from holdfast.segment.formats import Compressed, Metadata
 from holdfast.window import state
 from holdfast.wire import places
@@ -244,10 +244,10 @@ def a_segment(project: Path, name: str, text: str, transcript: str = "") -> Comp
 
 @pytest.mark.requirement("R6")
 def test_segments_are_found_warm_by_default_and_cold_when_asked_for(project: Path) -> None:
-    shelf.keep(a_segment(project, "seg1", "the buoy is red"), NOW_MS)
+    library.keep(a_segment(project, "seg1", "the buoy is red"), NOW_MS)
     cold = a_segment(project, "seg2", "the buoy was green")
-    shelf.keep(cold, NOW_MS)
-    shelf.demote(cold, NOW_MS)
+    library.keep(cold, NOW_MS)
+    library.demote(cold, NOW_MS)
     assert [one.text for one in found(project, "buoy")] == ["the buoy is red"]
     assert {one.text for one in found(project, "buoy", cold=True)} == {
         "the buoy is red",
@@ -258,21 +258,22 @@ def test_segments_are_found_warm_by_default_and_cold_when_asked_for(project: Pat
 @pytest.mark.requirement("R6", "M6")
 def test_a_segment_expands_to_its_turns_and_is_noted_as_read(project: Path) -> None:
     path = a_session(project, "s1", "what about the buoy?", "It is red.")
-    shelf.keep(a_segment(project, "seg1", "buoy: red", str(path)), NOW_MS)
+    library.keep(a_segment(project, "seg1", "buoy: red", str(path)), NOW_MS)
     [first] = [one for one in found(project, "buoy") if one.kind == "segment"]
     assert "what about the buoy?" in expand(first.id, project=str(project)).text
     path.unlink()
     gone = expand(first.id, project=str(project))
     assert gone.gone and "buoy: red" in gone.text
-    kept = shelf.find("seg1")
+    kept = library.find("seg1")
     assert kept is not None and kept.access_count == 2
 
 
 @pytest.mark.store
 @pytest.mark.requirement("M2")
 def test_messages_of_a_project_are_found_and_others_are_not(project: Path) -> None:
-    from holdfast.store.store import Store
-    from holdfast.work import messages, projects
+    from holdfast.hub.board import messages
+    from holdfast.hub.store.store import Store
+    from holdfast.hub.tree import projects
 
     store = Store.open()
     for path, words in ((project, "the anchor is stuck"), (project / "other", "anchor away")):
@@ -506,7 +507,7 @@ def test_looking_through_many_at_once_gives_what_redacting_each_gives(
     at_once = turns.read(str(path), "")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(turns, "looked_through", lambda entries: ((one, False) for one in entries))
-        patch.setattr(told, "which_are_clean", lambda texts: [False] * len(texts))
+        patch.setattr(known_secrets, "which_are_clean", lambda texts: [False] * len(texts))
         one_by_one = turns.read(str(path), "")
     assert at_once == one_by_one
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.memory import warm
-from holdfast.memory.places import index_file
+from holdfast.memory import background
+from holdfast.memory.locations import index_file
 from holdfast.memory.recall import recall
 from holdfast.memory.status import standing
 from holdfast.wire import places
@@ -20,7 +20,7 @@ from tests.memory.told import a_session
 @pytest.mark.requirement("M2")
 def test_a_look_takes_in_what_is_new_and_makes_its_vectors(tmp_path: Path) -> None:
     a_session(tmp_path, "s1", "the ferry leaves at nine", "Noted, nine.")
-    warm.Filler(lambda: [str(tmp_path)]).look()
+    background.Filler(lambda: [str(tmp_path)]).look()
     told = standing(str(tmp_path))
     assert (told.items, told.vectors, told.missing) == (2, 2, 0)
     assert recall("boat departure", project=str(tmp_path)).mode == "hybrid"
@@ -35,25 +35,25 @@ def test_one_project_that_cannot_be_indexed_holds_up_no_other(
     bad = tmp_path / "bad"
     bad.mkdir()
     Path(index_file(str(bad))).mkdir(parents=True)  # a folder where a file should be
-    warm.Filler(lambda: [str(bad), str(tmp_path)]).look()
+    background.Filler(lambda: [str(bad), str(tmp_path)]).look()
     assert standing(str(tmp_path)).items == 2
     assert "recall" in Path(places.home(), "guard.log").read_text()
 
 
 @pytest.mark.requirement("X3")
 def test_one_process_of_a_machine_makes_vectors_at_a_time() -> None:
-    first = warm._locked()
+    first = background._locked()
     assert first >= 0
-    assert warm._locked() == -1
+    assert background._locked() == -1
     os.close(first)
-    second = warm._locked()
+    second = background._locked()
     assert second >= 0
     os.close(second)
 
 
 @pytest.mark.requirement("X3")
 def test_it_ends_when_it_is_told_to() -> None:
-    filler = warm.Filler(list)
+    filler = background.Filler(list)
     filler.start()
     filler.stop()
     filler._thread.join(20)

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from holdfast.memory import places
+from holdfast.memory import locations
 
 VERSION = "2.1.325"
 
@@ -45,7 +45,7 @@ def a_session(project: Path, session: str, *texts: str) -> Path:
 
 def written(project: Path, session: str, lines: list[dict[str, Any]]) -> Path:
     """In the client's own folder for the project."""
-    folder = Path(places.client_folder(str(project)))
+    folder = Path(locations.client_folder(str(project)))
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{session}.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
@@ -53,7 +53,7 @@ def written(project: Path, session: str, lines: list[dict[str, Any]]) -> Path:
 
 
 def a_memory(project: Path, name: str, text: str, description: str = "") -> Path:
-    folder = Path(places.client_folder(str(project))) / "memory"
+    folder = Path(locations.client_folder(str(project))) / "memory"
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / f"{name}.md"
     head = f"---\nname: {name}\ndescription: {description}\ntype: project\n---\n"

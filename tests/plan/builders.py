@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.plan.estimate import Estimate, Past, seen
+from holdfast.plan.estimates.estimate import Estimate, Past, seen
+from holdfast.plan.estimates.features import heard
+from holdfast.plan.estimates.past_requests import Used
 from holdfast.plan.room import Room
 from holdfast.plan.split import Piece
 from holdfast.plan.task import Plan, Task
-from holdfast.plan.used import Used
-from holdfast.plan.words import heard
 
 
 def a_task(name: str = "one", **given: Any) -> Task:

@@ -6,11 +6,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan import prior
-from holdfast.plan.estimate import Past, estimate
-from holdfast.plan.likeness import Asked
+from holdfast.plan.estimates import prior
+from holdfast.plan.estimates.estimate import Past, estimate
+from holdfast.plan.estimates.features import heard
+from holdfast.plan.estimates.likeness import Asked
 from holdfast.plan.make import estimate_task
-from holdfast.plan.words import heard
 from tests.plan.builders import a_past, a_request, a_task
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.plan.errors import BadPlan, Place
-from holdfast.plan.ids import Ids
-from holdfast.plan.read import MOST_BYTES, load, read
+from holdfast.plan.formats.ids import Ids
+from holdfast.plan.formats.read import MOST_BYTES, load, read
 
 BOMB = "a: &a [x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n"

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.plan import past
+from holdfast.plan.estimates import past
 from holdfast.wire import places
 from tests.builders import a_prompt, a_transcript, an_answer
 

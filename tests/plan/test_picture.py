@@ -10,12 +10,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan.estimate import Past
-from holdfast.plan.lettering import width, wrapped
+from holdfast.plan.estimates.estimate import Past
 from holdfast.plan.make import make
 from holdfast.plan.mermaid import mermaid
 from holdfast.plan.picture import MARGIN, RIGHT, WIDTH, svg
 from holdfast.plan.task import Task
+from holdfast.plan.text_width import width, wrapped
 from holdfast.plan.workflow import Workflow
 from tests.plan.builders import a_plan, a_room, a_task
 

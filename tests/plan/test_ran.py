@@ -12,16 +12,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.conductor import prompt, supervise
-from holdfast.conductor.prompt import Told
-from holdfast.plan import past, run_prompt
-from holdfast.plan.estimate import Past, estimate
-from holdfast.plan.likeness import Asked
+from holdfast.plan.estimates import past, run_prompt
+from holdfast.plan.estimates.estimate import Past, estimate
+from holdfast.plan.estimates.features import heard
+from holdfast.plan.estimates.likeness import Asked
+from holdfast.plan.estimates.past_runs import SAME, WORTH, Ran
 from holdfast.plan.make import estimate_task
-from holdfast.plan.ran import SAME, WORTH, Ran
 from holdfast.plan.split import Piece
 from holdfast.plan.task import Task
-from holdfast.plan.words import heard
+from holdfast.run import prompt, supervisor
+from holdfast.run.prompt import Told
 from tests.builders import a_prompt, a_transcript, an_answer
 from tests.plan.builders import a_past, a_piece, a_request, a_task
 
@@ -93,8 +93,8 @@ MARKS = [
 @pytest.mark.requirement("P5")
 @given(st.lists(st.sampled_from([*MARKS, "\n", "> ", "é"]), max_size=12).map("".join))
 def test_what_a_run_takes_for_not_done_is_not_learnt_from(answer: str) -> None:
-    for words in (answer, f"Well.\n{supervise.NOT_DONE}{answer}"):
-        assert run_prompt.names_not_done(words) == bool(supervise.not_done(words))
+    for words in (answer, f"Well.\n{supervisor.NOT_DONE}{answer}"):
+        assert run_prompt.names_not_done(words) == bool(supervisor.not_done(words))
 
 
 @pytest.mark.requirement("P1", "P5")

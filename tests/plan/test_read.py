@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.plan.errors import BadPlan, Cycle
-from holdfast.plan.read import load, read
+from holdfast.plan.formats.read import load, read
+from holdfast.plan.formats.tokens import tokens
 from holdfast.plan.task import Plan
-from holdfast.plan.tokens import tokens
 
 MARKDOWN = """# Ship it
 

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan.estimate import Estimate, shared
-from holdfast.plan.estimate import given as given_tokens
-from holdfast.plan.said import about, counted, short, span
+from holdfast.plan.estimates.estimate import Estimate, shared
+from holdfast.plan.estimates.estimate import given as given_tokens
+from holdfast.text.numbers import about, counted, short, span
 
 
 @pytest.mark.requirement("P1")

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan.estimate import GIVEN, SHARE, Estimate
-from holdfast.plan.estimate import given as given_tokens
-from holdfast.plan.groups import group
+from holdfast.plan.estimates.estimate import GIVEN, SHARE, Estimate
+from holdfast.plan.estimates.estimate import given as given_tokens
+from holdfast.plan.files.groups import group
 from holdfast.plan.split import Piece, split
 from holdfast.plan.task import Task
 from tests.plan.builders import a_task

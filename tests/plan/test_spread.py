@@ -10,16 +10,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.conductor import prompt
-from holdfast.conductor.account import Account
-from holdfast.conductor.left import by_id, left, share_of
-from holdfast.plan import estimate, room
+from holdfast.plan import room
 from holdfast.plan.errors import BadPlan
-from holdfast.plan.fields import MOST_FILES
+from holdfast.plan.estimates import estimate
+from holdfast.plan.files.expand_patterns import spread
+from holdfast.plan.files.pattern import Pattern
+from holdfast.plan.formats.fields import MOST_FILES
+from holdfast.plan.formats.read import load, read
 from holdfast.plan.make import make
-from holdfast.plan.pattern import Pattern
-from holdfast.plan.read import load, read
-from holdfast.plan.spread import spread
+from holdfast.run import prompt
+from holdfast.run.journal_state import Account
+from holdfast.run.remaining import by_id, left, share_of
 from tests.plan.builders import a_plan, a_task
 
 NAMES = ("api/a.py", "api/deep/b.py", "api/notes.md", "web/c.ts", "top.py")

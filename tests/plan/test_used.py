@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.plan.used import Used, requests
+from holdfast.plan.estimates.past_requests import Used, requests
 from holdfast.transcript import operations, read
 from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
 

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from holdfast.plan import room
-from holdfast.plan.estimate import Past
+from holdfast.plan.estimates.estimate import Past
+from holdfast.plan.files.expand_patterns import spread
 from holdfast.plan.make import make
 from holdfast.plan.mermaid import mermaid
 from holdfast.plan.picture import svg
 from holdfast.plan.room import Room
-from holdfast.plan.spread import spread
 from holdfast.plan.task import Plan, Task
 from holdfast.plan.workflow import Workflow, as_json
 from tests.plan.builders import a_room, a_task

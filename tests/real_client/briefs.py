@@ -8,9 +8,9 @@ from pathlib import Path
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.index import known
 from holdfast.checkpoint.verify import verify
-from holdfast.client.trial.heard import texts
-from holdfast.client.trial.run import Trial
-from holdfast.client.trial.script import Received
+from holdfast.setup.trial.outcome import texts
+from holdfast.setup.trial.run import Trial
+from holdfast.setup.trial.script import Received
 
 MOST_TOKENS = 2_000
 _BRIEF = re.compile(r"<holdfast-brief.*?</holdfast-brief>", re.DOTALL)

@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from holdfast.client.install.ownership import our_packages
-from holdfast.client.install.plan import apply, plan_install
-from holdfast.client.install.scopes import settings_target
-from holdfast.client.trial.cycle import MODEL
-from holdfast.client.trial.home import prepare_home
-from holdfast.client.trial.run import Trial, run_trial
-from holdfast.client.trial.script import Answer, Received, Step, ToolCall, bash, usage_of
+from holdfast.setup.ownership import our_packages
+from holdfast.setup.plan import apply, plan_install
+from holdfast.setup.scopes import settings_target
+from holdfast.setup.trial.cycle import MODEL
+from holdfast.setup.trial.home import prepare_home
+from holdfast.setup.trial.run import Trial, run_trial
+from holdfast.setup.trial.script import Answer, Received, Step, ToolCall, bash, usage_of
 
 from .stage import LOUD, Stage
 

@@ -14,13 +14,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from holdfast.client.trial.cycle import MODEL
-from holdfast.client.trial.heard import texts
-from holdfast.client.trial.home import notes_folder, prepare_home, trial_environment
-from holdfast.client.trial.namespace import confined
-from holdfast.client.trial.patience import children_of, wait_for_end
-from holdfast.client.trial.script import Received, Script
-from holdfast.client.trial.scripted_api import ScriptedApi
+from holdfast.setup.trial.cycle import MODEL
+from holdfast.setup.trial.home import notes_folder, prepare_home, trial_environment
+from holdfast.setup.trial.namespace import confined
+from holdfast.setup.trial.outcome import texts
+from holdfast.setup.trial.pacing import children_of, wait_for_end
+from holdfast.setup.trial.script import Received, Script
+from holdfast.setup.trial.scripted_api import ScriptedApi
 
 from .stage import LOUD, Stage, hook_settings
 

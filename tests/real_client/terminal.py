@@ -15,12 +15,12 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from holdfast.client.trial.cycle import MODEL
-from holdfast.client.trial.home import notes_folder, prepare_home, trial_environment
-from holdfast.client.trial.namespace import Confined, confined
-from holdfast.client.trial.patience import Patience
-from holdfast.client.trial.script import Kind, Received, Script
-from holdfast.client.trial.scripted_api import ScriptedApi
+from holdfast.setup.trial.cycle import MODEL
+from holdfast.setup.trial.home import notes_folder, prepare_home, trial_environment
+from holdfast.setup.trial.namespace import Confined, confined
+from holdfast.setup.trial.pacing import Patience
+from holdfast.setup.trial.script import Kind, Received, Script
+from holdfast.setup.trial.scripted_api import ScriptedApi
 
 from .stage import LOUD, Stage
 

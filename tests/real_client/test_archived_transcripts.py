@@ -9,10 +9,10 @@ from click.testing import CliRunner
 
 from holdfast.archive import transcripts
 from holdfast.cli.main import holdfast_command
-from holdfast.client.trial.cycle import MODEL
-from holdfast.client.trial.heard import hook_faults
-from holdfast.client.trial.run import run_trial
-from holdfast.client.trial.script import Acts, Answer, bash, usage_of
+from holdfast.setup.trial.cycle import MODEL
+from holdfast.setup.trial.outcome import hook_faults
+from holdfast.setup.trial.run import run_trial
+from holdfast.setup.trial.script import Acts, Answer, bash, usage_of
 from tests.waiting import until
 
 from .stage import LOUD, Stage, hook_settings

@@ -11,14 +11,16 @@ from typing import Any
 import pytest
 
 from holdfast.checkpoint.verify import verify
-from holdfast.client.trial.cycle import rounds
-from holdfast.client.trial.heard import hook_faults, texts
-from holdfast.client.trial.run import Trial
-from holdfast.client.trial.script import Acts, Answer, Received, Step, ToolCall, bash, usage_of
-from holdfast.store.store import Store
+from holdfast.hub import row_times
+from holdfast.hub.board import message_states, messages, outboxes
+from holdfast.hub.store.store import Store
+from holdfast.hub.tree import projects
+from holdfast.setup.trial.cycle import rounds
+from holdfast.setup.trial.outcome import hook_faults, texts
+from holdfast.setup.trial.run import Trial
+from holdfast.setup.trial.script import Acts, Answer, Received, Step, ToolCall, bash, usage_of
 from holdfast.watcher.watch import Watch
 from holdfast.wire import places
-from holdfast.work import board, message_states, messages, moment, projects
 from tests.builders import EDGE
 
 from .stage import Stage, perform
@@ -57,11 +59,11 @@ def store(stage: Stage, monkeypatch: pytest.MonkeyPatch, sqlite_url: str) -> Sto
 
 
 def _post(store: Store, stage: Stage, to: str | None) -> None:
-    now = moment.now_ms()
+    now = row_times.now_ms()
     store.write(lambda c: projects.put(c, str(stage.project), now))
     where = projects.id_of(str(stage.project))
     row = messages.draft("backend", "task.completed", WORDS, now, to_agent=to, project_id=where)
-    board.post(store, row)
+    outboxes.post(store, row)
 
 
 def _heard(request: Received) -> int:
@@ -69,8 +71,8 @@ def _heard(request: Received) -> int:
 
 
 def _states(store: Store) -> dict[str, int]:
-    now = moment.now_ms()
-    board.settle(store, now)
+    now = row_times.now_ms()
+    outboxes.settle(store, now)
     found = store.read(lambda c: message_states.states(c, now))
     return {name: count for name, count in found.items() if count}
 
@@ -118,7 +120,7 @@ def test_the_watcher_saves_a_live_session_and_its_model_hears_of_it_once(
 ) -> None:
     watch = Watch(store)
     acts = Acts(rounds([int(EDGE * share / 100) for share in (40, 50, 61, 62, 63, 64, 65, 66)]))
-    looks = {("main", n): lambda _: watch.look(moment.now_ms()) for n in (2, 5, 7)}
+    looks = {("main", n): lambda _: watch.look(row_times.now_ms()) for n in (2, 5, 7)}
     trial = perform(binary, stage, During(acts, looks))
     kept = [verify(str(path)) for path in stage.project.glob(".claude/checkpoints/*.md")]
     assert all(report.ok for report in kept)

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.client.trial.cycle import OVER, SUMMARY, rounds
-from holdfast.client.trial.heard import compactions, heard
-from holdfast.client.trial.script import Acts, Answer, usage_of
+from holdfast.setup.trial.cycle import OVER, SUMMARY, rounds
+from holdfast.setup.trial.outcome import compactions, heard
+from holdfast.setup.trial.script import Acts, Answer, usage_of
 
 from .stage import Stage, perform
 

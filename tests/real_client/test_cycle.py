@@ -6,11 +6,11 @@ from collections import Counter
 
 import pytest
 
-from holdfast.cli.checkup_client import judged
-from holdfast.client.trial.cycle import EDGE_TOKENS, FILL, REFILL, cycle_usage
-from holdfast.client.trial.heard import compactions, heard, hook_faults
-from holdfast.client.trial.run import Trial
-from holdfast.client.trial.script import Received
+from holdfast.setup.doctor.real_client import judged
+from holdfast.setup.trial.cycle import EDGE_TOKENS, FILL, REFILL, cycle_usage
+from holdfast.setup.trial.outcome import compactions, heard, hook_faults
+from holdfast.setup.trial.run import Trial
+from holdfast.setup.trial.script import Received
 
 pytestmark = pytest.mark.real_client
 

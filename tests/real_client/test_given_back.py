@@ -8,10 +8,10 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint.verify import verify
-from holdfast.client.trial.cycle import MODEL, SUMMARY
-from holdfast.client.trial.heard import compactions, hook_faults
-from holdfast.client.trial.run import Trial, run_trial
-from holdfast.client.trial.script import Acts, Answer, Received, bash, usage_of
+from holdfast.setup.trial.cycle import MODEL, SUMMARY
+from holdfast.setup.trial.outcome import compactions, hook_faults
+from holdfast.setup.trial.run import Trial, run_trial
+from holdfast.setup.trial.script import Acts, Answer, Received, bash, usage_of
 from tests.real_client.stage import LOUD, Stage, a_stage, hook_settings
 
 pytestmark = pytest.mark.real_client

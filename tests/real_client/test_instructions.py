@@ -9,8 +9,8 @@ import pytest
 
 from holdfast.client import instructions
 from holdfast.client.memory_folder import memory_folder
-from holdfast.client.trial.cycle import SUMMARY
-from holdfast.client.trial.script import Acts, Answer, ToolCall, bash, usage_of
+from holdfast.setup.trial.cycle import SUMMARY
+from holdfast.setup.trial.script import Acts, Answer, ToolCall, bash, usage_of
 
 from .stage import Stage, perform
 

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.client.install.wiring import status_line
-from holdfast.client.trial.cycle import SUMMARY, rounds
-from holdfast.client.trial.run import skipped_hooks
-from holdfast.client.trial.script import Acts, Answer, usage_of
+from holdfast.setup.trial.cycle import SUMMARY, rounds
+from holdfast.setup.trial.run import skipped_hooks
+from holdfast.setup.trial.script import Acts, Answer, usage_of
+from holdfast.setup.wiring import status_line
 
 from .briefs import MOST_TOKENS, briefs, checkpoints, tokens
 from .stage import Stage, a_stage, hook_settings

@@ -9,10 +9,10 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from holdfast.client.trial.cycle import MODEL, SUMMARY, rounds
-from holdfast.client.trial.heard import compactions, hook_faults
-from holdfast.client.trial.run import Trial, run_trial
-from holdfast.client.trial.script import Acts, Answer, usage_of
+from holdfast.setup.trial.cycle import MODEL, SUMMARY, rounds
+from holdfast.setup.trial.outcome import compactions, hook_faults
+from holdfast.setup.trial.run import Trial, run_trial
+from holdfast.setup.trial.script import Acts, Answer, usage_of
 
 from .briefs import MOST_TOKENS, briefs, checkpoints, tokens
 from .stage import LOUD, Stage, a_stage, hook_settings

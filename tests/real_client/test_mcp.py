@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.client.install.wiring import SERVER_ENTRY
-from holdfast.client.trial.cycle import MODEL
-from holdfast.client.trial.home import notes_folder, trial_environment
-from holdfast.client.trial.namespace import confined
-from holdfast.client.trial.script import Acts, Answer, Received, Step, bash, usage_of
-from holdfast.client.trial.scripted_api import ScriptedApi
+from holdfast.setup.trial.cycle import MODEL
+from holdfast.setup.trial.home import notes_folder, trial_environment
+from holdfast.setup.trial.namespace import confined
+from holdfast.setup.trial.script import Acts, Answer, Received, Step, bash, usage_of
+from holdfast.setup.trial.scripted_api import ScriptedApi
+from holdfast.setup.wiring import SERVER_ENTRY
 from tests.mcp.talking import ended
 
 from .installed import Waiting, ask_through, call, install, results

@@ -10,10 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.client.trial.namespace import NamespaceImpossible, confined, unshare_command
-from holdfast.client.trial.patience import Patience, children_of, wait_for_end
-from holdfast.client.trial.script import Acts
-from holdfast.client.trial.scripted_api import ScriptedApi
+from holdfast.setup.trial.namespace import NamespaceImpossible, confined, unshare_command
+from holdfast.setup.trial.pacing import Patience, children_of, wait_for_end
+from holdfast.setup.trial.script import Acts
+from holdfast.setup.trial.scripted_api import ScriptedApi
 
 
 @pytest.fixture(autouse=True)

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.client.trial.cycle import rounds
-from holdfast.client.trial.heard import compactions, heard, hook_faults
-from holdfast.client.trial.patience import wait_for_end
-from holdfast.client.trial.run import run_trial
-from holdfast.client.trial.script import Acts, Answer, Refusal, Step, ToolCall, bash, usage_of
+from holdfast.setup.trial.cycle import rounds
+from holdfast.setup.trial.outcome import compactions, heard, hook_faults
+from holdfast.setup.trial.pacing import wait_for_end
+from holdfast.setup.trial.run import run_trial
+from holdfast.setup.trial.script import Acts, Answer, Refusal, Step, ToolCall, bash, usage_of
 from holdfast.wire import spool
 
 from .stage import LOUD, Stage, hook_settings, perform

@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint.verify import verify
-from holdfast.client.trial.script import Answer, Received, Step, bash, usage_of
-from holdfast.window import arm
+from holdfast.setup.trial.script import Answer, Received, Step, bash, usage_of
+from holdfast.window import make_mark
 
 from .running import Ran, batch_of, run_plan, text_of, told_of
 from .stage import Stage, a_stage
@@ -120,7 +120,7 @@ def test_its_hooks_guard_the_stop_and_worked_as_always(runs: Runs) -> None:
         json.loads(one.read_text()) for one in stage.holdfast_home.glob("windows/*/main/state.json")
     ]
     assert len(states) == 4
-    assert all(one["stop_guard"] == arm.ON_BY_VARIABLE for one in states)
+    assert all(one["stop_guard"] == make_mark.ON_BY_VARIABLE for one in states)
 
 
 @pytest.mark.requirement("X3", "P5")

@@ -10,9 +10,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.client.trial.cycle import SUMMARY
-from holdfast.client.trial.script import Answer, Received, Refusal, Step, bash, usage_of
-from holdfast.plan import past
+from holdfast.plan.estimates import past
+from holdfast.setup.trial.cycle import SUMMARY
+from holdfast.setup.trial.script import Answer, Received, Refusal, Step, bash, usage_of
 
 from .briefs import briefs
 from .running import Ran, run_plan, text_of, told_of

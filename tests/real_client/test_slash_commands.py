@@ -14,11 +14,11 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from holdfast.client.trial.cycle import MODEL
-from holdfast.client.trial.heard import hook_faults, texts
-from holdfast.client.trial.run import Trial, run_trial
-from holdfast.client.trial.script import Answer, Received, Step, bash, usage_of
-from holdfast.segment import shelf
+from holdfast.segment import library
+from holdfast.setup.trial.cycle import MODEL
+from holdfast.setup.trial.outcome import hook_faults, texts
+from holdfast.setup.trial.run import Trial, run_trial
+from holdfast.setup.trial.script import Answer, Received, Step, bash, usage_of
 from tests.segment.shelves import a_segment, kept
 
 from .installed import install, results
@@ -167,8 +167,8 @@ def test_the_models_words_are_taken_in_without_a_question(
     ran: Ran, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOLDFAST_HOME", str(ran.stage.holdfast_home))
-    assert [one.compressed_content for one in shelf.warm()] == [BETTER] * 2
-    assert [one.metadata.written_by for one in shelf.warm()] == ["model"] * 2
+    assert [one.compressed_content for one in library.warm()] == [BETTER] * 2
+    assert [one.metadata.written_by for one in library.warm()] == ["model"] * 2
 
 
 @pytest.mark.requirement("X1")

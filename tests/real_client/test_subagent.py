@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.client.trial.cycle import rounds
-from holdfast.client.trial.heard import heard, hook_faults
-from holdfast.client.trial.script import Acts, Answer, ToolCall, bash, usage_of
+from holdfast.setup.trial.cycle import rounds
+from holdfast.setup.trial.outcome import heard, hook_faults
+from holdfast.setup.trial.script import Acts, Answer, ToolCall, bash, usage_of
 from holdfast.wire import spool
 
 from .stage import Stage, perform

@@ -11,10 +11,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.client.trial.cycle import MODEL, SUMMARY
-from holdfast.client.trial.heard import hook_faults
-from holdfast.client.trial.run import Trial, run_trial
-from holdfast.client.trial.script import Acts, Answer, ToolCall, bash, usage_of
+from holdfast.setup.trial.cycle import MODEL, SUMMARY
+from holdfast.setup.trial.outcome import hook_faults
+from holdfast.setup.trial.run import Trial, run_trial
+from holdfast.setup.trial.script import Acts, Answer, ToolCall, bash, usage_of
 
 from .briefs import MOST_TOKENS, after_compactions, briefs, checkpoints, tokens
 from .stage import LOUD, Stage, a_stage, hook_settings

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.client.trial.cycle import MODEL
-from holdfast.client.trial.heard import compactions, hook_faults
-from holdfast.client.trial.run import Trial, run_trial
-from holdfast.client.trial.script import Acts, Answer, bash, usage_of
+from holdfast.setup.trial.cycle import MODEL
+from holdfast.setup.trial.outcome import compactions, hook_faults
+from holdfast.setup.trial.run import Trial, run_trial
+from holdfast.setup.trial.script import Acts, Answer, bash, usage_of
 
 from .briefs import MOST_TOKENS, after_compactions, briefs, checkpoints, tokens
 from .stage import LOUD, Stage, a_stage, hook_settings

@@ -12,11 +12,11 @@ import msgspec
 import pytest
 
 import holdfast
-from holdfast.client.install import wiring
-from holdfast.client.trial.cycle import MODEL
-from holdfast.client.trial.heard import hook_faults
-from holdfast.client.trial.run import Trial, run_trial
-from holdfast.client.trial.script import Acts, Answer, bash, usage_of
+from holdfast.setup import wiring
+from holdfast.setup.trial.cycle import MODEL
+from holdfast.setup.trial.outcome import hook_faults
+from holdfast.setup.trial.run import Trial, run_trial
+from holdfast.setup.trial.script import Acts, Answer, bash, usage_of
 
 from .stage import Stage
 

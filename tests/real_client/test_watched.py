@@ -9,18 +9,9 @@ from typing import Any
 
 import pytest
 
-from holdfast.client.trial.heard import hook_faults, texts
-from holdfast.client.trial.run import Trial
-from holdfast.client.trial.script import (
-    Acts,
-    Answer,
-    Kind,
-    Received,
-    Step,
-    ToolCall,
-    bash,
-    usage_of,
-)
+from holdfast.setup.trial.outcome import hook_faults, texts
+from holdfast.setup.trial.run import Trial
+from holdfast.setup.trial.script import Acts, Answer, Kind, Received, Step, ToolCall, bash, usage_of
 from tests.builders import EDGE
 
 from .briefs import checkpoints

@@ -9,14 +9,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.brief import fence
 from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of, snapshot_of
-from holdfast.conductor import prompt
-from holdfast.conductor.prompt import Told
 from holdfast.plan.split import Piece
 from holdfast.plan.task import Task
 from holdfast.record.user_input import own_words
+from holdfast.run import prompt
+from holdfast.run.prompt import Told
+from holdfast.text import fence
 from holdfast.transcript.user_words import without_briefs
 from tests.checkpoint.sessions import Session
 from tests.plan.builders import a_piece, a_task

@@ -11,7 +11,7 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
-from holdfast.lifecycle.keeping import facts_of
+from holdfast.events.take_checkpoint import facts_of
 from holdfast.record.model import Record
 from holdfast.window.state import State
 from tests.checkpoint.sessions import Session

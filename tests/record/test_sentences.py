@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.record.sentences import sentences
+from holdfast.text.sentences import sentences
 
 
 @pytest.mark.requirement("C2")

@@ -9,9 +9,9 @@ from typing import Any
 import pytest
 
 from holdfast.checkpoint.document import cleaned
-from holdfast.lifecycle.keeping import facts_of
+from holdfast.events.take_checkpoint import facts_of
 from holdfast.redact import assignment, redact
-from holdfast.redact.written import span_of
+from holdfast.redact.certainty import span_of
 from holdfast.window.state import State
 from holdfast.wire import spool
 from tests.checkpoint.documents import a_document

@@ -11,7 +11,7 @@ import sys
 from functools import partial
 from pathlib import Path
 
-from holdfast.segment import queue, roll, shelf
+from holdfast.segment import library, queue, roll
 from tests.checkpoint.killing import FAR, killed_at
 from tests.segment.shelves import NOW_MS
 from tests.segment.topics import COLOUR, MAIL, TABLE, a_session
@@ -25,11 +25,11 @@ def _roll(transcript: Path) -> None:
 
 def look(home: Path, transcript: Path) -> None:
     """Nothing half written, nothing lost, and the next roll ends where the first would have."""
-    for one in [*shelf.warm(), *shelf.cold()]:
+    for one in [*library.warm(), *library.cold()]:
         assert one.topic in (TABLE, MAIL)
         assert one.compressed_content
     _roll(transcript)
-    topics = [one.topic for one in [*shelf.cold(), *shelf.warm()]]
+    topics = [one.topic for one in [*library.cold(), *library.warm()]]
     assert topics == [TABLE, MAIL], topics
     known = queue.load("s-1")
     assert known.pending == []

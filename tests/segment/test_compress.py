@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.record import Record, read_record
-from holdfast.segment import compress, formats, saved
+from holdfast.segment import compress, formats, model_words
+from holdfast.segment.contents import Source
 from holdfast.segment.formats import Compressed
-from holdfast.segment.keepsakes import Source
 from holdfast.segment.segment import Segment
 from tests.checkpoint.sessions import Session
 from tests.segment.shelves import NOW_MS
@@ -138,8 +138,8 @@ def test_secrets_are_taken_out_of_every_field(tmp_path: Path) -> None:
 @given(tokens=st.integers(0, 10**7))
 def test_the_budget_is_a_fifth_with_a_floor_and_a_ceiling(tokens: int) -> None:
     most = compress.budget(tokens)
-    assert saved.FLOOR_TOKENS <= most <= compress.MOST_TOKENS
-    assert most <= max(saved.FLOOR_TOKENS, tokens / 5)
+    assert model_words.FLOOR_TOKENS <= most <= compress.MOST_TOKENS
+    assert most <= max(model_words.FLOOR_TOKENS, tokens / 5)
 
 
 @pytest.mark.slow

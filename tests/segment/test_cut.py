@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from holdfast.record import Record, read_record
-from holdfast.segment import cut as cutting
-from holdfast.segment.cut import Cut
+from holdfast.segment import cutter as cutting
+from holdfast.segment.cutter import Cut
 from tests.checkpoint.sessions import Session
 from tests.segment.topics import ASKED, COLOUR, MAIL, TABLE, a_session, cut, starts, works_on
 from tests.transcript import builders as b

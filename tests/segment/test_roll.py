@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.segment import queue, roll, shelf
+from holdfast.segment import library, queue, roll
 from holdfast.segment.formats import Pending, Queue
 from holdfast.segment.report import Report
 from holdfast.transcript import Unreadable
@@ -37,11 +37,13 @@ def transcript(tmp_path: Path) -> Path:
 def test_above_sixty_percent_what_is_cold_is_compressed_at_once(transcript: Path) -> None:
     report = _rolled(transcript)
     assert [one.topic for one in report.compressed] == [TABLE, MAIL]
-    assert [one.topic for one in shelf.warm("/p", "s-1")] == [TABLE, MAIL]
-    assert shelf.pending("s-1") == []
+    assert [one.topic for one in library.warm("/p", "s-1")] == [TABLE, MAIL]
+    assert library.pending("s-1") == []
     known = queue.load("s-1")
     assert known.last_check_turn == report.turn
-    assert {one.segment_id for one in known.compressed} == {one.segment_id for one in shelf.warm()}
+    assert {one.segment_id for one in known.compressed} == {
+        one.segment_id for one in library.warm()
+    }
     assert all(Path(one.storage_location).is_file() for one in known.compressed)
 
 
@@ -50,7 +52,7 @@ def test_below_it_nothing_is(transcript: Path) -> None:
     report = _rolled(transcript, 0.59)
     assert report.looked
     assert report.compressed == []
-    assert shelf.warm() == []
+    assert library.warm() == []
 
 
 @pytest.mark.requirement("R2", "R8")
@@ -72,8 +74,8 @@ def test_forced_it_compresses_however_empty_the_window_is(transcript: Path) -> N
 @pytest.mark.requirement("R3")
 def test_the_report_says_segments_tokens_and_what_is_safe_to_drop(transcript: Path) -> None:
     report = _rolled(transcript)
-    before = sum(one.original_tokens for one in shelf.warm())
-    after = sum(one.compressed_tokens for one in shelf.warm())
+    before = sum(one.original_tokens for one in library.warm())
+    after = sum(one.compressed_tokens for one in library.warm())
     assert report.line == (
         f"Compressed 2 segments ({before:,} tokens → {after:,} tokens), saved as warm; "
         f"safe to drop: ~{before - after:,} tokens"
@@ -97,8 +99,8 @@ def test_above_eighty_percent_what_is_old_goes_to_the_archive(tmp_path: Path) ->
     _rolled(session.written(tmp_path))
     report = _rolled(session.works(12).written(tmp_path), FULLER)
     assert report.archived == 1
-    assert [one.topic for one in shelf.cold("/p")] == [TABLE]
-    assert [one.topic for one in shelf.warm("/p")] == [MAIL]
+    assert [one.topic for one in library.cold("/p")] == [TABLE]
+    assert [one.topic for one in library.warm("/p")] == [MAIL]
     [moved] = [one for one in queue.load("s-1").compressed if one.topic == TABLE]
     assert Path(moved.storage_location).is_file()
     assert _rolled(session.works(10).written(tmp_path), FULL).archived == 0
@@ -119,12 +121,12 @@ def test_archives_older_than_thirty_days_keep_their_summary(tmp_path: Path) -> N
     session = a_session(TABLE, MAIL, COLOUR, steps=16)
     _rolled(session.written(tmp_path))
     _rolled(session.works(12).written(tmp_path), FULLER)
-    assert shelf.cold()[0].key_files
+    assert library.cold()[0].key_files
     later = NOW_MS + 31 * DAY_MS
     assert _rolled(session.works(12).written(tmp_path), FULL, later).pruned == 0  # 50 turns
     report = _rolled(session.works(40).written(tmp_path), FULL, later)
     assert report.pruned == 1
-    [one] = shelf.cold()
+    [one] = library.cold()
     assert TABLE in one.compressed_content
     assert one.key_files == one.key_decisions == []
 
@@ -149,8 +151,8 @@ def test_other_words_under_the_same_session_are_compressed_too(tmp_path: Path) -
     _rolled(a_session(TABLE, MAIL, COLOUR, steps=16).written(tmp_path))
     report = _rolled(a_session(MAIL, COLOUR, TABLE, steps=16).written(tmp_path), force=True)
     assert [one.topic for one in report.compressed] == [MAIL, COLOUR]
-    assert len(shelf.warm()) == 4
-    assert "dark palette" in " ".join(one.compressed_content for one in shelf.warm())
+    assert len(library.warm()) == 4
+    assert "dark palette" in " ".join(one.compressed_content for one in library.warm())
 
 
 @pytest.mark.requirement("R1", "R4", "X6")
@@ -166,19 +168,19 @@ def test_what_waited_of_a_transcript_that_was_replaced_waits_no_more(tmp_path: P
     _rolled(a_session(TABLE, MAIL, COLOUR, steps=16).written(tmp_path))
     done = queue.load("s-1").compressed
     waiting = [Pending(one.segment_id, one.topic, end_byte=9_000) for one in done]
-    for one in shelf.warm():
-        shelf.clear(one)
+    for one in library.warm():
+        library.clear(one)
     queue.save("s-1", Queue(pending=waiting))
     _rolled(a_session(COLOUR, steps=60).written(tmp_path), 0.0, force=True)
-    assert shelf.pending("s-1") == []
-    assert shelf.warm() == []
+    assert library.pending("s-1") == []
+    assert library.warm() == []
 
 
 @pytest.mark.requirement("R4", "X6")
 def test_what_was_pending_when_a_roll_died_is_compressed_by_the_next(transcript: Path) -> None:
     _rolled(transcript)
     done = queue.load("s-1")
-    [first, second] = shelf.warm()
+    [first, second] = library.warm()
     waiting = Pending(
         first.segment_id,
         first.topic,
@@ -188,11 +190,11 @@ def test_what_was_pending_when_a_roll_died_is_compressed_by_the_next(transcript:
         start_byte=first.metadata.start_byte,
         end_byte=first.metadata.end_byte,
     )
-    shelf.clear(first)
+    library.clear(first)
     queue.save("s-1", Queue(pending=[waiting], compressed=done.compressed[1:]))
     report = _rolled(transcript, force=True)
     assert [one.segment_id for one in report.compressed] == [first.segment_id]
-    assert [one.segment_id for one in shelf.warm()] == [first.segment_id, second.segment_id]
+    assert [one.segment_id for one in library.warm()] == [first.segment_id, second.segment_id]
 
 
 @pytest.mark.requirement("R4", "X6")
@@ -201,8 +203,8 @@ def test_a_transcript_that_is_gone_leaves_all_that_was_kept(transcript: Path) ->
     transcript.unlink()
     with pytest.raises(Unreadable):
         _rolled(transcript, force=True)
-    assert len(shelf.warm()) == 2
-    assert "byte order mark" in shelf.warm()[0].compressed_content
+    assert len(library.warm()) == 2
+    assert "byte order mark" in library.warm()[0].compressed_content
 
 
 @pytest.mark.requirement("R4", "X6")
@@ -223,7 +225,7 @@ def test_a_queue_of_a_newer_version_is_left_alone_and_said(
     before = path.read_bytes()
     report = _rolled(transcript)
     assert "newer Holdfast" in report.slips[0]
-    assert shelf.warm() == []
+    assert library.warm() == []
     assert path.read_bytes() == before
 
 
@@ -257,7 +259,7 @@ def test_two_processes_at_once_compress_each_segment_once(transcript: Path) -> N
     told = [run.communicate(timeout=60)[0].split() for run in runs]
     assert sum(int(count) for count, *_ in told) == 2
     assert all(slips == "[]" for _, slips in told)
-    assert len(shelf.warm()) == 2
+    assert len(library.warm()) == 2
 
 
 @pytest.mark.requirement("R4")
@@ -266,8 +268,8 @@ def test_sessions_do_not_mix(tmp_path: Path) -> None:
         (tmp_path / name).mkdir()
         path = a_session(TABLE, MAIL, COLOUR, steps=16).written(tmp_path / name)
         roll.roll(str(path), session_id=name, project=f"/{name}", used_ratio=0.7, now_ms=NOW_MS)
-    assert len(shelf.warm("/s-1")) == len(shelf.warm("/s-2")) == 2
-    assert len({one.segment_id for one in shelf.warm()}) == 4
+    assert len(library.warm("/s-1")) == len(library.warm("/s-2")) == 2
+    assert len({one.segment_id for one in library.warm()}) == 4
 
 
 @pytest.mark.requirement("R3", "X7")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.segment import disk, formats, queue, relevance, shelf
+from holdfast.segment import disk, formats, library, queue, relevance
 from holdfast.segment.errors import NewerSegments, NoSegment, NotASave, NotStored
 from holdfast.segment.formats import Pending, Queue
 from tests.segment.shelves import DAY_MS, NOW_MS, a_segment, kept
@@ -35,7 +35,7 @@ def test_a_kept_segment_has_every_field_of_the_format_and_is_found_again(own_hom
     assert told.keys() >= SEED_FIELDS
     assert told["metadata"].keys() >= {"contains_code", "contains_errors", "task_completed"}
     assert told["version"] == formats.VERSION
-    found = shelf.find("s1_seg_1_0")
+    found = library.find("s1_seg_1_0")
     assert found is not None
     assert found.compressed_content == "Asked: read tables with a byte order mark."
     assert _warm_file(own_home).stat().st_mode & 0o077 == 0
@@ -44,22 +44,22 @@ def test_a_kept_segment_has_every_field_of_the_format_and_is_found_again(own_hom
 @pytest.mark.requirement("R4")
 def test_tiers_are_listed_by_project_and_session() -> None:
     kept(a_segment(), a_segment("s2_seg_1_0", session_id="s2", metadata={"project": "/q"}))
-    assert [one.segment_id for one in shelf.warm("/p")] == ["s1_seg_1_0"]
-    assert [one.segment_id for one in shelf.warm(session_id="s2")] == ["s2_seg_1_0"]
-    assert len(shelf.warm()) == 2
-    assert shelf.cold() == []
+    assert [one.segment_id for one in library.warm("/p")] == ["s1_seg_1_0"]
+    assert [one.segment_id for one in library.warm(session_id="s2")] == ["s2_seg_1_0"]
+    assert len(library.warm()) == 2
+    assert library.cold() == []
 
 
 @pytest.mark.requirement("R2", "R4")
 def test_a_demoted_segment_is_cold_and_still_found() -> None:
     kept(a_segment())
-    [one] = shelf.warm()
+    [one] = library.warm()
     with disk.held():
-        shelf.demote(one, NOW_MS)
-    assert shelf.warm() == []
-    assert [found.segment_id for found in shelf.cold("/p", "s1")] == ["s1_seg_1_0"]
-    assert shelf.tier("s1_seg_1_0") == "cold"
-    assert shelf.find("s1_seg_1_0") is not None
+        library.demote(one, NOW_MS)
+    assert library.warm() == []
+    assert [found.segment_id for found in library.cold("/p", "s1")] == ["s1_seg_1_0"]
+    assert library.tier("s1_seg_1_0") == "cold"
+    assert library.find("s1_seg_1_0") is not None
 
 
 @pytest.mark.requirement("R4", "X6")
@@ -67,19 +67,19 @@ def test_a_segment_killed_on_its_way_to_the_archive_counts_as_warm_once(own_home
     kept(a_segment())
     before = _warm_file(own_home).read_bytes()
     with disk.held():
-        shelf.demote(shelf.warm()[0], NOW_MS)
+        library.demote(library.warm()[0], NOW_MS)
     _warm_file(own_home).write_bytes(before)
-    assert len(shelf.warm()) == 1
-    assert shelf.cold() == []
+    assert len(library.warm()) == 1
+    assert library.cold() == []
 
 
 @pytest.mark.requirement("R2")
 def test_a_pruned_archive_keeps_its_summary_and_what_it_is_known_by() -> None:
     kept(a_segment(metadata={"own_content": "ours", "transcript": "/t.jsonl"}))
     with disk.held():
-        shelf.demote(shelf.warm()[0], NOW_MS)
-        shelf.prune(shelf.cold()[0], NOW_MS + 31 * DAY_MS)
-    [one] = shelf.cold()
+        library.demote(library.warm()[0], NOW_MS)
+        library.prune(library.cold()[0], NOW_MS + 31 * DAY_MS)
+    [one] = library.cold()
     assert one.compressed_content == "Asked: read tables with a byte order mark."
     assert (one.topic, one.session_id, one.start_turn) == (a_segment().topic, "s1", 1)
     assert one.key_decisions == one.key_files == []
@@ -91,9 +91,9 @@ def test_a_pruned_archive_keeps_its_summary_and_what_it_is_known_by() -> None:
 @pytest.mark.requirement("R4")
 def test_reading_a_segment_counts_and_makes_it_more_relevant() -> None:
     kept(a_segment())
-    before = shelf.warm()[0].relevance_score
-    shelf.note_access("s1_seg_1_0", NOW_MS + DAY_MS)
-    [one] = shelf.warm()
+    before = library.warm()[0].relevance_score
+    library.note_access("s1_seg_1_0", NOW_MS + DAY_MS)
+    [one] = library.warm()
     assert one.access_count == 1
     assert one.last_accessed == "2026-01-02T00:00:00Z"
     assert one.relevance_score > before
@@ -116,10 +116,10 @@ def test_relevance_is_between_nought_and_one_and_fades(count: int, days: int, he
 def test_a_models_words_are_shown_and_ours_stay_behind_them() -> None:
     kept(a_segment())
     token = "ghp_" + "a1B2" * 9
-    one = shelf.save(
+    one = library.save(
         "s1_seg_1_0", f"Tables with a mark.\x1b[2J {token}", ["drop it"], ["src/new.py"], NOW_MS
     )
-    assert shelf.find("s1_seg_1_0") == one
+    assert library.find("s1_seg_1_0") == one
     assert "Tables with a mark." in one.compressed_content
     assert "\x1b" not in one.compressed_content
     assert token not in one.compressed_content
@@ -127,16 +127,16 @@ def test_a_models_words_are_shown_and_ours_stay_behind_them() -> None:
     assert one.key_decisions == ["drop it"]
     assert one.key_files == ["src/new.py"]
     assert one.metadata.written_by == "model"
-    again = shelf.save("s1_seg_1_0", "Better words.", [], [], NOW_MS)
+    again = library.save("s1_seg_1_0", "Better words.", [], [], NOW_MS)
     assert again.metadata.own_content == "Asked: read tables with a byte order mark."
 
 
 @pytest.mark.requirement("R3")
 def test_rolling_again_does_not_put_ours_before_a_models_words() -> None:
     kept(a_segment())
-    shelf.save("s1_seg_1_0", "Better words.", [], [], NOW_MS)
+    library.save("s1_seg_1_0", "Better words.", [], [], NOW_MS)
     kept(a_segment(compressed_content="made again"))
-    found = shelf.find("s1_seg_1_0")
+    found = library.find("s1_seg_1_0")
     assert found is not None
     assert found.compressed_content == "Better words."
     assert found.metadata.own_content == "made again"
@@ -147,8 +147,8 @@ def test_rolling_again_does_not_put_ours_before_a_models_words() -> None:
 def test_words_that_cannot_stand_for_a_segment_are_refused_and_nothing_changes(text: str) -> None:
     kept(a_segment())
     with pytest.raises(NotASave):
-        shelf.save("s1_seg_1_0", text, [], [], NOW_MS)
-    found = shelf.find("s1_seg_1_0")
+        library.save("s1_seg_1_0", text, [], [], NOW_MS)
+    found = library.find("s1_seg_1_0")
     assert found is not None
     assert found.metadata.written_by == "holdfast"
 
@@ -157,10 +157,10 @@ def test_words_that_cannot_stand_for_a_segment_are_refused_and_nothing_changes(t
 @pytest.mark.parametrize("name", ["", "../../etc/passwd", "a/b", ".", "x\0y", "n" * 300, "nobody"])
 def test_an_id_that_names_no_segment_finds_none(name: str) -> None:
     kept(a_segment())
-    assert shelf.find(name) is None
-    shelf.note_access(name, NOW_MS)
+    assert library.find(name) is None
+    library.note_access(name, NOW_MS)
     with pytest.raises(NoSegment):
-        shelf.save(name, "words", [], [], NOW_MS)
+        library.save(name, "words", [], [], NOW_MS)
 
 
 @pytest.mark.requirement("R4", "X6")
@@ -170,7 +170,7 @@ def test_an_id_that_names_no_segment_finds_none(name: str) -> None:
 def test_a_file_that_does_not_parse_is_set_aside_and_said(own_home: Path, broken: bytes) -> None:
     kept(a_segment(), a_segment("s1_seg_20_1"))
     _warm_file(own_home).write_bytes(broken)
-    assert [one.segment_id for one in shelf.warm()] == ["s1_seg_20_1"]
+    assert [one.segment_id for one in library.warm()] == ["s1_seg_20_1"]
     [aside] = _warm_file(own_home).parent.glob("*.damaged-*")
     assert aside.read_bytes() == broken
     assert "set aside" in (own_home / ".holdfast" / "guard.log").read_text()
@@ -180,7 +180,7 @@ def test_a_file_that_does_not_parse_is_set_aside_and_said(own_home: Path, broken
 def test_a_file_that_holds_another_segment_is_not_believed(own_home: Path) -> None:
     kept(a_segment())
     _warm_file(own_home, "s1_seg_5_5").write_bytes(_warm_file(own_home).read_bytes())
-    assert [one.segment_id for one in shelf.warm()] == ["s1_seg_1_0"]
+    assert [one.segment_id for one in library.warm()] == ["s1_seg_1_0"]
 
 
 @pytest.mark.requirement("R4", "X6")
@@ -188,12 +188,12 @@ def test_what_a_newer_holdfast_wrote_is_left_alone(own_home: Path) -> None:
     kept(a_segment())
     newer = _warm_file(own_home).read_bytes().replace(b'"version": 1', b'"version": 9')
     _warm_file(own_home).write_bytes(newer)
-    assert shelf.warm() == []
+    assert library.warm() == []
     with pytest.raises(NoSegment):
-        shelf.save("s1_seg_1_0", "words", [], [], NOW_MS)
+        library.save("s1_seg_1_0", "words", [], [], NOW_MS)
     assert _warm_file(own_home).read_bytes() == newer
     queue.save("s1", Queue(version=9))
-    assert shelf.pending("s1") == []
+    assert library.pending("s1") == []
     with pytest.raises(NewerSegments):
         queue.load("s1")
 
@@ -211,7 +211,7 @@ def test_the_queue_has_the_fields_of_the_format_and_is_bounded(own_home: Path) -
         "queued_at_turn", "timestamp",
     }  # fmt: skip
     assert len(told["pending"]) == queue.MOST_PENDING
-    assert shelf.pending("s1")[-1].segment_id == "s1_seg_299_299"
+    assert library.pending("s1")[-1].segment_id == "s1_seg_299_299"
 
 
 @pytest.mark.requirement("R4")
@@ -238,13 +238,13 @@ def test_segments_of_another_tool_are_read_where_they_lie_and_never_written(
         path.parent.mkdir(parents=True)
         path.write_text(json.dumps(value))
     before = {path: path.read_bytes() for path in (warm, cold, queued)}
-    assert [one.topic for one in shelf.warm(str(tmp_path))] == ["Sign in"]
-    assert [one.segment_id for one in shelf.cold()] == ["seg_7_1"]
-    assert shelf.find("seg_7_1") is not None
-    assert [one.segment_id for one in shelf.pending("abc")] == ["seg_9_2"]
-    shelf.note_access("seg_7_1", NOW_MS)
+    assert [one.topic for one in library.warm(str(tmp_path))] == ["Sign in"]
+    assert [one.segment_id for one in library.cold()] == ["seg_7_1"]
+    assert library.find("seg_7_1") is not None
+    assert [one.segment_id for one in library.pending("abc")] == ["seg_9_2"]
+    library.note_access("seg_7_1", NOW_MS)
     (warm.parent / "odd.json").write_text("{")
-    assert len(shelf.warm(str(tmp_path))) == 1
+    assert len(library.warm(str(tmp_path))) == 1
     assert {path: path.read_bytes() for path in before} == before
 
 
@@ -257,10 +257,10 @@ def test_a_full_disk_leaves_what_was_there(own_home: Path, monkeypatch: pytest.M
 
     monkeypatch.setattr(os, "write", full)
     with pytest.raises(NotStored, match="No space left"):
-        shelf.save("s1_seg_1_0", "words", [], [], NOW_MS)
+        library.save("s1_seg_1_0", "words", [], [], NOW_MS)
     monkeypatch.undo()
     monkeypatch.setenv("HOLDFAST_HOME", str(own_home / ".holdfast"))
-    found = shelf.find("s1_seg_1_0")
+    found = library.find("s1_seg_1_0")
     assert found is not None
     assert found.metadata.written_by == "holdfast"
     assert len(list(_warm_file(own_home).parent.iterdir())) == 1
@@ -276,6 +276,6 @@ def test_readers_in_many_processes_lose_no_count(own_home: Path) -> None:
     )
     runs = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(3)]
     assert [run.wait(60) for run in runs] == [0, 0, 0]
-    found = shelf.find("s1_seg_1_0")
+    found = library.find("s1_seg_1_0")
     assert found is not None
     assert found.access_count == 30

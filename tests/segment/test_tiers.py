@@ -7,7 +7,7 @@ import pytest
 from holdfast.record import Record
 from holdfast.record.model import Place, Turn
 from holdfast.segment import tiers
-from holdfast.segment.cut import Cut
+from holdfast.segment.cutter import Cut
 from holdfast.segment.segment import Segment
 from holdfast.segment.steps import Reading
 from holdfast.segment.tiers import Limits

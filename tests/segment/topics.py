@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from holdfast.record import read_record
-from holdfast.segment.cut import Cut, read
+from holdfast.segment.cutter import Cut, read
 from tests.checkpoint.sessions import Session
 
 TABLE = "Make the table reader skip a byte order mark, and cover it with a test."

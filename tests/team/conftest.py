@@ -4,8 +4,8 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.store.store import Store
-from holdfast.work.team import Server
+from holdfast.hub.store.store import Store
+from holdfast.hub.team.connection import Server
 from tests.api import live
 from tests.api.live import TOKEN, app_on, in_thread
 from tests.team.fakes import Taking

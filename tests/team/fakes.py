@@ -17,9 +17,9 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from holdfast.store import ids
-from holdfast.store.tables import audit, positions
-from holdfast.store.upsert import upsert
+from holdfast.hub.store import ids
+from holdfast.hub.store.tables import audit, positions
+from holdfast.hub.store.upsert import upsert
 from holdfast.wire.errors import HoldfastError
 
 AT_ONCE = 10
@@ -32,7 +32,7 @@ class Behind(HoldfastError):
 
 
 class Taking:
-    """What `/api/intake` needs of work/take_in, on the real table of positions."""
+    """What `/api/intake` needs of hub/ingest/take_batch, on the real table of positions."""
 
     behind: type[Exception] = Behind
 
@@ -106,9 +106,9 @@ def arrived(connection: Connection) -> dict[str, list[int]]:
 def main() -> None:
     """`holdfast`, with this intake in place of the real one."""
     from holdfast.api import app as application
-    from holdfast.api import serving
+    from holdfast.api import server
     from holdfast.cli.main import main as command
-    from holdfast.store.store import Store
+    from holdfast.hub.store.store import Store
 
     def create(store: Store) -> Any:
         made = application.create(store)
@@ -117,7 +117,7 @@ def main() -> None:
             made.add_middleware(DiesOnce)
         return made
 
-    serving.create = create  # type: ignore[attr-defined]
+    server.create = create  # type: ignore[attr-defined]
     command()
 
 

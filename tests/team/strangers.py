@@ -7,7 +7,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from holdfast.work.team import Server
+from holdfast.hub.team.connection import Server
 from tests.api.live import TOKEN
 
 

@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.store.store import Store
-from holdfast.work import team
-from holdfast.work.alone import alone
-from holdfast.work.forward import forward
-from holdfast.work.team import NoServer, Server
+from holdfast.files.machine_lock import alone
+from holdfast.hub.store.store import Store
+from holdfast.hub.team import connection
+from holdfast.hub.team.connection import NoServer, Server
+from holdfast.hub.team.forward import forward
 from tests.api.live import TOKEN
 from tests.team.fakes import Source, arrived
 from tests.team.strangers import answering
@@ -56,8 +56,8 @@ def test_what_this_side_forgot_the_server_knows(
 def test_a_batch_sent_twice_is_taken_once(server: Server, store: Store) -> None:
     told = _source(a=5)
     batch = told.encode(told.gather("a", {}))
-    assert team.call(server, "/api/intake", batch) == (200, {"position": {"at": 5}})
-    status, answer = team.call(server, "/api/intake", batch)
+    assert connection.call(server, "/api/intake", batch) == (200, {"position": {"at": 5}})
+    status, answer = connection.call(server, "/api/intake", batch)
     assert (status, answer["position"]) == (409, {"at": 5})
     assert store.read(arrived) == {"a": list(range(5))}
 
@@ -68,7 +68,9 @@ def test_two_at_once_bring_the_same_and_one_is_taken(server: Server, store: Stor
     batch = told.encode(told.gather("a", {}))
     found: list[int] = []
     threads = [
-        threading.Thread(target=lambda: found.append(team.call(server, "/api/intake", batch)[0]))
+        threading.Thread(
+            target=lambda: found.append(connection.call(server, "/api/intake", batch)[0])
+        )
         for _ in range(6)
     ]
     for one in threads:
@@ -92,7 +94,7 @@ NO_BATCHES: list[object] = [
 
 def test_what_is_no_batch_is_refused(server: Server) -> None:
     for body in NO_BATCHES:
-        status, answer = team.call(server, "/api/intake", json.dumps(body).encode())
+        status, answer = connection.call(server, "/api/intake", json.dumps(body).encode())
         assert (status, answer["error"]) == (400, "Validation failed"), body
 
 
@@ -106,18 +108,18 @@ def test_a_server_that_is_down_is_left_alone_for_a_minute() -> None:
     done = forward(nobody, _source(a=3))
     assert (done.batches, done.whole) == (0, False)
     assert "does not answer" in done.words
-    known = team.health(nobody.url)
+    known = connection.health(nobody.url)
     assert known.is_down(known.tried_ms + 59_000)
     assert not known.is_down(known.down_until_ms)
     assert not known.is_down(known.tried_ms - 3_600_000), "a clock that was set back"
-    assert not team.health("http://another").words
+    assert not connection.health("http://another").words
 
 
 def test_a_server_that_never_answers_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(team, "CALL_SECONDS", 0.2)
+    monkeypatch.setattr(connection, "CALL_SECONDS", 0.2)
     with answering() as server:
         assert not forward(server, _source(a=3)).whole
-        assert team.health(server.url).is_down(team.now_ms())
+        assert connection.health(server.url).is_down(connection.now_ms())
 
 
 def test_a_hook_gives_a_slow_server_only_what_is_left_of_its_time() -> None:
@@ -126,10 +128,10 @@ def test_a_hook_gives_a_slow_server_only_what_is_left_of_its_time() -> None:
 
 
 def test_a_server_that_drips_is_given_up_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(team, "CALL_SECONDS", 0.3)
+    monkeypatch.setattr(connection, "CALL_SECONDS", 0.3)
     with answering(b"HTTP/1.1 200 OK\r\n" + b"X: y\r\n" * 1000, drip=True) as server:
         assert not forward(server, _source(a=3)).whole
-        assert team.health(server.url).is_down(team.now_ms())
+        assert connection.health(server.url).is_down(connection.now_ms())
 
 
 @pytest.mark.parametrize(
@@ -147,7 +149,7 @@ def test_odd_answers_mean_not_sent(answer: bytes) -> None:
     with answering(answer) as server:
         done = forward(server, _source(a=3))
     assert (done.batches, done.whole) == (0, False)
-    assert team.health(server.url).is_down(team.now_ms())
+    assert connection.health(server.url).is_down(connection.now_ms())
 
 
 def test_a_server_that_stands_elsewhere_each_time_is_not_asked_forever() -> None:
@@ -168,7 +170,7 @@ def test_what_the_server_refuses_holds_up_no_other_source(server: Server, store:
     assert (done.batches, done.whole) == (2, False)
     assert done.words.startswith("odd is refused: 400")
     assert store.read(arrived) == {"a": [0], "z": [0]}
-    assert list(team.health(server.url).refused) == ["odd"]
+    assert list(connection.health(server.url).refused) == ["odd"]
     told.deeds["z"] += [1]
     assert forward(server, told, seconds=30).batches == 1, "it rests for an hour"
 
@@ -207,7 +209,7 @@ def test_an_address_that_would_be_unsafe_is_refused(
     monkeypatch.setenv("HOLDFAST_SERVER", url)
     monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
     with pytest.raises(NoServer):
-        team.server()
+        connection.server()
 
 
 def test_a_token_comes_from_the_environment_or_an_owner_only_file(
@@ -215,14 +217,14 @@ def test_a_token_comes_from_the_environment_or_an_owner_only_file(
 ) -> None:
     monkeypatch.setenv("HOLDFAST_SERVER", "https://team.example/")
     with pytest.raises(NoServer, match="no token"):
-        team.server()
+        connection.server()
     path = own_home / ".holdfast" / "server-token"
     path.parent.mkdir()
     path.write_text("x" * 32 + "\n")
     path.chmod(0o600)
-    assert team.server() == Server("https://team.example", "x" * 32)
+    assert connection.server() == Server("https://team.example", "x" * 32)
     monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
-    assert team.server().token == TOKEN
+    assert connection.server().token == TOKEN
 
 
 def test_a_project_cannot_name_the_server(tmp_path: Path) -> None:

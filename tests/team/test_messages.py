@@ -9,14 +9,17 @@ from typing import Any
 
 import pytest
 
-from holdfast.store.store import Store
+from holdfast.hub import row_times
+from holdfast.hub.board import messages, outboxes
+from holdfast.hub.store.store import Store
+from holdfast.hub.team import connection, message_client
+from holdfast.hub.team.connection import NoAnswer, Server
+from holdfast.hub.team.forward import forward
+from holdfast.hub.team.local_source import Here
+from holdfast.hub.tree import projects
 from holdfast.window import outbox
 from holdfast.window.state import held
 from holdfast.wire import places
-from holdfast.work import board, carrying, messages, moment, projects, team
-from holdfast.work.forward import forward
-from holdfast.work.here import Here
-from holdfast.work.team import NoAnswer, Server
 from tests.api.live import TOKEN, Process, as_process, run
 from tests.board.model import Client
 from tests.team.strangers import answering
@@ -115,13 +118,13 @@ def test_a_message_of_the_board_here_that_the_server_has_too_is_one(
     store = Store.open(sqlite_url)
     try:
         for _ in range(3):
-            board.hand_out(store, moment.now_ms())
+            outboxes.hand_out(store, row_times.now_ms())
             forward(server, Here())
-            board.settle(store, moment.now_ms())
+            outboxes.settle(store, row_times.now_ms())
             client.step()
         assert _times(client, sent) == 1
         assert forward(server, Here()).messages == 0
-        board.settle(store, moment.now_ms())
+        outboxes.settle(store, row_times.now_ms())
         assert _state(live, sent) == ("confirmed", ["s1"])
     finally:
         store.close()
@@ -132,14 +135,14 @@ def test_messages_of_this_machine_are_not_told_to_the_server(
 ) -> None:
     store = Store.open(f"sqlite:///{tmp_path / 'own.db'}")
     try:
-        row = messages.draft("a", "task.failed", "words", moment.now_ms(), to_agent="s1")
-        board.post(store, row)
-        [turn] = carrying.turns(moment.now_ms())
+        row = messages.draft("a", "task.failed", "words", row_times.now_ms(), to_agent="s1")
+        outboxes.post(store, row)
+        [turn] = message_client.turns(row_times.now_ms())
         assert turn.told()["waiting"] == []
         client.step()
         forward(server, Here())
         assert outbox.done(client.folder), "the board here has not been told"
-        board.settle(store, moment.now_ms())
+        outboxes.settle(store, row_times.now_ms())
         assert not outbox.is_there(client.folder)
         assert store.read(lambda c: messages.listed(c, 9, 0)).rows[0]["read_by"] == ["s1"]
     finally:
@@ -151,10 +154,10 @@ def test_a_clock_that_is_wrong_here_neither_shortens_a_message_nor_prolongs_it(
     live: Process, server: Server, client: Client, ahead_ms: int
 ) -> None:
     _post(live, to_agent="s1", ttl_seconds=3_600)
-    now = moment.now_ms() + ahead_ms
+    now = row_times.now_ms() + ahead_ms
     with held(client.folder) as state:
         state.at_ms = now
-    assert carrying.exchange(server, now, team.CALL_SECONDS) == 1
+    assert message_client.exchange(server, now, connection.CALL_SECONDS) == 1
     [entry] = outbox.load(client.folder).entries
     assert HOUR_MS - 60_000 < entry.expires_ms - now <= HOUR_MS
 
@@ -164,7 +167,10 @@ def test_one_odd_window_keeps_no_message_from_the_others(
 ) -> None:
     secret = places.window("s3")
     with held(secret) as state:
-        state.session_id, state.at_ms = "ghp_0123456789abcdefghijABCDEFGHIJ012345", moment.now_ms()
+        state.session_id, state.at_ms = (
+            "ghp_0123456789abcdefghijABCDEFGHIJ012345",
+            row_times.now_ms(),
+        )
     sent = _post(live, to_agent="s1")
     assert forward(server, Here()).messages == 1
     client.step()
@@ -183,13 +189,13 @@ def test_an_answer_that_is_none_leaves_everything_as_it_is(client: Client, answe
     data = json.dumps(answer).encode()
     head = f"HTTP/1.1 200 OK\r\nContent-Length: {len(data)}\r\n\r\n".encode()
     with answering(head + data) as stranger, pytest.raises(NoAnswer, match="not with messages"):
-        carrying.exchange(stranger, moment.now_ms(), team.CALL_SECONDS)
+        message_client.exchange(stranger, row_times.now_ms(), connection.CALL_SECONDS)
     assert not outbox.is_there(client.folder)
 
 
 def test_an_older_server_that_carries_no_messages_is_sent_to_as_ever(client: Client) -> None:
     with answering(b"HTTP/1.1 405 Method Not Allowed\r\nContent-Length: 0\r\n\r\n") as older:
-        assert carrying.exchange(older, moment.now_ms(), team.CALL_SECONDS) == 0
+        assert message_client.exchange(older, row_times.now_ms(), connection.CALL_SECONDS) == 0
 
 
 def test_a_message_of_another_project_is_for_nobody_here(

@@ -9,12 +9,13 @@ from typing import Any
 
 import pytest
 
+from holdfast.hub.ingest import gather
+from holdfast.hub.team import connection, forward_positions
+from holdfast.hub.team import forward as forwarding
+from holdfast.hub.team.connection import NoServer, Server
+from holdfast.hub.team.forward import forward
+from holdfast.hub.team.local_source import Here
 from holdfast.wire import log
-from holdfast.work import forward as forwarding
-from holdfast.work import forward_positions, gather, team
-from holdfast.work.forward import forward
-from holdfast.work.here import Here
-from holdfast.work.team import NoServer, Server
 from tests.api.live import TOKEN
 from tests.builders import a_transcript, an_answer
 from tests.hot.hooks import fire
@@ -35,17 +36,17 @@ def test_a_yes_that_is_no_intake_s_means_not_sent(body: bytes) -> None:
         done = forward(server, Source({"a": [0, 1, 2]}))
     assert (done.batches, done.whole) == (0, False)
     assert "not as an intake does" in done.words
-    assert team.health(server.url).is_down(team.now_ms())
+    assert connection.health(server.url).is_down(connection.now_ms())
 
 
 def test_after_the_clock_was_set_back_a_refused_source_is_tried_again() -> None:
-    known = team.Health("https://h", refused={"a": team.now_ms() + 300 * DAY * 1000})
+    known = connection.Health("https://h", refused={"a": connection.now_ms() + 300 * DAY * 1000})
     assert not forwarding._rests(known, "a")
 
 
 def test_after_the_clock_was_set_back_a_window_is_not_quiet(own_home: Path) -> None:
     """Its note is of a year that has not come: nothing is known of it."""
-    told, known = Touched({"a": [0]}), team.Health("https://h")
+    told, known = Touched({"a": [0]}), connection.Health("https://h")
     forward_positions.note("https://h", "a", {"at": 1})
     noted = own_home / ".holdfast" / "forwarded"
     assert forwarding._is_quiet(known, told, "a"), "written to a day ago, sent now"
@@ -56,7 +57,7 @@ def test_after_the_clock_was_set_back_a_window_is_not_quiet(own_home: Path) -> N
 
 class Touched(Source):
     def touched(self, source: str) -> float | None:
-        return team.now_ms() / 1000 - DAY
+        return connection.now_ms() / 1000 - DAY
 
 
 def test_a_new_server_is_told_of_windows_that_are_quiet_by_now(server: Server) -> None:
@@ -69,10 +70,10 @@ def test_a_new_server_is_told_of_windows_that_are_quiet_by_now(server: Server) -
 
 
 def test_what_was_refused_and_is_gone_keeps_nobody_waiting(server: Server) -> None:
-    known = team.Health(server.url, refused={"gone": team.now_ms() + 1000})
-    team.remember(known)
+    known = connection.Health(server.url, refused={"gone": connection.now_ms() + 1000})
+    connection.remember(known)
     assert forward(server, Source({"a": [0]})).whole
-    assert team.health(server.url).refused == {}
+    assert connection.health(server.url).refused == {}
 
 
 def test_one_the_server_stumbles_over_is_not_the_first_again(server: Server) -> None:
@@ -81,7 +82,7 @@ def test_one_the_server_stumbles_over_is_not_the_first_again(server: Server) -> 
         told = Source({"a": [0], "b": [0], "c": [0]})
         for first in ("b", "c", "a"):
             forward(other, told)
-            assert team.health(other.url).resume_at == first
+            assert connection.health(other.url).resume_at == first
 
 
 class OneIsBroken(Source):
@@ -103,7 +104,7 @@ def test_an_address_that_is_none_is_said(url: str, monkeypatch: pytest.MonkeyPat
     monkeypatch.setenv("HOLDFAST_SERVER", url)
     monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
     with pytest.raises(NoServer, match="no address"):
-        team.server()
+        connection.server()
 
 
 def test_two_machines_with_one_session_are_two_sources(

@@ -11,12 +11,12 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.store.store import Store
-from holdfast.work import team
-from holdfast.work.forward import forward
-from holdfast.work.here import Here
-from holdfast.work.sync import sync
-from holdfast.work.team import Server
+from holdfast.hub.ingest.sync import sync
+from holdfast.hub.store.store import Store
+from holdfast.hub.team import connection
+from holdfast.hub.team.connection import Server
+from holdfast.hub.team.forward import forward
+from holdfast.hub.team.local_source import Here
 from tests.api.live import TOKEN, as_process
 from tests.builders import a_transcript, an_answer
 from tests.hot.hooks import fire
@@ -38,7 +38,7 @@ def test_a_server_that_dies_after_writing_and_before_answering(
         done = forward(server, told)
         assert (done.batches, live.wait()) == (0, 9)
         assert store.read(arrived) == {"a": list(range(10))}, "written, and nobody told us"
-        assert team.health(server.url).is_down(team.now_ms())
+        assert connection.health(server.url).is_down(connection.now_ms())
     with as_process(store_url, program=PROGRAM, environ=die_once, port=live.port) as live:
         done = forward(server, told)
         assert (done.batches, done.whole) == (2, True)
@@ -99,7 +99,7 @@ def _send(told: Source, source: str, ports: list[int], slips: list[BaseException
         turn = 0
         while (batch := told.gather(source, position)) is not None:
             server = Server(f"http://127.0.0.1:{ports[turn % 2]}", TOKEN)
-            status, answer = team.call(server, "/api/intake", told.encode(batch))
+            status, answer = connection.call(server, "/api/intake", told.encode(batch))
             assert status in (200, 409), answer
             position, turn = answer["position"], turn + 1
     except BaseException as slip:
@@ -136,11 +136,11 @@ def test_a_woken_asynchronous_hook_tells_the_server_and_what_it_says_is_the_same
     with socket.create_server(("127.0.0.1", 0)) as listener:
         environ = _named(listener)
     assert fire("PostToolUse", path, environ=environ) == {}
-    known = team.health(environ["HOLDFAST_SERVER"])
+    known = connection.health(environ["HOLDFAST_SERVER"])
     assert known.is_down(known.tried_ms + 1)
     tried = known.tried_ms
     fire("PostToolUse", path, environ=environ)
-    assert team.health(environ["HOLDFAST_SERVER"]).tried_ms == tried
+    assert connection.health(environ["HOLDFAST_SERVER"]).tried_ms == tried
 
 
 def test_without_a_server_no_hook_loads_what_speaks_to_one(tmp_path: Path) -> None:
@@ -156,14 +156,14 @@ def test_without_a_server_no_hook_loads_what_speaks_to_one(tmp_path: Path) -> No
         command, input=json.dumps(sent).encode(), capture_output=True, check=True, env=os.environ
     )
     loaded = found.stderr.decode()
-    assert "holdfast.lifecycle.judging" in loaded
-    assert "holdfast.work" not in loaded
+    assert "holdfast.events.alerting" in loaded
+    assert "holdfast.hub.tree" not in loaded
     assert "http.client" not in loaded
 
 
 def test_sending_loads_no_database() -> None:
     """A hook sends: SQLAlchemy alone costs more than twenty bare starts."""
-    code = "import sys, holdfast.work.forward; print('sqlalchemy' in sys.modules)"
+    code = "import sys, holdfast.hub.team.forward; print('sqlalchemy' in sys.modules)"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "False\n"
 
@@ -175,8 +175,8 @@ def test_a_real_session_arrives_as_it_would_at_home(
     """The same rows, whether taken in beside the session or over the wire."""
     import sqlalchemy as sa
 
-    from holdfast.store.tables import actions, requests, sessions
-    from holdfast.work import forward as forwarding
+    from holdfast.hub.store.tables import actions, requests, sessions
+    from holdfast.hub.team import forward as forwarding
 
     path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000, calls=("t1",)))
     for call in ("t1", "t2"):
@@ -184,9 +184,9 @@ def test_a_real_session_arrives_as_it_would_at_home(
     with as_process(store_url) as live:
         monkeypatch.setenv("HOLDFAST_SERVER", f"http://127.0.0.1:{live.port}")
         monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
-        done = forwarding.forward(team.server(), Here())
+        done = forwarding.forward(connection.server(), Here())
         assert done.whole, done.words
-        assert forwarding.forward(team.server(), Here()).batches == 0
+        assert forwarding.forward(connection.server(), Here()).batches == 0
     home = Store.open(f"sqlite:///{tmp_path / 'home.db'}")
     sync(home)
     for table in (sessions, requests, actions):

@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 import sqlalchemy as sa
 
-from holdfast.store.store import Store
-from holdfast.store.tables import actions, sessions
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import actions, sessions
 from holdfast.wire import mark, spool
 from tests.api.live import TOKEN, in_thread, until
 from tests.builders import a_transcript, an_answer

@@ -254,7 +254,7 @@ def test_a_large_line_is_not_turned_into_a_tree_of_objects(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(repair, "LARGEST_TREE_BYTES", 1000)
-    monkeypatch.setattr("holdfast.transcript.mend.LARGEST_TREE_BYTES", 1000)
+    monkeypatch.setattr("holdfast.transcript.lenient_line.LARGEST_TREE_BYTES", 1000)
     counts = Tally()
     assert between(tmp_path, answer(uuid=[[]] * 1000), counts) == []
     assert counts.torn == 1

@@ -14,9 +14,9 @@ from holdfast.transcript import (
     Summary,
     Text,
     ToolUse,
-    gather,
     operations,
     read,
+    steps,
     task_events,
 )
 from tests.transcript.builders import (
@@ -176,7 +176,7 @@ def test_operations_are_told_as_soon_as_the_next_one_begins(tmp_path: Path) -> N
 def test_an_operation_without_end_is_not_held_in_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, limit: str, value: int
 ) -> None:
-    monkeypatch.setattr(gather, limit, value)
+    monkeypatch.setattr(steps, limit, value)
     last = {**USAGE, "output_tokens": 777}
     endless = [answer("m1"), *(result() for _ in range(50)), *(answer("m1") for _ in range(50))]
     operation = only(tmp_path, *endless, answer("m1", message={"usage": last}))
@@ -188,7 +188,7 @@ def test_an_operation_without_end_is_not_held_in_memory(
 
 @pytest.mark.requirement("X7")
 def test_only_so_many_ids_are_remembered(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(gather, "IDS_REMEMBERED", 2)
+    monkeypatch.setattr(steps, "IDS_REMEMBERED", 2)
     lines = [answer(message_id) for message_id in ("m1", "m2", "m3", "m4", "m1", "m4")]
     ids = [one.message_id for one in told(tmp_path, *lines) if isinstance(one, Operation)]
     assert ids == ["m1", "m2", "m3", "m4", "m1"]

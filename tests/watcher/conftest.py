@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.store.store import Store
+from holdfast.hub.store.store import Store
 from holdfast.watcher.watch import Watch
 from tests.watcher.machine import Machine
 

@@ -7,9 +7,9 @@ import os
 import sys
 from pathlib import Path
 
-from holdfast.store.store import Store
+from holdfast.hub.board import messages
+from holdfast.hub.store.store import Store
 from holdfast.watcher.watch import Watch
-from holdfast.work import messages
 from tests.checkpoint.killing import killed_at
 from tests.watcher.machine import FULL, Machine, kept
 

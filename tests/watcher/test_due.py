@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 from holdfast.settings.load import Settings
 from holdfast.settings.table import TABLE
 from holdfast.watcher.active_time import ActiveTime
-from holdfast.watcher.due import Due, next_of_each, ordered, reason
-from holdfast.watcher.found import Found
+from holdfast.watcher.due_checkpoints import Due, next_of_each, ordered, reason
 from holdfast.watcher.glance import Glance
+from holdfast.watcher.live_transcripts import Found
 from holdfast.window.monitor import IDLE_MS
 
 SETTINGS = Settings({one.name: one.default for one in TABLE})

@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.watcher.found import Transcripts
-from holdfast.watcher.opened import Windows
+from holdfast.watcher.hook_windows import Windows
+from holdfast.watcher.live_transcripts import Transcripts
 from holdfast.watcher.troubles import Troubles
-from holdfast.window.live import LIVE_MS
+from holdfast.window.live_windows import LIVE_MS
 from holdfast.window.state import held
 from holdfast.wire import log, places
 from tests.watcher.machine import Machine
@@ -117,7 +117,7 @@ def test_a_file_that_is_gone_cut_or_replaced_is_named(
 def test_one_that_is_gone_before_its_turn_came_spoils_no_look(
     transcripts: Transcripts, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.watcher.found.MOST_OLD", 1)
+    monkeypatch.setattr("holdfast.watcher.live_transcripts.MOST_OLD", 1)
     paths = [machine.session(name) for name in ("s1", "s2", "s3")]
     assert _changed(transcripts, machine) == ["s1", "s2", "s3"]
     for path in paths:

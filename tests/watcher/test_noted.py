@@ -12,13 +12,14 @@ from click.testing import CliRunner
 
 from holdfast.cli.status import status
 from holdfast.cli.watch import watch as watch_command
-from holdfast.store.store import Store
+from holdfast.hub.ingest import spool_changes
+from holdfast.hub.ingest.sync import sync
+from holdfast.hub.store.store import Store
+from holdfast.hub.tree import capacity
 from holdfast.watcher.watch import Watch
 from holdfast.window import state as states
-from holdfast.window.live import LIVE_MS
+from holdfast.window.live_windows import LIVE_MS
 from holdfast.wire import places
-from holdfast.work import capacity, spools
-from holdfast.work.sync import sync
 from tests.watcher.machine import FULL, ROOMY, Machine, looked
 
 
@@ -65,8 +66,8 @@ def test_it_is_told_to_the_store_and_followed(watch: Watch, today: Machine, stor
 def test_whoever_takes_in_what_hooks_leave_notices(
     watch: Watch, today: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spools, "AFTER_SECONDS", 0)
-    path, look = today.session("s1"), spools.Spools()
+    monkeypatch.setattr(spool_changes, "AFTER_SECONDS", 0)
+    path, look = today.session("s1"), spool_changes.Spools()
     assert not look.moved()
     looked(watch, today, 5)
     assert (look.moved(), look.moved()) == (True, False)

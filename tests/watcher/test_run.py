@@ -13,11 +13,11 @@ from typing import Any, cast
 
 import pytest
 
-from holdfast.store.store import Store
+from holdfast.hub.store.store import Store
 from holdfast.watcher import run as running
-from holdfast.watcher import seat
+from holdfast.watcher import single_instance
 from holdfast.watcher.run import Watcher, run
-from holdfast.watcher.seat import NoSeat, Seat
+from holdfast.watcher.single_instance import NoSeat, Seat
 from tests.waiting import until
 from tests.watcher.machine import FULL, Machine, kept
 
@@ -40,22 +40,22 @@ def alone() -> Iterator[subprocess.Popen[str]]:
 @pytest.mark.requirement("A5", "X3")
 @pytest.mark.parametrize("signal_", [signal.SIGTERM, signal.SIGINT])
 def test_alone_it_ends_well_when_told(alone: subprocess.Popen[str], signal_: int) -> None:
-    assert seat.holder() is not None
+    assert single_instance.holder() is not None
     alone.send_signal(signal_)
     _, said = alone.communicate(timeout=LONG)
     assert alone.returncode == 0
     assert "ended" in said
-    assert seat.holder() is None
+    assert single_instance.holder() is None
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("A5")
 def test_the_lock_tells_who_watches(alone: subprocess.Popen[str]) -> None:
-    held = seat.holder()
+    held = single_instance.holder()
     assert held is not None
     assert (held["pid"], held["inside"]) == (alone.pid, "alone")
     assert not Seat().take("serve", 1)
-    assert oct(Path(seat.path()).stat().st_mode)[-3:] == "600"
+    assert oct(Path(single_instance.path()).stat().st_mode)[-3:] == "600"
 
 
 @pytest.mark.requirement("A5", "X6")
@@ -70,14 +70,14 @@ def test_one_that_waits_takes_over_when_the_other_is_killed(
         assert not seated.wait(0.3)
         alone.kill()
         assert seated.wait(LONG)
-        held = seat.holder()
+        held = single_instance.holder()
         assert held is not None
         assert held["inside"] == "mcp"
     finally:
         stop.set()
         thread.join(LONG)
     assert not thread.is_alive()
-    assert seat.holder() is None
+    assert single_instance.holder() is None
 
 
 @pytest.mark.requirement("A5", "X3")
@@ -92,7 +92,7 @@ def test_a_thread_of_its_own_watches_and_leaves_nothing_behind(
     until(lambda: kept() == ["s1 watcher"])
     watcher.stop()
     assert set(threading.enumerate()) == before
-    assert seat.holder() is None
+    assert single_instance.holder() is None
 
 
 class _SlowWatch:
@@ -139,7 +139,7 @@ def test_one_that_never_began_can_be_stopped() -> None:
 
 @pytest.mark.requirement("A5", "X6")
 def test_a_place_that_cannot_be_locked_is_an_error_in_words(own_home: Path) -> None:
-    Path(seat.path()).mkdir(parents=True)
+    Path(single_instance.path()).mkdir(parents=True)
     with pytest.raises(NoSeat):
         Seat().take("alone", 1)
     watcher = Watcher(inside="mcp")
@@ -158,9 +158,9 @@ def test_on_a_full_disk_it_watches_and_nobody_knows_who(
     monkeypatch.setattr(os, "pwrite", full)
     mine = Seat()
     assert mine.take("mcp", 1)
-    assert seat.holder() == {}
+    assert single_instance.holder() == {}
     mine.leave()
-    assert seat.holder() is None
+    assert single_instance.holder() is None
 
 
 @pytest.mark.requirement("A5", "X6")
@@ -168,10 +168,10 @@ def test_a_place_that_can_be_locked_later_is_taken_then(
     store: Store, own_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("holdfast.watcher.run.WAIT_SECONDS", 0.05)
-    Path(seat.path()).mkdir(parents=True)
+    Path(single_instance.path()).mkdir(parents=True)
     watcher = Watcher(store, inside="mcp")
     watcher.start()
     until(lambda: (own_home / ".holdfast" / "guard.log").exists())
-    Path(seat.path()).rmdir()
+    Path(single_instance.path()).rmdir()
     assert watcher.seated.wait(LONG)
     watcher.stop()

@@ -11,15 +11,15 @@ from typing import Any
 
 import pytest
 
-from holdfast.checkpoint.keep import Kept
-from holdfast.lifecycle import keeping
-from holdfast.store.store import Store
+from holdfast.checkpoint.write import Kept
+from holdfast.events import take_checkpoint
+from holdfast.hub.board import messages
+from holdfast.hub.store.store import Store
 from holdfast.watcher.watch import AGAIN_SECONDS, Watch
 from holdfast.window import outbox
 from holdfast.window import state as states
 from holdfast.window.state import State, held
 from holdfast.wire import log, places
-from holdfast.work import messages
 from tests.builders import EDGE
 from tests.waiting import until
 from tests.watcher.machine import FULL, Machine, kept, looked
@@ -109,13 +109,13 @@ def test_a_checkpoint_a_hook_just_took_is_not_doubled(watch: Watch, machine: Mac
 def test_a_hook_that_saves_while_the_watcher_reads_is_enough(
     watch: Watch, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from holdfast.watcher import taking
+    from holdfast.watcher import checkpointing
 
     def hook_saves(seen: object) -> None:
         with held(places.window("s1")) as state:
             state.checkpoint_ms, state.checkpoint_tokens = machine.now_ms, FULL
 
-    monkeypatch.setattr(taking, "_read_ahead", hook_saves)
+    monkeypatch.setattr(checkpointing, "_read_ahead", hook_saves)
     machine.session("s1", FULL)
     looked(watch, machine)
     assert kept() == []
@@ -344,13 +344,13 @@ def test_one_that_cannot_be_kept_does_not_take_every_turn_of_its_project(
     watch: Watch, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tried: list[str] = []
-    real = keeping.take
+    real = take_checkpoint.take
 
     def refuses(state: State, *given: Any) -> Kept | None:
         tried.append(state.session_id)
         return None if state.session_id == "bad" else real(state, *given)
 
-    monkeypatch.setattr(keeping, "take", refuses)
+    monkeypatch.setattr(take_checkpoint, "take", refuses)
     machine.session("bad", int(EDGE * 0.9))
     machine.session("s1", FULL)
     for _ in range(4):
@@ -366,7 +366,7 @@ def test_one_that_cannot_be_kept_does_not_take_every_turn_of_its_project(
 def test_a_board_that_hangs_holds_up_no_checkpoint(
     machine: Machine, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.watcher.aside.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("holdfast.watcher.errands.PATIENCE_SECONDS", 0.0)
     answers = threading.Event()
 
     def hangs() -> Store:
@@ -392,7 +392,7 @@ def _said_at_a_look(watch: Watch, machine: Machine, store: Store) -> bool:
 
 
 @pytest.mark.requirement("A5", "X6")
-@pytest.mark.parametrize("part", ["glance", "taking.take"])
+@pytest.mark.parametrize("part", ["glance", "checkpointing.take"])
 def test_one_that_stopped_growing_is_saved_once_the_trouble_is_over(
     watch: Watch, machine: Machine, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.client.edge import Edge
+from holdfast.client.compaction_limit import Edge
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
-from holdfast.window import words
+from holdfast.window import alert_texts
 from holdfast.window.crossing import Crossing, cross
 from holdfast.window.guard import Alert, Zone
 from holdfast.window.reading import Reading
@@ -95,7 +95,7 @@ def test_orange_speaks_and_red_speaks_and_asks_for_a_checkpoint(settings: Settin
 def test_zone_and_alert_of_one_moment_are_one_message(
     settings: Settings, share: float, called: str
 ) -> None:
-    assert words.name(_cross(State(), share, settings)) == called
+    assert alert_texts.name(_cross(State(), share, settings)) == called
 
 
 @pytest.mark.requirement("G5")
@@ -108,7 +108,7 @@ def test_a_message_costs_at_most_sixty_tokens(
 ) -> None:
     crossing, verdict = _cross(State(), share, settings), a_verdict(share)
     ahead = Forecast(1_234.5, 123_456, 99_999.9, "")
-    for said in (words.to_model, words.to_user):
+    for said in (alert_texts.to_model, alert_texts.to_user):
         reading = Reading(int(share * edge), 0, estimated=estimated)
         text = said(crossing, verdict, ahead, reading, Edge(edge, edge, kind, ""))
         assert len(text) / 3.5 <= 60, text
@@ -122,5 +122,5 @@ def test_at_critical_the_model_starts_nothing_new_and_the_user_is_asked_to_compa
     crossing, ahead = _cross(State(), 0.98, settings), Forecast(None, None, None, "")
     limit = Edge(1_033_000, 1_000_000, "early", "")
     facts = (crossing, a_verdict(0.98), ahead, Reading(980_000, 0), limit)
-    assert "begin nothing new" in words.to_model(*facts)
-    assert "/compact now" in words.to_user(*facts)
+    assert "begin nothing new" in alert_texts.to_model(*facts)
+    assert "/compact now" in alert_texts.to_user(*facts)

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.transcript import read
-from holdfast.window import following
+from holdfast.window import tail_reader
 from tests.builders import a_prompt, a_result, an_answer
 
 LINES = st.one_of(
@@ -33,7 +33,7 @@ def test_what_is_followed_is_what_is_read(
 ) -> None:
     path = tmp_path_factory.mktemp("following") / "s.jsonl"
     path.touch()
-    follows, whole = following.Following(), b""
+    follows, whole = tail_reader.Following(), b""
     for lines, torn in grown:
         whole += "".join(line + "\n" for line in lines).encode()
         path.write_bytes(whole + b'{"type":"user","message":{"role":"user"'[:torn])
@@ -44,7 +44,7 @@ def test_what_is_followed_is_what_is_read(
 
 @pytest.mark.requirement("W7", "U6")
 def test_another_file_under_the_same_name_is_read_anew(tmp_path: Path) -> None:
-    path, follows = tmp_path / "s.jsonl", following.Following()
+    path, follows = tmp_path / "s.jsonl", tail_reader.Following()
     path.write_text(json.dumps(a_prompt("first")) + "\n")
     assert len(list(follows.entries(str(path), 0))) == 1
     other = tmp_path / "other"

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.work.status import ENDED, following, times
+from holdfast.hub.tree.statuses import ENDED, following, times
 
 STATUS = st.sampled_from(("pending", "running", "paused", "blocked", "completed", "failed"))
 

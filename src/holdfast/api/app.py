@@ -7,9 +7,13 @@ import time
 from fastapi import FastAPI
 
 import holdfast
-from holdfast.api import (
+from holdfast.api import errors
+from holdfast.api.database import Database
+from holdfast.api.event_listeners import Hub
+from holdfast.api.message_delivery import Handing
+from holdfast.api.routes import (
     actions,
-    active,
+    active_sessions,
     agent_contexts,
     audit,
     blocking,
@@ -18,37 +22,33 @@ from holdfast.api import (
     compact,
     context,
     events,
-    exchange,
     health,
     hierarchy,
     intake,
+    message_exchange,
     messages,
     metrics,
     projects,
     requests,
     sessions,
-    slips,
     subscriptions,
     subtasks,
     tasks,
     waves,
 )
-from holdfast.api.database import Database
-from holdfast.api.handing import Handing
-from holdfast.api.listening import Hub
+from holdfast.hub.board import topics
+from holdfast.hub.store.store import Store
 from holdfast.settings import load
-from holdfast.store.store import Store
-from holdfast.work import topics
 
 ROUTERS = (
     actions.router,  # first what comes most: each route is asked in turn, some 2 µs each
     messages.router,
-    exchange.router,
+    message_exchange.router,
     health.router,
     metrics.router,
     projects.router,
     sessions.router,
-    active.router,
+    active_sessions.router,
     requests.router,
     tasks.router,
     subtasks.router,
@@ -79,7 +79,7 @@ def create(store: Store) -> FastAPI:
     )
     app.state.started = time.monotonic()
     put_behind(app, store)
-    slips.install(app)
+    errors.install(app)
     for router in ROUTERS:
         router.join(app)
     return app

@@ -14,10 +14,10 @@ from fastapi import Depends, Request
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
-from holdfast.store.errors import Unreachable
-from holdfast.store.slips import named
-from holdfast.store.store import Store
-from holdfast.store.writer import Job, tell_all
+from holdfast.hub.store.driver_errors import named
+from holdfast.hub.store.errors import Unreachable
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.writer import Job, tell_all
 
 T = TypeVar("T")
 ANSWER_SECONDS = 15.0

@@ -19,9 +19,9 @@ from pydantic import (
 )
 from starlette.convertors import StringConvertor, register_url_convertor
 
+from holdfast.hub import row_times
 from holdfast.redact import are_clean, redact, without_named
 from holdfast.wire.inert import is_utf8
-from holdfast.work import moment
 
 MOST_INT = 2**31 - 1
 MOST_BIGINT = 2**53
@@ -126,7 +126,7 @@ def _each_clean(value: Any) -> Any:
 def _written_time(text: Any) -> Any:
     if not isinstance(text, str):
         raise ValueError("must be a date and time, ISO 8601")
-    ms = moment.read(text)
+    ms = row_times.read(text)
     if ms is None:
         raise ValueError("must be a date and time, ISO 8601")
     return ms

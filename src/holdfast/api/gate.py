@@ -14,8 +14,8 @@ from typing import TypeAlias
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from holdfast.api.bounds import Refusal, answer, bounded
-from holdfast.api.rate import Rate
+from holdfast.api.body_limits import Refusal, answer, bounded
+from holdfast.api.rate_limit import Rate
 
 MOST_BODY = 5 << 20
 OPEN = frozenset(("/health",))

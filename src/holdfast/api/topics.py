@@ -9,7 +9,7 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import Field
 
 from holdfast.api.fields import Word
-from holdfast.work import topics
+from holdfast.hub.board import topics
 
 
 async def _known(request: Request) -> frozenset[str]:

@@ -20,10 +20,10 @@ from holdfast.archive.damage import damage
 from holdfast.archive.transcript_file import About
 from holdfast.archive.transcript_secrets import LEFT_OUT, Cleaner, Line
 from holdfast.archive.transcripts import AGENTS, PLAIN_ENDING
-from holdfast.checkpoint import drafts
-from holdfast.checkpoint.folders import Place, entered
-from holdfast.client.switches import project_of
-from holdfast.client.transcripts_folder import transcripts_folder
+from holdfast.client.claude_folder import transcripts_folder
+from holdfast.client.limit_settings import project_of
+from holdfast.files import atomic
+from holdfast.files.folders import Place, entered
 from holdfast.record.same_file import sign
 from holdfast.record.user_input import own_words
 from holdfast.transcript.entries import Prompt
@@ -244,9 +244,9 @@ def _put(place: str, data: bytes) -> None:
     """On the disk, proven, once this returns; a failed try leaves what was there before."""
     inside, _, name = place.removeprefix(f"{places.home()}/").rpartition("/")
     with entered(Place(places.home(), inside)) as folder:
-        drafts.clear_left(folder)
-        drafts.replace_whole(folder, name, data, flushed=True, proven=True)
-        drafts.flush(folder)
+        atomic.clear_left(folder)
+        atomic.replace_whole(folder, name, data, flushed=True, proven=True)
+        atomic.flush(folder)
 
 
 def _sessions() -> list[_Found]:
@@ -290,8 +290,8 @@ def _floor(most_bytes: int) -> float:
 def _note(most_bytes: int, floor: float) -> None:
     noted = {"version": VERSION, "most_bytes": most_bytes, "removed_until": floor}
     with entered(Place(places.home(), "transcripts")) as folder:
-        drafts.clear_left(folder)
-        drafts.replace_whole(folder, STAMP, json.dumps(noted).encode())
+        atomic.clear_left(folder)
+        atomic.replace_whole(folder, STAMP, json.dumps(noted).encode())
 
 
 @contextmanager

@@ -149,7 +149,7 @@ def forget_removed() -> None:
 
 
 def _is_listed(project: str, session: str) -> bool:
-    from holdfast.client.transcripts_folder import transcripts_folder
+    from holdfast.client.claude_folder import transcripts_folder
 
     return (transcripts_folder() / project / f"{session}{PLAIN_ENDING}").exists()
 

@@ -5,9 +5,9 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from holdfast.brief.fence import flat
 from holdfast.brief.item import STILL_RUNNING, Item
 from holdfast.record.model import Record
+from holdfast.text.fence import flat
 
 MOST_ELSEWHERE = 6
 MOST_SUBTASKS = 12

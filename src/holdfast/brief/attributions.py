@@ -14,10 +14,10 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
-from holdfast.brief.fence import flat
 from holdfast.brief.item import Claim
 from holdfast.brief.summary_passages import Passage, passages
 from holdfast.record.model import Place, Record
+from holdfast.text.fence import flat
 
 STRETCH_CHARS = 600  # a statement is about one thing, which the user said in one place
 KNOWN_PAIRS = 0.4  # of the pairs of neighbouring words of a quotation

@@ -7,18 +7,27 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.brief import complement, fence, in_progress, names, open_items, pinned, quotes, used
-from holdfast.brief.about import about
+from holdfast.brief import (
+    complement,
+    files_and_commands,
+    in_progress,
+    names,
+    open_items,
+    pinned,
+    quotes,
+)
 from holdfast.brief.agents import others
 from holdfast.brief.emphasis import emphasised
 from holdfast.brief.item import EDITED, Archived, Claim, Item, item_id, short
+from holdfast.brief.kind_of_work import about
+from holdfast.brief.limits import MOST_UNITS, chars_for, units
 from holdfast.brief.roles import Section, role_for, sections_of
-from holdfast.brief.size import MOST_UNITS, chars_for, units
 from holdfast.brief.trim import Choice, choose
 from holdfast.budget.allot import Allotment
 from holdfast.budget.ledger import Ledger
 from holdfast.record.model import Place, Record
 from holdfast.redact import are_clean, redact
+from holdfast.text import fence
 from holdfast.wire import log
 
 DEFAULT_TOKENS = 2000
@@ -161,7 +170,7 @@ def _sources(
     archived: Sequence[Archived],
 ) -> list[Item]:
     """Everything that competes for room, source by source."""
-    roomy = limit >= used.TERSE_CHARS
+    roomy = limit >= files_and_commands.TERSE_CHARS
     sources: list[tuple[str, Callable[[], Iterable[Item]]]] = [
         ("what came of the turns", lambda: () if held.active else quotes.outcomes(record)),
         ("the end of the work", lambda: in_progress.flight(record, limit)),
@@ -169,9 +178,9 @@ def _sources(
         ("failing commands", lambda: open_items.failing(record, 4 if roomy else 2)),
         ("open questions", lambda: open_items.questions(record)),
         ("subagents", lambda: open_items.agents(record)),
-        ("files", lambda: used.files(record, held, limit)),
-        ("commands", lambda: used.commands(record, held, limit)),
-        ("errors", lambda: used.errors(record) if roomy else ()),
+        ("files", lambda: files_and_commands.files(record, held, limit)),
+        ("commands", lambda: files_and_commands.commands(record, held, limit)),
+        ("errors", lambda: files_and_commands.errors(record) if roomy else ()),
         ("names", lambda: names.names(record, held, limit)),
         ("fixed failures", lambda: open_items.fixed(record)),
         ("shared work", lambda: others(record, work)),

@@ -3,12 +3,12 @@
 from collections.abc import Iterator, Sequence
 
 from holdfast.brief.complement import Held
-from holdfast.brief.fence import both_ends, clean, code, flat
 from holdfast.brief.item import MOST_ARCHIVED, Archived, Claim, Item
+from holdfast.brief.limits import units
 from holdfast.brief.quotes import PER_LINE
-from holdfast.brief.size import units
 from holdfast.record import open_items
 from holdfast.record.model import Call, Record
+from holdfast.text.fence import both_ends, clean, code, flat
 
 FRESH_OPS = 3
 PLANNING = "plan mode is on: read and plan only, change no file until the user approves the plan"

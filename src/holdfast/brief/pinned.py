@@ -4,9 +4,9 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from holdfast.brief.fence import flat
 from holdfast.brief.item import Item
 from holdfast.budget.ledger import Pin
+from holdfast.text.fence import flat
 
 LONGEST, SHORTEST = 300, 30
 

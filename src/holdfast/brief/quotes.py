@@ -10,12 +10,12 @@ from itertools import pairwise
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.brief.fence import flat
 from holdfast.brief.item import Item
-from holdfast.brief.size import CHARS_PER_TOKEN, units
+from holdfast.brief.limits import CHARS_PER_TOKEN, units
 from holdfast.record.calls import PLAN_ASKED
 from holdfast.record.model import Place, Record, Turn
 from holdfast.record.replies import is_answer
+from holdfast.text.fence import flat
 
 USUAL_CHARS, LEAST_CHARS, MOST_CHARS = 400, 80, 4000
 SHARE, SMALL_SHARE = 0.6, 0.3

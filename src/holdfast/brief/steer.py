@@ -8,14 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.brief import fence
-from holdfast.brief.fence import code, flat
 from holdfast.brief.item import MOST_ARCHIVED, Archived
+from holdfast.brief.limits import units
 from holdfast.brief.quotes import quotes
-from holdfast.brief.size import units
 from holdfast.record import open_items
 from holdfast.record.model import Record
 from holdfast.redact import redact
+from holdfast.text import fence
+from holdfast.text.fence import code, flat
 
 MOST_UNITS = 2000
 SHOWN_UNITS = 600  # the screen of `/compact` shows them, and the next request holds them again

@@ -6,7 +6,7 @@ from __future__ import annotations
 import msgspec
 
 from holdfast.brief.attributions import without_source
-from holdfast.brief.claims import contradicted
+from holdfast.brief.done_claims import contradicted
 from holdfast.brief.item import Claim
 from holdfast.record.model import Record
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 
 from holdfast.brief import compartments
 from holdfast.brief.item import Item, short
+from holdfast.brief.limits import units
 from holdfast.brief.roles import Section
-from holdfast.brief.size import units
 from holdfast.budget.allot import Allotment, Wish, allot
 from holdfast.budget.compartment import Compartment
 from holdfast.budget.compartment import compartments as divided

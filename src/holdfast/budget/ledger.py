@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from holdfast.budget.compartment import NAMES, PREFERENCES
-from holdfast.checkpoint import folders
+from holdfast.files import folders
 from holdfast.wire import log, places
 
 VERSION = 1

@@ -10,7 +10,7 @@ from typing import Any
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.checkpoint.digest import digest
+from holdfast.files.digest import digest
 
 VERSION = 1
 TRIGGERS = ("auto", "manual", "guard", "monitor", "watcher", "batch", "session-end")

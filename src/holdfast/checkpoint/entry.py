@@ -10,11 +10,12 @@ from collections.abc import Container, Iterable, Sequence
 import msgspec
 from msgspec.structs import asdict
 
-from holdfast.checkpoint import moment, parse
+from holdfast.checkpoint import parse
 from holdfast.checkpoint.document import REQUIRED
 from holdfast.checkpoint.errors import Damaged
-from holdfast.checkpoint.folders import names_in
-from holdfast.checkpoint.moment import id_of, number
+from holdfast.files.folders import names_in
+from holdfast.text import timestamps
+from holdfast.text.timestamps import id_of, number
 
 NEWEST_READ = 400  # a folder of a hostile repository may hold any number of files ...
 NEWEST_READ_BYTES = 32 << 20  # ... of 8 MB each; 400 of ours have 12 MB ...
@@ -49,7 +50,7 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def sound(self) -> bool:
         """Says what a file could say; a row that does not is read from its file again."""
         try:
-            moment.read(self.created)
+            timestamps.read(self.created)
         except ValueError:
             return False
         return bool(self.id) and self.id == id_of(self.path.rpartition("/")[2])
@@ -71,12 +72,12 @@ def from_file(path: str) -> Entry:
     found = parse.parse(parse.load(path))
     document = found.document
     checkpoint_id = id_of(path.rpartition("/")[2])
-    named = checkpoint_id.startswith(moment.stamp(document.created))
+    named = checkpoint_id.startswith(timestamps.stamp(document.created))
     return Entry(
         id=checkpoint_id,
         path=path,
         project=document.project,
-        created=moment.written(document.created),
+        created=timestamps.written(document.created),
         trigger=document.trigger,
         verified=found.whole and named and document.sections.keys() >= set(REQUIRED),
         iteration=document.iteration,

@@ -5,13 +5,6 @@ from __future__ import annotations
 from holdfast.wire.errors import HoldfastError
 
 
-class PhantomCheckpoint(HoldfastError):
-    """We wrote a checkpoint and could not read the same thing back."""
-
-    exit_code = 4
-    hint = "check free disk space; the previous checkpoint is untouched"
-
-
 class NotKept(HoldfastError):
     """Neither the project nor our own folder took the checkpoint."""
 
@@ -58,7 +51,3 @@ class NewerIndex(HoldfastError):
     """Written by a newer Holdfast: ours to read around, not to overwrite."""
 
     hint = "upgrade Holdfast; checkpoints themselves can still be named by file"
-
-
-class Unusable(Exception):
-    """A folder we do not write into, and why; the next place is tried."""

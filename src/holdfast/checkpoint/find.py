@@ -6,10 +6,11 @@ import os
 from collections.abc import Iterable
 from datetime import datetime, timedelta
 
-from holdfast.checkpoint import index, lineage, moment
+from holdfast.checkpoint import index, lineage
 from holdfast.checkpoint.entry import Entry, from_file, newest_of
 from holdfast.checkpoint.errors import Damaged, FirstOfSession, NoCheckpoint, UnclearCheckpoint
 from holdfast.checkpoint.verify import Report, verify
+from holdfast.text import timestamps
 
 FRESH = timedelta(hours=24)
 LATEST, PREVIOUS = "latest", "previous"
@@ -26,7 +27,7 @@ def newest(
     for one in ordered(index.of_project(project)):
         if one.agent_id or session_id not in (None, one.session_id):
             continue
-        report = verify(one.path) if abs(now - moment.read(one.created)) <= within else None
+        report = verify(one.path) if abs(now - timestamps.read(one.created)) <= within else None
         if report is not None and report.ok and report.content_hash == one.content_hash:
             return report
     return None

@@ -13,9 +13,10 @@ from contextlib import suppress
 
 import msgspec
 
-from holdfast.checkpoint import drafts, folders, lock, provenance
+from holdfast.checkpoint import provenance
 from holdfast.checkpoint.entry import Entry, from_rows, healed
 from holdfast.checkpoint.errors import NewerIndex
+from holdfast.files import atomic, folders, lock
 from holdfast.wire import places
 
 VERSION = "1.0"
@@ -118,7 +119,7 @@ def refresh(project: str, new: str = "") -> list[str]:
         try:
             entries, said = _loaded()
             with folders.entered(folders.shelf()) as folder:
-                drafts.clear_left(folder)
+                atomic.clear_left(folder)
             _remember(project)
             entries = [one for one in entries if one.path != new]
             save(healed(entries, folders.readable(project), new, _only()))
@@ -144,7 +145,7 @@ def save(entries: Iterable[Entry]) -> None:
     head = f'{{"version": "{VERSION}", "last_updated": "{now}", "checkpoints": [\n'
     data = head.encode() + _rows(ordered) + b"\n]}\n"
     with folders.entered(folders.shelf()) as folder:
-        drafts.replace_whole(folder, NAME, data)
+        atomic.replace_whole(folder, NAME, data)
 
 
 def _rows(entries: list[Entry]) -> bytes:
@@ -186,7 +187,7 @@ def _remember(project: str) -> None:
 def remember(found: Iterable[str]) -> None:
     text = json.dumps({"version": 1, "projects": sorted(found)}, indent=1) + "\n"
     with folders.entered(folders.shelf()) as folder:
-        drafts.replace_whole(folder, PROJECTS, text.encode())
+        atomic.replace_whole(folder, PROJECTS, text.encode())
 
 
 def _read(name: str) -> dict[str, object]:

@@ -8,11 +8,12 @@ import stat
 
 import msgspec
 
-from holdfast.checkpoint import front, moment
+from holdfast.checkpoint import front_matter
 from holdfast.checkpoint.document import TRIGGERS, Document
 from holdfast.checkpoint.errors import Damaged
-from holdfast.checkpoint.escape import unescape
 from holdfast.checkpoint.render import NONE, content_hash
+from holdfast.text import timestamps
+from holdfast.text.escape import unescape
 
 LARGEST_BYTES = 8 << 20
 HEAD_BYTES = 64 << 10  # more than any front matter of ours
@@ -57,7 +58,7 @@ def stated_hash(path: str) -> str:
     except Damaged:
         return ""
     end = head.find(b"\n" + _FENCE, len(_FENCE) - 1)
-    _, _, stated = head[: max(end, 0)].rpartition(b"\n" + front.HASH.encode() + b": ")
+    _, _, stated = head[: max(end, 0)].rpartition(b"\n" + front_matter.HASH.encode() + b": ")
     return stated.decode("ascii", "replace").strip('"')
 
 
@@ -72,10 +73,10 @@ def _why(slip: OSError | ValueError) -> str:
 def parse(data: bytes) -> Read:
     """The document a file holds (without its snapshot), and whether it is as it was kept."""
     before, stated, after = _split(data)
-    lines = _text(before[len(_FENCE) :] + stated, front.PART).split("\n")[:-1]
-    values = front.read(lines)
+    lines = _text(before[len(_FENCE) :] + stated, front_matter.PART).split("\n")[:-1]
+    values = front_matter.read(lines)
     document = _document(values, _sections(_text(after[len(_FENCE) :], "sections")))
-    said = str(values[front.HASH])
+    said = str(values[front_matter.HASH])
     return Read(document, said, said == content_hash(before, after))
 
 
@@ -84,11 +85,11 @@ def _split(data: bytes) -> tuple[bytes, bytes, bytes]:
     if not data:
         raise Damaged("file", "empty")
     end = data.find(b"\n" + _FENCE, len(_FENCE) - 1) + 1
-    at = data.rfind(b"\n" + front.HASH.encode() + b": ", 0, max(end, 0)) + 1
+    at = data.rfind(b"\n" + front_matter.HASH.encode() + b": ", 0, max(end, 0)) + 1
     if not data.startswith(_FENCE) or not end:
-        raise Damaged(front.PART, "none: the file does not begin with one between two `---`")
+        raise Damaged(front_matter.PART, "none: the file does not begin with one between two `---`")
     if not at or data.find(b"\n", at) != end - 1:
-        raise Damaged(front.PART, f"{front.HASH} is not its last line")
+        raise Damaged(front_matter.PART, f"{front_matter.HASH} is not its last line")
     return data[:at], data[at:end], data[end:]
 
 
@@ -99,15 +100,15 @@ def _text(data: bytes, part: str) -> str:
         raise Damaged(part, "not UTF-8") from None
 
 
-def _document(values: dict[str, front.Value], sections: dict[str, list[str]]) -> Document:
+def _document(values: dict[str, front_matter.Value], sections: dict[str, list[str]]) -> Document:
     try:
-        created = moment.read(str(values["created"]))
+        created = timestamps.read(str(values["created"]))
     except ValueError:
-        raise Damaged(front.PART, f"created is {values['created']!r}") from None
+        raise Damaged(front_matter.PART, f"created is {values['created']!r}") from None
     if not values["verified"]:
-        raise Damaged(front.PART, "verified is false")
+        raise Damaged(front_matter.PART, "verified is false")
     if values["trigger"] not in TRIGGERS:
-        raise Damaged(front.PART, f"trigger is {values['trigger']!r}")
+        raise Damaged(front_matter.PART, f"trigger is {values['trigger']!r}")
     return Document(
         created=created,
         trigger=str(values["trigger"]),

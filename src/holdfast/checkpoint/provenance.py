@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from holdfast.checkpoint import folders, snapshot
+from holdfast.checkpoint import snapshot
 from holdfast.checkpoint.entry import Entry
+from holdfast.files import folders
 from holdfast.wire import places
 
 NAME = "made.txt"

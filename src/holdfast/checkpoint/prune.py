@@ -9,9 +9,11 @@ from pathlib import Path
 
 import msgspec
 
-from holdfast.checkpoint import folders, index, moment, snapshot
+from holdfast.checkpoint import index, snapshot
 from holdfast.checkpoint.entry import Entry, files_in
 from holdfast.checkpoint.verify import verify
+from holdfast.files import folders
+from holdfast.text import timestamps
 
 
 class Retention(msgspec.Struct, frozen=True):
@@ -58,7 +60,7 @@ def _last_of_sessions(ours: list[Entry]) -> list[Entry]:
 
 
 def _in_time(one: Entry, now: datetime, retention: Retention, daily: str) -> bool:
-    age = now - moment.read(one.created)
+    age = now - timestamps.read(one.created)
     if age > timedelta(days=retention.days):
         return False
     return age <= timedelta(days=retention.daily_after_days) or one.path == daily
@@ -85,7 +87,7 @@ def _removed(one: Entry, inside: list[str]) -> str:
     """Why it could not go, or nothing. Looked at once more: the index alone removes no file."""
     folder, _, name = one.path.rpartition("/")
     report = verify(one.path)
-    if folder not in inside or not moment.id_of(name):
+    if folder not in inside or not timestamps.id_of(name):
         return "not in a folder of this project"
     if not report.ok or report.content_hash != one.content_hash:
         return "changed since it was kept"
@@ -99,7 +101,7 @@ def _removed(one: Entry, inside: list[str]) -> str:
 def _sweep(project: str) -> None:
     """Snapshots go with their files; none go while no file is to be seen (a disk not mounted)."""
     paths = [path for folder in folders.readable(project) for path in files_in(folder)]
-    present = {moment.id_of(path.rpartition("/")[2]) for path in paths}
+    present = {timestamps.id_of(path.rpartition("/")[2]) for path in paths}
     for checkpoint_id in snapshot.names(project) - present if present else ():
         with suppress(OSError):
             Path(snapshot.path_of(project, checkpoint_id)).unlink()

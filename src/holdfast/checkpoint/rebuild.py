@@ -6,10 +6,11 @@ from collections.abc import Iterable
 
 import msgspec
 
-from holdfast.checkpoint import folders, index, lock, parse, provenance, snapshot
+from holdfast.checkpoint import index, parse, provenance, snapshot
 from holdfast.checkpoint.entry import Entry, from_file, readable_in
 from holdfast.checkpoint.errors import Damaged, NotKept
 from holdfast.checkpoint.verify import Report, verify
+from holdfast.files import folders, lock
 
 
 class Rebuilt(msgspec.Struct, frozen=True):

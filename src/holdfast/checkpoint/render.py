@@ -10,21 +10,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.checkpoint import front
-from holdfast.checkpoint.digest import digest
+from holdfast.checkpoint import front_matter
 from holdfast.checkpoint.document import VERSION, Document
-from holdfast.checkpoint.escape import escape
-from holdfast.checkpoint.moment import written
+from holdfast.files.digest import digest
+from holdfast.text.escape import escape
+from holdfast.text.timestamps import written
 
 NONE = "(none)"
 
 
 def render(document: Document) -> bytes:
     """The whole file of a settled document, its own hash inside."""
-    head = front.write(_front(document))
+    head = front_matter.write(_front(document))
     tail = "---\n" + body(document)
     said = content_hash(f"---\n{head}".encode(), tail.encode())
-    return f"---\n{head}{front.HASH}: {front.quoted(said)}\n{tail}".encode()
+    return f"---\n{head}{front_matter.HASH}: {front_matter.quoted(said)}\n{tail}".encode()
 
 
 def content_hash(before: bytes, after: bytes) -> str:
@@ -47,7 +47,7 @@ def _item(text: str) -> str:
     return "- " + escape(text).replace("\n", "\n  ") + "\n"
 
 
-def _front(document: Document) -> dict[str, front.Value]:
+def _front(document: Document) -> dict[str, front_matter.Value]:
     return {
         "version": VERSION,
         "created": written(document.created),

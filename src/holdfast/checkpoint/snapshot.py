@@ -7,8 +7,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from holdfast.checkpoint import drafts, folders, moment
 from holdfast.checkpoint.document import Document
+from holdfast.files import atomic, folders
+from holdfast.text import timestamps
 from holdfast.wire import places
 
 LARGEST_BYTES = 16 << 20
@@ -33,7 +34,7 @@ def whole(document: Document, checkpoint_id: str, path: str) -> dict[str, Any]:
         "session_id": document.session_id,
         "agent_id": document.agent_id,
         "trigger": document.trigger,
-        "timestamp": moment.written(document.created),
+        "timestamp": timestamps.written(document.created),
         "project": document.project,
         "checkpoint_id": checkpoint_id,
         "checkpoint_path": path,
@@ -53,8 +54,8 @@ def from_sections(document: Document) -> Mapping[str, Any]:
 def save(project: str, checkpoint_id: str, values: Mapping[str, Any]) -> None:
     data = json.dumps(values, default=str).encode()
     with folders.entered(folders.shelf(project)) as folder:
-        drafts.clear_left(folder)
-        drafts.replace_whole(folder, f"{checkpoint_id}.json", data)
+        atomic.clear_left(folder)
+        atomic.replace_whole(folder, f"{checkpoint_id}.json", data)
 
 
 def path_of(project: str, checkpoint_id: str) -> str:

@@ -11,10 +11,12 @@ from collections.abc import Iterable
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.checkpoint import folders, index, moment, parse, provenance
+from holdfast.checkpoint import index, parse, provenance
 from holdfast.checkpoint.document import REQUIRED, Document
 from holdfast.checkpoint.entry import Entry, from_file, readable_in
 from holdfast.checkpoint.errors import Damaged
+from holdfast.files import folders
+from holdfast.text import timestamps
 
 
 class Finding(msgspec.Struct, frozen=True):
@@ -82,10 +84,10 @@ def _way_out(slip: Damaged, entries: Iterable[Entry] | None) -> str:
 
 def _name(path: str, document: Document) -> list[Finding]:
     name = path.rpartition("/")[2]
-    if not moment.id_of(name):
+    if not timestamps.id_of(name):
         return [Finding("file", f"{name} is not the name of a checkpoint")]
-    if not name.startswith(moment.stamp(document.created)):
-        return [Finding("file", f"named {name}, made at {moment.written(document.created)}")]
+    if not name.startswith(timestamps.stamp(document.created)):
+        return [Finding("file", f"named {name}, made at {timestamps.written(document.created)}")]
     return []
 
 

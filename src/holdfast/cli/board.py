@@ -10,24 +10,18 @@ from typing import Any
 
 import click
 
-from holdfast.checkpoint.escape import shown
+from holdfast.hub import public_names, row_times
+from holdfast.hub.board import deliveries, message_states, messages, topics
+from holdfast.hub.board import outboxes as on_board
+from holdfast.hub.board.local_agents import Listener, addressed
+from holdfast.hub.store.rows import Row
+from holdfast.hub.store.store import Store
+from holdfast.hub.team import message_client
+from holdfast.hub.team.connection import server
+from holdfast.hub.tree import projects
 from holdfast.redact import redact
 from holdfast.settings import load
-from holdfast.store.page import Row
-from holdfast.store.store import Store
-from holdfast.work import board as on_board
-from holdfast.work import (
-    carrying,
-    deliveries,
-    message_states,
-    messages,
-    moment,
-    projects,
-    public,
-    topics,
-)
-from holdfast.work.listeners import Listener, addressed
-from holdfast.work.team import server
+from holdfast.text.escape import shown
 
 Command = Callable[..., Any]
 MOST_SHOWN_CHARS = 300
@@ -58,7 +52,7 @@ def board() -> None:
 def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, limit: int) -> None:
     """The newest messages; nothing is marked as read."""
     where = _project_id(project, everywhere)
-    now = moment.now_ms()
+    now = row_times.now_ms()
     with closing(Store.open(database)) as store:
         on_board.settle(store, now)
         page = store.read(lambda c: messages.listed(c, limit, 0, where))
@@ -111,15 +105,15 @@ def post(
 ) -> None:
     """Say WORDS about TOPIC to one agent, or to all of a project."""
     topics.check(topic, topics.known(load.load().word("topics")))
-    where, now = _project_id(project, everywhere), moment.now_ms()
+    where, now = _project_id(project, everywhere), row_times.now_ms()
     whom: list[Listener] = []
     if to_agent is not None:
-        to_agent = public.agent(to_agent, "--to")
+        to_agent = public_names.agent(to_agent, "--to")
         to_agent, whom = (to_agent, []) if team else addressed(now, to_agent, where)
     row = messages.draft(
-        public.agent(from_agent, "--from"),
+        public_names.agent(from_agent, "--from"),
         topic,
-        redact(public.text(words, "WORDS")),
+        redact(public_names.text(words, "WORDS")),
         now,
         to_agent=to_agent,
         priority=priority,
@@ -128,7 +122,7 @@ def post(
     )
     if team:
         place = None if everywhere else _path(project)
-        row, heard = {**row, "id": carrying.post(server(), row, place)}, CARRIED
+        row, heard = {**row, "id": message_client.post(server(), row, place)}, CARRIED
     else:
         heard = _posted(database, row, whom, None if everywhere else _path(project))
     if as_json:
@@ -163,8 +157,8 @@ def read(
     as_json: bool,
 ) -> None:
     """What AGENT has not read yet; it is marked as read."""
-    name = public.agent(agent, "AGENT")
-    ask = deliveries.Ask(name, moment.now_ms(), limit, _project_id(project, everywhere))
+    name = public_names.agent(agent, "AGENT")
+    ask = deliveries.Ask(name, row_times.now_ms(), limit, _project_id(project, everywhere))
     with closing(Store.open(database)) as store:
         found = store.read(lambda c: deliveries.look(c, ask))
         if not peek and found.unread_ids:
@@ -185,7 +179,7 @@ def read(
 
 def plain(row: Row) -> dict[str, Any]:
     times = {
-        name.replace("_ms", "_at"): moment.written(row[name])
+        name.replace("_ms", "_at"): row_times.written(row[name])
         for name in ("created_ms", "expires_ms")
     }
     return {name: value for name, value in row.items() if not name.endswith("_ms")} | times
@@ -203,12 +197,12 @@ def line(row: Row) -> str:
 
 def _at(ms: int) -> str:
     """To the second, and in whose zone."""
-    return f"{str(moment.written(ms))[:19]}Z"
+    return f"{str(row_times.written(ms))[:19]}Z"
 
 
 def _path(project: Path | None) -> str:
     path = str((project or Path.cwd()).absolute())
-    return public.text(path, "the project's path", MOST_PATH_CHARS)
+    return public_names.text(path, "the project's path", MOST_PATH_CHARS)
 
 
 def _project_id(project: Path | None, everywhere: bool) -> str | None:

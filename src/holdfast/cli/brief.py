@@ -9,11 +9,11 @@ import click
 
 from holdfast.brief.compose import Brief
 from holdfast.brief.roles import ROLES
-from holdfast.cli import choose
-from holdfast.cli.archived import chosen_to_read
-from holdfast.cli.choose import Chosen
-from holdfast.lifecycle import briefing
-from holdfast.lifecycle.keeping import without_secrets
+from holdfast.cli import choose_session
+from holdfast.cli.archived_sessions import chosen_to_read
+from holdfast.cli.choose_session import Chosen
+from holdfast.events import window_brief
+from holdfast.events.take_checkpoint import without_secrets
 from holdfast.record import read_record
 from holdfast.transcript import Unreadable
 
@@ -37,7 +37,9 @@ def brief(
 ) -> None:
     """What would be handed back to the session now."""
     chosen = chosen_to_read(transcript, session, agent)
-    max_tokens = briefing.wanted_tokens(chosen.state.project) if max_tokens is None else max_tokens
+    max_tokens = (
+        window_brief.wanted_tokens(chosen.state.project) if max_tokens is None else max_tokens
+    )
     found = _composed(chosen, max_tokens, role or "")
     if as_json:
         click.echo(json.dumps(plain(found), indent=2))
@@ -55,8 +57,10 @@ def _composed(chosen: Chosen, max_tokens: int, role: str) -> Brief:
     try:
         facts = read_record(path, sidechain=bool(chosen.state.agent_id))
     except Unreadable as slip:
-        raise choose.NoSuchTranscript(str(slip)) from slip
-    return briefing.composed(chosen.state, chosen.folder, without_secrets(facts), max_tokens, role)
+        raise choose_session.NoSuchTranscript(str(slip)) from slip
+    return window_brief.composed(
+        chosen.state, chosen.folder, without_secrets(facts), max_tokens, role
+    )
 
 
 def plain(found: Brief) -> dict[str, object]:

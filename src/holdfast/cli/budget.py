@@ -13,13 +13,13 @@ from typing import Any
 
 import click
 
-from holdfast.budget import desk
+from holdfast.budget import operations
 from holdfast.budget.compartment import NAMES, PREFERENCES
-from holdfast.checkpoint.escape import shown
-from holdfast.cli import choose
+from holdfast.cli import choose_session
 from holdfast.cli.budget_table import SHOWN_CHARS, show
-from holdfast.cli.choose import Chosen, NoSession
-from holdfast.lifecycle import budgeting
+from holdfast.cli.choose_session import Chosen, NoSession
+from holdfast.events import window_budget
+from holdfast.text.escape import shown
 from holdfast.wire import places
 
 Command = Callable[..., Any]
@@ -56,8 +56,8 @@ def budget(ctx: click.Context, everything: bool, session: str, as_json: bool) ->
     """What the brief would hold now, by compartment, and when the window runs out."""
     if ctx.invoked_subcommand is not None:
         return
-    chosen = choose.newest(session)
-    found = budgeting.status(chosen.state, chosen.folder, _now())
+    chosen = choose_session.newest(session)
+    found = window_budget.status(chosen.state, chosen.folder, _now())
     if as_json:
         plain = asdict(found) | {"pins": [one._asdict() for one in found.pins]}
         click.echo(json.dumps(plain, indent=2))
@@ -83,7 +83,7 @@ def pin(
     scope = "session" if session else "user" if is_user else "project"
     session_id = _of_session(session) if session else ""
     _say_if_mended(scope, _path(project), session_id)
-    one = desk.pin(
+    one = operations.pin(
         text,
         now_ms=_now(),
         compartment=compartment,
@@ -103,7 +103,7 @@ def pin(
 def unpin(pin_id: str, session: str, project: Path | None, as_json: bool) -> None:
     """Take a pin back."""
     session_id = _of_session(session)
-    one = desk.unpin(pin_id, project=_path(project), session_id=session_id)
+    one = operations.unpin(pin_id, project=_path(project), session_id=session_id)
     words = f"unpinned {one.id} ({one.scope}): {shown(one.text)}"
     undo = f"pin {shlex.quote(one.text)} --compartment {one.compartment}"
     user = " --user" if one.scope == "user" else ""
@@ -118,15 +118,15 @@ def unpin(pin_id: str, session: str, project: Path | None, as_json: bool) -> Non
 @_json
 def evict(item_id: str, undo: bool, session: str, as_json: bool) -> None:
     """Do not tell this item of the brief again in this session, unless it changes."""
-    chosen = choose.newest(session)
+    chosen = choose_session.newest(session)
     session_id = chosen.state.session_id
     where = _where("session", session_id, None) if session else ""
     _say_if_mended("session", "", session_id)
     if undo:
-        desk.readmit(item_id, session_id=session_id)
+        operations.readmit(item_id, session_id=session_id)
         _say({"id": item_id}, as_json, f"{item_id} may be told again", f"evict {item_id}{where}")
         return
-    one = budgeting.evict(item_id, chosen.state, chosen.folder)
+    one = window_budget.evict(item_id, chosen.state, chosen.folder)
     words = f"evicted {one.id} ({one.section}): {shown(one.text)[:SHOWN_CHARS]}"
     _say(asdict(one), as_json, words, f"evict --undo {one.id}{where}")
 
@@ -138,7 +138,7 @@ def evict(item_id: str, undo: bool, session: str, as_json: bool) -> None:
 def estimate(text_or_file: str, session: str, as_json: bool) -> None:
     """How many tokens a text or a file is."""
     density = _density(session)
-    found = desk.estimate(_text(text_or_file), density)
+    found = operations.estimate(_text(text_or_file), density)
     if as_json:
         values = {name: getattr(found, name) for name in found.__struct_fields__}
         click.echo(json.dumps(values))
@@ -156,8 +156,8 @@ def allot(compartment: str, share: str, is_user: bool, project: Path | None, as_
     """Give a compartment a share of the brief: 0.4, 40%, or `role` for what its role gives."""
     scope = "user" if is_user else "project"
     _say_if_mended(scope, _path(project))
-    before = desk.share_set(compartment, scope=scope, project=_path(project))
-    kept = desk.allot(compartment, _share(share), scope=scope, project=_path(project))
+    before = operations.share_set(compartment, scope=scope, project=_path(project))
+    kept = operations.allot(compartment, _share(share), scope=scope, project=_path(project))
     told = ", ".join(f"{name} {value:.0%}" for name, value in kept.items()) or "none"
     flag = " --user" if is_user else _where(scope, "", project)
     undo = "" if before == kept.get(compartment) else f"allot {compartment} {_spelled(before)}"
@@ -165,7 +165,7 @@ def allot(compartment: str, share: str, is_user: bool, project: Path | None, as_
 
 
 def _say_if_mended(scope: str, project: str, session_id: str = "") -> None:
-    aside = desk.mended(scope, project, session_id)
+    aside = operations.mended(scope, project, session_id)
     if aside:
         click.echo(f"the {scope}'s file was damaged: it is kept as {shown(aside)}", err=True)
 
@@ -217,7 +217,7 @@ def _density(session: str) -> float:
 
 def _window(session: str) -> Chosen | None:
     try:
-        return choose.newest(session)
+        return choose_session.newest(session)
     except NoSession:
         if session:
             raise
@@ -234,7 +234,7 @@ def _path(project: Path | None) -> str:
     if project is not None:
         return str(project.absolute())
     try:
-        return choose.of_this_folder().state.project or str(Path.cwd())
+        return choose_session.of_this_folder().state.project or str(Path.cwd())
     except NoSession:
         return str(Path.cwd())
 

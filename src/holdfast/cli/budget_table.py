@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from holdfast.checkpoint.escape import shown
 from holdfast.cli import colours
-from holdfast.lifecycle.budgeting import Part, Status
-from holdfast.window.words import about
+from holdfast.events.window_budget import Part, Status
+from holdfast.text.escape import shown
+from holdfast.window.alert_texts import about
 
 SHOWN_CHARS = 90
 

@@ -9,11 +9,11 @@ from pathlib import Path
 import click
 
 from holdfast.checkpoint.errors import NotKept
-from holdfast.checkpoint.escape import shown
-from holdfast.checkpoint.keep import Kept
-from holdfast.cli import choose
-from holdfast.lifecycle import keeping
+from holdfast.checkpoint.write import Kept
+from holdfast.cli import choose_session
+from holdfast.events import take_checkpoint
 from holdfast.settings import load as settings_load
+from holdfast.text.escape import shown
 from holdfast.window import state as window_state
 from holdfast.window import view
 
@@ -35,7 +35,7 @@ def checkpoint(transcript: Path | None, project: Path | None, session: str, as_j
         _fill(state, chosen.state)
         view.measure(state, settings_load.load(state.project), now_ms, chosen.folder)
         own, state.project = state.project, str(project.resolve()) if project else state.project
-        kept = keeping.take(state, chosen.folder, "manual", now_ms)
+        kept = take_checkpoint.take(state, chosen.folder, "manual", now_ms)
         state.project = own
     if kept is None:
         raise NotKept("no checkpoint could be kept; `holdfast log` says why")
@@ -63,11 +63,11 @@ def _elsewhere(kept: Kept) -> str:
     return f"not in the project: {kept.why_elsewhere}" if kept.why_elsewhere else ""
 
 
-def _chosen(transcript: Path | None, session: str, project: Path | None) -> choose.Chosen:
+def _chosen(transcript: Path | None, session: str, project: Path | None) -> choose_session.Chosen:
     """Without a word on where to keep it, never a session of another project."""
     if transcript is not None:
-        return choose.by_transcript(transcript)
-    return choose.newest(session) if project else choose.of_this_folder(session)
+        return choose_session.by_transcript(transcript)
+    return choose_session.newest(session) if project else choose_session.of_this_folder(session)
 
 
 def _fill(state: window_state.State, chosen: window_state.State) -> None:

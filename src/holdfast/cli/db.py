@@ -30,9 +30,9 @@ def db() -> None:
 @JSON
 def migrate(database: str, as_json: bool) -> None:
     """Make the database, or bring an older one up; then count its rows again."""
-    from holdfast.store import schema
-    from holdfast.store.store import Store
-    from holdfast.work import projects
+    from holdfast.hub.store import schema
+    from holdfast.hub.store.store import Store
+    from holdfast.hub.tree import projects
 
     with _engine(database) as engine:
         before = schema.ensure(engine, migrate=True)
@@ -48,7 +48,7 @@ def migrate(database: str, as_json: bool) -> None:
 @JSON
 def check(database: str, as_json: bool) -> None:
     """Is it what it should be? Exit 0 or 1."""
-    from holdfast.store import check as checking
+    from holdfast.hub.store import check as checking
 
     found = checking.check_at(database)
     ok = all(one.ok for one in found)
@@ -66,7 +66,7 @@ def check(database: str, as_json: bool) -> None:
 @JSON
 def backup(file: Path | None, database: str, as_json: bool) -> None:
     """Keep everything in one file, proven by reading it back."""
-    from holdfast.store import backup as backups
+    from holdfast.hub.store import backup as backups
 
     path = file or _backup_file()
     with _engine(database) as engine:
@@ -83,12 +83,12 @@ def backup(file: Path | None, database: str, as_json: bool) -> None:
 @JSON
 def restore(file: Path, database: str, yes: bool, as_json: bool) -> None:
     """Put a backup in place, whole or not at all."""
-    from holdfast.store import backup as backups
-    from holdfast.store import damage
-    from holdfast.store.restore import restore as put_back
+    from holdfast.hub.store import backup as backups
+    from holdfast.hub.store import damaged_file
+    from holdfast.hub.store.restore import restore as put_back
 
     backups.head_of(backups.lines_of(file))  # nothing is set aside for what is no backup
-    aside = damage.set_aside_if_damaged(database) if yes else None
+    aside = damaged_file.set_aside_if_damaged(database) if yes else None
     if aside is not None:
         click.echo(f"the database was damaged: it is kept as {aside}", err=True)
     with _engine(database) as engine:
@@ -102,11 +102,11 @@ def restore(file: Path, database: str, yes: bool, as_json: bool) -> None:
 @JSON
 def forward(follow: bool, as_json: bool) -> None:
     """Send what happened here to the team's server, all of it. Exit 0 or 1."""
-    from holdfast.work import forward as forwarding
-    from holdfast.work import team
-    from holdfast.work.here import Here
+    from holdfast.hub.team import connection
+    from holdfast.hub.team import forward as forwarding
+    from holdfast.hub.team.local_source import Here
 
-    server = team.server()
+    server = connection.server()
     while True:
         done = forwarding.forward(server, Here())
         found = {"server": server.url, "batches": done.batches, "whole": done.whole}
@@ -117,14 +117,14 @@ def forward(follow: bool, as_json: bool) -> None:
         _say({**found, "words": done.words}, as_json, words)
         if not follow:
             break
-        time.sleep(team.EVERY_MS / 1000)
+        time.sleep(connection.EVERY_MS / 1000)
     if not done.whole:
         raise click.exceptions.Exit(1)
 
 
 @contextmanager
 def _engine(database: str) -> Iterator[Engine]:
-    from holdfast.store.engine import default_url, open_engine
+    from holdfast.hub.store.engine import default_url, open_engine
 
     engine = open_engine(database or default_url())
     try:
@@ -142,7 +142,7 @@ def _backup_file() -> Path:
 
 
 def _shown(database: str) -> str:
-    from holdfast.store.engine import shown
+    from holdfast.hub.store.engine import shown
 
     return shown(database)
 

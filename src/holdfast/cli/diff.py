@@ -10,8 +10,8 @@ import click
 from holdfast.checkpoint import find, lineage, parse
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import Entry
-from holdfast.checkpoint.escape import escape, shown
-from holdfast.cli import choose
+from holdfast.cli import choose_session
+from holdfast.text.escape import escape, shown
 
 
 @click.command()
@@ -24,7 +24,7 @@ def diff(older: str | None, newer: str, project: Path | None, as_json: bool) -> 
     parent of this session's newest checkpoint to that one."""
     where = str((project or Path.cwd()).absolute())
     if older is None:
-        before, after = find.newest_with_parent(where, choose.asking())
+        before, after = find.newest_with_parent(where, choose_session.asking())
     else:
         before, after = find.named(older, where), find.named(newer, where)
     changes = lineage.compare(_document(before), _document(after))

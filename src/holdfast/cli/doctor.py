@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from holdfast.cli.checkup import examine
 from holdfast.cli.transcripts import in_words as transcripts_in_words
+from holdfast.setup.doctor.checks import examine
 from holdfast.wire.errors import HoldfastError
 
 
@@ -67,7 +67,7 @@ def _try_client(found: dict[str, Any], binary: Path | None, named: Path | None) 
 
 def _cycle(binary: Path) -> dict[str, Any]:
     """Only who asks for the client pays for what plays it."""
-    from holdfast.cli.checkup_client import try_cycle
+    from holdfast.setup.doctor.real_client import try_cycle
 
     return try_cycle(binary)
 
@@ -97,7 +97,7 @@ def _show(found: dict[str, Any]) -> None:
     if found["transcript_lines"]:
         click.echo(f"  newest transcript: {_in_words(found['transcript_lines'])}")
     if "client" in found:
-        from holdfast.cli.checkup_client import in_words
+        from holdfast.setup.doctor.real_client import in_words
 
         click.echo("\n".join(in_words(found["client"])))
     for note in found["notes"]:

@@ -8,8 +8,8 @@ import time
 
 import click
 
-from holdfast.brief import fence
-from holdfast.memory.whole import USUAL_CHARS, Whole, whole
+from holdfast.memory.full_text import USUAL_CHARS, Whole, whole
+from holdfast.text import fence
 from holdfast.wire.inert import inert
 
 

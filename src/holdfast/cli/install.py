@@ -9,18 +9,18 @@ from typing import Any
 
 import click
 
-from holdfast.cli import install_asking, install_transcripts
-from holdfast.cli.leave_checkpoints import leave_checkpoints
-from holdfast.client.install import lock
-from holdfast.client.install import plan as installing
-from holdfast.client.install.errors import ChangedMeanwhile, LeftBehind
-from holdfast.client.install.notes import installed_elsewhere
-from holdfast.client.install.ownership import our_packages
-from holdfast.client.install.plan import Plan
-from holdfast.client.install.plugin import plugin_target
-from holdfast.client.install.scopes import SCOPES, Target, settings_target
-from holdfast.client.install.summary import events, in_one_line
-from holdfast.client.install.wiring import typed_command
+from holdfast.cli import install_confirm, install_transcripts
+from holdfast.cli.remove_checkpoints import leave_checkpoints
+from holdfast.setup import install_lock
+from holdfast.setup import plan as installing
+from holdfast.setup.advice import installed_elsewhere
+from holdfast.setup.errors import ChangedMeanwhile, LeftBehind
+from holdfast.setup.ownership import our_packages
+from holdfast.setup.plan import Plan
+from holdfast.setup.plugin import plugin_target
+from holdfast.setup.scopes import SCOPES, Target, settings_target
+from holdfast.setup.summary import events, in_one_line
+from holdfast.setup.wiring import typed_command
 from holdfast.wire import places
 
 Command = Callable[..., Any]
@@ -181,13 +181,13 @@ def _bounded(chars: int | None) -> int | None:
 
 def _ours() -> Path:
     ours = Path(places.home()).absolute()
-    lock.check_home(ours)
+    install_lock.check_home(ours)
     return ours
 
 
 def _make(shown: Plan, look: Callable[[], Plan], ours: Path) -> Plan:
     """Do what was shown, and nothing else: others may have been at work while we asked."""
-    with lock.only_one(ours):
+    with install_lock.only_one(ours):
         plan = look()
         if not plan.is_nothing and plan.shown != shown.shown:
             raise ChangedMeanwhile("the files were changed by someone else just now")
@@ -198,7 +198,7 @@ def _make(shown: Plan, look: Callable[[], Plan], ours: Path) -> Plan:
 def _tidy(plan: Plan, ours: Path, dry_run: bool) -> None:
     """Where nothing else is to do, what a run that was killed left behind still goes."""
     if plan.debris and not dry_run:
-        with lock.only_one(ours):
+        with install_lock.only_one(ours):
             installing.clear_debris(plan)
         click.echo("Removed what a run that was killed had left behind.")
 
@@ -212,14 +212,14 @@ def _agreed(target: Target, plan: Plan, yes: bool, dry_run: bool) -> bool:
         click.echo(f"This {in_one_line(target, plan.shown)}.")
     if yes and not dry_run:
         return True
-    if not dry_run and install_asking.is_terminal():
-        install_asking.show_counted(plan.shown, events(target, plan.shown))
-        return not plan.shown or install_asking.agreed(plan.shown)
-    install_asking.show(plan.shown)
+    if not dry_run and install_confirm.is_terminal():
+        install_confirm.show_counted(plan.shown, events(target, plan.shown))
+        return not plan.shown or install_confirm.agreed(plan.shown)
+    install_confirm.show(plan.shown)
     if dry_run:
         click.echo("Dry run: nothing was changed.")
         return False
-    return not plan.shown or install_asking.agreed(())
+    return not plan.shown or install_confirm.agreed(())
 
 
 def _say_next(target: Target) -> None:

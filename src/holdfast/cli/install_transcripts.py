@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from holdfast.archive import transcripts as archive
-from holdfast.cli import install_asking
+from holdfast.cli import install_confirm
 from holdfast.cli.transcripts import HOW_TO_REMOVE, SETTING, say_off, say_on, what_is_there
 from holdfast.client.cleanup_period import cleanup_period
 from holdfast.settings import edit
@@ -16,7 +16,7 @@ from holdfast.settings import load as settings_load
 
 def settle(wanted: bool | None, *, may_ask: bool) -> None:
     """An answer is noted, a no too: the next install does not ask again."""
-    if wanted is None and may_ask and _is_open() and install_asking.is_terminal():
+    if wanted is None and may_ask and _is_open() and install_confirm.is_terminal():
         wanted = _asked()
     if wanted is None:
         return

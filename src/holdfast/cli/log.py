@@ -58,9 +58,9 @@ def log(
 
 def _show_decisions(session: str, lines: int, as_json: bool) -> None:
     """For review: what was decided while the window was nearly full, with its question and turn."""
-    from holdfast.lifecycle import pressed_decisions
+    from holdfast.events import decisions_under_pressure
 
-    found = pressed_decisions.of_machine(session)
+    found = decisions_under_pressure.of_machine(session)
     for one in found[-lines:] if lines else []:
         click.echo(json.dumps(one) if as_json else _decision(one))
     if not found:

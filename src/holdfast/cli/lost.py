@@ -10,9 +10,9 @@ import click
 
 from holdfast.brief.item import Claim
 from holdfast.brief.summary_check import shown
-from holdfast.cli.archived import chosen_to_read
-from holdfast.lifecycle import lost as lifecycle_lost
-from holdfast.lifecycle.lost import Lost
+from holdfast.cli.archived_sessions import chosen_to_read
+from holdfast.events import lost as lifecycle_lost
+from holdfast.events.lost import Lost
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.inert import inert
 

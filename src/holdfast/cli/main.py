@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 import holdfast
-from holdfast.cli import words
+from holdfast.cli import arguments
 from holdfast.cli.terminal import safe_streams
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.inert import inert
@@ -62,7 +62,7 @@ class _Commands(click.Group):
             return None
         module = "install" if cmd_name == "uninstall" else cmd_name
         found = importlib.import_module(f"holdfast.cli.{module}")
-        return words.taken(getattr(found, cmd_name))
+        return arguments.taken(getattr(found, cmd_name))
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]

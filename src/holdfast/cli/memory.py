@@ -12,15 +12,15 @@ from typing import Any
 
 import click
 
-from holdfast.checkpoint.escape import shown
 from holdfast.cli.memory_rules import rules
 from holdfast.client.memory_folder import memory_folder
-from holdfast.memory.hot import topics
-from holdfast.memory.hot.errors import NoSuchTopic, Unfit
-from holdfast.memory.hot.folder import MOST_TOPIC_BYTES
-from holdfast.memory.hot.listing import find
-from holdfast.memory.hot.topic import TYPES, Topic, parse
-from holdfast.memory.hot.topics import Change
+from holdfast.memory.topics import topic_store
+from holdfast.memory.topics.errors import NoSuchTopic, Unfit
+from holdfast.memory.topics.folder import MOST_TOPIC_BYTES
+from holdfast.memory.topics.listing import find
+from holdfast.memory.topics.topic import TYPES, Topic, parse
+from holdfast.memory.topics.topic_store import Change
+from holdfast.text.escape import shown
 from holdfast.wire import places
 
 Command = Callable[..., Any]
@@ -57,7 +57,7 @@ memory.add_command(rules)
 @_place
 def list_(project: Path | None, as_json: bool) -> None:
     """Every topic of this project's memory, whoever wrote it."""
-    found = topics.topics(_path(project))
+    found = topic_store.topics(_path(project))
     folder = memory_folder(_path(project))
     if as_json:
         about = {"folder": folder.path, "is_read": folder.is_read, "why": folder.why}
@@ -76,7 +76,7 @@ def list_(project: Path | None, as_json: bool) -> None:
 @_place
 def show(name: str, project: Path | None, as_json: bool) -> None:
     """One topic whole, by its name or its file."""
-    one = find(topics.topics(_path(project)), name)
+    one = find(topic_store.topics(_path(project)), name)
     if as_json:
         click.echo(json.dumps(asdict(one), indent=2))
         return
@@ -104,7 +104,9 @@ def add(
     told = description or given.description or text.strip().partition("\n")[0][:300]
     if not told:
         raise Unfit("a topic needs --description, one line, and its text: --body or --from")
-    done = topics.change(_path(project), name, told, kind or given.type or "project", text, _now())
+    done = topic_store.change(
+        _path(project), name, told, kind or given.type or "project", text, _now()
+    )
     _say(done, as_json, f"holdfast memory retire {shown(done.topic.file)}")
 
 
@@ -122,9 +124,9 @@ def edit(
     as_json: bool,
 ) -> None:
     """Change a topic of ours; what is not given stays as it is."""
-    old = find(topics.topics(_path(project)), name)
+    old = find(topic_store.topics(_path(project)), name)
     given = _given(source) if source else old
-    done = topics.change(
+    done = topic_store.change(
         _path(project),
         old.name,
         description or given.description or old.description,
@@ -140,7 +142,7 @@ def edit(
 @_place
 def retire(name: str, project: Path | None, as_json: bool) -> None:
     """Take a topic of ours back; a copy is kept."""
-    done = topics.forget(_path(project), name, _now())
+    done = topic_store.forget(_path(project), name, _now())
     _say(done, as_json, f"holdfast memory add {shown(done.topic.name)!r} --from {done.before}")
 
 

@@ -8,11 +8,11 @@ from pathlib import Path
 
 import click
 
-from holdfast.checkpoint.escape import shown
-from holdfast.cli import choose
-from holdfast.cli.choose import NoSession
-from holdfast.lifecycle import cascade
-from holdfast.lifecycle.cascade import File
+from holdfast.cli import choose_session
+from holdfast.cli.choose_session import NoSession
+from holdfast.events import instruction_files
+from holdfast.events.instruction_files import File
+from holdfast.text.escape import shown
 
 MOST_CHARS = 120
 
@@ -36,15 +36,15 @@ def rules(project: Path | None, session: str, as_json: bool) -> None:
 
 def _found(project: Path | None, session: str) -> list[File]:
     try:
-        chosen = choose.newest(session) if session else choose.of_this_folder()
+        chosen = choose_session.newest(session) if session else choose_session.of_this_folder()
     except NoSession:
         if session:
             raise
-        return cascade.files(str((project or Path.cwd()).absolute()), None, "")
+        return instruction_files.files(str((project or Path.cwd()).absolute()), None, "")
     if project is not None and str(project.absolute()) != chosen.state.project:
-        return cascade.files(str(project.absolute()), None, "")
+        return instruction_files.files(str(project.absolute()), None, "")
     where = chosen.state.project or str(Path.cwd())
-    return cascade.files(where, chosen.state, chosen.folder)
+    return instruction_files.files(where, chosen.state, chosen.folder)
 
 
 def _show(one: File) -> None:
@@ -58,6 +58,6 @@ def _show(one: File) -> None:
 
 def _after(one: File) -> str:
     """A file that is forgotten matters only for what is marked in it."""
-    if one.after in (cascade.PINNED, cascade.LATER) and not one.marked:
+    if one.after in (instruction_files.PINNED, instruction_files.LATER) and not one.marked:
         return "does not come back; nothing in it is marked"
     return one.after

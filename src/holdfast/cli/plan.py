@@ -13,21 +13,22 @@ from pathlib import Path
 
 import click
 
-from holdfast.cli import rooms
+from holdfast.cli import plan_room
+from holdfast.cli.progress import ticker
 from holdfast.cli.replay import write_drawing
-from holdfast.cli.ticker import ticker
 from holdfast.cli.token_count import TokenCount
-from holdfast.client.transcripts_folder import transcripts_folder
-from holdfast.conductor import begun as begun_plan
-from holdfast.conductor.begun import Begun
-from holdfast.plan import past, read
+from holdfast.client.claude_folder import transcripts_folder
+from holdfast.plan.estimates import past
+from holdfast.plan.formats import read
 from holdfast.plan.make import make
 from holdfast.plan.mermaid import mermaid as mermaid_text
 from holdfast.plan.picture import svg as picture
-from holdfast.plan.said import counted, named
 from holdfast.plan.workflow import Workflow, as_json
 from holdfast.redact import redact_each
+from holdfast.run import continued_plan as begun_plan
+from holdfast.run.continued_plan import Begun
 from holdfast.settings import load as settings_load
+from holdfast.text.numbers import counted, named
 from holdfast.wire.inert import inert
 
 MOST_NOTES = 30
@@ -59,7 +60,7 @@ def plan(
     stdin = str(file) == "-"
     begun = Begun(read.taken(_stdin(), root)) if stdin else begun_plan.load(file, root)
     settings = settings_load.load(str(root))
-    room = rooms.for_plan(settings, project and root, told, window, _now_ms())
+    room = plan_room.for_plan(settings, project and root, told, window, _now_ms())
     with ticker() as progress:
         known = past.learn(root, transcripts_folder(), progress=progress)
         found = make(begun.plan, room, known, root, progress)

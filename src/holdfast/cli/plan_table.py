@@ -10,16 +10,9 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.plan.room import Room
-from holdfast.plan.said import (
-    counted,
-    listed,
-    named,
-    nothing_left,
-    short,
-    step_of,
-)
 from holdfast.plan.split import Piece
 from holdfast.plan.workflow import Batch, Workflow
+from holdfast.text.numbers import counted, listed, named, nothing_left, short, step_of
 from holdfast.wire.inert import inert
 
 MOST_SHOWN = 200  # batches; the rest is a number

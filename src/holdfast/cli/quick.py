@@ -10,7 +10,7 @@ from holdfast.cli.terminal import safe_streams
 from holdfast.wire.inert import is_utf8
 
 if TYPE_CHECKING:
-    from holdfast.memory.answer import Answer
+    from holdfast.memory.results import Answer
 
 FLAGS = {"--json": "as_json", "--cold": "cold", "--keyword": "by_keyword"}
 VALUES = {"--limit": "limit", "-n": "limit", "--project": "project"}
@@ -41,7 +41,7 @@ def answered(words: list[str]) -> int | None:
 
 
 def _show(found: Answer, as_json: bool) -> None:
-    from holdfast.cli.results import lines
+    from holdfast.cli.search_results import lines
 
     said, notes = lines(found)
     if as_json:

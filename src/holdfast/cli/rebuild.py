@@ -11,11 +11,11 @@ import click
 
 from holdfast.checkpoint import index
 from holdfast.checkpoint import rebuild as rebuilding
-from holdfast.checkpoint.escape import shown
 from holdfast.cli import verify as verify_command
+from holdfast.text.escape import shown
 
 if TYPE_CHECKING:
-    from holdfast.work.rebuild import Rebuilt
+    from holdfast.hub.repair.rebuild import Rebuilt
 
 
 @click.command()
@@ -30,8 +30,8 @@ if TYPE_CHECKING:
 @click.option("--json", "as_json", is_flag=True, help="plain values for programs")
 def rebuild(projects: tuple[Path, ...], database: str, as_json: bool) -> None:
     """Make index and rows again from checkpoint files, transcripts and what hooks noted."""
+    from holdfast.hub.repair import rebuild as rows
     from holdfast.memory import rebuild as recall
-    from holdfast.work import rebuild as rows
 
     also = [str(one.absolute()) for one in (Path.cwd(), *projects)]
     found = rebuilding.rebuild(also)

@@ -10,9 +10,9 @@ from typing import Any
 
 import click
 
-from holdfast.cli.choose import NoSuchTranscript
+from holdfast.cli.choose_session import NoSuchTranscript
 from holdfast.cli.terminal import own_drawing
-from holdfast.client import switches
+from holdfast.client import limit_settings
 from holdfast.settings import load as settings_load
 from holdfast.transcript import Reader, operations
 from holdfast.window.replay import Replay, Replayer
@@ -75,10 +75,10 @@ def write_drawing(drawing: str, svg: Path) -> None:
 
 def play(transcript: Path, *, progress: bool = False) -> tuple[Replay, dict[str, int]]:
     """Run the whole file through the guard, with a bar when it is long and somebody looks."""
-    project = switches.project_of(transcript)
+    project = limit_settings.project_of(transcript)
     settings = settings_load.load(project)
     sidechain = transcript.parent.name == "subagents"
-    player = Replayer(settings, switches.read(project))
+    player = Replayer(settings, limit_settings.read(project))
     reader = Reader(transcript)
     if progress and transcript.stat().st_size > BAR_FROM_BYTES and sys.stderr.isatty():
         from rich.console import Console

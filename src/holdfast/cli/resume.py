@@ -8,14 +8,15 @@ from pathlib import Path
 
 import click
 
-from holdfast.brief import fence, kept
+from holdfast.brief import checkpoint_brief
 from holdfast.checkpoint import find, index, lineage, parse, provenance, snapshot
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import Entry
 from holdfast.checkpoint.errors import Changed, NoCheckpoint
-from holdfast.checkpoint.escape import shown
-from holdfast.cli import archived, resume_list
+from holdfast.cli import archived_sessions, resume_list
 from holdfast.redact import redact
+from holdfast.text import fence
+from holdfast.text.escape import shown
 
 
 @click.command()
@@ -43,10 +44,10 @@ def resume(
         try:
             meant = find.named(which or find.LATEST, where)
         except NoCheckpoint:
-            session = archived.named(which) if which else None
+            session = archived_sessions.named(which) if which else None
             if session is None:
                 raise
-            archived.show(session, as_text, as_json)
+            archived_sessions.show(session, as_text, as_json)
             return
         entry, _ = checks.looked_at(meant, known)
         _warn(entry, refuse=as_text and not anyway)
@@ -62,7 +63,7 @@ def resume(
     own = {entry.path for entry in provenance.own(entry for entry, _ in found)}
     for line in resume_list.lines(found, datetime.now(UTC), own):
         click.echo(line)
-    if not archived.list_gone(where, everywhere) and not found:
+    if not archived_sessions.list_gone(where, everywhere) and not found:
         click.echo(f"no checkpoint of {where} yet", err=True)
 
 
@@ -70,12 +71,12 @@ def _warn(entry: Entry, *, refuse: bool) -> None:
     """One that is not what was kept is shown all the same, and said to be; to the model it goes
     only if somebody wants that."""
     if not provenance.is_own(entry):
-        click.echo(kept.foreign(entry), err=True)
+        click.echo(checkpoint_brief.foreign(entry), err=True)
     if entry.verified:
         return
     if refuse:
-        raise Changed(kept.changed(entry))
-    click.echo(kept.changed(entry), err=True)
+        raise Changed(checkpoint_brief.changed(entry))
+    click.echo(checkpoint_brief.changed(entry), err=True)
 
 
 def one(entry: Entry, as_text: bool, as_json: bool) -> None:
@@ -85,9 +86,9 @@ def one(entry: Entry, as_text: bool, as_json: bool) -> None:
         more = {"sections": document.sections, "snapshot": snapshot.load(entry.project, entry.id)}
         click.echo(json.dumps({**row(entry), **more}))
         return
-    body = kept.sections(entry, anyway=True)
+    body = checkpoint_brief.sections(entry, anyway=True)
     if as_text:
-        click.echo(fence.opening(kept.origin(entry)))
+        click.echo(fence.opening(checkpoint_brief.origin(entry)))
         click.echo(fence.clean(redact(body)), nl=False)
         click.echo(fence.closing())
         return

@@ -6,11 +6,11 @@ import shutil
 from collections.abc import Container
 from datetime import datetime
 
-from holdfast.checkpoint import moment
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import Entry
-from holdfast.checkpoint.escape import shown
 from holdfast.checkpoint.sections import NOTHING_OPEN
+from holdfast.text import timestamps
+from holdfast.text.escape import shown
 
 Row = tuple[Entry, Document | None]
 ASKED = "request: "  # of the section In Progress
@@ -53,7 +53,7 @@ def _projects(paths: list[str]) -> dict[str, str]:
 def age(entry: Entry, now: datetime) -> str:
     if not entry.sound:
         return "unknown"
-    minutes = (now - moment.read(entry.created)).total_seconds() / 60
+    minutes = (now - timestamps.read(entry.created)).total_seconds() / 60
     if minutes < -1:
         return "in the future"
     if minutes < 90:

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import click
 
-from holdfast.cli import choose
-from holdfast.cli.choose import Chosen
-from holdfast.lifecycle import keeping
+from holdfast.cli import choose_session
+from holdfast.cli.choose_session import Chosen
+from holdfast.events import take_checkpoint
 from holdfast.segment import formats
 from holdfast.segment import roll as rolling
 from holdfast.segment.errors import NoTranscript, NotRolled
@@ -27,7 +27,9 @@ from holdfast.window import view
 @click.option("--json", "as_json", is_flag=True, help="plain values for programs")
 def roll(now: bool, session: str, transcript: Path | None, as_json: bool) -> None:
     """Look for cold segments, compress them, archive what is old; as a hook does in passing."""
-    chosen = choose.by_transcript(transcript) if transcript else choose.newest(session)
+    chosen = (
+        choose_session.by_transcript(transcript) if transcript else choose_session.newest(session)
+    )
     report = _rolled(chosen, force=now)
     if as_json:
         click.echo(json.dumps({**formats.plain(report), "line": report.line}))
@@ -46,7 +48,7 @@ def _rolled(chosen: Chosen, *, force: bool) -> Report:
         return rolling.roll(
             state.transcript,
             session_id=state.session_id,
-            record=keeping.facts_of(state, chosen.folder),
+            record=take_checkpoint.facts_of(state, chosen.folder),
             project=state.project,
             used_ratio=seen.verdict.used_ratio,
             now_ms=now_ms,

@@ -12,33 +12,34 @@ from pathlib import Path
 
 import click
 
-from holdfast.cli import rooms, run_status
+from holdfast.cli import plan_room, run_status
+from holdfast.cli.progress import ticker
 from holdfast.cli.run_dry import show
 from holdfast.cli.run_end import told_after
 from holdfast.cli.run_progress import shown
-from holdfast.cli.ticker import ticker
 from holdfast.cli.token_count import TokenCount
-from holdfast.client.transcripts_folder import transcripts_folder
-from holdfast.conductor import account, claude, seat
-from holdfast.conductor.account import Account
-from holdfast.conductor.ahead import Ahead
-from holdfast.conductor.claude import Client
-from holdfast.conductor.conduct import Conductor
-from holdfast.conductor.errors import Conducted, NoClient
-from holdfast.conductor.events import Event, Tell
-from holdfast.conductor.floor import Floor, Wishes
-from holdfast.conductor.journal import Journal
-from holdfast.conductor.plan_folder import folder_of
-from holdfast.plan import past, read
+from holdfast.client.claude_folder import transcripts_folder
 from holdfast.plan.errors import BadPlan, NoPlan
+from holdfast.plan.estimates import past
+from holdfast.plan.files.expand_patterns import spread
+from holdfast.plan.formats import read
 from holdfast.plan.make import make
 from holdfast.plan.room import Room
-from holdfast.plan.said import silent
-from holdfast.plan.spread import spread
 from holdfast.plan.task import Plan
 from holdfast.plan.workflow import Workflow
+from holdfast.run import claude, journal_state, single_instance
+from holdfast.run.claude import Client
+from holdfast.run.errors import Conducted, NoClient
+from holdfast.run.events import Event, Tell
+from holdfast.run.journal import Journal
+from holdfast.run.journal_state import Account
+from holdfast.run.plan_folder import folder_of
+from holdfast.run.run_context import Floor, Wishes
+from holdfast.run.runner import Conductor
+from holdfast.run.upcoming import Ahead
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
+from holdfast.text.numbers import silent
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 MOST_MINUTES = 525_600  # a year; what is larger, no clock of the system's can wait for
@@ -109,7 +110,7 @@ def run(
     if not written.tasks:
         raise NoPlan("the plan has no tasks").named(str(file))
     folder = folder_of(file, root)
-    known = account.of(Journal(folder, only_read=True).records)
+    known = journal_state.of(Journal(folder, only_read=True).records)
     plan = _spread(written, root, known, file)
     if status:
         return run_status.show(plan, known, file, folder, as_plain)
@@ -124,7 +125,7 @@ def run(
         max_parallel=max_parallel,
         timeout_seconds=timeout and timeout * 60,
     )
-    room = rooms.for_run(settings, project and root, model, told, window, _now_ms())
+    room = plan_room.for_run(settings, project and root, model, told, window, _now_ms())
     planner = _Planner(root, room, talks=dry_run)  # a run has bars of its own
     if dry_run:
         floor = _floor(wishes, folder, Journal(folder, only_read=True))
@@ -134,7 +135,7 @@ def run(
     with (
         told_after(as_plain) as reports,
         shown(quiet=as_plain) as tell,
-        seat.held(folder) as lock,
+        single_instance.held(folder) as lock,
     ):
         if client.warning:
             tell(Event("note", client.warning))
@@ -159,7 +160,7 @@ def _floor(
     lock: int = -1,
     tell: Tell = lambda event: None,
 ) -> Floor:
-    return Floor(wishes, folder, journal, account.of(journal.records), lock, tell, _now_ms)
+    return Floor(wishes, folder, journal, journal_state.of(journal.records), lock, tell, _now_ms)
 
 
 def _client(named: Path | None, dry_run: bool) -> Client:

@@ -19,8 +19,8 @@ from rich.progress import (
 
 from holdfast.cli.run_progress import SESSION_CHARS, line
 from holdfast.cli.terminal import own_drawing
-from holdfast.conductor.events import Event, Tell
-from holdfast.plan.said import counted, short
+from holdfast.run.events import Event, Tell
+from holdfast.text.numbers import counted, short
 from holdfast.wire.inert import inert
 
 MOST_NAME = 24

@@ -8,12 +8,12 @@ from textwrap import shorten
 
 import click
 
-from holdfast.conductor import claude, prompt
-from holdfast.conductor.conduct import Conductor
-from holdfast.conductor.job import Job
 from holdfast.plan.room import Room
-from holdfast.plan.said import about, named, nothing_left
 from holdfast.redact import redact_each
+from holdfast.run import claude, prompt
+from holdfast.run.job import Job
+from holdfast.run.runner import Conductor
+from holdfast.text.numbers import about, named, nothing_left
 from holdfast.wire.inert import inert
 
 SHOWN_LINES = 6

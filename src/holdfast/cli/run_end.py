@@ -8,8 +8,8 @@ from contextlib import contextmanager, suppress
 
 import click
 
-from holdfast.conductor.events import Report
-from holdfast.plan.said import counted, nothing_left
+from holdfast.run.events import Report
+from holdfast.text.numbers import counted, nothing_left
 from holdfast.wire.errors import HoldfastError
 
 

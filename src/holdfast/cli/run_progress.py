@@ -8,7 +8,7 @@ from contextlib import contextmanager
 
 import click
 
-from holdfast.conductor.events import Event, Tell
+from holdfast.run.events import Event, Tell
 from holdfast.wire.inert import inert
 
 SESSION_CHARS = 8

@@ -9,11 +9,11 @@ from typing import Any
 
 import click
 
-from holdfast.conductor import account, seat
-from holdfast.conductor.account import Account, Try
-from holdfast.conductor.left import left
-from holdfast.plan.said import counted, named, short
 from holdfast.plan.task import Plan, Task
+from holdfast.run import journal_state, single_instance
+from holdfast.run.journal_state import Account, Try
+from holdfast.run.remaining import left
+from holdfast.text.numbers import counted, named, short
 from holdfast.wire.inert import inert
 
 VERSION = 1
@@ -22,7 +22,10 @@ MOST_SHOWN = 200  # tasks; the rest is a number
 
 
 def show(plan: Plan, known: Account, file: Path, folder: str, as_plain: bool) -> None:
-    found = _found(plan, known, seat.is_taken(folder)) | {"plan": str(file), "folder": folder}
+    found = _found(plan, known, single_instance.is_taken(folder)) | {
+        "plan": str(file),
+        "folder": folder,
+    }
     if as_plain:
         click.echo(json.dumps({"version": VERSION, **found}, indent=2))
         return
@@ -66,17 +69,17 @@ def _steps(task: Task) -> dict[str, int]:
 
 def _state(tries: list[Try], at_work: bool) -> str:
     """Of a task that is not done, by the last session that had some of it."""
-    last = tries[-1].result if tries else account.DONE
+    last = tries[-1].result if tries else journal_state.DONE
     if not last:
         return AT_WORK if at_work else BROKEN_OFF
-    return {account.FAILED: FAILED, account.STOPPED: BROKEN_OFF}.get(last, LEFT)
+    return {journal_state.FAILED: FAILED, journal_state.STOPPED: BROKEN_OFF}.get(last, LEFT)
 
 
 def _session(one: Try, at_work: bool) -> dict[str, Any]:
     return {
         "session_id": one.session_id,
         "tasks": [share.id for share in one.shares],
-        "result": one.result or (AT_WORK if at_work else account.STOPPED),
+        "result": one.result or (AT_WORK if at_work else journal_state.STOPPED),
         "error": one.error,
         "used_tokens": one.used_tokens or None,
         "grown_tokens": one.grown_tokens or None,

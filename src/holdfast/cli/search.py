@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.results import lines
+from holdfast.cli.search_results import lines
 from holdfast.memory.item import KINDS
 from holdfast.wire.inert import inert
 
 if TYPE_CHECKING:
-    from holdfast.memory.answer import Answer, Expanded
+    from holdfast.memory.results import Answer, Expanded
     from holdfast.memory.status import Standing
 
 
@@ -81,12 +81,12 @@ def search(
 
 def _fill(project: str) -> None:
     """With a line that counts, where somebody looks on."""
-    from holdfast.memory import fill, places
+    from holdfast.memory import fill_vectors, locations
     from holdfast.memory import sync as syncing
-    from holdfast.memory.embed import asking
+    from holdfast.memory.embed import current
     from holdfast.memory.index import engines
 
-    index = engines.opened(places.resolved(project))
+    index = engines.opened(locations.resolved(project))
     syncing.bring_up(index)
     shown = sys.stderr.isatty()
 
@@ -94,7 +94,7 @@ def _fill(project: str) -> None:
         if shown:
             click.echo(f"\r{done:,} made, {left:,} to go ", nl=False, err=True)
 
-    fill.fill(index, asking.embedder(), told=told)
+    fill_vectors.fill(index, current.embedder(), told=told)
     if shown:
         click.echo("", err=True)
 

@@ -10,14 +10,14 @@ from typing import Any
 
 import click
 
-from holdfast.brief import fence
-from holdfast.checkpoint.escape import shown
-from holdfast.cli import choose
-from holdfast.cli.choose import NoSession
+from holdfast.cli import choose_session
+from holdfast.cli.choose_session import NoSession
 from holdfast.redact import redact
-from holdfast.segment import disk, formats, shelf
+from holdfast.segment import disk, formats, library
 from holdfast.segment.errors import NoSegment, NotASave, SeveralSegments
 from holdfast.segment.formats import Compressed
+from holdfast.text import fence
+from holdfast.text.escape import shown
 
 MOST_INPUT = 4 << 20
 
@@ -43,11 +43,11 @@ def segments(
     if context.invoked_subcommand is not None:
         return
     if here and not session:
-        session = choose.asking() or choose.of_this_folder().state.session_id
+        session = choose_session.asking() or choose_session.of_this_folder().state.session_id
     where = "" if everywhere else str((project or Path.cwd()).absolute())
-    warm = _of_session(shelf.warm(where), session)
-    cold = _of_session(shelf.cold(where), session) if with_cold else []
-    pending = shelf.pending(_session_id(session), where)
+    warm = _of_session(library.warm(where), session)
+    cold = _of_session(library.cold(where), session) if with_cold else []
+    pending = library.pending(_session_id(session), where)
     if as_json:
         told = {"pending": pending, "warm": warm, "cold": cold}
         click.echo(json.dumps({name: formats.plain(value) for name, value in told.items()}))
@@ -68,7 +68,7 @@ def segments(
 def show(segment_id: str, as_text: bool, as_json: bool) -> None:
     """One segment whole; SEGMENT_ID may be the start of one. It counts as read."""
     one = _named(segment_id)
-    shelf.note_access(one.segment_id, int(time.time() * 1000))
+    library.note_access(one.segment_id, int(time.time() * 1000))
     if as_json:
         click.echo(json.dumps(formats.plain(one)))
     elif as_text:
@@ -93,7 +93,7 @@ def save(words: str, as_json: bool) -> None:
     given = _given(sys.stdin.buffer.read(MOST_INPUT + 1) if words == "-" else words.encode())
     now_ms = int(time.time() * 1000)
     saved = [
-        shelf.save(
+        library.save(
             _text(one, "segment_id"),
             _text(one, "compressed_content"),
             _texts(one, "key_decisions"),
@@ -118,7 +118,7 @@ def clear(segment_ids: tuple[str, ...], session: str, yes: bool) -> None:
     """Remove segments from both tiers, for good. The transcript is not touched."""
     found = [_named(name) for name in segment_ids]
     if session:
-        found += _of_session([*shelf.ours(shelf.WARM), *shelf.ours(shelf.COLD)], session)
+        found += _of_session([*library.ours(library.WARM), *library.ours(library.COLD)], session)
     if not found:
         raise NoSegment("there is nothing to clear: name segments, or --session ID")
     for one in found:
@@ -127,7 +127,7 @@ def clear(segment_ids: tuple[str, ...], session: str, yes: bool) -> None:
         click.echo("Nothing was removed.", err=True)
         sys.exit(1)
     with disk.held():
-        gone = [one for one in found if shelf.clear(one)]
+        gone = [one for one in found if library.clear(one)]
     click.echo(f"{len(gone)} removed; the transcript still has what they stood for")
 
 
@@ -146,7 +146,7 @@ def _said(text: str) -> str:
 def _rows(one: Compressed) -> list[tuple[str, str]]:
     meta = one.metadata
     return [
-        ("segment", f"{one.segment_id}, {shelf.tier(one.segment_id) or 'of another tool'}"),
+        ("segment", f"{one.segment_id}, {library.tier(one.segment_id) or 'of another tool'}"),
         ("topic", one.topic),
         ("session", f"{one.session_id}, steps {one.start_turn} to {one.end_turn}"),
         ("tokens", f"{one.original_tokens:,} → {one.compressed_tokens:,}"),
@@ -157,10 +157,10 @@ def _rows(one: Compressed) -> list[tuple[str, str]]:
 
 
 def _named(segment_id: str) -> Compressed:
-    exact = shelf.find(segment_id)
+    exact = library.find(segment_id)
     if exact is not None:
         return exact
-    found = shelf.beginning(segment_id) if segment_id else []
+    found = library.beginning(segment_id) if segment_id else []
     if len(found) > 1:
         raise SeveralSegments(f"{len(found)} segments begin with {shown(segment_id)}")
     if not found:
@@ -185,7 +185,7 @@ def _of_session(found: list[Compressed], session: str) -> list[Compressed]:
 def _session_id(session: str) -> str:
     """Whose queue to show: the named one's, else the one at work here."""
     try:
-        chosen = choose.newest(session) if session else choose.of_this_folder()
+        chosen = choose_session.newest(session) if session else choose_session.of_this_folder()
     except NoSession:
         return session or "unknown"
     return chosen.state.session_id

@@ -35,11 +35,11 @@ def serve(
     """Serve what sessions and agents know together, over HTTP; and watch live sessions."""
     if watch_only:
         return _watch(database)
-    from holdfast.api import serving
+    from holdfast.api import server
     from holdfast.api.address import Address
 
     address = Address(host, port, tls_cert, tls_key, behind_proxy, allow_host)
-    serving.serve(serving.Plan(address, database), lambda words: click.echo(words, err=True))
+    server.serve(server.Plan(address, database), lambda words: click.echo(words, err=True))
 
 
 def _watch(database: str) -> None:
@@ -47,11 +47,11 @@ def _watch(database: str) -> None:
     import signal
     import threading
 
-    from holdfast.cli.ending import told_to_end
+    from holdfast.cli.signals import told_to_end
     from holdfast.cli.watched_by import who
-    from holdfast.watcher import run, seat
+    from holdfast.watcher import run, single_instance
 
-    other = seat.holder()
+    other = single_instance.holder()
     if other is not None:
         click.echo(f"{who(other)} watches already; waiting for its end", err=True)
     seated = threading.Event()

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 
-from holdfast.lifecycle import breadcrumb
+from holdfast.events import breadcrumb
 from holdfast.settings import load as settings_load
 from holdfast.settings.table import TABLE, USER, Setting
 

@@ -9,14 +9,14 @@ from typing import Any
 
 import click
 
-from holdfast.cli import choose, colours
-from holdfast.cli.choose import Chosen
+from holdfast.cli import choose_session, colours
+from holdfast.cli.choose_session import Chosen
 from holdfast.cli.watched_by import who
-from holdfast.memory.cleared import cleared
+from holdfast.memory.cleared_results import cleared
 from holdfast.settings import load as settings_load
-from holdfast.transcript import stated
-from holdfast.watcher import seat
-from holdfast.window import arm, health, readings, view, words
+from holdfast.transcript import header
+from holdfast.watcher import single_instance
+from holdfast.window import alert_texts, health, make_mark, readings, view
 from holdfast.window.state import State
 from holdfast.wire.inert import inert
 
@@ -47,9 +47,9 @@ def status(
     if transcript is not None:
         reports = [_of_file(transcript)]
     elif everything:
-        reports = [_with_stop_guard(one) for one in choose.windows(session, agent)]
+        reports = [_with_stop_guard(one) for one in choose_session.windows(session, agent)]
     else:
-        reports = [_with_stop_guard(choose.newest(session, agent))]
+        reports = [_with_stop_guard(choose_session.newest(session, agent))]
     if as_json:
         click.echo(json.dumps(reports if everything else reports[0], indent=2))
         return
@@ -69,13 +69,13 @@ def _forget_limits() -> None:
 def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
     """The report, with what only `status` shows: cleared results, and what the stop guard looks
     at, whether it is on or off."""
-    from holdfast.lifecycle import stopping
+    from holdfast.events import stop_objections
     from holdfast.window import stop_guard
 
     found = report(chosen)
     found["microcompactions"] = cleared(chosen.state)
     state, now_ms = chosen.state, int(time.time() * 1000)
-    against = stopping.standing(
+    against = stop_objections.standing(
         state, chosen.folder, found["used_tokens"], now_ms, {}, estimated=found["estimated"]
     )
     found["stop_guard"] = {
@@ -92,15 +92,15 @@ def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
 def _is_guarded(state: State) -> bool:
     """As the session's next hook will find it: by its own variable, else by the files as they are
     now. Variables of this shell are not the session's."""
-    if state.stop_guard in (arm.ON_BY_VARIABLE, arm.OFF_BY_VARIABLE):
-        return state.stop_guard == arm.ON_BY_VARIABLE
+    if state.stop_guard in (make_mark.ON_BY_VARIABLE, make_mark.OFF_BY_VARIABLE):
+        return state.stop_guard == make_mark.ON_BY_VARIABLE
     return settings_load.load(state.project, environ={}).word("stop_guard") == "on"
 
 
 def _of_file(transcript: Path) -> dict[str, Any]:
     """Of a file no hook may have followed: it knows its compactions itself."""
-    chosen = choose.by_transcript(transcript)
-    return _with_stop_guard(chosen) | {"compactions": stated.compactions(transcript).count}
+    chosen = choose_session.by_transcript(transcript)
+    return _with_stop_guard(chosen) | {"compactions": header.compactions(transcript).count}
 
 
 def report(chosen: Chosen) -> dict[str, Any]:
@@ -111,7 +111,7 @@ def report(chosen: Chosen) -> dict[str, Any]:
     found["heard_ms"], found["ended_ms"] = heard_ms or None, ended_ms or None
     found["settings_slips"] = list(settings.slips)
     found["readings"] = readings.of(chosen.folder)
-    found["watcher"] = seat.holder()
+    found["watcher"] = single_instance.holder()
     if settings.word("server"):
         found["server"] = _server()
     return found
@@ -119,10 +119,10 @@ def report(chosen: Chosen) -> dict[str, Any]:
 
 def _server() -> dict[str, Any]:
     """How the team's server was when it was last spoken to."""
-    from holdfast.work import team
+    from holdfast.hub.team import connection
 
-    url = team.address()
-    known = team.health(url)
+    url = connection.address()
+    known = connection.health(url)
     down = known.is_down(int(time.time() * 1000))
     return {
         "url": url,
@@ -144,7 +144,7 @@ def show(found: dict[str, Any]) -> None:
     zone = str(found["zone"])
     head = Text("context ", style="bold")
     head.append_text(colours.bar(found["used_ratio"], zone))
-    share = f"{words.about(found['estimated'])}{found['used_ratio']:.1%}"
+    share = f"{alert_texts.about(found['estimated'])}{found['used_ratio']:.1%}"
     head.append(f" {share} ", style=colours.ZONE_STYLE[zone])
     head.append(zone, style=colours.ZONE_STYLE[zone])
     if found["alert"]:
@@ -159,7 +159,7 @@ def show(found: dict[str, Any]) -> None:
 
 
 def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
-    about = words.about(found["estimated"])
+    about = alert_texts.about(found["estimated"])
     used = f"{about}{found['used_tokens']:,} of {found['edge_tokens']:,} tokens"
     edge = f"{found['edge_tokens']:,} in a window of {found['window_tokens']:,}"
     rows = [

@@ -6,7 +6,7 @@ import sys
 
 import click
 
-from holdfast.lifecycle import status_line
+from holdfast.events import status_line
 from holdfast.wire import scan
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from holdfast.plan.tokens import tokens
+from holdfast.plan.formats.tokens import tokens
 
 
 class TokenCount(click.ParamType[int]):

@@ -15,13 +15,12 @@ from holdfast.archive import save_transcripts
 from holdfast.archive import transcripts as archive
 from holdfast.archive.errors import NoTranscript
 from holdfast.archive.transcripts import Session
-from holdfast.brief import fence
-from holdfast.checkpoint.escape import shown
-from holdfast.client.cleanup_period import cleanup_period
 from holdfast.client.memory_folder import slug
-from holdfast.lifecycle import saving_transcripts
+from holdfast.events import archive_transcripts
 from holdfast.settings import edit
 from holdfast.settings import load as settings_load
+from holdfast.text import fence
+from holdfast.text.escape import shown
 
 SETTING = "archive_transcripts"
 NOTHING = "Nothing is archived."
@@ -42,7 +41,7 @@ def transcripts(
         return
     where = (project or Path.cwd()).resolve()
     found = archive.sessions("" if everywhere else slug(str(where)))
-    told = state(str(where))
+    told = archive_transcripts.state(str(where))
     if as_json:
         click.echo(json.dumps({**told, "sessions": [row(one) for one in found]}, indent=2))
         return
@@ -85,9 +84,9 @@ def say_off() -> None:
 def save() -> None:
     """Archive now what the client has."""
     settings = settings_load.load()
-    if not saving_transcripts.is_on(settings):
+    if not archive_transcripts.is_on(settings):
         raise click.UsageError("archiving is off; turn it on first: holdfast transcripts on")
-    done = saving_transcripts.save_now(settings)
+    done = archive_transcripts.save_now(settings)
     for slip in done.slips:
         click.echo(f"not archived: {shown(slip)}", err=True)
     click.echo(f"{done.written} written; archived: {what_is_there() or 'nothing'}")
@@ -112,22 +111,6 @@ def remove(sessions: tuple[str, ...], everything: bool, yes: bool) -> None:
             archive.remove(one)
         archive.forget_removed()
     click.echo(f"{_counted(found)} removed")
-
-
-def state(project: str) -> dict[str, Any]:
-    """What the client does with its transcripts, and what we do."""
-    period, settings = cleanup_period(project), settings_load.load(project)
-    every = archive.sessions()
-    return {
-        "client_days": period.days,
-        "client_days_from": period.file or None,
-        "client_slip": period.slip or None,
-        "archived": saving_transcripts.is_on(settings),
-        "archived_sessions": len(every),
-        "archived_bytes": sum(one.bytes for one in every),
-        "most_bytes": saving_transcripts.most_bytes(settings),
-        "words": period.words,
-    }
 
 
 def in_words(told: dict[str, Any]) -> list[str]:

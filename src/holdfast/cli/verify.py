@@ -10,7 +10,7 @@ import click
 
 from holdfast.checkpoint import find, index
 from holdfast.checkpoint import verify as checks
-from holdfast.checkpoint.escape import shown
+from holdfast.text.escape import shown
 from holdfast.wire.errors import HoldfastError
 
 

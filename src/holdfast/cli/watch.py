@@ -14,12 +14,12 @@ from rich.live import Live
 from rich.table import Table
 from rich.text import Text
 
-from holdfast.cli import choose, colours
-from holdfast.cli.ending import told_to_end
+from holdfast.cli import choose_session, colours
 from holdfast.cli.path_end import PathEnd
+from holdfast.cli.signals import told_to_end
 from holdfast.cli.status import report
 from holdfast.cli.terminal import own_drawing
-from holdfast.window import words
+from holdfast.window import alert_texts
 from holdfast.wire.inert import inert
 
 BAR, SHORT_BAR = 10, 4
@@ -55,7 +55,7 @@ def _frame(console: Console) -> Constrain:
 
 def _rows() -> list[dict[str, Any]]:
     now_ms = int(time.time() * 1000)
-    recent = [one for one in choose.windows() if now_ms - one.state.known_ms < QUIET_MS]
+    recent = [one for one in choose_session.windows() if now_ms - one.state.known_ms < QUIET_MS]
     return [report(one) for one in recent]
 
 
@@ -69,7 +69,7 @@ def _table(rows: list[dict[str, Any]], width: int) -> Table:
     table.add_column("folder")
     for row in rows:
         zone = str(row["zone"])
-        about = words.about(row["estimated"])
+        about = alert_texts.about(row["estimated"])
         table.add_row(
             _cell(row["session_id"], 8),
             *((_cell(row["agent_type"] or row["agent_id"], 16),) if agents else ()),

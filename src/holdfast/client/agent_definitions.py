@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
-from holdfast.client.switches import LEAST_WINDOW, MOST_WINDOW
+from holdfast.client.limit_settings import LEAST_WINDOW, MOST_WINDOW
 from holdfast.wire import places
 
 MOST_FILES = 500

@@ -10,7 +10,7 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from holdfast.client import switches
+from holdfast.client import limit_settings
 
 NAME = "cleanupPeriodDays"
 DEFAULT_DAYS = 30
@@ -39,7 +39,7 @@ def cleanup_period(project: str = "", environ: Mapping[str, str] | None = None) 
     """As it holds for sessions in this project."""
     found = CleanupPeriod()
     environ = os.environ if environ is None else environ
-    for file, settings in switches.settings_by_file(project, environ):
+    for file, settings in limit_settings.settings_by_file(project, environ):
         if NAME not in settings:
             continue
         days = settings[NAME]

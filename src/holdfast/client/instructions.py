@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from typing import NamedTuple
 
-from holdfast.client import imports, path_scope, switches
+from holdfast.client import instruction_imports, limit_settings, rule_paths
 from holdfast.client.memory_folder import config, slug
 from holdfast.wire import places
 
@@ -59,7 +59,7 @@ def when_read(project: str, files: Iterable[str], environ: Mapping[str, str]) ->
     for folder in (f"{project}/.claude/rules", f"{config(environ)}/rules"):
         for path, text, patterns in _rules(folder):
             hit = next(
-                (one for one in wanted if patterns and path_scope.matches(patterns, one)), ""
+                (one for one in wanted if patterns and rule_paths.matches(patterns, one)), ""
             )
             if hit:
                 yield Source(path, "rule", text, f"paths: {', '.join(patterns)}")
@@ -70,14 +70,14 @@ def when_read(project: str, files: Iterable[str], environ: Mapping[str, str]) ->
                 yield one._replace(when=f"files in {inner}/")
         for path, text, patterns in _rules(f"{place}/.claude/rules"):
             below = [one.removeprefix(f"{inner}/") for one in wanted]
-            if not patterns or any(path_scope.matches(patterns, one) for one in below):
+            if not patterns or any(rule_paths.matches(patterns, one) for one in below):
                 yield Source(path, "rule", text, f"files in {inner}/")
 
 
 def unloaded(project: str, environ: Mapping[str, str]) -> Iterator[Source]:
     """A place where notes of a project are kept by hand, and which the client never reads."""
     path = f"{config(environ)}/projects/{slug(project)}/CLAUDE.md"
-    if text := imports.read(path):
+    if text := instruction_imports.read(path):
         yield Source(path, "unloaded", text, "never")
 
 
@@ -105,14 +105,14 @@ def scoped_rules(project: str, environ: Mapping[str, str]) -> Iterator[Source]:
 def excluded(project: str, environ: Mapping[str, str]) -> list[str]:
     """`claudeMdExcludes` of the settings files: patterns of whole paths nobody loads."""
     found: list[str] = []
-    for settings in switches.settings_given(project, environ):
+    for settings in limit_settings.settings_given(project, environ):
         given = settings.get("claudeMdExcludes")
         found += [one for one in given if isinstance(one, str)] if isinstance(given, list) else []
     return found
 
 
 def is_excluded(path: str, patterns: Sequence[str]) -> bool:
-    return path_scope.matches([one for one in patterns if "/" in one], path.lstrip("/"))
+    return rule_paths.matches([one for one in patterns if "/" in one], path.lstrip("/"))
 
 
 def _agreed(project: str, environ: Mapping[str, str]) -> bool:
@@ -128,19 +128,21 @@ def _agreed(project: str, environ: Mapping[str, str]) -> bool:
 
 
 def _with_imports(path: str, kind: str, within: str, home: str) -> Iterator[Source]:
-    text = imports.read(path)
+    text = instruction_imports.read(path)
     if not text:
         return
     yield Source(path, kind, text)
     if "@" in text:
-        for file, inner in imports.followed(path, text, within, home):
+        for file, inner in instruction_imports.followed(path, text, within, home):
             yield Source(file, "import", inner, by=path)
 
 
 def _always(folder: str, within: str, home: str) -> Iterator[Source]:
     for path, text, patterns in _rules(folder):
         if patterns:
-            found = imports.followed(path, text, within, home)  # these are loaded at the start
+            found = instruction_imports.followed(
+                path, text, within, home
+            )  # these are loaded at the start
             yield from (Source(file, "import", inner, by=path) for file, inner in found)
         else:
             yield from _with_imports(path, "rule", within, home)
@@ -149,9 +151,9 @@ def _always(folder: str, within: str, home: str) -> Iterator[Source]:
 def _rules(folder: str) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """(file, text, patterns) of every rule under a folder; a link is passed by."""
     for path in _markdown(folder, 0):
-        text = imports.read(path)
+        text = instruction_imports.read(path)
         if text:
-            yield path, text, path_scope.scope(text)
+            yield path, text, rule_paths.scope(text)
 
 
 def _markdown(folder: str, depth: int) -> Iterator[str]:

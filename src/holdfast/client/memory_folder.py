@@ -14,7 +14,7 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from holdfast.client import switches
+from holdfast.client import limit_settings
 from holdfast.wire import places
 
 OFF = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
@@ -33,7 +33,7 @@ def memory_folder(project: str, environ: Mapping[str, str] | None = None) -> Mem
     environ = os.environ if environ is None else environ
     path, origin = f"{config(environ)}/projects/{slug(root_of(project))}/memory", "the usual place"
     said, is_on, refused = environ.get(OFF, ""), True, ""
-    for file, settings in switches.settings_by_file(project, environ):
+    for file, settings in limit_settings.settings_by_file(project, environ):
         given = settings.get("autoMemoryDirectory")
         if isinstance(given, str) and (chosen := _absolute(given, environ)):
             if _may_name(file, chosen, project, environ):

@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any, NoReturn
 
-    from holdfast.hook.moment import Moment
+    from holdfast.hook.observation import Moment
 
 # Events at which nothing needs thought while no mark is crossed. The others are rare.
 LEAN = frozenset(("PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"))
@@ -40,10 +40,10 @@ def _handle(data: bytes, arguments: list[str]) -> None:
     if arguments[:1] == ["archive"]:
         return _archive(data, arguments[1:])
     if arguments[:1] == ["forward"]:
-        _wake("sending").send()
+        _wake("send_to_team").send()
         return
     if arguments[:1] == ["transcripts"]:
-        _wake("saving_transcripts").run()
+        _wake("archive_transcripts").run()
         return
     payload = scan.parse_object(visible.lighten(visible.bounded(data)))
     if arguments[:1] == ["statusline"]:
@@ -56,27 +56,27 @@ def _handle(data: bytes, arguments: list[str]) -> None:
     now_ms = int(time.time() * 1000)
     if event.startswith("Subagent"):
         return _note_agent(payload, event, now_ms)
-    from holdfast.hook.moment import Moment  # the rest is done without reading a transcript
+    from holdfast.hook.observation import Moment  # the rest is done without reading a transcript
 
     moment = Moment(payload, now_ms)
     moment.spool_bytes = _spooled(moment)
     if event not in LEAN or not _asleep(moment, event):
-        _say(_wake("story").tell(moment))
+        _say(_wake("dispatch").tell(moment))
     if moment.mark is not None and moment.mark.owed & mark.OWED_TO_SERVER:
         _tell_server(event)
 
 
 def _wake(teller: str) -> Any:
-    from holdfast.hook import waking
+    from holdfast.hook import wake
 
-    return waking.wake(teller)
+    return wake.wake(teller)
 
 
 def _tell_server(event: str) -> None:
-    from holdfast.hook import telling
+    from holdfast.hook import notify_team
 
     try:
-        telling.tell_server(event)
+        notify_team.tell_server(event)
     except (OSError, NotImplementedError) as slip:
         _confess(slip)
 
@@ -91,7 +91,7 @@ def _archive(data: bytes, arguments: list[str]) -> None:
     if start < 0 or not limit < len(data) - start < visible.MOST_BYTES or _is_off():
         return
     now_ms = int(time.time() * 1000)
-    _say(_wake("archiving").tell(scan.parse_object(data), limit, now_ms))
+    _say(_wake("archive_output").tell(scan.parse_object(data), limit, now_ms))
 
 
 def _wrapped(arguments: list[str]) -> str:

@@ -7,7 +7,7 @@ import sys
 PARENT = os.getppid()  # before all else: it may die while we load
 sys.path.insert(0, __file__.rsplit("/", 3)[0])
 
-from holdfast.mcp.serving import serve  # noqa: E402
+from holdfast.mcp.stdio import serve  # noqa: E402
 
 if __name__ == "__main__":
     serve(PARENT)

@@ -7,9 +7,9 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from typing import TypeVar
 
-from holdfast.store.engine import sqlite_file
-from holdfast.store.errors import Unreachable
-from holdfast.store.store import Store
+from holdfast.hub.store.engine import sqlite_file
+from holdfast.hub.store.errors import Unreachable
+from holdfast.hub.store.store import Store
 
 ANSWER_SECONDS = 15.0
 T = TypeVar("T")

@@ -11,10 +11,10 @@ import mcp_types as types
 from mcp.server.lowlevel import Server
 
 import holdfast
-from holdfast.mcp.calling import Said, call
-from holdfast.mcp.calls import Calls
-from holdfast.mcp.pages import Pages
-from holdfast.mcp.tools import TOOLS
+from holdfast.mcp.active_calls import Calls
+from holdfast.mcp.call_tool import Said, call
+from holdfast.mcp.continuations import Pages
+from holdfast.mcp.tool_table import TOOLS
 
 MOST_AT_ONCE = 4
 INITIALIZED = "notifications/initialized"

@@ -7,14 +7,14 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TypeVar
 
 from holdfast.archive import transcripts
-from holdfast.brief import fence
-from holdfast.memory import places
-from holdfast.memory.answer import Expanded
+from holdfast.memory import locations
 from holdfast.memory.errors import FitsSeveral, Forgotten, NotFound, OfIndex
 from holdfast.memory.index import engines
-from holdfast.memory.index.shape import Index
+from holdfast.memory.index.interface import Index
 from holdfast.memory.item import SEGMENT, TURN, Item
+from holdfast.memory.results import Expanded
 from holdfast.memory.sources.pieces import MOST_PIECES
+from holdfast.text import fence
 
 USUAL_CHARS = 8_000
 FENCE_CHARS = 400
@@ -26,7 +26,7 @@ def expand(
 ) -> Expanded:
     """The original turns from character `offset` on; what was kept, where they are gone. The start
     of an id is enough where it fits one."""
-    item, notes = _find(item_id, places.resolved(project))
+    item, notes = _find(item_id, locations.resolved(project))
     text, more = _original(item)
     notes += more
     if item.kind == SEGMENT:
@@ -42,7 +42,9 @@ def expand(
 
 def beginning(start: str, project: str = "") -> list[str]:
     """The ids of items that begin so: enough of them to tell whether it is one."""
-    found, _ = _asked(lambda one: one.beginning(start, 2 + MOST_PIECES), places.resolved(project))
+    found, _ = _asked(
+        lambda one: one.beginning(start, 2 + MOST_PIECES), locations.resolved(project)
+    )
     return sorted({item_id for some in found for item_id in some}) if start else []
 
 
@@ -84,7 +86,7 @@ def _asked(ask: Callable[[Index], T | None], project: str) -> tuple[Iterator[T],
 
 def _indexes(project: str, notes: list[str]) -> Iterator[Index]:
     """The project's own first."""
-    if places.stamp(places.index_file(project)):
+    if locations.stamp(locations.index_file(project)):
         try:
             own = engines.opened(project)
         except OfIndex as slip:  # the next search makes it again, and says so
@@ -98,11 +100,11 @@ def _original(item: Item) -> tuple[str, list[str]]:
     if not (item.uuids or item.first_turn) or not item.file:
         return "", []
     item, notes = _in_archive(item)
-    if not places.stamp(item.file):
+    if not locations.stamp(item.file):
         return "", [f"the transcript {item.file} is gone: this is what was kept of it"]
-    from holdfast.memory import original
+    from holdfast.memory import transcript_text
 
-    text = original.text(item)
+    text = transcript_text.text(item)
     if text:
         return text, notes
     return "", [f"these turns are not in {item.file} any more: this is what was kept of them"]
@@ -111,7 +113,7 @@ def _original(item: Item) -> tuple[str, list[str]]:
 def _in_archive(item: Item) -> tuple[Item, list[str]]:
     """Where the client has deleted the transcript and a copy is archived, the same item there:
     with secrets out, its lines begin elsewhere."""
-    copy = "" if places.stamp(item.file) else transcripts.copy_of(item.file)
+    copy = "" if locations.stamp(item.file) else transcripts.copy_of(item.file)
     if not copy:
         return item, []
     note = f"Claude Code has deleted {item.file}: these turns are from the archived copy {copy}"
@@ -121,9 +123,9 @@ def _in_archive(item: Item) -> tuple[Item, list[str]]:
 def _was_read(item: Item) -> None:
     """A segment somebody reads stays warm for longer."""
     from holdfast.memory.sources.segments import segment_id
-    from holdfast.segment import shelf
+    from holdfast.segment import library
 
-    shelf.note_access(segment_id(item.id), int(time.time() * 1000))
+    library.note_access(segment_id(item.id), int(time.time() * 1000))
 
 
 def _kept(item: Item) -> str:

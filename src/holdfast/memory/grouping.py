@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from typing import NamedTuple
 
-from holdfast.memory.index.shape import TURN_POSITIONS, Index
+from holdfast.memory.index.interface import TURN_POSITIONS, Index
 from holdfast.memory.item import DECISION, TURN, Item
 from holdfast.memory.rank import Rank
 from holdfast.memory.words import plain

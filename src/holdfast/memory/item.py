@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from holdfast.checkpoint.digest import digest
+from holdfast.files.digest import digest
 
 MEMORY, CHECKPOINT, SEGMENT = "memory", "checkpoint", "segment"
 DECISION, MESSAGE, TURN = "decision", "message", "turn"

@@ -12,7 +12,7 @@ import heapq
 from collections.abc import Iterable
 from typing import NamedTuple
 
-from holdfast.memory.index.shape import Scores
+from holdfast.memory.index.interface import Scores
 
 BESIDE = 0.3
 UNKNOWN = 0.5  # what has no vector yet is taken to mean half of what its words say

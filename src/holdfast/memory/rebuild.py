@@ -5,24 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from holdfast.memory import places
+from holdfast.memory import locations
 from holdfast.memory.errors import Damaged, NewerIndex, OfIndex
-from holdfast.memory.index import engines, opening
+from holdfast.memory.index import engines, sqlite_file
 from holdfast.memory.sources import windows
 from holdfast.memory.sync import Synced, bring_up
 
 
 def rebuild(projects: Iterable[str] = ()) -> list[Synced]:
     """Of these projects, and of all we know of; how many items each has now."""
-    known = {places.resolved(one) for one in projects} | windows.projects() | _indexed()
+    known = {locations.resolved(one) for one in projects} | windows.projects() | _indexed()
     return [_again(project) for project in sorted(known) if _has_something(project)]
 
 
 def _indexed() -> set[str]:
     found = set()
-    for path in places.index_files():
+    for path in locations.index_files():
         try:
-            found.add(opening.project_of(path))
+            found.add(sqlite_file.project_of(path))
         except OfIndex:
             continue  # nobody's, or not to be had: left alone
     return found
@@ -32,7 +32,9 @@ def _has_something(project: str) -> bool:
     """A folder nobody ever worked in gets no index."""
     from holdfast.memory.sync import sources
 
-    return bool(places.stamp(places.index_file(project))) or any(True for _ in sources(project))
+    return bool(locations.stamp(locations.index_file(project))) or any(
+        True for _ in sources(project)
+    )
 
 
 def _again(project: str) -> Synced:

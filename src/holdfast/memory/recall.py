@@ -8,16 +8,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from holdfast.memory import leaning, places, rank, words
+from holdfast.memory import locations, query_intent, rank, words
 from holdfast.memory import sync as syncing
-from holdfast.memory.answer import Answer, Found, found_as
 from holdfast.memory.errors import Busy, Damaged, OfIndex, in_words
 from holdfast.memory.expand import expand
 from holdfast.memory.grouping import Hit, results
 from holdfast.memory.index import engines
-from holdfast.memory.index.shape import Index, Many, Scores, Wanted
+from holdfast.memory.index.interface import Index, Many, Scores, Wanted
 from holdfast.memory.item import Item
 from holdfast.memory.rank import Rank
+from holdfast.memory.results import Answer, Found, found_as
 
 BY_WORDS, BY_MEANING = 500, 300  # candidates of each side, shared out among indexes ...
 LEAST = 100  # ... so many of each at least
@@ -62,7 +62,7 @@ def recall(
     notes = list(asked.notes)
     wanted = Wanted(tuple(kinds), cold)
     with in_words():
-        project = places.resolved(project)
+        project = locations.resolved(project)
         indexes = [_fresh(project, notes)]
         if everywhere:
             indexes += engines.others(project, notes)
@@ -114,7 +114,7 @@ def found_by(
     """In one order over all indexes; `vectors` are the query's, by embedder."""
     limit = max(1, min(limit, MOST))
     many = Many(*(max(LEAST, side // len(indexes)) for side in (BY_WORDS, BY_MEANING)))
-    leanings, wide = leaning.of(asked), leaning.widened(asked)
+    leanings, wide = query_intent.of(asked), query_intent.widened(asked)
 
     def score(one: Index) -> _Scored:
         kind = _of_kind(one, wide, leanings, vectors, wanted) if leanings else {}
@@ -136,7 +136,7 @@ def found_by(
 def _of_kind(
     index: Index,
     asked: words.Query,
-    leanings: Sequence[leaning.Leaning],
+    leanings: Sequence[query_intent.Leaning],
     vectors: Mapping[str, Any],
     wanted: Wanted,
 ) -> Scores:
@@ -147,7 +147,7 @@ def _of_kind(
         kinds = tuple(kind for kind in one.kinds if not wanted.kinds or kind in wanted.kinds)
         if not kinds:
             continue
-        only, topic = Wanted(kinds, wanted.cold), leaning.topic(asked, one)
+        only, topic = Wanted(kinds, wanted.cold), query_intent.topic(asked, one)
         scores = _about(index, topic, vectors, only) if topic.terms else _newest(index, only)
         there = index.at(scores)
         for place, score in scores.items():
@@ -160,7 +160,7 @@ def _about(index: Index, topic: words.Query, vectors: Mapping[str, Any], only: W
     said, near = index.scores(topic, vectors, Many(LEAST, BY_MEANING if vectors else 0), only)
     sides = [rank.share(one, max(one.values(), default=0.0)) for one in (said, near) if one]
     return {
-        place: leaning.TOPIC * sum(side.get(place, 0.0) for side in sides) / len(sides)
+        place: query_intent.TOPIC * sum(side.get(place, 0.0) for side in sides) / len(sides)
         for side in sides
         for place in side
     }
@@ -168,7 +168,7 @@ def _about(index: Index, topic: words.Query, vectors: Mapping[str, Any], only: W
 
 def _newest(index: Index, only: Wanted) -> Scores:
     places = index.newest(LEAST, only)
-    return {place: leaning.ALONE + 1 - n / len(places) for n, place in enumerate(places)}
+    return {place: query_intent.ALONE + 1 - n / len(places) for n, place in enumerate(places)}
 
 
 def each(ask: Callable[[Index], T], indexes: Sequence[Index]) -> list[T]:
@@ -190,13 +190,13 @@ def _vectors(indexes: Sequence[Index], asked: words.Query, notes: list[str]) -> 
         return {}
     if not asked.text.strip():
         return {}
-    from holdfast.memory.embed import asking
+    from holdfast.memory.embed import current
     from holdfast.memory.embed.embedder import NoEmbedder
 
     found = {}
     for name in dict.fromkeys(counts.embedder for counts in made_with):
         try:
-            found[name] = asking.vector_of(asked.text, name)
+            found[name] = current.vector_of(asked.text, name)
         except NoEmbedder as slip:
             notes.append(f"keyword only: {slip}")
     items, vectors = sum(one.items for one in made_with), sum(one.vectors for one in made_with)
@@ -226,7 +226,7 @@ def _fits(item: Item, wanted: Wanted) -> bool:
 def _fresh(project: str, notes: list[str]) -> Index:
     """Brought up to date; a damaged one is set aside and made again, and said."""
     if engines.is_shared():
-        from holdfast.store.errors import StoreError
+        from holdfast.hub.store.errors import StoreError
 
         try:
             return _synced(engines.opened(project), notes)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from holdfast.brief import fence
+from holdfast.text import fence
 
 CHARS = 300
 TITLE_CHARS = 160

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from holdfast.memory import places
+from holdfast.memory import locations
 from holdfast.memory import sync as syncing
 from holdfast.memory.index import engines
 
@@ -27,7 +27,7 @@ class Standing(NamedTuple):
 
 def standing(project: str = "", *, seconds: float = 0.0) -> Standing:
     """Of a project, brought up to date as far as there is time."""
-    index = engines.opened(places.resolved(project))
+    index = engines.opened(locations.resolved(project))
     done = syncing.bring_up(index, seconds=seconds)
     counts = index.counts()
     return Standing(

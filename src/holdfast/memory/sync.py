@@ -10,8 +10,8 @@ import time
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from holdfast.memory import places
-from holdfast.memory.index.shape import Index
+from holdfast.memory import locations
+from holdfast.memory.index.interface import Index
 from holdfast.memory.sources import board, checkpoints, decisions, memories, segments, transcripts
 from holdfast.memory.sources.source import Source, parted, stamped
 from holdfast.wire import log
@@ -35,7 +35,7 @@ def sync(project: str = "", *, seconds: float = 0.0) -> Synced:
     """All of it, or what can be done in so many seconds: the rest waits, and is counted."""
     from holdfast.memory.index import engines
 
-    return bring_up(engines.opened(places.resolved(project)), seconds=seconds)
+    return bring_up(engines.opened(locations.resolved(project)), seconds=seconds)
 
 
 def bring_up(index: Index, *, seconds: float = 0.0) -> Synced:

@@ -15,7 +15,7 @@ from bisect import bisect_left, bisect_right, insort
 from collections import Counter
 from collections.abc import Sequence
 
-from holdfast.plan import fewest, sequence
+from holdfast.plan import fewest_batches, sequence
 from holdfast.plan.load import Load
 
 
@@ -34,7 +34,7 @@ def pack(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
     by_count = sorted([listed, *found[:2], *back], key=len)
     ordered = (sequence.arrange(one, loads) for one in by_count)
     quick = next((one for one in ordered if _holds(one, loads)), listed)
-    fewer = fewest.fewer(loads, room, most_specs, len(quick))
+    fewer = fewest_batches.fewer(loads, room, most_specs, len(quick))
     best = sequence.arrange(fewer, loads) if fewer else quick
     return best if _holds(best, loads) else quick
 

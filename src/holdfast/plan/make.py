@@ -9,19 +9,20 @@ from functools import cache, partial
 from pathlib import Path
 
 from holdfast.client import models
-from holdfast.plan import estimate, project_files
 from holdfast.plan.batch import pack
-from holdfast.plan.estimate import Estimate, Past
-from holdfast.plan.groups import group
-from holdfast.plan.likeness import Asked
+from holdfast.plan.estimates import estimate
+from holdfast.plan.estimates.estimate import Estimate, Past
+from holdfast.plan.estimates.features import COMMIT, TESTS, Words, heard
+from holdfast.plan.estimates.likeness import Asked
+from holdfast.plan.files import project_files
+from holdfast.plan.files.groups import group
+from holdfast.plan.files.pattern import MARKS
 from holdfast.plan.load import Load
-from holdfast.plan.pattern import MARKS
 from holdfast.plan.room import Room
-from holdfast.plan.said import Progress, listed, silent
 from holdfast.plan.split import Piece, split
 from holdfast.plan.task import Plan, Task
-from holdfast.plan.words import COMMIT, TESTS, Words, heard
 from holdfast.plan.workflow import Batch, Workflow, fits_here, is_parallel
+from holdfast.text.numbers import Progress, listed, silent
 
 NAMED = 5  # of many files that are not there
 MANY_PARTS = 5

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from holdfast.plan.said import about, named, short
 from holdfast.plan.workflow import Batch, Workflow
+from holdfast.text.numbers import about, named, short
 
 MOST_BATCHES = 400  # a picture of more shows nothing
 LONGEST_LABEL = 60

@@ -10,11 +10,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
 
-from holdfast.plan.lettering import width, wrapped
 from holdfast.plan.mermaid import MOST_BATCHES, head
-from holdfast.plan.said import counted, listed, named, step_of
 from holdfast.plan.split import Piece
+from holdfast.plan.text_width import width, wrapped
 from holdfast.plan.workflow import Batch, Workflow
+from holdfast.text.numbers import counted, listed, named, step_of
 
 WIDTH, MARGIN, LINE, GAP, BAR, INSET = 720, 24, 18, 34, 10, 10
 LEFT, RIGHT = MARGIN + INSET, WIDTH - MARGIN - INSET

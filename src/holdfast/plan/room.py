@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from holdfast.client import edge as client_edge
+from holdfast.client import compaction_limit as client_edge
 from holdfast.client import models
 from holdfast.window.history import OVERHEAD_UNKNOWN
 

@@ -6,9 +6,9 @@ from holdfast.plan import room
 from holdfast.plan.room import Room
 from holdfast.settings.load import Settings
 from holdfast.window import view
-from holdfast.window.live import is_over
+from holdfast.window.alert_texts import about
+from holdfast.window.live_windows import is_over
 from holdfast.window.state import State
-from holdfast.window.words import about
 from holdfast.wire.inert import inert
 
 

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from holdfast.plan.estimate import SHARE, Estimate, all_of, shared
-from holdfast.plan.groups import Grouped
-from holdfast.plan.said import about, step_of
+from holdfast.plan.estimates.estimate import SHARE, Estimate, all_of, shared
+from holdfast.plan.estimates.features import RENAME, heard
+from holdfast.plan.files.groups import Grouped
 from holdfast.plan.task import Task, digest
-from holdfast.plan.words import RENAME, heard
+from holdfast.text.numbers import about, step_of
 
 Estimator = Callable[[Task], Estimate]
 Grouper = Callable[[tuple[str, ...], int], Grouped]

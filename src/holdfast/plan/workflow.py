@@ -12,12 +12,12 @@ from math import sqrt
 from pathlib import PurePosixPath
 from typing import Any
 
-from holdfast.plan.estimate import Estimate
-from holdfast.plan.pattern import MARKS, Pattern
+from holdfast.plan.estimates.estimate import Estimate
+from holdfast.plan.files.pattern import MARKS, Pattern
 from holdfast.plan.room import Room
-from holdfast.plan.said import about, counted, span
 from holdfast.plan.split import Piece
 from holdfast.plan.task import Task, digest
+from holdfast.text.numbers import about, counted, span
 
 CHECKPOINT = "Run /holdfast:checkpoint to save progress"
 

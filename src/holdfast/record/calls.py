@@ -17,8 +17,8 @@ from holdfast.record import (
 )
 from holdfast.record.heat import thin, warm
 from holdfast.record.model import Agent, Call, Command, Place, Record
-from holdfast.record.phrases import within
 from holdfast.redact import redact
+from holdfast.text.phrases import within
 
 MOST_CALLS = 64
 MOST_TOOLS = 64

@@ -7,9 +7,9 @@ neither test nor build and shows failures, the result is not known.
 from itertools import pairwise
 
 from holdfast.record import plans, runs, shell, turns
-from holdfast.record.lazy import Lazy
 from holdfast.record.model import Command, Failure, Place, Record
-from holdfast.record.phrases import within
+from holdfast.text.lazy_patterns import Lazy
+from holdfast.text.phrases import within
 
 HEAD_CHARS = 6000
 LONGEST_LINE = 240

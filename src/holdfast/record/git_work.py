@@ -5,9 +5,9 @@ kept of it. What git printed decides; a quiet commit is believed unless its comm
 """
 
 from holdfast.record import names
-from holdfast.record.lazy import Lazy
 from holdfast.record.model import Record
-from holdfast.record.phrases import within
+from holdfast.text.lazy_patterns import Lazy
+from holdfast.text.phrases import within
 
 SUBJECT_CHARS = 120
 SHOWN_CHARS = 20_000  # of what a command printed

@@ -9,7 +9,7 @@ import msgspec
 from holdfast.record import plans
 from holdfast.record.failures import is_one_off
 from holdfast.record.model import Agent, Call, Failure, Place, Question, Record, Task, Turn
-from holdfast.record.sentences import ASKING, sentences
+from holdfast.text.sentences import ASKING, sentences
 
 DOING = "in_progress"
 _LISTED = ("task", "todo")

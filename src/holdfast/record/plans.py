@@ -10,10 +10,10 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from holdfast.record import completion, plan_checks, shell
-from holdfast.record.lazy import Lazy
 from holdfast.record.model import REPORTED, Place, Record, Task, Turn
-from holdfast.record.phrases import plain, within
-from holdfast.record.sentences import ASKING, LIGHT, sentences, subjects
+from holdfast.text.lazy_patterns import Lazy
+from holdfast.text.phrases import plain, within
+from holdfast.text.sentences import ASKING, LIGHT, sentences, subjects
 
 PROMPTED = "Implement the following plan:"  # the client's words, before an approved plan
 FILE = "file"

@@ -8,7 +8,6 @@ import msgspec
 from holdfast.record import (
     calls,
     decisions,
-    excerpts,
     files,
     manifests,
     names,
@@ -23,6 +22,7 @@ from holdfast.record.model import Place, Record
 from holdfast.record.skim import skim
 from holdfast.record.user_input import own_words, queued_words
 from holdfast.redact.finding import REDACTED
+from holdfast.text import excerpts
 from holdfast.transcript import (
     Answer,
     Attachment,

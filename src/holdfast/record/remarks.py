@@ -5,7 +5,7 @@ itself is in the record.
 """
 
 from holdfast.record.model import Decision, Place, Record
-from holdfast.record.sentences import sentences
+from holdfast.text.sentences import sentences
 
 MOST_REMARKS = 80
 SHORTEST, HEAD, TAIL = 40, 140, 95  # characters

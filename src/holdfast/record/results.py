@@ -21,9 +21,9 @@ from holdfast.record import (
     undo,
 )
 from holdfast.record.model import Call, Place, Record
-from holdfast.record.phrases import within
 from holdfast.record.replies import REFUSED
 from holdfast.redact import redact_answer
+from holdfast.text.phrases import within
 from holdfast.transcript import Result, ToolResult, decoded
 
 HEAD_CHARS = 6000

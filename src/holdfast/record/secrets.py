@@ -14,14 +14,14 @@ from typing import Any
 
 import msgspec
 
-from holdfast.record.excerpts import LONGEST_CHARS
-from holdfast.record.lazy import Lazy
 from holdfast.record.model import Record
 from holdfast.record.results import answers
 from holdfast.record.user_input import own_words, queued_words
 from holdfast.redact.find import PASSES, find, replaced
 from holdfast.redact.finding import REDACTED, Finding
 from holdfast.redact.value import random_looking
+from holdfast.text.excerpts import LONGEST_CHARS
+from holdfast.text.lazy_patterns import Lazy
 from holdfast.transcript import (
     Answer,
     Attachment,

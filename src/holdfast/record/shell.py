@@ -2,9 +2,9 @@
 
 import re
 
-from holdfast.record.lazy import Lazy
-from holdfast.record.phrases import within
 from holdfast.redact.finding import REDACTED
+from holdfast.text.lazy_patterns import Lazy
+from holdfast.text.phrases import within
 
 LONGEST_LINE = 4000
 MOST_WRITTEN = 60

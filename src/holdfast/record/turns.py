@@ -6,9 +6,10 @@ one can type the 1,200 turns that fit, but a hostile file can hold them.
 
 from bisect import bisect_right
 
-from holdfast.record import agents, excerpts, files, names, plans, replies
+from holdfast.record import agents, files, names, plans, replies
 from holdfast.record.model import Place, Question, Record, Turn
 from holdfast.record.user_input import is_notification, own_words
+from holdfast.text import excerpts
 
 KEPT_CHARS, HEAD_CHARS = 4000, 2800
 CUT = "\n[…]\n"

@@ -6,7 +6,7 @@ commit ids, hashes and uuids stay. Importing this costs `re` and nothing else.
 
 from holdfast.redact.find import are_clean, find, redact, which_are_clean
 from holdfast.redact.finding import Finding
-from holdfast.redact.named import redact_answer, redact_each, without_named
+from holdfast.redact.json_values import redact_answer, redact_each, without_named
 
 __all__ = [
     "Finding",

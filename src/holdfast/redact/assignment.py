@@ -9,16 +9,16 @@ from __future__ import annotations
 import re
 
 from holdfast.redact import names, nearby
+from holdfast.redact.certainty import Written, span_of
 from holdfast.redact.finding import Finding
 from holdfast.redact.rule import places
-from holdfast.redact.written import Written, span_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from holdfast.redact.names import Name
-    from holdfast.redact.page import Page
+    from holdfast.redact.search_text import Page
 
 _QUOTE = r"(?:[\\\"'`]{1,8}|&quot;|&#3[49];|%22)?"
 _QUOTES = r"[\\\"'`]{0,8}"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from holdfast.redact import assignment, headers, keys, shapes, shell, tokens
+from holdfast.redact import assignment, auth_headers, keys, shapes, shell, tokens
 from holdfast.redact.finding import Finding, merged
-from holdfast.redact.page import Page
+from holdfast.redact.search_text import Page
 
 INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 PASSES = 3  # a secret glued to another may show only once its neighbour is gone
@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-_SURER_FIRST = (keys.scan, tokens.scan, shapes.scan, headers.scan, shell.scan, assignment.scan)
+_SURER_FIRST = (keys.scan, tokens.scan, shapes.scan, auth_headers.scan, shell.scan, assignment.scan)
 
 
 def find(text: str) -> list[Finding]:

@@ -10,7 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.redact.page import Page
+    from holdfast.redact.search_text import Page
 
 KIND = "private key"
 LONGEST_CHARS = 24_000  # an RSA key of 16,384 bits has 12,800

@@ -17,7 +17,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from holdfast.redact.page import Page
+    from holdfast.redact.search_text import Page
 
 _GLUE = r"(?:\\[nrtbf]|\\u[0-9a-fA-F]{4}|%[0-9A-Fa-f]{2}|\x1b\[[0-9;]{0,7}m)\Z"
 _GLUE_CHARS = 10

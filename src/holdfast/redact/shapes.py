@@ -20,7 +20,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.redact.page import Page
+    from holdfast.redact.search_text import Page
 
 _GLUE = r"|(?<=\\[nrt])|(?<=%[0-9A-F]{2})|(?<=\x1b\[[0-9;]m)|(?<=\x1b\[[0-9;]{2}m))"
 _START = r"(?:(?<![A-Za-z0-9_])" + _GLUE

@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.redact.page import Page
+    from holdfast.redact.search_text import Page
 
     Argument = re.Match[str]
 

@@ -8,15 +8,15 @@ from __future__ import annotations
 import re
 
 from holdfast.redact.finding import Finding
-from holdfast.redact.page import LONG_CHARS
 from holdfast.redact.rule import begins, places
+from holdfast.redact.search_text import LONG_CHARS
 from holdfast.redact.value import masked, random_looking
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.redact.page import Page
+    from holdfast.redact.search_text import Page
 
 # kind: beginnings, each with the shortest body. `_` after the number: the body may hold `_` and
 # `-`, and must then be mixed, since `npm_config_registry` and `sk-folding-cube` are names.

@@ -14,9 +14,8 @@ import msgspec
 from holdfast.record import Record, RecordReader, files
 from holdfast.record.secrets import Known
 from holdfast.redact import redact
-from holdfast.segment import about, formats, keepsakes, relevance, saved
-from holdfast.segment.formats import CHARS_PER_TOKEN, Compressed, Metadata
-from holdfast.segment.keepsakes import (
+from holdfast.segment import contents, formats, model_words, outcome, relevance
+from holdfast.segment.contents import (
     FIRST,
     LAST,
     SECTIONS,
@@ -27,6 +26,7 @@ from holdfast.segment.keepsakes import (
     Source,
     Words,
 )
+from holdfast.segment.formats import CHARS_PER_TOKEN, Compressed, Metadata
 from holdfast.segment.segment import Segment
 from holdfast.transcript import Answer, Reader, Text, ToolUse
 
@@ -67,11 +67,11 @@ def compress(
     one, facts = source.segment, source.facts
     text = content(source)
     edited = [name for name, used in facts.files.items() if used.edits]
-    fixed = [each for each in about.within(source.record.failures, one) if each.fixed is not None]
+    fixed = [each for each in outcome.within(source.record.failures, one) if each.fixed is not None]
     now = relevance.stamp(now_ms)
     made = Compressed(
         segment_id=one.segment_id,
-        topic=redact(about.topic(source.record, one)),
+        topic=redact(outcome.topic(source.record, one)),
         session_id=session_id,
         start_turn=one.start_turn,
         end_turn=one.end_turn,
@@ -81,8 +81,8 @@ def compress(
         compressed_at=now,
         last_accessed=now,
         compressed_content=text,
-        key_decisions=[redact(words) for words in keepsakes.decided(source)[:MOST_DECISIONS]],
-        key_files=[redact(name) for name in keepsakes.main_files(facts)[:MOST_FILES]],
+        key_decisions=[redact(words) for words in contents.decided(source)[:MOST_DECISIONS]],
+        key_files=[redact(name) for name in contents.main_files(facts)[:MOST_FILES]],
         metadata=_metadata(source, project, transcript),
     )
     made.metadata.contains_code = bool(edited)
@@ -91,7 +91,7 @@ def compress(
         decisions=bool(made.key_decisions),
         changes=bool(edited),
         fixes=bool(fixed),
-        rules=any(turn.reply_to or turn.questions for turn in about.turns(source.record, one)),
+        rules=any(turn.reply_to or turn.questions for turn in outcome.turns(source.record, one)),
     )
     made.relevance_score = relevance.score(made, now_ms)
     return _without_secrets(made, source.record)
@@ -110,7 +110,7 @@ def _without_secrets(made: Compressed, record: Record) -> Compressed:
 def _metadata(source: Source, project: str, transcript: str) -> Metadata:
     one = source.segment
     return Metadata(
-        task_completed=about.is_done(source.record, one),
+        task_completed=outcome.is_done(source.record, one),
         project=project,
         transcript=transcript,
         first_uuid=one.first_uuid,
@@ -125,13 +125,13 @@ def _metadata(source: Source, project: str, transcript: str) -> Metadata:
 
 def budget(original_tokens: int) -> int:
     """How many tokens the words for it may have."""
-    return max(saved.FLOOR_TOKENS, min(MOST_TOKENS, int(original_tokens * SHARE)))
+    return max(model_words.FLOOR_TOKENS, min(MOST_TOKENS, int(original_tokens * SHARE)))
 
 
 def content(source: Source) -> str:
     """What is worth most, within the budget, section by section."""
     most = budget(source.segment.tokens)
-    things, room = keepsakes.of(source), int(most * CHARS_PER_TOKEN)
+    things, room = contents.of(source), int(most * CHARS_PER_TOKEN)
     while True:
         text = redact(_laid_out(_chosen(things, room)))
         if formats.tokens(text) <= most or room < CHARS_PER_TOKEN:

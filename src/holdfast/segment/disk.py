@@ -6,8 +6,8 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from holdfast.checkpoint import drafts, folders, lock
-from holdfast.checkpoint.folders import Place
+from holdfast.files import atomic, folders, lock
+from holdfast.files.folders import Place
 from holdfast.segment.errors import NotStored, ShelfBusy
 from holdfast.wire import log, places
 
@@ -40,9 +40,9 @@ def put(where: Place, name: str, data: bytes) -> None:
     """On the disk once this returns; NotStored, and what was there before, where it cannot be."""
     try:
         with folders.entered(where) as folder:
-            drafts.clear_left(folder)
-            drafts.replace_whole(folder, name, data, flushed=True)
-            drafts.flush(folder)
+            atomic.clear_left(folder)
+            atomic.replace_whole(folder, name, data, flushed=True)
+            atomic.flush(folder)
     except (OSError, ValueError) as slip:
         why = getattr(slip, "strerror", "") or slip
         raise NotStored(f"{where.path}/{name} was not written: {why}") from None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
-from holdfast.checkpoint.digest import digest, sha256
+from holdfast.files.digest import digest, sha256
 from holdfast.transcript.source import PIECE_BYTES, Source
 from holdfast.wire import places
 

@@ -9,23 +9,23 @@ from __future__ import annotations
 import os
 import time
 
-from holdfast.checkpoint import drafts, folders, lock
-from holdfast.checkpoint.folders import Place
+from holdfast.files import atomic, folders, lock
+from holdfast.files.folders import Place
 from holdfast.record import Record, read_record
 from holdfast.redact import redact
 from holdfast.segment import (
-    about,
     compress,
-    cut,
+    cutter,
     disk,
     identity,
+    library,
+    outcome,
     queue,
+    queued_segment,
     relevance,
-    shelf,
     tiers,
-    waiting,
 )
-from holdfast.segment.cut import Cut
+from holdfast.segment.cutter import Cut
 from holdfast.segment.errors import NewerSegments, NotStored, ShelfBusy
 from holdfast.segment.formats import Compressed, Queue
 from holdfast.segment.report import Report
@@ -76,10 +76,10 @@ def roll(
 def cut_of(transcript: str, session_id: str, record: Record) -> Cut:
     """The session cut as far as it goes, reading only what is new."""
     path = f"{_place(session_id).path}/state.json"
-    known = cut.load(places.read_small(path, MOST_STATE_BYTES))
-    if known is None or known.session_id != session_id or not cut.goes_on(known, transcript):
+    known = cutter.load(places.read_small(path, MOST_STATE_BYTES))
+    if known is None or known.session_id != session_id or not cutter.goes_on(known, transcript):
         known = Cut(session_id=session_id)
-    return cut.read(known, transcript, record)
+    return cutter.read(known, transcript, record)
 
 
 def _look(
@@ -116,11 +116,11 @@ def _look(
 def _settle_tiers(known: Cut, mine: Queue) -> None:
     """What is on the shelf already, should the cut have been lost, or a roll cut short."""
     for row in mine.compressed:
-        row.storage_location = shelf.location(row.segment_id) or row.storage_location
+        row.storage_location = library.location(row.segment_id) or row.storage_location
     done = {row.segment_id for row in mine.compressed}
     for one in known.segments:
         if one.segment_id in done:
-            one.tier = shelf.tier(one.segment_id) or one.tier
+            one.tier = library.tier(one.segment_id) or one.tier
 
 
 def _forget_strangers(known: Cut, mine: Queue, transcript: str) -> None:
@@ -138,8 +138,8 @@ def _queue(known: Cut, record: Record, mine: Queue, limits: Limits, now_ms: int)
     queued = {one.segment_id for one in mine.pending}
     for one in tiers.cold(known, record, limits):
         if one.segment_id not in queued:
-            topic = redact(about.topic(record, one))
-            mine.pending.append(waiting.pending(known, one, topic, now_ms))
+            topic = redact(outcome.topic(record, one))
+            mine.pending.append(queued_segment.pending(known, one, topic, now_ms))
 
 
 def _compress(
@@ -155,7 +155,7 @@ def _compress(
     segments = {one.segment_id: one for one in known.segments}
     window_from = known.turn - record.since_summary if record.compactions else 0
     for row in mine.pending[:MOST_AT_ONCE]:
-        one = segments.get(row.segment_id) or waiting.segment(row)
+        one = segments.get(row.segment_id) or queued_segment.segment(row)
         try:
             source = compress.source_of(one, record, transcript)
         except Unreadable as slip:
@@ -178,7 +178,7 @@ def _compress(
 def _shelve(known: Cut, made: Compressed, now_ms: int, report: Report) -> None:
     """On the shelf first, then out of the queue."""
     with disk.held():
-        made = shelf.keep(made, now_ms)
+        made = library.keep(made, now_ms)
         mine = queue.load(known.session_id)
         done = queue.done(made, known.turn)
         queue.settle(mine, done)
@@ -189,8 +189,8 @@ def _shelve(known: Cut, made: Compressed, now_ms: int, report: Report) -> None:
 def _archive(known: Cut, limits: Limits, now_ms: int, report: Report) -> None:
     segments = {one.segment_id: one for one in known.segments}
     mine = queue.load(known.session_id)
-    for one in tiers.old(shelf.ours(WARM, known.session_id), known.turn, limits):
-        location = shelf.demote(one, now_ms)
+    for one in tiers.old(library.ours(WARM, known.session_id), known.turn, limits):
+        location = library.demote(one, now_ms)
         for row in (*mine.compressed, *report.compressed):
             if row.segment_id == one.segment_id:
                 row.storage_location = location
@@ -202,12 +202,12 @@ def _archive(known: Cut, limits: Limits, now_ms: int, report: Report) -> None:
 
 
 def _prune(known: Cut, limits: Limits, now_ms: int, report: Report) -> None:
-    for one in tiers.outdated(shelf.ours(COLD), now_ms, limits):
-        shelf.prune(one, now_ms)
+    for one in tiers.outdated(library.ours(COLD), now_ms, limits):
+        library.prune(one, now_ms)
         report.pruned += 1
-    warm = sorted(shelf.ours(WARM), key=lambda one: relevance.score(one, now_ms), reverse=True)
+    warm = sorted(library.ours(WARM), key=lambda one: relevance.score(one, now_ms), reverse=True)
     for one in warm[MOST_WARM:]:
-        shelf.demote(one, now_ms)
+        library.demote(one, now_ms)
         report.archived += 1
     mine = queue.load(known.session_id)
     mine.last_prune_turn = known.turn
@@ -222,7 +222,7 @@ def _remember(known: Cut) -> None:
     """An index: lost, the session is cut again from its transcript."""
     try:
         with folders.entered(_place(known.session_id)) as folder:
-            drafts.clear_left(folder)
-            drafts.replace_whole(folder, "state.json", cut.save(known))
+            atomic.clear_left(folder)
+            atomic.replace_whole(folder, "state.json", cutter.save(known))
     except OSError as slip:
         log.add("WARN", "segments", f"the cut was not remembered: {slip}")

@@ -13,10 +13,10 @@ import msgspec
 from holdfast.record import files, shell
 from holdfast.record.model import Turn
 from holdfast.record.replies import is_answer, width
-from holdfast.record.sentences import ASKING
 from holdfast.redact import redact
-from holdfast.segment.plain import visible
+from holdfast.segment.plain_text import visible
 from holdfast.segment.words import words
+from holdfast.text.sentences import ASKING
 from holdfast.transcript import (
     Answer,
     Attachment,

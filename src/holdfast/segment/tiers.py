@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdfast.record import Record
-from holdfast.segment import about, relevance
-from holdfast.segment.cut import Cut
+from holdfast.segment import outcome, relevance
+from holdfast.segment.cutter import Cut
 from holdfast.segment.formats import Compressed
 from holdfast.segment.segment import HOT, Segment
 from holdfast.settings.load import Settings
@@ -49,7 +49,7 @@ def is_cold(cut: Cut, one: Segment, record: Record, limits: Limits) -> bool:
         one.tier == HOT
         and one.message_count >= limits.cold_messages
         and cut.since_mention(one) >= limits.cold_turns
-        and about.is_done(record, one)
+        and outcome.is_done(record, one)
     )
 
 

@@ -35,8 +35,8 @@ from holdfast.transcript.tally import Tally
 from holdfast.transcript.usage import Usage
 
 if TYPE_CHECKING:
-    from holdfast.transcript.gather import operations
-    from holdfast.transcript.operation import Operation
+    from holdfast.transcript.step import Operation
+    from holdfast.transcript.steps import operations
     from holdfast.transcript.subagents import subagent_file, subagent_files
     from holdfast.transcript.tasks import TaskEvent, task_events
 
@@ -71,9 +71,9 @@ __all__ = [
 ]
 
 _LATER = {  # hooks need none of these, and dataclasses and pathlib cost them 30 ms
-    "Operation": "operation",
+    "Operation": "step",
     "TaskEvent": "tasks",
-    "operations": "gather",
+    "operations": "steps",
     "subagent_file": "subagents",
     "subagent_files": "subagents",
     "task_events": "tasks",

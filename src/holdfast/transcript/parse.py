@@ -25,7 +25,9 @@ def parse(data: bytes, offset: int, tally: Tally) -> Entry | None:
 
 def _second_try(data: bytes, tally: Tally) -> Line:
     """Slower, for the few lines that are not as they should be."""
-    from holdfast.transcript.mend import mended  # a decoder for each field, and seldom needed
+    from holdfast.transcript.lenient_line import (
+        mended,  # a decoder for each field, and seldom needed
+    )
 
     slips: list[str] = []
     line = mended(data, slips)

@@ -7,7 +7,7 @@ from holdfast.transcript.blocks import ToolUse
 from holdfast.transcript.entries import Answer
 
 if TYPE_CHECKING:
-    from holdfast.transcript.operation import Operation
+    from holdfast.transcript.step import Operation
 
 # TodoWrite rewrites the whole list, on clients before TaskCreate and TaskUpdate came.
 TASK_TOOLS = frozenset({"TaskCreate", "TaskUpdate", "TodoWrite"})

@@ -10,15 +10,15 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.client import edge as edges
-from holdfast.client import switches
+from holdfast.client import compaction_limit as edges
+from holdfast.client import limit_settings
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
-from holdfast.watcher.found import Found
+from holdfast.watcher.live_transcripts import Found
 from holdfast.window import monitor, view
-from holdfast.window.met import met
+from holdfast.window.alert_texts import about
+from holdfast.window.for_transcript import met
 from holdfast.window.state import State
-from holdfast.window.words import about
 from holdfast.wire import mark, places, spool, tail
 from holdfast.wire.tail import Tail
 
@@ -94,7 +94,7 @@ def _edge_tokens(state: State, end: Tail, used: int) -> int:
     return edges.find(
         end.model or state.model,
         end.version or state.client_version,
-        switches.from_json(state.switches),
+        limit_settings.from_json(state.switches),
         used_tokens=used,
         stated_window=None if state.agent_id else state.stated_window or None,
     ).edge_tokens

@@ -17,12 +17,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Protocol
 
 from holdfast.settings import load as settings_load
-from holdfast.watcher.seat import Seat
+from holdfast.watcher.single_instance import Seat
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
 if TYPE_CHECKING:
-    from holdfast.store.store import Store
+    from holdfast.hub.store.store import Store
     from holdfast.watcher.watch import Watch
 
 WAIT_SECONDS = 5.0  # how often one that waits asks whether the place is free

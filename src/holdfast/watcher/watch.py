@@ -5,18 +5,18 @@ from __future__ import annotations
 import time
 from dataclasses import replace
 
-from holdfast.client.transcripts_folder import transcripts_folder
-from holdfast.store.store import Store
-from holdfast.watcher import announcing, due, taking
+from holdfast.client.claude_folder import transcripts_folder
+from holdfast.hub.store.store import Store
+from holdfast.watcher import announcements, checkpointing, due_checkpoints
 from holdfast.watcher.active_time import ActiveTime
-from holdfast.watcher.announcing import Board
-from holdfast.watcher.due import Due
-from holdfast.watcher.found import Found, Transcripts
+from holdfast.watcher.announcements import Board
+from holdfast.watcher.due_checkpoints import Due
 from holdfast.watcher.glance import Glance, glance
-from holdfast.watcher.opened import Windows
+from holdfast.watcher.hook_windows import Windows
+from holdfast.watcher.live_transcripts import Found, Transcripts
 from holdfast.watcher.troubles import Troubles
 from holdfast.window import state as states
-from holdfast.window.live import LIVE_MS
+from holdfast.window.live_windows import LIVE_MS
 from holdfast.window.state import WindowBusy
 from holdfast.wire import log
 
@@ -24,7 +24,9 @@ AGAIN_SECONDS = 120.0
 
 
 class Watch:
-    def __init__(self, store: Store | announcing.Found | None = None, database: str = "") -> None:
+    def __init__(
+        self, store: Store | announcements.Found | None = None, database: str = ""
+    ) -> None:
         self._troubles = Troubles()
         self._transcripts = Transcripts(str(transcripts_folder()), self._troubles)
         self._windows = Windows()
@@ -62,7 +64,7 @@ class Watch:
         wanted = [
             Due(seen, why) for seen in self._glances.values() if (why := self._why(seen, now_ms))
         ]
-        chosen = due.next_of_each(wanted, self._last_s, time.monotonic())
+        chosen = due_checkpoints.next_of_each(wanted, self._last_s, time.monotonic())
         for one in chosen:
             self._take(one, now_ms)
         self._waiting = [one for one in wanted if one not in chosen]
@@ -97,14 +99,14 @@ class Watch:
         self._note(seen, now_ms)
         active = self._active.note(found.path, seen.checkpoint_ms, found.changed_ms)
         self._active_ms[found.path] = max(active, seen.active_ms)
-        if before is None and seen.checkpoint_trigger == taking.TRIGGER:
+        if before is None and seen.checkpoint_trigger == checkpointing.TRIGGER:
             self._say_again(seen, now_ms)
 
     def _note(self, seen: Glance, now_ms: int) -> None:
         if seen.is_hooked:
             return
         try:
-            taking.note(seen, now_ms)
+            checkpointing.note(seen, now_ms)
         except WindowBusy:
             return  # a hook is at it, and notes more than we would
         except (OSError, ValueError) as slip:
@@ -112,7 +114,7 @@ class Watch:
 
     def _say_again(self, seen: Glance, now_ms: int) -> None:
         """A watcher that was killed may have kept it and not said so."""
-        if now_ms - seen.checkpoint_ms >= announcing.TTL_SECONDS * 1000:
+        if now_ms - seen.checkpoint_ms >= announcements.TTL_SECONDS * 1000:
             return
         watch_at = seen.settings.share("watch_at")
         full = seen.checkpoint_tokens >= watch_at * seen.edge_tokens
@@ -125,13 +127,13 @@ class Watch:
         failed_s = self._failed_s.get(seen.found.path)
         if failed_s is not None and time.monotonic() - failed_s < AGAIN_SECONDS:
             return ""
-        return due.reason(seen, self._active_ms.get(seen.found.path, 0), now_ms)
+        return due_checkpoints.reason(seen, self._active_ms.get(seen.found.path, 0), now_ms)
 
     def _take(self, one: Due, now_ms: int) -> None:
         """Whatever goes wrong with one window keeps no other waiting."""
         seen = one.glance
         try:
-            kept = taking.take(one, self._active_ms.get(seen.found.path, 0), now_ms)
+            kept = checkpointing.take(one, self._active_ms.get(seen.found.path, 0), now_ms)
         except WindowBusy:
             return  # a hook is at it: the next look sees what it did
         except Exception as slip:

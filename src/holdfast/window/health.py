@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.client.switches import from_json
+from holdfast.client.limit_settings import from_json
 from holdfast.window import room
 from holdfast.window.state import State
 from holdfast.window.view import View

@@ -27,7 +27,7 @@ from holdfast.wire import mark, tail
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.window.following import Following
+    from holdfast.window.tail_reader import Following
 
 LAST_BYTES = tail.STEPS[-1]
 FITTED_OPERATIONS = 40
@@ -100,7 +100,7 @@ def lowered(levels: list[int], microcompaction: Boundary) -> list[int]:
 
 def follow() -> None:
     """From now on keep what was read: for a process that lives, and asks often."""
-    from holdfast.window.following import Following
+    from holdfast.window.tail_reader import Following
 
     _kept[:] = [Following()]
 

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from holdfast.client import edge
-from holdfast.client.edge import Edge
-from holdfast.client.switches import Switches, from_json
+from holdfast.client import compaction_limit
+from holdfast.client.compaction_limit import Edge
+from holdfast.client.limit_settings import Switches, from_json
 from holdfast.wire import log, places
 
 VERSION = 2
@@ -127,7 +127,9 @@ def learned() -> list[dict[str, Any]]:
 
 def _edge_of(where: Conditions, pre_tokens: list[int]) -> Edge:
     turned = from_json(json.loads(where.switches))
-    return edge.find(where.model, where.client_version, turned, seen_pre_tokens=pre_tokens)
+    return compaction_limit.find(
+        where.model, where.client_version, turned, seen_pre_tokens=pre_tokens
+    )
 
 
 def _save(observations: list[Observation], forgotten_ms: int) -> None:

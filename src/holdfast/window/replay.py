@@ -9,9 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 
-from holdfast.client import edge as client_edge
-from holdfast.client.edge import Edge
-from holdfast.client.switches import Switches
+from holdfast.client import compaction_limit as client_edge
+from holdfast.client.compaction_limit import Edge
+from holdfast.client.limit_settings import Switches
 from holdfast.settings.load import Settings
 from holdfast.transcript import Boundary, Operation, Summary
 from holdfast.window import guard, history

@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from holdfast.client import edge as client_edge
+from holdfast.client import compaction_limit as client_edge
+from holdfast.client import limit_settings as client_switches
 from holdfast.client import models
-from holdfast.client import switches as client_switches
-from holdfast.client.edge import Edge
-from holdfast.client.switches import Switches
-from holdfast.hook.moment import Moment
+from holdfast.client.compaction_limit import Edge
+from holdfast.client.limit_settings import Switches
+from holdfast.hook.observation import Moment
 from holdfast.settings.load import Settings
 from holdfast.window import fallback, guard, history, observed_limits, velocity
 from holdfast.window.guard import Thresholds, Verdict

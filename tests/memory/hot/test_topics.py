@@ -13,12 +13,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from holdfast.client.memory_folder import memory_folder
-from holdfast.memory.hot import folder as on_disk
-from holdfast.memory.hot import topic
-from holdfast.memory.hot.errors import Ambiguous, IndexFull, NoSuchTopic, NotOurs, NotWritten, Unfit
-from holdfast.memory.hot.index import Index
-from holdfast.memory.hot.listing import find
-from holdfast.memory.hot.topics import change, forget, remember, topics
+from holdfast.memory.topics import folder as on_disk
+from holdfast.memory.topics import topic
+from holdfast.memory.topics.errors import (
+    Ambiguous,
+    IndexFull,
+    NoSuchTopic,
+    NotOurs,
+    NotWritten,
+    Unfit,
+)
+from holdfast.memory.topics.index import Index
+from holdfast.memory.topics.listing import find
+from holdfast.memory.topics.topic_store import change, forget, remember, topics
 
 NOW = 1_800_000_000_000
 THEIRS = "# My notes\n\n- [Style](style.md) — how I write\n* loose words, no pointer\n"

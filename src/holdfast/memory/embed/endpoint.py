@@ -20,7 +20,7 @@ import numpy as np
 
 from holdfast.memory.embed.embedder import NoEmbedder
 from holdfast.memory.embed.vector import Array, unit
-from holdfast.settings import secret
+from holdfast.settings import secret_file
 
 SECONDS = 10.0
 MOST_BYTES = 64 << 20
@@ -95,7 +95,7 @@ class Endpoint:
     def _secret(self) -> str:
         """From a file that is the user's alone, or from a variable."""
         if "/" in self._key:
-            return secret.read(Path(self._key).expanduser())
+            return secret_file.read(Path(self._key).expanduser())
         return os.environ.get(self._key, "") if self._key else ""
 
 

@@ -10,15 +10,15 @@ import threading
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from holdfast.memory import places
+from holdfast.memory import locations
 from holdfast.memory.errors import OfIndex
-from holdfast.memory.index import opening
-from holdfast.memory.index.embedded import Embedded
-from holdfast.memory.index.shape import Index
+from holdfast.memory.index import sqlite_file
+from holdfast.memory.index.interface import Index
+from holdfast.memory.index.sqlite_index import Embedded
 
 if TYPE_CHECKING:
-    from holdfast.memory.index.shared import Shared
-    from holdfast.store.store import Store
+    from holdfast.hub.store.store import Store
+    from holdfast.memory.index.postgres_index import Shared
 
 VARIABLE = "HOLDFAST_DATABASE"
 MOST_OPEN = 32
@@ -41,7 +41,7 @@ def opened(project: str) -> Index:
 
 def local(project: str) -> Embedded:
     """In a file of ours; also where the team's database does not answer."""
-    path = places.index_file(project)
+    path = locations.index_file(project)
     with _lock:
         number, held = _open.pop(path, (0, None))
         if held is not None and number != _number(path):
@@ -57,7 +57,7 @@ def local(project: str) -> Embedded:
 
 def store() -> Store:
     """The team's database, opened once per process; StoreError where it does not answer."""
-    from holdfast.store.store import Store
+    from holdfast.hub.store.store import Store
 
     address = os.environ[VARIABLE]
     with _lock:
@@ -67,7 +67,7 @@ def store() -> Store:
 
 
 def shared(project: str) -> Shared:
-    from holdfast.memory.index.shared import Shared
+    from holdfast.memory.index.postgres_index import Shared
 
     key = os.environ[VARIABLE], project
     if key not in _shares:
@@ -85,10 +85,10 @@ def others(project: str, notes: list[str]) -> Iterator[Index]:
             if told != project:
                 yield shared(told)
         return
-    for path in places.index_files():
+    for path in locations.index_files():
         try:
-            told = opening.project_of(path)
-            if told != project and places.index_file(told) == path:
+            told = sqlite_file.project_of(path)
+            if told != project and locations.index_file(told) == path:
                 yield local(told)
         except OfIndex as slip:
             notes.append(f"left out: {slip}")
@@ -96,12 +96,12 @@ def others(project: str, notes: list[str]) -> Iterator[Index]:
 
 def set_aside(project: str) -> str:
     """The damaged index of a project; where it is now."""
-    path = places.index_file(project)
+    path = locations.index_file(project)
     with _lock:
         _, held = _open.pop(path, (0, None))
     if held is not None:  # alone: others of this process are being asked
         held.close()
-    return opening.set_aside(path)
+    return sqlite_file.set_aside(path)
 
 
 def release() -> None:

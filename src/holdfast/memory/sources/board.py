@@ -11,8 +11,8 @@ from contextlib import suppress
 from functools import partial
 from typing import Any
 
-from holdfast.memory import places as here
-from holdfast.memory.index import engines, opening
+from holdfast.memory import locations as here
+from holdfast.memory.index import engines, sqlite_file
 from holdfast.memory.item import MESSAGE, Item, id_of
 from holdfast.memory.sources.pieces import clean
 from holdfast.memory.sources.source import Read, Source
@@ -65,7 +65,7 @@ def _file() -> str:
 
 def _read(path: str, project: str, _state: str, _give_up: float) -> Read:
     rows: list[Any] = []
-    connection = opening.to_read(path, 1.0)
+    connection = sqlite_file.to_read(path, 1.0)
     try:
         rows = connection.execute(_QUERY.format(mark="?", most=MOST), (project,)).fetchall()
     except sqlite3.Error as slip:  # old, locked or damaged: the rest can be searched all the same

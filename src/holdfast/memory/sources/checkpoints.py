@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 
-from holdfast.checkpoint.digest import digest
-from holdfast.memory import places as here
+from holdfast.files.digest import digest
+from holdfast.memory import locations as here
 from holdfast.memory.item import CHECKPOINT, DECISION, Item, id_of
 from holdfast.memory.sources.pieces import clean, pieces
 from holdfast.memory.sources.source import HOW, Read, Source
@@ -47,8 +47,9 @@ def _files(project: str) -> list[str]:
 
 
 def _read(project: str, files: list[str], _state: str, _give_up: float) -> Read:
-    from holdfast.checkpoint import moment, parse
+    from holdfast.checkpoint import parse
     from holdfast.checkpoint.errors import Damaged
+    from holdfast.text import timestamps
 
     own = _own(project)
     found: dict[tuple[str, str, str], Item] = {}
@@ -57,7 +58,7 @@ def _read(project: str, files: list[str], _state: str, _give_up: float) -> Read:
             document = parse.parse(parse.load(path)).document
         except Damaged:
             continue  # `verify` and `rebuild` speak of it
-        about = document.session_id, document.agent_id, path, moment.written(document.created)
+        about = document.session_id, document.agent_id, path, timestamps.written(document.created)
         for name, entries in document.sections.items():
             for text in _texts(name, entries):
                 item = _item(name, text, about)

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import partial
 
 from holdfast.archive import transcripts as archived
-from holdfast.memory import places as here
-from holdfast.memory.index.shape import TURN_POSITIONS
+from holdfast.memory import locations as here
+from holdfast.memory.index.interface import TURN_POSITIONS
 from holdfast.memory.item import DECISION, Item, id_of
 from holdfast.memory.sources import windows
 from holdfast.memory.sources.pieces import clean

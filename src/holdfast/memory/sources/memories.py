@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import partial
 
 from holdfast.client.memory_folder import memory_folder
-from holdfast.memory import places as here
+from holdfast.memory import locations as here
 from holdfast.memory.item import MEMORY, Item, id_of
 from holdfast.memory.sources.pieces import clean, pieces
 from holdfast.memory.sources.source import Read, Source
@@ -31,8 +31,8 @@ def sources(project: str) -> Iterator[Source]:
 def _read(folder: str, name: str, _state: str, _give_up: float) -> Read:
     from pathlib import Path
 
-    from holdfast.memory.hot import folder as hot
-    from holdfast.memory.hot import topic
+    from holdfast.memory.topics import folder as hot
+    from holdfast.memory.topics import topic
     from holdfast.redact import redact
 
     found = hot.read(Path(folder), name)

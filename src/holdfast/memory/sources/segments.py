@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING
 
-from holdfast.checkpoint.digest import digest
-from holdfast.memory import places as here
+from holdfast.files.digest import digest
+from holdfast.memory import locations as here
 from holdfast.memory.item import SEGMENT, Item
 from holdfast.memory.sources.pieces import clean, pieces
 from holdfast.memory.sources.source import Read, Source
@@ -52,10 +52,10 @@ def _below(folder: str, depth: int = 3) -> Iterator[str]:
 
 
 def _read(project: str, _state: str, _give_up: float) -> Read:
-    from holdfast.segment import shelf
+    from holdfast.segment import library
 
-    shelved = [(one, False) for one in shelf.warm(project)]
-    shelved += [(one, True) for one in shelf.cold(project)]
+    shelved = [(one, False) for one in library.warm(project)]
+    shelved += [(one, True) for one in library.cold(project)]
     found: dict[str, Item] = {}
     for one, cold in shelved:
         for item in _items(one, cold):

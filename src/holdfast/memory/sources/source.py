@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from holdfast.memory.index.shape import POSITIONS, Span
+from holdfast.memory.index.interface import POSITIONS, Span
 from holdfast.memory.item import Item
 
 HOW = 3  # one more when other things are taken of the same lines: then they are read again

@@ -14,10 +14,7 @@ from collections.abc import Iterator
 
 from holdfast.memory.item import DECISION, TURN, Item
 from holdfast.memory.sources import calls
-from holdfast.memory.sources.looked import looked_through
-from holdfast.memory.sources.source import HOW, Read
-from holdfast.memory.sources.told import Told
-from holdfast.memory.sources.unit import (
+from holdfast.memory.sources.item_builder import (
     LONGEST_TEXT,
     MORE_CHARS,
     TITLE_CHARS,
@@ -25,6 +22,9 @@ from holdfast.memory.sources.unit import (
     Reached,
     Unit,
 )
+from holdfast.memory.sources.known_secrets import Told
+from holdfast.memory.sources.secret_scan import looked_through
+from holdfast.memory.sources.source import HOW, Read
 from holdfast.record import RecordReader, agents, results
 from holdfast.record.model import Place, Question, Record, Turn
 from holdfast.record.replies import is_answer

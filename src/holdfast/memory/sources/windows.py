@@ -8,7 +8,7 @@ import json
 import os
 from contextlib import suppress
 
-from holdfast.memory import places as here
+from holdfast.memory import locations as here
 from holdfast.wire import places
 
 SEEN = "windows.json"

@@ -1,0 +1,77 @@
+"""Who listens to events in this process. A poke says "look": each listener reads for itself, so
+a slow one holds up nobody.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import aclosing, asynccontextmanager
+
+from holdfast.hub.store.commit_listener import pokes
+from holdfast.hub.store.store import Store
+from holdfast.wire.errors import HoldfastError
+
+MOST_LISTENERS = 100
+PAUSE_SECONDS = 0.002  # per listener: a hundred of them look at most five times a second each
+
+
+class Crowded(HoldfastError):
+    """As many as there may be are listening."""
+
+
+class Hub:
+    def __init__(self, store: Store, most: int = MOST_LISTENERS) -> None:
+        self._store = store
+        self._most = most
+        self._listeners: set[asyncio.Event] = set()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._others: asyncio.Task[None] | None = None
+        self.stopping = False
+        store.changed.append(self.poke)
+
+    def poke(self) -> None:
+        """From any thread."""
+        loop = self._loop
+        if loop is not None and self._listeners and not loop.is_closed():
+            loop.call_soon_threadsafe(self._wake)
+
+    def stop(self) -> None:
+        """The server ends: let every listener go."""
+        self.stopping = True
+        self.poke()
+
+    def expect_room(self) -> None:
+        if len(self._listeners) >= self._most:
+            raise Crowded(f"{self._most} listen already")
+
+    @property
+    def pause_seconds(self) -> float:
+        return PAUSE_SECONDS * len(self._listeners)
+
+    @asynccontextmanager
+    async def joined(self) -> AsyncIterator[asyncio.Event]:
+        """An event that is set whenever there may be something new; it is set at first."""
+        self.expect_room()  # asked once more: many may have been let in together
+        self._loop = asyncio.get_running_loop()
+        poked = asyncio.Event()
+        poked.set()
+        self._listeners.add(poked)
+        if self._others is None:
+            self._others = self._loop.create_task(self._hear_others())
+        try:
+            yield poked
+        finally:
+            self._listeners.discard(poked)
+            if not self._listeners and self._others is not None:
+                self._others.cancel()
+                self._others = None
+
+    def _wake(self) -> None:
+        for poked in self._listeners:
+            poked.set()
+
+    async def _hear_others(self) -> None:
+        async with aclosing(pokes(self._store.engine)) as heard:
+            async for _ in heard:
+                self._wake()

@@ -1,0 +1,174 @@
+"""`/api/actions`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import Query, Response
+from pydantic import Field
+
+from holdfast.api.database import Db
+from holdfast.api.fields import (
+    MOST_INT,
+    Body,
+    FilePath,
+    Id,
+    IdQuery,
+    Limit,
+    Offset,
+    Text,
+    Texts,
+    Word,
+    WordQuery,
+    at_most,
+)
+from holdfast.api.responses import NOT_FOUND, Answer, Paged, paging, said
+from holdfast.api.router import Router
+from holdfast.hub import row_times
+from holdfast.hub.store.rows import Row
+from holdfast.hub.tree import actions
+
+router = Router(prefix="/api/actions", tags=["actions"])
+ToolType = Literal["builtin", "agent", "skill", "command", "mcp"]
+Many = Annotated[int, Query(ge=1, le=MOST_INT), at_most(5_000)]
+MOST_DURATION_MS = 10**12
+
+
+class NewAction(Body):
+    tool_name: Word
+    tool_type: ToolType
+    input: Text | None = None
+    output: Text | None = None
+    exit_code: Annotated[int, Field(ge=-MOST_INT, le=MOST_INT)] | None = None
+    duration_ms: Annotated[int, Field(ge=0, le=MOST_DURATION_MS)] | None = None
+    file_paths: Texts | None = None
+    subtask_id: Id | None = None
+    session_id: Word | None = None
+    agent_id: Word | None = None
+    project_path: FilePath | None = None
+
+
+class Recorded(Answer):
+    id: str
+    tool_name: str
+    tool_type: str
+    exit_code: int
+    duration_ms: int | None
+    created_at: str
+    session_id: str | None
+    keywords_extracted: Annotated[int, Field(ge=0, le=actions.MOST_KEYWORDS)]
+
+
+class Made(Answer):
+    success: bool
+    action: Recorded
+
+
+class Action(Answer):
+    id: str
+    tool_name: str
+    tool_type: str
+    exit_code: int
+    duration_ms: int | None
+    file_paths: list[str]
+    created_at: str
+    session_id: str | None
+    subtask_id: str | None
+    keywords: list[str]
+    keywords_extracted: int
+
+
+class Listed(Paged):
+    actions: list[Action]
+
+
+class Hour(Answer):
+    hour: str
+    count: int
+
+
+class Hourly(Answer):
+    data: list[Hour]
+    period: Literal["24h"]
+
+
+class Tool(Answer):
+    tool_name: str
+    tool_type: str
+    count: int
+
+
+class TopTools(Answer):
+    data: list[Tool]
+    limit: int
+
+
+@router.post("", status_code=201, response_model=Made, responses=NOT_FOUND)
+async def post(body: NewAction, db: Db) -> Response:
+    """One tool call. Its project (by path) and session need not be known yet."""
+    given = body.model_dump(exclude_none=True)
+    draft = actions.drafted(given, row_times.now_ms())
+    row = await db.write(lambda c: actions.add(c, draft, body.project_path))
+    action = {
+        "id": row["id"],
+        "tool_name": row["tool_name"],
+        "tool_type": row["tool_type"],
+        "exit_code": row["exit_code"],
+        "duration_ms": row["duration_ms"],
+        "created_at": row_times.written(row["created_ms"]),
+        "session_id": row["session_id"],
+        "keywords_extracted": len(row["keywords"]),
+    }
+    return said({"success": True, "action": action}, 201)
+
+
+@router.get("", response_model=Listed)
+async def listed(
+    db: Db,
+    session_id: WordQuery = None,
+    tool_type: ToolType | None = None,
+    tool_name: WordQuery = None,
+    project_id: IdQuery = None,
+    limit: Many = 100,
+    offset: Offset = 0,
+) -> Response:
+    """Newest first."""
+    wanted = {
+        "session_id": session_id,
+        "tool_type": tool_type,
+        "tool_name": tool_name,
+        "project_id": project_id,
+    }
+    page = await db.read(lambda c: actions.listed(c, limit, offset, **wanted))
+    return said({"actions": [shown(row) for row in page.rows], **paging(page)})
+
+
+@router.get("/hourly", response_model=Hourly)
+async def hourly(db: Db, session_id: WordQuery = None) -> Response:
+    """How many in each hour of the last day."""
+    now = row_times.now_ms()
+    data = await db.read(lambda c: actions.hourly(c, now, session_id))
+    return said({"data": data, "period": "24h"})
+
+
+@router.get("/top-tools", response_model=TopTools)
+async def top_tools(db: Db, tool_type: ToolType | None = None, limit: Limit = 10) -> Response:
+    """Which tools are called most, among the newest 10,000 calls."""
+    data = await db.read(lambda c: actions.top_tools(c, limit, tool_type))
+    return said({"data": data, "limit": limit})
+
+
+def shown(row: Row) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "tool_name": row["tool_name"],
+        "tool_type": row["tool_type"],
+        "exit_code": row["exit_code"],
+        "duration_ms": row["duration_ms"],
+        "file_paths": row["file_paths"] or [],
+        "created_at": row_times.written(row["created_ms"]),
+        "session_id": row["session_id"],
+        "subtask_id": row["subtask_id"],
+        "keywords": row["keywords"] or [],
+        "keywords_extracted": len(row["keywords"] or []),
+    }

@@ -1,0 +1,142 @@
+"""`/api/blocking`, `/api/unblock`: who waits for whom."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Query, Response
+
+from holdfast.api.database import Db
+from holdfast.api.fields import AgentName, AgentPath, Body, IdPath, Text
+from holdfast.api.responses import NOT_FOUND, Answer, said
+from holdfast.api.router import Router
+from holdfast.hub import row_times
+from holdfast.hub.board import blocking
+from holdfast.hub.store.rows import Row
+
+router = Router(prefix="/api", tags=["blocking"])
+Agent = Annotated[AgentName, Query()]
+
+
+class Pair(Body):
+    blocked_by: AgentName
+    blocked_agent: AgentName
+
+
+class NewBlocking(Pair):
+    reason: Text | None = None
+
+
+class Removed(Answer):
+    id: str
+    blocked_by: str
+    blocked_agent: str
+    reason: str | None
+
+
+class Blocking(Removed):
+    created_at: str
+
+
+class Made(Answer):
+    success: bool
+    blocking: Blocking
+
+
+class By(Answer):
+    id: str
+    by_agent: str
+    reason: str | None
+    since: str
+
+
+class Whom(Answer):
+    id: str
+    blocked_agent: str
+    reason: str | None
+    since: str
+
+
+class Counts(Answer):
+    blocked_by_count: int
+    blocking_count: int
+
+
+class Standing(Answer):
+    agent_id: str
+    is_blocked: bool
+    blocked_by: list[By]
+    is_blocking: bool
+    blocking: list[Whom]
+    summary: Counts
+
+
+class Checked(Answer):
+    blocker: str
+    blocked: str
+    is_blocked: bool
+
+
+class Unblocked(Answer):
+    success: bool
+    unblocked: Removed
+
+
+class Deleted(Answer):
+    success: bool
+
+
+@router.post("/blocking", status_code=201, response_model=Made)
+async def post(body: NewBlocking, db: Db) -> Response:
+    """`blocked_agent` waits for `blocked_by`. A circle is refused, and named."""
+    now = row_times.now_ms()
+    row = await db.write(
+        lambda c: blocking.add(c, body.blocked_by, body.blocked_agent, body.reason, now)
+    )
+    made = {**removed(row), "created_at": row_times.written(row["created_ms"])}
+    return said({"success": True, "blocking": made}, 201)
+
+
+@router.get("/blocking/check", response_model=Checked)
+async def check(db: Db, blocker: Agent, blocked: Agent) -> Response:
+    """Does `blocked` wait for `blocker`, directly?"""
+    found = await db.read(lambda c: blocking.is_blocked(c, blocker, blocked))
+    return said({"blocker": blocker, "blocked": blocked, "is_blocked": found})
+
+
+@router.get("/blocking/{agent_id:text}", response_model=Standing)
+async def standing(agent_id: AgentPath, db: Db) -> Response:
+    """For whom an agent waits, and who waits for it."""
+    found = await db.read(lambda c: blocking.of(c, agent_id))
+    waits_for, holds_up = found.waits_for, found.holds_up
+    return said(
+        {
+            "agent_id": agent_id,
+            "is_blocked": bool(waits_for),
+            "blocked_by": [_related(row, "by_agent", "blocked_by") for row in waits_for],
+            "is_blocking": bool(holds_up),
+            "blocking": [_related(row, "blocked_agent", "blocked_agent") for row in holds_up],
+            "summary": {"blocked_by_count": len(waits_for), "blocking_count": len(holds_up)},
+        }
+    )
+
+
+@router.post("/unblock", response_model=Unblocked, responses=NOT_FOUND)
+async def unblock(body: Pair, db: Db) -> Response:
+    row = await db.write(lambda c: blocking.remove(c, body.blocked_by, body.blocked_agent))
+    return said({"success": True, "unblocked": removed(row)})
+
+
+@router.delete("/blocking/{blocking_id}", response_model=Deleted, responses=NOT_FOUND)
+async def remove(blocking_id: IdPath, db: Db) -> Response:
+    await db.write(lambda c: blocking.remove_by_id(c, str(blocking_id)))
+    return said({"success": True})
+
+
+def removed(row: Row) -> dict[str, Any]:
+    return {name: row[name] for name in ("id", "blocked_by", "blocked_agent", "reason")}
+
+
+def _related(row: Row, name: str, column: str) -> dict[str, Any]:
+    since = row_times.written(row["created_ms"])
+    return {"id": row["id"], name: row[column], "reason": row["reason"], "since": since}

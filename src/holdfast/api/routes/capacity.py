@@ -1,0 +1,254 @@
+"""`/api/capacity`, `/api/tokens/track`, `/api/context/health`: how full a window is, to route by.
+
+The number is the real reading where hooks tell it. A percentage is a share of the edge, where the
+client compacts, so `max_capacity` is the edge; `window_tokens` is the whole window.
+"""
+
+from __future__ import annotations
+
+import time
+from typing import Annotated, Any
+
+from fastapi import Query, Request, Response
+from pydantic import Field
+from sqlalchemy.engine import Connection
+
+from holdfast.api.database import Db
+from holdfast.api.fields import MOST_INT, AgentPath, Body, Text, Word
+from holdfast.api.responses import NOT_FOUND, Answer, nothing, said
+from holdfast.api.router import Router
+from holdfast.hub import row_times
+from holdfast.hub.errors import NotThere
+from holdfast.hub.store.errors import StoreError
+from holdfast.hub.store.rows import Row
+from holdfast.hub.tree import capacity
+
+router = Router(prefix="/api", tags=["capacity"])
+Size = Annotated[int, Field(ge=0, le=MOST_INT)]
+Fits = Annotated[int | None, Query(ge=0, le=MOST_INT)]
+SAVES = frozenset(("advisory", "urgent"))
+ADVICE = {
+    "none": "There is room; go on.",
+    "warn": "The window is filling; finish what is begun before starting more.",
+    "save": "Take a checkpoint now.",
+    "compact": "Compact now: /compact.",
+    "unknown": "No reading of this agent's window has been told.",
+}
+
+
+class Track(Body):
+    agent_id: Word
+    session_id: Word
+    tool_name: Word
+    input_size: Size = 0
+    output_size: Size = 0
+    model_id: Text | None = None
+
+
+class Capacity(Answer):
+    agent_id: str
+    session_id: str
+    current_usage: int
+    max_capacity: int
+    window_tokens: int
+    usage_percent: float
+    consumption_rate: float
+    zone: str
+    alert: str | None
+    estimated: bool
+    minutes_remaining: str
+    shouldIntervene: bool  # noqa: N815 (the name existing clients read)
+    compact_count: int
+    last_compact_at: str | None
+    last_updated_at: str
+
+
+class Server(Answer):
+    status: str
+    uptime_seconds: int
+
+
+class Short(Answer):
+    zone: str
+    alert: str | None
+    usage_percent: float
+    estimated: bool
+    minutes_remaining: str
+    current_usage: int
+    max_capacity: int
+    compact_count: int
+
+
+class Recommendation(Answer):
+    action: str
+    message: str
+
+
+class Room(Answer):
+    """What an orchestrator gives out work by; null: unknown."""
+
+    status: str
+    recommended_action: str
+    zone: str
+    alert: str | None
+    room_tokens: int | None
+    estimated: bool
+    velocity_tokens_per_op: float | None
+    ops_left: int | None
+    minutes_left: float | None
+    checkpoint_ms: int | None
+    fits: bool | None
+
+
+class Agent(Room):
+    agent_id: str
+    session_id: str
+    agent_type: str | None
+    updated_at: str | None
+
+
+class Agents(Answer):
+    agents: list[Agent]
+    count: int
+
+
+class Health(Answer):
+    server: Server
+    capacity: Short
+    room: Room
+    recommendation: Recommendation
+    shouldCompact: bool  # noqa: N815
+
+
+@router.post("/tokens/track", status_code=204, response_class=Response)
+async def track(body: Track, db: Db) -> Response:
+    """For clients that count what they send; where hooks read the window, their number stays."""
+    now, chars = row_times.now_ms(), body.input_size + body.output_size
+    await db.write(
+        lambda c: capacity.track(c, body.session_id, body.agent_id, chars, body.model_id, now)
+    )
+    return nothing()
+
+
+@router.get("/capacity/{agent_id:text}", response_model=Capacity, responses=NOT_FOUND)
+async def get(agent_id: AgentPath, db: Db) -> Response:
+    """The newest window of this agent, or of the session with this id."""
+    return said(shown(agent_id, _there(await db.read(lambda c: capacity.find(c, agent_id)))))
+
+
+@router.post("/capacity/{agent_id:text}/reset", response_model=Capacity, responses=NOT_FOUND)
+async def reset(agent_id: AgentPath, db: Db) -> Response:
+    """The window was compacted. A reading is not changed by that: the next one tells."""
+
+    def change(connection: Connection) -> Row:
+        row = _there(capacity.find(connection, agent_id))
+        return capacity.reset(connection, row, row_times.now_ms())
+
+    return said(shown(agent_id, await db.write(change)))
+
+
+@router.get("/context/health", response_model=Agents)
+async def agents(db: Db, fits: Fits = None) -> Response:
+    """Every live agent, the emptiest last: zone, forecast, room left, and whether a task of
+    `fits` tokens would end before its edge."""
+    now = row_times.now_ms()
+    found = await db.read(lambda c: capacity.live(c, now))
+    listed = [_agent(row, fits) for row in found]
+    return said({"agents": listed, "count": len(listed)})
+
+
+@router.get("/context/health/{agent_id:text}", response_model=Health)
+async def health(agent_id: AgentPath, db: Db, request: Request, fits: Fits = None) -> Response:
+    """Always an answer: `unknown` for an agent nobody told of, `degraded` without a database."""
+    status = "healthy"
+    try:
+        row = await db.read(lambda c: capacity.find(c, agent_id))
+    except StoreError:
+        row, status = None, "degraded"
+    whole = shown(agent_id, row) if row else UNKNOWN
+    action = advised(row)
+    started: float = request.app.state.started
+    return said(
+        {
+            "server": {"status": status, "uptime_seconds": int(time.monotonic() - started)},
+            "capacity": {name: whole[name] for name in Short.model_fields},
+            "room": capacity.room(row, fits),
+            "recommendation": {"action": action, "message": _advice(row, action)},
+            "shouldCompact": action == "compact",
+        }
+    )
+
+
+def _agent(row: Row, fits: int | None) -> dict[str, Any]:
+    return {
+        "agent_id": row["agent_id"] or row["session_id"],
+        "session_id": row["session_id"],
+        "agent_type": (row["health"] or {}).get("agent_type"),
+        **capacity.room(row, fits),
+        "updated_at": row_times.written(row["updated_ms"]),
+    }
+
+
+def shown(agent_id: str, row: Row) -> dict[str, Any]:
+    held = row["health"] or {}
+    edge = int(held.get("edge_tokens") or 0)
+    minutes = held.get("minutes_left")
+    room = max(0, edge - row["used_tokens"])
+    return {
+        "agent_id": agent_id,
+        "session_id": row["session_id"],
+        "current_usage": row["used_tokens"],
+        "max_capacity": edge,
+        "window_tokens": int(held.get("window_tokens") or 0),
+        "usage_percent": round(100 * capacity.used_ratio(row), 2),
+        "consumption_rate": round(room / minutes, 1) if minutes else 0.0,
+        "zone": held.get("zone") or "unknown",
+        "alert": held.get("alert"),
+        "estimated": bool(held.get("estimated", True)),
+        "minutes_remaining": _minutes(minutes),
+        "shouldIntervene": advised(row) in ("save", "compact"),
+        "compact_count": row["compact_count"],
+        "last_compact_at": row_times.written(row["compacted_ms"]),
+        "last_updated_at": row_times.written(row["updated_ms"]),
+    }
+
+
+UNKNOWN: dict[str, Any] = {
+    "zone": "unknown",
+    "estimated": True,
+    "alert": None,
+    "usage_percent": 0.0,
+    "minutes_remaining": "unknown",
+    "current_usage": 0,
+    "max_capacity": 0,
+    "compact_count": 0,
+}
+
+
+def advised(row: Row | None) -> str:
+    """none, warn, save or compact, from zone and alert."""
+    held = (row or {}).get("health") or {}
+    zone, alert = held.get("zone"), held.get("alert")
+    if alert == "critical":
+        return "compact"
+    if alert in SAVES or zone == "red":
+        return "save"
+    return "warn" if zone == "orange" else "none"
+
+
+def _advice(row: Row | None, action: str) -> str:
+    return ADVICE[action if row else "unknown"]
+
+
+def _minutes(minutes: Any) -> str:
+    """ "10m", "1h 5m"; a window that does not fill has no end."""
+    if not isinstance(minutes, int | float):
+        return "∞"
+    whole = max(0, int(minutes))
+    return f"{whole}m" if whole < 60 else f"{whole // 60}h {whole % 60}m"
+
+
+def _there(row: Row | None) -> Row:
+    if row is None:
+        raise NotThere("Agent capacity")
+    return row

@@ -1,0 +1,111 @@
+"""`/api/claims`: one agent has a piece of work, for a while. Not part of the older interface."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Query, Response
+from pydantic import AfterValidator, Field
+
+from holdfast.api.database import Db
+from holdfast.api.errors import Slip
+from holdfast.api.fields import MOST_ID, AgentName, Body, Id, Offset, clean
+from holdfast.api.responses import NOT_FOUND, Answer, Paged, paging, said
+from holdfast.api.router import Router
+from holdfast.hub import row_times
+from holdfast.hub.board import claims
+from holdfast.hub.store.rows import Row
+
+router = Router(prefix="/api/claims", tags=["claims"])
+Work = Annotated[str, Field(min_length=1, max_length=MOST_ID), AfterValidator(clean)]
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+class NewClaim(Body):
+    project_id: Id
+    work: Work = Field(description="what is claimed, in words both sides use: `tests/login`")
+    agent_id: AgentName
+    ttl_seconds: int = Field(claims.USUAL_TTL_SECONDS, ge=1, le=claims.MOST_TTL_SECONDS)
+
+
+class Claim(Answer):
+    project_id: str
+    work: str
+    agent_id: str
+    claimed_at: str
+    expires_at: str
+
+
+class Made(Answer):
+    success: bool
+    claim: Claim
+
+
+class Released(Answer):
+    success: bool
+    released: Claim
+
+
+class Listed(Paged):
+    claims: list[Claim]
+
+
+class Held(Slip):
+    """Who has it, and until when."""
+
+    id: str
+    agent_id: str | None = None
+    claimed_at: str | None = None
+    expires_at: str | None = None
+
+
+HELD: dict[int | str, dict[str, Any]] = {409: {"model": Held, "description": "Another has it"}}
+
+
+@router.post("", status_code=201, response_model=Made, responses={**NOT_FOUND, **HELD})
+async def take(body: NewClaim, db: Db) -> Response:
+    """Take it, or renew what one has. An expired claim is anybody's."""
+    now, project_id = row_times.now_ms(), str(body.project_id)
+    row = await db.write(
+        lambda c: claims.take(c, project_id, body.work, body.agent_id, now, body.ttl_seconds)
+    )
+    return said({"success": True, "claim": shown(row)}, 201)
+
+
+@router.delete("", response_model=Released, responses={**NOT_FOUND, **HELD})
+async def release(
+    db: Db,
+    project_id: Annotated[Id, Query()],
+    work: Annotated[Work, Query()],
+    agent_id: Annotated[AgentName, Query()],
+) -> Response:
+    """Only who has it may let it go."""
+    now = row_times.now_ms()
+    row = await db.write(lambda c: claims.release(c, str(project_id), work, agent_id, now))
+    return said({"success": True, "released": shown(row)})
+
+
+@router.get("", response_model=Listed)
+async def listed(
+    db: Db,
+    project_id: Annotated[Id | None, Query()] = None,
+    agent_id: Annotated[AgentName | None, Query()] = None,
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> Response:
+    """Those that hold now, soonest to expire first."""
+    now, place = row_times.now_ms(), None if project_id is None else str(project_id)
+    page = await db.read(
+        lambda c: claims.listed(c, limit, offset, now, project_id=place, agent_id=agent_id)
+    )
+    return said({"claims": [shown(row) for row in page.rows], **paging(page)})
+
+
+def shown(row: Row) -> dict[str, Any]:
+    return {
+        "project_id": row["project_id"],
+        "work": row["work"],
+        "agent_id": row["agent_id"],
+        "claimed_at": row_times.written(row["claimed_ms"]),
+        "expires_at": row_times.written(row["expires_ms"]),
+    }

@@ -1,0 +1,240 @@
+"""`/api/compact`: save what a session knows, and get it back as a brief."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import Response
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
+from sqlalchemy.engine import Connection
+
+from holdfast.api.database import Db
+from holdfast.api.fields import (
+    Anything,
+    Body,
+    Object,
+    SessionPath,
+    Text,
+    Texts,
+    Word,
+    clean_value,
+    not_large,
+)
+from holdfast.api.responses import Answer, said
+from holdfast.api.router import Router
+from holdfast.brief.store_brief import compose_shared
+from holdfast.checkpoint import snapshot_form
+from holdfast.hub import row_times
+from holdfast.hub.store.rows import Row
+from holdfast.hub.tree import agent_knowledge, snapshots
+from holdfast.settings import load as settings_load
+
+router = Router(prefix="/api/compact", tags=["compaction"])
+
+
+class ActiveTask(Body):
+    id: Text
+    description: Text
+    status: Text
+    agent_type: Text | None = None
+    parent_agent_id: Text | None = None
+
+
+class AgentState(Body):
+    """Further fields, such as the `role_context` of a listed context, are kept."""
+
+    model_config = ConfigDict(extra="allow")
+    agent_id: Text
+    agent_type: Text | None = None
+    status: Text | None = None
+    summary: Text | None = None
+
+
+# As a list, as the answer of `/api/agent-contexts`, or as an object keyed by the agent.
+AgentStates = Annotated[
+    list[AgentState],
+    BeforeValidator(clean_value),
+    BeforeValidator(snapshot_form.agent_states),
+    WithJsonSchema({"anyOf": [{"type": "array", "items": {"type": "object"}}, {"type": "object"}]}),
+]
+
+
+class Save(Body):
+    session_id: Word
+    trigger: Literal[
+        "auto", "manual", "proactive", "guard", "monitor", "watcher", "batch", "session-end"
+    ] = "auto"
+    context_summary: Text | None = None
+    active_tasks: Annotated[list[ActiveTask], BeforeValidator(not_large)] = Field(
+        default_factory=list
+    )
+    modified_files: Texts = Field(default_factory=list)
+    key_decisions: Texts = Field(default_factory=list)
+    agent_states: AgentStates = Field(default_factory=list)
+    wave_state: Object | None = None
+    hierarchy: Annotated[Anything, BeforeValidator(snapshot_form.work_tree)] = None
+    recent_messages: Annotated[Anything, BeforeValidator(snapshot_form.recent_messages)] = None
+    recent_actions: Annotated[Anything, BeforeValidator(snapshot_form.recent_actions)] = None
+    timestamp: Text | None = None
+
+
+class SavedCounts(Answer):
+    session_id: str
+    trigger: str
+    tasks_count: int
+    files_count: int
+    decisions_count: int
+    agents_count: int
+
+
+class Saved(Answer):
+    success: bool
+    id: str
+    snapshot: SavedCounts
+    saved_at: str
+
+
+class Snapshot(Answer):
+    session_id: str
+    exists: bool
+    snapshot: dict[str, Any] | None
+    summary: str | None = None
+    modified_files: list[Any] = Field(default_factory=list)
+    saved_at: str | None = None
+
+
+BriefTokens = Annotated[int, Field(ge=100, le=8000)]
+
+
+def wanted_tokens(asked: int | None) -> int:
+    """What the user set, unless a client asks for a size."""
+    return settings_load.load().whole("brief_tokens") if asked is None else asked
+
+
+class Restore(Body):
+    session_id: Word
+    agent_id: Word
+    agent_type: Text = "developer"
+    compact_summary: Text | None = None
+    max_tokens: BriefTokens | None = None
+
+
+class Source(Answer):
+    type: str
+    id: str
+    relevance: float
+    summary: str
+
+
+class Restored(Answer):
+    success: bool
+    brief: str
+    additionalContext: str  # noqa: N815 (the name Claude Code's hooks answer by)
+    sources: list[Source]
+    session_compacted: bool
+    restored_at: str
+
+
+class Status(Answer):
+    session_id: str
+    exists: bool
+    compacted: bool
+    compacted_at: str | None = None
+    compact_summary: str | None = None
+    compact_agent: str | None = None
+
+
+@router.post("/save", status_code=201, response_model=Saved)
+async def save(body: Save, db: Db) -> Response:
+    """Keep what a session knows; secrets are taken out first."""
+    now = row_times.now_ms()
+    snapshot = snapshot_form.normalized(body.model_dump(exclude_none=True))
+    row = await db.write(lambda c: snapshots.save(c, body.session_id, snapshot, now))
+    counts = {
+        "session_id": body.session_id,
+        "trigger": body.trigger,
+        "tasks_count": len(snapshot["active_tasks"]),
+        "files_count": len(snapshot["modified_files"]),
+        "decisions_count": len(snapshot["key_decisions"]),
+        "agents_count": len(snapshot["agent_states"]),
+    }
+    saved_at = row_times.written(now)
+    return said({"success": True, "id": row["id"], "snapshot": counts, "saved_at": saved_at}, 201)
+
+
+@router.get("/snapshot/{session_id:text}", response_model=Snapshot)
+async def snapshot(session_id: SessionPath, db: Db) -> Response:
+    """The newest of exactly this session."""
+    row = await db.read(lambda c: snapshots.latest(c, session_id))
+    if row is None:
+        return said({"session_id": session_id, "exists": False, "snapshot": None})
+    held = _held(row)
+    return said(
+        {
+            "session_id": session_id,
+            "exists": True,
+            "snapshot": held,
+            "summary": held.get("context_summary"),
+            "modified_files": held["modified_files"],
+            "saved_at": held["saved_at"],
+        }
+    )
+
+
+@router.post("/restore", response_model=Restored)
+async def restore(body: Restore, db: Db) -> Response:
+    """The brief, within `max_tokens`; an unknown session gets an empty one."""
+    now = row_times.now_ms()
+
+    def look(connection: Connection) -> tuple[agent_knowledge.Known, bool]:
+        found = agent_knowledge.of(
+            connection, body.agent_id, body.session_id, agent_knowledge.Wanted(), now
+        )
+        known = snapshots.status(connection, body.session_id) is not None
+        snapshots.compacted(
+            connection, body.session_id, body.compact_summary or "", body.agent_id, now
+        )
+        return found, known
+
+    found, compacted = await db.write(look)
+    brief, _ = compose_shared(
+        {**found.told, "compact_summary": body.compact_summary},
+        wanted_tokens(body.max_tokens),
+        agent_type=body.agent_type,
+        agent_id=body.agent_id,
+        origin=f"session {body.session_id}",
+    )
+    return said(
+        {
+            "success": True,
+            "brief": brief,
+            "additionalContext": brief,
+            "sources": found.sources,
+            "session_compacted": compacted,
+            "restored_at": row_times.written(now),
+        }
+    )
+
+
+@router.get("/status/{session_id:text}", response_model=Status)
+async def status(session_id: SessionPath, db: Db) -> Response:
+    """Has this session been compacted?"""
+    row = await db.read(lambda c: snapshots.status(c, session_id))
+    if row is None:
+        return said({"session_id": session_id, "exists": False, "compacted": False})
+    return said(
+        {
+            "session_id": session_id,
+            "exists": True,
+            "compacted": row["compacted_ms"] is not None,
+            "compacted_at": row_times.written(row["compacted_ms"]),
+            "compact_summary": row.get("compact_summary"),
+            "compact_agent": row.get("compact_agent"),
+        }
+    )
+
+
+def _held(row: Row) -> dict[str, Any]:
+    """A snapshot in the one form, with every field clients look for."""
+    held = snapshot_form.normalized(row["role_context"])
+    return {**held, "saved_at": row_times.written(row["updated_ms"])}

@@ -1,0 +1,192 @@
+"""`/api/events`: live, as server-sent events; or a page at a time, as JSON."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from functools import partial
+from typing import Annotated, Any
+
+import msgspec
+from fastapi import Depends, Header, Query, Request, Response
+from fastapi.responses import StreamingResponse
+from pydantic import AfterValidator, BeforeValidator, Field
+from starlette.types import Message, Receive, Scope, Send
+
+from holdfast.api.database import Database, Db
+from holdfast.api.errors import Slip
+from holdfast.api.event_listeners import Hub
+from holdfast.api.fields import MOST_BIGINT, MOST_ID, plain
+from holdfast.api.responses import Answer, said
+from holdfast.api.router import Router
+from holdfast.hub import row_times
+from holdfast.hub.store.errors import StoreError
+from holdfast.hub.store.rows import Row
+from holdfast.hub.tree import live_events
+from holdfast.hub.tree.live_events import Wanted
+
+router = Router(prefix="/api/events", tags=["events"])
+HEARTBEAT_SECONDS = 15.0
+STUCK_SECONDS = 60.0
+AGAIN_SECONDS = 1.0
+READ_AT_ONCE = 500
+
+Number = Annotated[int, Query(ge=0, le=MOST_BIGINT)]
+Name = Annotated[str, Query(min_length=1, max_length=MOST_ID), AfterValidator(plain)]
+LastId = Annotated[
+    Annotated[int, Field(ge=0, le=MOST_BIGINT)] | None,
+    BeforeValidator(lambda told: told or None),  # a browser sends an empty one at first
+]
+
+
+class Event(Answer):
+    id: int
+    kind: str
+    project_id: str | None
+    session_id: str | None
+    at: str | None
+    body: dict[str, Any]
+
+
+class Listed(Answer):
+    """`last`: ask with `after` = this for what comes next. `missed`: some were pruned by then."""
+
+    events: list[Event]
+    count: int
+    limit: int
+    last: int
+    more: bool
+    missed: bool
+
+
+async def _hub(request: Request) -> Hub:
+    found: Hub = request.app.state.hub
+    return found
+
+
+STREAM: dict[int | str, dict[str, Any]] = {
+    200: {"content": {"text/event-stream": {"schema": {"type": "string"}}}},
+    503: {"model": Slip, "description": "Too many listen already, or the database is away"},
+}
+
+
+@router.get("", response_model=Listed, responses=STREAM)
+async def get(
+    request: Request,
+    db: Db,
+    hub: Annotated[Hub, Depends(_hub)],
+    after: Number | None = None,
+    project_id: Name | None = None,
+    session_id: Name | None = None,
+    kind: Name | None = None,
+    wait: Annotated[int, Query(ge=0, le=25)] | None = None,
+    limit: Annotated[int, Query(ge=1, le=1000)] = 100,
+    last_event_id: Annotated[LastId, Header()] = None,
+) -> Response:
+    """A stream without an end; `wait` (seconds), or `Accept: application/json`, asks for a page.
+
+    A stream begins now, a page with the oldest event kept; `after` or `Last-Event-ID` say where.
+    """
+    wanted = Wanted(project_id, session_id, kind)
+    begin = last_event_id if last_event_id is not None else after
+    accepts = request.headers.get("accept", "")
+    if wait is not None or ("json" in accepts and "event-stream" not in accepts):
+        return await _page(db, hub, begin or 0, wanted, limit, wait or 0)
+    hub.expect_room()
+    if begin is None:
+        begin = await db.read(live_events.newest)
+    return _Stream(db, hub, begin, wanted)
+
+
+async def _page(
+    db: Database, hub: Hub, after: int, wanted: Wanted, limit: int, wait: int
+) -> Response:
+    found = await db.read(lambda c: live_events.since(c, after, wanted, limit))
+    if wait and not found.rows and not found.missed:
+        hub.expect_room()
+        with suppress(TimeoutError):
+            async with hub.joined() as poked, asyncio.timeout(wait):
+                while not found.rows and not hub.stopping:
+                    await poked.wait()
+                    poked.clear()
+                    look = partial(live_events.since, after=found.last, wanted=wanted, limit=limit)
+                    found = await db.read(look)
+                    await asyncio.sleep(hub.pause_seconds)
+    return said(
+        {
+            "events": [shown(row) for row in found.rows],
+            "count": len(found.rows),
+            "limit": limit,
+            "last": found.last,
+            "more": found.more,
+            "missed": found.missed,
+        }
+    )
+
+
+class _Stream(StreamingResponse):
+    media_type = "text/event-stream"
+
+    def __init__(self, db: Database, hub: Hub, after: int, wanted: Wanted) -> None:
+        super().__init__(iter(()), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
+        self._db, self._hub, self._after, self._wanted = db, hub, after, wanted
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def patient(message: Message) -> None:
+            async with asyncio.timeout(STUCK_SECONDS):
+                await send(message)
+
+        with suppress(TimeoutError):  # whoever stopped reading may come again and resume
+            async with self._hub.joined() as poked:
+                self.body_iterator = self._told(poked)
+                await super().__call__(scope, receive, patient)
+
+    async def _told(self, poked: asyncio.Event) -> AsyncIterator[bytes]:
+        yield b"retry: 2000\n: listening\n\n"
+        while not self._hub.stopping:
+            try:
+                async with asyncio.timeout(HEARTBEAT_SECONDS):
+                    await poked.wait()
+            except TimeoutError:
+                yield b": still here\n\n"
+            poked.clear()
+            try:
+                async for told in self._news():
+                    yield told
+            except StoreError:
+                yield b": the database does not answer\n\n"
+                await asyncio.sleep(AGAIN_SECONDS)
+                poked.set()
+            await asyncio.sleep(self._hub.pause_seconds)
+
+    async def _news(self) -> AsyncIterator[bytes]:
+        """Nothing is held open while a reader is slow: it is read, closed, and then sent."""
+        more = True
+        while more and not self._hub.stopping:
+            found = await self._db.read(
+                lambda c: live_events.since(c, self._after, self._wanted, READ_AT_ONCE)
+            )
+            if found.missed:
+                yield b"event: missed\ndata: {}\n\n"
+            if found.rows:
+                yield b"".join(written(row) for row in found.rows)
+            self._after, more = found.last, found.more
+
+
+def written(row: Row) -> bytes:
+    """One event as the stream has it: JSON holds no line ends, and neither may a kind."""
+    kind = " ".join(str(row["kind"]).split())
+    data = msgspec.json.encode(shown(row))
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (row["id"], kind.encode(), data)
+
+
+def shown(row: Row) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "kind": row["kind"],
+        "project_id": row["project_id"],
+        "session_id": row["session_id"],
+        "at": row_times.written(row["at_ms"]),
+        "body": row["body"] or {},
+    }

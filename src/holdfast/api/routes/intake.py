@@ -1,0 +1,84 @@
+"""`/api/intake`: what the sessions of another machine tell (S4), in order and exactly once."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any, Literal
+
+import msgspec
+from fastapi import Depends, Request, Response
+from pydantic import AfterValidator, Field
+from sqlalchemy.engine import Connection
+from sqlalchemy.exc import DataError, IntegrityError
+
+from holdfast.api.database import Db
+from holdfast.api.fields import Body, Word, storable
+from holdfast.api.responses import Answer, said
+from holdfast.api.router import Router
+from holdfast.api.routes import intake_redaction
+from holdfast.hub.errors import Refused
+from holdfast.hub.ingest import records
+from holdfast.hub.ingest.take_batch import Behind, take
+from holdfast.wire import log
+
+router = Router(prefix="/api/intake", tags=["intake"])
+MOST_DEEDS = 10_000
+Position = Annotated[dict[str, Any], AfterValidator(storable)]
+
+
+class Batch(Body):
+    """What one source told between two positions; a position is its source's own matter."""
+
+    source: Word
+    since: Position
+    until: Position
+    deeds: Annotated[list[Any], Field(max_length=MOST_DEEDS), AfterValidator(storable)]
+    version: Literal[1] = 1
+
+
+class Taken(Answer):
+    """Everything up to this position is kept: go on from here."""
+
+    position: dict[str, Any]
+
+
+class Elsewhere(Answer):
+    error: str
+    position: dict[str, Any]
+
+
+class Taking:
+    """How a batch is read, without secrets, and taken in; the real way, unless a test's."""
+
+    behind: type[Behind] = Behind
+
+    def read(self, batch: dict[str, Any]) -> records.Batch:
+        try:
+            told = {**batch, "deeds": intake_redaction.clean(batch["deeds"])}
+            return records.decode(msgspec.json.encode(told))
+        except records.NoBatch as slip:
+            raise Refused(str(slip), "deeds") from slip
+
+    def take(self, connection: Connection, batch: records.Batch) -> None:
+        take(connection, batch)
+
+
+async def _taking(request: Request) -> Any:
+    state = request.app.state
+    if getattr(state, "taking", None) is None:
+        state.taking = Taking()
+    return state.taking
+
+
+@router.post("", response_model=Taken, responses={409: {"model": Elsewhere}})
+async def post(body: Batch, db: Db, taking: Annotated[Any, Depends(_taking)]) -> Response:
+    """Take a batch whole. 409: this source stands elsewhere, at the position answered."""
+    batch = await asyncio.to_thread(lambda: taking.read(body.model_dump()))
+    try:
+        await db.write(lambda c: taking.take(c, batch))
+    except (IntegrityError, DataError) as slip:  # of rows that are not there, or are others
+        log.add("ERROR", "intake", f"{body.source}: {slip.orig}"[:300])
+        raise Refused("These deeds do not fit what is here", "deeds") from slip
+    except taking.behind as elsewhere:
+        return said({"error": "This source stands elsewhere", "position": elsewhere.position}, 409)
+    return said({"position": body.until})

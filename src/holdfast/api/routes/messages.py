@@ -1,0 +1,206 @@
+"""`/api/messages`: between agents. Both spellings of existing clients are accepted."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import Annotated, Any
+
+from fastapi import Query, Response
+from pydantic import AliasChoices, Field
+
+from holdfast.api.database import Db
+from holdfast.api.fields import AgentName, AgentPath, Body, Id, Object, Offset, Text, TimeMs
+from holdfast.api.message_delivery import Hands
+from holdfast.api.responses import NOT_FOUND, Answer, Paged, paging, said
+from holdfast.api.router import Router
+from holdfast.api.topics import Topic, Topics, must_know
+from holdfast.hub import row_times
+from holdfast.hub.board import deliveries, message_states, messages, outboxes
+from holdfast.hub.board.deliveries import Ask
+from holdfast.hub.store.rows import Row
+
+router = Router(prefix="/api/messages", tags=["messages"])
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+class NewMessage(Body):
+    from_agent: AgentName = Field(
+        validation_alias=AliasChoices("from_agent", "from_agent_id"),
+        description="also accepted as `from_agent_id`",
+    )
+    to_agent: AgentName | None = Field(
+        None,
+        validation_alias=AliasChoices("to_agent", "to_agent_id"),
+        description="nobody: every agent of the project; also accepted as `to_agent_id`",
+    )
+    topic: Topic
+    content: Object | Text = Field(
+        validation_alias=AliasChoices("content", "payload"),
+        description="words are kept as `{message}`; also accepted as `payload`",
+    )
+    priority: int = Field(0, ge=0, le=messages.MOST_PRIORITY)
+    ttl_seconds: int = Field(messages.USUAL_TTL_SECONDS, ge=1, le=messages.MOST_TTL_SECONDS)
+    project_id: Id | None = None
+
+
+class Posted(Answer):
+    id: str
+    from_agent: str
+    to_agent: str | None
+    topic: str
+    priority: int
+    created_at: str
+    expires_at: str
+    is_broadcast: bool
+
+
+class Made(Answer):
+    success: bool
+    message: Posted
+
+
+class Message(Posted):
+    content: dict[str, Any]
+    already_read: bool
+
+
+class Inbox(Answer):
+    agent_id: str
+    messages: list[Message]
+    count: int
+    unread_remaining: int
+
+
+class Raw(Answer):
+    id: str
+    project_id: str | None
+    from_agent_id: str
+    to_agent_id: str | None
+    message_type: str
+    topic: str
+    payload: dict[str, Any]
+    priority: int
+    read_by: list[str]
+    said_to: list[str]
+    state: str
+    created_at: str
+    expires_at: str
+
+
+class Listed(Paged):
+    messages: list[Raw]
+    states: dict[str, int]
+
+
+@router.post("", status_code=201, response_model=Made, responses=NOT_FOUND)
+async def post(body: NewMessage, db: Db, hands: Hands, known: Topics) -> Response:
+    """To one agent, or (`to_agent` absent or null) to every agent of the project."""
+    must_know(known, body.topic)
+    row = messages.draft(
+        body.from_agent,
+        body.topic,
+        body.content,
+        row_times.now_ms(),
+        to_agent=body.to_agent,
+        priority=body.priority,
+        ttl_seconds=body.ttl_seconds,
+        project_id=_text(body.project_id),
+    )
+    await db.write(lambda c: messages.post(c, row))
+    await hands.hand(row)
+    return said({"success": True, "message": posted(row)}, 201)
+
+
+@router.get("", response_model=Listed)
+@router.get("/all", response_model=Listed)
+async def listed(
+    db: Db,
+    project_id: Annotated[Id | None, Query()] = None,
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> Response:
+    """Newest first, nothing is marked as read. Expired ones are listed, and counted in `total`,
+    until they are cleaned up."""
+    now, where = row_times.now_ms(), _text(project_id)
+    page = await db.read(lambda c: messages.listed(c, limit, offset, where))
+    states = await db.read(lambda c: message_states.states(c, now, where))
+    listing = [raw(row, now) for row in page.rows]
+    return said({"messages": listing, "states": states, **paging(page)})
+
+
+@router.get("/{agent_id:text}", response_model=Inbox)
+async def inbox(
+    agent_id: AgentPath,
+    db: Db,
+    known: Topics,
+    since: Annotated[TimeMs | None, Query()] = None,
+    topic: Annotated[Topic | None, Query()] = None,
+    include_broadcasts: bool = True,
+    project_id: Annotated[Id | None, Query()] = None,
+    limit: Limit = 100,
+) -> Response:
+    """What is for this agent; reading marks as read. Highest priority first, then oldest; where
+    the limit cuts, unread ones stay. `unread_remaining` counts all that is for the agent."""
+    if topic is not None:
+        must_know(known, topic, "query")
+    ask = Ask(
+        agent_id,
+        row_times.now_ms(),
+        limit,
+        _text(project_id),
+        since,
+        topic,
+        include_broadcasts,
+    )
+    found = await db.read(lambda c: deliveries.look(c, ask))
+    if found.unread_ids:
+        looked = await asyncio.to_thread(outboxes.about_to_read, found, ask)
+        found = await db.write(lambda c: deliveries.mark(c, ask, looked))
+    return said(
+        {
+            "agent_id": agent_id,
+            "messages": [shown(row) for row in found.rows],
+            "count": len(found.rows),
+            "unread_remaining": found.unread_remaining,
+        }
+    )
+
+
+def posted(row: Row) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "from_agent": row["from_agent"],
+        "to_agent": row["to_agent"],
+        "topic": row["topic"],
+        "priority": row["priority"],
+        "created_at": row_times.written(row["created_ms"]),
+        "expires_at": row_times.written(row["expires_ms"]),
+        "is_broadcast": row["to_agent"] is None,
+    }
+
+
+def shown(row: Row) -> dict[str, Any]:
+    content, read = row["content"] or {}, row["already_read"]
+    return {**posted(row), "content": content, "already_read": read}
+
+
+def raw(row: Row, now_ms: int) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "project_id": row["project_id"],
+        "from_agent_id": row["from_agent"],
+        "to_agent_id": row["to_agent"],
+        "message_type": row["topic"],
+        "topic": row["topic"],
+        "payload": row["content"] or {},
+        "priority": row["priority"],
+        "read_by": row["read_by"],
+        "said_to": row["said_to"],
+        "state": message_states.state_of(row, now_ms),
+        "created_at": row_times.written(row["created_ms"]),
+        "expires_at": row_times.written(row["expires_ms"]),
+    }
+
+
+def _text(value: object) -> str | None:
+    return None if value is None else str(value)

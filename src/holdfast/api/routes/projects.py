@@ -1,0 +1,152 @@
+"""`/api/projects`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Query, Response
+from pydantic import AfterValidator
+from sqlalchemy.engine import Connection
+
+from holdfast.api.database import Db
+from holdfast.api.fields import (
+    MOST_TEXT,
+    Body,
+    FilePath,
+    IdPath,
+    Limit,
+    Object,
+    Offset,
+    Text,
+    plain,
+)
+from holdfast.api.responses import NOT_FOUND, Answer, Paged, nothing, paging, said
+from holdfast.api.router import Router
+from holdfast.api.routes import requests
+from holdfast.hub import row_times
+from holdfast.hub.errors import Refused
+from holdfast.hub.store.rows import Row
+from holdfast.hub.tree import projects
+from holdfast.hub.tree.requests import latest
+
+router = Router(prefix="/api/projects", tags=["projects"])
+
+
+class NewProject(Body):
+    path: FilePath
+    name: Text | None = None
+    metadata: Object | None = None
+
+
+class Project(Answer):
+    id: str
+    path: str
+    name: str | None
+    created_at: str
+    updated_at: str
+    metadata: dict[str, Any]
+
+
+class Made(Answer):
+    success: bool
+    project: Project
+
+
+class Found(Project):
+    project: Project
+
+
+class Stats(Answer):
+    project_id: str
+    project_name: str | None
+    path: str
+    total_requests: int
+    total_subtasks: int
+    total_actions: int
+    successful_actions: int
+    avg_duration_ms: float | None
+    last_activity: str
+
+
+class Asked(Project):
+    requests: list[requests.Request]
+
+
+class Whole(Answer):
+    project: Asked
+    requests: list[requests.Request]
+    stats: Stats
+
+
+class Listed(Paged):
+    projects: list[Project]
+
+
+@router.post("", status_code=201, response_model=Made)
+async def post(body: NewProject, db: Db) -> Response:
+    """Make a project, or change the one at this path."""
+    now = row_times.now_ms()
+    row = await db.write(
+        lambda c: projects.put(c, body.path, now, name=body.name, metadata=body.metadata)
+    )
+    return said({"success": True, "project": shown(row)}, 201)
+
+
+@router.get("", response_model=Listed)
+async def listed(db: Db, limit: Limit = 100, offset: Offset = 0) -> Response:
+    """Newest first."""
+    page = await db.read(lambda c: projects.listed(c, limit, offset))
+    return said({"projects": [shown(row) for row in page.rows], **paging(page)})
+
+
+@router.get("/by-path", response_model=Found, responses=NOT_FOUND)
+async def by_path(
+    db: Db, path: Annotated[str, Query(max_length=MOST_TEXT), AfterValidator(plain)] = ""
+) -> Response:
+    """The project at this path, wrapped and bare: both kinds of client find what they look for."""
+    if not path:
+        raise Refused("Missing query parameter: path", "path")
+    row = shown(await db.read(lambda c: projects.by_path(c, path)))
+    return said({**row, "project": row})
+
+
+@router.get("/{project_id}", response_model=Whole, responses=NOT_FOUND)
+async def get(project_id: IdPath, db: Db) -> Response:
+    """With its last 50 requests, within it and beside it, and its figures."""
+
+    def both(connection: Connection) -> tuple[Row, Row, list[Row]]:
+        project, figures = projects.measured(connection, str(project_id))
+        return project, figures, latest(connection, 50, project_id=project["id"])
+
+    project, figures, asked = await db.read(both)
+    last = [requests.shown(row) for row in asked]
+    return said(
+        {
+            "project": {**shown(project), "requests": last},
+            "requests": last,
+            "stats": stats_shown(figures),
+        }
+    )
+
+
+@router.delete("/{project_id}", status_code=204, response_class=Response, responses=NOT_FOUND)
+async def remove(project_id: IdPath, db: Db) -> Response:
+    """The project, and all that belongs to it."""
+    await db.write(lambda c: projects.remove(c, str(project_id)))
+    return nothing()
+
+
+def stats_shown(figures: Row) -> dict[str, Any]:
+    told = {name: figures[name] for name in Stats.model_fields if name != "last_activity"}
+    return {**told, "last_activity": row_times.written(figures["last_activity_ms"])}
+
+
+def shown(row: Row) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "path": row["path"],
+        "name": row["name"],
+        "created_at": row_times.written(row["created_ms"]),
+        "updated_at": row_times.written(row["updated_ms"]),
+        "metadata": row["metadata"] or {},
+    }

@@ -1,0 +1,139 @@
+"""`/api/requests`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from fastapi import Response
+from sqlalchemy.engine import Connection
+
+from holdfast.api.database import Db
+from holdfast.api.fields import (
+    Body,
+    Id,
+    IdPath,
+    IdQuery,
+    Limit,
+    Object,
+    Offset,
+    Word,
+    WordQuery,
+    Words,
+)
+from holdfast.api.responses import NOT_FOUND, Answer, Paged, nothing, paging, said
+from holdfast.api.router import Router
+from holdfast.api.routes import tasks
+from holdfast.hub import row_times
+from holdfast.hub.store.rows import Row
+from holdfast.hub.tree import requests
+from holdfast.hub.tree.statuses import RequestStatus
+
+router = Router(prefix="/api/requests", tags=["requests"])
+PromptType = Literal["feature", "debug", "explain", "search", "refactor", "test", "review", "other"]
+
+
+class Change(Body):
+    status: RequestStatus | None = None
+    metadata: Object | None = None
+
+
+class NewRequest(Change):
+    project_id: Id
+    session_id: Word
+    prompt: Words
+    prompt_type: PromptType | None = None
+
+
+class Request(Answer):
+    id: str
+    project_id: str
+    session_id: str
+    prompt: str
+    prompt_type: str
+    status: str
+    created_at: str
+    completed_at: str | None
+    metadata: dict[str, Any]
+
+
+class WithTasks(Request):
+    tasks: list[tasks.Task]
+
+
+class Made(Answer):
+    success: bool
+    request: Request
+
+
+class Found(Answer):
+    request: WithTasks
+
+
+class Listed(Paged):
+    requests: list[Request]
+
+
+@router.post("", status_code=201, response_model=Made, responses=NOT_FOUND)
+async def post(body: NewRequest, db: Db) -> Response:
+    """What a user asks for. The session need not be known yet."""
+    now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
+    row = await db.write(lambda c: requests.add(c, given, now))
+    return said({"success": True, "request": shown(row)}, 201)
+
+
+@router.get("", response_model=Listed)
+async def listed(
+    db: Db,
+    project_id: IdQuery = None,
+    session_id: WordQuery = None,
+    status: RequestStatus | None = None,
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> Response:
+    """Newest first."""
+    wanted = {"project_id": project_id, "session_id": session_id, "status": status}
+    page = await db.read(lambda c: requests.listed(c, limit, offset, **wanted))
+    return said({"requests": [shown(row) for row in page.rows], **paging(page)})
+
+
+@router.get("/{request_id}", response_model=Found, responses=NOT_FOUND)
+async def get(request_id: IdPath, db: Db) -> Response:
+    """With its tasks, by wave."""
+
+    def both(connection: Connection) -> tuple[Row, list[Row]]:
+        row = requests.get(connection, str(request_id))
+        return row, requests.tasks_of(connection, row["id"])
+
+    row, below = await db.read(both)
+    whole = {**shown(row), "tasks": [tasks.shown(task) for task in below]}
+    return said({"request": whole})
+
+
+@router.patch("/{request_id}", response_model=Made, responses=NOT_FOUND)
+async def patch(request_id: IdPath, body: Change, db: Db) -> Response:
+    """Its status, or more metadata. Completing it is noted with the time."""
+    now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
+    row = await db.write(lambda c: requests.change(c, str(request_id), given, now))
+    return said({"success": True, "request": shown(row)})
+
+
+@router.delete("/{request_id}", status_code=204, response_class=Response, responses=NOT_FOUND)
+async def remove(request_id: IdPath, db: Db) -> Response:
+    """With its tasks and all below."""
+    now = row_times.now_ms()
+    await db.write(lambda c: requests.remove(c, str(request_id), now))
+    return nothing()
+
+
+def shown(row: Row) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "project_id": row["project_id"],
+        "session_id": row["session_id"],
+        "prompt": row["prompt"],
+        "prompt_type": row["prompt_type"],
+        "status": row["status"],
+        "created_at": row_times.written(row["created_ms"]),
+        "completed_at": row_times.written(row["completed_ms"]),
+        "metadata": row["metadata"] or {},
+    }

@@ -1,0 +1,176 @@
+"""`/api/sessions`. Sessions are answered bare, without a wrapper, as existing clients expect."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from fastapi import Response
+from sqlalchemy.engine import Connection
+
+from holdfast.api.database import Db
+from holdfast.api.fields import (
+    Body,
+    Id,
+    IdQuery,
+    Limit,
+    Natural,
+    Offset,
+    SessionPath,
+    TimeMs,
+    Word,
+)
+from holdfast.api.responses import CONFLICT, NOT_FOUND, Answer, Paged, nothing, paging, said
+from holdfast.api.router import Router
+from holdfast.api.routes import requests
+from holdfast.hub import row_times
+from holdfast.hub.store.rows import Row
+from holdfast.hub.tree import session_stats, sessions
+from holdfast.hub.tree.requests import latest
+
+router = Router(prefix="/api/sessions", tags=["sessions"])
+COLUMNS = {"started_at": "started_ms", "ended_at": "ended_ms"}
+
+
+class Change(Body):
+    ended_at: TimeMs | None = None
+    total_tools_used: Natural | None = None
+    total_success: Natural | None = None
+    total_errors: Natural | None = None
+
+
+class NewSession(Change):
+    id: Word
+    project_id: Id | None = None
+    started_at: TimeMs | None = None
+
+
+class Session(Answer):
+    id: str
+    project_id: str | None
+    started_at: str
+    ended_at: str | None
+    total_tools_used: int
+    total_success: int
+    total_errors: int
+
+
+class Asked(Answer):
+    id: str
+    prompt: str
+    prompt_type: str
+    status: str
+    created_at: str
+
+
+class WithRequests(Session):
+    requests: list[Asked]
+
+
+class Overview(Answer):
+    total_sessions: int
+    active_sessions: int
+    total_tools: int
+    total_tools_used: int
+    total_success: int
+    total_errors: int
+    avg_tools_per_session: float
+    oldest_session: str | None
+    newest_session: str | None
+
+
+class OfProject(Answer):
+    project_name: str | None
+    project_path: str
+    session_count: int
+    total_tools: int
+
+
+class Stats(Answer):
+    overview: Overview
+    by_project: list[OfProject]
+    timestamp: str
+
+
+class Listed(Paged):
+    sessions: list[Session]
+
+
+@router.post("", status_code=201, response_model=Session, responses={**NOT_FOUND, **CONFLICT})
+async def post(body: NewSession, db: Db) -> Response:
+    """A new session; one that is there already is a conflict."""
+    now, row = row_times.now_ms(), columns(body.model_dump(exclude_none=True))
+    return said(shown(await db.write(lambda c: sessions.add(c, row, now))), 201)
+
+
+@router.get("", response_model=Listed)
+async def listed(
+    db: Db,
+    project_id: IdQuery = None,
+    active_only: bool = False,
+    limit: Limit = 50,
+    offset: Offset = 0,
+) -> Response:
+    """Newest first; active ones have not ended, or less than half an hour ago."""
+    now = row_times.now_ms()
+    page = await db.read(
+        lambda c: sessions.listed(
+            c, limit, offset, now_ms=now, project_id=project_id, active_only=active_only
+        )
+    )
+    return said({"sessions": [shown(row) for row in page.rows], **paging(page)})
+
+
+@router.get("/stats", response_model=Stats)
+async def stats(db: Db) -> Response:
+    """All sessions in one look, and by project."""
+    now = row_times.now_ms()
+    found = await db.read(lambda c: session_stats.stats(c, now))
+    return said({**found, "timestamp": row_times.written(now)})
+
+
+@router.get("/{session_id:text}", response_model=WithRequests, responses=NOT_FOUND)
+async def get(session_id: SessionPath, db: Db) -> Response:
+    """The session, and the last 20 things asked in it."""
+
+    def both(connection: Connection) -> tuple[Row, list[Row]]:
+        row = sessions.get(connection, session_id)
+        return row, latest(connection, 20, session_id=session_id)
+
+    row, asked = await db.read(both)
+    last = [{name: requests.shown(one)[name] for name in Asked.model_fields} for one in asked]
+    return said({**shown(row), "requests": last})
+
+
+@router.patch("/{session_id:text}", response_model=Session, responses=NOT_FOUND)
+async def patch(session_id: SessionPath, body: Change, db: Db) -> Response:
+    """End it, re-open it (`ended_at: null`), or set its totals."""
+    changes = columns(body.model_dump(exclude_unset=True))
+    given = {name: value for name, value in changes.items() if _may_set(name, value)}
+    return said(shown(await db.write(lambda c: sessions.change(c, session_id, given))))
+
+
+@router.delete("/{session_id:text}", status_code=204, response_class=Response, responses=NOT_FOUND)
+async def remove(session_id: SessionPath, db: Db) -> Response:
+    await db.write(lambda c: sessions.remove(c, session_id))
+    return nothing()
+
+
+def columns(values: Mapping[str, Any]) -> dict[str, Any]:
+    return {COLUMNS.get(name, name): value for name, value in values.items()}
+
+
+def _may_set(name: str, value: Any) -> bool:
+    return value is not None or name == "ended_ms"
+
+
+def shown(row: Row) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "project_id": row["project_id"],
+        "started_at": row_times.written(row["started_ms"]),
+        "ended_at": row_times.written(row["ended_ms"]),
+        "total_tools_used": row["total_tools_used"],
+        "total_success": row["total_success"],
+        "total_errors": row["total_errors"],
+    }

@@ -1,0 +1,132 @@
+"""`/api/subscribe`, `/api/subscriptions`, `/api/unsubscribe`: which broadcasts an agent wants."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Query, Response
+from pydantic import Field
+
+from holdfast.api.database import Db
+from holdfast.api.fields import AgentName, AgentPath, Body, IdPath, Offset, Text
+from holdfast.api.responses import NOT_FOUND, Answer, Paged, paging, said
+from holdfast.api.router import Router
+from holdfast.api.topics import Topic, Topics, must_know
+from holdfast.hub import row_times
+from holdfast.hub.board import subscriptions
+from holdfast.hub.store.rows import Row
+
+router = Router(prefix="/api", tags=["subscriptions"])
+Limit = Annotated[int, Query(ge=1, le=1000)]
+
+
+class Which(Body):
+    agent_id: AgentName
+    topic: Topic
+
+
+class NewSubscription(Which):
+    callback_url: Text | None = Field(None, description="kept, and never called: nothing is sent")
+
+
+class Subscription(Answer):
+    id: str
+    agent_id: str
+    topic: str
+    callback_url: str | None
+    created_at: str
+    updated_at: str
+
+
+class Made(Answer):
+    success: bool
+    subscription: Subscription
+
+
+class Listed(Paged):
+    subscriptions: list[Subscription]
+
+
+class OfAgent(Answer):
+    agent_id: str
+    subscriptions: list[Subscription]
+    topics: list[str]
+    count: int
+
+
+class Pair(Answer):
+    id: str
+    agent_id: str
+    topic: str
+
+
+class Deleted(Answer):
+    success: bool
+    deleted: Pair
+
+
+@router.post("/subscribe", status_code=201, response_model=Made)
+async def subscribe(body: NewSubscription, db: Db, known: Topics) -> Response:
+    """From the first one on, the agent gets broadcasts of its topics only."""
+    must_know(known, body.topic)
+    now = row_times.now_ms()
+    row = await db.write(
+        lambda c: subscriptions.put(c, body.agent_id, body.topic, body.callback_url, now)
+    )
+    return said({"success": True, "subscription": shown(row)}, 201)
+
+
+@router.get("/subscriptions", response_model=Listed)
+async def listed(
+    db: Db,
+    known: Topics,
+    agent_id: Annotated[AgentName | None, Query()] = None,
+    topic: Annotated[Topic | None, Query()] = None,
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> Response:
+    """Oldest first."""
+    if topic is not None:
+        must_know(known, topic, "query")
+    page = await db.read(lambda c: subscriptions.listed(c, limit, offset, agent_id, topic))
+    return said({"subscriptions": [shown(row) for row in page.rows], **paging(page)})
+
+
+@router.get("/subscriptions/{agent_id:text}", response_model=OfAgent)
+async def of_agent(agent_id: AgentPath, db: Db) -> Response:
+    found = await db.read(lambda c: subscriptions.of(c, agent_id))
+    return said(
+        {
+            "agent_id": agent_id,
+            "subscriptions": [shown(row) for row in found],
+            "topics": [row["topic"] for row in found],
+            "count": len(found),
+        }
+    )
+
+
+@router.post("/unsubscribe", response_model=Deleted, responses=NOT_FOUND)
+async def unsubscribe(body: Which, db: Db) -> Response:
+    return _deleted(await db.write(lambda c: subscriptions.remove(c, body.agent_id, body.topic)))
+
+
+@router.delete("/subscriptions/{subscription_id}", response_model=Deleted, responses=NOT_FOUND)
+async def remove(subscription_id: IdPath, db: Db) -> Response:
+    which = str(subscription_id)
+    return _deleted(await db.write(lambda c: subscriptions.remove_by_id(c, which)))
+
+
+def _deleted(row: Row) -> Response:
+    pair = {name: row[name] for name in ("id", "agent_id", "topic")}
+    return said({"success": True, "deleted": pair})
+
+
+def shown(row: Row) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "agent_id": row["agent_id"],
+        "topic": row["topic"],
+        "callback_url": row["callback_url"],
+        "created_at": row_times.written(row["created_ms"]),
+        "updated_at": row_times.written(row["updated_ms"]),
+    }

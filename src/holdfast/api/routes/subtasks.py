@@ -1,0 +1,196 @@
+"""`/api/subtasks`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Response
+from pydantic import Field
+from sqlalchemy.engine import Connection
+
+from holdfast.api.database import Db
+from holdfast.api.fields import (
+    MOST_INT,
+    Body,
+    Id,
+    IdPath,
+    IdQuery,
+    Limit,
+    Object,
+    Offset,
+    Word,
+    WordQuery,
+    Words,
+)
+from holdfast.api.responses import NOT_FOUND, Answer, Paged, nothing, paging, said
+from holdfast.api.router import Router
+from holdfast.api.routes import actions
+from holdfast.hub import row_times
+from holdfast.hub.store.rows import Row
+from holdfast.hub.tree import subtasks
+from holdfast.hub.tree.statuses import WorkStatus
+
+router = Router(prefix="/api/subtasks", tags=["subtasks"])
+Blockers = Annotated[list[Id], Field(max_length=1_000)]
+
+
+class Change(Body):
+    status: WorkStatus | None = None
+    result: Object | None = None
+    agent_id: Word | None = None
+    parent_agent_id: Word | None = None
+    blocked_by: Blockers | None = None
+
+
+class NewSubtask(Body):
+    task_id: Id
+    description: Words
+    agent_type: Word | None = None
+    agent_id: Word | None = None
+    parent_agent_id: Word | None = None
+    max_turns: Annotated[int, Field(gt=0, le=MOST_INT)] | None = None
+    status: WorkStatus | None = None
+    blocked_by: Blockers | None = None
+    context_snapshot: Object | None = None
+
+
+class OfSession(Body):
+    session_id: Word
+
+
+class Subtask(Answer):
+    id: str
+    task_id: str
+    task_list_id: str
+    session_id: str
+    agent_type: str | None
+    agent_id: str | None
+    parent_agent_id: str | None
+    max_turns: int | None
+    description: str
+    status: str
+    blocked_by: list[str]
+    created_at: str
+    started_at: str | None
+    completed_at: str | None
+    context_snapshot: dict[str, Any] | None
+    result: dict[str, Any] | None
+
+
+class WithActions(Subtask):
+    actions: list[actions.Action]
+
+
+class Made(Answer):
+    success: bool
+    subtask: Subtask
+
+
+class Found(Answer):
+    subtask: WithActions
+
+
+class Listed(Paged):
+    subtasks: list[Subtask]
+
+
+class Closed(Answer):
+    closed: int
+    session_id: str
+
+
+@router.post("", status_code=201, response_model=Made, responses=NOT_FOUND)
+async def post(body: NewSubtask, db: Db) -> Response:
+    """With `agent_type` and `agent_id`, the agent is among the agent contexts until it is over."""
+    now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
+    row = await db.write(lambda c: subtasks.add(c, given, now))
+    return said({"success": True, "subtask": shown(row)}, 201)
+
+
+@router.post("/close-session", response_model=Closed)
+async def close_session(body: OfSession, db: Db) -> Response:
+    """What is running, paused or blocked in this session has failed: the session ended."""
+    now = row_times.now_ms()
+    closed = await db.write(lambda c: subtasks.close_session(c, body.session_id, now))
+    return said({"closed": closed, "session_id": body.session_id})
+
+
+@router.get("", response_model=Listed)
+async def listed(
+    db: Db,
+    task_id: IdQuery = None,
+    session_id: WordQuery = None,
+    status: WorkStatus | None = None,
+    agent_type: WordQuery = None,
+    agent_id: WordQuery = None,
+    project_id: IdQuery = None,
+    is_subagent: bool | None = None,
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> Response:
+    """Newest first; oldest first within one task."""
+    page = await db.read(
+        lambda c: subtasks.listed(
+            c,
+            limit,
+            offset,
+            task_id=task_id,
+            session_id=session_id,
+            status=status,
+            agent_type=agent_type,
+            agent_id=agent_id,
+            project_id=project_id,
+            is_subagent=is_subagent,
+        )
+    )
+    return said({"subtasks": [shown(row) for row in page.rows], **paging(page)})
+
+
+@router.get("/{subtask_id}", response_model=Found, responses=NOT_FOUND)
+async def get(subtask_id: IdPath, db: Db) -> Response:
+    """With what was done for it, oldest first."""
+
+    def both(connection: Connection) -> tuple[Row, list[Row]]:
+        row = subtasks.get(connection, str(subtask_id))
+        return row, subtasks.actions_of(connection, row["id"])
+
+    row, done = await db.read(both)
+    whole = {**shown(row), "actions": [actions.shown(action) for action in done]}
+    return said({"subtask": whole})
+
+
+@router.patch("/{subtask_id}", response_model=Made, responses=NOT_FOUND)
+async def patch(subtask_id: IdPath, body: Change, db: Db) -> Response:
+    """Running notes when it began, once; completed and failed note when it ended."""
+    now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
+    row = await db.write(lambda c: subtasks.change(c, str(subtask_id), given, now))
+    return said({"success": True, "subtask": shown(row)})
+
+
+@router.delete("/{subtask_id}", status_code=204, response_class=Response, responses=NOT_FOUND)
+async def remove(subtask_id: IdPath, db: Db) -> Response:
+    """With what was done for it."""
+    now = row_times.now_ms()
+    await db.write(lambda c: subtasks.remove(c, str(subtask_id), now))
+    return nothing()
+
+
+def shown(row: Row) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "task_id": row["task_id"],
+        "task_list_id": row["task_id"],
+        "session_id": row["session_id"],
+        "agent_type": row["agent_type"],
+        "agent_id": row["agent_id"],
+        "parent_agent_id": row["parent_agent_id"],
+        "max_turns": row["max_turns"],
+        "description": row["description"],
+        "status": row["status"],
+        "blocked_by": row["blocked_by"] or [],
+        "created_at": row_times.written(row["created_ms"]),
+        "started_at": row_times.written(row["started_ms"]),
+        "completed_at": row_times.written(row["completed_ms"]),
+        "context_snapshot": row["context_snapshot"],
+        "result": row["result"],
+    }

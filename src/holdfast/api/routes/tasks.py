@@ -1,0 +1,129 @@
+"""`/api/tasks`."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+from fastapi import Response
+from pydantic import Field
+from sqlalchemy.engine import Connection
+
+from holdfast.api.database import Db
+from holdfast.api.fields import Body, Id, IdPath, IdQuery, Limit, Offset, WordQuery, Words
+from holdfast.api.responses import NOT_FOUND, Answer, Paged, nothing, paging, said
+from holdfast.api.router import Router
+from holdfast.api.routes import subtasks
+from holdfast.hub import row_times
+from holdfast.hub.store.rows import Row
+from holdfast.hub.tree import tasks
+from holdfast.hub.tree.statuses import WorkStatus
+
+router = Router(prefix="/api/tasks", tags=["tasks"])
+WaveNumber = Annotated[int, Field(ge=0, le=1_000_000)]
+
+
+class Change(Body):
+    name: Words | None = None
+    wave_number: WaveNumber | None = None
+    status: WorkStatus | None = None
+
+
+class NewTask(Change):
+    request_id: Id
+
+
+class Task(Answer):
+    id: str
+    request_id: str
+    name: str
+    wave_number: int
+    status: str
+    created_at: str
+    completed_at: str | None
+
+
+class WithSubtasks(Task):
+    subtasks: list[subtasks.Subtask]
+
+
+class Made(Answer):
+    success: bool
+    task: Task
+
+
+class Found(Answer):
+    task: WithSubtasks
+
+
+class Listed(Paged):
+    tasks: list[Task]
+
+
+@router.post("", status_code=201, response_model=Made, responses=NOT_FOUND)
+async def post(body: NewTask, db: Db) -> Response:
+    """In the wave after the last of its request, unless `wave_number` says another."""
+    now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
+    row = await db.write(lambda c: tasks.add(c, given, now))
+    return said({"success": True, "task": shown(row)}, 201)
+
+
+@router.get("", response_model=Listed)
+async def listed(
+    db: Db,
+    request_id: IdQuery = None,
+    status: WorkStatus | None = None,
+    session_id: WordQuery = None,
+    project_id: IdQuery = None,
+    limit: Limit = 100,
+    offset: Offset = 0,
+) -> Response:
+    """Newest first; by wave within one request."""
+    wanted = {
+        "request_id": request_id,
+        "status": status,
+        "session_id": session_id,
+        "project_id": project_id,
+    }
+    page = await db.read(lambda c: tasks.listed(c, limit, offset, **wanted))
+    return said({"tasks": [shown(row) for row in page.rows], **paging(page)})
+
+
+@router.get("/{task_id}", response_model=Found, responses=NOT_FOUND)
+async def get(task_id: IdPath, db: Db) -> Response:
+    """With its subtasks, oldest first."""
+
+    def both(connection: Connection) -> tuple[Row, list[Row]]:
+        row = tasks.get(connection, str(task_id))
+        return row, tasks.subtasks_of(connection, row["id"])
+
+    row, below = await db.read(both)
+    whole = {**shown(row), "subtasks": [subtasks.shown(subtask) for subtask in below]}
+    return said({"task": whole})
+
+
+@router.patch("/{task_id}", response_model=Made, responses=NOT_FOUND)
+async def patch(task_id: IdPath, body: Change, db: Db) -> Response:
+    """Completing the last task of a wave settles it, and the next wave starts."""
+    now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
+    row = await db.write(lambda c: tasks.change(c, str(task_id), given, now))
+    return said({"success": True, "task": shown(row)})
+
+
+@router.delete("/{task_id}", status_code=204, response_class=Response, responses=NOT_FOUND)
+async def remove(task_id: IdPath, db: Db) -> Response:
+    """With its subtasks and what was done for them."""
+    now = row_times.now_ms()
+    await db.write(lambda c: tasks.remove(c, str(task_id), now))
+    return nothing()
+
+
+def shown(row: Row) -> dict[str, Any]:
+    return {
+        "id": row["id"],
+        "request_id": row["request_id"],
+        "name": row["name"],
+        "wave_number": row["wave_number"],
+        "status": row["status"],
+        "created_at": row_times.written(row["created_ms"]),
+        "completed_at": row_times.written(row["completed_ms"]),
+    }

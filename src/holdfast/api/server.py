@@ -1,0 +1,159 @@
+"""One server in this process, from the first bind to the last write; `holdfast serve` runs it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import signal
+import socket
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import FrameType
+
+import uvicorn
+
+from holdfast.api import address as addresses
+from holdfast.api.address import Address
+from holdfast.api.app import create
+from holdfast.api.connection_limits import Connection
+from holdfast.api.event_listeners import Hub
+from holdfast.api.gate import Gate, Rules, Token
+from holdfast.hub.ingest.background import Warm
+from holdfast.hub.repair import rebuild
+from holdfast.hub.store import write_health
+from holdfast.hub.store.engine import shown
+from holdfast.hub.store.store import Store
+from holdfast.memory.background import Filler
+from holdfast.memory.sources import windows
+from holdfast.settings import secret_file
+from holdfast.watcher.run import Watcher
+from holdfast.wire import log, places
+
+END_SECONDS = 5
+LAST_SECONDS = 20.0  # a database that hangs must not keep a server that was told to end
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    address: Address
+    database: str = ""
+
+
+def token_file() -> Path:
+    return Path(places.home()) / "token"
+
+
+def needs_token() -> bool:
+    return os.environ.get("HOLDFAST_API_AUTH", "").strip().lower() != "off"
+
+
+def token() -> Token:
+    """`HOLDFAST_API_TOKEN`, else what our file holds at each request; made at the first start."""
+    given = os.environ.get("HOLDFAST_API_TOKEN")
+    if given is not None:
+        return secret_file.usable(given, "HOLDFAST_API_TOKEN")
+    secret_file.made(token_file())
+    return secret_file.SecretFile(token_file()).now
+
+
+def serve(plan: Plan, say: Callable[[str], None]) -> None:
+    """Until a signal ends it. Everything that was acknowledged is written."""
+    addresses.assert_safe(plan.address, needs_token=needs_token())
+    rules = Rules(
+        token=token() if needs_token() else None,
+        hosts=plan.address.names,
+        behind_proxy=plan.address.behind_proxy,
+    )
+    with addresses.bound(plan.address) as listener:
+        store = _opened(plan.database, say)
+        try:
+            _greet(plan, listener, say)
+            _run(store, rules, plan.address, listener)
+        finally:
+            store.close()
+    say("ended; everything acknowledged is written")
+
+
+def _opened(database: str, say: Callable[[str], None]) -> Store:
+    """A damaged file is set aside and made again, as `holdfast rebuild` does it."""
+    healed = rebuild.heal(database)
+    if healed is not None:
+        n = sum(healed.saved.values())
+        words = f"the database was damaged: it is kept as {healed.set_aside}; a new one was filled"
+        words += f", with {n:,} rows that could still be read from it"
+        log.add("ERROR", "serve", words)
+        say(words)
+    return Store.open(database)
+
+
+def _greet(plan: Plan, listener: socket.socket, say: Callable[[str], None]) -> None:
+    host, port = listener.getsockname()[:2]
+    host = f"[{host}]" if ":" in host else host
+    say(f"serving {plan.address.scheme}://{host}:{port}, database {shown(plan.database)}")
+    if not needs_token():
+        say("WARNING: HOLDFAST_API_AUTH=off: every program on this machine may read and write")
+    elif "HOLDFAST_API_TOKEN" in os.environ:
+        say("the token is the one in HOLDFAST_API_TOKEN")
+    else:
+        say(f"the token is in {token_file()}")
+    say("every live session is watched meanwhile; Ctrl-C ends it")
+
+
+def _run(store: Store, rules: Rules, address: Address, listener: socket.socket) -> None:
+    app = create(store)
+    config = uvicorn.Config(
+        Gate(app, rules),
+        http=Connection,
+        ws="none",
+        loop="asyncio",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        log_level="error",
+        proxy_headers=False,
+        server_header=False,
+        timeout_graceful_shutdown=END_SECONDS,
+        ssl_certfile=address.tls_cert,
+        ssl_keyfile=address.tls_key,
+    )
+    write_health.forget()
+    warm, watcher = Warm(store), Watcher(store, inside="serve")
+    filler = Filler(windows.projects)
+    for one in (warm, watcher, filler):
+        one.start()
+    try:
+        asyncio.run(_Server(config, app.state.hub).serve([listener]))
+    finally:
+        filler.stop()
+        watcher.stop()
+        warm.stop()
+
+
+class _Server(uvicorn.Server):
+    """Ends well on a signal: listeners are let go, and the process exits with 0."""
+
+    def __init__(self, config: uvicorn.Config, hub: Hub) -> None:
+        super().__init__(config)
+        self._hub = hub
+
+    @contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        before = {one: signal.signal(one, self.handle_exit) for one in ENDS}
+        try:
+            yield
+        finally:
+            for one, handler in before.items():
+                signal.signal(one, handler)
+
+    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
+        super().handle_exit(sig, frame)
+        self._hub.stop()
+        last = threading.Timer(LAST_SECONDS, os._exit, (1,))
+        last.daemon = True
+        last.start()
+
+
+ENDS = (signal.SIGINT, signal.SIGTERM)

@@ -1,0 +1,203 @@
+"""What a summary calls done although it is open in the record, with the evidence.
+
+A false alarm costs more than a miss: a sentence is flagged only where it names the very command,
+test, task or step, repeats a wish of which there is no trace since, or speaks of all tests where
+the last run of any has failed.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+from holdfast.brief import summary_sentences
+from holdfast.brief.activity import Traces, parts, telling
+from holdfast.brief.item import Claim
+from holdfast.record import completion, open_items, shell
+from holdfast.record.model import Failure, Place, Record, Task
+from holdfast.record.turns import turn_number
+from holdfast.text.fence import flat
+from holdfast.text.sentences import split
+
+MOST_TASKS = 200
+MOST_TURNS, MOST_WISHES = 200, 600  # the newest
+ENOUGH = 0.75  # of the telling words of a task, of more than three
+LEAST_WORDS = 3  # telling words of a clause, to know it by
+_CODE = re.compile(r"[`/_()]|\w\.\w|[a-z][A-Z]")
+_TEST = re.compile(r"\b(?:test_\w+|Test[A-Z_]\w+)\b(?!\.\w)")
+_SCRIPT = re.compile(r"[\w-]+\.(?:sh|py|js|ts|rb|mjs)\b")
+_MEANS = re.compile(
+    r"(?<!problem )(?<!issue )(?<!error )(?<!failure )"
+    r"\b(?:with|using|via|by|through|run|ran|running)$"
+)
+_GOES_ON = re.compile(r"[\w/-]| [-\w]*[-/.=]\w")
+# "All 13 tests passed" speaks of one run, which may be another: only words for all of them count.
+_ALL_TESTS = re.compile(
+    r"(?:^|[(:✅,\u2013\u2014-] ?|\b(?:all|every|the|our|full|whole|entire|and) )"
+    r"tests?(?: suite)?[: ]+(?:(?:are|is|now|all|both|still|currently|again|have|has) )*"
+    r"(?:pass|passes|passed|passing|green|succeeds?|succeeded)\b"
+    r"(?! (?:in|for|on|with|under|of|individually|alone)\b)"
+)
+
+
+class _Open(NamedTuple):
+    """Something that is not done, the words it is known by, and what speaks for that."""
+
+    text: str
+    words: set[str]
+    evidence: str
+    place: Place
+    is_wish: bool = False  # known by nothing but words
+
+
+def contradicted(record: Record, summary: str) -> list[Claim]:
+    """Sentences that call something done that is open: one for each failure, task and step, and for
+    each wish of which nothing has been heard since."""
+    found: dict[str, Claim] = {}
+    failing, traces = open_items.failures(record), Traces(record)
+    todo = [*_listed(record), *list(_wished(record))[-MOST_WISHES:]]
+    for sentence in summary_sentences.sentences(summary):
+        if completion.is_open(sentence):
+            continue
+        is_done, told, ended = completion.calls_done(sentence), telling(sentence), _ended(sentence)
+        broken = [one for one in failing if is_done and _names(sentence, one)]
+        if is_done and not broken and _ALL_TESTS.search(completion.plain(sentence)):
+            broken = _last_test_run(record, failing)
+        for failure in broken:
+            found.setdefault(failure.command, Claim(sentence, _failed(failure), failure.place))
+        named = [
+            one
+            for one in todo
+            if _covers(told, one.words) and (is_done or _is_told_done(one.text, ended))
+        ]
+        for one in named:
+            if one.text not in found and not _is_worked_on(traces, one):
+                found[one.text] = Claim(sentence, one.evidence, one.place)
+        if named:  # each is settled by the first sentence that names it
+            settled = set(map(id, named))
+            todo = [one for one in todo if id(one) not in settled]
+    return list(found.values())
+
+
+def _is_worked_on(traces: Traces, item: _Open) -> bool:
+    """A list that nobody has kept up proves nothing against what was done since. Against a wish any
+    trace of it counts."""
+    since, wanted = item.place.op, parts(item.text)
+    if traces.all_run(wanted, since):
+        return True
+    if item.is_wish:
+        is_done = traces.any_done(wanted, since) or completion.calls_done(item.text)
+        return is_done or traces.half_said(item.words, since)
+    return traces.half_done(wanted, since)
+
+
+def _listed(record: Record) -> Iterator[_Open]:
+    """Open tasks and steps of plans."""
+    for one in [*open_items.tasks(record), *open_items.steps(record)][:MOST_TASKS]:
+        yield _Open(one.text, _item_words(one.text), _is_open(one), one.place)
+
+
+def _wished(record: Record) -> Iterator[_Open]:
+    """What the user asked for and what the model listed, sentence by sentence."""
+    asked = [(one.place, split(one.asked)) for one in record.turns[-MOST_TURNS:]]
+    for place, wishes in [*asked, *((one.place, _items(one.text)) for one in record.remarks)]:
+        since = turn_number(record, place)
+        for wish in wishes:
+            if len(words := _item_words(wish)) >= LEAST_WORDS:
+                evidence = f"nothing since turn {since} tells that it is done: “{flat(wish, 140)}”"
+                yield _Open(wish, words, evidence, place, is_wish=True)
+
+
+def _items(remark: str) -> list[str]:
+    """The items of a list, as far as they are plain words: what names code shows in the edits."""
+    found = [part.rpartition(". ")[2].strip() for part in remark.split(";")[:-1]]
+    return [one for one in found if not _CODE.search(one)] if len(found) > 1 else []
+
+
+def _item_words(text: str) -> set[str]:
+    """What is done is not called by its verb."""
+    return telling(text.partition(" ")[2]) or telling(text)
+
+
+def _ended(sentence: str) -> list[str]:
+    """The words of it that may tell of a thing done: renamed, written, built."""
+    words = (word.strip(".,:;()*`") for word in sentence.lower().split())
+    return [word for word in words if word.endswith(("ed", "en", "t"))]
+
+
+def _is_told_done(item: str, ended: list[str]) -> bool:
+    """Its verb stands in the sentence as a thing done: "Rename it", "it was renamed"."""
+    verb = item.partition(" ")[0].lower()
+    return len(verb) > 3 and any(word[:4] == verb[:4] and word != verb for word in ended)
+
+
+def _names(sentence: str, failure: Failure) -> bool:
+    """It names the command, the script it runs, a test that failed in it or what it tests, or it
+    repeats the message."""
+    low = sentence.lower()
+    if any(_stands_in(part.lower(), low) for part in _spellings(failure)):
+        return True
+    if not _programs(failure).isdisjoint(_SCRIPT.findall(sentence)):
+        return True
+    told, words = telling(sentence), map(telling, failure.lines)
+    if any(len(one) >= LEAST_WORDS and _covers(told, one) for one in words):
+        return True
+    if not _tests_of(failure).isdisjoint(_TEST.findall(sentence)):
+        return True
+    tested = parts(failure.command.rpartition(" ")[2]) - {"test", "spec"}
+    is_test = shell.kind(failure.command) == "test" and " test" in low
+    return is_test and bool(tested) and tested <= parts(sentence)
+
+
+def _spellings(failure: Failure) -> Iterator[str]:
+    """The command, and each simple command of it without the folder it runs in."""
+    yield failure.command
+    for part in failure.left:
+        yield part.rpartition(" && ")[2]
+
+
+def _programs(failure: Failure) -> set[str]:
+    """Scripts that the command runs; those it is only given say nothing of how it went."""
+    words = [part.rpartition(" && ")[2].split()[:2] for part in failure.left]
+    return {name for some in words for word in some for name in _SCRIPT.findall(word)}
+
+
+def _stands_in(command: str, text: str) -> bool:
+    """As it is and by itself: `make` is not in `cmake`, nor `go test` in `go test ./a`; and what
+    something was fixed with is not what was fixed."""
+    at = text.find(command) if len(command) > 4 else -1
+    while at >= 0:
+        before, after = text[:at].rstrip("` "), text[at + len(command) :]
+        if not (_MEANS.search(before) or _GOES_ON.match(after) or text[at - 1 : at].isalnum()):
+            return True
+        at = text.find(command, at + 1)
+    return False
+
+
+def _tests_of(failure: Failure) -> set[str]:
+    return {name for line in failure.lines for name in _TEST.findall(line)}
+
+
+def _last_test_run(record: Record, failing: list[Failure]) -> list[Failure]:
+    """The last run of any tests, where it failed, and no lint or build may have in its place."""
+    known = record.commands
+    runs = [key for key, one in known.items() if one.kind == "test" and one.ok is not None]
+    last = max(runs, key=lambda key: known[key].op, default="")
+    return [one for one in failing if one.command == last and " && " not in last]
+
+
+def _failed(failure: Failure) -> str:
+    said = failure.lines[0] if failure.lines else "failed"
+    return f"`{flat(failure.command, 120)}` last failed: {flat(said, 140)}"
+
+
+def _is_open(task: Task) -> str:
+    what = "task" if task.source in ("task", "todo") else "planned step"
+    return f"the {what} is not done but {task.status.replace('_', ' ')}: {flat(task.text, 140)}"
+
+
+def _covers(told: set[str], words: set[str]) -> bool:
+    """It holds the telling words of the task; what is done was not called by its verb."""
+    shared = len(words & told)
+    return len(words) > 1 and shared >= (len(words) if len(words) < 4 else ENOUGH * len(words))

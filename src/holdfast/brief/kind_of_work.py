@@ -1,0 +1,47 @@
+"""What kind of work it is, where there is room to say so: languages, tools, and
+what it is built on."""
+
+from collections import Counter
+from collections.abc import Iterator
+
+from holdfast.brief.item import Item
+from holdfast.checkpoint import stack
+from holdfast.record.model import Record
+from holdfast.text.fence import flat
+
+LANGUAGES = {
+    "c": "C", "cpp": "C++", "cs": "C#", "css": "CSS", "dart": "Dart", "go": "Go", "java": "Java",
+    "js": "JavaScript", "jsx": "JavaScript", "kt": "Kotlin", "php": "PHP", "py": "Python",
+    "rb": "Ruby", "rs": "Rust", "sh": "shell", "sql": "SQL", "swift": "Swift", "ts": "TypeScript",
+    "tsx": "TypeScript", "vue": "Vue",
+}  # fmt: skip
+LEAST_WORTH = 1e-6
+MOST_DEPENDENCIES = 8
+
+
+def about(record: Record) -> Iterator[Item]:
+    """Two lines, the last to be taken."""
+    told = [*_languages(record), *_tools(record)]
+    if told:
+        yield Item("about", flat("; ".join(told), 300), LEAST_WORTH, "what kind of work it is")
+    if names := stack.dependencies(record):
+        text = flat("; ".join(_built_on(names)), 300)
+        yield Item("about", text, LEAST_WORTH, "what the project's manifests list", order=1)
+
+
+def _built_on(names: list[str]) -> list[str]:
+    found = stack.frameworks(names)
+    rest = [name for name in names if name.lower() not in stack.FRAMEWORKS][:MOST_DEPENDENCIES]
+    told = [f"framework: {', '.join(found[:3])}"] if found else []
+    return [*told, f"dependencies: {', '.join(rest)}"] if rest else told
+
+
+def _languages(record: Record) -> list[str]:
+    counts = Counter(LANGUAGES.get(path.rpartition(".")[2], "") for path in record.files)
+    names = [name for name, _ in counts.most_common(4) if name][:3]
+    return [f"languages: {', '.join(names)}"] if names else []
+
+
+def _tools(record: Record) -> list[str]:
+    most = sorted(record.tools.items(), key=lambda pair: -pair[1])[:5]
+    return ["tools: " + ", ".join(f"{name} {count}" for name, count in most)] if most else []

@@ -1,0 +1,185 @@
+"""What a person, or the model through a tool, can do to the budget: pin, unpin, evict, estimate,
+allot. What it looks like then is told by `events.window_budget.status`."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+from zlib import crc32
+
+from holdfast.budget import ledger
+from holdfast.budget.compartment import NAMES, PREFERENCES
+from holdfast.budget.damage import set_aside_if_damaged
+from holdfast.budget.errors import Busy, NoSuchPin, NotKept, TooManyPins, UnfitPin, UnfitShare
+from holdfast.budget.estimate import Estimate, estimate
+from holdfast.budget.ledger import MOST_CHARS, MOST_EVICTED, MOST_PIN, MOST_PINS, Pin
+from holdfast.files.lock import acquired
+from holdfast.redact import redact
+
+__all__ = [
+    "Estimate",
+    "Pin",
+    "allot",
+    "estimate",
+    "evict",
+    "mended",
+    "pin",
+    "readmit",
+    "share_set",
+    "unpin",
+]
+PATIENCE_SECONDS = 5.0
+LEFT_OVER = 0.05  # what set shares leave to each compartment nobody has set
+
+
+def pin(
+    text: str,
+    *,
+    now_ms: int,
+    compartment: str = PREFERENCES,
+    scope: str = "project",
+    project: str = "",
+    session_id: str = "",
+) -> Pin:
+    """Into every brief of its scope until it is unpinned. The same words twice are one pin."""
+    words = " ".join(redact(text).split())
+    if not 0 < len(words) <= MOST_PIN:
+        raise UnfitPin(f"a pin has 1 to {MOST_PIN} characters, this one {len(words):,}")
+    _must_be_compartment(compartment)
+    new = Pin(f"{crc32(words.encode()):08x}", words, compartment, scope, now_ms)
+
+    def change(found: dict[str, Any]) -> None:
+        rows = [row for row in _rows(found, "pins") if row.get("id") != new.id]
+        if len(rows) >= MOST_PINS or sum(map(_length, rows)) + len(words) > MOST_CHARS:
+            raise TooManyPins(f"{MOST_PINS} pins or {MOST_CHARS:,} characters of one scope")
+        found["pins"] = [*rows, {k: v for k, v in new._asdict().items() if k != "scope"}]
+
+    _change(scope, project, session_id, change)
+    return new
+
+
+def unpin(pin_id: str, *, project: str = "", session_id: str = "") -> Pin:
+    """By its id, or the start of one, in whatever scope it is."""
+    pins = ledger.read(project, session_id).pins
+    found = [one for one in pins if pin_id and one.id.startswith(pin_id)]
+    if len({one.id for one in found}) != 1:
+        raise NoSuchPin(f"{'no pin begins' if not found else 'several pins begin'} with {pin_id}")
+    for one in found:
+
+        def change(held: dict[str, Any], gone: str = one.id) -> None:
+            held["pins"] = [row for row in _rows(held, "pins") if row.get("id") != gone]
+
+        _change(one.scope, project, session_id, change)
+    return found[-1]
+
+
+def evict(item_id: str, *, session_id: str) -> str:
+    """An item of the present brief is not told again in this session, unless it changes."""
+
+    def change(found: dict[str, Any]) -> None:
+        rows = [one for one in found.get("evicted") or [] if one != item_id]
+        found["evicted"] = [*rows, item_id][-MOST_EVICTED:]
+
+    _change("session", "", session_id, change)
+    return item_id
+
+
+def readmit(item_id: str, *, session_id: str) -> str:
+    """Take an eviction back."""
+
+    def change(found: dict[str, Any]) -> None:
+        if item_id not in (found.get("evicted") or []):
+            raise NoSuchPin(f"{item_id} was not evicted")
+        found["evicted"] = [one for one in found["evicted"] if one != item_id]
+
+    _change("session", "", session_id, change)
+    return item_id
+
+
+def allot(
+    compartment: str, share: float | None, *, scope: str = "project", project: str = ""
+) -> dict[str, float]:
+    """Give a compartment a share, or with None take that back; the shares set in this scope."""
+    _must_be_compartment(compartment)
+    if share is not None and not 0 <= share <= 1:
+        raise UnfitShare(f"{share:g} is no share")
+    kept: dict[str, float] = {}
+
+    def change(found: dict[str, Any]) -> None:
+        rows = found.get("shares") if isinstance(found.get("shares"), dict) else {}
+        kept.update({name: value for name, value in (rows or {}).items() if name in NAMES})
+        kept.pop(compartment, None)
+        if share is not None:
+            kept[compartment] = share
+        room = 1 - LEFT_OVER * (len(NAMES) - len(kept))
+        if sum(kept.values()) > room + 1e-9:
+            raise UnfitShare(f"the shares set would be {sum(kept.values()):.0%} of the brief")
+        found["shares"] = kept
+
+    _change(scope, project, "", change)
+    return kept
+
+
+def share_set(compartment: str, *, scope: str = "project", project: str = "") -> float | None:
+    """What this scope gives a compartment; None where that is left to the role."""
+    rows = ledger.of_scope(scope, project).get("shares")
+    value = rows.get(compartment) if isinstance(rows, dict) else None
+    return float(value) if isinstance(value, int | float) else None
+
+
+def mended(scope: str, project: str = "", session_id: str = "") -> str:
+    """A damaged file of this scope is set aside; where it went, for whoever asked to be told."""
+    path = ledger.path_of(scope, project, session_id)
+    if not path or not os.path.lexists(path):
+        return ""
+    try:
+        with _locked(path):
+            return set_aside_if_damaged(path)
+    except OSError as slip:
+        raise NotKept(f"{path} cannot be written: {slip.strerror}") from slip
+
+
+def _change(
+    scope: str, project: str, session_id: str, change: Callable[[dict[str, Any]], None]
+) -> None:
+    path = ledger.path_of(scope, project, session_id)
+    if scope not in ledger.SCOPES or not path:
+        raise UnfitPin(f"no {scope} to keep it for")
+    try:
+        with _locked(path):
+            set_aside_if_damaged(path)
+            found = ledger.of_scope(scope, project, session_id)
+            change(found)
+            ledger.save(path, {**found, **({"project": project} if scope == "project" else {})})
+    except OSError as slip:
+        raise NotKept(f"{path} cannot be written: {slip.strerror}") from slip
+
+
+@contextmanager
+def _locked(path: str) -> Iterator[None]:
+    """One after the other: each has the file for a few milliseconds."""
+    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
+    fd = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        if not acquired(fd, time.monotonic() + PATIENCE_SECONDS):
+            raise Busy("another Holdfast is writing the budget")
+        yield
+    finally:
+        os.close(fd)
+
+
+def _must_be_compartment(name: str) -> None:
+    if name not in NAMES:
+        raise UnfitPin(f"{name!r} is no compartment: {', '.join(NAMES)}")
+
+
+def _rows(found: dict[str, Any], name: str) -> list[dict[str, Any]]:
+    value = found.get(name)
+    return [one for one in value if isinstance(one, dict)] if isinstance(value, list) else []
+
+
+def _length(row: dict[str, Any]) -> int:
+    return len(row.get("text") or "")

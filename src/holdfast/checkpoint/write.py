@@ -1,0 +1,131 @@
+"""Write whole, prove it, then say so: the final name of a checkpoint is the proof that it is there.
+
+In this order: note that it is ours, draft, flush, read back, name, flush the folder; then snapshot
+and index, which can both be made again from the file. Killed anywhere in between, there is a whole
+checkpoint or none.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+
+import msgspec
+from msgspec.structs import replace
+
+from holdfast.checkpoint import index, lineage, provenance, snapshot, verify
+from holdfast.checkpoint.document import Document, settled
+from holdfast.checkpoint.entry import Entry, newest_of
+from holdfast.checkpoint.errors import NotKept
+from holdfast.checkpoint.parse import LARGEST_BYTES, parse
+from holdfast.checkpoint.render import render
+from holdfast.files import atomic, folders, lock
+from holdfast.files.errors import PhantomCheckpoint
+from holdfast.files.folders import Place
+from holdfast.text import timestamps
+from holdfast.wire import places
+
+
+class Kept(msgspec.Struct, frozen=True):
+    """A checkpoint that is on the disk and was read back."""
+
+    id: str
+    path: str
+    document: Document  # as kept: with its place in the lineage
+    content_hash: str
+    reused: bool = False  # the same state was kept already: this is that one
+    why_elsewhere: str = ""  # why it does not lie in the project
+    notes: tuple[str, ...] = ()  # what went wrong around it; the checkpoint itself is safe
+
+
+def keep(document: Document) -> Kept:
+    """Keep a checkpoint of this state, once; NotKept if no place took it."""
+    document = settled(replace(document, project=folders.resolved(document.project)))
+    with lock.held(folders.shelf(document.project)):
+        known = _window(document)
+        kept = _twin(document, known) or _placed(lineage.extend(document, known))
+        notes = list(kept.notes)
+        if not (kept.reused and kept.document.snapshot):
+            notes += _snapshot_saved(kept, document)
+    if not kept.reused or kept.path not in {one.path for one in index.known()}:
+        notes += index.refresh(document.project, new=kept.path)
+    return replace(kept, notes=tuple(notes))
+
+
+def _window(document: Document) -> list[Entry]:
+    """The checkpoints of this window so far. A home that takes no notes cannot tell which are ours,
+    but nobody else knows the session's id."""
+    ours = index.of_project(document.project) or index.of_project(document.project, foreign=True)
+    return [one for one in ours if one.session_id == document.session_id]
+
+
+def _twin(document: Document, known: list[Entry]) -> Kept | None:
+    """PreCompact may fire twice: the same state as last time is the same checkpoint."""
+    last = newest_of(known, document.session_id, document.agent_id)
+    if last is None or last.state_hash != document.state_hash:
+        return None
+    report = verify.verify(last.path)
+    if report.document is None or not report.ok:
+        return None
+    if report.document.state_hash != document.state_hash:
+        return None  # the index spoke of another file
+    same = replace(report.document, snapshot=snapshot.load(document.project, last.id))
+    return Kept(last.id, last.path, same, report.content_hash, reused=True)
+
+
+def _placed(document: Document) -> Kept:
+    """In the project if it can be, else in our own folder; each refusal is kept as a reason."""
+    data = render(document)
+    if len(data) > LARGEST_BYTES:
+        raise NotKept(f"{len(data):,} bytes are more than a checkpoint may have")
+    said = parse(data).content_hash
+    trouble = provenance.record(said, index.known())
+    reasons: list[str] = []
+    for place in folders.candidates(document.project):
+        reasons += [place.why] if place.why else []
+        try:
+            checkpoint_id = _put(place, document, data)
+        except (OSError, ValueError, PhantomCheckpoint) as slip:
+            reasons.append(f"{place.path}: {getattr(slip, 'strerror', '') or slip}")
+            continue
+        path = f"{place.path}/{checkpoint_id}.md"
+        elsewhere, notes = "; ".join(reasons), (trouble,) if trouble else ()
+        return Kept(checkpoint_id, path, document, said, why_elsewhere=elsewhere, notes=notes)
+    raise NotKept("no checkpoint was kept: " + "; ".join(reasons))
+
+
+def _put(place: Place, document: Document, data: bytes) -> str:
+    with folders.entered(place) as folder:
+        atomic.clear_left(folder)
+        if place.root != places.home():
+            _hide_from_git(folder)
+        name = atomic.put_new(folder, data, _free_names(document))
+        atomic.flush(folder)
+        return timestamps.id_of(name)
+
+
+def _hide_from_git(folder: int) -> None:
+    """Once: a user who deletes a line in it is not argued with."""
+    with suppress(FileExistsError):
+        if ".gitignore" not in os.listdir(folder):
+            atomic.put_new(folder, b"*\n", [".gitignore"])
+
+
+def _free_names(document: Document) -> Iterator[str]:
+    """One id is one checkpoint of a project, even if one lies in it and one in our folder."""
+    taken = snapshot.names(document.project)
+    for checkpoint_id in timestamps.ids(document.created):
+        if checkpoint_id not in taken:
+            yield f"{checkpoint_id}.md"
+
+
+def _snapshot_saved(kept: Kept, given: Document) -> list[str]:
+    """Also for a twin that was killed before it had one."""
+    document = replace(kept.document, snapshot=given.snapshot)
+    values = snapshot.whole(document, kept.id, kept.path)
+    try:
+        snapshot.save(kept.document.project, kept.id, values)
+    except (OSError, ValueError, RecursionError) as slip:
+        return [f"the snapshot was not written: {slip}"]
+    return []

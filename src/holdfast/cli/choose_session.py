@@ -1,0 +1,154 @@
+"""Which window a command speaks of: a file, a session named, or the one at work here.
+
+Only windows that a hook has heard of or the watcher looks after count: one that a command made
+for a file never ends.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.transcript import Unreadable, header, read
+from holdfast.window import state as window_state
+from holdfast.window.for_transcript import met
+from holdfast.window.live_windows import LIVE_MS, is_over
+from holdfast.window.state import State
+from holdfast.wire.errors import HoldfastError
+from holdfast.wire.inert import inert
+
+MOST_NAME = 200
+
+
+class NoSuchTranscript(HoldfastError):
+    exit_code = 2
+    hint = "name a .jsonl file under ~/.claude/projects"
+
+
+class Compressed(HoldfastError):
+    exit_code = 2
+    hint = "unpack it, or `holdfast replay` it as it is"
+
+
+class NotATranscript(HoldfastError):
+    hint = "name a session's .jsonl file under ~/.claude/projects"
+
+
+class NoSession(HoldfastError):
+    hint = "start Claude Code once the hooks are installed, or name a file: --transcript FILE"
+
+
+class NotHere(NoSession):
+    hint = "`holdfast status --all` lists those elsewhere: --session ID names one"
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    state: State
+    folder: str
+
+
+def by_transcript(path: Path) -> Chosen:
+    """A transcript on its own: the notes of its session where there are any, else what is here."""
+    if not path.is_file():
+        raise NoSuchTranscript(f"{path} is not a file")
+    if path.suffix == ".gz":
+        raise Compressed(f"{path} is compressed, and its end cannot be read alone")
+    must_be_transcript(path)
+    session_id, agent_id = _names(path)
+    return Chosen(*met(path, session_id, agent_id))
+
+
+def must_be_transcript(path: Path) -> None:
+    """At least one line that Claude Code wrote; anything else holds nothing to tell of."""
+    try:
+        if next(read(path), None) is None:
+            raise NotATranscript(f"{path} holds no line of a session")
+    except Unreadable as slip:
+        raise NoSuchTranscript(str(slip)) from None
+
+
+def windows(session: str = "", agent: str = "", everything: bool = False) -> list[Chosen]:
+    """Windows hooks or the watcher noted, newest first; without those that ended, unless asked."""
+    known = window_state.all_windows()
+    found = [Chosen(state, folder) for folder, state in known if _is_noted(state)]
+    if session:
+        found = [one for one in found if one.state.session_id.startswith(session)]
+    if agent:
+        found = [one for one in found if one.state.agent_id.startswith(agent)]
+    if not everything and not session:
+        found = [one for one in found if not has_ended(one)]
+    return found
+
+
+def asking() -> str:
+    """The session whose shell this is; empty: a user's own."""
+    return os.environ.get("CLAUDE_CODE_SESSION_ID", "")
+
+
+def newest(session: str = "", agent: str = "") -> Chosen:
+    """The window at work in this folder's project, else the one last heard of; ended ones come
+    last. A main one unless an agent was named; run from inside a session, its own."""
+    session = session or asking()
+    found = windows(session, agent, everything=True)
+    mains = [one for one in found if agent or not one.state.agent_id]
+    if mains or found:
+        return min(mains or found, key=_distance)
+    if session or agent:
+        wanted = " and ".join(filter(None, (session, agent and f"agent {agent}")))
+        raise NoSession(f"no session that was seen here begins with {wanted}")
+    raise NoSession("no session has been seen on this machine yet")
+
+
+def of_this_folder(session: str = "") -> Chosen:
+    """As `newest`, but never of another project unless the session was named."""
+    if session or asking():
+        return newest(session)
+    return of_folder(Path.cwd())
+
+
+def of_folder(folder: Path) -> Chosen:
+    """The window at work on this folder, live ones first."""
+    known = windows(everything=True)
+    here = [one for one in known if _is_here(one, folder) and not one.state.agent_id]
+    if not here:
+        raise NotHere(f"no session of {folder} has been seen yet")
+    return min(here, key=_distance)
+
+
+def _distance(one: Chosen) -> tuple[bool, int]:
+    """Live ones first; of those, the one whose project is nearest around this folder."""
+    ended = has_ended(one)
+    return ended, -len(one.state.project) if not ended and _is_here(one) else 0
+
+
+def _is_here(one: Chosen, folder: Path | None = None) -> bool:
+    """Whether the folder (else this one) lies in the session's project."""
+    project = one.state.project or one.state.cwd
+    try:
+        here = folder or Path.cwd()
+        return project.startswith("/") and here.is_relative_to(Path(project).resolve())
+    except (OSError, ValueError):  # a folder that was removed, a path that cannot be
+        return False
+
+
+def has_ended(one: Chosen) -> bool:
+    """Where no hook says so, a session that fell silent has ended for the watcher."""
+    state = one.state
+    if not state.started_ms:
+        return int(time.time() * 1000) - state.watched_ms >= LIVE_MS
+    return is_over(one.folder, state)
+
+
+def _is_noted(state: State) -> bool:
+    return bool(state.started_ms or state.watched_ms)
+
+
+def _names(path: Path) -> tuple[str, str]:
+    """Session and agent by what the file says, else by the client's own naming of files."""
+    stem = path.name.removesuffix(".gz").removesuffix(".jsonl")
+    if stem.startswith("agent-") and path.parent.name == "subagents":
+        return path.parent.parent.name, stem.removeprefix("agent-")
+    return inert(header.session_id(path), MOST_NAME) or stem, ""

@@ -1,0 +1,52 @@
+"""Whether to make the changes of an install: each line of them is shown before, or on request."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+
+import click
+
+from holdfast.setup import diff
+from holdfast.setup.changes import Change
+
+
+def is_terminal() -> bool:
+    """Somebody who answers there, and would see some 240 lines run by."""
+    return sys.stdin.isatty() and sys.stdout.isatty()
+
+
+def show(changes: Sequence[Change]) -> None:
+    for change in changes:
+        click.echo(diff.unified(change))
+
+
+def show_counted(changes: Sequence[Change], events: Sequence[str]) -> None:
+    if events:
+        click.echo(f"  hooks at {', '.join(events)}")
+    for change in changes:
+        more, less = diff.counted(change)
+        click.echo(f"  {change.path}: {more:,} lines more, {less:,} less")
+
+
+def agreed(hidden: Sequence[Change]) -> bool:
+    """True for a yes; anything else says so and ends the command. `hidden`: not shown so far."""
+    try:
+        if _is_yes(hidden):
+            return True
+        click.echo("Nothing was changed.", err=True)
+    except click.Abort:  # the end of the input, or Ctrl-C
+        hint = "" if sys.stdin.isatty() else " Say --yes to go on without a question."
+        click.echo(f"\nNothing was changed.{hint}", err=True)
+    click.get_current_context().exit(1)
+
+
+def _is_yes(hidden: Sequence[Change]) -> bool:
+    if not hidden:
+        return click.confirm("Make these changes?", err=True)
+    words = "Make these changes? (d shows every line) [y/N/d]"
+    answer = click.prompt(words, default="n", show_default=False, err=True).strip().lower()
+    if answer == "d":
+        show(hidden)
+        return _is_yes(())
+    return answer in ("y", "yes")

@@ -1,0 +1,48 @@
+"""`holdfast uninstall --checkpoints`: the folders in your projects, and letting them go."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import click
+
+from holdfast.checkpoint import remove
+from holdfast.setup import receipt
+from holdfast.setup.existing import find_installs, plugin_in
+from holdfast.setup.ownership import our_packages
+from holdfast.setup.scopes import Target
+from holdfast.setup.settings_file import installed_commands
+from holdfast.text.escape import shown
+from holdfast.wire import places
+
+
+def leave_checkpoints(*, go: bool) -> None:
+    """List every project's folder; with `go`, remove those that hold only our files."""
+    found = remove.folders_left([str(Path.cwd())])
+    for left in found:
+        why = left.why or (remove.remove(left) if go else "")
+        done = "stays" if why else "removed" if go else "would go"
+        counted = f"{left.checkpoints} checkpoint{'' if left.checkpoints == 1 else 's'}"
+        click.echo(f"{done:<8} {shown(left.path)}: {shown(why) or counted}")
+    if not found:
+        click.echo("no project holds checkpoints of ours", err=True)
+    elif not go:
+        click.echo("Nothing was removed; --yes removes those that would go.", err=True)
+    for place, words in dict(_still_there()).items():
+        out = f": holdfast uninstall{words} takes them out"
+        click.echo(f"Hooks are still in {shown(f'{place}{out}')}.", err=True)
+    click.echo(f"All else of ours lies in {places.home()}.", err=True)
+
+
+def _still_there() -> Iterator[tuple[str, str]]:
+    """Where our hooks run here or a receipt says that they were put, and how each place is said."""
+    packages = our_packages(Path(places.home()))
+    for one in find_installs(Path.home(), Path.cwd(), packages):
+        if one.scope != "plugin":  # of a plugin, the receipt knows the folder
+            project = None if one.scope == "user" else Path.cwd()
+            yield str(one.path), Target(one.scope, one.path, project, ()).words
+    for kept in receipt.load_all(Path(places.home())):
+        place, project = Path(kept.anchor), Path(kept.project) if kept.project else None
+        if installed_commands(place, packages) or plugin_in(place).commands:
+            yield kept.anchor, Target(kept.scope, place, project, ()).words

@@ -1,0 +1,112 @@
+"""After a compaction: what the client's summary and our brief both left out is owed to the model.
+
+The boundary is not in the file yet, so there is no reading. Nothing is printed: it would only be
+shown on the screen.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.brief.compose import compose, lost_items
+from holdfast.brief.summary_check import SummaryCheck, check, shown
+from holdfast.budget import ledger
+from holdfast.events import record_session, take_checkpoint
+from holdfast.hook.observation import Moment
+from holdfast.redact import redact
+from holdfast.window import audit, make_mark
+from holdfast.window.pressure import FREED
+from holdfast.window.state import State, WindowBusy, held
+from holdfast.wire import log, places, scan
+
+SECOND_TOKENS = 800
+MOST_NOTED = 20
+RESTORED = "Holdfast restored "
+REMARK_CHARS = 900
+MOST_SUMMARY = 60_000
+
+
+def tell(moment: Moment) -> str:
+    summary = scan.text_of(moment.payload, "compact_summary")[:MOST_SUMMARY]
+    try:
+        with held(moment.folder) as state:
+            record_session.note(state, moment)
+            state.compactions += 1
+            state.second_brief, found = _left_out(state, moment.folder, summary)
+            make_mark.rouse(moment.folder, state)
+    except WindowBusy as slip:  # what is owed could not be noted, so nothing is owed
+        log.add("WARN", "brief", f"{moment.folder}: no second brief: {slip}")
+        return ""
+    log.add("INFO", record_session.place(state), f"compacted ({state.compactions} in this window)")
+    audit.add(
+        {
+            "event": FREED,
+            "at_ms": moment.now_ms,
+            "session_id": state.session_id,
+            "agent_id": state.agent_id,
+            "level": "",
+            **found,
+        }
+    )
+    return ""
+
+
+def _left_out(state: State, folder: str, summary: str) -> tuple[str, dict[str, Any]]:
+    """The second brief, and what the summary got wrong. Both are a courtesy: what goes wrong with
+    them is only logged."""
+    try:
+        return _composed(state, folder, summary)
+    except Exception as slip:
+        log.add("ERROR", record_session.place(state), f"no second brief: {slip!r}")
+        return "", {}
+
+
+def _composed(state: State, folder: str, summary: str) -> tuple[str, dict[str, Any]]:
+    """As after any compaction, with our first brief counted among what is there."""
+    record = take_checkpoint.facts_of(state, folder)
+    summary = take_checkpoint.known_secrets(state, record).without_in(redact(summary))
+    state.compactions = max(state.compactions, record.compactions + 1)
+    checked = check(record, summary)
+    lost = lost_items(record, summary)
+    state.restored = _told(state.restored, lost, checked)
+    given = places.read_small(f"{folder}/brief.txt", 1 << 16).decode("utf-8", "replace")
+    known = ledger.read(state.project, state.session_id)._replace(pins=())  # the first had them
+    brief = compose(
+        record,
+        SECOND_TOKENS,
+        agent_type=state.agent_type,
+        claims=checked.told,
+        budget=known,
+        remark_chars=REMARK_CHARS,
+        summary=f"{summary}\n{given}",
+    )
+    return brief.text if brief.lines else "", _noted(lost, checked)
+
+
+def _noted(lost: int, checked: SummaryCheck) -> dict[str, Any]:
+    """For the audit: programs read there what each summary got wrong."""
+    return {
+        "lost": lost,
+        "called_done": shown(checked.called_done[:MOST_NOTED]),
+        "in_users_name": shown(checked.in_users_name[:MOST_NOTED]),
+    }
+
+
+def _told(restored: str, lost: int, checked: SummaryCheck) -> str:
+    """One line for the user: what was restored, and what the summary got wrong."""
+    if not restored or restored.startswith(RESTORED):  # told already, and not yet heard
+        return restored
+    done, said = len(checked.called_done), len(checked.in_users_name)
+    wrong = [f"lost {lost} thing{'' if lost == 1 else 's'}"] if lost else []
+    wrong += [f"calls {done} done that {'is' if done == 1 else 'are'} open"] if done else []
+    wrong += (
+        [f"says {said} thing{'' if said == 1 else 's'} in your name that you did not say"]
+        if said
+        else []
+    )
+    told = f"{RESTORED}{restored}"
+    return f"{told}; the summary {_listed(wrong)}: holdfast lost" if wrong else told
+
+
+def _listed(parts: list[str]) -> str:
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))

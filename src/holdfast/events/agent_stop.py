@@ -1,0 +1,30 @@
+"""As a subagent ends: what was left for it by name makes it go on once, with that in hand.
+
+Its calls' hooks are asynchronous, and what they print goes to its parent; its start is over before
+anybody knows its id. Its stop is the one moment at which it, and nobody else, can be told.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.client import outputs
+from holdfast.events import messages
+from holdfast.window.state import WindowBusy, held
+from holdfast.wire import places, scan
+
+# It is told this once: as many as the client takes from a hook, 10,000 UTF-16 units, for certain.
+MOST_AT_END = 20
+
+
+def tell(payload: dict[str, Any], folder: str, now_ms: int) -> str:
+    if payload.get("stop_hook_active") is not False:
+        return ""  # it went on once for us, or for another
+    agent_id = scan.text_of(payload, "agent_id")
+    path = places.transcript(scan.text_of(payload, "transcript_path"), agent_id)
+    try:
+        with held(folder) as state:
+            said = messages.turn(folder, state.transcript or path, now_ms, MOST_AT_END)
+    except WindowBusy:
+        return ""
+    return outputs.answer("SubagentStop", to_model=said)

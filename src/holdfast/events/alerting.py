@@ -1,0 +1,227 @@
+"""The guard at work: under the window's lock, take stock, compare with what was said, speak once.
+
+What is said is noted before it is printed: a hook that dies in between stays silent, and the
+next crossing speaks; the other order would say things twice.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from holdfast.events import record_session
+from holdfast.hook.observation import Moment
+from holdfast.settings import load as settings_load
+from holdfast.settings.load import Settings
+from holdfast.window import (
+    alert_texts,
+    audit,
+    compress_schedule,
+    make_mark,
+    monitor,
+    observed_limits,
+    view,
+)
+from holdfast.window.crossing import Crossing, cross
+from holdfast.window.pressure import PRESSURE
+from holdfast.window.state import State, WindowBusy, held
+from holdfast.window.view import View
+from holdfast.wire import log, mark, places, spool
+
+if TYPE_CHECKING:
+    from holdfast.checkpoint.write import Kept  # loaded only by a hook that keeps one
+
+# A hook waits two seconds for its turn; who comes later than this comes from a clock set back.
+LATE_MS = 5_000
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    to_model: str = ""
+    to_user: str = ""
+    rolls: bool = False  # nothing is said, and a look for cold segments is due
+
+
+def judge(moment: Moment, *, pays: bool = False, may_roll: bool = False) -> News:
+    """Judge the moment; `pays` when what is said to the user is really shown to the user,
+    `may_roll` where nobody waits for us."""
+    try:
+        with held(moment.folder) as state:
+            return _judge(moment, state, pays, may_roll)
+    except WindowBusy:
+        return News()  # a parallel call is judging this very window
+
+
+def pay(moment: Moment) -> str:
+    """What the user is owed, once."""
+    try:
+        with held(moment.folder) as state:
+            owed, state.owed = state.owed, ""
+            state.stop_guard = make_mark.stop_guard(settings_load.load(state.project))
+            _rearm(moment.folder, state)
+            return owed
+    except WindowBusy:
+        return ""
+
+
+def owe(moment: Moment, text: str) -> None:
+    """One more line for the user, by the next hook that can be seen; the log has it anyway."""
+    try:
+        with held(moment.folder) as state:
+            state.owed = "\n".join(filter(None, (state.owed, text)))
+            _rearm(moment.folder, state)
+    except (WindowBusy, OSError):
+        return
+
+
+def _rearm(folder: str, state: State) -> None:
+    armed = mark.load(folder)
+    if armed is not None:
+        armed.owed, armed.stop = make_mark.owed(state), make_mark.stop_at(state)
+        make_mark.put(folder, state, armed)
+
+
+def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
+    if 0 < state.at_ms - moment.now_ms < LATE_MS:
+        return News()  # a hook that started later has judged already
+    record_session.note(state, moment)
+    settings = settings_load.load(state.project)
+    seen = view.of_moment(moment, state, settings)
+    state.checkpoint_tokens = min(state.checkpoint_tokens, state.used_tokens)
+    state.stop_guard = make_mark.stop_guard(settings)
+    state.team = int(bool(settings.word("server")))
+    if seen.reading.basis == "compacting":
+        make_mark.put(moment.folder, state, make_mark.wake_next(state))
+        return News()
+    observed_limits.add(seen.observations)
+    known = seen.reading.basis in ("usage", "boundary")
+    crossing = cross(state, seen.verdict, moment.now_ms, settings, may_free=known)
+    lines = spool.lines(moment.folder)
+    crossing = _monitored(crossing, state, seen, lines, settings)
+    kept = _kept(crossing, state, seen, moment.folder)
+    news = News() if _is_over(seen) else _news(crossing, seen, state, kept)
+    _account(crossing, state, seen, news, kept)
+    owed = news.to_user or state.owed
+    state.owed = "" if pays else owed
+    if pays:
+        owed = "\n".join(filter(None, (state.restored, owed)))
+        state.restored = ""
+    parts = (news.to_model, _second_brief(state), _messages(moment, state))
+    to_model = "\n".join(filter(None, parts))
+    rolls = (
+        may_roll
+        and not to_model
+        and compress_schedule.due(state, seen.verdict.used_ratio, lines, settings)
+    )
+    state.rolled_ms = moment.now_ms if rolls else state.rolled_ms
+    size = spool.rotate(moment.folder)
+    make_mark.put(
+        moment.folder, state, make_mark.mark_for(state, seen.verdict, lines, size, settings)
+    )
+    return News(to_model, owed if pays else "", rolls)
+
+
+def _second_brief(state: State) -> str:
+    """What the client's summary left out, said once by the first hook that can speak."""
+    if state.agent_id:
+        return ""  # an asynchronous hook of a subagent would tell its parent
+    text, state.second_brief = state.second_brief, ""
+    return text
+
+
+def _messages(moment: Moment, state: State) -> str:
+    """What other agents left for this one; a subagent hears it elsewhere (`agent_stop`)."""
+    if state.agent_id or not places.has_outbox(moment.folder):
+        return ""
+    from holdfast.events import messages  # only who has some pays for it
+
+    return messages.turn(moment.folder, state.transcript, moment.now_ms)
+
+
+def _monitored(
+    crossing: Crossing, state: State, seen: View, lines: list[spool.Line], settings: Settings
+) -> Crossing:
+    due = monitor.due(state, seen.verdict.used_ratio, lines, settings)
+    if crossing.checkpoint or not due:
+        return crossing
+    return Crossing(crossing.zone, crossing.alert, "monitor")
+
+
+def _is_over(seen: View) -> bool:
+    """Past the edge the client compacts before it asks again: what is said now would be heard
+    in the new window, where it is false."""
+    return seen.edge.kind == "early" and seen.reading.used_tokens >= seen.edge.edge_tokens
+
+
+def _news(crossing: Crossing, seen: View, state: State, kept: Kept | None) -> News:
+    """A checkpoint that was due and could not be saved is said."""
+    if not crossing.speaks:
+        return News()
+    window, saved = state.compactions + 1, kept is not None or not crossing.checkpoint
+    facts = (crossing, seen.verdict, seen.forecast, seen.reading, seen.edge, window)
+    return News(alert_texts.to_model(*facts, saved=saved), alert_texts.to_user(*facts, saved=saved))
+
+
+def _account(crossing: Crossing, state: State, seen: View, news: News, kept: Kept | None) -> None:
+    """Log, and audit."""
+    saved = _saved(crossing, kept)
+    if crossing.zone is None and crossing.alert is None and not saved:
+        return
+    level = "ALERT" if crossing.speaks else "INFO"
+    log.add(level, record_session.place(state), _line(crossing, seen, saved))
+    if crossing.alert is not None:
+        audit.add(_event(crossing, state, seen, news, saved))
+
+
+def _kept(crossing: Crossing, state: State, seen: View, folder: str) -> Kept | None:
+    """The checkpoint that is due."""
+    if not crossing.checkpoint:
+        return None
+    from holdfast.events import take_checkpoint  # only a hook that keeps one pays for it
+
+    return take_checkpoint.take(state, folder, crossing.checkpoint, seen.reading.at_ms)
+
+
+def _saved(crossing: Crossing, kept: Kept | None) -> str:
+    """What became of the checkpoint that was due, in words."""
+    if not crossing.checkpoint:
+        return ""
+    if kept is None:
+        return f"no checkpoint could be kept ({crossing.checkpoint})"
+    return f"checkpoint {kept.id} {'stands' if kept.reused else 'kept'} ({crossing.checkpoint})"
+
+
+def _line(crossing: Crossing, seen: View, saved: str) -> str:
+    reading = seen.reading
+    share = f"{alert_texts.about(reading.estimated)}{seen.verdict.used_ratio:.1%}"
+    parts = [f"{share} used ({alert_texts.counted(reading.used_tokens, reading.estimated)} tokens)"]
+    if crossing.zone is not None:
+        parts.append(f"zone {crossing.zone.name.lower()}")
+    if crossing.alert is not None:
+        parts.append(f"alert {crossing.alert.name.lower()}")
+    if seen.verdict.fast_climb:
+        parts.append("climbing fast")
+    if saved:
+        parts.append(saved)
+    return ", ".join(parts)
+
+
+def _event(
+    crossing: Crossing, state: State, seen: View, news: News, saved: str
+) -> dict[str, object]:
+    return {
+        "event": PRESSURE,
+        "at_ms": seen.reading.at_ms,
+        "session_id": state.session_id,
+        "agent_id": state.agent_id,
+        "level": crossing.alert.name.lower() if crossing.alert else "",
+        "zone": seen.verdict.zone.name.lower(),
+        "used_tokens": seen.reading.used_tokens,
+        "edge_tokens": seen.edge.edge_tokens,
+        "used_ratio": round(seen.verdict.used_ratio, 4),
+        "estimated": seen.reading.estimated,
+        "velocity_tokens_per_op": seen.forecast.velocity_tokens_per_op,
+        "ops_left": seen.forecast.ops_left,
+        "minutes_left": seen.forecast.minutes_left,
+        "done": [*(["told the model"] if news.to_model else []), *([saved] if saved else [])],
+    }

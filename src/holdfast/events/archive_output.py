@@ -1,0 +1,52 @@
+"""An oversized result: kept whole, then shown to the model in part. Woken by a hook of its own,
+which is installed only for who asks, and waits: so nothing here is loaded for a small result."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.archive import outputs
+from holdfast.archive.errors import NotArchived
+from holdfast.archive.preview import preview
+from holdfast.client import tool_outputs
+from holdfast.redact import redact
+from holdfast.settings import load as settings_load
+from holdfast.wire import log, scan
+
+EXPANDING = "holdfast expand"
+
+
+def tell(payload: dict[str, Any], limit: int, now_ms: int) -> str:
+    """What to print: the same answer with a preview in it, or nothing, and it stays as it is."""
+    tool = scan.text_of(payload, "tool_name")
+    response = payload.get("tool_response")
+    text = tool_outputs.text_of(tool, response)
+    if len(text) <= limit or _asked_for_whole(payload):
+        return ""
+    clean, output_id = redact(text), outputs.new_id()
+    try:
+        outputs.keep(output_id, clean, _about(payload, tool, now_ms))
+    except NotArchived as slip:  # then the model gets all of it, as ever
+        log.add("WARN", "archive", str(slip))
+        return ""
+    _tidy(now_ms)
+    shown = tool_outputs.with_text(tool, response, preview(clean, output_id))
+    return tool_outputs.replaced(shown)
+
+
+def _asked_for_whole(payload: dict[str, Any]) -> bool:
+    asked = payload.get("tool_input")
+    return isinstance(asked, dict) and EXPANDING in scan.text_of(asked, "command")
+
+
+def _about(payload: dict[str, Any], tool: str, now_ms: int) -> dict[str, Any]:
+    """No word of what was asked: a command line may hold a secret."""
+    session_id = scan.text_of(payload, "session_id")
+    return {"tool": tool[:200], "session_id": session_id[:200], "at_ms": now_ms}
+
+
+def _tidy(now_ms: int) -> None:
+    if outputs.prune_is_due(now_ms / 1000):
+        settings = settings_load.load()
+        room = settings.whole("archive_megabytes") << 20
+        outputs.prune(settings.whole("archive_days"), room, now_ms / 1000)

@@ -1,0 +1,111 @@
+"""Copying transcripts into the archive, for who turned that on: in a process nobody waits for.
+
+The end of a session starts it, and the start of one where that was more than a day ago: sessions
+that were killed had no end.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from holdfast.wire import log, places
+
+if TYPE_CHECKING:
+    from holdfast.archive.save_transcripts import Saved
+    from holdfast.settings.load import Settings
+
+ARGUMENT = "transcripts"
+DAY_MS = 86_400_000
+AT_MOST_SECONDS = 600  # the rest waits for the next time
+LATE_SECONDS = 1.0  # the client writes the last lines of a session a moment after its end
+LOWER = 10  # of lower priority than whatever the user does
+
+
+def at_end(settings: Settings) -> None:
+    if is_on(settings):
+        _start()
+
+
+def at_start(settings: Settings, now_ms: int) -> None:
+    if is_on(settings) and is_due(now_ms):
+        _start()
+
+
+def is_due(now_ms: int) -> bool:
+    """The last time was more than a day ago; a clock that was set back does not count."""
+    return abs(now_ms - places.written_ms(f"{places.home()}/transcripts/saved.json")) > DAY_MS
+
+
+def is_on(settings: Settings) -> bool:
+    return settings.word("archive_transcripts") == "on"
+
+
+def _start() -> None:
+    from holdfast.hook import notify_team
+
+    try:
+        notify_team.start(ARGUMENT)
+    except (OSError, NotImplementedError) as slip:
+        log.add("WARN", "transcripts", f"not archived this time: {slip}")
+
+
+def run() -> None:
+    """The process itself."""
+    import gc
+    import os
+    import signal
+    import time
+
+    from holdfast.settings import load as settings_load
+
+    gc.enable()  # a hook does without; this one may read gigabytes
+    signal.alarm(2 * AT_MOST_SECONDS)  # whatever happens
+    settings = settings_load.load()
+    if not is_on(settings):
+        return
+    os.nice(LOWER)
+    time.sleep(LATE_SECONDS)
+    from holdfast.archive.save_transcripts import save_in_turn
+
+    _log(save_in_turn(most_bytes(settings), AT_MOST_SECONDS))
+
+
+def save_now(settings: Settings) -> Saved:
+    """What went wrong is logged, too."""
+    from holdfast.archive.save_transcripts import save_all
+
+    done = save_all(most_bytes(settings))
+    _log(done)
+    return done
+
+
+def most_bytes(settings: Settings) -> int:
+    return settings.whole("archive_transcripts_megabytes") << 20
+
+
+def _log(done: Saved) -> None:
+    for slip in done.slips:
+        log.add("WARN", "transcripts", f"not archived: {slip}")
+    if done.written or done.left:
+        left = f", {done.left} sessions wait" if done.left else ""
+        log.add("INFO", "transcripts", f"{done.written} archived{left}")
+
+
+def state(project: str) -> dict[str, Any]:
+    """What the client does with its transcripts, and what we do."""
+    from holdfast.archive import transcripts
+    from holdfast.client.cleanup_period import cleanup_period
+    from holdfast.settings.load import load
+
+    period, settings = cleanup_period(project), load(project)
+    every = transcripts.sessions()
+    return {
+        "client_days": period.days,
+        "client_days_from": period.file or None,
+        "client_slip": period.slip or None,
+        "archived": is_on(settings),
+        "archived_sessions": len(every),
+        "archived_bytes": sum(one.bytes for one in every),
+        "most_bytes": most_bytes(settings),
+        "words": period.words,
+    }

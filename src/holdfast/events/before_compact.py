@@ -1,0 +1,99 @@
+"""Before a compaction: save, proven; then tell the summariser what must not be lost.
+
+From here until the boundary is written, old numbers mean nothing. What is printed becomes an
+instruction to the summariser: that or nothing, but for the one block when a save failed.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+
+from holdfast.brief.steer import steer
+from holdfast.events import record_session, take_checkpoint
+from holdfast.hook.observation import Moment
+from holdfast.window import make_mark
+from holdfast.window.state import State, held_if_can_be
+from holdfast.wire import log, scan
+
+FEW_STEPS = 3
+REASON = (
+    "Holdfast could not save a checkpoint: neither the project nor its own folder takes one. "
+    "Free some space or make them writable, then /compact again; it will not be held up twice."
+)
+
+
+def tell(moment: Moment) -> str:
+    trigger = scan.text_of(moment.payload, "trigger")
+    trigger = trigger if trigger in ("auto", "manual") else "auto"
+    with held_if_can_be(moment.folder) as state:
+        record_session.note(state, moment)
+        state.compacting_ms = moment.now_ms
+        state.compacting_answer = moment.tail.answer_id
+        state.velocity = state.pace_ms = 0.0
+        kept = take_checkpoint.take(state, moment.folder, trigger, moment.now_ms)
+        _note_crowding(state, moment.folder, trigger)
+        make_mark.rouse(moment.folder, state)
+    saved = f"checkpoint {kept.id}" if kept else "no checkpoint"
+    about = "" if moment.tail.states_tokens() else "about "
+    said = f"compaction ({trigger}) at {about}{moment.line.used:,} tokens, {saved}"
+    log.add("INFO", record_session.place(state), said)
+    if kept is None and _may_block(state, moment):
+        return json.dumps({"decision": "block", "reason": REASON})
+    return _steering(state, moment.folder, shown=trigger == "manual")
+
+
+def _note_crowding(state: State, folder: str, trigger: str) -> None:
+    """Whether this window filled again at once, and with what."""
+    try:
+        record = take_checkpoint.facts_of(state, folder)
+        if record.compactions and record.since_summary <= FEW_STEPS:
+            from holdfast.events import crowding  # only who needs the alarm pays for it
+
+            crowding.note(state, record, trigger)
+    except Exception as slip:  # the compaction is not held up for this
+        log.add(
+            "ERROR", record_session.place(state), f"what fills the window is not known: {slip!r}"
+        )
+
+
+def _steering(state: State, folder: str, *, shown: bool) -> str:
+    """What to keep word for word; nothing where the transcript could not be read. Of `/compact` the
+    client shows it on the screen."""
+    try:
+        facts = take_checkpoint.facts_of(state, folder)
+        whose = "the caller" if state.agent_id else "the user"
+        return steer(facts, whose, take_checkpoint.archived(state), shown=shown)
+    except Exception as slip:  # the compaction is not held up for this
+        log.add("ERROR", record_session.place(state), f"the summary is not steered: {slip!r}")
+        return ""
+
+
+def _may_block(state: State, moment: Moment) -> bool:
+    """Once in a window's life, and only if that could be noted; never where blocking would end
+    the turn (no early compaction) or for a subagent."""
+    if state.agent_id or not _compacts_early(state, moment):
+        return False
+    try:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+        os.close(os.open(f"{moment.folder}/blocked", flags, 0o600))
+    except OSError:
+        return False
+    return True
+
+
+def _compacts_early(state: State, moment: Moment) -> bool:
+    """By the model and the switches of this very moment: no hook may have come before this one.
+    Of a model nobody has named, who knows?"""
+    if not state.model:
+        return False
+    from holdfast.client import compaction_limit, limit_settings  # only where no save was possible
+
+    found = compaction_limit.find(
+        state.model,
+        state.client_version,
+        limit_settings.from_json(state.switches),
+        used_tokens=moment.line.used,
+        stated_window=state.stated_window or None,
+    )
+    return found.kind == "early"

@@ -1,0 +1,38 @@
+"""Rolling in passing: after a tool call that had nothing to say, so that no word waits for it."""
+
+from __future__ import annotations
+
+from holdfast.events import alerting, record_session, take_checkpoint
+from holdfast.hook.observation import Moment
+from holdfast.segment.roll import roll
+from holdfast.window import compress_schedule
+from holdfast.window import state as window_state
+from holdfast.wire import log
+
+
+def in_passing(moment: Moment) -> None:
+    """What goes wrong is logged: a session does not depend on it."""
+    state = window_state.load(moment.folder)
+    if not state.session_id or not state.transcript:
+        return
+    place = record_session.place(state)
+    try:
+        report = roll(
+            state.transcript,
+            session_id=state.session_id,
+            record=take_checkpoint.facts_of(state, moment.folder),
+            project=state.project,
+            used_ratio=state.used_tokens / state.edge_tokens if state.edge_tokens else 0.0,
+            now_ms=moment.now_ms,
+            force=compress_schedule.is_forced(),
+        )
+    except Exception as slip:
+        log.add("ERROR", place, f"segments were not rolled: {slip!r}")
+        return
+    for text in report.slips:
+        log.add("WARN", place, f"segments: {text}")
+    if report.pruned:
+        log.add("INFO", place, f"segments: {report.pruned} pruned to their summary")
+    if report.line:
+        log.add("INFO", place, report.line)
+        alerting.owe(moment, f"Holdfast: {report.line}")

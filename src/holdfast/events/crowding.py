@@ -1,0 +1,120 @@
+"""A window that fills again at once: after three compactions in a row the client ends the turn.
+
+The second of these compactions, within three steps of the one before, raises one alarm that says
+what fills the window. It is said in the new window, to model and user, before the client gives up.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import NamedTuple
+
+from holdfast.record.model import Record
+from holdfast.redact import redact
+from holdfast.text.fence import flat
+from holdfast.transcript import (
+    Answer,
+    Attachment,
+    Boundary,
+    Entry,
+    Prompt,
+    Result,
+    Summary,
+    ToolResult,
+    ToolUse,
+    read,
+)
+from holdfast.window.state import State
+from holdfast.wire.mark import DENSITY
+
+END_BYTES = 16 << 20  # three steps take less
+LONGEST_CALL = 40
+ENDS = "compacted twice within 3 steps; at the third the client gives up"
+
+
+class Part(NamedTuple):
+    """A part of what fills the window, and what can be done about it."""
+
+    tokens: int
+    what: str
+    advice: str
+
+
+def note(state: State, record: Record, trigger: str) -> None:
+    """Before a compaction that follows another at once. One that follows the alarm at once has been
+    told of; one that the user asked for is no surprise."""
+    number = record.compactions + 1
+    if trigger == "manual":
+        return
+    told_before, state.crowded_at = state.crowded_at == record.compactions, number
+    if not told_before:
+        state.crowded = _words(state, number + 1)
+
+
+def _words(state: State, window: int) -> str:
+    """At most 60 tokens."""
+    part = max(_parts(state), key=lambda one: one.tokens)
+    whole = f" of {state.edge_tokens:,}" if state.edge_tokens else ""
+    size = f"about {round(part.tokens, -3):,}{whole} tokens"
+    return f"Window {window}: {ENDS}. Largest part: {part.what}, {size}. {part.advice}"
+
+
+def _parts(state: State) -> list[Part]:
+    """What is in every request, what the client put back after the compaction, one result."""
+    density = state.density or DENSITY
+    since = _since_boundary(state)
+    fixed = since.input_tokens - int(since.before / density) if since.input_tokens else 0
+    restored, largest = int(since.restored / density), int(since.largest / density)
+    return [
+        Part(fixed or state.overhead_tokens, "system prompt, tools, memory files", "See /context."),
+        Part(restored, "the summary and the files read back", "Begin a new session."),
+        Part(largest, f"the result of {since.call}", "Read it in parts."),
+    ]
+
+
+class Since:
+    """What came into the window since its compaction, in characters."""
+
+    def __init__(self) -> None:
+        self.restored = self.before = self.largest = 0
+        self.input_tokens = 0  # of the first answer
+        self.call = "a tool"  # that gave the largest result
+        self._calls: dict[str, str] = {}
+
+    def take(self, entry: Entry) -> None:
+        if isinstance(entry, Summary | Prompt | Attachment) and not self.input_tokens:
+            chars = entry.text_chars if isinstance(entry, Attachment) else len(entry.text)
+            self.before += chars
+            self.restored += 0 if isinstance(entry, Prompt) else chars
+        elif isinstance(entry, Answer):
+            self.input_tokens = self.input_tokens or entry.usage.input_side_tokens
+            self._calls |= _calls(entry)
+        elif isinstance(entry, Result):
+            for block in entry.message.blocks:
+                if isinstance(block, ToolResult) and block.text_chars > self.largest:
+                    self.largest = block.text_chars
+                    self.call = self._calls.get(block.tool_use_id, "a tool")
+
+
+def _since_boundary(state: State) -> Since:
+    found = Since()
+    start = max(0, os.stat(state.transcript).st_size - END_BYTES)  # noqa: PTH116
+    for entry in read(state.transcript, start=start):
+        if entry.is_sidechain is not bool(state.agent_id):
+            continue
+        if isinstance(entry, Boundary) and entry.resets_window:
+            found = Since()
+        found.take(entry)
+    return found
+
+
+def _calls(entry: Answer) -> dict[str, str]:
+    used = [block for block in entry.message.blocks if isinstance(block, ToolUse)]
+    return {one.id: flat(f"{one.name} {_about(one)}", LONGEST_CALL) for one in used}
+
+
+def _about(use: ToolUse) -> str:
+    """A path from its end: there it is told apart."""
+    told = (use.input.get(name) for name in ("file_path", "command", "pattern", "url", "query"))
+    text = redact(next((one for one in told if isinstance(one, str)), ""))
+    return "/".join(text.split("/")[-2:]) if "file_path" in use.input else text

@@ -1,0 +1,22 @@
+"""What other agents left for this one, as it is printed: fenced, a few at a time, oldest first."""
+
+from __future__ import annotations
+
+from holdfast.text import fence
+from holdfast.window import outbox_reading
+from holdfast.wire import log
+
+ORIGIN = "other agents, by the board"
+
+
+def turn(folder: str, transcript: str, now_ms: int, most: int = outbox_reading.AT_ONCE) -> str:
+    """Under the window's lock. A word that cannot be noted as said is not said."""
+    try:
+        lines = outbox_reading.turn(folder, transcript, now_ms, most)
+    except OSError as slip:
+        log.add("WARN", "outbox", f"{folder}: nothing said: {slip}")
+        return ""
+    if not lines:
+        return ""
+    told = [fence.line(line) for line in lines]
+    return "\n".join([fence.opening(ORIGIN), *told, fence.closing()])

@@ -1,0 +1,12 @@
+"""At the user's prompt (synchronous): model and user both hear, and debts are paid."""
+
+from __future__ import annotations
+
+from holdfast.client import outputs
+from holdfast.events import alerting
+from holdfast.hook.observation import Moment
+
+
+def tell(moment: Moment) -> str:
+    news = alerting.judge(moment, pays=True)
+    return outputs.answer(moment.line.event, to_model=news.to_model, to_user=news.to_user)

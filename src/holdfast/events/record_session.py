@@ -1,0 +1,55 @@
+"""What every hook notes of its session, so that commands run elsewhere see the same edge."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from holdfast.client import limit_settings
+from holdfast.hook.observation import Moment
+from holdfast.window.state import State
+from holdfast.wire import scan
+from holdfast.wire.inert import inert
+
+MOST_NAME, MOST_PATH = 200, 4096
+
+
+def note(state: State, moment: Moment) -> None:
+    """Who and where from the payload, the switches from the environment the client gave us."""
+    payload, seen = moment.payload, moment.tail
+    state.session_id = _name(payload, "session_id") or state.session_id
+    state.agent_id = _name(payload, "agent_id")
+    state.agent_type = _name(payload, "agent_type") or state.agent_type
+    state.transcript = moment.transcript[:MOST_PATH] or state.transcript
+    state.cwd = scan.text_of(payload, "cwd")[:MOST_PATH].replace("\0", "") or state.cwd
+    state.project = os.environ.get("CLAUDE_PROJECT_DIR") or state.project or state.cwd
+    state.model = inert(seen.model, MOST_NAME) or _name(payload, "model") or state.model
+    state.client_version = inert(seen.version, MOST_NAME) or state.client_version
+    _bring_back(state, moment.now_ms)
+    state.at_ms = moment.now_ms
+    state.started_ms = state.started_ms or moment.now_ms
+    command_line = limit_settings.command_line_of(os.environ.get("CLAUDE_PID", ""))
+    agent_type = state.agent_type if state.agent_id else ""
+    turned = limit_settings.read(state.project, os.environ, command_line, agent_type).as_json()
+    if turned != state.switches or not state.switches_ms:
+        state.switches, state.switches_ms = turned, moment.now_ms
+
+
+def _bring_back(state: State, now_ms: int) -> None:
+    """Times noted before the clock was set back: nothing waits for a future to come."""
+    state.checkpoint_ms = min(state.checkpoint_ms, now_ms)
+    state.monitor_ms = min(state.monitor_ms, now_ms)
+    state.rolled_ms = min(state.rolled_ms, now_ms)
+    state.compacting_ms = min(state.compacting_ms, now_ms)
+    state.started_ms = min(state.started_ms, now_ms)
+    state.switches_ms = min(state.switches_ms, now_ms)
+
+
+def _name(payload: dict[str, Any], key: str) -> str:
+    return inert(scan.text_of(payload, key), MOST_NAME)
+
+
+def place(state: State) -> str:
+    """A window's short name in the log."""
+    agent = f"/{state.agent_id[:8]}" if state.agent_id else ""
+    return (state.session_id[:8] or "unknown") + agent

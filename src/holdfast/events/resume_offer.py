@@ -1,0 +1,45 @@
+"""What a new session is told of the last one: that there is a checkpoint, and what it is about."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from holdfast.checkpoint import workflow_state
+from holdfast.checkpoint.document import Document
+from holdfast.checkpoint.sections import NOTHING_OPEN
+from holdfast.redact import redact
+from holdfast.text import fence
+
+MOST_CHARS = 900
+WORKFLOW_CHARS = 300
+
+
+def _workflow(project: str) -> list[str]:
+    """A conductor's own state, as it lies in the project now."""
+    place, state = workflow_state.read(project)
+    told = workflow_state.lines(state)
+    return [f"- {place}: {fence.flat('; '.join(told), WORKFLOW_CHARS)}"] if told else []
+
+
+def text_for(path: str, document: Document, now: datetime) -> str:
+    """Fenced as reference: a repository could ship a checkpoint of its own."""
+    minutes = max(0, int((now - document.created).total_seconds() // 60))
+    age = f"{minutes} min" if minutes < 90 else f"{minutes // 60} h"
+    steps = [fence.flat(text, 160) for text in document.sections.get("Next Steps", ())][:3]
+    lines = [
+        f"kept {age} ago ({fence.flat(document.trigger, 20)}): {fence.flat(document.summary, 200)}",
+        f"whole: {fence.flat(path, 300)}, or `holdfast resume`",
+        *_workflow(document.project),
+        *(f"- {step if step.startswith(NOTHING_OPEN) else f'open: {step}'}" for step in steps),
+    ]
+    return _fenced([fence.line(redact(line)) for line in lines])
+
+
+def _fenced(lines: list[str]) -> str:
+    """The last lines go until the rest fits; the fence is closed whatever it holds."""
+    opening = fence.opening("the newest checkpoint of this project") + "\n"
+    closing = "\n" + fence.closing()
+    room = MOST_CHARS - len(opening) - len(closing)
+    while len(lines) > 1 and len("\n".join(lines)) > room:
+        lines = lines[:-1]
+    return opening + "\n".join(lines)[:room] + closing

@@ -1,0 +1,96 @@
+"""At the start of a session: note who and where, and offer what was saved. After a compaction:
+give back what the summary may have lost."""
+
+from __future__ import annotations
+
+import os
+from contextlib import suppress
+from datetime import UTC, datetime
+
+from holdfast.client import outputs
+from holdfast.events import record_session, take_checkpoint
+from holdfast.hook.observation import Moment
+from holdfast.window import make_mark
+from holdfast.window.state import State, held_if_can_be
+from holdfast.wire import log, places, scan
+
+OFFERED = frozenset(("startup", "resume", "clear", "fork"))
+
+
+def tell(moment: Moment) -> str:
+    source = scan.text_of(moment.payload, "source") or "unknown"
+    alarm = ""
+    with held_if_can_be(moment.folder) as state:
+        record_session.note(state, moment)
+        if source == "compact":
+            state.owed = state.second_brief = ""  # they spoke of the window that has ended
+            alarm, state.crowded = state.crowded, ""
+        else:
+            state.started_ms, state.ended_ms = moment.now_ms, 0
+            _ask_settings(state, moment.now_ms)
+        said = _said(source, state, moment)
+        make_mark.rouse(moment.folder, state)
+    log.add(
+        "INFO", record_session.place(state), f"session {source}, model {state.model or 'unknown'}"
+    )
+    if not alarm:
+        return outputs.answer("SessionStart", to_model=said)
+    log.add("ALERT", record_session.place(state), alarm)
+    to_user = "" if state.agent_id else f"Holdfast: {alarm}"
+    return outputs.answer("SessionStart", to_model=f"Holdfast: {alarm}\n{said}", to_user=to_user)
+
+
+def _ask_settings(state: State, now_ms: int) -> None:
+    from holdfast.events import archive_transcripts
+    from holdfast.settings import load as settings_load  # a compaction need not ask again
+
+    settings = settings_load.load(state.project)
+    state.stop_guard = make_mark.stop_guard(settings)
+    state.team = int(bool(settings.word("server")))
+    archive_transcripts.at_start(settings, now_ms)
+
+
+def _said(source: str, state: State, moment: Moment) -> str:
+    """A session starts whatever becomes of our brief."""
+    try:
+        if source == "compact":
+            return _brief(state, moment.folder)
+        return _offer(state, moment) if source in OFFERED else ""
+    except Exception as slip:
+        log.add("ERROR", record_session.place(state), f"nothing was given back: {slip!r}")
+        return ""
+
+
+def _brief(state: State, folder: str) -> str:
+    from holdfast.events import window_brief  # a start need not pay for it
+
+    brief = window_brief.composed(
+        state, folder, take_checkpoint.facts_of(state, folder), compacting=True
+    )
+    state.restored = window_brief.restored(brief)
+    _leave(f"{folder}/brief.txt", brief.text)
+    return brief.text if brief.lines else ""
+
+
+def _leave(path: str, text: str) -> None:
+    """For PostCompact, which must not take an older one for this."""
+    try:
+        places.replace_whole(path, text.encode("utf-8", "replace"))
+    except OSError as slip:
+        log.add("WARN", "brief", f"not noted what was given back: {slip}")
+        with suppress(OSError):
+            os.unlink(path)  # noqa: PTH108 (pathlib costs 8 ms)
+
+
+def _offer(state: State, moment: Moment) -> str:
+    """The newest checkpoint of this project under a day old, in a few lines."""
+    from holdfast.checkpoint import find
+    from holdfast.events import resume_offer
+
+    now = datetime.fromtimestamp(moment.now_ms / 1000, UTC)
+    report = find.newest(state.project, now)
+    if report is None or report.document is None:
+        return ""
+    if report.document.session_id == state.session_id:
+        return ""  # resumed: it has all of that already
+    return resume_offer.text_for(report.path, report.document, now)

@@ -1,0 +1,133 @@
+"""The status line: fill, zone, forecast, last checkpoint; the user's own line stays first.
+
+The client calls it after every answer and tells it what hooks are never told: the size of the
+window. That is noted, and so is its count, for when no usage can be read.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+from holdfast.client import compaction_limit, limit_settings
+from holdfast.events import user_status_line
+from holdfast.settings import load as settings_load
+from holdfast.window import guard
+from holdfast.window.state import State, load
+from holdfast.wire import log, mark, places, scan, tail
+
+BAR = 10
+COLOURS = {"green": "32", "yellow": "33", "orange": "38;5;208", "red": "1;31"}
+
+
+def show(payload: dict[str, Any], data: bytes, theirs: str = "") -> str:
+    """Their line, then ours; whatever fails on our side leaves theirs alone."""
+    first = user_status_line.run(theirs, data)
+    if os.environ.get("HOLDFAST_DISABLE") == "1":
+        return first
+    folder = places.window(scan.text_of(payload, "session_id") or "unknown")
+    try:
+        _note(folder, payload)
+    except OSError as slip:
+        log.add("ERROR", "statusline", f"nothing was noted: {slip}")
+    try:
+        return f"{first}{_ours(folder, payload)}\n"
+    except (OSError, ValueError) as slip:
+        log.add("ERROR", "statusline", f"no line: {slip!r}")
+        return first
+
+
+def _ours(folder: str, payload: dict[str, Any]) -> str:
+    state = load(folder)
+    density = state.density or mark.DENSITY
+    end = tail.look(scan.text_of(payload, "transcript_path"), False, density)
+    used = end.used_tokens(density, state.overhead_tokens)
+    about = "" if end.states_tokens() else "about "
+    if end.basis == "none":
+        used, about = _counted(payload), ""  # the client's own count, of this moment
+    if not used:
+        return _coloured("unknown", "holdfast: not known yet")
+    edge_tokens = state.edge_tokens or _edge_tokens(payload, used)
+    settings = settings_load.load(state.project or _project(payload))
+    ratio = used / edge_tokens
+    zone = guard.place(ratio, guard.Thresholds.of(settings).zones).name.lower()
+    if state.compacting_answer and state.compacting_answer == end.answer_id:
+        return _coloured("compacting", "holdfast: compacting …")
+    alert = guard.Alert(min(state.alert, guard.Alert.CRITICAL)).name.lower() if state.alert else ""
+    parts = [f"{_bar(ratio)} {about}{ratio:.0%} {zone}{alert and ', ' + alert}"]
+    parts += _forecast(state, used, edge_tokens) if end.basis == "usage" else []
+    parts += ["/compact"] if alert == "critical" else []
+    return _coloured(zone, " · ".join(parts))
+
+
+def _forecast(state: State, used: int, edge_tokens: int) -> list[str]:
+    if state.velocity <= 0:
+        return []
+    ops = max(0, edge_tokens - used) / state.velocity
+    minutes = f" / {max(1, ops * state.pace_ms / 60_000):,.0f} min" if state.pace_ms else ""
+    count = f"~{int(ops):,} op{'' if int(ops) == 1 else 's'}" if ops >= 1 else "<1 op"
+    said = [f"{count}{minutes} left"]
+    if state.checkpoint_trigger:
+        minutes_ago = max(0, int(time.time() * 1000) - state.checkpoint_ms) // 60_000
+        said.append(f"saved {minutes_ago} min ago" if minutes_ago else "saved just now")
+    return said
+
+
+def _bar(ratio: float) -> str:
+    filled = min(BAR, max(0, round(ratio * BAR)))
+    return "▓" * filled + "░" * (BAR - filled)
+
+
+def _coloured(zone: str, text: str) -> str:
+    if "NO_COLOR" in os.environ:
+        return text
+    return f"\033[{COLOURS.get(zone, '36')}m{text}\033[0m"
+
+
+def _note(folder: str, payload: dict[str, Any]) -> None:
+    if not scan.text_of(payload, "session_id"):
+        return  # tried by hand: there is no window to note anything of
+    window = payload.get("context_window")
+    size = window.get("context_window_size") if isinstance(window, dict) else None
+    if not isinstance(size, int) or isinstance(size, bool) or not 0 < size < tail.MOST_TOKENS:
+        return
+    Path(folder).mkdir(mode=0o700, parents=True, exist_ok=True)
+    note = {
+        "version": 1,
+        "at_ms": int(time.time() * 1000),
+        "used_tokens": _counted(payload),
+        "window_tokens": size,
+    }
+    places.replace_whole(f"{folder}/statusline.json", json.dumps(note).encode())
+
+
+def _counted(payload: dict[str, Any]) -> int:
+    """The client's own count; 0 before the first answer and right after a compaction."""
+    window = payload.get("context_window")
+    if not isinstance(window, dict):
+        return 0
+    counts = [window.get("total_input_tokens"), window.get("total_output_tokens")]
+    return sum(n for n in counts if type(n) is int and 0 <= n < tail.MOST_TOKENS)
+
+
+def _edge_tokens(payload: dict[str, Any], used: int) -> int:
+    """Before any hook has noted an edge: by the model and the switches in sight."""
+    model, window = payload.get("model"), payload.get("context_window")
+    size = window.get("context_window_size") if isinstance(window, dict) else None
+    found = compaction_limit.find(
+        scan.text_of(model, "id") if isinstance(model, dict) else "",
+        scan.text_of(payload, "version"),
+        limit_settings.read(_project(payload)),
+        used_tokens=used,
+        stated_window=size if type(size) is int else None,
+    )
+    return found.edge_tokens
+
+
+def _project(payload: dict[str, Any]) -> str:
+    workspace = payload.get("workspace")
+    told = scan.text_of(workspace, "project_dir") if isinstance(workspace, dict) else ""
+    return told or os.environ.get("CLAUDE_PROJECT_DIR") or scan.text_of(payload, "cwd")

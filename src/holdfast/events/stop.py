@@ -1,0 +1,46 @@
+"""At the end of a turn: the user is told what the model already heard; and where the user wants it,
+the turn goes on once, with a reason, while something is left undone.
+
+Never another word to the model: any context here would start the turn again.
+"""
+
+from __future__ import annotations
+
+from holdfast.client import outputs
+from holdfast.events import alerting
+from holdfast.hook.observation import Moment
+from holdfast.wire import log
+
+
+def tell(moment: Moment) -> str:
+    owed = alerting.pay(moment)
+    reason = _reason(moment) if _may_object(moment) else ""
+    if reason:
+        return outputs.block(reason, to_user=owed)
+    return outputs.answer("Stop", to_user=owed)
+
+
+def _may_object(moment: Moment) -> bool:
+    """Never twice, and not to a subagent."""
+    again = moment.payload.get("stop_hook_active") is not False
+    return not again and not moment.payload.get("agent_id")
+
+
+def _reason(moment: Moment) -> str:
+    from holdfast.events import record_session, stop_objections  # only a guarded stop pays for it
+    from holdfast.settings import load as settings_load
+    from holdfast.window import stop_guard
+    from holdfast.window.state import load
+
+    state = load(moment.folder)
+    if settings_load.load(state.project).word("stop_guard") != "on":
+        return ""
+    used, now_ms = moment.line.used, moment.now_ms
+    guessed = not moment.tail.states_tokens()
+    found = stop_objections.standing(
+        state, moment.folder, used, now_ms, moment.payload, estimated=guessed
+    )
+    reason = stop_guard.judge(found)
+    if reason:
+        log.add("INFO", record_session.place(state), f"a stop was held up once: {reason}")
+    return reason

@@ -1,0 +1,103 @@
+"""What speaks against the end of a turn: the same facts for the hook that may object and for
+`status`, which always shows them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+from holdfast.hub.projection.projection_file import listed, read_projection, running, text
+from holdfast.record import RecordReader
+from holdfast.record import model as known
+from holdfast.redact import redact
+from holdfast.window import stop_guard
+from holdfast.window.state import State
+from holdfast.window.stop_guard import LIVE_MS, OPERATIONS, Standing
+from holdfast.wire import log, places, spool
+from holdfast.wire.inert import inert
+
+FORCE = "force-stop"
+NAMED_CHARS = 80
+
+
+def standing(
+    state: State,
+    folder: str,
+    used_tokens: int,
+    now_ms: int,
+    payload: Mapping[str, Any],
+    *,
+    estimated: bool = False,
+) -> Standing:
+    lines = spool.recent(folder, spool.STOP_BYTES) if folder else []
+    return Standing(
+        running=tuple(_running(state, folder, lines, now_ms, payload)),
+        errors=tuple(_errors(state, folder, lines)),
+        unsaved_ratio=stop_guard.unsaved_ratio(
+            used_tokens, state.checkpoint_tokens, state.edge_tokens
+        ),
+        estimated=estimated,
+        forced=is_forced(folder),
+    )
+
+
+def is_forced(folder: str) -> bool:
+    """The user wants turns to end whenever they do."""
+    if os.environ.get("HOLDFAST_FORCE_STOP") == "1":
+        return True
+    return any(os.path.exists(f"{place}/{FORCE}") for place in (places.home(), folder) if place)  # noqa: PTH110
+
+
+def _running(
+    state: State, folder: str, lines: list[spool.Line], now_ms: int, payload: Mapping[str, Any]
+) -> list[str]:
+    """By the hooks' own lines, the client's list, and the store for those only it knows of."""
+    agents = stop_guard.running_agents(lines, now_ms)
+    heard = {line.tool_use_id for line in lines if line.flags == "agent"}
+    for one in _background(payload):
+        agents.setdefault(one[0], one[1])
+    work = read_projection(folder) if folder else {}
+    for part in running(work) if now_ms - work.get("at_ms", 0) < LIVE_MS else ():
+        name = text(part, "agent_id") or text(part, "id")
+        if name not in heard:
+            agents.setdefault(name, text(part, "agent_type"))
+    return [_named(f"{kind or 'agent'} {name[:12]}") for name, kind in agents.items()]
+
+
+def _background(payload: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """Agents the client says run on; a server left running is no subtask."""
+    found = []
+    for one in listed(payload, "background_tasks"):
+        kind, name = text(one, "type"), text(one, "agent_id") or text(one, "id")
+        over = text(one, "status") not in ("", "running", "pending")
+        if ("agent" in kind or "agent_id" in one) and name and not over:
+            found.append((name, text(one, "agent_type") or kind))
+    return found
+
+
+def _errors(state: State, folder: str, lines: list[spool.Line]) -> list[str]:
+    """Commands that failed and did not pass since; other tools by their last call."""
+    failed = stop_guard.failed_tools(lines)
+    commands = _failing(state, folder)
+    if commands is None:
+        return [_named(tool) for tool in failed]
+    return [*commands, *(_named(tool) for tool in failed if tool != "Bash")]
+
+
+def _failing(state: State, folder: str) -> list[str] | None:
+    """None where the transcript cannot be read."""
+    before = known.load(places.read_small(f"{folder}/record.json", 32 << 20)) if folder else None
+    try:
+        facts = RecordReader(before, sidechain=bool(state.agent_id)).read(state.transcript)
+    except Exception as slip:  # a turn ends, and a status is shown, whatever is in the file
+        if state.transcript:
+            log.add("WARN", state.session_id[:8], f"open errors are not known: {slip!r}")
+        return None
+    recent = [one for one in facts.failures if facts.op - one.place.op < OPERATIONS]
+    return [f"`{_named(one.command)}`" for one in recent if one.fixed is None]
+
+
+def _named(words: str) -> str:
+    """Anyone's words, in a line the model reads: one line, short, no secrets."""
+    return inert(redact(words), NAMED_CHARS).replace("`", "'")

@@ -1,0 +1,124 @@
+"""What a window is handed back: its facts, the rules the client forgets, and what was set for it.
+
+One place, so that `holdfast brief` and `holdfast budget` show what the hook would say.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from typing import Any
+
+from holdfast.brief.compose import DEFAULT_TOKENS, Brief, compose
+from holdfast.brief.item import STILL_RUNNING, Item
+from holdfast.budget import ledger
+from holdfast.client.marked_rules import marked_rules
+from holdfast.events import take_checkpoint
+from holdfast.hub.projection.projection_file import read_projection, subtasks
+from holdfast.record.model import Record
+from holdfast.window.state import State
+from holdfast.wire import log, places
+
+OVERHEAD_TOKENS = 18_000  # system prompt and tools, where no answer has told
+REMARK_CHARS = 2_000
+SUMMARY_TOKENS = 12_000  # a summary, five files read back, and the brief
+_COUNTED = {
+    "said": "of your message",
+    "failing": "failing command",
+    "tasks": "open task",
+    "agents": "background task",
+}
+
+
+def composed(
+    state: State,
+    folder: str,
+    record: Record,
+    max_tokens: int | None = None,
+    role: str = "",
+    *,
+    compacting: bool = False,
+) -> Brief:
+    """As large as the user set it, unless a size is asked for. `compacting`: a compaction is under
+    way, and its summary is not written yet."""
+    size = wanted_tokens(state.project) if max_tokens is None else max_tokens
+    return compose(
+        record,
+        size,
+        role,
+        headline=headline(state, record) if compacting else "",
+        may_grow=compacting and size >= DEFAULT_TOKENS,  # a smaller one was asked for
+        remark_chars=REMARK_CHARS if size >= DEFAULT_TOKENS else 0,
+        summary="" if compacting else None,
+        agent_type=state.agent_type,
+        marked=_marked(state, record),
+        work=shared_work(state, folder),
+        budget=ledger.read(state.project, state.session_id),
+        archived=take_checkpoint.archived(state),
+    )
+
+
+def shared_work(state: State, folder: str) -> dict[str, Any]:
+    """The projection, and the session's subtasks as one list, less that of the agent who reads."""
+    found = read_projection(folder)
+    mine = state.agent_id or None
+    parts = [one for one in subtasks(found) if one.get("agent_id") != mine or mine is None]
+    return {**found, "subtasks": parts} if parts else found
+
+
+def wanted_tokens(project: str) -> int:
+    """What the user set. A compaction waits for us, and loading settings takes as long as 1.6
+    interpreter starts: whoever has not set it does without."""
+    named = any(name in os.environ for name in ("HOLDFAST_BRIEF_TOKENS", "max_tokens"))
+    if not named and b"brief_tokens" not in places.read_small(f"{places.home()}/settings.toml"):
+        return DEFAULT_TOKENS
+    from holdfast.settings import load
+
+    return load.load(project).whole("brief_tokens")
+
+
+def headline(state: State, record: Record) -> str:
+    """Which window this is and how full it will be: no number of the old window is news here."""
+    words = f"Window {record.compactions + 2}, just compacted. Fill figures from before are past"
+    limit = state.edge_tokens
+    if not limit:
+        return f"{words}."
+    used = (state.overhead_tokens or OVERHEAD_TOKENS) + SUMMARY_TOKENS
+    return f"{words}; about {min(99, round(100 * used / limit))} % now."
+
+
+def restored(brief: Brief) -> str:
+    """What a brief gave back, in a few words for the user; empty where it was nothing."""
+    counts = Counter(one.section for one in brief.items if _is_open(one))
+    told = [_plural(counts[section], noun) for section, noun in _COUNTED.items() if counts[section]]
+    return ", ".join(told)
+
+
+def _is_open(item: Item) -> bool:
+    """The words themselves, not what came of them; of subagents those that still run."""
+    if item.section == "said":
+        return item.pinned and item.order >= 0
+    if item.section == "agents":
+        return item.reason == STILL_RUNNING
+    return item.section != "tasks" or item.reason != "done"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 and not noun.startswith('of ') else 's'}"
+
+
+def _marked(state: State, record: Record) -> list[str]:
+    """A fault in the instruction files costs their rules, not the brief."""
+    try:
+        return marked_rules(state.project, read_files(record))
+    except Exception as fault:
+        if "HOLDFAST_RAISE" in os.environ:  # set in tests, so that faults stay loud to us
+            raise
+        log.add("ERROR", "brief", f"rules of instruction files are missing: {fault!r}")
+        return []
+
+
+def read_files(facts: Record) -> list[str]:
+    """What was read or changed, the newest first: reading it is what loads a folder's rules."""
+    used = [(one.op, path) for path, one in facts.files.items() if one.reads or one.edits]
+    return [path for _, path in sorted(used, reverse=True)]

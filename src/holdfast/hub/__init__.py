@@ -1,0 +1,1 @@
+"""What sessions and agents share: the tree of work, the board, and the team's server."""

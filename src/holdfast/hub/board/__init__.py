@@ -1,0 +1,1 @@
+"""Messages between agents, claims, and who waits for whom."""

@@ -1,0 +1,136 @@
+"""Who waits for whom. Nobody waits in a circle: the one who would close it is told."""
+
+from __future__ import annotations
+
+from collections import deque
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.hub.errors import NotThere, Refused
+from holdfast.hub.store import ids, pending_writes
+from holdfast.hub.store.engine import is_sqlite
+from holdfast.hub.store.rows import Row, first, rows
+from holdfast.hub.store.tables import blockings
+from holdfast.hub.store.upsert import upsert
+
+_LOCK = 0x401DFA59  # two that close a circle from both ends go one after the other
+
+
+def circle(waits: Mapping[str, Collection[str]], waiting: str, awaited: str) -> tuple[str, ...]:
+    """The shortest circle there would be if `waiting` waited for `awaited`; empty: none."""
+    came_from = {awaited: waiting}
+    to_visit = deque([awaited])
+    while to_visit:
+        agent = to_visit.popleft()
+        if agent == waiting:
+            return _walked(came_from, waiting)
+        for next_one in waits.get(agent, ()):
+            if next_one not in came_from:
+                came_from[next_one] = agent
+                to_visit.append(next_one)
+    return ()
+
+
+def _walked(came_from: Mapping[str, str], waiting: str) -> tuple[str, ...]:
+    path = [waiting]
+    while len(path) == 1 or path[-1] != waiting:
+        path.append(came_from[path[-1]])
+    return tuple(reversed(path))
+
+
+def add(
+    connection: Connection, blocked_by: str, blocked_agent: str, reason: str | None, now_ms: int
+) -> Row:
+    """One per pair; a second one changes the reason."""
+    if blocked_by == blocked_agent:
+        raise Refused("An agent cannot block itself", "blocked_agent")
+    one_at_a_time(connection)
+    found = circle(_reached_from(connection, blocked_by), blocked_agent, blocked_by)
+    if found:
+        raise Refused(f"Nobody would go on: {' waits for '.join(found)}", "blocked_by")
+    row = {
+        "id": ids.new(),
+        "blocked_by": blocked_by,
+        "blocked_agent": blocked_agent,
+        "reason": reason,
+        "created_ms": now_ms,
+    }
+    changes = {"reason": blockings.c.reason if reason is None else reason}
+    put_in = upsert(connection, blockings, ["blocked_by", "blocked_agent"], row, changes)
+    kept = dict(connection.execute(put_in.returning(blockings)).mappings().one())
+    _tell(connection, "blocking.added", kept)
+    return kept
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """Where one agent stands: for whom it waits, and who waits for it."""
+
+    waits_for: list[Row]
+    holds_up: list[Row]
+
+
+def of(connection: Connection, agent_id: str) -> Standing:
+    oldest = sa.select(blockings).order_by(blockings.c.created_ms, blockings.c.id)
+    return Standing(
+        rows(connection, oldest.where(blockings.c.blocked_agent == agent_id)),
+        rows(connection, oldest.where(blockings.c.blocked_by == agent_id)),
+    )
+
+
+def is_blocked(connection: Connection, blocker: str, blocked: str) -> bool:
+    return first(connection, sa.select(blockings).where(_pair(blocker, blocked))) is not None
+
+
+def remove(connection: Connection, blocked_by: str, blocked_agent: str) -> Row:
+    return _remove(connection, _pair(blocked_by, blocked_agent))
+
+
+def remove_by_id(connection: Connection, blocking_id: str) -> Row:
+    return _remove(connection, blockings.c.id == blocking_id)
+
+
+def _pair(blocked_by: str, blocked_agent: str) -> sa.ColumnElement[bool]:
+    return (blockings.c.blocked_by == blocked_by) & (blockings.c.blocked_agent == blocked_agent)
+
+
+def _remove(connection: Connection, which: sa.ColumnElement[bool]) -> Row:
+    found = first(connection, sa.select(blockings).where(which))
+    if found is None:
+        raise NotThere("Blocking")
+    connection.execute(sa.delete(blockings).where(which))
+    _tell(connection, "blocking.removed", found)
+    return found
+
+
+def one_at_a_time(connection: Connection) -> None:
+    if not is_sqlite(connection):  # SQLite has one writer anyway
+        connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+
+
+def _reached_from(connection: Connection, agent_id: str) -> dict[str, list[str]]:
+    """Everybody this agent waits for, directly or through others, in one query."""
+    start = sa.select(sa.literal(agent_id, sa.Text).label("agent")).cte("reached", recursive=True)
+    on = blockings.c.blocked_agent == start.c.agent
+    reached = start.union(sa.select(blockings.c.blocked_by).join(start, on))
+    found = connection.execute(
+        sa.select(blockings.c.blocked_agent, blockings.c.blocked_by).join(
+            reached, blockings.c.blocked_agent == reached.c.agent
+        )
+    )
+    return grouped((waiting, awaited) for waiting, awaited in found)
+
+
+def grouped(pairs: Iterable[tuple[str, str]]) -> dict[str, list[str]]:
+    waits: dict[str, list[str]] = {}
+    for waiting, awaited in pairs:
+        waits.setdefault(waiting, []).append(awaited)
+    return waits
+
+
+def _tell(connection: Connection, kind: str, row: Row) -> None:
+    body = {"blocked_by": row["blocked_by"], "blocked_agent": row["blocked_agent"]}
+    pending_writes.announce(connection, kind, body)

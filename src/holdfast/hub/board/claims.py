@@ -1,0 +1,112 @@
+"""Claims: one agent has a piece of work of a project, until a moment. One statement decides."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.hub import public_names, row_times
+from holdfast.hub.errors import NotThere, Taken
+from holdfast.hub.store import pending_writes
+from holdfast.hub.store.rows import Page, Row, first, paged
+from holdfast.hub.store.tables import claims
+from holdfast.hub.store.upsert import upsert
+from holdfast.hub.tree import projects
+
+USUAL_TTL_SECONDS = 3_600
+MOST_TTL_SECONDS = 86_400
+
+
+def take(
+    connection: Connection,
+    project_id: str,
+    work: str,
+    agent_id: str,
+    now_ms: int,
+    ttl_seconds: int = USUAL_TTL_SECONDS,
+) -> Row:
+    """Take it, or renew what one has; `Taken` while another has it."""
+    public_names.check(work=work, agent_id=agent_id)
+    projects.get(connection, project_id)
+    row = {
+        "project_id": project_id,
+        "work": work,
+        "agent_id": agent_id,
+        "claimed_ms": now_ms,
+        "expires_ms": now_ms + ttl_seconds * 1000,
+    }
+    for _ in range(3):  # on PostgreSQL the holder may let go between the two looks
+        got = connection.execute(_take(connection, row, now_ms)).mappings().first()
+        if got is not None:
+            kind = "claim.taken" if got["claimed_ms"] == now_ms else "claim.renewed"
+            _tell(connection, kind, dict(got))
+            return dict(got)
+        holder = first(connection, sa.select(claims).where(_which(project_id, work)))
+        if holder is not None:
+            raise _taken(holder)
+    raise Taken("Others are taking it right now", work)
+
+
+def release(connection: Connection, project_id: str, work: str, agent_id: str, now_ms: int) -> Row:
+    """Only who has it may let it go."""
+    held = first(connection, sa.select(claims).where(_which(project_id, work)))
+    if held is not None and held["agent_id"] != agent_id and held["expires_ms"] > now_ms:
+        raise _taken(held)
+    mine = _which(project_id, work) & (claims.c.agent_id == agent_id)
+    if not connection.execute(sa.delete(claims).where(mine)).rowcount or held is None:
+        raise NotThere("Claim")
+    _tell(connection, "claim.released", held)
+    return held
+
+
+def listed(
+    connection: Connection,
+    limit: int,
+    offset: int,
+    now_ms: int,
+    *,
+    project_id: str | None = None,
+    agent_id: str | None = None,
+) -> Page:
+    """Those that hold, soonest to expire first."""
+    query = sa.select(claims).where(claims.c.expires_ms > now_ms)
+    if project_id is not None:
+        query = query.where(claims.c.project_id == project_id)
+    if agent_id is not None:
+        query = query.where(claims.c.agent_id == agent_id)
+    order = (claims.c.expires_ms, claims.c.project_id, claims.c.work)
+    return paged(connection, query.order_by(*order), limit, offset)
+
+
+def _take(connection: Connection, row: Row, now_ms: int) -> Any:
+    mine = claims.c.agent_id == row["agent_id"]
+    free = claims.c.expires_ms <= now_ms
+    changes = {
+        "agent_id": row["agent_id"],
+        "claimed_ms": sa.case((mine & ~free, claims.c.claimed_ms), else_=row["claimed_ms"]),
+        "expires_ms": row["expires_ms"],
+    }
+    key = ["project_id", "work"]
+    return upsert(connection, claims, key, row, changes, only=mine | free).returning(claims)
+
+
+def _which(project_id: str, work: str) -> sa.ColumnElement[bool]:
+    return (claims.c.project_id == project_id) & (claims.c.work == work)
+
+
+def _taken(held: Row) -> Taken:
+    until = row_times.written(held["expires_ms"])
+    return Taken(
+        f"Claimed by {held['agent_id']} until {until}",
+        held["work"],
+        agent_id=held["agent_id"],
+        claimed_at=row_times.written(held["claimed_ms"]),
+        expires_at=until,
+    )
+
+
+def _tell(connection: Connection, kind: str, row: Row) -> None:
+    body = {"work": row["work"], "agent_id": row["agent_id"], "expires_ms": row["expires_ms"]}
+    pending_writes.announce(connection, kind, body, project_id=row["project_id"])

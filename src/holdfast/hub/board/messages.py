@@ -1,0 +1,95 @@
+"""Messages between agents: to one, or to everybody (`to_agent` none). They expire."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.hub import public_names
+from holdfast.hub.store import ids, pending_writes
+from holdfast.hub.store.rows import Page, Row, paged
+from holdfast.hub.store.tables import deliveries, messages
+from holdfast.hub.tree import projects
+
+USUAL_TTL_SECONDS = 3_600
+MOST_TTL_SECONDS = 86_400
+MOST_PRIORITY = 10
+
+
+def draft(
+    from_agent: str,
+    topic: str,
+    content: dict[str, Any] | str,
+    now_ms: int,
+    *,
+    to_agent: str | None = None,
+    priority: int = 0,
+    ttl_seconds: int = USUAL_TTL_SECONDS,
+    project_id: str | None = None,
+) -> Row:
+    """The row to post; plain words are kept as `{"message": …}`."""
+    return {
+        "id": ids.in_order(now_ms),
+        "project_id": project_id,
+        "from_agent": from_agent,
+        "to_agent": to_agent,
+        "topic": topic,
+        "content": {"message": content} if isinstance(content, str) else content,
+        "priority": priority,
+        "created_ms": now_ms,
+        "expires_ms": now_ms + ttl_seconds * 1000,
+    }
+
+
+def post(connection: Connection, row: Row) -> None:
+    """Its project, if it has one, must be there; that is asked once."""
+    public_names.check(from_agent=row["from_agent"], to_agent=row["to_agent"], topic=row["topic"])
+    if row["project_id"] is not None:
+        projects.must_know(connection, row["project_id"])
+    pending_writes.put(connection, messages, row)
+    pending_writes.count(connection, "messages")
+    told = {name: row[name] for name in ("id", "topic", "from_agent", "to_agent", "priority")}
+    pending_writes.announce(
+        connection, "message.posted", told, project_id=row["project_id"], at_ms=row["created_ms"]
+    )
+
+
+def post_once(connection: Connection, row: Row) -> bool:
+    """As `post`, for a message whose id is made of what it says: false where it is there."""
+    there = sa.select(messages.c.id).where(messages.c.id == row["id"])
+    if connection.scalar(there) is not None:
+        return False
+    post(connection, row)
+    return True
+
+
+def listed(connection: Connection, limit: int, offset: int, project_id: str | None = None) -> Page:
+    """Newest first, expired ones too until they are cleaned up; each with who has read it."""
+    query = sa.select(messages).order_by(messages.c.created_ms.desc(), messages.c.id.desc())
+    total = None
+    if project_id is None:
+        total = pending_writes.counted(connection, "messages")
+    else:
+        query = query.where(messages.c.project_id == project_id)
+    page = paged(connection, query, limit, offset, total=total)
+    had = _had(connection, [row["id"] for row in page.rows])
+    for row in page.rows:
+        row["read_by"] = had.get((row["id"], "read"), [])
+        row["said_to"] = had.get((row["id"], "claimed"), [])
+    return page
+
+
+def _had(connection: Connection, message_ids: list[str]) -> dict[tuple[str, str], list[str]]:
+    """By message and state: who has read it, to whom it was said and not yet seen to arrive."""
+    table = deliveries.c
+    given = sa.select(table.message_id, table.state, table.agent_id).where(
+        table.message_id.in_(message_ids)
+    )
+    found: dict[tuple[str, str], list[str]] = {}
+    for message_id, state, agent_id in connection.execute(
+        given.order_by(table.at_ms, table.agent_id)
+    ):
+        found.setdefault((message_id, state), []).append(agent_id)
+    return found

@@ -1,0 +1,196 @@
+"""The board's way to an agent and back: messages go into the outbox of its window, where its hooks
+find them without a database; what its hooks said, and what was seen to arrive, comes back as rows.
+
+Any number of processes may do either at once: an outbox changes only under its window's lock, and
+rows are handed over by one statement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import partial
+
+from sqlalchemy.engine import Connection
+
+from holdfast.hub.board import by_agent_type, deliveries, messages
+from holdfast.hub.board.deliveries import Ask, Inbox
+from holdfast.hub.board.local_agents import Listener, listeners, of_kind, with_outbox
+from holdfast.hub.board.message_text import entry_of
+from holdfast.hub.store.rows import Row
+from holdfast.hub.store.store import Store
+from holdfast.window import outbox, outbox_delivery, outbox_reading
+from holdfast.window.outbox import CONFIRMED, Done
+from holdfast.window.state import WindowBusy, held
+from holdfast.wire import log
+from holdfast.wire.errors import HoldfastError
+
+
+def post(store: Store, row: Row) -> None:
+    """On the board, and on its way; what cannot be handed out now, the watcher does later."""
+    store.write(lambda c: messages.post(c, row))
+    handed(store, [row])
+
+
+def heard_words(row: Row, whom: Sequence[Listener], is_ours_alone: bool) -> str:
+    """How a message that was posted will be heard, as far as this machine can tell; `whom`: those
+    it is for. On a database that machines share, what is for a kind waits for who reads it."""
+    if row["to_agent"] is None:
+        return "told by each session's next hook"
+    if not whom:
+        return "nobody at work on this machine goes by that name: it waits for who reads it"
+    if not any(one.name == row["to_agent"] for one in whom):
+        if not is_ours_alone:
+            return "machines share this board: it waits for who reads it; an id is told by hooks"
+        return f"told to one of {len(whom)} at work as {row['to_agent']}"
+    is_agent = whom[0].is_agent
+    return "told as the subagent ends" if is_agent else "told by the session's next hook"
+
+
+def handed(store: Store, posted: Sequence[Row]) -> None:
+    """Messages that were just posted, to those they are for; each post stands in any case. Whoever
+    is handed one is handed all that waits for him, so of many alike one will do."""
+    for row in {(one["to_agent"], one["project_id"]): one for one in posted}.values():
+        try:
+            _hand_posted(store, row)
+        except (HoldfastError, OSError) as slip:
+            log.add("WARN", "board", f"message {row['id']} is handed out later: {slip}")
+
+
+def _hand_posted(store: Store, row: Row) -> None:
+    named, now_ms = row["to_agent"], row["created_ms"]
+    found = listeners(now_ms, named or "")
+    for one in found:
+        if _may_hear(one, row):
+            _hand(store, one, now_ms)
+    if named and not found:
+        _hand_kind(store, named, now_ms)
+
+
+def hand_out(store: Store, now_ms: int) -> bool:
+    """What is pending; whether all of it is on its way: every window could be reached, and none
+    has more waiting than an outbox holds."""
+    everybody = listeners(now_ms)
+    missed = [one for one in everybody if not _hand(store, one, now_ms)]
+    kinds = {one.kind for one in everybody if one.kind}
+    left = [kind for kind in kinds if not _hand_kind(store, kind, now_ms)]
+    return not missed and not left
+
+
+def _hand_kind(store: Store, kind: str, now_ms: int) -> bool:
+    """What is for whoever was started as this. On a database that machines share nobody can tell
+    whether one there has it: it waits for who reads it."""
+    whom = of_kind(now_ms, kind) if store.is_sqlite else []
+    alike: dict[tuple[str, bool], list[Listener]] = {}
+    for one in whom:
+        alike.setdefault((one.project_id, one.is_agent), []).append(one)
+    wanted: dict[str, tuple[Row, list[Listener]]] = {}
+    for able in alike.values():
+        for row in _pending(store, able[0], kind, now_ms):
+            wanted.setdefault(row["id"], (row, []))[1].extend(able)
+    return by_agent_type.give(list(wanted.values()), now_ms)
+
+
+def _pending(store: Store, one: Listener, name: str, now_ms: int) -> list[Row]:
+    """For this window, by its own name or by its kind. A kind is not one of its kind everywhere:
+    only who works on the message's project. What is for everybody, a subagent hears by its
+    parent's ear."""
+    is_own = name == one.name
+    ask = partial(
+        deliveries.pending,
+        agent_id=name,
+        project_id=one.project_id,
+        now_ms=now_ms,
+        broadcasts=is_own and not one.is_agent,
+        only_here=not is_own,
+        but_topics=one.not_told,
+    )
+    return store.read(ask)
+
+
+def _may_hear(one: Listener, row: Row) -> bool:
+    if row["to_agent"] is not None:
+        return bool(row["to_agent"] == one.name)
+    return not one.is_agent and row["project_id"] in (None, one.project_id)
+
+
+def _hand(store: Store, one: Listener, now_ms: int) -> bool:
+    _settle(store, one, now_ms)  # what was said makes room for what waits
+    rows = _pending(store, one, one.name, now_ms)
+    if not rows:
+        return True
+    known = outbox.known(one.folder)
+    try:
+        outbox_delivery.hand(
+            one.folder, [entry_of(row) for row in rows if row["id"] not in known], now_ms
+        )
+    except (WindowBusy, OSError) as slip:
+        log.add("WARN", "board", f"{one.folder}: to be handed out later: {slip}")
+        return False
+    return len(rows) < deliveries.MOST_PENDING
+
+
+def settle(store: Store, now_ms: int) -> None:
+    """Take down what hooks said and what arrived. Written first, forgotten after: a crash in
+    between writes it again, which changes nothing."""
+    for one in with_outbox():
+        _settle(store, one, now_ms)
+
+
+def _settle(store: Store, one: Listener, now_ms: int) -> None:
+    if not outbox.is_there(one.folder):
+        return
+    try:
+        with held(one.folder):
+            outbox_reading.look(one.folder, one.transcript, now_ms)
+            said = [entry.id for entry in outbox.load(one.folder).said if _is_ours(entry.id)]
+            over = [done for done in outbox.done(one.folder) if _is_ours(done.id)]
+        if said or over:
+            store.write(partial(_note, one=one, said=said, over=over, now_ms=now_ms))
+        if over:
+            with held(one.folder):
+                outbox.forget_done(one.folder, over)
+    except (WindowBusy, OSError) as slip:
+        log.add("WARN", "board", f"{one.folder}: to be settled later: {slip}")
+
+
+def _is_ours(message_id: str) -> bool:
+    """The team's server is told of its own (`carrying`)."""
+    return not message_id.startswith(outbox.TEAM)
+
+
+def _note(
+    connection: Connection, one: Listener, said: Sequence[str], over: Sequence[Done], now_ms: int
+) -> None:
+    """By the name each was sent to: that of the window, or of its kind."""
+    confirmed = [done.id for done in over if done.state == CONFIRMED]
+    deliveries.claim(connection, said, one.name, now_ms)
+    deliveries.confirm(connection, confirmed, one.name, now_ms)
+    if one.kind:
+        named = deliveries.sent_to(connection, one.kind, [*said, *confirmed])
+        deliveries.claim(connection, [i for i in said if i in named], one.kind, now_ms)
+        deliveries.confirm(connection, [i for i in confirmed if i in named], one.kind, now_ms)
+
+
+def about_to_read(found: Inbox, ask: Ask) -> Inbox:
+    """The inbox without what a hook has said already; what is read now no hook will say."""
+    try:
+        said = withdraw(ask.agent_id, found.unread_ids, ask.now_ms)
+    except (WindowBusy, OSError) as slip:
+        log.add("WARN", "board", f"{ask.agent_id}: a hook may say what was read: {slip}")
+        return found
+    rows = [{**row, "already_read": row["already_read"] or row["id"] in said} for row in found.rows]
+    return Inbox(rows, max(0, found.unread_remaining - len(said)))
+
+
+def withdraw(agent_id: str, message_ids: Iterable[str], now_ms: int) -> set[str]:
+    """The agent is about to read these itself: they are not said any more. Those that were said
+    already are named: it has seen them, or is about to."""
+    wanted, said = set(message_ids), set[str]()
+    for one in (listeners(now_ms, agent_id) or _holders(agent_id)) if wanted else ():
+        said |= outbox_delivery.take_back(one.folder, wanted)
+    return said
+
+
+def _holders(kind: str) -> list[Listener]:
+    """Who may have been given what is for a kind of agent."""
+    return [one for one in with_outbox() if one.kind == kind]

@@ -1,0 +1,1 @@
+"""What hooks and transcripts tell, read into records and written as rows."""

@@ -1,0 +1,111 @@
+"""What a process that lives does beside answering: takes in what sessions left, and tidies up.
+
+On a thread of its own: a long look at transcripts holds up no answer, and no end of the process.
+"""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable
+
+from holdfast.hub import row_times
+from holdfast.hub.ingest import sync as taking
+from holdfast.hub.ingest.spool_changes import Spools
+from holdfast.hub.projection import refresh
+from holdfast.hub.repair import cleanup
+from holdfast.hub.store import schema, write_health
+from holdfast.hub.store.store import Store
+from holdfast.hub.tree import live_events
+from holdfast.settings import load as settings_load
+from holdfast.wire import log
+from holdfast.wire.errors import HoldfastError
+
+LOOK_SECONDS = 1.0
+VERSION_SECONDS = 5.0
+PRUNE_SECONDS = 60.0
+TIDY_SECONDS = 3600.0
+END_SECONDS = 5.0
+
+
+class Warm:
+    def __init__(self, store: Store, name: str = "serve") -> None:
+        self._store = store
+        self._name = name  # in the log
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._run, name="holdfast-warm", daemon=True)
+        self._said: dict[str, str] = {}  # by chore: what was logged of it last
+        self._followed = 0
+        self._reported = write_health.WriteHealth()
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        """What is under way may be cut off: each of its transactions is whole or not there."""
+        self._over.set()
+        self._thread.join(END_SECONDS)
+
+    def _run(self) -> None:
+        spools = Spools()
+        every = {self._look_at_version: VERSION_SECONDS, prune: PRUNE_SECONDS, tidy: TIDY_SECONDS}
+        due = dict.fromkeys(every, time.monotonic())
+        while not self._over.is_set():
+            for chore, at in due.items():
+                if time.monotonic() >= at:
+                    due[chore] = time.monotonic() + every[chore]
+                    self._try(chore)
+            if spools.moved():
+                self._try(sync)
+            self._try(self._follow)
+            self._try(self._report_writes)
+            self._over.wait(LOOK_SECONDS)
+
+    def _follow(self, store: Store) -> None:
+        """What hooks of this machine are told of the shared work, as soon as it changes."""
+        self._followed = refresh.follow(store, self._followed)
+
+    def _report_writes(self, store: Store) -> None:
+        """For `holdfast doctor`, from the first write that failed."""
+        found = store.write_health
+        if found.failed and found != self._reported:
+            write_health.keep(found)
+            self._reported = found
+
+    def _look_at_version(self, store: Store) -> None:
+        """A newer Holdfast may have brought the database up: then it is left alone, until this one
+        is newer too."""
+        before, store.outgrown = store.outgrown, store.read(schema.outgrown)
+        if store.outgrown is not None and before is None:
+            log.add("ERROR", self._name, f"{store.outgrown}; {store.outgrown.hint}")
+
+    def _try(self, chore: Callable[[Store], None]) -> None:
+        """A chore that fails is tried again at its next turn; its same words are logged once."""
+        if self._store.outgrown is not None and chore != self._look_at_version:
+            return
+        name = chore.__name__.lstrip("_")
+        try:
+            chore(self._store)
+            self._said.pop(name, None)
+        except Exception as slip:
+            words = str(slip) if isinstance(slip, HoldfastError) else repr(slip)
+            if words != self._said.get(name):
+                log.add("ERROR", self._name, f"{name}: {words}")
+            self._said[name] = words
+
+
+def sync(store: Store) -> None:
+    """Take in what hooks and transcripts tell."""
+    taking.sync(store)
+
+
+def prune(store: Store) -> None:
+    store.write(lambda c: live_events.prune(c, row_times.now_ms()))
+
+
+def tidy(store: Store) -> None:
+    settings = settings_load.load()
+    retention = cleanup.Retention(
+        settings.whole("checkpoint_days"), settings.whole("checkpoint_daily_days")
+    )
+    store.write(lambda c: cleanup.run(c, row_times.now_ms(), retention))

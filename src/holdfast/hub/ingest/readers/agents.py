@@ -1,0 +1,93 @@
+"""Subagents as the transcript tells them: the call that starts one, its answer, and word that one
+in the background is done."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from holdfast.hub import derived_ids
+from holdfast.hub.ingest.readers.clean_text import clean, whole
+from holdfast.hub.ingest.readers.read_position import Call, Reached
+from holdfast.hub.ingest.readers.window import Window
+from holdfast.hub.ingest.records import NAME_CHARS, TEXT_CHARS, SubtaskTold
+from holdfast.record.agents import LAUNCHED
+from holdfast.transcript import Result, ToolResult, decoded
+
+_OVER = {"completed": "completed", "failed": "failed", "killed": "failed", "stopped": "failed"}
+HEAD_CHARS = 4_000
+
+
+def started(given: dict[str, Any]) -> dict[str, Any]:
+    """What to remember of the call until it tells who answered."""
+    asked = _text(given, "description") or _text(given, "prompt")[:TEXT_CHARS]
+    return {
+        "description": clean(asked.strip().partition("\n")[0], TEXT_CHARS // 2),
+        "agent_type": whole(_text(given, "subagent_type"))[:NAME_CHARS],
+    }
+
+
+def answered(
+    window: Window, reached: Reached, call: Call, entry: Result, block: ToolResult, at_ms: int
+) -> tuple[SubtaskTold | None, int | None]:
+    """The subtask, done or launched, and how long it took where that is told.
+
+    A call that was refused has started nobody.
+    """
+    copy = decoded(entry.tool_use_result)
+    copy = copy if isinstance(copy, dict) else {}
+    text = block.text[:HEAD_CHARS]
+    launched = text.startswith(LAUNCHED) or copy.get("isAsync") is True
+    agent_id = _text(copy, "agentId") or _agent_in(text)
+    agent_id = whole(agent_id)[:NAME_CHARS]
+    if block.is_error and not agent_id:
+        return None, None
+    task = reached.task or (derived_ids.default_task_id(reached.request) if reached.request else "")
+    within = {} if window.agent_id else {"request_id": reached.request, "task_id": task}
+    took = copy.get("totalDurationMs")
+    told = SubtaskTold(
+        id=derived_ids.subtask_id(window.session_id, agent_id)
+        if agent_id
+        else derived_ids.subtask_of_call(window.session_id, block.tool_use_id),
+        session_id=window.session_id,
+        project_id=window.project_id,
+        at_ms=call.at_ms,
+        **within,
+        agent_id=agent_id,
+        agent_type=call.told.get("agent_type", "") or whole(_text(copy, "agentType"))[:NAME_CHARS],
+        parent_agent_id=window.agent_id,
+        description=call.told.get("description", ""),
+        described=2 if call.told.get("description") else 0,
+        started_ms=call.at_ms,
+        ended_ms=0 if launched else at_ms,
+        outcome="failed" if block.is_error else "completed",
+    )
+    return told, took if type(took) is int and 0 <= took < 1 << 53 else None
+
+
+def notified(window: Window, text: str, at_ms: int) -> SubtaskTold | None:
+    """`<task-notification>`: one in the background ended."""
+    if not text.startswith("<task-notification"):
+        return None
+    head = text[:HEAD_CHARS]
+    agent_id = whole(head.partition("<task-id>")[2].partition("<")[0].strip())[:NAME_CHARS]
+    outcome = _OVER.get(head.partition("<status>")[2].partition("<")[0].strip())
+    if not agent_id or outcome is None:
+        return None
+    return SubtaskTold(
+        id=derived_ids.subtask_id(window.session_id, agent_id),
+        session_id=window.session_id,
+        project_id=window.project_id,
+        at_ms=at_ms,
+        agent_id=agent_id,
+        ended_ms=at_ms,
+        outcome="failed" if outcome == "failed" else "completed",
+    )
+
+
+def _agent_in(text: str) -> str:
+    return text.partition("agentId: ")[2][:80].split(" ")[0].split("\n")[0]
+
+
+def _text(given: dict[str, Any], key: str) -> str:
+    found = given.get(key)
+    return found if isinstance(found, str) else ""

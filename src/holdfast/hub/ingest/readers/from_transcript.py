@@ -1,0 +1,206 @@
+"""The transcript as deeds: prompts are requests, subagents subtasks, tool calls actions.
+
+Read on from the byte reached, at most so much at a time. A call counts once its result is there.
+"""
+
+from __future__ import annotations
+
+import os
+from typing import Literal
+
+from holdfast.hub import derived_ids
+from holdfast.hub.ingest.readers import agents, calls
+from holdfast.hub.ingest.readers.clean_text import clean
+from holdfast.hub.ingest.readers.read_position import Reached
+from holdfast.hub.ingest.readers.time_range import Span
+from holdfast.hub.ingest.readers.window import Window
+from holdfast.hub.ingest.records import (
+    MOST_BYTES,
+    MOST_CHARS,
+    MOST_DEEDS,
+    PROMPT_CHARS,
+    TEXT_CHARS,
+    Compacted,
+    Deed,
+    RequestStands,
+    RequestTold,
+    SubtaskTold,
+)
+from holdfast.record import secrets
+from holdfast.record.user_input import own_words
+from holdfast.transcript import (
+    Answer,
+    Boundary,
+    Entry,
+    Prompt,
+    Reader,
+    Result,
+    Summary,
+    Text,
+    ToolResult,
+    ToolUse,
+    Unreadable,
+)
+
+LAST_SAID_CHARS = 400
+DEED_CHARS = 400  # ids, names and times of one
+GOING_ON = frozenset(("tool_use", "pause_turn"))
+
+
+class Story:
+    """What one reading of a transcript tells; `reached` is moved on with it."""
+
+    def __init__(self, window: Window, reached: Reached, span: Span) -> None:
+        self.window, self.reached, self.span = window, reached, span
+        self.deeds: list[Deed] = []
+        self.last_said = ""
+        self.skills: list[str] = []
+        self._weighed = self._chars = 0
+        self.known = secrets.Known()
+        self._heard: list[tuple[int, str]] = []
+
+    def read(self) -> None:
+        window, reached = self.window, self.reached
+        if not window.transcript:
+            return
+        if reached.transcript != window.transcript or reached.offset > _size(window.transcript):
+            reached.begin(window.transcript)  # another file, perhaps under the same name
+        reader = Reader(window.transcript, start=reached.offset)
+        until = reached.offset + MOST_BYTES
+        try:
+            for entry in reader:
+                if entry.is_sidechain == bool(window.agent_id):
+                    self._entry(entry)
+                    self._heard += [(entry.offset, text) for text in secrets.spoken(entry)]
+                if self._is_full() or reader.offset >= until:
+                    break
+        except Unreadable:
+            return
+        reached.offset = reader.offset
+        self._learn()
+
+    def _learn(self) -> None:
+        """Secrets told with their names, now or before: rows quote them without."""
+        self.known.hear_again(self.window.transcript, self.reached.told)
+        self.known.hear(self._heard)
+        self._heard.clear()
+        self.reached.told = sorted(self.known.lines)[-secrets.MOST_LINES :]
+
+    def _is_full(self) -> bool:
+        for deed in self.deeds[self._weighed :]:
+            words = getattr(deed, "prompt", "") + getattr(deed, "input", "")
+            self._chars += DEED_CHARS + len(words) + len(getattr(deed, "summary", ""))
+        self._weighed = len(self.deeds)
+        return self._weighed >= MOST_DEEDS or self._chars >= MOST_CHARS
+
+    def _entry(self, entry: Entry) -> None:
+        at_ms = int((entry.epoch_s or 0) * 1000)
+        if not 0 < at_ms < 1 << 53:
+            at_ms = self.span.last_ms
+        self.span.add(at_ms)
+        if isinstance(entry, Answer):
+            self._answer(entry, at_ms)
+        elif isinstance(entry, Result):
+            self._result(entry, at_ms)
+        elif isinstance(entry, Prompt) and not entry.is_meta:
+            self._prompt(entry, entry.text, at_ms)
+        elif isinstance(entry, Summary):
+            self._compacted(at_ms, entry.text)
+        elif isinstance(entry, Boundary) and entry.resets_window:
+            self._compacted(at_ms)
+
+    def _prompt(self, entry: Entry, text: str, at_ms: int) -> None:
+        if done := agents.notified(self.window, text, at_ms):
+            self.deeds.append(done)
+        words = own_words(text)
+        if not words:
+            return
+        if self.window.agent_id:
+            self._asked(words, at_ms)
+        else:
+            self._request(entry, words, at_ms)
+
+    def _request(self, entry: Entry, words: str, at_ms: int) -> None:
+        reached, session_id = self.reached, self.window.session_id
+        if reached.request:
+            self._stands("completed", at_ms)
+        told = entry.line.prompt_id or ""
+        if not told or told == reached.prompt_id:
+            told = entry.uuid or f"byte {entry.offset}"
+        else:
+            reached.prompt_id = told
+        reached.request = derived_ids.request_id(session_id, told)
+        reached.standing, reached.waves, reached.task = "active", 0, ""
+        prompt = clean(words, PROMPT_CHARS)
+        self.deeds.append(
+            RequestTold(reached.request, session_id, self.window.project_id, prompt, at_ms)
+        )
+
+    def _asked(self, words: str, at_ms: int) -> None:
+        """A subagent's first prompt says what it is for, until its caller does."""
+        if self.reached.asked:
+            return
+        self.reached.asked = True
+        self.deeds.append(
+            SubtaskTold(
+                id=derived_ids.subtask_id(self.window.session_id, self.window.agent_id),
+                session_id=self.window.session_id,
+                project_id=self.window.project_id,
+                at_ms=at_ms,
+                agent_id=self.window.agent_id,
+                agent_type=self.window.agent_type,
+                description=clean(words.strip().partition("\n")[0], TEXT_CHARS // 4),
+                described=1,
+            )
+        )
+
+    def _answer(self, entry: Answer, at_ms: int) -> None:
+        for block in entry.blocks:
+            if isinstance(block, ToolUse) and block.id:
+                self.reached.hold(block.id, calls.made(block, at_ms))
+            elif isinstance(block, Text) and block.text.strip():
+                self.last_said = block.text
+        if entry.stop_reason and self.reached.request:
+            self._stands("active" if entry.stop_reason in GOING_ON else "completed", at_ms)
+
+    def _stands(self, status: Literal["active", "completed"], at_ms: int) -> None:
+        if status != self.reached.standing:
+            self.reached.standing = status
+            self.deeds.append(RequestStands(self.reached.request, status, at_ms))
+
+    def _result(self, entry: Result, at_ms: int) -> None:
+        for block in entry.message.blocks:
+            if isinstance(block, ToolResult):
+                call = self.reached.calls.pop(block.tool_use_id, None)
+                if call is not None:
+                    told = calls.ended(self.window, self.reached, call, entry, block, at_ms)
+                    self.deeds += told
+                    self.skills += calls.skill_of(call, block)
+            elif isinstance(block, Text) and not entry.line.is_meta:
+                self._prompt(entry, block.text, at_ms)
+
+    def _compacted(self, at_ms: int, summary: str = "") -> None:
+        """A boundary and the summary after it are one; client 1.0.53 wrote only the summary."""
+        self.reached.compactions += not self.reached.bounded
+        self.reached.bounded = not summary
+        self.deeds.append(
+            Compacted(
+                session_id=self.window.session_id,
+                project_id=self.window.project_id,
+                agent_id=self.window.agent_id,
+                at_ms=at_ms,
+                count=self.reached.compactions,
+                summary=clean(summary, PROMPT_CHARS // 2),
+            )
+        )
+
+    @property
+    def progress(self) -> str:
+        return clean(" ".join(self.last_said[: 4 * LAST_SAID_CHARS].split()), LAST_SAID_CHARS)
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size  # noqa: PTH116
+    except (OSError, ValueError):
+        return 0

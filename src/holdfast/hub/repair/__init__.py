@@ -1,0 +1,1 @@
+"""Making rows again, and rescuing what a damaged file still holds."""

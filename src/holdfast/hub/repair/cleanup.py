@@ -1,0 +1,161 @@
+"""Old things go: messages past their time, snapshots and events past theirs, sessions that fell
+silent without saying goodbye. What a person would look for is kept for as long as checkpoints
+are."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.hub.store import ids, pending_writes
+from holdfast.hub.store.rows import first, rows
+from holdfast.hub.store.tables import (
+    agent_contexts,
+    claims,
+    cleanups,
+    deliveries,
+    messages,
+    sessions,
+    subtasks,
+    windows,
+)
+from holdfast.hub.tree import live_events, tasks, waves
+from holdfast.hub.tree.agent_contexts import SNAPSHOT
+
+DAY_MS = 86_400_000
+SILENT_MS = DAY_MS  # a session unheard of for a day has ended, its running subtasks failed
+KEPT_MS = 30 * DAY_MS
+EXPIRED_KEPT_MS = DAY_MS  # an expired message is still listed for a day, for whoever wonders
+
+
+@dataclass(frozen=True, slots=True)
+class Retention:
+    """How long what is known of agents stays, snapshots among it."""
+
+    days: int = 30
+    daily_after_days: int = 7  # from then on one snapshot a day and session
+
+
+DEFAULT = Retention()
+
+
+def run(connection: Connection, now_ms: int, retention: Retention = DEFAULT) -> dict[str, Any]:
+    """One cleaning, and its figures as `/api/cleanup/stats` tells them."""
+    old_ms = now_ms - retention.days * DAY_MS
+    thinned_ms = now_ms - retention.daily_after_days * DAY_MS
+    began = time.monotonic()
+    figures: dict[str, Any] = {
+        "deletedMessages": _delete(
+            connection, messages, messages.c.expires_ms < now_ms - EXPIRED_KEPT_MS
+        ),
+        "closedSessions": _close_sessions(connection, now_ms),
+        "failedSubtasks": _fail_subtasks(connection, now_ms),
+        "deletedAgentContexts": _old_contexts(connection, old_ms)
+        + _thinned(connection, thinned_ms),
+    }
+    pending_writes.recount(connection, ["messages"])
+    _delete(connection, claims, claims.c.expires_ms < now_ms - DAY_MS)
+    _delete(connection, windows, windows.c.updated_ms < now_ms - KEPT_MS)
+    live_events.prune(connection, now_ms)
+    figures["durationMs"] = round((time.monotonic() - began) * 1000)
+    row = {"id": ids.new(), "ran_ms": now_ms, "figures": figures}
+    connection.execute(sa.delete(cleanups).where(cleanups.c.ran_ms < now_ms - KEPT_MS))
+    connection.execute(sa.insert(cleanups).values(row))
+    return figures
+
+
+def last(connection: Connection) -> tuple[int, dict[str, Any]] | None:
+    found = first(connection, sa.select(cleanups).order_by(cleanups.c.ran_ms.desc()).limit(1))
+    return None if found is None else (found["ran_ms"], found["figures"])
+
+
+def message_figures(connection: Connection, now_ms: int) -> dict[str, Any]:
+    """`unread`: not expired, and no agent has it yet."""
+    table = messages.c
+    expired = sa.func.coalesce(sa.func.sum(sa.case((table.expires_ms <= now_ms, 1), else_=0)), 0)
+    by_topic = connection.execute(
+        sa.select(table.topic, sa.func.count(), expired).group_by(table.topic)
+    ).all()
+    had = sa.select(deliveries.c.message_id).where(deliveries.c.message_id == table.id)
+    unread = sa.select(sa.func.count()).select_from(messages)
+    unread = unread.where(table.expires_ms > now_ms, ~had.exists())
+    total = sum(int(n) for _, n, _ in by_topic)
+    gone = sum(int(n) for _, _, n in by_topic)
+    return {
+        "total": total,
+        "expired": gone,
+        "active": total - gone,
+        "unread": int(connection.scalar(unread) or 0),
+        "byTopic": {str(topic): int(n) for topic, n, _ in by_topic},
+    }
+
+
+def snapshot_figures(connection: Connection) -> tuple[int, int | None]:
+    """How many snapshots the guard took by itself, and when the newest of all was taken."""
+    table = agent_contexts.c
+    trigger = table.role_context["trigger"].as_string()
+    of_snapshots = table.agent_type == SNAPSHOT
+    proactive = sa.select(sa.func.count()).where(
+        of_snapshots, trigger.in_(("proactive", "guard", "monitor", "watcher"))
+    )
+    newest = sa.select(sa.func.max(table.updated_ms)).where(of_snapshots)
+    return int(connection.scalar(proactive) or 0), connection.scalar(newest)
+
+
+def _delete(connection: Connection, table: sa.Table, where: sa.ColumnElement[bool]) -> int:
+    return int(connection.execute(sa.delete(table).where(where)).rowcount)
+
+
+def _close_sessions(connection: Connection, now_ms: int) -> int:
+    table = sessions.c
+    heard = sa.func.coalesce(table.seen_ms, table.started_ms)
+    silent = table.ended_ms.is_(None) & (heard < now_ms - SILENT_MS)
+    change = sa.update(sessions).where(silent).values(ended_ms=heard)
+    return int(connection.execute(change).rowcount)
+
+
+def _fail_subtasks(connection: Connection, now_ms: int) -> int:
+    """Nobody works on them any more: their session has ended."""
+    ended = sa.select(sessions.c.id).where(sessions.c.ended_ms.is_not(None))
+    table = subtasks.c
+    left = (table.status == "running") & table.session_id.in_(ended)
+    held = sa.select(table.session_id).where(left).distinct().order_by(table.session_id)
+    for session_id in connection.scalars(held).all():
+        waves.hold(connection, session_id)
+    when = sa.select(sessions.c.ended_ms).where(sessions.c.id == table.session_id).scalar_subquery()
+    change = sa.update(subtasks).where(left).values(status="failed", completed_ms=when)
+    found = connection.scalars(change.returning(table.task_id)).all()
+    for task_id in sorted(set(found)):
+        tasks.follow(connection, task_id, now_ms)
+    return len(found)
+
+
+def _old_contexts(connection: Connection, before_ms: int) -> int:
+    """The newest snapshot of a session is kept, however old."""
+    table, newer = agent_contexts.c, agent_contexts.alias("newer")
+    same = (newer.c.session_id == table.session_id) & (newer.c.agent_type == SNAPSHOT)
+    later = sa.select(newer.c.id).where(same, newer.c.updated_ms > table.updated_ms).exists()
+    old = table.updated_ms < before_ms
+    return _delete(connection, agent_contexts, old & ((table.agent_type != SNAPSHOT) | later))
+
+
+def _thinned(connection: Connection, before_ms: int) -> int:
+    table = agent_contexts.c
+    query = sa.select(table.id, table.session_id, table.updated_ms).where(
+        table.agent_type == SNAPSHOT, table.updated_ms < before_ms
+    )
+    kept: set[tuple[str, int]] = set()
+    going: list[str] = []
+    for row in rows(connection, query.order_by(table.updated_ms.desc(), table.id)):
+        day = (row["session_id"], row["updated_ms"] // DAY_MS)
+        if day in kept:
+            going.append(row["id"])
+        kept.add(day)
+    for start in range(0, len(going), 500):
+        some = table.id.in_(going[start : start + 500])
+        connection.execute(sa.delete(agent_contexts).where(some))
+    return len(going)

@@ -1,0 +1,129 @@
+"""The rows made again from what hooks, transcripts and checkpoints tell; what people wrote stays.
+
+Only what this machine can tell is made again: sessions whose windows are gone, or which others told
+of, are left as they are.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from functools import partial
+from pathlib import Path
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.hub.ingest import gather
+from holdfast.hub.ingest.sync import Synced, sync
+from holdfast.hub.repair import salvage
+from holdfast.hub.store import pending_writes
+from holdfast.hub.store.damaged_file import set_aside_if_damaged
+from holdfast.hub.store.engine import default_url
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import (
+    actions,
+    agent_contexts,
+    audit,
+    positions,
+    requests,
+    sessions,
+    subtasks,
+    tasks,
+    windows,
+)
+from holdfast.hub.tree import projects
+from holdfast.hub.tree.agent_contexts import SNAPSHOT
+
+TOLD = 5  # the version of an id that was made from what it names
+
+
+@dataclass(frozen=True, slots=True)
+class Rebuilt:
+    database: str
+    set_aside: str = ""  # where the damaged file went
+    saved: dict[str, int] = field(default_factory=dict)  # rows read from it, by table
+    synced: Synced = field(default_factory=Synced)
+
+
+def rebuild(address: str = "") -> Rebuilt:
+    """A damaged SQLite file is set aside and said; a sound database keeps what people wrote."""
+    address = address or default_url()
+    old = set_aside_if_damaged(address)
+    return _filled(address, old)
+
+
+def heal(address: str = "") -> Rebuilt | None:
+    """As `rebuild` does where the file is damaged; a sound database is left as it is."""
+    address = address or default_url()
+    old = set_aside_if_damaged(address)
+    return _filled(address, old) if old else None
+
+
+def _filled(address: str, old: Path | None) -> Rebuilt:
+    store = Store.open(address)
+    try:
+        if old is None:
+            forget(store, gather.sources())
+        synced = sync(store, tell=False)
+        saved = salvage.save(store, old) if old else {}
+        store.write(projects.recount)
+        store.write(
+            lambda c: pending_writes.announce(c, "store.rebuilt", {"damaged": old is not None})
+        )
+    finally:
+        store.close()
+    return Rebuilt(_shown(store), str(old or ""), saved, synced)
+
+
+def _shown(store: Store) -> str:
+    return store.engine.url.render_as_string(hide_password=True)
+
+
+def forget(store: Store, sources: Iterable[str]) -> None:
+    """What these sources told, and that they did. A row with something of people's below it stays,
+    and is brought up to date."""
+    for source in sources:
+        session_id = gather.session_of(source)
+        store.write(partial(_forget, source=source, session_id=session_id))
+
+
+def _forget(connection: Connection, source: str, session_id: str) -> None:
+    connection.execute(sa.delete(positions).where(positions.c.source == source))
+    if source.startswith(gather.AUDIT):
+        connection.execute(sa.delete(audit).where(_is_told(audit)))
+    if not session_id:
+        return
+    for query in _told_of(session_id):
+        connection.execute(query)
+    totals = salvage.sums(connection, session_id)
+    fresh = {"compact_count": 0, "compacted_ms": None, "compact_summary": None, "ended_ms": None}
+    mine = sa.update(sessions).where(sessions.c.id == session_id)
+    connection.execute(mine.values({**totals, **fresh}))
+
+
+def _told_of(session_id: str) -> list[sa.Delete]:
+    """From the leaves to the root."""
+    asked = sa.select(requests.c.id).where(requests.c.session_id == session_id)
+    done = sa.exists().where(actions.c.subtask_id == subtasks.c.id)
+    parts = sa.exists().where(subtasks.c.task_id == tasks.c.id)
+    listed = sa.exists().where(tasks.c.request_id == requests.c.id)
+    tracked = windows.c.health["basis"].as_string() == "tracked"
+    return [
+        sa.delete(actions).where(actions.c.session_id == session_id, _is_told(actions)),
+        sa.delete(subtasks).where(subtasks.c.session_id == session_id, _is_told(subtasks), ~done),
+        sa.delete(tasks).where(tasks.c.request_id.in_(asked), _is_told(tasks), ~parts),
+        sa.delete(requests).where(requests.c.session_id == session_id, _is_told(requests), ~listed),
+        sa.delete(agent_contexts).where(
+            agent_contexts.c.session_id == session_id,
+            agent_contexts.c.agent_type != SNAPSHOT,
+            _is_told(agent_contexts),
+        ),
+        sa.delete(windows).where(
+            windows.c.session_id == session_id, windows.c.health.is_(None) | ~tracked
+        ),
+    ]
+
+
+def _is_told(table: sa.Table) -> sa.ColumnElement[bool]:
+    return sa.func.substr(table.c.id, 15, 1) == str(TOLD)

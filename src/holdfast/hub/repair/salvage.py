@@ -1,0 +1,124 @@
+"""Rows of a damaged file that nothing else tells, put into the new one; and totals, counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects import sqlite
+from sqlalchemy.engine import Connection
+
+from holdfast.hub import derived_ids
+from holdfast.hub.repair import damaged_sqlite
+from holdfast.hub.store.rows import Row
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import actions, metadata, projects, requests, sessions, tasks
+from holdfast.hub.tree.session_totals import SUMS
+
+NOT_SAVED = frozenset(("positions", "counts", "tool_counts", "events"))
+AT_ONCE = 500
+LOST = "lost when the database was damaged"
+NOWHERE = derived_ids.project_id(f"/{LOST}")  # of requests and tasks whose own place is not known
+
+
+def save(store: Store, old: Path) -> dict[str, int]:
+    """Rows of the damaged file that are not there again: parents first. A row whose parent is lost
+    gets one that says so; what is there of it was not lost."""
+    saved: dict[str, int] = {}
+    wanted = [table for table in metadata.sorted_tables if table.name not in NOT_SAVED]
+    with damaged_sqlite.rows_left(old, wanted) as left:
+        for table in wanted:
+            rows = left.of(table)
+            n = 0
+            while some := list(islice(rows, AT_ONCE)):
+                n += store.write(partial(_put, table=table, rows=some))
+            if n:
+                saved[table.name] = n
+    for session_id in store.read(lambda c: list(c.execute(sa.select(sessions.c.id)).scalars())):
+        store.write(partial(_count_again, session_id=session_id))
+    return saved
+
+
+def _put(connection: Connection, table: sa.Table, rows: list[Row]) -> int:
+    before = connection.scalar(sa.select(sa.func.count()).select_from(table)) or 0
+    whole = list(_with_parents(connection, table, rows))
+    if whole:
+        statement: Any = sqlite.insert(table).on_conflict_do_nothing()
+        connection.execute(statement, whole)
+    return (connection.scalar(sa.select(sa.func.count()).select_from(table)) or 0) - before
+
+
+def _with_parents(connection: Connection, table: sa.Table, rows: list[Row]) -> Iterator[Row]:
+    for key in table.foreign_keys:
+        name, parent = key.parent.name, key.column.table
+        lost = _missing(connection, parent, {row[name] for row in rows} - {None})
+        if parent.name in _STAND_INS:
+            _stand_in(connection, parent, sorted(lost))
+        elif key.parent.nullable:
+            rows = [{**row, name: None if row[name] in lost else row[name]} for row in rows]
+        else:
+            rows = [row for row in rows if row[name] not in lost]
+    yield from rows
+
+
+def _missing(connection: Connection, parent: sa.Table, wanted: set[str]) -> set[str]:
+    found = connection.execute(sa.select(parent.c.id).where(parent.c.id.in_(wanted))).scalars()
+    return wanted - set(found)
+
+
+def _stand_in(connection: Connection, table: sa.Table, lost: list[str]) -> None:
+    if not lost:
+        return
+    rows = [_STAND_INS[table.name](one) for one in lost]
+    for key in table.foreign_keys:  # each of them stands below one of its own kind
+        parent = key.column.table
+        _stand_in(connection, parent, sorted(_missing(connection, parent, {NOWHERE})))
+    connection.execute(sa.insert(table), rows)
+
+
+def _lost_project(project_id: str) -> Row:
+    """Its path is told again by whoever works there: the id is made from it."""
+    path = f"/{LOST}" if project_id == NOWHERE else f"/{LOST}/{project_id}"
+    return {"id": project_id, "path": path, "metadata": {}, "created_ms": 0, "updated_ms": 0}
+
+
+def _lost_request(request_id: str) -> Row:
+    place = {"id": request_id, "project_id": NOWHERE, "session_id": LOST}
+    return {**place, "prompt": LOST, "prompt_type": "other", "status": "active", "created_ms": 0}
+
+
+def _lost_task(task_id: str) -> Row:
+    place = {"id": task_id, "request_id": NOWHERE, "wave_number": 1}
+    return {**place, "name": LOST, "status": "pending", "created_ms": 0}
+
+
+_STAND_INS: dict[str, Callable[[str], Row]] = {
+    projects.name: _lost_project,
+    requests.name: _lost_request,
+    tasks.name: _lost_task,
+}
+
+
+def _count_again(connection: Connection, session_id: str) -> None:
+    mine = sa.update(sessions).where(sessions.c.id == session_id)
+    connection.execute(mine.values(sums(connection, session_id)))
+
+
+def sums(connection: Connection, session_id: str) -> dict[str, int]:
+    """A session's totals, counted."""
+    worked = sa.case((actions.c.exit_code == 0, 1), else_=0)
+    took = actions.c.duration_ms
+    found = connection.execute(
+        sa.select(
+            sa.func.count(),
+            sa.func.coalesce(sa.func.sum(worked), 0),
+            sa.func.coalesce(sa.func.sum(took), 0),
+            sa.func.count(took),
+        ).where(actions.c.session_id == session_id)
+    ).one()
+    calls, succeeded, took_ms, timed = map(int, found)
+    return dict(zip(SUMS, (calls, succeeded, calls - succeeded, took_ms, timed), strict=True))

@@ -1,0 +1,144 @@
+"""Is this database what it should be? One finding per question, none of them changes anything."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection, Engine
+
+from holdfast.hub.store import pending_writes, schema
+from holdfast.hub.store.driver_errors import in_words
+from holdfast.hub.store.engine import default_url, is_sqlite, open_engine, snapshot, sqlite_file
+from holdfast.hub.store.errors import Corrupt, StoreError
+from holdfast.hub.store.tables import counts, metadata, tool_counts
+
+OLDEST_POSTGRES = 16
+MOST_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    name: str
+    ok: bool
+    words: str
+
+
+def check_at(address: str) -> list[Finding]:
+    """A file that is not there is not made by asking: whoever opens it would."""
+    file = sqlite_file(address)
+    if file is not None and not os.path.lexists(file):
+        return [Finding("version", False, f"none, {file} is not there; holdfast db migrate")]
+    engine = open_engine(address or default_url())
+    try:
+        return check(engine)
+    finally:
+        engine.dispose()
+
+
+def check(engine: Engine) -> list[Finding]:
+    """What cannot be answered is a finding too, and ends the questions."""
+    found: list[Finding] = []
+    try:
+        with in_words(), snapshot(engine) as connection:
+            found.extend(_findings(connection))
+    except StoreError as slip:
+        name = "integrity" if isinstance(slip, Corrupt) else "connection"
+        found.append(Finding(name, False, f"{slip}; {slip.hint}"))
+    return found
+
+
+def assert_whole(engine: Engine) -> None:
+    """The quick half of the look for damage; raises `Corrupt`."""
+    with in_words(), engine.connect() as connection:
+        if is_sqlite(connection):
+            slips = _pragma(connection, f"quick_check({MOST_SHOWN})")
+            if slips != ["ok"]:
+                raise Corrupt(f"the database is damaged: {slips[0]}")
+
+
+def _findings(connection: Connection) -> Iterator[Finding]:
+    yield from _integrity(connection) if is_sqlite(connection) else _server(connection)
+    found = schema.version(connection)
+    yield _version(found)
+    if found == schema.HEAD:
+        yield _tables(connection)
+        yield _counts(connection)
+
+
+def _version(found: str) -> Finding:
+    if found == schema.HEAD:
+        return Finding("version", True, found)
+    if found and found not in schema.KNOWN:
+        return Finding("version", False, f"{found}: made by a newer Holdfast; upgrade this one")
+    return Finding("version", False, f"{found or 'none'}, not {schema.HEAD}; holdfast db migrate")
+
+
+def _integrity(connection: Connection) -> Iterator[Finding]:
+    slips = _pragma(connection, f"integrity_check({MOST_SHOWN})")
+    sound = slips == ["ok"]
+    words = "every page is sound" if sound else "; ".join([*slips, Corrupt.hint])
+    yield Finding("integrity", sound, words)
+    torn = connection.exec_driver_sql("PRAGMA foreign_key_check").fetchmany(MOST_SHOWN)
+    lost = ", ".join(sorted({f"{row[0]} without its {row[2]}" for row in torn}))
+    yield Finding("references", not torn, lost or "every row has what it belongs to")
+
+
+def _server(connection: Connection) -> Iterator[Finding]:
+    number = int(_shown(connection, "server_version_num"))
+    words = f"PostgreSQL {number // 10_000}.{number % 10_000}"
+    old = number < OLDEST_POSTGRES * 10_000
+    yield Finding("server", not old, words + f", {OLDEST_POSTGRES} or newer is needed" * old)
+    off = [name for name in ("fsync", "synchronous_commit") if _shown(connection, name) == "off"]
+    lost = f"{' and '.join(off)} off: what was acknowledged may be lost in a power cut"
+    yield Finding("durability", not off, lost if off else "a commit waits for the disk")
+
+
+def _shown(connection: Connection, setting: str) -> str:
+    return str(connection.exec_driver_sql(f"SHOW {setting}").scalar_one())
+
+
+def _tables(connection: Connection) -> Finding:
+    from alembic.autogenerate import compare_metadata
+    from alembic.migration import MigrationContext
+
+    names = set(metadata.tables)
+    options = {"include_name": lambda name, kind, _: kind != "table" or name in names}
+    context = MigrationContext.configure(connection, opts=options)
+    differences = compare_metadata(context, metadata)
+    words = "; ".join(str(one)[:120] for one in differences[:MOST_SHOWN])
+    return Finding("tables", not differences, words or f"{len(names)}, as they should be")
+
+
+def _counts(connection: Connection) -> Finding:
+    """The kept counts beside the real ones, of the same instant; none kept is none there."""
+    kept = {row.noun: int(row.n) for row in connection.execute(sa.select(counts))}
+    by_tool = connection.scalar(sa.select(sa.func.coalesce(sa.func.sum(tool_counts.c.n), 0)))
+    kept["tool_counts"] = int(by_tool or 0)
+    real = _real_counts(connection)
+    wrong = [
+        f"{noun}: {kept.get(noun, 0)} kept, {real.get(noun, 0)} there"
+        for noun in sorted(kept.keys() | real.keys())
+        if kept.get(noun, 0) != real.get(noun, 0)
+    ]
+    words = "; ".join(wrong[:MOST_SHOWN]) + "; holdfast db migrate counts again"
+    return Finding("counts", not wrong, words if wrong else "as kept")
+
+
+def _real_counts(connection: Connection) -> dict[str, int]:
+    def there(noun: str) -> int:
+        counted = sa.select(sa.func.count()).select_from(metadata.tables[noun])
+        return int(connection.execute(counted).scalar_one())
+
+    in_all = {noun: there(noun) for noun in pending_writes.KEPT}
+    return {
+        **in_all,
+        "tool_counts": in_all["actions"],
+        **pending_writes.real_by_project(connection),
+    }
+
+
+def _pragma(connection: Connection, pragma: str) -> list[str]:
+    return [str(row[0]) for row in connection.exec_driver_sql(f"PRAGMA {pragma}")]

@@ -1,0 +1,102 @@
+"""One database, opened once per process: reads on any thread, writes through the one writer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from sqlalchemy import event
+from sqlalchemy.engine import Connection, Engine, ExceptionContext
+from sqlalchemy.exc import DBAPIError
+
+from holdfast.hub.store import pending_writes, replaced_file, schema
+from holdfast.hub.store.driver_errors import in_words, named
+from holdfast.hub.store.engine import default_url, open_engine
+from holdfast.hub.store.errors import Corrupt, StoreError, TooNew
+from holdfast.hub.store.write_health import WriteHealth
+from holdfast.hub.store.writer import Inbox, Job, Writer, tell_all, write_once
+from holdfast.wire import log
+
+T = TypeVar("T")
+
+
+class Store:
+    """`read`, `write` and `submit` take a function of a connection; `submit` groups commits."""
+
+    def __init__(self, engine: Engine) -> None:
+        self.engine = engine
+        self.changed: list[Callable[[], None]] = []  # called after a group was committed
+        self.outgrown: TooNew | None = None  # since it was opened, found by whoever looks
+        self._writer: Writer | None = None
+        self._damage: tuple[Corrupt, object] | None = None  # and the file it was found in
+        event.listen(engine, "handle_error", self._note)
+        pending_writes.watch(engine)
+
+    @classmethod
+    def open(cls, address: str = "", *, migrate: bool = True) -> Store:
+        """Ready for use: made or brought up if `migrate`, and refused if a newer one made it."""
+        engine = open_engine(address or default_url())
+        try:
+            schema.ensure(engine, migrate=migrate)
+        except StoreError:
+            engine.dispose()
+            raise
+        return cls(engine)
+
+    @property
+    def is_sqlite(self) -> bool:
+        return self.engine.dialect.name == "sqlite"
+
+    @property
+    def damage(self) -> Corrupt | None:
+        """Found in this file since it was opened; another file in its place is another matter."""
+        if self._damage is not None and self._damage[1] != self._file():
+            self._damage = None
+        return self._damage[0] if self._damage else None
+
+    @property
+    def write_health(self) -> WriteHealth:
+        """Of what was handed in to be written; a process that hands in nothing has none to tell."""
+        return self._writer.health if self._writer is not None else WriteHealth()
+
+    def read(self, query: Callable[[Connection], T]) -> T:
+        with in_words(), self.engine.connect() as connection:
+            return query(connection)
+
+    def write(self, change: Callable[[Connection], T]) -> T:
+        with in_words():
+            answer = write_once(self.engine, change)
+        self._tell()
+        return answer
+
+    def submit(self, change: Callable[[Connection], T]) -> Future[T]:
+        """Done once it is committed."""
+        done: Future[T] = Future()
+        self.hand_in(Job(change, done), tell_all)
+        return done
+
+    def hand_in(self, job: Job[Any], inbox: Inbox) -> None:
+        """The same for who waits in another way: `inbox` is called from the writing thread."""
+        if self._writer is None:
+            self._writer = Writer(self.engine, self._tell)
+        self._writer.submit(job, inbox)
+
+    def close(self) -> None:
+        if self._writer is not None:
+            self._writer.close()
+        self.engine.dispose()
+
+    def _note(self, slip: ExceptionContext) -> None:
+        found = slip.sqlalchemy_exception
+        ours = named(found) if isinstance(found, DBAPIError) else None
+        if isinstance(ours, Corrupt) and self.damage is None:
+            self._damage = ours, self._file()
+            log.add("ERROR", "store", f"{ours}; {ours.hint}")
+
+    def _file(self) -> object:
+        return replaced_file.identity(self.engine.url.database or "") if self.is_sqlite else None
+
+    def _tell(self) -> None:
+        for hear in self.changed:
+            hear()

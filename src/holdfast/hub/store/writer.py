@@ -1,0 +1,223 @@
+"""One thread writes. Changes that wait together are committed together: a commit costs as much as
+several writes, and on SQLite there can be but one writer anyway.
+
+A change looks first and writes after: one that is refused (`HoldfastError`) has touched nothing.
+Any other slip rolls the group back, and each of its changes is tried again alone; unless it is
+the database that does not answer: then all of them fail with it, at once. What failed is counted.
+"""
+
+from __future__ import annotations
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+
+from sqlalchemy.engine import Connection, Engine
+from sqlalchemy.exc import DBAPIError, IntegrityError
+
+from holdfast.hub.store import pending_writes, replaced_file
+from holdfast.hub.store.batch import Moved
+from holdfast.hub.store.driver_errors import in_public, is_failure, stops_all
+from holdfast.hub.store.engine import WRITES
+from holdfast.hub.store.write_health import WriteHealth
+from holdfast.wire.errors import HoldfastError
+
+T = TypeVar("T")
+MOST_TOGETHER = 256
+TRIES = 5
+IDLE_SECONDS = 1.0
+_RETRIED = ("40001", "40P01")  # PostgreSQL: serialization failure, deadlock
+
+
+class Ticket(Protocol):
+    """Of whoever waits: a future of a thread or of a loop."""
+
+    def done(self) -> bool: ...
+    def set_result(self, result: Any, /) -> None: ...
+    def set_exception(self, exception: BaseException, /) -> None: ...
+
+
+@dataclass(slots=True)
+class Job(Generic[T]):
+    """A change, and once it is done what came of it."""
+
+    change: Callable[[Connection], T]
+    ticket: Ticket
+    answer: T | None = None
+    slip: BaseException | None = None
+
+    def tell(self) -> None:
+        if self.ticket.done():  # whoever waited has gone
+            return
+        if self.slip is None:
+            self.ticket.set_result(self.answer)
+        else:
+            self.ticket.set_exception(self.slip)
+
+
+def tell_all(jobs: list[Job[Any]]) -> None:
+    for job in jobs:
+        job.tell()
+
+
+Inbox: TypeAlias = Callable[[list[Job[Any]]], None]
+
+
+def write_once(engine: Engine, change: Callable[[Connection], T]) -> T:
+    """One change on a connection of its own."""
+    with engine.connect().execution_options(**WRITES) as connection:
+        return _tried(connection, change)
+
+
+def _tried(connection: Connection, change: Callable[[Connection], T]) -> T:
+    """In one transaction; again where another writer was in the way, or where something was taken
+    to be there that is gone."""
+    for left in range(TRIES - 1, -1, -1):
+        try:
+            return _committed(connection, change)
+        except (Moved, IntegrityError):
+            if not left or not pending_writes.mistrust(connection):
+                raise
+        except DBAPIError as slip:
+            if not left or getattr(slip.orig, "sqlstate", None) not in _RETRIED:
+                raise
+    raise AssertionError("unreachable")
+
+
+def _committed(connection: Connection, change: Callable[[Connection], T]) -> T:
+    pending_writes.clear(connection)
+    with connection.begin():
+        answer = change(connection)
+        pending_writes.settle(connection, last=True)
+    replaced_file.assert_here(connection)
+    return answer
+
+
+class Writer:
+    """Owns the writing thread of one process."""
+
+    def __init__(self, engine: Engine, settled: Callable[[], None] = lambda: None) -> None:
+        self._engine = engine
+        self._settled = settled
+        self.health = WriteHealth()
+        self._jobs: queue.SimpleQueue[tuple[Job[Any], Inbox] | None] = queue.SimpleQueue()
+        self._used_at = 0.0
+        self._connection: Connection | None = None  # asking a pool costs a round trip each time
+        self._thread = threading.Thread(target=self._run, name="holdfast-writer", daemon=True)
+        self._thread.start()
+
+    def submit(self, job: Job[Any], inbox: Inbox) -> None:
+        """Once it is committed or refused, `inbox` gets it, with the others of its group that have
+        the same inbox: waking somebody costs as much as a statement."""
+        self._jobs.put((job, inbox))
+
+    def close(self) -> None:
+        """What was handed in is still written."""
+        self._jobs.put(None)
+        self._thread.join()
+
+    def _run(self) -> None:
+        while (gathered := self._gather()) is not None:
+            group = [one for one in gathered if not one[0].ticket.done()]
+            if group:
+                self._write([job for job, _ in group])
+                self.health = _counted(self.health, [job for job, _ in group])
+                _deliver(group)
+                self._settled()
+        self._hang_up()
+
+    def _transact(self, change: Callable[[Connection], T]) -> T:
+        """On the writer's own connection; one that broke is given up, and the next is new."""
+        if time.monotonic() - self._used_at > IDLE_SECONDS:
+            self._hang_up()  # the pool tries it first: the server may have gone and come back
+        if self._connection is not None and replaced_file.has_moved(self._connection):
+            self._hang_up()
+        if self._connection is None:
+            self._connection = self._engine.connect().execution_options(**WRITES)
+        try:
+            return _tried(self._connection, change)
+        except HoldfastError:
+            raise
+        except BaseException:
+            self._give_up()
+            raise
+        finally:
+            self._used_at = time.monotonic()
+
+    def _give_up(self) -> None:
+        """Not back to the pool: whatever is wrong with this connection, nobody meets it again."""
+        if self._connection is not None:
+            with suppress(DBAPIError):
+                self._connection.invalidate()
+        self._hang_up()
+
+    def _hang_up(self) -> None:
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            with suppress(DBAPIError):
+                connection.close()
+
+    def _gather(self) -> list[tuple[Job[Any], Inbox]] | None:
+        first = self._jobs.get()
+        if first is None:
+            return None
+        group = [first]
+        while len(group) < MOST_TOGETHER:
+            try:
+                job = self._jobs.get_nowait()
+            except queue.Empty:
+                break
+            if job is None:
+                self._jobs.put(None)
+                break
+            group.append(job)
+        return group
+
+    def _write(self, group: list[Job[Any]]) -> None:
+        if len(group) == 1:
+            return self._alone(group[0])
+        try:
+            answers = self._transact(lambda c: [_answer(c, job) for job in group])
+        except BaseException as trouble:
+            for job in group:
+                if stops_all(trouble):
+                    job.slip = trouble
+                else:
+                    self._alone(job)
+            return
+        for job, (answer, slip) in zip(group, answers, strict=True):
+            job.answer, job.slip = answer, slip
+
+    def _alone(self, job: Job[Any]) -> None:
+        try:
+            job.answer = self._transact(job.change)
+        except BaseException as slip:
+            job.slip = slip
+
+
+def _answer(connection: Connection, job: Job[Any]) -> tuple[Any, HoldfastError | None]:
+    before = pending_writes.mark(connection)
+    try:
+        return job.change(connection), None
+    except HoldfastError as refused:
+        pending_writes.back_to(connection, before)
+        return None, refused
+
+
+def _counted(health: WriteHealth, jobs: list[Job[Any]]) -> WriteHealth:
+    failures = [job.slip for job in jobs if job.slip is not None and is_failure(job.slip)]
+    written = sum(1 for job in jobs if job.slip is None)
+    error = in_public(failures[-1]) if failures else ""
+    return health.after(written, len(failures), error, int(time.time() * 1000))
+
+
+def _deliver(group: list[tuple[Job[Any], Inbox]]) -> None:
+    inboxes: dict[Inbox, list[Job[Any]]] = {}
+    for job, inbox in group:
+        inboxes.setdefault(inbox, []).append(job)
+    for inbox, jobs in inboxes.items():
+        inbox(jobs)

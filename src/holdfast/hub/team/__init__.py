@@ -1,0 +1,1 @@
+"""Other machines: sending what happened here, and fetching messages for agents here."""

@@ -1,0 +1,184 @@
+"""The team's server: where it is, whether it answered lately, and one call to it.
+
+Nothing here is imported unless a server was named. A call ends after five seconds, whatever the
+other side or the network does, and a server that failed is left alone for a minute.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import threading
+import time
+from dataclasses import asdict, dataclass, field, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from holdfast.settings import load as settings_load
+from holdfast.settings import secret_file
+from holdfast.wire import places
+from holdfast.wire.errors import HoldfastError
+
+if TYPE_CHECKING:
+    from http.client import HTTPConnection
+
+CONNECT_SECONDS, CALL_SECONDS = 1.0, 5.0
+DOWN_MS, EVERY_MS = 60_000, 10_000
+MOST_ANSWER = 4 << 20
+LOCAL = ("localhost", "127.0.0.1", "::1")
+
+
+class NoServer(HoldfastError):
+    exit_code = 2
+    hint = 'name it: HOLDFAST_SERVER=https://host:3847, or server = "…" in settings.toml'
+
+
+class NoAnswer(HoldfastError):
+    """It is down, slow, or did not understand; everything waits where it is."""
+
+    exit_code = 5
+    hint = "nothing is lost: it is sent when the server answers again"
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    url: str
+    token: str
+
+
+@dataclass(slots=True)
+class Health:
+    """What is remembered of the server between two tries: server.json."""
+
+    url: str = ""
+    since_ms: int = 0  # first tried then: what was noted before was sent to another one
+    tried_ms: int = 0
+    answered_ms: int = 0
+    down_until_ms: int = 0
+    words: str = ""
+    sent: int = 0
+    resume_at: str = ""  # the source to begin with next time
+    refused: dict[str, int] = field(default_factory=dict)  # source: not before then
+
+    def is_down(self, now_ms: int) -> bool:
+        return now_ms < self.down_until_ms <= now_ms + 2 * DOWN_MS  # else the clock was set back
+
+
+def address() -> str:
+    """Empty without a server."""
+    return settings_load.load().word("server").strip().rstrip("/")
+
+
+def is_due(now_ms: int) -> bool:
+    """At most every ten seconds, and not while the server is down. Asked before anything that
+    costs is loaded."""
+    known = health(address())
+    return not known.is_down(now_ms) and not 0 <= now_ms - known.tried_ms < EVERY_MS
+
+
+def server() -> Server:
+    url = address()
+    if not url:
+        raise NoServer("no team server is named")
+    try:
+        parts = urlsplit(url)
+        _ = parts.port  # asked for, it is looked at
+    except ValueError:  # not shown: it may hold a password
+        raise NoServer("that is no address of a server") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname or parts.username:
+        raise NoServer(f"{parts.scheme or 'this'}://{parts.hostname or '…'} is no address")
+    if parts.scheme == "http" and parts.hostname not in LOCAL:
+        raise NoServer(f"http://{parts.hostname} would carry the token in the open: use https")
+    return Server(url, token())
+
+
+def token() -> str:
+    """`HOLDFAST_SERVER_TOKEN`, else an owner-only file of ours."""
+    given = os.environ.get("HOLDFAST_SERVER_TOKEN")
+    if given:
+        return secret_file.usable(given, "HOLDFAST_SERVER_TOKEN")
+    path = Path(places.home()) / "server-token"
+    found = secret_file.read(path)
+    if not found:
+        raise NoServer(f"no token: set HOLDFAST_SERVER_TOKEN, or write it to {path} (chmod 600)")
+    return found
+
+
+def health(url: str) -> Health:
+    """As it was left; of another server, or broken, it begins anew."""
+    try:
+        found = json.loads(places.read_small(_file(), 1 << 20) or b"{}")
+        known = {one.name: type(getattr(Health(), one.name)) for one in fields(Health)}
+        if found.get("url") == url and all(type(found.get(n)) is t for n, t in known.items()):
+            return Health(**{name: found[name] for name in known})
+    except (ValueError, AttributeError, RecursionError):
+        pass
+    return Health(url)
+
+
+def remember(found: Health) -> None:
+    os.makedirs(places.home(), 0o700, exist_ok=True)  # noqa: PTH103
+    places.replace_whole(_file(), json.dumps(asdict(found)).encode())
+
+
+def call(server: Server, path: str, body: bytes, seconds: float | None = None) -> tuple[int, Any]:
+    """POST, and what was answered. On a thread of its own: not even a name that is looked up
+    forever can hold up whoever calls."""
+    seconds = CALL_SECONDS if seconds is None else seconds
+    found: list[Any] = []
+    connection = _connection(server)
+
+    def speak() -> None:
+        try:
+            found.append(_exchange(connection, server, path, body))
+        except Exception as slip:
+            found.append(slip)
+
+    thread = threading.Thread(target=speak, daemon=True)
+    thread.start()
+    thread.join(seconds)
+    connection.close()
+    if not found:
+        raise NoAnswer(f"{server.url} did not answer in {seconds:.2g} seconds")
+    if isinstance(found[0], Exception):
+        raise NoAnswer(f"{server.url} does not answer: {found[0]}") from found[0]
+    answer: tuple[int, Any] = found[0]
+    return answer
+
+
+def _exchange(
+    connection: HTTPConnection, server: Server, path: str, body: bytes
+) -> tuple[int, Any]:
+    connection.connect()
+    if connection.sock is not None:
+        connection.sock.settimeout(CALL_SECONDS)
+    headers = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
+    connection.request("POST", urlsplit(server.url).path + path, body, headers)
+    answer = connection.getresponse()
+    data = answer.read(MOST_ANSWER)
+    try:
+        return answer.status, json.loads(data)
+    except (ValueError, RecursionError):
+        return answer.status, None
+
+
+def _connection(server: Server) -> HTTPConnection:
+    from http.client import HTTPConnection, HTTPSConnection
+
+    parts = urlsplit(server.url)
+    host, port = parts.hostname or "", parts.port
+    if parts.scheme == "http":
+        return HTTPConnection(host, port, timeout=CONNECT_SECONDS)
+    import ssl
+
+    context = ssl.create_default_context()  # verifies; SSL_CERT_FILE names another authority
+    return HTTPSConnection(host, port, timeout=CONNECT_SECONDS, context=context)
+
+
+def _file() -> str:
+    return os.path.join(places.home(), "server.json")  # noqa: PTH118
+
+
+def now_ms() -> int:
+    return int(time.time() * 1000)

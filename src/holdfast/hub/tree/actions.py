@@ -1,0 +1,151 @@
+"""Actions: one tool call each. By far the most rows there are, so writing one is kept short."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.hub import row_times
+from holdfast.hub.errors import NotThere
+from holdfast.hub.store import ids, pending_writes
+from holdfast.hub.store.rows import Page, Row, paged, rows
+from holdfast.hub.store.tables import actions, subtasks
+from holdfast.hub.tree import projects, session_totals, tool_counts
+
+HOUR_MS = 3_600_000
+NEWEST = 10_000  # top tools are those of the newest calls: a million are not counted again
+MOST_KEYWORDS = 10
+_READ_CHARS = 4_000
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_SAY_NOTHING = frozenset(
+    ("the", "and", "for", "with", "from", "that", "this", "into", "not", "are")
+)
+SHOWN = tuple(
+    actions.c[name]
+    for name in (
+        "id",
+        "session_id",
+        "subtask_id",
+        "tool_name",
+        "tool_type",
+        "exit_code",
+        "duration_ms",
+        "file_paths",
+        "created_ms",
+        "keywords",
+    )
+)
+
+
+def drafted(given: Row, now_ms: int) -> Row:
+    """A row from what a client told; nothing of it needs the database."""
+    path = given.get("project_path")
+    return {
+        "id": ids.in_order(now_ms),
+        "session_id": given.get("session_id"),
+        "project_id": projects.id_of(path) if path else None,
+        "agent_id": given.get("agent_id"),
+        "subtask_id": given.get("subtask_id"),
+        "tool_name": given["tool_name"],
+        "tool_type": given["tool_type"],
+        "input": given.get("input"),
+        "output": given.get("output"),
+        "exit_code": given.get("exit_code", 0),
+        "duration_ms": given.get("duration_ms"),
+        "file_paths": given.get("file_paths", []),
+        "created_ms": now_ms,
+        "keywords": keywords(given.get("input"), given.get("file_paths", ())),
+    }
+
+
+def add(connection: Connection, row: Row, project_path: str | None = None) -> Row:
+    """Write a drafted one: its project and session are there from now on, with it in their sums."""
+    if row["subtask_id"] is not None:
+        session_id = _session_of(connection, row["subtask_id"])
+        row = {**row, "session_id": row["session_id"] or session_id}
+    if not session_totals.add(connection, row):
+        if project_path:
+            projects.meet(connection, project_path, row["created_ms"])
+        session_totals.begin(connection, row)
+    pending_writes.put(connection, actions, row)
+    pending_writes.count(connection, "actions")
+    tool_counts.add(connection, row)
+    body = {name: row[name] for name in ("id", "tool_name", "tool_type", "exit_code")}
+    pending_writes.announce(
+        connection,
+        "action.created",
+        body,
+        project_id=row["project_id"],
+        session_id=row["session_id"],
+        at_ms=row["created_ms"],
+    )
+    return row
+
+
+def listed(
+    connection: Connection,
+    limit: int,
+    offset: int,
+    *,
+    session_id: str | None = None,
+    tool_name: str | None = None,
+    tool_type: str | None = None,
+    project_id: str | None = None,
+) -> Page:
+    """Newest first, without what went in and came out."""
+    by_tool = {"project_id": project_id, "tool_name": tool_name, "tool_type": tool_type}
+    filters = _filters(session_id=session_id, **by_tool)
+    query = sa.select(*SHOWN).where(*filters)
+    query = query.order_by(actions.c.created_ms.desc(), actions.c.id.desc())
+    total = None
+    if not filters:
+        total = pending_writes.counted(connection, "actions")
+    elif session_id is None:
+        total = tool_counts.total(connection, by_tool)
+    return paged(connection, query, limit, offset, total=total)
+
+
+def hourly(connection: Connection, now_ms: int, session_id: str | None = None) -> list[Row]:
+    """How many in each hour of the last day; hours without any are left out."""
+    hour = (actions.c.created_ms // HOUR_MS).label("hour")
+    since = actions.c.created_ms > now_ms - 24 * HOUR_MS
+    query = sa.select(hour, sa.func.count().label("count"))
+    query = query.where(since, *_filters(session_id=session_id)).group_by(hour).order_by(hour)
+    return [
+        {"hour": row_times.written(int(row["hour"]) * HOUR_MS), "count": row["count"]}
+        for row in rows(connection, query)
+    ]
+
+
+def top_tools(connection: Connection, limit: int, tool_type: str | None = None) -> list[Row]:
+    """What is called most, among the newest calls."""
+    newest = sa.select(actions.c.tool_name, actions.c.tool_type)
+    newest = newest.where(*_filters(tool_type=tool_type))
+    newest = newest.order_by(actions.c.created_ms.desc(), actions.c.id.desc()).limit(NEWEST)
+    seen = newest.subquery()
+    n = sa.func.count().label("count")
+    query = sa.select(seen.c.tool_name, seen.c.tool_type, n)
+    query = query.group_by(seen.c.tool_name, seen.c.tool_type)
+    return rows(connection, query.order_by(n.desc(), seen.c.tool_name).limit(limit))
+
+
+def keywords(text: str | None, paths: Iterable[str]) -> list[str]:
+    """The first ten different words that mean something."""
+    told = " ".join((text or "", *paths))[:_READ_CHARS].lower()
+    found = dict.fromkeys(word for word in _WORD.findall(told) if word not in _SAY_NOTHING)
+    return list(found)[:MOST_KEYWORDS]
+
+
+def _filters(**wanted: str | None) -> list[sa.ColumnElement[bool]]:
+    return [actions.c[name] == value for name, value in wanted.items() if value is not None]
+
+
+def _session_of(connection: Connection, subtask_id: str) -> str:
+    query = sa.select(subtasks.c.session_id).where(subtasks.c.id == subtask_id)
+    found = connection.scalar(query)
+    if found is None:
+        raise NotThere("Subtask")
+    return str(found)

@@ -1,0 +1,214 @@
+"""What one agent should know now: its tasks, what it did, who wrote to it, who waits for whom."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.checkpoint.snapshot_form import normalized, requests_of
+from holdfast.hub import row_times
+from holdfast.hub.board.deliveries import untouched
+from holdfast.hub.board.recipients import hears
+from holdfast.hub.errors import NotThere
+from holdfast.hub.store.rows import Row, first, rows
+from holdfast.hub.store.tables import (
+    actions,
+    agent_contexts,
+    blockings,
+    messages,
+    projects,
+    requests,
+    sessions,
+    subtasks,
+    windows,
+)
+from holdfast.hub.tree import snapshots, waves
+from holdfast.hub.tree.statuses import OPEN
+from holdfast.hub.tree.wave_status import SETTLED
+from holdfast.window.fallback import EDITS
+
+MOST = 50
+MOST_REQUESTS = 10
+MOST_WAVES, WAVES_BEFORE, WAVES_TOLD = 1000, 2, 8
+MOST_EDITS = 500  # calls that are looked at for the files they changed
+DURATIONS = frozenset(("total_duration_ms", "duration_ms"))
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    history: bool = True
+    messages: bool = True
+    blocking: bool = True
+    history_limit: int = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    session_id: str | None
+    agent_type: str | None
+    data: dict[str, Any]
+    saved: dict[str, Any]  # the newest snapshot in its one form, brought up to date
+    sources: list[dict[str, Any]] = field(default_factory=list)
+
+    @property
+    def counts(self) -> dict[str, int]:
+        return {name: len(value) for name, value in self.data.items() if isinstance(value, list)}
+
+    @property
+    def told(self) -> dict[str, Any]:
+        """The same in the words of a snapshot, for the brief."""
+        return {
+            **self.saved,
+            "unread_messages": self.data["messages"],
+            "recent_actions": self.data["history"] or self.saved["recent_actions"],
+            "blockings": self.data["blockings"],
+        }
+
+
+def of(
+    connection: Connection, agent_id: str, session_id: str | None, wanted: Wanted, now_ms: int
+) -> Known:
+    """An agent nobody has heard of, without a session, is not there."""
+    place = _placed(connection, agent_id)
+    session_id = session_id or (place or {}).get("session_id")
+    if session_id is None:
+        raise NotThere("Agent", agent_id)
+    session = first(connection, sa.select(sessions).where(sessions.c.id == session_id))
+    project_id = (session or {}).get("project_id")
+    project = first(connection, sa.select(projects).where(projects.c.id == project_id))
+    snapshot = snapshots.latest(connection, session_id)
+    data: dict[str, Any] = {
+        "tasks": _tasks(connection, agent_id, session_id),
+        "messages": _unread(connection, agent_id, project_id, now_ms) if wanted.messages else [],
+        "blockings": [],
+        "history": _history(connection, session_id, wanted),
+        "session": _dated(session) if session else None,
+        "project": _dated(project) if project else None,
+    }
+    if wanted.blocking:
+        agents = {agent_id, *(row["agent_id"] for row in data["tasks"] if row["agent_id"])}
+        data["blockings"] = _blockings(connection, agents)
+    sources = _sources(snapshot, data["tasks"])
+    saved = normalized(snapshot["role_context"] if snapshot else None)
+    saved |= {} if wanted.messages else {"recent_messages": []}
+    saved |= {} if wanted.history else {"recent_actions": []}
+    saved |= _since(connection, session_id, saved, data["tasks"])
+    return Known(session_id, (place or {}).get("agent_type"), data, saved, sources)
+
+
+def _since(
+    connection: Connection, session_id: str, saved: Mapping[str, Any], tasks: Sequence[Row]
+) -> dict[str, Any]:
+    """What the store knows beside the snapshot, or without one, as it stands now."""
+    changed = _changed(connection, session_id)
+    return {
+        "requests": _asked(connection, session_id) or requests_of(saved["hierarchy"], session_id),
+        "wave_state": {**(saved["wave_state"] or {}), **_waves(connection, session_id)},
+        "active_tasks": snapshots.open_now(connection, saved["active_tasks"], tasks),
+        "modified_files": [*changed, *(x for x in saved["modified_files"] if x not in changed)],
+    }
+
+
+def _asked(connection: Connection, session_id: str) -> list[Row]:
+    """The newest requests of the session, oldest first."""
+    table = requests.c
+    mine = (table.session_id == session_id) & (table.prompt != "")
+    query = sa.select(table.prompt, table.status).where(mine)
+    newest = query.order_by(table.created_ms.desc(), table.id.desc()).limit(MOST_REQUESTS)
+    return rows(connection, newest)[::-1]
+
+
+def _waves(connection: Connection, session_id: str) -> dict[str, Any]:
+    """How the waves around the current one stand, in the form of a saved `wave_state`."""
+    found = waves.history(connection, session_id, MOST_WAVES, 0).rows
+    open_ones = (at for at, one in enumerate(found) if one["status"] not in SETTLED)
+    current = next(open_ones, None)
+    first_told = max(0, (len(found) if current is None else current) - WAVES_BEFORE)
+    told = {
+        f"wave {one['wave_number']}": f"{one['status']}, "
+        f"{one['completed_tasks']} of {one['total_tasks']} tasks done"
+        for one in found[first_told : first_told + WAVES_TOLD]
+    }
+    return told if current is None else {"current_wave": found[current]["wave_number"], **told}
+
+
+def _changed(connection: Connection, session_id: str) -> list[str]:
+    """Files that calls of the session changed, the newest first."""
+    table = actions.c
+    edits = table.tool_name.in_(EDITS) & (table.exit_code == 0)
+    query = sa.select(table.file_paths).where(table.session_id == session_id, edits)
+    newest = query.order_by(table.created_ms.desc(), table.id).limit(MOST_EDITS)
+    paths = (path for found in connection.scalars(newest) for path in found or ())
+    return list(dict.fromkeys(path for path in paths if isinstance(path, str)))
+
+
+def _placed(connection: Connection, agent_id: str) -> Row | None:
+    """Where this agent was last heard of: in a context, a subtask, a window, or as a session."""
+    for table in (agent_contexts, subtasks, windows):
+        newest = table.c.created_ms if table is subtasks else table.c.updated_ms
+        query = sa.select(table.c.session_id, table.c.agent_type).where(
+            table.c.agent_id == agent_id
+        )
+        if found := first(connection, query.order_by(newest.desc()).limit(1)):
+            return found
+    known = connection.scalar(sa.select(sessions.c.id).where(sessions.c.id == agent_id))
+    return {"session_id": known, "agent_type": None} if known else None
+
+
+def _tasks(connection: Connection, agent_id: str, session_id: str) -> list[Row]:
+    table = subtasks.c
+    mine = (table.agent_id == agent_id) | (table.session_id == session_id)
+    query = sa.select(subtasks).where(mine, table.status.in_(OPEN))
+    return [
+        _dated(row) for row in rows(connection, query.order_by(table.created_ms.desc()).limit(MOST))
+    ]
+
+
+def _unread(
+    connection: Connection, agent_id: str, project_id: str | None, now_ms: int
+) -> list[Row]:
+    """To look is not to read: what is listed here is delivered another time."""
+    table = messages.c
+    query = sa.select(messages).where(hears(agent_id, project_id, now_ms), untouched(agent_id))
+    order = (table.priority.desc(), table.created_ms, table.id)
+    return [_dated(row) for row in rows(connection, query.order_by(*order).limit(MOST))]
+
+
+def _blockings(connection: Connection, agents: Collection[str]) -> list[Row]:
+    table = blockings.c
+    query = sa.select(blockings).where(
+        table.blocked_by.in_(agents) | table.blocked_agent.in_(agents)
+    )
+    return [_dated(row) for row in rows(connection, query.limit(MOST))]
+
+
+def _history(connection: Connection, session_id: str, wanted: Wanted) -> list[Row]:
+    if not wanted.history or not wanted.history_limit:
+        return []
+    table = actions.c
+    columns = (table.id, table.tool_name, table.tool_type, table.exit_code, table.file_paths)
+    query = sa.select(*columns, table.created_ms).where(table.session_id == session_id)
+    newest = query.order_by(table.created_ms.desc(), table.id).limit(wanted.history_limit)
+    return [_dated(row) for row in rows(connection, newest)]
+
+
+def _dated(row: Row) -> Row:
+    """Times as they are written outside: `created_ms` becomes `created_at`."""
+    times = [name for name in row if name.endswith("_ms") and name not in DURATIONS]
+    rest = {name: value for name, value in row.items() if name not in times}
+    return rest | {f"{name[:-3]}_at": row_times.written(row[name]) for name in times}
+
+
+def _sources(snapshot: Row | None, tasks: list[Row]) -> list[dict[str, Any]]:
+    found = []
+    if snapshot:
+        text = str(snapshot["progress_summary"] or "")[:200]
+        found.append({"type": "snapshot", "id": snapshot["id"], "relevance": 1.0, "summary": text})
+    for task in tasks[:10]:
+        text = str(task["description"])[:200]
+        found.append({"type": "subtask", "id": task["id"], "relevance": 0.8, "summary": text})
+    return found

@@ -1,0 +1,98 @@
+"""Audit events of every machine that tells this store: appended, never changed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.hub import row_times
+from holdfast.hub.store.rows import Page, paged, rows
+from holdfast.hub.store.tables import agent_contexts, audit
+from holdfast.hub.tree.agent_contexts import SNAPSHOT
+from holdfast.window.pressure import FREED, PRESSURE, ZONES, under_pressure
+
+MOST_SESSIONS = 100  # the newest that were under pressure
+MOST_EVENTS = 10_000
+MOST_SNAPSHOTS = 500
+
+
+def listed(
+    connection: Connection,
+    limit: int,
+    offset: int,
+    *,
+    session_id: str | None = None,
+    kind: str | None = None,
+) -> Page:
+    """Newest first."""
+    query = sa.select(audit).order_by(audit.c.at_ms.desc(), audit.c.id)
+    if session_id is not None:
+        query = query.where(audit.c.session_id == session_id)
+    if kind is not None:
+        query = query.where(audit.c.kind == kind)
+    return paged(connection, query, limit, offset)
+
+
+def decisions(connection: Connection, session_id: str | None = None) -> list[dict[str, Any]]:
+    """Those taken under pressure, newest first: by audit events, and the checkpoints' snapshots."""
+    kinds = audit.c.kind.in_((PRESSURE, FREED))
+    where = kinds if session_id is None else kinds & (audit.c.session_id == session_id)
+    query = sa.select(audit).where(where).order_by(audit.c.at_ms.desc(), audit.c.id)
+    windows: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for row in rows(connection, query.limit(MOST_EVENTS)):
+        window = (row["session_id"] or "", row["agent_id"] or "")
+        windows.setdefault(window, []).append({**(row["body"] or {}), "at_ms": row["at_ms"]})
+    pressed = [one for one, events in windows.items() if _is_pressed(events)][:MOST_SESSIONS]
+    decided = _decided(connection, {session for session, _ in pressed})
+    found = [
+        {"session_id": session, "agent_id": agent or None, **one}
+        for session, agent in pressed
+        for one in under_pressure(decided.get((session, agent), ()), windows[session, agent])
+    ]
+    return sorted(found, key=lambda one: (-one["at_ms"], -(one["turn"] or 0)))
+
+
+def _is_pressed(events: list[dict[str, Any]]) -> bool:
+    return any(event.get("zone") in ZONES for event in events)
+
+
+def _decided(
+    connection: Connection, sessions: set[str]
+) -> dict[tuple[str, str], list[tuple[int, dict[str, Any]]]]:
+    """Decisions of each window with their times, each once, whichever snapshots hold it."""
+    table = agent_contexts.c
+    query = sa.select(table.session_id, table.role_context).where(
+        table.agent_type == SNAPSHOT, table.session_id.in_(sessions)
+    )
+    found: dict[tuple[str, str], dict[tuple[int, str], dict[str, Any]]] = {}
+    for row in rows(connection, query.order_by(table.updated_ms.desc()).limit(MOST_SNAPSHOTS)):
+        held = row["role_context"] if isinstance(row["role_context"], dict) else {}
+        window = (row["session_id"], str(held.get("agent_id") or ""))
+        for at_ms, one in _timed(held.get("decided")):
+            found.setdefault(window, {}).setdefault((at_ms, one["decision"]), one)
+    return {
+        window: [(at_ms, one) for (at_ms, _), one in known.items()]
+        for window, known in found.items()
+    }
+
+
+def _timed(decided: Any) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Snapshots of older versions lack the question and the turn."""
+    for one in decided if isinstance(decided, list) else ():
+        if not isinstance(one, dict) or not isinstance(one.get("decision"), str):
+            continue
+        at_ms = row_times.read(one["at"]) if isinstance(one.get("at"), str) else None
+        if at_ms is not None:
+            turn, by, question = one.get("turn"), one.get("by"), one.get("question")
+            yield (
+                at_ms,
+                {
+                    "turn": turn if type(turn) is int else None,
+                    "by": by if isinstance(by, str) else None,
+                    "question": question if isinstance(question, str) else None,
+                    "decision": one["decision"],
+                },
+            )

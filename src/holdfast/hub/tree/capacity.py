@@ -1,0 +1,145 @@
+"""How full an agent's window is, as the store was told: by hooks (a reading), or by a client that
+counts what it sends (`tokens/track`: an estimate, and said to be one)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.client import compaction_limit as edges
+from holdfast.hub import row_times
+from holdfast.hub.store import pending_writes
+from holdfast.hub.store.rows import Row, first, rows
+from holdfast.hub.store.tables import sessions, subtasks, windows
+from holdfast.hub.store.upsert import upsert
+from holdfast.hub.tree.local_windows import read_anew
+from holdfast.settings import load as settings_load
+from holdfast.window import room as rooms
+from holdfast.window.guard import Thresholds, place
+from holdfast.window.live_windows import LIVE_MS
+
+CHARS_PER_TOKEN = 3.5
+MOST_TRACKED = 50_000
+LATE_MS = 2_000  # a last call may be told of a moment after the end
+
+
+def find(connection: Connection, agent_id: str) -> Row | None:
+    """The newest window of this agent; a session's id means its main window."""
+    table = windows.c
+    main = (table.session_id == agent_id) & (table.agent_id == "")
+    query = sa.select(windows).where((table.agent_id == agent_id) | main)
+    found = rows(connection, query.order_by(table.updated_ms.desc()).limit(1))
+    return next(iter(read_anew(found, row_times.now_ms())), None)
+
+
+def live(connection: Connection, now_ms: int) -> list[Row]:
+    """Those heard of in the last half hour that have not ended, as they are now, fullest first."""
+    query = sa.select(windows).where(windows.c.updated_ms > now_ms - LIVE_MS, ~_is_over())
+    found = read_anew(rows(connection, query.limit(10_000)), now_ms)
+    return sorted(found, key=used_ratio, reverse=True)
+
+
+def _is_over() -> sa.ColumnElement[bool]:
+    """The session ended, or the agent did, and nothing was heard of it since."""
+    heard = windows.c.updated_ms - LATE_MS
+    session = (sessions.c.id == windows.c.session_id) & (sessions.c.ended_ms >= heard)
+    agent = (subtasks.c.agent_id == windows.c.agent_id) & (subtasks.c.completed_ms >= heard)
+    mine = (windows.c.agent_id != "") & (subtasks.c.session_id == windows.c.session_id)
+    return sa.exists().where(session) | sa.exists().where(mine & agent)
+
+
+def room(row: Row | None, tokens: int | None = None) -> dict[str, Any]:
+    """What an orchestrator gives out work by: zone, forecast, room left, and whether work of so
+    many tokens fits. None means unknown: so it is for an agent nobody told of."""
+    held = (row or {}).get("health") or {}
+    used, edge = (row or {}).get("used_tokens"), held.get("edge_tokens")
+    left = max(0, edge - used) if row and edge else None
+    return {
+        "status": held.get("status") or "unknown",
+        "recommended_action": held.get("recommended_action") or rooms.NOTHING,
+        "zone": held.get("zone") or "unknown",
+        "alert": held.get("alert"),
+        "room_tokens": left,
+        "estimated": bool(held.get("estimated", True)),
+        "velocity_tokens_per_op": held.get("velocity_tokens_per_op"),
+        "ops_left": held.get("ops_left"),
+        "minutes_left": held.get("minutes_left"),
+        "checkpoint_ms": held.get("checkpoint_ms"),
+        "fits": None if tokens is None else rooms.fits(left, tokens),
+    }
+
+
+def track(
+    connection: Connection,
+    session_id: str,
+    agent_id: str,
+    chars: int,
+    model: str | None,
+    now_ms: int,
+) -> None:
+    """Add what a client sent; where a hook reads the window itself, its number stays."""
+    tokens = min(round(chars / CHARS_PER_TOKEN), MOST_TRACKED)
+    key = (windows.c.session_id == session_id) & (windows.c.agent_id == agent_id)
+    held = sa.select(windows).where(key).with_for_update(key_share=True)  # others count too
+    before = first(connection, held)
+    if before is not None and not is_tracked(before):
+        return
+    used = tokens + (before["used_tokens"] if before else 0)
+    model = model or (before or {}).get("health", {}).get("model")
+    row = {
+        "session_id": session_id,
+        "agent_id": agent_id,
+        "used_tokens": used,
+        "health": _tracked_health(used, model),
+        "updated_ms": now_ms,
+    }
+    connection.execute(upsert(connection, windows, ["session_id", "agent_id"], row))
+    pending_writes.announce(
+        connection, "window.changed", {"agent_id": agent_id}, session_id=session_id
+    )
+
+
+def reset(connection: Connection, row: Row, now_ms: int) -> Row:
+    """Its window was compacted. What was counted starts anew; a reading is not ours to invent."""
+    changes: dict[str, Any] = {
+        "compact_count": windows.c.compact_count + 1,
+        "compacted_ms": now_ms,
+        "updated_ms": now_ms,
+    }
+    if is_tracked(row):
+        model = (row["health"] or {}).get("model")
+        changes |= {"used_tokens": 0, "health": _tracked_health(0, model)}
+    key = (windows.c.session_id == row["session_id"]) & (windows.c.agent_id == row["agent_id"])
+    freed = sa.update(windows).where(key).values(changes).returning(windows.c.compact_count)
+    return {**row, **changes, "compact_count": connection.scalar(freed)}
+
+
+def is_tracked(row: Row) -> bool:
+    return (row["health"] or {}).get("basis") == "tracked"
+
+
+def used_ratio(row: Row) -> float:
+    return float((row["health"] or {}).get("used_ratio") or 0.0)
+
+
+def _tracked_health(used: int, model: str | None) -> dict[str, Any]:
+    edge = edges.find(model or "", used_tokens=used)
+    ratio = used / edge.edge_tokens
+    settings = settings_load.load()
+    return {
+        "status": rooms.status(ratio, settings.share("watch_at")),
+        "recommended_action": rooms.NOTHING,  # there is no transcript to take one from
+        "used_tokens": used,
+        "window_tokens": edge.window_tokens,
+        "edge_tokens": edge.edge_tokens,
+        "used_ratio": round(ratio, 4),
+        "zone": place(ratio, Thresholds.of(settings).zones).name.lower(),
+        "alert": None,
+        "velocity_tokens_per_op": None,
+        "minutes_left": None,
+        "basis": "tracked",
+        "estimated": True,
+        "model": model,
+    }

@@ -1,0 +1,167 @@
+"""Projects: one per path. The id is made from the path, so everybody finds the same one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.hub import derived_ids
+from holdfast.hub.derived_ids import tidy
+from holdfast.hub.errors import NotThere
+from holdfast.hub.store import pending_writes
+from holdfast.hub.store.rows import Page, Row, first, paged
+from holdfast.hub.store.tables import counts, projects, requests, sessions, waves
+from holdfast.hub.store.upsert import put_new
+from holdfast.hub.tree import tool_counts
+
+
+def id_of(path: str) -> str:
+    return derived_ids.project_id(path)
+
+
+def put(
+    connection: Connection,
+    path: str,
+    now_ms: int,
+    *,
+    name: str | None = None,
+    metadata: dict[str, Any] | None = None,
+) -> Row:
+    """Make it, or change what is given: the name is kept, and metadata merged one level."""
+    if not _made(connection, path, now_ms, {"name": name, "metadata": metadata or {}}):
+        _change(connection, path, now_ms, name, metadata or {})
+    return by_path(connection, path)
+
+
+def meet(connection: Connection, path: str, now_ms: int) -> None:
+    """Somebody speaks of it: there from now on."""
+    _made(connection, path, now_ms, {"metadata": {}})
+
+
+def _made(connection: Connection, path: str, now_ms: int, more: Row) -> bool:
+    """False where it was there already; of several that make it at once, one does."""
+    path, project_id = tidy(path), id_of(path)
+    row = {"id": project_id, "path": path, "created_ms": now_ms, "updated_ms": now_ms, **more}
+    is_new = put_new(connection, projects, row)
+    if is_new:
+        pending_writes.count(connection, "projects")
+        pending_writes.announce(
+            connection, "project.created", {"path": path}, project_id=project_id
+        )
+    return is_new
+
+
+def _change(
+    connection: Connection, path: str, now_ms: int, name: str | None, metadata: dict[str, Any]
+) -> None:
+    """Its path too: a project that was lost with a damaged file has none until it is told again."""
+    mine = projects.c.id == id_of(path)
+    held = sa.select(projects).where(mine).with_for_update(key_share=True)  # others may tell too
+    before = first(connection, held) or {"updated_ms": 0, "metadata": {}}
+    changes: dict[str, Any] = {"path": tidy(path)}
+    changes["updated_ms"] = max(now_ms, before["updated_ms"])
+    if name is not None:
+        changes["name"] = name
+    if metadata:
+        changes["metadata"] = {**(before["metadata"] or {}), **metadata}
+    connection.execute(sa.update(projects).where(mine).values(changes))
+
+
+def find(connection: Connection, project_id: str) -> Row | None:
+    query = sa.select(projects).where(projects.c.id == project_id)
+    return first(connection, query)
+
+
+def get(connection: Connection, project_id: str) -> Row:
+    found = find(connection, project_id)
+    if found is None:
+        raise NotThere("Project")
+    return found
+
+
+def must_know(connection: Connection, project_id: str) -> None:
+    """As `get`, asked once: should it go, what refers to it cannot be written and is tried anew."""
+    if not pending_writes.knows(connection, "project", project_id):
+        get(connection, project_id)
+        pending_writes.learn(connection, "project", project_id)
+
+
+def by_path(connection: Connection, path: str) -> Row:
+    return get(connection, id_of(path))
+
+
+def listed(connection: Connection, limit: int, offset: int) -> Page:
+    query = sa.select(projects).order_by(projects.c.updated_ms.desc(), projects.c.id)
+    return paged(
+        connection, query, limit, offset, total=pending_writes.counted(connection, "projects")
+    )
+
+
+def remove(connection: Connection, project_id: str) -> None:
+    """With everything that belongs to it."""
+    get(connection, project_id)
+    spoken_in = sa.select(requests.c.session_id).where(requests.c.project_id == project_id)
+    connection.execute(sa.delete(waves).where(waves.c.session_id.in_(spoken_in)))
+    connection.execute(sa.delete(projects).where(projects.c.id == project_id))
+    pending_writes.recount(connection, pending_writes.KEPT)
+    tool_counts.recount(connection)
+    pending_writes.forget(
+        connection,
+        [pending_writes.of_project(noun, project_id) for noun in pending_writes.BY_PROJECT],
+    )
+    pending_writes.announce(connection, "project.removed", project_id=project_id)
+
+
+def count(connection: Connection, project_id: str, noun: str, by: int = 1) -> None:
+    """Requests, tasks or subtasks more or less: in all, and in this project."""
+    pending_writes.count(connection, noun, by)
+    pending_writes.count(connection, pending_writes.of_project(noun, project_id), by)
+
+
+def recount(connection: Connection) -> None:
+    """Count all rows again, in all, by project and by tool."""
+    pending_writes.recount_all(connection)
+    tool_counts.recount(connection)
+
+
+def measured(connection: Connection, project_id: str) -> tuple[Row, Row]:
+    """A project and its figures: its sessions' totals and kept counts, no row is counted."""
+    worked = (
+        sa.select(
+            sa.func.coalesce(sa.func.sum(sessions.c.total_tools_used), 0).label("actions"),
+            sa.func.coalesce(sa.func.sum(sessions.c.total_success), 0).label("succeeded"),
+            sa.func.coalesce(sa.func.sum(sessions.c.total_duration_ms), 0).label("duration_ms"),
+            sa.func.coalesce(sa.func.sum(sessions.c.timed_actions), 0).label("timed"),
+            sa.func.max(sessions.c.seen_ms).label("seen_ms"),
+        )
+        .where(sessions.c.project_id == project_id)
+        .subquery()
+    )
+    kept = [_kept(project_id, noun).label(noun) for noun in pending_writes.BY_PROJECT]
+    query = sa.select(projects, *worked.c, *kept).select_from(projects.join(worked, sa.true()))
+    found = first(connection, query.where(projects.c.id == project_id))
+    if found is None:
+        raise NotThere("Project")
+    project = {name: found[name] for name in projects.c.keys()}  # noqa: SIM118
+    timed = int(found["timed"])
+    return project, {
+        "project_id": project_id,
+        "project_name": project["name"],
+        "path": project["path"],
+        "total_requests": found["requests"],
+        "total_tasks": found["tasks"],
+        "total_subtasks": found["subtasks"],
+        "total_actions": int(found["actions"]),
+        "successful_actions": int(found["succeeded"]),
+        "avg_duration_ms": float(found["duration_ms"]) / timed if timed else None,
+        "last_activity_ms": max(found["seen_ms"] or 0, project["updated_ms"]),
+    }
+
+
+def _kept(project_id: str, noun: str) -> sa.ColumnElement[int]:
+    known = sa.select(counts.c.n).where(
+        counts.c.noun == pending_writes.of_project(noun, project_id)
+    )
+    return sa.func.coalesce(known.scalar_subquery(), 0)

@@ -1,0 +1,121 @@
+"""Requests: what a user asked for, in one session of one project."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.hub.errors import NotThere, Refused
+from holdfast.hub.store import ids, pending_writes
+from holdfast.hub.store.rows import Page, Row, first, paged, rows
+from holdfast.hub.store.tables import requests, tasks
+from holdfast.hub.tree import projects, removal, sessions, waves
+from holdfast.hub.tree.statuses import end_time
+
+NEWEST_FIRST = (requests.c.created_ms.desc(), requests.c.id.desc())
+
+
+def add(connection: Connection, given: Row, now_ms: int) -> Row:
+    """A new one; its session is there from now on."""
+    projects.get(connection, given["project_id"])
+    status = given.get("status", "active")
+    row = {
+        "id": ids.in_order(now_ms),
+        "project_id": given["project_id"],
+        "session_id": given["session_id"],
+        "prompt": given["prompt"],
+        "prompt_type": given.get("prompt_type", "other"),
+        "metadata": given.get("metadata") or {},
+        "created_ms": now_ms,
+        **end_time(status, now_ms),
+    }
+    sessions.meet(connection, row["session_id"], row["project_id"], now_ms)
+    connection.execute(sa.insert(requests), row)
+    projects.count(connection, row["project_id"], "requests")
+    _tell(connection, "request.created", row)
+    return row
+
+
+def get(connection: Connection, request_id: str) -> Row:
+    return _found(connection, sa.select(requests).where(requests.c.id == request_id))
+
+
+def _held(connection: Connection, request_id: str) -> Row:
+    """As `get`, to change it: what others change of it meanwhile comes after."""
+    query = sa.select(requests).where(requests.c.id == request_id)
+    return _found(connection, query.with_for_update(key_share=True))
+
+
+def _found(connection: Connection, query: sa.Select[Any]) -> Row:
+    found = first(connection, query)
+    if found is None:
+        raise NotThere("Request")
+    return found
+
+
+def tasks_of(connection: Connection, request_id: str) -> list[Row]:
+    query = sa.select(tasks).where(tasks.c.request_id == request_id)
+    return rows(connection, query.order_by(tasks.c.wave_number, tasks.c.created_ms, tasks.c.id))
+
+
+def listed(
+    connection: Connection,
+    limit: int,
+    offset: int,
+    *,
+    project_id: str | None = None,
+    session_id: str | None = None,
+    status: str | None = None,
+) -> Page:
+    """Newest first."""
+    wanted = {"project_id": project_id, "session_id": session_id, "status": status}
+    filters = [requests.c[name] == value for name, value in wanted.items() if value is not None]
+    query = sa.select(requests).where(*filters).order_by(*NEWEST_FIRST)
+    total = None if filters else pending_writes.counted(connection, "requests")
+    return paged(connection, query, limit, offset, total=total)
+
+
+def latest(connection: Connection, limit: int, **of: str) -> list[Row]:
+    """The last ones of a project or of a session, without counting the others."""
+    filters = [requests.c[name] == value for name, value in of.items()]
+    query = sa.select(requests).where(*filters).order_by(*NEWEST_FIRST).limit(limit)
+    return rows(connection, query)
+
+
+def change(connection: Connection, request_id: str, given: Row, now_ms: int) -> Row:
+    """Its status, or more metadata: merged one level."""
+    if not given:
+        raise Refused("No update fields provided")
+    before = _held(connection, request_id)
+    changes: dict[str, Any] = {}
+    if "status" in given:
+        changes = end_time(given["status"], now_ms, before)
+    if "metadata" in given:
+        changes["metadata"] = {
+            **(before["metadata"] or {}),
+            **(given["metadata"] or {}),
+        }
+    connection.execute(sa.update(requests).where(requests.c.id == request_id).values(changes))
+    row = {**before, **changes}
+    _tell(connection, "request.changed", row)
+    return row
+
+
+def remove(connection: Connection, request_id: str, now_ms: int) -> None:
+    """With its tasks, their subtasks and what was done for them."""
+    row = get(connection, request_id)
+    waves.hold(connection, row["session_id"])
+    removal.below(connection, row["project_id"], tasks.c.request_id == request_id, now_ms)
+    connection.execute(sa.delete(requests).where(requests.c.id == request_id))
+    projects.count(connection, row["project_id"], "requests", -1)
+    _tell(connection, "request.removed", row)
+    waves.settle(connection, row["session_id"], row["project_id"], now_ms)
+
+
+def _tell(connection: Connection, kind: str, row: Row) -> None:
+    body = {"id": row["id"], "status": row["status"]}
+    pending_writes.announce(
+        connection, kind, body, project_id=row["project_id"], session_id=row["session_id"]
+    )

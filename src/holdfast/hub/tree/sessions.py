@@ -1,0 +1,113 @@
+"""Sessions: any non-empty text is an id, as Claude Code gives it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.hub.errors import NotThere, Refused, Taken
+from holdfast.hub.store import pending_writes
+from holdfast.hub.store.rows import Page, Row, first, paged
+from holdfast.hub.store.tables import projects, sessions
+from holdfast.hub.store.upsert import put_new
+
+ACTIVE_MS = 30 * 60_000
+TOTALS = ("total_tools_used", "total_success", "total_errors")
+
+
+def add(connection: Connection, row: dict[str, Any], now_ms: int) -> Row:
+    """A new one; `row` holds columns of the table, `id` among them."""
+    if row.get("project_id") is not None:
+        _must_exist(connection, row["project_id"])
+    if find(connection, row["id"]) is not None:
+        raise Taken("Session already exists", row["id"])
+    whole = {"started_ms": now_ms, "seen_ms": now_ms, **row}
+    connection.execute(sa.insert(sessions).values(whole))
+    pending_writes.count(connection, "sessions")
+    _tell(connection, "session.started", whole)
+    return get(connection, row["id"])
+
+
+def meet(connection: Connection, session_id: str, project_id: str | None, now_ms: int) -> None:
+    """Somebody speaks of it: there from now on, and heard of at this time."""
+    row = {
+        "id": session_id,
+        "project_id": project_id,
+        "started_ms": now_ms,
+        "seen_ms": now_ms,
+        **dict.fromkeys(TOTALS, 0),
+    }
+    if put_new(connection, sessions, row):
+        pending_writes.count(connection, "sessions")
+        _tell(connection, "session.started", row)
+        return
+    known = {"seen_ms": now_ms}
+    unplaced = sa.update(sessions).where(sessions.c.id == session_id)
+    connection.execute(unplaced.values(known))
+    if project_id is not None:
+        connection.execute(
+            unplaced.where(sessions.c.project_id.is_(None)).values(project_id=project_id)
+        )
+
+
+def find(connection: Connection, session_id: str) -> Row | None:
+    query = sa.select(sessions).where(sessions.c.id == session_id)
+    return first(connection, query)
+
+
+def get(connection: Connection, session_id: str) -> Row:
+    found = find(connection, session_id)
+    if found is None:
+        raise NotThere("Session")
+    return found
+
+
+def listed(
+    connection: Connection,
+    limit: int,
+    offset: int,
+    *,
+    now_ms: int,
+    project_id: str | None = None,
+    active_only: bool = False,
+) -> Page:
+    """Newest first. Active: not ended, or ended less than half an hour ago."""
+    query = sa.select(sessions).order_by(sessions.c.started_ms.desc(), sessions.c.id)
+    if project_id is not None:
+        query = query.where(sessions.c.project_id == project_id)
+    if active_only:
+        ended = sessions.c.ended_ms
+        query = query.where(ended.is_(None) | (ended > now_ms - ACTIVE_MS))
+    filtered = project_id is not None or active_only
+    total = None if filtered else pending_writes.counted(connection, "sessions")
+    return paged(connection, query, limit, offset, total=total)
+
+
+def change(connection: Connection, session_id: str, changes: dict[str, Any]) -> Row:
+    if not changes:
+        raise Refused("No fields to update")
+    before = get(connection, session_id)
+    connection.execute(sa.update(sessions).where(sessions.c.id == session_id).values(changes))
+    kind = "session.ended" if changes.get("ended_ms") is not None else "session.changed"
+    _tell(connection, kind, {**before, **changes})
+    return get(connection, session_id)
+
+
+def remove(connection: Connection, session_id: str) -> None:
+    get(connection, session_id)
+    connection.execute(sa.delete(sessions).where(sessions.c.id == session_id))
+    pending_writes.count(connection, "sessions", -1)
+    pending_writes.announce(connection, "session.removed", session_id=session_id)
+
+
+def _must_exist(connection: Connection, project_id: str) -> None:
+    if connection.scalar(sa.select(projects.c.id).where(projects.c.id == project_id)) is None:
+        raise NotThere("Project")
+
+
+def _tell(connection: Connection, kind: str, row: Mapping[str, Any]) -> None:
+    project_id, session_id = row.get("project_id"), row["id"]
+    pending_writes.announce(connection, kind, {}, project_id=project_id, session_id=session_id)

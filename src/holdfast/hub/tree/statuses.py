@@ -1,0 +1,52 @@
+"""Which statuses there are, and what a new one says of the times of a row."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from typing import Literal, TypeAlias
+
+from holdfast.hub.store.rows import Row
+
+RequestStatus: TypeAlias = Literal[
+    "active", "pending", "running", "paused", "blocked", "completed", "failed", "cancelled"
+]
+WorkStatus: TypeAlias = Literal["pending", "running", "paused", "blocked", "completed", "failed"]
+ENDED = frozenset(("completed", "failed", "cancelled"))
+UNDER_WAY = frozenset(("running", "paused", "blocked"))
+OPEN = UNDER_WAY | {"pending"}
+
+
+def times(status: str, now_ms: int, before: Row | None = None) -> Row:
+    """When it began, kept once known, and when it ended: none again once it is taken up anew."""
+    before = before or {}
+    began, ended = before.get("started_ms"), before.get("completed_ms")
+    if status == "running" and began is None:
+        began = now_ms
+    if status not in ENDED:
+        ended = None
+    elif status != before.get("status") or ended is None:
+        ended = now_ms
+    return {"status": status, "started_ms": began, "completed_ms": ended}
+
+
+def end_time(status: str, now_ms: int, before: Row | None = None) -> Row:
+    """The same for a row that does not tell when it began."""
+    known = times(status, now_ms, before)
+    return {"status": status, "completed_ms": known["completed_ms"]}
+
+
+def following(task: str, below: Collection[str], *, taken_up: bool = False) -> str:
+    """How a task stands by its subtasks: over once all of them are (completed if every one was,
+    else failed), blocked while all that are left are, under way once one is. `taken_up`: one was
+    just begun, an ended task goes on."""
+    left = set(below) - ENDED
+    if below and not left:
+        return "completed" if set(below) == {"completed"} else "failed"
+    if task == "paused" or (task in ENDED and not taken_up):
+        return task
+    if left == {"blocked"}:
+        return "blocked"
+    if task == "blocked":
+        return "running" if "running" in left else task
+    begun = left & (UNDER_WAY - {"blocked"}) or left != set(below) or task in ENDED
+    return "running" if begun else task

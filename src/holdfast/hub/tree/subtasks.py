@@ -1,0 +1,194 @@
+"""Subtasks: what one agent does for a task."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.hub.board import blocking
+from holdfast.hub.errors import NotThere, Refused
+from holdfast.hub.store import ids, pending_writes
+from holdfast.hub.store.rows import Page, Row, first, paged, rows
+from holdfast.hub.store.tables import actions, requests, subtasks, tasks
+from holdfast.hub.tree import agent_rows, projects, removal, waves
+from holdfast.hub.tree import tasks as stages
+from holdfast.hub.tree.statuses import ENDED, UNDER_WAY, times
+
+MOST_ACTIONS = 1_000
+GIVEN = ("agent_type", "agent_id", "parent_agent_id", "max_turns")
+
+
+def add(connection: Connection, given: Row, now_ms: int) -> Row:
+    _task, place = stages.placed(connection, given["task_id"])
+    _must_exist(connection, given.get("blocked_by", []))
+    waves.hold(connection, place["session_id"])
+    row = {
+        "id": ids.in_order(now_ms),
+        "task_id": given["task_id"],
+        "session_id": place["session_id"],
+        "description": given["description"],
+        **{name: given.get(name) for name in GIVEN},
+        "blocked_by": given.get("blocked_by", []),
+        "context_snapshot": given.get("context_snapshot"),
+        "result": None,
+        "created_ms": now_ms,
+        **times(given.get("status", "pending"), now_ms),
+    }
+    connection.execute(sa.insert(subtasks), row)
+    projects.count(connection, place["project_id"], "subtasks")
+    _follow(connection, row, now_ms)
+    _tell(connection, "subtask.created", row, place["project_id"])
+    stages.follow(connection, row["task_id"], now_ms, taken_up=row["status"] not in ENDED)
+    return row
+
+
+def get(connection: Connection, subtask_id: str) -> Row:
+    return _placed(connection, subtask_id)[0]
+
+
+def actions_of(connection: Connection, subtask_id: str) -> list[Row]:
+    """What was done for it, oldest first."""
+    query = sa.select(actions).where(actions.c.subtask_id == subtask_id)
+    return rows(connection, query.order_by(actions.c.created_ms, actions.c.id).limit(MOST_ACTIONS))
+
+
+def listed(
+    connection: Connection,
+    limit: int,
+    offset: int,
+    *,
+    task_id: str | None = None,
+    session_id: str | None = None,
+    status: str | None = None,
+    agent_type: str | None = None,
+    agent_id: str | None = None,
+    project_id: str | None = None,
+    is_subagent: bool | None = None,
+) -> Page:
+    """Newest first; oldest first within one task."""
+    wanted = {
+        "task_id": task_id,
+        "session_id": session_id,
+        "status": status,
+        "agent_type": agent_type,
+        "agent_id": agent_id,
+    }
+    filters = [subtasks.c[name] == value for name, value in wanted.items() if value is not None]
+    if is_subagent is not None:
+        parent = subtasks.c.parent_agent_id
+        filters.append(parent.is_not(None) if is_subagent else parent.is_(None))
+    if project_id is not None:
+        filters.append(subtasks.c.task_id.in_(stages.ids_where(project_id=project_id)))
+    query = sa.select(subtasks).where(*filters)
+    if task_id is not None:
+        query = query.order_by(subtasks.c.created_ms, subtasks.c.id)
+    else:
+        query = query.order_by(subtasks.c.created_ms.desc(), subtasks.c.id.desc())
+    total = None if filters else pending_writes.counted(connection, "subtasks")
+    return paged(connection, query, limit, offset, total=total)
+
+
+def change(connection: Connection, subtask_id: str, given: Row, now_ms: int) -> Row:
+    if not given:
+        raise Refused("No update fields provided")
+    before, project_id = _placed(connection, subtask_id)
+    if subtask_id in given.get("blocked_by", []):
+        raise Refused("A subtask cannot block itself", "blocked_by")
+    _must_exist(connection, given.get("blocked_by", []))
+    _no_circle(connection, subtask_id, given.get("blocked_by", []))
+    changes: dict[str, Any] = dict(given)
+    if "status" in given:
+        waves.hold(connection, before["session_id"])
+        before, _ = _placed(connection, subtask_id)  # another may have changed it while we waited
+        changes |= times(given["status"], now_ms, before)
+    if "result" in given:
+        changes["result"] = given["result"]
+    connection.execute(sa.update(subtasks).where(subtasks.c.id == subtask_id).values(changes))
+    row = {**before, **changes}
+    if row["agent_id"] != before["agent_id"]:
+        _follow(connection, before, now_ms)
+    _follow(connection, row, now_ms)
+    _tell(connection, "subtask.changed", row, project_id)
+    if row["status"] != before["status"]:
+        taken_up = before["status"] in ENDED and row["status"] not in ENDED
+        stages.follow(connection, row["task_id"], now_ms, taken_up=taken_up)
+    return row
+
+
+def close_session(connection: Connection, session_id: str, now_ms: int) -> int:
+    """The session is over: what was under way in it did not get done. How many there were."""
+    under_way = sa.select(subtasks, requests.c.project_id).select_from(
+        subtasks.join(tasks).join(requests)
+    )
+    waves.hold(connection, session_id)
+    found = rows(
+        connection,
+        under_way.where(subtasks.c.session_id == session_id, subtasks.c.status.in_(UNDER_WAY)),
+    )
+    for row in found:
+        row |= times("failed", now_ms, row)
+        row["result"] = {**(row["result"] or {}), "reason": "session_ended"}
+        changes = {name: row[name] for name in ("status", "completed_ms", "result")}
+        connection.execute(sa.update(subtasks).where(subtasks.c.id == row["id"]).values(changes))
+        _tell(connection, "subtask.changed", row, row["project_id"])
+    for agent_id in {row["agent_id"] for row in found if row["agent_id"] is not None}:
+        agent_rows.follow(connection, session_id, agent_id, now_ms)
+    for task_id in sorted({row["task_id"] for row in found}):
+        stages.follow(connection, task_id, now_ms)
+    return len(found)
+
+
+def remove(connection: Connection, subtask_id: str, now_ms: int) -> None:
+    """With what was done for it."""
+    row, project_id = _placed(connection, subtask_id)
+    waves.hold(connection, row["session_id"])
+    removal.subtasks_below(connection, project_id, subtasks.c.id == subtask_id, now_ms)
+    _tell(connection, "subtask.removed", row, project_id)
+    stages.follow(connection, row["task_id"], now_ms)
+
+
+def _placed(connection: Connection, subtask_id: str) -> tuple[Row, str]:
+    """The subtask, and the project it belongs to."""
+    query = sa.select(subtasks, requests.c.project_id).select_from(
+        subtasks.join(tasks).join(requests)
+    )
+    found = first(connection, query.where(subtasks.c.id == subtask_id))
+    if found is None:
+        raise NotThere("Subtask")
+    return found, found.pop("project_id")
+
+
+def _must_exist(connection: Connection, blockers: list[str]) -> None:
+    if not blockers:
+        return
+    query = sa.select(sa.func.count()).where(subtasks.c.id.in_(set(blockers)))
+    if connection.scalar(query) != len(set(blockers)):
+        raise Refused("One or more blocking subtask IDs not found", "blocked_by")
+
+
+def _no_circle(connection: Connection, subtask_id: str, blockers: list[str]) -> None:
+    """Read level by level from the blockers on: few steps, each by primary key."""
+    if blockers:
+        blocking.one_at_a_time(connection)
+    waits: dict[str, list[str]] = {}
+    ahead = set(blockers)
+    while ahead:
+        query = sa.select(subtasks.c.id, subtasks.c.blocked_by).where(subtasks.c.id.in_(ahead))
+        waits |= {row["id"]: row["blocked_by"] or [] for row in rows(connection, query)}
+        ahead = {one for found in ahead for one in waits.get(found, [])} - waits.keys()
+        if subtask_id in ahead:
+            raise Refused("Subtasks would wait for each other in a circle", "blocked_by")
+
+
+def _follow(connection: Connection, row: Row, now_ms: int) -> None:
+    if row["agent_id"] is not None:
+        agent_rows.follow(connection, row["session_id"], row["agent_id"], now_ms)
+
+
+def _tell(connection: Connection, kind: str, row: Row, project_id: str) -> None:
+    body = {name: row[name] for name in ("id", "task_id", "agent_type", "agent_id", "status")}
+    pending_writes.announce(
+        connection, kind, body, project_id=project_id, session_id=row["session_id"]
+    )

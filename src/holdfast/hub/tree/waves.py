@@ -1,0 +1,116 @@
+"""The waves of a session as rows: kept in step with its tasks, told when they start and settle."""
+
+from __future__ import annotations
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.hub.store import ids, pending_writes
+from holdfast.hub.store.rows import Page, Row, paged, rows
+from holdfast.hub.store.tables import requests, tasks, waves
+from holdfast.hub.store.upsert import upsert
+from holdfast.hub.tree import wave_status
+from holdfast.hub.tree.wave_status import Wave
+
+_LOCK = 0x401D
+EVENTS = {"running": "wave.started", "completed": "wave.completed", "failed": "wave.failed"}
+
+
+def hold(connection: Connection, session_id: str) -> None:
+    """One at a time changes the tasks of a session: two that end the last two tasks of a wave
+    must not both look before the other wrote. On SQLite there is but one writer anyway."""
+    if connection.dialect.name == "postgresql":
+        key = sa.func.pg_advisory_xact_lock(_LOCK, sa.func.hashtext(session_id))
+        connection.execute(sa.select(key))
+
+
+def settle(connection: Connection, session_id: str, project_id: str, now_ms: int | None) -> None:
+    """After a task changed: waves that start or are settled by it. `hold` it first. Without a time
+    it is that of the tasks: the same whenever they are told of."""
+    of_session = waves.c.session_id == session_id
+    known = {row["wave_number"]: _read(row) for row in _kept(connection, session_id)}
+    verdict = wave_status.judge(_tallies(connection, session_id))
+    gone = known.keys() - verdict.keys()
+    if gone:
+        connection.execute(sa.delete(waves).where(of_session, waves.c.wave_number.in_(gone)))
+    changed = wave_status.moves(known, verdict, now_ms or 0)
+    if now_ms is None:
+        spans = _spans(connection, session_id)
+        timed = [wave_status.spanning(number, verdict[number], spans[number]) for number in verdict]
+        changed = [one for one in timed if known.get(one.number) != one]
+    for moved in changed:
+        row = {
+            "session_id": session_id,
+            "wave_number": moved.number,
+            "status": moved.status,
+            "started_ms": moved.started_ms,
+            "completed_ms": moved.completed_ms,
+        }
+        connection.execute(upsert(connection, waves, ["session_id", "wave_number"], row))
+        before = known.get(moved.number)
+        if moved.status in EVENTS and (before is None or before.status != moved.status):
+            body = {"wave_number": moved.number, "status": moved.status}
+            pending_writes.announce(
+                connection,
+                EVENTS[moved.status],
+                body,
+                project_id=project_id,
+                session_id=session_id,
+            )
+
+
+def current(connection: Connection, session_id: str) -> Row | None:
+    """The lowest wave that is not settled, or none."""
+    unsettled = _of(session_id).where(waves.c.status.not_in(wave_status.SETTLED)).limit(1)
+    found = _counted(connection, session_id, rows(connection, unsettled))
+    return found[0] if found else None
+
+
+def history(connection: Connection, session_id: str, limit: int, offset: int) -> Page:
+    """All of a session, in their order."""
+    page = paged(connection, _of(session_id), limit, offset)
+    return Page(_counted(connection, session_id, list(page.rows)), page.total, limit, offset)
+
+
+def _of(session_id: str) -> sa.Select[tuple[object, ...]]:
+    query = sa.select(waves).where(waves.c.session_id == session_id)
+    return query.order_by(waves.c.wave_number)
+
+
+def _kept(connection: Connection, session_id: str) -> list[Row]:
+    return rows(connection, _of(session_id))
+
+
+def _read(row: Row) -> Wave:
+    return Wave(row["wave_number"], row["status"], row["started_ms"], row["completed_ms"])
+
+
+def _counted(connection: Connection, session_id: str, found: list[Row]) -> list[Row]:
+    """With how many tasks there are in each, and how they ended."""
+    tallies = _tallies(connection, session_id)
+    for row in found:
+        tally = tallies.get(row["wave_number"], {})
+        row["id"] = ids.of("wave", session_id, str(row["wave_number"]))
+        row["total_tasks"] = sum(tally.values())
+        row["completed_tasks"] = tally.get("completed", 0)
+        row["failed_tasks"] = tally.get("failed", 0)
+    return found
+
+
+def _tallies(connection: Connection, session_id: str) -> dict[int, dict[str, int]]:
+    number, status = tasks.c.wave_number, tasks.c.status
+    query = sa.select(number, status, sa.func.count()).join_from(tasks, requests)
+    query = query.where(requests.c.session_id == session_id).group_by(number, status)
+    found: dict[int, dict[str, int]] = {}
+    for wave_number, name, n in connection.execute(query):
+        found.setdefault(wave_number, {})[name] = n
+    return found
+
+
+def _spans(connection: Connection, session_id: str) -> dict[int, tuple[int, int]]:
+    """When the first task of each wave began, and the last one ended."""
+    ended = sa.func.coalesce(tasks.c.completed_ms, tasks.c.created_ms)
+    columns = (tasks.c.wave_number, sa.func.min(tasks.c.created_ms), sa.func.max(ended))
+    query = sa.select(*columns).join_from(tasks, requests)
+    query = query.where(requests.c.session_id == session_id).group_by(tasks.c.wave_number)
+    return {number: (first, last) for number, first, last in connection.execute(query)}

@@ -1,0 +1,1 @@
+"""One module for each tool of the model, named like the tool."""

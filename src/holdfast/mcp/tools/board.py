@@ -1,0 +1,113 @@
+"""`board`: messages between agents, and who has which piece of work."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+from holdfast.hub import public_names, row_times
+from holdfast.hub.board import claims, deliveries, messages, outboxes, topics
+from holdfast.hub.board.local_agents import addressed
+from holdfast.hub.errors import Refused
+from holdfast.hub.projection import short_rows
+from holdfast.hub.store.rows import Row
+from holdfast.hub.tree import projects
+from holdfast.mcp import client_session, database
+from holdfast.mcp.reply import Answer
+from holdfast.mcp.schemas import Board
+from holdfast.redact import redact
+from holdfast.settings import load as settings_load
+
+MOST = 100
+
+
+def answer(asked: Board) -> Answer:
+    return database.in_time(lambda: OPS[asked.op](asked))
+
+
+def _post(asked: Board) -> Answer:
+    topics.check(
+        asked.topic, topics.known(settings_load.load(client_session.project()).word("topics"))
+    )
+    words, now = public_names.text(_needed(asked.text, "text"), "text"), row_times.now_ms()
+    where = _project()
+    to, whom = addressed(now, asked.to, where) if asked.to else (None, [])
+    row = messages.draft(_me(asked), asked.topic, redact(words), now, to_agent=to, project_id=where)
+    store = database.store()
+    outboxes.post(store, row)
+    heard = outboxes.heard_words(row, whom, store.is_sqlite)
+    until = row_times.written(row["expires_ms"])
+    return Answer("posted", {"id": row["id"], "heard": heard, "expires_at": until})
+
+
+def _read(asked: Board) -> Answer:
+    where = projects.id_of(client_session.project())
+    ask = deliveries.Ask(_me(asked), row_times.now_ms(), MOST, where, topic=asked.topic or None)
+    store = database.store()
+    found = store.read(lambda c: deliveries.look(c, ask))
+    if found.unread_ids:
+        looked = outboxes.about_to_read(found, ask)
+        found = store.write(lambda c: deliveries.mark(c, ask, looked))
+    unread = [_message(row) for row in found.rows if not row["already_read"]]
+    left = {"unread_remaining": found.unread_remaining}
+    return Answer(f"{len(unread)} new messages", left, "messages", unread)
+
+
+def _claim(asked: Board) -> Answer:
+    work, me = _needed(asked.work, "work"), _me(asked)
+    project, now = _project(), row_times.now_ms()
+    row = database.store().write(lambda c: claims.take(c, project, work, me, now))
+    return Answer(f"{me} has {work}", _claimed(row))
+
+
+def _settle(asked: Board) -> Answer:
+    work, me = _needed(asked.work, "work"), _me(asked)
+    project, now = projects.id_of(client_session.project()), row_times.now_ms()
+    database.store().write(lambda c: claims.release(c, project, work, me, now))
+    return Answer(f"{work} is free", {"work": work, "settled": True})
+
+
+def _claims(asked: Board) -> Answer:
+    project, now = projects.id_of(client_session.project()), row_times.now_ms()
+    page = database.store().read(lambda c: claims.listed(c, MOST, 0, now, project_id=project))
+    rows = [_claimed(row) for row in page.rows]
+    return Answer(f"{page.total} claims hold", {}, "claims", rows)
+
+
+OPS: dict[str, Callable[[Board], Answer]] = {
+    "post": _post,
+    "read": _read,
+    "claim": _claim,
+    "settle": _settle,
+    "claims": _claims,
+}
+
+
+def _me(asked: Board) -> str:
+    """The session itself is an agent by its session's id."""
+    return asked.agent or client_session.session_id() or "user"
+
+
+def _project() -> str:
+    """The project's id; its row is made where nobody told of it yet."""
+    path = client_session.project()
+    database.store().write(lambda c: projects.meet(c, path, row_times.now_ms()))
+    return projects.id_of(path)
+
+
+def _needed(text: str, name: str) -> str:
+    if not text.strip():
+        raise Refused(f"{name} is needed for this", name)
+    return text
+
+
+def _message(row: Row) -> dict[str, Any]:
+    """Whole: once read, it is not given again."""
+    content = row["content"]
+    said = content["message"] if list(content) == ["message"] else content
+    return {**short_rows.message(row), "content": said}
+
+
+def _claimed(row: Row) -> dict[str, Any]:
+    until = row_times.written(row["expires_ms"])
+    return {"work": row["work"], "agent": row["agent_id"], "until": until}

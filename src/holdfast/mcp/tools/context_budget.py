@@ -1,0 +1,115 @@
+"""`context_budget`: the five compartments of the brief, beside the forecast of the window."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import Any
+
+from holdfast.budget import operations
+from holdfast.events import window_budget
+from holdfast.events.window_budget import Part
+from holdfast.mcp import client_session
+from holdfast.mcp.reply import Answer
+from holdfast.mcp.schemas import ContextBudget
+from holdfast.settings import load as settings_load
+from holdfast.window import health, view
+
+AHEAD = ("used_ratio", "estimated", "ops_left", "minutes_left", "forecast_basis")
+
+
+def answer(asked: ContextBudget) -> Answer:
+    if asked.op == "status":
+        return _status()
+    words, done = OPS[asked.op](asked)
+    return Answer(words, {**done, "forecast": _forecast()})
+
+
+def _status() -> Answer:
+    folder, state = client_session.window()
+    found = window_budget.status(state, folder, _now())
+    fields = {
+        "role": found.role,
+        "max_tokens": found.max_tokens,
+        "spent_tokens": found.spent_tokens,
+        "pins": [one._asdict() for one in found.pins],
+        "evicted": list(found.evicted),
+        "loans": list(found.loans),
+        "forecast": {name: getattr(found, name) for name in AHEAD},
+    }
+    rows = [row for part in found.parts for row in _rows(part)]
+    return Answer(f"{found.spent_tokens:,} tokens spent", fields, "compartments", rows)
+
+
+def _rows(part: Part) -> list[dict[str, Any]]:
+    """The compartment, then its items, which can be evicted by their ids."""
+    head = {
+        "compartment": part.name,
+        "share": part.share,
+        "set_by": part.set_by,
+        "spent_tokens": part.spent_tokens,
+        "borrowed_tokens": part.borrowed_tokens or None,
+        "lent_tokens": part.lent_tokens or None,
+    }
+    told = [{"id": one.id, "tokens": one.tokens, "text": one.text[:120]} for one in part.items]
+    return [head, *told]
+
+
+def _pin(asked: ContextBudget) -> tuple[str, dict[str, Any]]:
+    _, state = client_session.window()
+    one = operations.pin(
+        asked.text,
+        now_ms=_now(),
+        compartment=asked.compartment,
+        scope=asked.scope,
+        project=state.project,
+        session_id=state.session_id,
+    )
+    return f"pinned {one.id}", one._asdict()
+
+
+def _unpin(asked: ContextBudget) -> tuple[str, dict[str, Any]]:
+    _, state = client_session.window()
+    one = operations.unpin(asked.id, project=state.project, session_id=state.session_id)
+    return f"unpinned {one.id}", one._asdict()
+
+
+def _evict(asked: ContextBudget) -> tuple[str, dict[str, Any]]:
+    folder, state = client_session.window()
+    one = window_budget.evict(asked.id, state, folder)
+    return f"evicted {one.id}", {"id": one.id, "section": one.section, "tokens": one.tokens}
+
+
+def _estimate(asked: ContextBudget) -> tuple[str, dict[str, Any]]:
+    _, state = client_session.window()
+    found = operations.estimate(asked.text, state.density)
+    told = {name: getattr(found, name) for name in found.__struct_fields__}
+    return f"{found.tokens:,} tokens", told
+
+
+def _allot(asked: ContextBudget) -> tuple[str, dict[str, Any]]:
+    _, state = client_session.window()
+    scope = "user" if asked.scope == "user" else "project"
+    kept = operations.allot(asked.compartment, asked.share, scope=scope, project=state.project)
+    return "allotted", {"shares": kept}
+
+
+OPS: dict[str, Callable[[ContextBudget], tuple[str, dict[str, Any]]]] = {
+    "pin": _pin,
+    "unpin": _unpin,
+    "evict": _evict,
+    "estimate": _estimate,
+    "allot": _allot,
+}
+
+
+def _forecast() -> dict[str, Any]:
+    folder, state = client_session.window()
+    settings = settings_load.load(state.project)
+    seen = view.of_transcript(state, settings, _now(), folder)
+    found = health.describe(seen, state, settings.share("watch_at"))
+    return {name: found[name] for name in AHEAD}
+
+
+def _now() -> int:
+    return int(time.time() * 1000)

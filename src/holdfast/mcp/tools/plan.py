@@ -1,0 +1,120 @@
+"""`plan`: a list of tasks as batches that fit the room left."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from holdfast.client.claude_folder import transcripts_folder
+from holdfast.mcp import client_session
+from holdfast.mcp.client_session import NotSeen
+from holdfast.mcp.reply import Answer
+from holdfast.mcp.schemas import Plan
+from holdfast.plan import session_room, task
+from holdfast.plan.errors import BadPlan, NoPlan
+from holdfast.plan.estimates import past
+from holdfast.plan.estimates.estimate import Estimate
+from holdfast.plan.files import project_files
+from holdfast.plan.formats import read
+from holdfast.plan.make import make
+from holdfast.plan.room import Room
+from holdfast.plan.split import Piece
+from holdfast.plan.workflow import Batch, Workflow
+from holdfast.run import continued_plan
+from holdfast.run.continued_plan import Begun
+from holdfast.settings import load as settings_load
+from holdfast.text.numbers import counted
+from holdfast.wire.inert import inert
+
+MOST_NEW_BYTES = 32 << 20  # of transcripts, read for one answer; the next one reads on
+MOST_TASKS, MOST_FILES, MOST_WARNINGS = 20, 20, 10
+MOST_TITLE = 120
+
+
+def answer(asked: Plan) -> Answer:
+    root = Path(client_session.project()).resolve()
+    given = _given(asked, root)
+    known = past.learn(root, transcripts_folder(), MOST_NEW_BYTES)
+    found = make(given.plan, _room(), known, root)
+    if given.note:
+        found = replace(found, warnings=(*found.warnings, given.note))
+    words = f"{counted(len(found.batches), 'batch')}, {found.size}"
+    return Answer(words, _about(found), "batches", [_batch(one) for one in found.batches])
+
+
+def _given(asked: Plan, root: Path) -> Begun:
+    """Of a file, less what a run has done of it."""
+    if bool(asked.text) == bool(asked.path):
+        raise NoPlan("give either the plan's text or its path")
+    if asked.text:
+        return Begun(_read(asked.text, root))
+    path = project_files.inside(root, asked.path)
+    if path is None:
+        raise NoPlan(f"{asked.path}: {project_files.OUTSIDE}")
+    return continued_plan.load(path, root)
+
+
+def _read(text: str, root: Path) -> task.Plan:
+    try:
+        return read.read(text, root=root)
+    except BadPlan as slip:
+        raise slip.named("line") if slip.place.line else slip from None
+
+
+def _room() -> Room:
+    settings = settings_load.load(client_session.project())
+    try:
+        folder, state = client_session.window()
+    except NotSeen:
+        return session_room.unknown(settings)
+    return session_room.of_window(state, folder, settings, int(time.time() * 1000))
+
+
+def _about(found: Workflow) -> dict[str, Any]:
+    room = found.room
+    warnings = [inert(words, 200) for words in found.warnings[:MOST_WARNINGS]]
+    if len(found.warnings) > MOST_WARNINGS:
+        warnings.append(f"and {len(found.warnings) - MOST_WARNINGS} more")
+    return {
+        "room": {
+            "now_tokens": room.now_tokens,
+            "fresh_tokens": room.fresh_tokens,
+            "basis": room.basis,
+        },
+        "tokens": found.tokens,
+        "tasks_of_unknown_size": found.unknown or None,
+        "done": len(found.done) or None,
+        "warnings": warnings or None,
+    }
+
+
+def _batch(one: Batch) -> dict[str, Any]:
+    left = len(one.pieces) - MOST_TASKS
+    return {
+        "window": "fresh" if one.fresh else "this",
+        "room_tokens": one.room_tokens,
+        **_range(one),
+        "side_by_side": one.parallel or None,
+        "tasks": [_task(piece) for piece in one.pieces[:MOST_TASKS]],
+        "more_tasks": left if left > 0 else None,
+    }
+
+
+def _task(piece: Piece) -> dict[str, Any]:
+    """Which files a part is made of is ours to say; the rest stands in the plan."""
+    size = piece.estimate
+    part = list(piece.task.files[:MOST_FILES]) if piece.cut else []
+    return {
+        "title": inert(piece.task.shown, MOST_TITLE),
+        **_range(size),
+        "files": [inert(file, MOST_TITLE) for file in part] or None,
+    }
+
+
+def _range(of: Batch | Estimate) -> dict[str, Any]:
+    if of.is_unknown:
+        return {"tokens": ": ".join(of.in_words), "range": None}
+    wide = of.low_tokens != of.high_tokens
+    return {"tokens": of.tokens, "range": [of.low_tokens, of.high_tokens] if wide else None}

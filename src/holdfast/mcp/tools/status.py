@@ -1,0 +1,55 @@
+"""`status`: the window's health, its company, and whether a task still fits."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from holdfast.mcp import client_session
+from holdfast.mcp.reply import Answer
+from holdfast.mcp.schemas import Status
+from holdfast.memory.cleared_results import cleared
+from holdfast.settings import load as settings_load
+from holdfast.window import alert_texts, health, peers, view
+
+MOST_CLEARED = 8  # tool results that the client cleared; `expand` gives one back by its id
+SAID = (
+    "status",
+    "recommended_action",
+    "used_tokens",
+    "edge_tokens",
+    "used_ratio",
+    "room_tokens",
+    "estimated",
+    "zone",
+    "alert",
+    "velocity_tokens_per_op",
+    "ops_left",
+    "minutes_left",
+    "forecast_basis",
+    "compactions",
+    "checkpoint_ms",
+    "checkpoint_trigger",
+    "checkpoint_path",
+    "session_id",
+    "model",
+)
+
+
+def answer(asked: Status) -> Answer:
+    folder, state = client_session.window()
+    settings, now_ms = settings_load.load(state.project), int(time.time() * 1000)
+    seen = view.of_transcript(state, settings, now_ms, folder)
+    found = health.describe(seen, state, settings.share("watch_at"))
+    fields: dict[str, Any] = {name: found[name] for name in SAID}
+    if gone := cleared(state)["cleared"]:
+        fields["cleared_results"] = gone[-MOST_CLEARED:]
+    if asked.task_tokens:
+        fields["task"] = health.fits(found, asked.task_tokens)
+    share = f"{alert_texts.about(found['estimated'])}{found['used_ratio']:.0%}"
+    return Answer(
+        words=f"{share} of {found['edge_tokens']:,} tokens used, {found['zone']}",
+        fields=fields,
+        under="agents",
+        rows=peers.of(state, settings, now_ms, asked.task_tokens),
+    )

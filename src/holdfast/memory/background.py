@@ -1,0 +1,139 @@
+"""What a process that lives does for recall: takes in what is new, and makes vectors, bit by bit.
+
+On a thread of its own, half of the time at most, and one such thread per machine: who does not get
+the lock leaves it to the one who has it. It steps back for everything else: between two steps it
+waits while somebody is being answered, and the machine gives it what others leave. Its end need not
+be waited for: each batch is kept when made.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+
+from holdfast.files.lock import acquired
+from holdfast.memory import fill_vectors, locations
+from holdfast.memory import sync as syncing
+from holdfast.memory.embed import current
+from holdfast.memory.embed.embedder import Embedder, NoEmbedder
+from holdfast.memory.index import engines
+from holdfast.memory.index.interface import Index
+from holdfast.wire import log
+from holdfast.wire.errors import HoldfastError
+
+LOOK_SECONDS = 15.0
+AT_ONCE_SECONDS = 1.0
+PATIENCE_SECONDS = 10.0  # a call that hangs does not end this
+NICE = 5
+LOCK = "fill.lock"
+
+
+class Filler:
+    """`projects` is asked at every look: new ones come while a server lives. `idle` is set while
+    nobody is being answered; None: nobody ever is."""
+
+    def __init__(
+        self, projects: Callable[[], Iterable[str]], *, idle: threading.Event | None = None
+    ) -> None:
+        self._projects = projects
+        self._idle = idle
+        self._over = threading.Event()
+        self._said = ""
+        self._thread = threading.Thread(target=self._run, name="holdfast-fill", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self, seconds: float = 0.0) -> None:
+        """Waits that long for the step under way, if at all."""
+        self._over.set()
+        if seconds and self._thread.is_alive():
+            self._thread.join(seconds)
+
+    def _run(self) -> None:
+        _step_back()
+        while not self._over.wait(LOOK_SECONDS):
+            lock = _locked()
+            if lock < 0:
+                continue
+            try:
+                self.look()
+            finally:
+                os.close(lock)
+
+    def look(self) -> None:
+        for project in self._projects():
+            if self._over.is_set():
+                return
+            try:
+                self._bring_up(project)
+                self._said = ""
+            except Exception as slip:  # one project that cannot be indexed holds up no other
+                self._say(f"{project}: {slip}" if isinstance(slip, HoldfastError) else repr(slip))
+
+    def _bring_up(self, project: str) -> None:
+        index = engines.opened(locations.resolved(project))
+        self._take_in(index)
+        embedder = _embedder() if fill_vectors.is_missing(index) else None
+        left = 1 if embedder else 0
+        while embedder and left and self._may_go_on():
+            began = time.monotonic()
+            done, left = fill_vectors.fill(
+                index, embedder, seconds=AT_ONCE_SECONDS, is_over=self._is_over
+            )
+            if not done:
+                return
+            self._over.wait(time.monotonic() - began)
+
+    def _take_in(self, index: Index) -> None:
+        while self._may_go_on():
+            done = syncing.bring_up(index, seconds=AT_ONCE_SECONDS)
+            if not done.left or not done.items:  # what is left then cannot be read
+                return
+
+    def _may_go_on(self) -> bool:
+        if self._idle is not None:
+            self._idle.wait(PATIENCE_SECONDS)
+        return not self._over.is_set()
+
+    def _is_over(self) -> bool:
+        """For this step: nobody is waited for in the middle of one."""
+        return self._over.is_set() or (self._idle is not None and not self._idle.is_set())
+
+    def _say(self, words: str) -> None:
+        """The same words once."""
+        if words != self._said:
+            log.add("WARN", "recall", words)
+        self._said = words
+
+
+def _step_back() -> None:
+    """Of this thread alone; only Linux has it so."""
+    if sys.platform == "linux":
+        with suppress(OSError):
+            os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), NICE)
+
+
+def _embedder() -> Embedder | None:
+    try:
+        return current.embedder()
+    except NoEmbedder:
+        return None  # keyword search needs none; every answer says so
+
+
+def _locked() -> int:
+    """A descriptor that holds the lock, or -1."""
+    try:
+        os.makedirs(locations.root(), 0o700, exist_ok=True)  # noqa: PTH103
+        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+        fd = os.open(f"{locations.root()}/{LOCK}", flags, 0o600)
+    except OSError:
+        return -1
+    if acquired(fd, 0):
+        return fd
+    os.close(fd)
+    return -1

@@ -1,0 +1,127 @@
+"""The whole text behind an id, whatever it is the id of: an archived output, the result of a tool
+call, a segment, an item that recall found."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from holdfast.archive import excerpt, outputs
+from holdfast.memory import locations
+from holdfast.memory.errors import NotFound
+from holdfast.memory.expand import beginning, expand, only
+from holdfast.memory.sources import calls, windows
+from holdfast.redact import redact
+from holdfast.segment import formats
+from holdfast.segment import library as segments
+from holdfast.text import fence
+from holdfast.transcript import tool_results
+
+USUAL_CHARS = 5_000
+MOST_SEARCHED = 10_000_000
+MOST_TRANSCRIPTS = 20  # looked through for one tool result
+MOST_ORIGIN = 400
+
+
+class Whole(NamedTuple):
+    """Whoever shows `text` fences it, as from its `origin`. `next_offset` goes on from here; 0:
+    this was the end."""
+
+    id: str
+    kind: str
+    text: str
+    origin: str
+    next_offset: int = 0
+    notes: tuple[str, ...] = ()
+
+
+def whole(
+    word: str,
+    *,
+    now_ms: int,
+    project: str = "",
+    offset: int = 0,
+    most_chars: int = USUAL_CHARS,
+    find: str = "",
+) -> Whole:
+    """From a character on; with `find`, only the lines that hold these words."""
+    text = _text(word, now_ms, project)
+    found = _part(text.whole, offset, most_chars, find)
+    notes = (*text.notes, *_nothing(found, offset, find))
+    origin = fence.flat(f"{text.kind} {text.id}{text.source}", MOST_ORIGIN)
+    return Whole(text.id, text.kind, fence.clean(found.text), origin, found.next_offset, notes)
+
+
+class _Text(NamedTuple):
+    id: str
+    kind: str
+    whole: str
+    source: str = ""
+    notes: tuple[str, ...] = ()
+
+
+def _text(word: str, now_ms: int, project: str) -> _Text:
+    """Of what has this id, or else alone begins so."""
+    if outputs.is_output(word):
+        return _Text(word, "output", outputs.load(word).text)
+    if tool_results.is_id(word):
+        return _result(word, project)
+    segment = segments.find(word)
+    if segment is not None:
+        segments.note_access(word, now_ms)
+        return _Text(word, "segment", formats.shown(segment))
+    if (meant := _meant(word, project)) != word:
+        return _text(meant, now_ms, project)
+    item = expand(word, project=project, most_chars=MOST_SEARCHED)
+    source = f", {item.item.file or 'kept by Holdfast'}"
+    return _Text(word, item.item.kind, fence.inside(item.text), source, tuple(item.notes))
+
+
+def _result(word: str, project: str) -> _Text:
+    """What a tool call gave, also where the client has cleared it from the window since. The newest
+    transcripts first: that is where somebody asks for one."""
+    known = [
+        path
+        for path in windows.transcripts(locations.resolved(project))
+        if not path.endswith(".gz")
+    ]
+    for path in sorted(known, key=_changed, reverse=True)[:MOST_TRANSCRIPTS]:
+        with suppress(OSError):
+            for one in tool_results.find(Path(path), [word]):
+                text = redact(f"{calls.call(one.use)}\n{one.result.text}")
+                return _Text(word, "tool result", text, f", {path}")
+    raise NotFound(f"no transcript of this project has the result of {fence.flat(word, 80)!r}")
+
+
+def _changed(path: str) -> float:
+    with suppress(OSError, ValueError):
+        return os.stat(path).st_mtime  # noqa: PTH116
+    return 0.0
+
+
+def _meant(start: str, project: str) -> str:
+    """The one id that begins so, of whatever it is; the word itself where none does."""
+    items = beginning(start, project)
+    if start in items or not start:
+        return start
+    named = (one.segment_id for one in segments.beginning(start))
+    return only(start, [*outputs.beginning(start), *named, *items]) or start
+
+
+def _nothing(found: excerpt.Piece, offset: int, find: str) -> Iterator[str]:
+    """Why there is nothing to show, where there is not."""
+    if found.text:
+        return
+    if find.strip() and not found.chars:
+        yield f"no line holds {fence.flat(find, 80)!r}"
+    elif offset >= found.chars:
+        yield f"it ends at character {found.chars:,}: there is nothing from {offset:,} on"
+
+
+def _part(text: str, offset: int, most_chars: int, find: str) -> excerpt.Piece:
+    if find.strip():
+        return excerpt.with_words(text, find, offset, most_chars)
+    return excerpt.from_offset(text, offset, most_chars)

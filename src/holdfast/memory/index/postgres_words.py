@@ -1,0 +1,113 @@
+"""Keyword search in PostgreSQL, in BM25's manner: rare words count more, long texts less.
+
+Ranking every match of a common word is slow, so candidates are those with the rarest words of the
+query, as many as can be ranked at once; then all of its words count. How rare a word is comes from
+the planner's own statistics, and is counted only for words too rare to be in them.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.engine import Connection
+
+from holdfast.memory.index.postgres_scores import FITS, About, Part
+from holdfast.memory.words import Query
+
+RANKED_FOR_ONE = 8  # so many times what is wanted can be ranked
+MOST_STEMS = 10_000  # kept in memory
+FRESH_SECONDS = 300.0
+WEIGHTS = "{0.5, 1, 1, 1}"  # of what came with a turn, and of its own words
+LENGTH = 0.75  # how much the length of a text counts, as in BM25
+_LEXEMES = sa.text(
+    "SELECT word, (ts_lexize('holdfast_stem', word))[1] FROM unnest(cast(:terms AS text[])) word"
+)
+_COMMON = sa.text(
+    "SELECT unnest(most_common_elems::text::text[]), unnest(most_common_elem_freqs) "
+    "FROM pg_stats WHERE tablename = (SELECT tableoid::regclass::text FROM recall_items "
+    "WHERE project = :project LIMIT 1) AND attname = 'words'"
+)
+_RARE = sa.text(
+    "SELECT word, (SELECT count(*) FROM recall_items "
+    "WHERE project = :project AND words @@ word::tsquery) FROM unnest(cast(:words AS text[])) word"
+)
+
+
+class Words:
+    def __init__(self, project: str) -> None:
+        self._project = project
+        self._lexemes: dict[str, str | None] = {}
+        self._common: dict[str, float] = {}
+        self._counted: dict[str, int] = {}
+        self._looked = -FRESH_SECONDS
+
+    def said(self, c: Connection, query: Query, about: About, most: int) -> Part | None:
+        """What ranks the best by words; nothing where no word of the query is in any item."""
+        lexemes = self._stems(c, query.terms) if about.items else set()
+        rarity = self._frequencies(c, sorted(lexemes), about.items) if lexemes else {}
+        chosen = _rarest(rarity, most * RANKED_FOR_ONE)
+        return _ranking(rarity, chosen, about, most) if chosen and most else None
+
+    def _stems(self, c: Connection, terms: Sequence[str]) -> set[str]:
+        new = [term for term in terms if term not in self._lexemes]
+        if new:
+            if len(self._lexemes) > MOST_STEMS:
+                self._lexemes.clear()
+                new = list(terms)
+            self._lexemes |= dict(c.execute(_LEXEMES, {"terms": new}).all())
+        return {lexeme for term in terms if (lexeme := self._lexemes[term])}
+
+    def _frequencies(self, c: Connection, lexemes: Sequence[str], items: int) -> dict[str, int]:
+        """In how many items each word stands, about; without words that are in none."""
+        if time.monotonic() - self._looked > FRESH_SECONDS:
+            rows = c.execute(_COMMON, {"project": self._project})
+            self._common = {word: share for word, share in rows if word is not None}
+            self._looked = time.monotonic()
+            self._counted.clear()
+        known = {w: max(1, round(self._common[w] * items)) for w in lexemes if w in self._common}
+        quoted = [_quoted(word) for word in lexemes if word not in known]
+        rare = [word for word in quoted if word not in self._counted]
+        given = {"project": self._project, "words": rare}
+        if rare:
+            self._counted |= dict(c.execute(_RARE, given).all())
+        counted = {word: self._counted[word] for word in quoted}
+        found = {_quoted(word): n for word, n in known.items()} | counted
+        return {word: n for word, n in found.items() if n}
+
+
+def _rarest(rarity: dict[str, int], ranked: int) -> list[str]:
+    """The rarest words, until they bring as many items as can be ranked."""
+    chosen: list[str] = []
+    total = 0
+    for word, count in sorted(rarity.items(), key=lambda pair: pair[1]):
+        if chosen and total + count > ranked:
+            break
+        chosen.append(word)
+        total += count
+    return chosen
+
+
+def _ranking(rarity: dict[str, int], chosen: Sequence[str], about: About, most: int) -> Part:
+    items, mean = about.items, max(1.0, about.words / about.items)
+    given: dict[str, Any] = {"any": " | ".join(chosen), "said": most, "mean": mean}
+    parts = []
+    for number, (word, count) in enumerate(rarity.items()):
+        rare = math.log(1 + (items - count + 0.5) / (count + 0.5)) if count < items else 0.01
+        given |= {f"w{number}": word, f"r{number}": max(rare, 0.01)}
+        parts.append(f":r{number} * ts_rank('{WEIGHTS}', words, cast(:w{number} AS tsquery))")
+    query = (
+        f"SELECT place, ({' + '.join(parts)}) / ({1 - LENGTH} + {LENGTH} * length / :mean) "
+        "AS score FROM (SELECT place, words, length FROM recall_items i "
+        f"WHERE project = :project AND words @@ cast(:any AS tsquery) {FITS} "
+        f"LIMIT {most * RANKED_FOR_ONE}) AS few ORDER BY score DESC LIMIT :said"
+    )
+    return Part(query, given)
+
+
+def _quoted(lexeme: str) -> str:
+    """As a query of one word: letters and digits only, but quoted all the same."""
+    return "'" + lexeme.replace("'", "''").replace("\\", "\\\\") + "'"

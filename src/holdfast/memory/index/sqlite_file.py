@@ -1,0 +1,150 @@
+"""A project's SQLite file: made owner-only, known by its mark, set aside when it is damaged."""
+
+from __future__ import annotations
+
+import errno
+import os
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from holdfast.memory import locations
+from holdfast.memory.errors import Busy, Damaged, NewerIndex, Unusable
+from holdfast.wire import log
+
+MARK = 0x401DFA5C
+VERSION = 1
+BUSY_SECONDS = 5.0
+CACHE_KB = 8_192
+_SCHEMA = f"""
+PRAGMA application_id = {MARK};
+PRAGMA user_version = {VERSION};
+CREATE TABLE about (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+CREATE TABLE sources (number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, state TEXT NOT NULL);
+CREATE TABLE items (
+    place INTEGER PRIMARY KEY, id TEXT NOT NULL UNIQUE, kind TEXT NOT NULL, hash TEXT NOT NULL,
+    by TEXT, cold INTEGER NOT NULL, session TEXT, agent TEXT, file TEXT,
+    first_turn INTEGER, last_turn INTEGER, uuids TEXT, at TEXT, byte INTEGER
+);
+CREATE INDEX items_by_kind ON items (kind) WHERE kind != 'turn';
+CREATE INDEX items_cold ON items (cold) WHERE cold;
+CREATE VIRTUAL TABLE words USING fts5 (title, text, more, beside, tokenize = 'porter unicode61');
+INSERT INTO words (words, rank) VALUES ('rank', 'bm25(1.0, 1.0, 0.5, 1.0)');
+CREATE TABLE vectors (
+    place INTEGER PRIMARY KEY, number INTEGER NOT NULL, bits BLOB NOT NULL, parts BLOB NOT NULL
+);
+CREATE INDEX vectors_by_number ON vectors (number);
+"""
+_GONE = (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB)
+_NO_FILE = (errno.ELOOP, errno.EISDIR, errno.ENXIO)  # something else has its name
+
+
+def opened(project: str, path: str = "") -> sqlite3.Connection:
+    """The index of a project, made where there is none."""
+    path = path or locations.index_file(project)
+    with in_words(path):
+        connection = _connected(path)
+        if not _is_ours(connection, path):
+            _make(connection, project)
+        return connection
+
+
+def _connected(path: str) -> sqlite3.Connection:
+    folder = os.path.dirname(path)  # noqa: PTH120
+    os.makedirs(folder, 0o700, exist_ok=True)  # noqa: PTH103
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+    os.close(os.open(path, flags, 0o600))  # SQLite would make it readable for all
+    connection = sqlite3.connect(
+        path, timeout=BUSY_SECONDS, isolation_level=None, check_same_thread=False
+    )
+    connection.execute(f"PRAGMA cache_size = -{CACHE_KB}")
+    return connection
+
+
+def _is_ours(connection: sqlite3.Connection, path: str) -> bool:
+    """False for an empty file: it is to be filled."""
+    mark, version = _stated(connection)
+    if mark == 0 and not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
+        return False
+    if mark != MARK:
+        raise Damaged(f"{path} is not an index of ours", path)
+    if version > VERSION:
+        raise NewerIndex(f"{path} has version {version}; this Holdfast knows {VERSION}")
+    if version < VERSION:
+        raise Damaged(f"{path} is of an older Holdfast", path)
+    return True
+
+
+def _stated(connection: sqlite3.Connection) -> tuple[int, int]:
+    mark = connection.execute("PRAGMA application_id").fetchone()[0]
+    return mark, connection.execute("PRAGMA user_version").fetchone()[0]
+
+
+def _make(connection: sqlite3.Connection, project: str) -> None:
+    """Of two that make it at once, the second finds it made."""
+    connection.execute("PRAGMA journal_mode = WAL")
+    connection.execute("BEGIN IMMEDIATE")
+    try:
+        if _stated(connection)[0] != MARK:
+            for statement in _SCHEMA.split(";\n"):
+                connection.execute(statement)
+            connection.execute("INSERT INTO about VALUES ('project', ?)", (project,))
+        connection.execute("COMMIT")
+    except BaseException:
+        connection.execute("ROLLBACK")
+        raise
+
+
+def to_read(path: str, seconds: float) -> sqlite3.Connection:
+    """To read only; a space or a `?` in the path is part of it, not of the address."""
+    from urllib.parse import quote
+
+    whole = quote(os.fsencode(os.path.abspath(path)))  # noqa: PTH100
+    return sqlite3.connect(f"file://{whole}?mode=ro", uri=True, timeout=seconds)
+
+
+def project_of(path: str) -> str:
+    """Whose index a file is; Damaged where it is nobody's."""
+    with in_words(path):
+        connection = to_read(path, BUSY_SECONDS)
+        try:
+            if _stated(connection)[0] != MARK:
+                raise Damaged(f"{path} is not an index of ours", path)
+            row = connection.execute("SELECT value FROM about WHERE name = 'project'").fetchone()
+            return str(row[0])
+        finally:
+            connection.close()
+
+
+def set_aside(path: str) -> str:
+    """A damaged index gets another name, for whoever wants to look; what it is called now."""
+    aside = f"{path}.damaged-{time.time_ns()}"
+    with in_words(path):
+        os.replace(path, aside)  # noqa: PTH105
+    for tail in ("-wal", "-shm"):
+        with suppress(FileNotFoundError):
+            os.unlink(path + tail)  # noqa: PTH108
+    log.add("WARN", "recall", f"{path} was damaged; kept as {aside}, and made again")
+    return aside
+
+
+@contextmanager
+def in_words(path: str) -> Iterator[None]:
+    """What SQLite and the machine say, as one of our errors."""
+    try:
+        yield
+    except sqlite3.DatabaseError as slip:
+        code = (getattr(slip, "sqlite_errorcode", 0) or 0) & 0xFF
+        if code in _GONE or any(word in str(slip) for word in ("malformed", "not decode")):
+            raise Damaged(f"{path} is damaged: {slip}", path) from slip
+        if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
+            raise Busy(f"{path} is in use: {slip}") from slip
+        if isinstance(slip, sqlite3.ProgrammingError):
+            raise  # a slip of ours
+        raise Unusable(f"{path} cannot be used: {slip}", path) from slip
+    except UnicodeEncodeError as slip:
+        raise Unusable(f"{path} cannot be used: a name that is not UTF-8", path) from slip
+    except OSError as slip:
+        kind = Damaged if slip.errno in _NO_FILE else Unusable
+        raise kind(f"{path} cannot be used: {slip.strerror or slip}", path) from slip

@@ -1,0 +1,216 @@
+"""The memory folder on disk: read without following links, written whole, under a lock of ours.
+
+The client writes there too and knows no lock. So the index is replaced only if it still holds what
+was read, and if its old file was written into at that very moment, all is done again on top.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from zlib import crc32
+
+from holdfast.files.lock import acquired
+from holdfast.memory.topics.errors import NotWritten
+from holdfast.wire import places
+
+MOST_FILES = 2_000
+MOST_TOPIC_BYTES = 256 << 10
+MOST_INDEX_BYTES = 4 << 20
+PATIENCE_SECONDS = 5.0
+TRIES = 20
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+_CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """One file as it was read."""
+
+    data: bytes
+    modified_ms: int
+    used_ms: int
+    is_cut: bool = False
+
+
+def names(folder: Path) -> list[str]:
+    """Topic files by name: plain ones only, whatever links lie beside them."""
+    try:
+        with os.scandir(folder) as entries:
+            found = [e.name for e in entries if e.is_file(follow_symlinks=False)]
+    except OSError:
+        return []
+    wanted = (name for name in found if name.endswith(".md") and not name.startswith("."))
+    return sorted(name for name in wanted if name != "MEMORY.md")[:MOST_FILES]
+
+
+def is_free(folder: Path, name: str, taken: frozenset[str]) -> bool:
+    """Nothing of that name is there, read or not: neither as the disk sees it, nor in another
+    case, for some disks hold `Memory.md` and `memory.md` to be one."""
+    return name.casefold() not in taken and not os.path.lexists(folder / name)
+
+
+def taken(folder: Path) -> frozenset[str]:
+    """All that lies there, however much it is and whoever may read it, in one case."""
+    try:
+        return frozenset(name.casefold() for name in os.listdir(folder)) | {"memory.md"}  # noqa: PTH208
+    except OSError:
+        return frozenset({"memory.md"})
+
+
+def read(folder: Path, name: str, most: int = MOST_TOPIC_BYTES) -> Found | None:
+    """A plain file of this folder; None for one that is not there, a link, a pipe."""
+    fd = _opened(folder, name)
+    if fd is None:
+        return None
+    try:
+        about = os.fstat(fd)
+        data = _all(fd, most + 1)
+        used = max(about.st_atime, about.st_mtime)
+        times = int(about.st_mtime * 1000), int(used * 1000)
+        return Found(data[:most], *times, is_cut=len(data) > most)
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+
+
+def replace(folder: Path, name: str, data: bytes) -> None:
+    """Whole or not at all, with the rights the file had."""
+    try:
+        make(folder)
+        path = folder / name
+        about = path.lstat() if os.path.lexists(path) else None
+        if about is not None and not stat.S_ISREG(about.st_mode):
+            raise NotWritten(f"{path} is not a plain file, and was left alone")
+        places.replace_whole(str(path), data, flush=True)
+        if about is not None:
+            path.chmod(stat.S_IMODE(about.st_mode))
+    except OSError as slip:
+        raise NotWritten(f"{folder} takes nothing: {slip.strerror or slip}") from slip
+
+
+def create(folder: Path, name: str, data: bytes) -> None:
+    """A new file, or none: what somebody put there meanwhile is never written over."""
+    path = folder / name
+    try:
+        make(folder)
+        fd = os.open(path, _CREATE, 0o600)
+    except OSError as slip:
+        raise NotWritten(f"{path} cannot be made: {slip.strerror or slip}") from slip
+    try:
+        _put_all(fd, data)
+    except OSError as slip:
+        path.unlink()
+        raise NotWritten(f"{folder} takes nothing: {slip.strerror or slip}") from slip
+    finally:
+        os.close(fd)
+
+
+def swap(folder: Path, name: str, change: Callable[[bytes], bytes]) -> bytes:
+    """Change a file the client may be writing; what it holds afterwards."""
+    for _ in range(TRIES):
+        fd = _opened(folder, name)
+        try:
+            before = _all(fd, MOST_INDEX_BYTES + 1) if fd is not None else b""
+            _must_be_whole(folder, name, fd, before)
+            after = change(before)
+            if after == before or _swapped(folder, name, fd, before, after):
+                return after
+        except OSError as slip:
+            raise NotWritten(f"{folder} takes nothing: {slip.strerror or slip}") from slip
+        finally:
+            if fd is not None:
+                os.close(fd)
+    raise NotWritten(f"{folder}/{name} is being written by somebody else all the time")
+
+
+def remove(folder: Path, name: str) -> None:
+    try:
+        (folder / name).unlink()
+    except OSError as slip:
+        raise NotWritten(f"{folder / name} cannot be removed: {slip.strerror}") from slip
+
+
+def beside(folder: Path) -> Path:
+    """What we keep of this folder, with our own files."""
+    key = crc32(str(folder.resolve()).encode("utf-8", "surrogateescape"))
+    return Path(places.home()) / "memory" / f"{key:08x}"
+
+
+def make(folder: Path) -> None:
+    os.makedirs(folder, 0o700, exist_ok=True)  # noqa: PTH103 (pathlib ignores the mode of parents)
+
+
+@contextmanager
+def locked(folder: Path) -> Iterator[None]:
+    """One Holdfast at a time; the lock lies with our files, not with theirs."""
+    ours = beside(folder)
+    try:
+        make(ours)
+        fd = os.open(ours / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    except OSError as slip:
+        raise NotWritten(f"{ours} cannot be written: {slip.strerror}") from slip
+    try:
+        if not acquired(fd, time.monotonic() + PATIENCE_SECONDS):
+            raise NotWritten("another Holdfast is writing this memory")
+        yield
+    finally:
+        os.close(fd)
+
+
+def _opened(folder: Path, name: str) -> int | None:
+    """Our reading is no use of it: where the system allows, the time of access stays."""
+    for flags in (_READ | getattr(os, "O_NOATIME", 0), _READ):
+        with suppress(OSError, ValueError):
+            fd = os.open(folder / name, flags)
+            if places.is_regular(fd):
+                return fd
+            os.close(fd)
+            return None
+    return None
+
+
+def _must_be_whole(folder: Path, name: str, fd: int | None, before: bytes) -> None:
+    path = folder / name
+    if fd is None and os.path.lexists(path):
+        raise NotWritten(f"{path} is a link or cannot be read, and was left alone")
+    if len(before) > MOST_INDEX_BYTES:
+        raise NotWritten(f"{path} is longer than {MOST_INDEX_BYTES:,} bytes, and was left alone")
+
+
+def _swapped(folder: Path, name: str, fd: int | None, before: bytes, after: bytes) -> bool:
+    """False where somebody wrote it meanwhile: then nothing of theirs was lost, or all of it is
+    in the old file, which is put back."""
+    now = read(folder, name, MOST_INDEX_BYTES + 1)
+    if (now.data if now else b"") != before:
+        return False
+    replace(folder, name, after)
+    if fd is None:
+        return True
+    os.lseek(fd, 0, os.SEEK_SET)
+    theirs = _all(fd, MOST_INDEX_BYTES + 1)
+    if theirs == before:
+        return True
+    replace(folder, name, theirs)
+    return False
+
+
+def _all(fd: int, most: int) -> bytes:
+    parts: list[bytes] = []
+    while most > 0 and (part := os.read(fd, min(most, 1 << 20))):
+        parts.append(part)
+        most -= len(part)
+    return b"".join(parts)
+
+
+def _put_all(fd: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
+    os.fsync(fd)

@@ -1,0 +1,190 @@
+"""The topics of a project's memory: all of them read, ours written, changed and taken back.
+
+Nothing here happens by itself: a topic is written when a person, or the model through a tool, asks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import count
+from pathlib import Path
+
+from holdfast.client.memory_folder import memory_folder
+from holdfast.memory.topics import backups, folder, overflow, topic
+from holdfast.memory.topics.errors import NotOurs, Unfit
+from holdfast.memory.topics.index import NAME, Index, made_to_fit
+from holdfast.memory.topics.listing import find, in_folder
+from holdfast.memory.topics.topic import TYPES, Topic
+from holdfast.redact import redact
+from holdfast.text import fence
+
+DAY_MS = 86_400_000
+LASTING = ("user", "feedback")
+
+__all__ = ["TYPES", "Change", "Topic", "change", "find", "forget", "remember", "topics"]
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """What was done to the folder, and where the earlier text went."""
+
+    topic: Topic
+    did: str  # added, edited, nothing, retired
+    path: str
+    before: str = ""  # a copy of what was there, for going back
+    shelved: tuple[str, ...] = ()  # names of topics of ours that left the index for the shelf
+
+
+def topics(project: str) -> list[Topic]:
+    """Every topic in the folder, whoever wrote it: in the order of the index, then by file."""
+    return in_folder(_folder(project))
+
+
+def _folder(project: str) -> Path:
+    return Path(memory_folder(project).path)
+
+
+def remember(
+    project: str,
+    name: str,
+    description: str,
+    type: str,  # noqa: A002 (what the folder calls it)
+    body: str,
+    now_ms: int,
+) -> Topic:
+    """Write a topic of ours, or change it; one that is not ours is never touched."""
+    return change(project, name, description, type, body, now_ms).topic
+
+
+def change(project: str, name: str, description: str, kind: str, body: str, now_ms: int) -> Change:
+    """As `remember`, with all that was done for it."""
+    body = redact(fence.clean(body.replace("\r\n", "\n")))
+    name, description = _fit(name, description, kind, body)
+    text = topic.render(name, description, kind, body)
+    path, wanted = _folder(project), topic.file_name(name)
+    with folder.locked(path):
+        known = [one for one in in_folder(path, wanted) if not overflow.is_page(one)]
+        file = _file_for(path, known, name)
+        new = topic.parse(text, file)
+        old = next((one for one in known if one.file == file), None)
+        before = backups.copy(path, file, now_ms) if old else ""
+        did = "edited" if old else "added"
+        was = folder.read(path, file) if old else None
+        if was is not None and was.data == text.encode():
+            did, before = "nothing", ""
+        elif old:
+            folder.replace(path, file, text.encode())
+        else:
+            folder.create(path, file, text.encode())
+        try:
+            gone = _point(path, new, old, known)
+        except BaseException:
+            _put_back(path, file, was)
+            raise
+        return Change(replace(new, in_index=True), did, str(path / file), before, gone)
+
+
+def forget(project: str, name: str, now_ms: int = 0) -> Change:
+    """Take a topic of ours back: its line, its file; a copy stays with our own files."""
+    path = _folder(project)
+    with folder.locked(path):
+        old = find(in_folder(path), name)
+        if not old.is_ours:
+            raise NotOurs(f"{old.file} was not written by Holdfast, or edited since")
+        if overflow.is_page(old):
+            raise NotOurs(f"{old.file} is the list of what left {NAME} for want of room")
+        before = backups.copy(path, old.file, now_ms)
+        page = overflow.page(path)
+        shelved = overflow.listed(path, page, back=old.file)
+        overflow.write(path, page, shelved)
+        gone = "" if shelved else page
+        folder.swap(path, NAME, lambda data: _unpointed(data, old, gone))
+        overflow.remove_if_empty(path, page, shelved)
+        folder.remove(path, old.file)
+    return Change(old, "retired", str(path / old.file), before)
+
+
+def _fit(name: str, description: str, kind: str, body: str) -> tuple[str, str]:
+    name, description = redact(_line(name)), redact(_line(description))
+    if kind not in TYPES:
+        raise Unfit(f"{kind!r} is no type: one of {', '.join(TYPES)}")
+    if not topic.file_name(name) or len(name) > topic.MOST_NAME:
+        raise Unfit(f"a name has 1 to {topic.MOST_NAME} characters, letters or digits among them")
+    if not description or len(description) > topic.MOST_DESCRIPTION:
+        raise Unfit(f"a description has 1 to {topic.MOST_DESCRIPTION} characters")
+    if not body.strip() or len(body) > topic.MOST_BODY:
+        raise Unfit(f"a text has 1 to {topic.MOST_BODY:,} characters")
+    return name, description
+
+
+def _line(text: str) -> str:
+    """The client puts the folder before the model as it is: nothing in it acts, or is a tag."""
+    return " ".join(fence.clean(text).split())
+
+
+def _file_for(path: Path, known: Sequence[Topic], name: str) -> str:
+    """Where it is, if it is ours; a free name, if it is new."""
+    same = [one for one in known if name in (one.name, _line(one.name))]
+    ours = [one for one in same if one.is_ours]
+    if same and not ours:
+        raise NotOurs(f"{same[0].file} has that name, and is not ours or was edited since")
+    if ours:
+        return ours[0].file
+    taken = folder.taken(path) | frozenset(overflow.FILES)
+    stem = topic.file_name(name).removesuffix(".md")
+    return next(one for n in count() if folder.is_free(path, one := _numbered(stem, n), taken))
+
+
+def _numbered(stem: str, n: int) -> str:
+    return f"{stem}-{n + 1}.md" if n else f"{stem}.md"
+
+
+def _point(path: Path, new: Topic, old: Topic | None, known: Sequence[Topic]) -> tuple[str, ...]:
+    """Our line into the index. One edited by hand stays as it is; one that was taken out by hand
+    comes back, for it was asked for again. The names of those that had to make room."""
+    others = {one.file: one for one in known if one.is_ours and one.file != new.file}
+    ours = {**others, new.file: new}
+    page = overflow.page(path)
+    gone: list[str] = []
+    shelved: list[str] = []
+
+    def changed(data: bytes) -> bytes:
+        index = Index.of(data)
+        line = index.line_of(new.file)
+        if line is not None and (old is None or line != topic.pointer(old)):
+            return data
+        wanted = index.put(new.file, topic.pointer(new))
+        may_go = [*_least(others, index), new.file]
+        fitted, gone[:] = made_to_fit(wanted, may_go, page, overflow.pointer(page))
+        shelved[:] = overflow.listed(path, page, [ours[file] for file in gone], back=new.file)
+        overflow.write(path, page, shelved)
+        return (fitted if shelved else fitted.without(page)).data()
+
+    folder.swap(path, NAME, changed)
+    overflow.remove_if_empty(path, page, shelved)
+    return tuple(ours[file].name for file in gone)
+
+
+def _least(others: Mapping[str, Topic], index: Index) -> list[str]:
+    """Those of ours that could leave the index: by the day they were last used; of one day, what
+    is known of the project before what is known of the user."""
+    ours = [one for one in others.values() if index.line_of(one.file) == topic.pointer(one)]
+    ours.sort(key=lambda one: (one.used_ms // DAY_MS, one.type in LASTING, one.used_ms))
+    return [one.file for one in ours]
+
+
+def _unpointed(data: bytes, old: Topic, page: str) -> bytes:
+    index = Index.of(data)
+    if index.line_of(old.file) == topic.pointer(old):
+        index = index.without(old.file)
+    if page and index.line_of(page) == overflow.pointer(page):
+        index = index.without(page)
+    return index.data()
+
+
+def _put_back(path: Path, file: str, was: folder.Found | None) -> None:
+    if was is None:
+        folder.remove(path, file)
+    else:
+        folder.replace(path, file, was.data)

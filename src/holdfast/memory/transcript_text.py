@@ -1,0 +1,82 @@
+"""The turns of a transcript as they were, made readable: who spoke, what was called, what came."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from holdfast.memory.item import Item
+from holdfast.redact import redact
+from holdfast.text import fence
+from holdfast.transcript.blocks import Text, ToolResult, ToolUse
+from holdfast.transcript.entries import Answer, Entry, Prompt, Result
+from holdfast.transcript.reader import read
+from holdfast.transcript.source import Unreadable
+
+MOST_CHARS = 2_000_000
+INPUT_CHARS = 20_000
+
+
+def text(item: Item) -> str:
+    """Empty where the file has no such turns, or is not there."""
+    try:
+        return "\n".join(_bounded(_lines(item)))
+    except Unreadable:
+        return ""
+
+
+def _lines(item: Item) -> Iterator[str]:
+    chosen = _by_uuid(item) if item.uuids else _by_turn(item)
+    for entry in chosen:
+        for line in _told(entry):
+            yield fence.line(redact(line))
+
+
+def _by_uuid(item: Item) -> Iterator[Entry]:
+    """From the first of its lines to the last of them, and what stands between."""
+    wanted, started = set(item.uuids), False
+    for entry in read(item.file, start=item.offset):
+        started = started or entry.uuid in wanted
+        wanted.discard(entry.uuid)
+        if started:
+            yield entry
+        if not wanted:
+            return
+
+
+def _by_turn(item: Item) -> Iterator[Entry]:
+    """Turns are counted from the first answer of the file; a prompt belongs to its answer."""
+    turn, message, waiting = 0, "", []
+    for entry in read(item.file):
+        if isinstance(entry, Prompt) and not entry.is_meta:
+            waiting.append(entry)
+            continue
+        if isinstance(entry, Answer) and entry.message_id != message:
+            turn, message = turn + 1, entry.message_id
+        if turn > item.last_turn:
+            return
+        if turn >= item.first_turn:
+            yield from waiting
+            yield entry
+        waiting = []
+
+
+def _told(entry: Entry) -> Iterator[str]:
+    if isinstance(entry, Prompt):
+        yield f"user: {entry.text}"
+    elif isinstance(entry, Answer | Result):
+        for block in entry.message.blocks:
+            if isinstance(block, Text) and block.text:
+                yield f"{'model' if isinstance(entry, Answer) else 'user'}: {block.text}"
+            elif isinstance(block, ToolUse):
+                yield f"call: {block.name} {str(block.input)[:INPUT_CHARS]}"
+            elif isinstance(block, ToolResult):
+                yield f"{'error' if block.is_error else 'result'}: {block.text}"
+
+
+def _bounded(lines: Iterator[str]) -> Iterator[str]:
+    room = MOST_CHARS
+    for line in lines:
+        yield line[:room]
+        room -= len(line)
+        if room <= 0:
+            return

@@ -1,0 +1,1 @@
+"""How many tokens a task will take, by what past requests took."""

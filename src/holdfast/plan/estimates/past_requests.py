@@ -1,0 +1,198 @@
+"""What a request really used: how much the window grew between one prompt and the next.
+
+Only numbers are kept, never words. Growth is what the answers' own usage tells: the last total
+less the total at the start. Where the window was freed in between (a compaction, old results
+thinned, thoughts of earlier turns dropped) a new piece begins, and the pieces are summed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from holdfast.plan.estimates import run_prompt
+from holdfast.plan.estimates.features import Words, heard
+from holdfast.transcript import Attachment, Boundary, Operation, Prompt, Summary, ToolUse
+from holdfast.transcript.blocks import Text
+from holdfast.transcript.step import Follower
+from holdfast.transcript.user_words import user_words
+from holdfast.window import history
+from holdfast.wire import mark
+
+FILE_TOOLS = frozenset({"Read", "Edit", "MultiEdit", "Write", "NotebookEdit"})
+_MODES = {"EnterPlanMode": True, "ExitPlanMode": False}
+_NOTES = {"plan_mode": True, "plan_mode_reentry": True, "plan_mode_exit": False}
+DENSITY = mark.DENSITY
+MOST_FILES = 1000  # a request that touches more touches everything
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """One past request: what was known when it was typed, then what became of it."""
+
+    words: Words
+    position: int  # requests before it in its session
+    fill_tokens: int
+    planning: bool
+    earlier_tokens: int  # median growth of the requests before it; 0: there were none
+    touched: int  # files read or changed
+    growth_tokens: int
+    ran: bool = False  # a task that `holdfast run` gave to a session of its own, done
+    listed: int = 0  # files its plan listed
+
+
+@dataclass(slots=True)
+class _Open:
+    words: Words
+    planning: bool
+    fill_tokens: int
+    tasks: list[run_prompt.Given] | None = None  # of a prompt that is of a run
+    growth_tokens: int = 0
+    answers: int = 0
+    came_to_rest: bool = False
+    called: bool = False  # its last answer called a tool
+    files: set[str] = field(default_factory=set)
+
+
+@dataclass(slots=True)
+class _Fold:
+    """The request being gathered, and where the piece of growth it is in began."""
+
+    start: int | None = None
+    last: int | None = None
+    planning: bool = False
+    open: _Open | None = None
+    grown: list[int] = field(default_factory=list)
+
+    def prompt(self, prompt: Prompt) -> list[Used]:
+        words = "" if prompt.is_meta else user_words(prompt.text)
+        if not words:
+            return []
+        done = self.close()
+        if prompt.line.permission_mode:
+            self.planning = prompt.line.permission_mode == "plan"
+        tasks = run_prompt.tasks(words) if run_prompt.is_of_a_run(words) else None
+        self.open = _Open(heard(words), self.planning, self.last or 0, tasks)
+        return done
+
+    def close(self) -> list[Used]:
+        """The request as it ended; one that nobody answered used nothing anybody can tell."""
+        found, self.open = self.open, None
+        if found is None or not found.answers:
+            return []
+        self._piece(found)
+        self.start = self.last
+        used = Used(
+            found.words,
+            len(self.grown),
+            found.fill_tokens,
+            found.planning,
+            sorted(self.grown)[len(self.grown) // 2] if self.grown else 0,
+            len(found.files),
+            found.growth_tokens,
+        )
+        self.grown.append(used.growth_tokens)
+        return [used] if found.tasks is None else list(_tasks(found, used))
+
+    def freed(self) -> None:
+        """A compaction: what was added so far is one piece."""
+        if self.open is not None:
+            self._piece(self.open)
+        self.start = self.last = None
+
+    def answer(self, operation: Operation) -> None:
+        if self.open is not None:
+            self.open.came_to_rest = _is_rest(operation)
+            self.open.called = _calls(operation)
+        if not operation.usage.total_tokens:
+            return
+        sent, total = operation.usage.input_side_tokens, history.total_tokens(operation, DENSITY)
+        if self.start is None:
+            self.start = max(0, sent - int(_typed_chars(operation.before) / DENSITY))
+            if self.open is not None and not self.open.answers:
+                self.open.fill_tokens = self.start
+        elif self.last is not None and total < self.last:
+            if self.open is not None:
+                self._piece(self.open)
+            self.start = min(sent, total)
+        self.last = total
+        if self.open is not None:
+            self.open.answers += 1
+
+    def calls(self, operation: Operation) -> None:
+        for block in operation.blocks:
+            if isinstance(block, ToolUse):
+                self._call(block)
+
+    def _call(self, call: ToolUse) -> None:
+        self.planning = _MODES.get(call.name, self.planning)
+        path = call.input.get("file_path") or call.input.get("notebook_path")
+        if self.open is None or call.name not in FILE_TOOLS or not isinstance(path, str):
+            return
+        if len(self.open.files) < MOST_FILES:
+            self.open.files.add(path)
+
+    def _piece(self, found: _Open) -> None:
+        if self.start is not None and self.last is not None:
+            found.growth_tokens += max(0, self.last - self.start)
+
+
+def requests(
+    told: Iterable[Operation | Boundary | Summary], *, at_rest: bool = False
+) -> Iterator[Used]:
+    """Every request of a session that was answered, in order; `at_rest`: but not the last, if it
+    called a tool last, for it is still under way, or was broken off."""
+    fold = _Fold()
+    for item in told:
+        if isinstance(item, Boundary) and item.resets_window:
+            fold.freed()
+        if isinstance(item, Operation):
+            yield from _followers(fold, item.before)
+            fold.answer(item)
+            fold.calls(item)
+            yield from _followers(fold, item.after)
+    if not at_rest or (fold.open is not None and not fold.open.called):
+        yield from fold.close()
+
+
+def _followers(fold: _Fold, followers: Iterable[Follower]) -> Iterator[Used]:
+    for entry in followers:
+        if isinstance(entry, Attachment):
+            fold.planning = _NOTES.get(entry.kind, fold.planning)
+        if isinstance(entry, Prompt):
+            yield from fold.prompt(entry)
+
+
+def _typed_chars(followers: Iterable[Follower]) -> int:
+    return sum(len(entry.text) for entry in followers if isinstance(entry, Prompt))
+
+
+def _calls(operation: Operation) -> bool:
+    return any(isinstance(block, ToolUse) for block in operation.blocks)
+
+
+def _is_rest(operation: Operation) -> bool:
+    """It called no tool, and names no task as not done; an error of the API has no usage."""
+    if _calls(operation):
+        return False
+    said = (block.text for block in operation.blocks if isinstance(block, Text))
+    return operation.usage.total_tokens > 0 and not any(map(run_prompt.names_not_done, said))
+
+
+def _tasks(found: _Open, used: Used) -> Iterator[Used]:
+    """A session of a run may have done several: each took as much of it as it was expected to take
+    of all. One that did not end well tells nothing of a whole task."""
+    if not found.tasks or not found.came_to_rest:
+        return
+    words = [heard(task.words) for task in found.tasks]
+    sizes = [one.formula_tokens(task.files) for one, task in zip(words, found.tasks, strict=True)]
+    for one, task, size in zip(words, found.tasks, sizes, strict=True):
+        share = size / (sum(sizes) or 1)
+        yield replace(
+            used,
+            words=one,
+            touched=round(used.touched * share),
+            growth_tokens=round(used.growth_tokens * share),
+            ran=True,
+            listed=task.files or 0,
+        )

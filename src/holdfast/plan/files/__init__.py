@@ -1,0 +1,1 @@
+"""The files a task names: expanded, grouped, and matched with their tests."""

@@ -1,0 +1,152 @@
+"""Patterns among the files of a task, as the files they stand for; and which names are folders.
+
+A pattern (`src/**/*.ts`) means all its files: estimates, cuts, and what may run side by side go by
+them. The task stays the one the plan wrote: a file more is no other work. A folder (`tests/api`) is
+where to look: real tasks that name one read a few of its files, so it stays a folder, unless it
+holds so few that all of them may be meant. So does a pattern of a rename: only the files that hold
+the name are changed.
+"""
+
+from __future__ import annotations
+
+import os
+from bisect import bisect_left
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from posixpath import isdir, isfile, join, realpath, relpath
+
+from holdfast.plan.errors import BadPlan
+from holdfast.plan.estimates.features import RENAME, UNSTATED_FILES, heard
+from holdfast.plan.files import git
+from holdfast.plan.files.pattern import MARKS, Pattern
+from holdfast.plan.files.project_files import inside_of
+from holdfast.plan.formats.fields import MOST_FILES
+from holdfast.plan.task import Plan, Task
+
+MOST_NAMES = 200_000  # of a project without git; what is beyond is not seen
+NOT_WALKED = (b"node_modules", b"__pycache__")
+Begun = Mapping[tuple[str, str], tuple[str, ...]]  # by task and hash: what its folders held
+
+
+def spread(plan: Plan, root: Path, begun: Begun | None = None) -> Plan:
+    """The same plan with files and folders; BadPlan where a pattern fits more than a task may have.
+
+    Of a task some parts of which were begun, the files it had then: those that its parts make are
+    none of its work, and those that they moved away are no other task.
+    """
+    names = _Names(root)
+    return replace(plan, tasks=tuple(_task(task, names, begun or {}) for task in plan.tasks))
+
+
+def _task(task: Task, names: _Names, begun: Begun) -> Task:
+    known = begun.get((task.id, task.hash)) if begun else None
+    if known is None and task.files and not task.groups and heard(task.words).kind == RENAME:
+        return replace(task, held=names.counted(task.files))
+    groups = [names.of(group) for group in task.groups]
+    if known is not None:
+        groups = [tuple(file for file in group if file in known) for group in groups]
+    found = replace(
+        task,
+        files=names.of(task.files) if known is None else known,
+        groups=tuple(group for group in groups if group),
+        subtasks=tuple(_task(step, names, begun) for step in task.subtasks),
+    )
+    found = replace(found, held=names.held(found.files))
+    if known is None and len(found.files) > MOST_FILES:
+        words = f"its patterns fit {len(found.files):,} files, and {MOST_FILES:,} is the most"
+        raise BadPlan(
+            f"task {task.id!r}: {words}", task.place, "name the folder, or make several tasks of it"
+        )
+    return found if found == task else replace(found, written=task)
+
+
+class _Names:
+    """The project's files, asked for once, and only where a plan needs them."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = realpath(root)
+        self._known: dict[str, tuple[str, ...]] = {}
+        self._folders: dict[str, str] = {}
+        self._counts: dict[str, int] = {}
+
+    def of(self, files: Sequence[str]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(name for file in files for name in self._of(file)))
+
+    def _of(self, file: str) -> tuple[str, ...]:
+        """What stands for nothing is one name: it may be there later. One file has one name,
+        however it was written: from the root, or by a linked folder."""
+        if file not in self._known:
+            path = inside_of(self._root, file, self._folders)
+            name = file if path is None else path[len(self._root) :].lstrip("/") or "."
+            self._known[file] = tuple(self._held(name, path)) or (name,)
+        return self._known[file]
+
+    def counted(self, files: Sequence[str]) -> dict[str, int]:
+        """How many files each folder or pattern among them stands for, where these are several."""
+        found: dict[str, int] = {}
+        for file in files:
+            held = len(self._of(file))
+            found[file] = self._counts.get(file, held) if held == 1 else held
+        return {file: count for file, count in found.items() if count > 1}
+
+    def held(self, files: Sequence[str]) -> dict[str, int]:
+        """How many files each folder among them holds."""
+        return {name: self._counts[name] for name in files if name in self._counts}
+
+    def _held(self, name: str, path: str | None) -> Iterable[str]:
+        if path is None or isfile(path):
+            return ()
+        if isdir(path):
+            return self._few_below(name)
+        if not MARKS.intersection(name):
+            return ()
+        pattern = Pattern(name)
+        return (one for one in self._below(pattern.folder) if pattern.fits(one))
+
+    def _few_below(self, folder: str) -> list[str]:
+        first, past = self._slice(folder)
+        if past - first <= UNSTATED_FILES:
+            return self._all[first:past]
+        self._counts[folder] = past - first
+        return []
+
+    def _below(self, folder: str) -> list[str]:
+        first, past = self._slice(folder)
+        return self._all[first:past]
+
+    def _slice(self, folder: str) -> tuple[int, int]:
+        """Found by halving: a large project times many folders would take minutes."""
+        if folder == ".":
+            return 0, len(self._all)
+        first, past = (bisect_left(self._all, f"{folder}{end}") for end in ("/", "0"))
+        return first, past  # "0" is what comes after "/"
+
+    @cached_property
+    def _all(self) -> list[str]:
+        """What git keeps or would keep; without git, what is not hidden."""
+        words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
+        said = git.ask(Path(self._root), *words)
+        names = _walked(os.fsencode(self._root)) if said is None else said.split(b"\0")
+        known = set(_decoded(names))
+        return sorted(one for one in known if one and isfile(join(self._root, one)))
+
+
+def _decoded(names: Iterable[bytes]) -> Iterator[str]:
+    for name in names:
+        try:
+            yield name.decode()
+        except UnicodeDecodeError:  # no plan could name it
+            continue
+
+
+def _walked(root: bytes) -> Iterator[bytes]:
+    left = MOST_NAMES
+    for folder, folders, files in os.walk(root):
+        folders[:] = [n for n in folders if not n.startswith(b".") and n not in NOT_WALKED]
+        for name in files[:left]:
+            yield relpath(join(folder, name), root)
+        left -= len(files)
+        if left <= 0:
+            return

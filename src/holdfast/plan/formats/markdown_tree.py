@@ -1,0 +1,227 @@
+"""A markdown task list as the same kind of tree that JSON and YAML give.
+
+`- [ ] title` at the left is a task, `- [x]` one that is done; what is indented beneath belongs to
+it: `files: a.py, b.py`, `depends: …` (or either as a list of bullets), a `- [ ]` of its own (a
+subtask), or plain words and code blocks (its description). A box beneath a subtask is a line of
+that one's description. Everything else in the file is prose.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+
+from holdfast.plan.errors import BadPlan, NoTasks, Place
+from holdfast.plan.formats.references import parted, unquoted
+from holdfast.plan.formats.tokens import tokens
+from holdfast.plan.formats.tree import Node
+
+_BOX = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\][ \t]+(.*\S)[ \t]*")
+_BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(.*\S)[ \t]*")
+_FIELD = re.compile(r"([A-Za-z][A-Za-z_ -]{0,24}):[ \t]*(.*)")
+_BOLD = re.compile(r"(\*\*|__)([\w -]{1,25}?)(?::\1|\1:)")  # **Files:** or **Files**:
+_FENCE = re.compile(r"([ \t]*)(```+(?=[^`]*$)|~~~+)")
+_BLANK = re.compile(r"[_ -]+")
+TAB = 4
+_LISTS = {"files": "files", "depends": "depends", "depends on": "depends", "after": "depends"}
+_NUMBERS = {
+    "estimate": "estimate_tokens",
+    "estimate tokens": "estimate_tokens",
+    "estimated files": "estimated_files",
+}
+_TOGETHER = frozenset({"keep together", "keep_together"})
+_NAMES = (*_LISTS, *_NUMBERS, "group", "keep together", "id")
+_MEANT = dict.fromkeys(("deps", "dependency", "dependencies", "requires"), "depends")
+_ALIKE = 0.85  # `fils` and `file` are `files`; `fixes` and `fields` are words of their own
+
+
+@dataclass(slots=True)
+class _Item:
+    """A task being read."""
+
+    indent: int
+    place: Place
+    fields: dict[str, Node]
+    words: list[str] = field(default_factory=list)
+    below: list[_Item] = field(default_factory=list)
+
+    def node(self) -> Node:
+        found = dict(self.fields)
+        if self.words:
+            found["description"] = Node("\n".join(self.words), self.place)
+        if self.below:
+            found["subtasks"] = Node([one.node() for one in self.below], self.place)
+        return Node(found, self.place)
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """A code block being read, and the task it stands beneath; None: it is prose."""
+
+    fence: str
+    indent: int
+    place: Place
+    item: _Item | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Bullets:
+    """A field whose values may follow as bullets, farther to the right than itself."""
+
+    indent: int
+    values: list[Node]
+
+
+def parse(text: str) -> Node:
+    reading = _Reading()
+    for number, line in enumerate(text.split("\n"), 1):
+        reading.line(line.rstrip("\r"), Place(number))
+    reading.end()
+    if not reading.tasks:
+        raise NoTasks("the plan has no tasks", reading.bullet)
+    tasks = Node([one.node() for one in reading.tasks], Place(1))
+    title = Node(reading.title, Place(1))
+    return Node({"title": title, "tasks": tasks} if reading.title else {"tasks": tasks}, Place(1))
+
+
+class _Reading:
+    def __init__(self) -> None:
+        self.title = ""
+        self.tasks: list[_Item] = []
+        self.bullet: Place | None = None  # the first that is no task
+        self._open: list[_Item] = []  # the task, then its subtask
+        self._block: _Block | None = None
+        self._bullets: _Bullets | None = None
+
+    def line(self, line: str, place: Place) -> None:
+        if self._block is not None:
+            self._in_block(self._block, line)
+        elif fence := _FENCE.match(line):
+            indent = _indent(fence.group(1))
+            item = self._above(indent)
+            self._block = _Block(fence.group(2), indent, place, item)
+            self._quote(self._block, line)
+        else:
+            self._outside(line, place)
+
+    def end(self) -> None:
+        if self._block is not None:  # what follows would be lost in it without a word
+            words = "a code block begins here and does not end"
+            raise BadPlan(words, self._block.place, f"end it with {self._block.fence}")
+
+    def _in_block(self, block: _Block, line: str) -> None:
+        self._quote(block, line)
+        mark = line.strip()
+        if mark.startswith(block.fence) and not mark.strip(block.fence[0]):
+            self._block = None
+
+    def _quote(self, block: _Block, line: str) -> None:
+        """A block beneath a task is part of its description, as it stands."""
+        if block.item is not None:
+            blanks = len(line) - len(line.lstrip(" \t"))
+            block.item.words.append(line[min(blanks, block.indent) :])
+
+    def _outside(self, line: str, place: Place) -> None:
+        if box := _BOX.fullmatch(line):
+            self._task(_indent(box.group(1)), box.group(2) != " ", box.group(3), place)
+        elif line.startswith("#"):
+            self.title = self.title or line.lstrip("#").strip()
+            self._open.clear()
+        elif line.strip():
+            self._beneath(line, place)
+
+    def _task(self, indent: int, done: bool, title: str, place: Place) -> None:
+        above = self._above(indent)
+        if len(self._open) > 1 and above is not None:  # beneath a subtask
+            above.words.append(f"- {title} (done)" if done else f"- {title}")
+            return
+        item = _Item(indent, place, {"title": Node(title, place), "done": Node(done, place)})
+        (above.below if above else self.tasks).append(item)
+        self._open.append(item)
+
+    def _beneath(self, line: str, place: Place) -> None:
+        """A line of the innermost task it is indented under; prose if there is none."""
+        indent = _indent(line[: len(line) - len(line.lstrip())])
+        bullet = _BULLET.fullmatch(line)
+        if self._bullets is not None and bullet and indent > self._bullets.indent:
+            self._bullets.values.append(Node(unquoted(bullet.group(2)), place))
+            return
+        self._bullets = None
+        item = self._above(indent)
+        if item is None:
+            self.bullet = self.bullet or (place if bullet else None)
+            return
+        values = _said(item, bullet.group(2) if bullet else line.strip(), place)
+        self._bullets = _Bullets(indent, values) if values is not None else None
+
+    def _above(self, indent: int) -> _Item | None:
+        """The innermost task that something so far to the right belongs to."""
+        while self._open and self._open[-1].indent >= indent:
+            self._open.pop()
+        return self._open[-1] if self._open else None
+
+
+def _said(item: _Item, words: str, place: Place) -> list[Node] | None:
+    """What a line says of its task; the values of a field that may go on as bullets."""
+    named = _FIELD.fullmatch(_BOLD.sub(r"\2:", words, count=1) if words[:1] in "*_" else words)
+    name = _BLANK.sub(" ", named.group(1).strip().lower()) if named else ""
+    given = named.group(2).strip() if named else ""
+    if words.lower() in _TOGETHER or name == "keep together":
+        _put(item, "keep_together", Node(given.lower() not in ("no", "false"), place))
+    elif name == "group":
+        values = _values(given, place)
+        _list_of(item, "groups", place).append(Node(values, place))
+        return None if given else values
+    elif name in _LISTS:
+        values = _list_of(item, _LISTS[name], place)
+        # Titles hold commas too: what `depends` names is found out where all titles are known.
+        one = [Node(given, place)] if given else []
+        values += one if _LISTS[name] == "depends" else _values(given, place)
+        return None if given else values
+    elif name in _NUMBERS:
+        _put(item, _NUMBERS[name], Node(_number(given, name, place), place))
+    elif name == "id":
+        _put(item, "id", Node(unquoted(given), place))
+    else:
+        _check_misspelt(name, place)
+        item.words.append(words)
+    return None
+
+
+def _check_misspelt(name: str, place: Place) -> None:
+    """A field that was meant and not found would be lost among the description's words."""
+    turned = [one for one in _NAMES if name and sorted(one) == sorted(name)]
+    near = turned or get_close_matches(name, _NAMES, 1, _ALIKE)
+    meant = _MEANT.get(name) or (near[0] if near else "")
+    if meant:
+        words = f"a task has no {name!r}; did you mean {meant!r}?"
+        raise BadPlan(words, place, f"write `{meant}: …`, or put other words first")
+
+
+def _put(item: _Item, name: str, node: Node) -> None:
+    if name in item.fields:
+        words = f"{name.replace('_', ' ')!r} stands twice beneath one task"
+        raise BadPlan(words, node.place, "keep one of the two")
+    item.fields[name] = node
+
+
+def _list_of(item: _Item, name: str, place: Place) -> list[Node]:
+    values = item.fields.setdefault(name, Node([], place)).value
+    assert isinstance(values, list)
+    return values
+
+
+def _values(given: str, place: Place) -> list[Node]:
+    return [Node(unquoted(part), place) for part in parted(given)]
+
+
+def _number(given: str, name: str, place: Place) -> int:
+    found = tokens(given)
+    if found is None:
+        raise BadPlan(f"{name}: {given!r} is no number", place, f"write `{name}: 12k`")
+    return found
+
+
+def _indent(blanks: str) -> int:
+    return sum(TAB if blank == "\t" else 1 for blank in blanks)

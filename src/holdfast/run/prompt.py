@@ -1,0 +1,106 @@
+"""What a session is told to do: its tasks, what "done" means, and what came before.
+
+The plan is the user's word. What is quoted of other sessions is reference, and fenced; it comes
+last, so that nothing in it stands before the tasks.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from holdfast.plan.split import Piece
+from holdfast.plan.task import Task
+from holdfast.record.run_prompt import (
+    OTHER_FILES,
+    OTHER_STEPS,
+    PLAN_SAYS,
+    STEP_OF,
+    TERMS,
+)
+from holdfast.record.user_input import RUN_BEGINS
+from holdfast.run.supervisor import NOT_DONE
+from holdfast.text.numbers import listed
+
+MOST_LISTED = 200  # files of one task; the rest is a number
+
+DONE = f"""{TERMS}
+All it asks for is in the files, nothing of it is a stub, and what checks it here (tests, types,
+linters) was run and passes. Do nothing else. Nobody answers questions: decide, and say what you
+decided. Start no other Claude. End with a few lines on what you did; a task you could not do gets
+a line of its own, with its name: """
+
+
+@dataclass(frozen=True, slots=True)
+class Told:
+    """All a session is told beside its tasks."""
+
+    title: str = ""
+    number: int = 1
+    count: int = 1
+    beside: bool = False  # others of the same batch work at the same time
+    again: bool = False  # a session before this one began the same work
+    error: str = ""  # how that one ended
+    briefs: tuple[str, ...] = ()
+
+
+def words(pieces: Sequence[Piece], told: Told) -> str:
+    return "\n".join([*_head(pieces, told), *_tasks(pieces), *_end(pieces, told)]) + "\n"
+
+
+def _head(pieces: Sequence[Piece], told: Told) -> Iterator[str]:
+    plan = f' of the plan "{told.title}"' if told.title else " of a plan"
+    yield f"{RUN_BEGINS}{told.number} of {told.count}{plan}."
+    if told.beside:
+        yield "Other sessions work on other tasks of this batch now: change only files you need."
+    if told.again:
+        yield (
+            "A session before you began this same work and did not finish it. What it did is in "
+            "the files: look at what is there first, keep what is good, and finish the rest."
+        )
+    if told.error:
+        yield f"It ended with an error, quoted: {told.error}"
+    many = "these tasks, one after the other, in this order" if len(pieces) > 1 else "this task"
+    yield f"Do {many}:"
+
+
+def _tasks(pieces: Sequence[Piece]) -> Iterator[str]:
+    known: set[str] = set()
+    for at, piece in enumerate(pieces, start=1):
+        task = piece.task
+        yield f"\n## {at}. {task.shown}  [{task.id}]"
+        if task.description:
+            yield f"\n{task.description}"
+        if task.files:
+            only = OTHER_FILES if task.part else ""
+            yield f"\nFiles: {_listed(task)}{only}"
+        steps = [step for step in task.subtasks if not step.done]
+        for step in steps:
+            files = (step.written or step).files
+            yield f"- {step.words}" + (f" (files: {', '.join(files)})" if files else "")
+        if piece.of:
+            yield from _whole(piece.of, piece.of.id in known)
+            known.add(piece.of.id)
+
+
+def _listed(task: Task) -> str:
+    """As the plan names them; where it names folders, with how many files they hold."""
+    files = (task.written or task).files
+    names = listed(files, MOST_LISTED)
+    return names if files == task.files else f"{names} ({len(task.files):,} in all)"
+
+
+def _whole(task: Task, is_known: bool) -> Iterator[str]:
+    """What the plan says of all the steps holds for each, and stands nowhere else."""
+    yield f'\n{STEP_OF} "{task.title}". {OTHER_STEPS}'
+    if task.description and not is_known:
+        yield f"{PLAN_SAYS}\n\n{task.description}"
+    if task.files and not is_known:
+        yield f"\nFiles of all of it: {_listed(task)}"
+
+
+def _end(pieces: Sequence[Piece], told: Told) -> Iterator[str]:
+    yield f"{DONE}{NOT_DONE} {pieces[0].task.id}: why."
+    if told.briefs:
+        yield "\nFrom the sessions before:"
+        yield from told.briefs

@@ -1,0 +1,222 @@
+"""The shelf: compressed segments in two tiers, warm (searched by default) and cold (when asked).
+
+    warm(project, session_id)   cold(...)   find(id)   pending(session_id)   what there is
+    note_access(id, now_ms)                                                  somebody read it
+    save(id, text, decisions, files, now_ms)                                 a model's better words
+
+A segment goes from warm to cold by being written there first: killed in between it lies in both,
+and counts as warm.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from holdfast.files import folders
+from holdfast.files.folders import Place
+from holdfast.segment import disk, foreign_files, formats, model_words, queue, relevance
+from holdfast.segment.errors import Damaged, NewerSegments, NoSegment, NotStored, ShelfBusy
+from holdfast.segment.formats import Compressed, Pending
+from holdfast.wire import log, places
+
+WARM, COLD = "warm", "cold"
+
+
+def warm(project: str = "", session_id: str = "") -> list[Compressed]:
+    """Every warm segment, oldest first; those that other tools left elsewhere too."""
+    found = [*ours(WARM), *foreign_files.warm(project)]
+    return _chosen(found, project, session_id)
+
+
+def cold(project: str = "", session_id: str = "") -> list[Compressed]:
+    """The archive; what is warm at the same time is not in it."""
+    found = [*ours(COLD, session_id), *foreign_files.cold(project)]
+    return _chosen(found, project, session_id)
+
+
+def ours(tier: str, session_id: str = "") -> list[Compressed]:
+    """Those we wrote, of one tier."""
+    if tier == WARM:
+        found = list(_within(disk.place(WARM)))
+        return [one for one in found if session_id in ("", one.session_id)]
+    lies_warm = set(disk.names(disk.place(WARM)))
+    found = [one for place in _cold_places(session_id) for one in _within(place)]
+    return [one for one in found if one.segment_id not in lies_warm]
+
+
+def pending(session_id: str, project: str = "") -> list[Pending]:
+    """What waits to be compressed; nothing where a newer Holdfast keeps the queue."""
+    try:
+        ours = queue.load(session_id).pending
+    except NewerSegments as slip:
+        log.add("WARN", "segments", f"{queue.path(session_id)}: {slip}")
+        ours = []
+    known = {one.segment_id for one in ours}
+    theirs = foreign_files.pending(session_id, project)
+    return [*ours, *(one for one in theirs if one.segment_id not in known)]
+
+
+def find(segment_id: str) -> Compressed | None:
+    """By its id: warm, then cold."""
+    lies = _lies(segment_id)
+    if lies is not None:
+        return _loaded(lies, segment_id)
+    theirs = [*foreign_files.warm(""), *foreign_files.cold("")]
+    return next((one for one in theirs if one.segment_id == segment_id), None)
+
+
+def beginning(start: str) -> list[Compressed]:
+    """Those of both tiers whose id begins so."""
+    return [one for one in [*warm(), *cold()] if one.segment_id.startswith(start)]
+
+
+def tier(segment_id: str) -> str:
+    lies = _lies(segment_id)
+    return "" if lies is None else WARM if lies.inside.endswith(WARM) else COLD
+
+
+def location(segment_id: str) -> str:
+    """The file it lies in, or nothing."""
+    lies = _lies(segment_id)
+    return f"{lies.path}/{segment_id}.json" if lies else ""
+
+
+def note_access(segment_id: str, now_ms: int) -> None:
+    """It was read: counted, and more relevant for it. One that is not ours stays as it is, and one
+    that can be read and not written is read all the same."""
+    try:
+        _note_access(segment_id, now_ms)
+    except (NotStored, ShelfBusy) as slip:
+        log.add("WARN", "segments", f"{segment_id} was read, and that was not noted: {slip}")
+
+
+def _note_access(segment_id: str, now_ms: int) -> None:
+    with disk.held():
+        lies = _lies(segment_id)
+        one = _loaded(lies, segment_id) if lies else None
+        if lies is None or one is None:
+            return
+        one.access_count += 1
+        one.last_accessed = relevance.stamp(now_ms)
+        one.relevance_score = relevance.score(one, now_ms)
+        _put(lies, one)
+
+
+def keep(one: Compressed, now_ms: int) -> Compressed:
+    """On the warm shelf; a model's words already there stay, with ours behind them. The caller
+    holds the lock."""
+    before = _loaded(disk.place(WARM), one.segment_id)
+    if before is not None and before.metadata.written_by == formats.MODEL:
+        before.metadata.own_content = one.compressed_content
+        one = before
+    one.relevance_score = relevance.score(one, now_ms)
+    _put(disk.place(WARM), one)
+    return one
+
+
+def save(
+    segment_id: str, text: str, decisions: list[str], files: list[str], now_ms: int
+) -> Compressed:
+    """A model's words in place of ours, which stay behind them; redacted, and no longer than a
+    compressed segment may be."""
+    with disk.held():
+        lies = _lies(segment_id)
+        one = _loaded(lies, segment_id) if lies else None
+        if lies is None or one is None:
+            raise NoSegment(f"there is no segment {places.plain(segment_id)} to save words for")
+        model_words.take(one, text, decisions, files, now_ms)
+        _put(lies, one)
+        queue.tell_again(one, f"{lies.path}/{segment_id}.json")
+    return one
+
+
+def demote(one: Compressed, now_ms: int) -> str:
+    """From warm to cold; where it lies now. The caller holds the lock."""
+    one.metadata.archived_at = relevance.stamp(now_ms)
+    one.relevance_score = relevance.score(one, now_ms)
+    _put(_cold_place(one.session_id), one)
+    disk.remove(disk.place(WARM), f"{one.segment_id}.json")
+    return location(one.segment_id)
+
+
+def prune(one: Compressed, now_ms: int) -> None:
+    """An old archive keeps its summary and what it is known by; the caller holds the lock."""
+    kept = formats.Metadata(
+        task_completed=one.metadata.task_completed,
+        project=one.metadata.project,
+        transcript=one.metadata.transcript,
+        first_uuid=one.metadata.first_uuid,
+        last_uuid=one.metadata.last_uuid,
+        start_byte=one.metadata.start_byte,
+        end_byte=one.metadata.end_byte,
+        written_by=one.metadata.written_by,
+        archived_at=one.metadata.archived_at,
+        pruned_at=relevance.stamp(now_ms),
+    )
+    one.key_decisions, one.key_files, one.metadata = [], [], kept
+    _put(_cold_place(one.session_id), one)
+
+
+def clear(one: Compressed) -> bool:
+    """Gone from every tier; the caller holds the lock."""
+    name = f"{one.segment_id}.json"
+    lay_warm = disk.remove(disk.place(WARM), name)
+    return disk.remove(_cold_place(one.session_id), name) or lay_warm
+
+
+def _lies(segment_id: str) -> Place | None:
+    """Where it lies: nowhere, for an id that names no file."""
+    if not formats.is_plain(segment_id):
+        return None
+    name = f"{segment_id}.json"
+    found = [disk.place(WARM), *_cold_places("")]
+    return next((place for place in found if os.path.lexists(f"{place.path}/{name}")), None)
+
+
+def _cold_place(session_id: str) -> Place:
+    return disk.place(COLD, places.plain(session_id or "unknown"))
+
+
+def _cold_places(session_id: str) -> list[Place]:
+    if session_id:
+        return [_cold_place(session_id)]
+    return [disk.place(COLD, name) for name in sorted(folders.names_in(disk.place(COLD).path))]
+
+
+def _within(place: Place) -> Iterator[Compressed]:
+    for segment_id in disk.names(place):
+        found = _loaded(place, segment_id)
+        if found is not None:
+            yield found
+
+
+def _loaded(place: Place, segment_id: str) -> Compressed | None:
+    path = f"{place.path}/{segment_id}.json"
+    data = disk.read(path)
+    if not data:
+        return None
+    try:
+        return formats.compressed(data, segment_id)
+    except Damaged as slip:
+        disk.set_aside(path, str(slip))
+    except NewerSegments as slip:
+        log.add("WARN", "segments", f"{path} was left alone: {slip}")
+    return None
+
+
+def _put(place: Place, one: Compressed) -> None:
+    one.version = formats.VERSION
+    disk.put(place, f"{one.segment_id}.json", formats.encode(one))
+
+
+def _chosen(found: list[Compressed], project: str, session_id: str) -> list[Compressed]:
+    """Each once, ours first; of this project and session where they are named."""
+    each: dict[str, Compressed] = {}
+    for one in found:
+        if session_id and one.session_id != session_id:
+            continue
+        if project and one.metadata.project not in ("", project):
+            continue
+        each.setdefault(one.segment_id, one)
+    return sorted(each.values(), key=lambda one: (one.compressed_at, one.start_turn))

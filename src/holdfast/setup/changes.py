@@ -1,0 +1,204 @@
+"""A change to one file, and a set of them that happens whole or not at all.
+
+Each file gets its new name only once it is whole on disk and was still as we had read it; when one
+change fails, those before it are taken back.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import glob
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.setup.errors import (
+    CannotUndo,
+    CannotWrite,
+    ChangedMeanwhile,
+    InstallError,
+    SettingsReadOnly,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """From these bytes to those; None: no file. Private files are ours, for the owner only."""
+
+    path: Path
+    before: bytes | None
+    after: bytes | None
+    private: bool = False
+
+    @property
+    def is_none(self) -> bool:
+        return self.before == self.after
+
+    def reversed(self) -> Change:
+        return Change(self.path, self.after, self.before, self.private)
+
+
+def bytes_of(path: Path) -> bytes | None:
+    """None where there is none; a pipe, whose writer may never come, is nothing we read."""
+    if path.is_fifo():
+        raise OSError(f"{path} is a pipe")
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        return None
+
+
+def missing_folders(path: Path) -> list[Path]:
+    """The folders above `path` that are not there yet, outermost first."""
+    missing = [folder for folder in path.parents if not folder.exists()]
+    return missing[::-1]
+
+
+def check_writable(path: Path) -> None:
+    """Refuse what is marked read-only, also for root, who could write it all the same."""
+    folder = next(folder for folder in path.parents if folder.exists())
+    for place in (path, folder) if path.exists() else (folder,):
+        if not place.stat().st_mode & 0o222 or not os.access(place, os.W_OK):
+            raise SettingsReadOnly(f"{place} is read-only")
+    if not folder.is_dir():
+        raise SettingsReadOnly(f"{folder} is not a folder")
+
+
+def apply(
+    changes: Sequence[Change], folders: Sequence[Path] = (), last: Sequence[Change] = ()
+) -> None:
+    """Make all changes in order, remove those of the folders that are empty then, and make the
+    last changes: all of it, or none."""
+    done: list[Change] = []
+    made: list[Path] = []
+
+    def make(change: Change) -> None:
+        done.append(change)
+        made.extend(_make_folders(change))
+        _put(change)
+
+    try:
+        for change in changes:
+            make(change)
+        remove_empty(folders)
+        for change in last:
+            make(change)
+    except BaseException as slip:  # Ctrl-C too must not leave half of it
+        _take_back(done, made)
+        if isinstance(slip, OSError):
+            raise _in_words(slip, done[-1].path) from slip
+        raise
+
+
+def left_drafts(folder: Path, name: str) -> list[Path]:
+    """Drafts of the files in this folder whose name begins so, and whose writer was killed."""
+    drafts = sorted(folder.glob(f".{glob.escape(name)}.*.draft"))
+    pids = {draft: draft.name.split(".")[-2] for draft in drafts}
+    return [draft for draft, pid in pids.items() if pid.isdecimal() and not _lives(int(pid))]
+
+
+def _lives(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def clear(left: Path) -> None:
+    """Remove a draft, or a folder that is empty."""
+    with contextlib.suppress(OSError):
+        left.rmdir() if left.is_dir() else left.unlink()
+
+
+def remove_empty(folders: Sequence[Path]) -> None:
+    """Remove those of our folders that hold nothing any more, innermost first."""
+    for folder in sorted(folders, key=lambda folder: -len(folder.parts)):
+        with contextlib.suppress(OSError):
+            folder.rmdir()
+
+
+def _take_back(done: list[Change], made: list[Path]) -> None:
+    stuck = []
+    for change in reversed(done):
+        try:
+            if bytes_of(change.path) == change.after:  # else it never was made, or is no longer
+                _make_folders(change.reversed())
+                _put(change.reversed())
+        except (OSError, InstallError) as slip:
+            stuck.append(f"{change.path} ({slip})")
+    remove_empty(made)
+    if stuck:
+        raise CannotUndo("a step failed and could not be taken back: " + ", ".join(stuck))
+
+
+def _make_folders(change: Change) -> list[Path]:
+    missing = missing_folders(change.path) if change.after is not None else []
+    for folder in missing:
+        folder.mkdir(mode=0o700 if change.private else 0o777, exist_ok=True)
+    return missing
+
+
+def _put(change: Change) -> None:
+    if change.after is None:
+        _still_as_read(change)
+        change.path.unlink(missing_ok=True)
+    else:
+        _replace(change, change.after)
+    with contextlib.suppress(FileNotFoundError):
+        _flush_folder(change.path.parent)
+
+
+def _replace(change: Change, data: bytes) -> None:
+    # Same folder on purpose: a rename across filesystems is a copy, and a copy can tear.
+    draft = change.path.with_name(f".{change.path.name}.{os.getpid()}.draft")
+    try:
+        _write_draft(draft, change, data)
+        _still_as_read(change)
+        draft.replace(change.path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _write_draft(draft: Path, change: Change, data: bytes) -> None:
+    draft.unlink(missing_ok=True)
+    mode = 0o600 if change.private else 0o666
+    with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb") as file:
+        _be_like(change.path, file.fileno())
+        file.write(data)
+        file.flush()
+        os.fsync(file.fileno())
+    if draft.read_bytes() != data:
+        raise CannotWrite(f"{draft} does not hold what was written to it")
+
+
+def _be_like(path: Path, descriptor: int) -> None:
+    """Mode and owner of the file that will be replaced; root must not take a user's file over."""
+    with contextlib.suppress(FileNotFoundError):
+        old = path.stat()
+        os.fchmod(descriptor, old.st_mode & 0o7777)
+        with contextlib.suppress(PermissionError):
+            os.fchown(descriptor, old.st_uid, old.st_gid)
+
+
+def _still_as_read(change: Change) -> None:
+    if bytes_of(change.path) != change.before:
+        raise ChangedMeanwhile(f"{change.path} was changed by someone else just now")
+
+
+def _flush_folder(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def _in_words(slip: OSError, path: Path) -> InstallError:
+    if slip.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
+        return SettingsReadOnly(f"{path} cannot be written: {slip.strerror}")
+    return CannotWrite(f"{path} cannot be written: {slip.strerror or slip}")

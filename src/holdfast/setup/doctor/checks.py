@@ -1,0 +1,218 @@
+"""Everything the doctor can know without starting a client."""
+
+from __future__ import annotations
+
+import shlex
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from holdfast.archive.damage import damaged_copies
+from holdfast.archive.errors import DamagedTranscript
+from holdfast.client import payloads
+from holdfast.events import breadcrumb
+from holdfast.events.archive_transcripts import state as transcripts_state
+from holdfast.hub.store import write_health
+from holdfast.settings import load as settings_load
+from holdfast.setup import receipt as receipts
+from holdfast.setup.advice import TAKE_OUT, known_elsewhere
+from holdfast.setup.disabled_hooks import silenced
+from holdfast.setup.doctor import hooks as client_doctor
+from holdfast.setup.doctor.compaction import Step, rehearse
+from holdfast.setup.doctor.hooks import Fired
+from holdfast.setup.doctor.mcp_server import look_at_servers
+from holdfast.setup.doctor.status_line import look_at_status_line
+from holdfast.setup.existing import Install, OtherHoldfast, find_installs, find_others, plugin_in
+from holdfast.setup.ownership import our_packages
+from holdfast.transcript import Reader
+from holdfast.window import observed_limits
+from holdfast.window.state import all_windows
+from holdfast.wire import log as guard_log
+from holdfast.wire import places
+
+RECENT_DAYS = 2
+ERRORS_SHOWN = 5
+COPIES_SECONDS = 1.0  # for reading archived transcripts
+
+
+def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
+    """What is installed, what it does when fired, and each trouble with its way out."""
+    packages = our_packages(Path(places.home()))
+    installs = _installs(project, plugin_folder, packages)
+    others = find_others(Path.home(), project, packages)
+    fired = {install: client_doctor.fire_all(list(install.runnable)) for install in installs}
+    steps = {install: _rehearsed(install, fired[install]) for install in installs}
+    line = look_at_status_line(installs, project, packages)
+    servers = look_at_servers(installs, project, packages)
+    settings = settings_load.load(str(project))
+    troubles = [
+        *_install_troubles(installs),
+        *(f"{one.words}; {_way_out(one)}" for one in others),
+        *(trouble for install in installs for trouble in _troubles(install, fired[install])),
+        *(trouble for install in installs for trouble in _missed(install, steps[install])),
+        *line.troubles,
+        *servers.troubles,
+        *silenced(project),
+        *_home_troubles(),
+        *(f"{one}; {DamagedTranscript.hint}" for one in damaged_copies(COPIES_SECONDS)),
+        *_write_troubles(int(time.time() * 1000)),
+        *settings.slips,
+        *filter(None, [breadcrumb.trouble(settings, int(time.time() * 1000))]),
+    ]
+    return {
+        "installs": [
+            {"scope": one.scope, "path": str(one.path)} for one in installs if one.commands
+        ],
+        "hooks": [one.as_json() for every in fired.values() for one in every],
+        "compaction": [one.as_json() for every in steps.values() for one in every],
+        "status_line": line.fired.as_json() if line.fired else None,
+        "servers": [one.as_json() for one in servers.started],
+        "settings_slips": list(settings.slips),
+        "recent_errors": _recent_errors(),
+        "transcript_lines": _tallies(),
+        "limits": _limits(),
+        "transcripts": transcripts_state(str(project.absolute())),
+        "notes": [*line.notes, *servers.notes, *_elsewhere(installs)],
+        "troubles": troubles,
+    }
+
+
+def _installs(project: Path, plugin_folder: Path | None, packages: frozenset[str]) -> list[Install]:
+    """A folder that is named stands for the plugin, whether the client has it enabled or not."""
+    found = find_installs(Path.home(), project, packages)
+    if plugin_folder is None:
+        return list(dict.fromkeys(found))
+    settings = [install for install in found if install.scope != "plugin"]
+    return [plugin_in(plugin_folder.absolute()), *settings]
+
+
+def _way_out(other: OtherHoldfast) -> str:
+    if other.program.missing:
+        return TAKE_OUT
+    return "its hooks run beside ours: uninstall it with its own `holdfast`"
+
+
+def _install_troubles(installs: list[Install]) -> list[str]:
+    if not installs:
+        return ["no hook of ours is installed; run `holdfast install`"]
+    running = [install for install in installs if install.commands]
+    if len(running) < 2:
+        return []
+    named = ", ".join(str(install.path) for install in running)
+    words = f"installed in {len(running)} places, hooks run twice: {named}"
+    return [f"{words}; run `holdfast uninstall` for one of them"]
+
+
+def _troubles(install: Install, fired: list[Fired]) -> list[str]:
+    """Said once, however many hooks have it."""
+    mend = _mend(install)
+    if not install.commands:
+        return [f"the hooks of the plugin were not found (looked from {install.path}); {mend}"]
+    events: dict[str, list[str]] = {}
+    for one in fired:
+        if one.trouble:
+            events.setdefault(one.trouble, []).append(one.event)
+    said = [f"{', '.join(names)}: {trouble}; {mend}" for trouble, names in events.items()]
+    said += [
+        f"{event} in {install.path} was not run: this Holdfast did not write that line; {mend}"
+        for event, command in install.commands
+        if (event, command) not in install.runnable
+    ]
+    have = {event for event, _ in install.commands}
+    missing = [event for event in payloads.EVENTS if event not in have]
+    return said + ([f"not installed for {', '.join(missing)}; {mend}"] if missing else [])
+
+
+def _rehearsed(install: Install, fired: list[Fired]) -> list[Step]:
+    """A compaction, where its hooks run at all: what keeps them from it is told already."""
+    fails = {one.event for one in fired if not one.ok}
+    fails |= {event for event, _ in install.commands} - {one.event for one in fired}
+    return [] if fails & {"PreCompact", "SessionStart"} else rehearse(list(install.runnable))
+
+
+def _missed(install: Install, steps: list[Step]) -> list[str]:
+    mend = f"`holdfast log` may say why; else {_mend(install)}"
+    return [f"{one.name}: {one.words}; {mend}" for one in steps if not one.ok]
+
+
+def _mend(install: Install) -> str:
+    if install.scope != "plugin":
+        scope = "" if install.scope == "user" else f" --scope {install.scope}"
+        return f"run `holdfast install{scope}`"
+    return (
+        "write it with `holdfast install --plugin DIR`, enable it with "
+        "`claude plugin install holdfast@holdfast`, or take it out of enabledPlugins"
+    )
+
+
+def _elsewhere(installs: list[Install]) -> Iterator[str]:
+    """What our receipts know of: a plugin's folder to check, projects where hooks run twice."""
+    if not installs:
+        for kept in receipts.load_all(Path(places.home())):
+            if kept.scope == "plugin":
+                folder = shlex.quote(kept.anchor)
+                yield f"a plugin was written: `holdfast doctor --plugin {folder}` checks it"
+    for install in installs:
+        if install.scope == "user":
+            yield from known_elsewhere(Path(places.home()), but=install.path)
+
+
+def _home_troubles() -> list[str]:
+    """Whether our own folder can be written, and is the user's alone."""
+    home = Path(places.home())
+    if home.exists() and not home.is_dir():
+        return [f"{home} is not a folder; point HOLDFAST_HOME at one, or unset it"]
+    try:
+        home.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=home):
+            pass
+    except OSError as slip:
+        return [f"{home} cannot be written: {slip.strerror}; make it writable"]
+    if home.stat().st_mode & 0o077:
+        return [f"{home} can be read by others; `chmod 700 {home}` mends that"]
+    return []
+
+
+def _recent_errors() -> list[str]:
+    """What hooks had to skip in the last two days."""
+    path = Path(guard_log.path())
+    if not path.is_file():
+        return []
+    since = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time.time() - RECENT_DAYS * 86_400))
+    lines = path.read_text(encoding="utf-8", errors="replace").splitlines()
+    return [line for line in lines if line >= since and " ERROR " in line][-ERRORS_SHOWN:]
+
+
+def _limits() -> list[dict[str, Any]]:
+    """The limit of the newest session, and what compactions on this machine have taught."""
+    newest = [
+        {"tokens": state.edge_tokens, "source": state.edge_source, "session_id": state.session_id}
+        for _, state in all_windows()[:1]
+        if state.edge_tokens
+    ]
+    return [*newest, *observed_limits.learned()]
+
+
+def _write_troubles(now_ms: int) -> list[str]:
+    """Valid writes that the server of this machine could not make."""
+    found = write_health.kept()
+    if found is None or not found.is_degraded(now_ms):
+        return []
+    at = time.strftime("%Y-%m-%d %H:%M", time.localtime(found.failed_ms / 1000))
+    words = f"the server could not make {found.failed:,} valid writes, the last at {at}"
+    since = f"{found.since_failure:,} succeeded since" if found.since_failure else "none since"
+    return [f"{words} ({found.last_error}; {since}); see `holdfast log` and `holdfast db check`"]
+
+
+def _tallies() -> dict[str, Any]:
+    """Lines of the newest session's transcript: what was understood, and what was not."""
+    for _, state in all_windows()[:1]:
+        if not Path(state.transcript).is_file():
+            return {}
+        reader = Reader(Path(state.transcript))
+        for _entry in reader:
+            pass
+        return reader.tally.as_dict()
+    return {}

@@ -1,0 +1,207 @@
+"""Fire every installed hook as the client would, and see what comes back.
+
+The very command lines of the settings file, through a shell, with payloads as the client sends
+them; in a HOLDFAST_HOME of its own, so that no real session is touched.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from holdfast.client import payloads
+from holdfast.setup.wiring import archives_from, read_command
+
+SESSION = "holdfast-doctor"
+STATUS_LINE = "statusLine"
+NEARLY_FULL = 165_500  # of an edge of 167,000: every mark is crossed, so the hooks must speak
+STEERING_CHARS = 2_000
+NOT_TOLD = "a window 99 % full, and the model was not told"
+SPEAKS = frozenset(("PostToolUse", "PostToolUseFailure", "UserPromptSubmit"))
+
+
+@dataclass(frozen=True, slots=True)
+class Fired:
+    """One hook, end to end. `reached`: what the model and the user would have got."""
+
+    event: str
+    command: str
+    ok: bool
+    exit_code: int | None
+    milliseconds: float
+    reached_model: str
+    reached_user: str
+    trouble: str
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def fire_all(commands: list[tuple[str, str]]) -> list[Fired]:
+    """Each hook on a fresh window that is nearly full."""
+    fired = []
+    for event, command in commands:
+        with tempfile.TemporaryDirectory(prefix="holdfast-doctor-") as folder:
+            fired.append(_fire(event, command, Path(folder)))
+    return fired
+
+
+def fire_status_line(command: str) -> Fired:
+    """A status line on the same window; what a program prints beside it goes nowhere."""
+    with tempfile.TemporaryDirectory(prefix="holdfast-doctor-") as folder:
+        sent = _status_payload(_transcript(Path(folder)), folder)
+        ran = run_as_client(command, sent, Path(folder))
+    if isinstance(ran, str):
+        return Fired(STATUS_LINE, command, False, None, 0.0, "", "", ran)
+    run, milliseconds = ran
+    line, talk = (part.decode("utf-8", "replace").strip() for part in (run.stdout, run.stderr))
+    trouble = (talk[:500] or f"exit code {run.returncode}") if run.returncode else ""
+    if read_command(command) is not None:
+        trouble = missing(command) or trouble or talk[:500] or ("" if line else "printed nothing")
+    return Fired(
+        STATUS_LINE, command, not trouble, run.returncode, milliseconds, "", _plain(line), trouble
+    )
+
+
+def missing(command: str) -> str:
+    """Which file of a Holdfast command line is gone, in words: such a hook ends well, and silently
+    does nothing."""
+    found = read_command(command)
+    file = found.program.missing if found is not None else ""
+    return f"{file} was not found, so nothing runs" if file else ""
+
+
+def _fire(event: str, command: str, folder: Path) -> Fired:
+    sent = payloads.payload(
+        event, session_id=SESSION, transcript=_transcript(folder), cwd=str(folder)
+    )
+    limit = archives_from(command)
+    if limit:
+        sent |= {"tool_name": "Bash", "tool_response": _long_output(limit)}
+    ran = run_as_client(command, sent, folder)
+    if isinstance(ran, str):
+        return Fired(event, command, False, None, 0.0, "", "", ran)
+    return _judged(event, command, *ran)
+
+
+def _long_output(limit: int) -> dict[str, Any]:
+    """Of a made-up command, longer than what is archived."""
+    text = "".join(f"line {number} of many\n" for number in range(limit // 10))
+    return {"stdout": text, "stderr": "", "interrupted": False, "isImage": False}
+
+
+def _transcript(folder: Path) -> str:
+    return written(folder, [payloads.answer_line(NEARLY_FULL)])
+
+
+def written(folder: Path, lines: list[dict[str, Any]]) -> str:
+    """The path of a transcript of these lines."""
+    path = folder / "session.jsonl"
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return str(path)
+
+
+def _status_payload(transcript: str, folder: str) -> dict[str, Any]:
+    """As the client sends it to a status line, in the fields that we read."""
+    return {
+        "hook_event_name": "Status",
+        "session_id": SESSION,
+        "transcript_path": transcript,
+        "cwd": folder,
+        "model": {"id": "claude-sonnet-4-6", "display_name": "Sonnet 4.6"},
+        "workspace": {"current_dir": folder, "project_dir": folder},
+        "version": "2.1.325",
+        "context_window": {
+            "total_input_tokens": NEARLY_FULL,
+            "total_output_tokens": 0,
+            "context_window_size": 200_000,
+        },
+    }
+
+
+def run_as_client(
+    command: str, sent: dict[str, Any], folder: Path
+) -> tuple[subprocess.CompletedProcess[bytes], float] | str:
+    """How it ended and after how many milliseconds; or in words why it did not run."""
+    begun = time.perf_counter()
+    try:
+        run = subprocess.run(
+            ["/bin/sh", "-c", command],
+            input=json.dumps(sent).encode(),
+            capture_output=True,
+            timeout=30,
+            check=False,
+            cwd=folder,
+            env=surroundings(folder),
+        )
+    except (OSError, ValueError, subprocess.TimeoutExpired) as slip:
+        return f"did not run: {slip}"
+    return run, round((time.perf_counter() - begun) * 1000, 1)
+
+
+def surroundings(folder: Path) -> dict[str, str]:
+    """An environment in which nothing is read or written but in this folder."""
+    return {
+        **_passed_on(),
+        "HOLDFAST_HOME": str(folder / "home"),
+        "CLAUDE_PROJECT_DIR": str(folder),
+        "CLAUDE_CONFIG_DIR": str(folder),
+    }
+
+
+def _plain(line: str) -> str:
+    """On one line, without colours."""
+    return " / ".join(re.sub(r"\x1b\[[0-9;]*m", "", line).splitlines())[:200]
+
+
+def _passed_on() -> dict[str, str]:
+    """What a shell needs to find things; nothing else of the environment goes in."""
+    return {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
+
+
+def _judged(
+    event: str, command: str, run: subprocess.CompletedProcess[bytes], milliseconds: float
+) -> Fired:
+    out = run.stdout.decode("utf-8", "replace").strip()
+    trouble = missing(command) or run.stderr.decode("utf-8", "replace").strip()[:500]
+    if run.returncode != 0:
+        trouble = trouble or f"exit code {run.returncode}"
+    to_model, to_user, slip = understood(event, out)
+    trouble = trouble or slip
+    if not trouble and event in SPEAKS and not to_model:
+        archives = bool(archives_from(command))
+        trouble = "a long output was not archived" if archives else NOT_TOLD
+    ok = run.returncode == 0 and not trouble
+    return Fired(event, command, ok, run.returncode, milliseconds, to_model, to_user, trouble)
+
+
+def understood(event: str, out: str) -> tuple[str, str, str]:
+    """(to the model, to the user, trouble), by the client's own rules for what a hook prints."""
+    if not out:
+        return "", "", ""
+    if event == "PreCompact" and not out.startswith("{"):
+        return out, "", "" if len(out) <= STEERING_CHARS else "steers with too many words"
+    if event in ("PreCompact", "PostCompact", "SessionEnd", "SubagentStop", "SubagentStart"):
+        return "", "", f"printed where nothing may be printed: {out[:80]!r}"
+    try:
+        said = json.loads(out)
+    except ValueError:
+        return "", "", f"printed something that is not JSON: {out[:80]!r}"
+    if not isinstance(said, dict):
+        return "", "", "printed JSON that is no object"
+    inner = said.get("hookSpecificOutput", {})
+    if inner and inner.get("hookEventName") != event:
+        return "", "", "named another event: the client throws that away"
+    if event == "Stop" and inner:
+        return "", "", "context at Stop would start the turn again"
+    context = str(inner.get("additionalContext", ""))
+    if "updatedToolOutput" in inner:
+        context = "a preview of an output that was archived"
+    return context, str(said.get("systemMessage", "")), ""

@@ -1,0 +1,89 @@
+"""The status line under the doctor's eyes: is it there, is it ours, does it print."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from holdfast.client.limit_settings import settings_files
+from holdfast.setup import receipt as receipts
+from holdfast.setup.doctor.hooks import Fired, fire_status_line, missing
+from holdfast.setup.existing import Install
+from holdfast.setup.scopes import SCOPES, settings_file
+from holdfast.setup.settings_file import settings_in
+from holdfast.setup.settings_text import their_status_command
+from holdfast.setup.wiring import is_ours, is_written_by_us, wrapped_in
+from holdfast.wire import places
+
+CANNOT_RUN = (126, 127)  # how a shell says so
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    fired: Fired | None = None
+    troubles: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+def look_at_status_line(installs: list[Install], project: Path, packages: frozenset[str]) -> Line:
+    """Fire the one that the client shows in this project."""
+    if not installs:
+        return Line()
+    gone = tuple(_gone(install) for install in installs if _is_gone(install))
+    files = settings_files(str(project), os.environ)  # weakest first: the last one is shown
+    lines = [(path, their_status_command(settings_in(path))) for path in files]
+    shown = [(path, command) for path, command in lines if command is not None]
+    if not shown:
+        nothing = "no status line is installed" + _why(installs)
+        return Line(None, gone, () if gone else (nothing,))
+    path, command = shown[-1]
+    if path in _of_project(project) and not is_written_by_us(command):
+        words = f"the status line shown is that of {path}; it came with the project and was not run"
+        return Line(None, gone, (words,))
+    line = _fired(path, command, packages)
+    return Line(line.fired, gone + line.troubles, line.notes)
+
+
+def _of_project(project: Path) -> set[Path]:
+    """The settings files that lie in the project, unless they are the user's own."""
+    files = {scope: settings_file(scope, Path.home(), project) for scope in SCOPES}
+    return set(files.values()) - {files["user"]}
+
+
+def _is_gone(install: Install) -> bool:
+    """We put one there, and it is there no more."""
+    kept = receipts.load(Path(places.home()).absolute(), install.path)
+    wrote = kept is not None and kept.record_of(install.path) is not None
+    return wrote and their_status_command(settings_in(install.path)) is None
+
+
+def _gone(install: Install) -> str:
+    scope = "" if install.scope == "user" else f" --scope {install.scope}"
+    return f"the status line is gone from {install.path}; run `holdfast install{scope}`"
+
+
+def _why(installs: list[Install]) -> str:
+    if any(install.scope != "plugin" for install in installs):
+        return "; `holdfast install` adds it"
+    return "; a plugin cannot set it, its README.md says how"
+
+
+def _foreign(path: Path, fired: Fired) -> Line:
+    """Theirs may say no outside of a repository; a program that is not there shows nothing."""
+    if fired.exit_code in CANNOT_RUN or missing(fired.command):
+        said = f"the status line in {path}: {fired.trouble}; it is not ours: mend it, or take it"
+        return Line(fired, (f"{said} out and run `holdfast install`",))
+    return Line(fired, (), (f"the status line shown is that of {path}, without ours",))
+
+
+def _fired(path: Path, command: str, packages: frozenset[str]) -> Line:
+    fired = fire_status_line(command)
+    if not is_ours(command, packages):
+        return _foreign(path, fired)
+    if fired.trouble:
+        said = f"the status line in {path}: {fired.trouble}; run `holdfast install`"
+        return Line(fired, (said,))
+    theirs = wrapped_in(command)
+    trouble = fire_status_line(theirs).trouble if theirs else ""
+    return Line(fired, (), (f"your own status line fails: {trouble}",) if trouble else ())

@@ -1,0 +1,51 @@
+"""One install at a time: a lock file in HOLDFAST_HOME, let go by the system if we die."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from holdfast.setup.errors import HomeUnusable, InstallRunning
+
+WAIT_SECONDS = 10.0
+
+
+@contextmanager
+def only_one(ours: Path, wait_seconds: float = WAIT_SECONDS) -> Iterator[None]:
+    """Hold the lock for a while; InstallRunning if someone else keeps it."""
+    path = ours / "install.lock"
+    descriptor = _open(path)
+    try:
+        _wait_for(descriptor, path, time.monotonic() + wait_seconds)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def check_home(ours: Path) -> None:
+    """Refuse a HOLDFAST_HOME that is, or lies under, something else than a folder."""
+    there = next(place for place in (ours, *ours.parents) if os.path.lexists(place))
+    if not there.is_dir():
+        raise HomeUnusable(f"HOLDFAST_HOME is {ours}, and {there} is not a folder")
+
+
+def _open(path: Path) -> int:
+    try:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    except OSError as slip:
+        raise HomeUnusable(f"{path} cannot be written: {slip.strerror}") from slip
+
+
+def _wait_for(descriptor: int, path: Path, until: float) -> None:
+    while True:
+        try:
+            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise InstallRunning(f"another install holds {path}") from None
+        time.sleep(0.05)

@@ -1,0 +1,190 @@
+"""Our share of a settings text: put it in, take it out, and leave the rest to the byte.
+
+`packages` are the Holdfasts whose lines are ours; those of another one are as foreign as any.
+
+`before` is the text as it was without us. It tells which containers are ours; where it is unknown
+(None), a container that our leaving empties is taken to be ours.
+"""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Collection
+from typing import Any
+
+from holdfast.setup.errors import SettingsBroken
+from holdfast.setup.json_edits import add, blank_inside, is_empty, remove, replace
+from holdfast.setup.json_places import Path, children, find, raw, read, root
+from holdfast.setup.wiring import HookTable, is_ours, read_command, wrapped_in
+
+STATUS: Path = ("statusLine",)
+STATUS_COMMAND: Path = ("statusLine", "command")
+
+
+def or_empty(text: str) -> str:
+    """An empty file counts as an empty object."""
+    return text if text.strip("\ufeff \t\r\n") else text.rstrip() + "{}\n"
+
+
+def check(text: str) -> dict[str, Any]:
+    """The settings, or SettingsBroken: not JSON, not an object, `hooks` or an event given twice."""
+    settings = read(text)
+    if not isinstance(settings, dict):
+        raise SettingsBroken("the top level is not an object")
+    _refuse_twins(text, (), only="hooks")
+    if isinstance(settings.get("hooks"), dict):
+        _refuse_twins(text, ("hooks",))
+    return settings
+
+
+def check_room(settings: dict[str, Any]) -> None:
+    """Refuse to build on a `hooks` that Claude Code could not read."""
+    hooks = settings.get("hooks", {})
+    if not isinstance(hooks, dict):
+        raise SettingsBroken("`hooks` is not an object")
+    for event, groups in hooks.items():
+        if not isinstance(groups, list):
+            raise SettingsBroken(f"`hooks.{event}` is not a list")
+
+
+def commands(
+    settings: dict[str, Any], packages: Collection[str] | None = None
+) -> list[tuple[str, str]]:
+    """The hooks of these packages, or of any Holdfast: event and command line."""
+    return [(event, hook["command"]) for event, _, _, hook in _our_hooks(settings, packages)]
+
+
+def their_status_command(settings: dict[str, Any]) -> str | None:
+    """What a status line runs, if it runs anything."""
+    line = settings.get("statusLine")
+    if not isinstance(line, dict) or line.get("type") != "command":
+        return None
+    command = line.get("command")
+    return command if isinstance(command, str) else None
+
+
+def has_all(
+    text: str, table: HookTable, status_line: dict[str, Any], packages: Collection[str]
+) -> bool:
+    """True when our share is already there, each hook once and as we would write it today."""
+    settings = check(text)
+    wanted = [(event, hook) for event in table for group in table[event] for hook in group["hooks"]]
+    there = [(event, hook) for event, _, _, hook in _our_hooks(settings, packages)]
+    same = len(there) == len(wanted) and all(entry in there for entry in wanted)
+    return same and their_status_command(settings) == status_line["command"]
+
+
+def join(text: str, table: HookTable, status_line: dict[str, Any]) -> str:
+    """The text with our share in it; `text` must hold nothing of ours."""
+    if find(text, ("hooks",)) is None:
+        text = add(text, (), table, key="hooks")
+    else:
+        for event, groups in table.items():
+            text = _join_event(text, event, groups)
+    if their_status_command(read(text)) is not None:
+        return replace(text, STATUS_COMMAND, _written(status_line["command"]))
+    if find(text, STATUS) is not None:
+        return replace(text, STATUS, _written(status_line))
+    return add(text, (), status_line, key="statusLine")
+
+
+def leave(
+    text: str, before: str | None, packages: Collection[str], below: str | None = None
+) -> str:
+    """The text without our share; `below` is the status line of the settings this one overrides."""
+    for event, group, index, _ in reversed(_our_hooks(check(text), packages)):
+        text = _remove_hook(text, ("hooks", event, group, "hooks", index), before)
+    if not is_ours(their_status_command(read(text)), packages):
+        return text
+    return _leave_status_line(text, before, below)
+
+
+def _join_event(text: str, event: str, groups: list[dict[str, Any]]) -> str:
+    if find(text, ("hooks", event)) is None:
+        return add(text, ("hooks",), groups, key=event)
+    for group in groups:
+        text = add(text, ("hooks", event), group)
+    return text
+
+
+def _remove_hook(text: str, path: Path, before: str | None) -> str:
+    text = remove(text, path)
+    if not is_empty(text, path[:4]):
+        return text
+    text = remove(text, path[:3])
+    for container in (path[:2], path[:1], ()):
+        if not is_empty(text, container):
+            break
+        text = close(text, container, before)
+        if find(text, container) is not None:
+            break
+    return text
+
+
+def close(text: str, container: Path, before: str | None) -> str:
+    """A container that we emptied goes if it was ours; else it is as blank as it was."""
+    theirs = before is not None and find(before, container) is not None
+    if container and not theirs:
+        return remove(text, container)
+    blank = blank_inside(before, container) if before is not None else ""
+    place = find(text, container)
+    assert place is not None
+    return text[: place.value_start + 1] + blank + text[place.end - 1 :]
+
+
+def _leave_status_line(text: str, before: str | None, below: str | None) -> str:
+    ours = their_status_command(read(text))
+    written = _theirs_as_written(wrapped_in(ours), before, below)
+    if written is not None:
+        return replace(text, STATUS_COMMAND, written)
+    line = raw(before, STATUS) if before is not None else None
+    if line is not None:
+        return replace(text, STATUS, line)
+    text = remove(text, STATUS)
+    return close(text, (), before) if is_empty(text, ()) else text
+
+
+def _theirs_as_written(theirs: str | None, before: str | None, below: str | None) -> str | None:
+    """The command that stood here without us; None where it was another file's, or none."""
+    if before is None:
+        return None if theirs in (None, below) else _written(theirs)
+    was = their_status_command(read(before))
+    if was is None:
+        return None
+    return raw(before, STATUS_COMMAND) if theirs in (None, was) else _written(theirs)
+
+
+def _our_hooks(
+    settings: dict[str, Any], packages: Collection[str] | None
+) -> list[tuple[str, int, int, dict[str, Any]]]:
+    hooks = settings.get("hooks")
+    return [
+        (event, group_at, at, hook)
+        for event, groups in (hooks.items() if isinstance(hooks, dict) else ())
+        for group_at, group in enumerate(groups if isinstance(groups, list) else ())
+        for at, hook in enumerate(_list_in(group))
+        if isinstance(hook, dict) and _is_of(hook.get("command"), packages)
+    ]
+
+
+def _is_of(command: object, packages: Collection[str] | None) -> bool:
+    return read_command(command) is not None if packages is None else is_ours(command, packages)
+
+
+def _written(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _list_in(group: object) -> list[Any]:
+    inside = group.get("hooks") if isinstance(group, dict) else None
+    return inside if isinstance(inside, list) else []
+
+
+def _refuse_twins(text: str, path: Path, only: str = "") -> None:
+    place = find(text, path) or root(text)
+    counts = Counter(str(child.key) for child in children(text, place))
+    for key, count in counts.items():
+        if count > 1 and (not only or key == only):
+            name = ".".join([*map(str, path), key])
+            raise SettingsBroken(f"`{name}` is given twice, and only the last one counts")

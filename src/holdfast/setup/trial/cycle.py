@@ -1,0 +1,71 @@
+"""The whole life of a window as one scripted session: fill, alert, compaction, and filling again.
+
+The steps are small (3.3 % of the edge) so that every mark is crossed by an answer of its own and
+no fast climb is seen. The API is patient, so that an asynchronous hook ends before the next answer,
+as in real life; what it says is then in the request after that answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from holdfast.setup.trial.run import Trial, run_trial
+from holdfast.setup.trial.script import Acts, Answer, bash, usage_of
+
+MODEL = "claude-sonnet-4-6"
+EDGE_TOKENS = 167_000  # of a 200,000 window; CLIENT.md (m)
+# The last step is crossed by no mark: it gives the alert of the one before time to be heard.
+FILL = (*range(60_000, 165_000, 5_500), 165_500)
+OVER = 169_000
+AFTER = (12_000, 14_000, 16_000)
+REFILL = (60_000, 100_000, 128_000, 129_000, 130_000)
+SUMMARY = (
+    "<analysis>The session ran short commands.</analysis>\n"
+    "<summary>1. Primary request: run the rounds.\n2. Pending: the rest of them.</summary>"
+)
+
+
+def cycle_usage(*, refill: bool = False) -> tuple[int, ...]:
+    """What each main answer reports, in order; after OVER the window is a new one."""
+    return (*FILL, OVER, *AFTER, *(REFILL if refill else ()))
+
+
+def rounds(usages: Sequence[int], pause_seconds: float = 0.15) -> list[Answer]:
+    """One tool call for each usage; the pause is how long the client may take to write an answer
+    into its transcript (67 ms seen), so that the hook after the call finds it there."""
+    return [
+        Answer(f"Round {n}.", (bash(f"sleep {pause_seconds}; echo round {n}"),), usage_of(tokens))
+        for n, tokens in enumerate(usages, start=1)
+    ]
+
+
+def cycle_script(*, refill: bool = False) -> Acts:
+    """The script of the cycle; a spent list ends the turn."""
+    main = rounds(cycle_usage(refill=refill))
+    return Acts(main, summary=[Answer(SUMMARY, usage=usage_of(3_000, output_tokens=200))])
+
+
+def run_cycle(
+    binary: Path,
+    project_dir: Path,
+    home: Path,
+    *,
+    settings: Mapping[str, Any] | None = None,
+    env: Mapping[str, str] | None = None,
+    refill: bool = False,
+    timeout: float = 90.0,
+) -> Trial:
+    """The real client through the whole cycle: some ten seconds."""
+    script = cycle_script(refill=refill)
+    words = "Please work through the rounds."
+    return run_trial(
+        *(binary, project_dir, home, script),
+        prompt=words,
+        model=MODEL,
+        settings=settings,
+        env=env,
+        timeout=timeout,
+        patient=True,
+    )

@@ -1,0 +1,147 @@
+"""One run of the real Claude Code against a scripted API, cut off from every network.
+
+Used by the tests that judge our hooks by the real client, and by `holdfast doctor --client`.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from holdfast.setup.trial.home import notes_folder, prepare_home, transcripts_in, trial_environment
+from holdfast.setup.trial.namespace import confined
+from holdfast.setup.trial.pacing import Patience
+from holdfast.setup.trial.script import Kind, Received, Script
+from holdfast.setup.trial.scripted_api import ScriptedApi
+
+_TOOLS = "Bash,Read,Write,Edit,Agent"
+
+
+@dataclass(frozen=True)
+class HookRun:
+    """One hook as the client saw it end. PreCompact and PostCompact are only in the debug log."""
+
+    event: str
+    name: str
+    outcome: str
+    exit_code: int | None
+    stdout: str
+    stderr: str
+
+
+@dataclass(frozen=True)
+class Trial:
+    """What came of a run: what the client said, what its hooks did, what the API was asked."""
+
+    exit_code: int
+    timed_out: bool
+    seconds: float
+    events: tuple[dict[str, Any], ...]
+    hooks: tuple[HookRun, ...]
+    requests: tuple[Received, ...]
+    transcripts: tuple[Path, ...]
+    debug_log: str
+    stderr: str
+    skipped: tuple[str, ...] = ()  # lines of our own log: hooks that failed, and ended well
+
+    def asked(self, kind: Kind) -> list[Received]:
+        """The requests of one kind, in order."""
+        return [request for request in self.requests if request.kind == kind]
+
+    @property
+    def session_id(self) -> str:
+        return next((e["session_id"] for e in self.events if e.get("session_id")), "")
+
+
+def run_trial(
+    binary: Path,
+    project_dir: Path,
+    home: Path,
+    script: Script,
+    *,
+    prompt: str = "Please begin.",
+    model: str = "claude-sonnet-4-6",
+    settings: Mapping[str, Any] | None = None,
+    env: Mapping[str, str] | None = None,
+    timeout: float = 90.0,
+    args: Sequence[str] = (),
+    tools: str = _TOOLS,
+    patient: bool = False,
+) -> Trial:
+    """Run the client once, headless, in a namespace with only loopback; raises NamespaceImpossible.
+
+    `tools` are allowed. A `patient` API answers only once the hooks of the last round have ended,
+    as real ones do.
+    """
+    prepare_home(home, project_dir, settings)
+    out, err, debug = (notes_folder(home) / name for name in ("stdout", "stderr", "debug"))
+    command = [str(binary.resolve()), "-p", prompt, *_flags(model, debug, tools), *args]
+    environment = trial_environment(home, env or {})
+    started = time.monotonic()
+    with (
+        out.open("wb") as stdout,
+        err.open("wb") as stderr,
+        confined(
+            command, folder=project_dir, environment=environment, stdout=stdout, stderr=stderr
+        ) as client,
+        ScriptedApi(
+            script,
+            listener=client.listener,
+            before_answer=Patience(client.process.pid) if patient else None,
+        ) as api,
+    ):
+        ended = client.ended_within(timeout)
+    events = tuple(_lines(out))
+    return Trial(
+        exit_code=client.process.returncode,
+        timed_out=not ended,
+        seconds=time.monotonic() - started,
+        events=events,
+        hooks=tuple(_hook_runs(events)),
+        requests=tuple(api.received),
+        transcripts=transcripts_in(home),
+        debug_log=debug.read_text(errors="replace") if debug.exists() else "",
+        stderr=err.read_text(errors="replace"),
+        skipped=tuple(skipped_hooks(Path(environment["HOLDFAST_HOME"]))),
+    )
+
+
+def skipped_hooks(holdfast_home: Path) -> Iterator[str]:
+    """What our log says of hooks that failed: the client sees exit code 0, whatever happens."""
+    log = holdfast_home / "guard.log"
+    lines = log.read_text(errors="replace").splitlines() if log.exists() else []
+    return (line for line in lines if " ERROR hook " in line)
+
+
+def _flags(model: str, debug: Path, tools: str) -> list[str]:
+    return [
+        *("--output-format", "stream-json", "--verbose", "--include-hook-events"),
+        *("--model", model, "--debug-file", str(debug), "--allowedTools", tools),
+    ]
+
+
+def _lines(path: Path) -> Iterator[dict[str, Any]]:
+    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            event = json.loads(line)
+        except ValueError:
+            continue  # torn by a timeout
+        if isinstance(event, dict):
+            yield event
+
+
+def _hook_runs(events: Sequence[dict[str, Any]]) -> Iterator[HookRun]:
+    for event in events:
+        if event.get("subtype") == "hook_response":
+            yield HookRun(
+                event=str(event.get("hook_event", "")),
+                name=str(event.get("hook_name", "")),
+                outcome=str(event.get("outcome", "")),
+                exit_code=event.get("exit_code"),
+                stdout=str(event.get("stdout", "")),
+                stderr=str(event.get("stderr", "")),
+            )

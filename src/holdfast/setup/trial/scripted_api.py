@@ -1,0 +1,160 @@
+"""A Messages API of our own on loopback: it answers from a script and remembers all it was asked.
+
+Nothing here waits: an answer leaves as soon as its request is whole (unless told to be patient), so
+the gaps between two requests are the client's own time and its hooks'.
+"""
+
+from __future__ import annotations
+
+import json
+import socket
+import threading
+import time
+from collections.abc import Callable, Mapping
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from types import TracebackType
+from typing import Any, cast
+
+from holdfast.setup.trial.answer_stream import as_error, as_events, as_message
+from holdfast.setup.trial.script import Kind, Received, Refusal, Script, Step
+
+# Words of the summariser's own prompt, the same in 2.1.197 and 2.1.325.
+_SUMMARY_PROMPT = "Your task is to create a detailed summary of the conversation"
+_AGENT_HEADER = "x-claude-code-agent-id"
+# Clients without the header still say it in the first block of the system prompt.
+_AGENT_MARKS = ("cc_is_subagent=true", "You are an agent for Claude Code")
+
+
+def kind_of(body: Mapping[str, Any], agent_id: str = "") -> Kind:
+    """Tell a summary, a subagent's turn and a side question (no tools) from a normal turn."""
+    if _SUMMARY_PROMPT in _last_words(body):
+        return "summary"
+    if agent_id or any(mark in json.dumps(body.get("system", "")) for mark in _AGENT_MARKS):
+        return "agent"
+    return "main" if body.get("tools") else "side"
+
+
+def _last_words(body: Mapping[str, Any]) -> str:
+    """The last message's own text, without tool results: a file may quote the prompt."""
+    content = body["messages"][-1]["content"] if body.get("messages") else ""
+    if isinstance(content, str):
+        return content
+    return "\n".join(block.get("text", "") for block in content if block.get("type") == "text")
+
+
+class ScriptedApi:
+    """Serves a script until closed; `received` is what the model would have seen."""
+
+    def __init__(
+        self,
+        script: Script,
+        *,
+        listener: socket.socket | None = None,
+        log: Path | None = None,
+        before_answer: Callable[[], None] | None = None,
+    ) -> None:
+        self.received: list[Received] = []
+        self._script = script
+        self._log = log
+        self._before_answer = before_answer
+        self._lock = threading.Lock()
+        self._server = _Server(self, listener)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.05,), daemon=True
+        )
+
+    @property
+    def url(self) -> str:
+        host, port = self._server.socket.getsockname()[:2]
+        return f"http://{host}:{port}"
+
+    def answer(self, body: dict[str, Any], agent_id: str) -> tuple[int, Step]:
+        """Note the request and ask the script; the number makes the answer's ids unique."""
+        with self._lock:
+            number = len(self.received) + 1
+            kind = kind_of(body, agent_id)
+            request = Received(number, kind, agent_id, time.monotonic(), body)
+            self.received.append(request)
+            self._write_down(request)
+        if self._before_answer is not None:
+            self._before_answer()
+        with self._lock:
+            return number, self._script(request)
+
+    def __enter__(self) -> ScriptedApi:
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._server.shutdown()
+        self._thread.join()
+        self._server.server_close()
+
+    def _write_down(self, request: Received) -> None:
+        if self._log is None:
+            return
+        line = json.dumps({"kind": request.kind, "agent_id": request.agent_id, **request.body})
+        with self._log.open("a", encoding="utf-8") as file:
+            file.write(line + "\n")
+
+
+class _Server(ThreadingHTTPServer):
+    """Listens on loopback, or on a socket made elsewhere (inside the client's namespace)."""
+
+    def __init__(self, api: ScriptedApi, listener: socket.socket | None) -> None:
+        self.api = api
+        super().__init__(("127.0.0.1", 0), _Door, bind_and_activate=listener is None)
+        if listener is not None:
+            self.socket.close()
+            self.socket = listener
+
+
+class _Door(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"  # the client keeps its connection open
+
+    def do_POST(self) -> None:
+        raw = self.rfile.read(int(self.headers.get("content-length") or 0))
+        path = self.path.partition("?")[0]
+        if path == "/v1/messages/count_tokens":
+            self._send_json(200, {"input_tokens": max(1, len(raw) // 4)})
+        elif path == "/v1/messages":
+            self._send_step(json.loads(raw))
+        else:
+            self._send_json(404, as_error(Refusal(404, "not_found_error", path)))
+
+    def do_GET(self) -> None:
+        self._send_json(404, as_error(Refusal(404, "not_found_error", self.path)))
+
+    def do_HEAD(self) -> None:
+        self._send(200, "text/plain", b"")
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - the base class's name
+        """Silence: `received` is the log."""
+
+    def _send_step(self, body: dict[str, Any]) -> None:
+        api = cast("_Server", self.server).api
+        number, step = api.answer(body, self.headers.get(_AGENT_HEADER, ""))
+        model = str(body.get("model", ""))
+        if isinstance(step, Refusal):
+            self._send_json(step.status, as_error(step))
+        elif body.get("stream"):
+            events = as_events(step, number=number, model=model)
+            self._send(200, "text/event-stream; charset=utf-8", events)
+        else:
+            self._send_json(200, as_message(step, number=number, model=model))
+
+    def _send_json(self, status: int, value: dict[str, Any]) -> None:
+        self._send(status, "application/json", json.dumps(value).encode())
+
+    def _send(self, status: int, content_type: str, data: bytes) -> None:
+        self.send_response(status)
+        self.send_header("content-type", content_type)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)

@@ -1,0 +1,1 @@
+"""Text for people and models: escaped, fenced, cut into sentences, numbers in words."""

@@ -1,0 +1,123 @@
+"""Entries gathered into operations, in order, holding only the one being gathered.
+
+The client writes an answer as one line per content block, all with the same `message.id`, and the
+results of its first calls may stand between two of them. Client 1.0.53 wrote no boundary line at a
+compaction, only the summary: such a summary is given the boundary it implies.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import TypeVar
+
+from holdfast.transcript.entries import (
+    Answer,
+    Attachment,
+    Boundary,
+    Entry,
+    Prompt,
+    Result,
+    Summary,
+)
+from holdfast.transcript.step import Follower, Operation
+
+Told = Operation | Boundary | Summary
+Kept = TypeVar("Kept", bound=Entry)
+
+# Of one operation so much is kept, and the rest only counted: a small line takes eight times its
+# bytes as an entry, so both limits are needed to keep memory flat on a hostile file.
+LARGEST_SPAN_BYTES = 64 << 20
+MOST_ENTRIES = 10_000
+IDS_REMEMBERED = 4096  # of answers already told, should a file repeat one
+
+
+def operations(entries: Iterable[Entry], *, sidechain: bool = False) -> Iterator[Told]:
+    """Each answer once, with what followed it, between the compactions it stands between.
+
+    A subagent's lines are left out, unless `sidechain`: in a subagent's own file all lines are.
+    """
+    gathering = _Gathering()
+    for entry in entries:
+        if sidechain or not entry.is_sidechain:
+            yield from gathering.take(entry)
+    yield from gathering.close()
+
+
+class _Gathering:
+    """The operation being put together; each step gives back what is finished."""
+
+    def __init__(self) -> None:
+        self._told: dict[int, None] = {}  # hashes: an id may be as long as a line
+        self._bounded = False  # a boundary came, and no answer since
+        self._begin(0)
+
+    def _begin(self, offset: int) -> None:
+        self._start = offset
+        self._lines: list[Answer] = []
+        self._before: list[Follower] = []
+        self._after: list[Follower] = []
+        self._held: list[Boundary] = []
+        self._dropped = 0
+
+    def take(self, entry: Entry) -> list[Told]:
+        if isinstance(entry, Answer):
+            return self._answer(entry)
+        if isinstance(entry, Prompt | Result | Attachment):
+            self._keep(self._after if self._lines else self._before, entry)
+        elif isinstance(entry, Boundary):
+            return self._boundary(entry)
+        elif isinstance(entry, Summary):
+            return [*self._implied(entry), entry]
+        return []
+
+    def close(self) -> list[Told]:
+        if not self._lines:
+            return []
+        done = Operation(tuple(self._lines), tuple(self._after), tuple(self._before), self._dropped)
+        held = self._held
+        self._begin(self._lines[-1].offset)
+        self._remember(done.message_id)
+        return [done, *held]
+
+    def _answer(self, line: Answer) -> list[Told]:
+        self._bounded = False
+        if self._lines and self._lines[0].message_id == line.message_id:
+            if not self._keep(self._lines, line):
+                self._lines[-1] = line  # the last line has the truest usage
+            return []
+        if hash(line.message_id) in self._told:
+            return []
+        done = self.close()
+        self._start = line.offset
+        self._lines.append(line)
+        return done
+
+    def _boundary(self, boundary: Boundary) -> list[Told]:
+        if not boundary.resets_window:
+            return self._micro(boundary)
+        done = self.close()
+        self._begin(boundary.offset)
+        self._bounded = True
+        return [*done, boundary]
+
+    def _micro(self, boundary: Boundary) -> list[Told]:
+        """Nothing ends here: an open operation is finished first, and told first."""
+        if not self._lines:
+            return [boundary]
+        self._keep(self._held, boundary)
+        return []
+
+    def _implied(self, summary: Summary) -> list[Told]:
+        if self._bounded:
+            return []
+        return self._boundary(Boundary(summary.offset, summary.line, "compact", implied=True))
+
+    def _keep(self, kept: list[Kept], entry: Kept) -> bool:
+        if entry.offset - self._start > LARGEST_SPAN_BYTES or len(kept) >= MOST_ENTRIES:
+            self._dropped += 1
+            return False
+        kept.append(entry)
+        return True
+
+    def _remember(self, message_id: str) -> None:
+        self._told[hash(message_id)] = None
+        if len(self._told) > IDS_REMEMBERED:
+            del self._told[next(iter(self._told))]

@@ -1,0 +1,106 @@
+"""What is said at a crossing: facts first, one sentence of advice, at most 60 tokens."""
+
+from __future__ import annotations
+
+from holdfast.client.compaction_limit import Edge
+from holdfast.window.crossing import Crossing
+from holdfast.window.guard import Alert, Verdict, Zone
+from holdfast.window.reading import Reading
+from holdfast.window.velocity import Forecast
+
+MOST_CHARS = 210  # 60 tokens of 3.5 characters
+# The model is told to work on: all is saved, and a brief follows the compaction. Only the last
+# alert asks it to stop, for an edit that is cut in two is lost.
+TO_MODEL = {
+    "orange": "A brief will restore what matters after a compaction. Work on.",
+    "advisory": "Saved; a brief follows the compaction. Work on.",
+    "red": "Saved; leave large reads for the next window. Work on.",
+    "urgent": "Saved; a brief follows; `recall` finds the rest. Work on.",
+    "critical": "Saved. Finish the edit in hand, begin nothing new.",
+}
+TO_USER = {
+    "orange": "A good stopping point is a good time to /compact.",
+    "advisory": "/compact at the next good stopping point.",
+    "red": "/compact soon, at a point of your choosing.",
+    "urgent": "/compact now, or the client will choose the moment.",
+    "critical": "Please /compact now.",
+}
+SAVED, NOT_SAVED = "Saved", "No checkpoint could be saved"
+ASK_DOCTOR = "No checkpoint could be saved: run holdfast doctor."
+END = {"early": "before compaction", "window": "in the window", "refusal": "before a refusal"}
+
+
+def about(estimated: bool) -> str:
+    """Stands before every share and count of a reading that is an estimate."""
+    return "about " if estimated else ""
+
+
+def counted(used_tokens: int, estimated: bool) -> str:
+    """A reading's tokens; of an estimate no more digits than it has."""
+    return f"about {round(used_tokens, -3):,}" if estimated else f"{used_tokens:,}"
+
+
+def name(crossing: Crossing) -> str:
+    """The gravest news of the moment: zone and alert are one message."""
+    if crossing.alert is not None and crossing.alert >= Alert.URGENT:
+        return crossing.alert.name.lower()
+    if crossing.zone is Zone.RED:
+        return "red"
+    if crossing.alert is Alert.ADVISORY:
+        return "advisory"
+    return "orange"
+
+
+def to_model(
+    crossing: Crossing,
+    verdict: Verdict,
+    forecast: Forecast,
+    reading: Reading,
+    edge: Edge,
+    window: int = 1,
+    *,
+    saved: bool = True,
+) -> str:
+    """`window` is its number: what comes late is not read as news of the next one. `saved`: there
+    is a checkpoint."""
+    advice = TO_MODEL[name(crossing)]
+    advice = advice if saved else advice.replace(SAVED, NOT_SAVED)
+    return _said(verdict, forecast, reading, edge, advice, window)
+
+
+def to_user(
+    crossing: Crossing,
+    verdict: Verdict,
+    forecast: Forecast,
+    reading: Reading,
+    edge: Edge,
+    window: int = 1,
+    *,
+    saved: bool = True,
+) -> str:
+    advice = TO_USER[name(crossing)] if saved else ASK_DOCTOR
+    return _said(verdict, forecast, reading, edge, advice, window)
+
+
+def _left(ops: int | None) -> str:
+    if ops is None:
+        return ""
+    if ops == 0:
+        return "; less than one step left"
+    return f"; about {ops:,} step{'' if ops == 1 else 's'} left"
+
+
+def _said(
+    verdict: Verdict,
+    forecast: Forecast,
+    reading: Reading,
+    edge: Edge,
+    advice: str,
+    window: int,
+) -> str:
+    share = f"{about(reading.estimated)}{verdict.used_ratio:.0%}"
+    used = counted(reading.used_tokens, reading.estimated)
+    full = f"Holdfast: window {window}, context {share} full, {used} of {edge.edge_tokens:,} tokens"
+    left = _left(forecast.ops_left)
+    text = f"{full} {END[edge.kind]}{left}. {advice}"
+    return text if len(text) <= MOST_CHARS else f"{full}. {advice}"[:MOST_CHARS]

@@ -1,0 +1,163 @@
+"""`holdfast board` through its public door."""
+
+from __future__ import annotations
+
+import json
+import re
+from contextlib import closing
+from functools import partial
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner, Result
+
+from holdfast.cli.main import holdfast_command
+from holdfast.hub import row_times
+from holdfast.hub.board import messages
+from holdfast.hub.errors import Refused
+from holdfast.hub.store.store import Store
+from holdfast.window.state import held
+from holdfast.wire import places
+
+pytestmark = pytest.mark.store
+
+
+def _invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(holdfast_command, ["board", *arguments])
+
+
+def _ok(*arguments: str) -> str:
+    found = _invoke(*arguments)
+    assert found.exit_code == 0, found.output
+    return found.stdout
+
+
+@pytest.fixture(autouse=True)
+def somewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.requirement("A2", "U3")
+def test_what_is_posted_is_listed_and_read_once() -> None:
+    assert "every agent of this project" in _ok("post", "workflow.progress", "half done")
+    _ok("post", "task.created", "for you", "--from", "a", "--to", "b", "--priority", "3")
+    assert "for you" in _ok("read", "b", "--peek").splitlines()[0]
+    first, second = _ok("read", "b").splitlines()
+    assert first.endswith("task.created a to b: for you (priority 3)")
+    assert second.endswith("workflow.progress user to all: half done")
+    assert _ok("read", "b") == ""
+    listed = _ok("list").splitlines()
+    assert [line.endswith(" (confirmed), read by b") for line in listed] == [True, True]
+    states = json.loads(_ok("list", "--json"))["states"]
+    assert states == {"waiting": 0, "said": 0, "confirmed": 2, "expired": 0}
+
+
+@pytest.mark.requirement("A2", "U3")
+def test_a_project_s_messages_are_its_own(tmp_path: Path) -> None:
+    _ok("post", "workflow.progress", "here")
+    _ok("post", "workflow.progress", "to all", "--everywhere")
+    found = json.loads(_ok("read", "b", "--project", str(tmp_path / "other"), "--json"))
+    assert [one["content"]["message"] for one in found["messages"]] == ["to all"]
+    assert found["unread_remaining"] == 0
+    assert json.loads(_ok("list", "--everywhere", "--json"))["total"] == 2
+
+
+@pytest.mark.requirement("A2", "U3")
+def test_a_list_says_how_many_are_elsewhere_whether_it_is_empty_or_not(tmp_path: Path) -> None:
+    assert "--everywhere" not in _invoke("list").stderr
+    _ok("post", "workflow.progress", "to all", "--everywhere")
+    assert "and 1 of other projects, or of none: --everywhere" in _invoke("list").stderr
+    _ok("post", "workflow.progress", "here")
+    assert "and 1 of other projects, or of none: --everywhere" in _invoke("list").stderr
+    assert "other projects" not in _invoke("list", "--everywhere").stderr
+
+
+@pytest.mark.requirement("A2", "U3")
+def test_what_a_program_posted_is_shown_by_its_words() -> None:
+    now = row_times.now_ms()
+    with closing(Store.open("")) as store:
+        for content in ({"type": "checkpoint_trigger", "message": "is kept"}, {"left": "käse"}):
+            row = messages.draft("watcher", "checkpoint_trigger", content, now)
+            store.write(partial(messages.post, row=row))
+    found = _ok("list", "--everywhere").splitlines()
+    assert sorted(line.partition(" to all: ")[2] for line in found) == [
+        "is kept (waiting)",
+        '{"left": "käse"} (waiting)',
+    ]
+
+
+@pytest.mark.requirement("A2", "U3")
+def test_times_are_written_alike() -> None:
+    second = r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"
+    assert re.search(rf"gone at {second}$", _ok("post", "workflow.progress", "x"), re.MULTILINE)
+    assert re.match(rf"{second}  ", _ok("list"))
+
+
+@pytest.mark.requirement("U3", "X4")
+def test_a_secret_is_not_posted() -> None:
+    _ok("post", "task.failed", "it is ghp_0123456789abcdefghijABCDEFGHIJ012345")
+    assert "it is [redacted" in _ok("list")
+
+
+@pytest.mark.requirement("U3")
+def test_words_from_anywhere_only_show_in_a_terminal() -> None:
+    _ok("post", "task.failed", "red \x1b[31m\nsecond line", "--from", "a\x1b]0;x\x07")
+    for shown in (_ok("list"), _ok("read", "b")):
+        assert len(shown.splitlines()) == 1
+        assert "\x1b" not in shown
+
+
+@pytest.mark.requirement("A2", "U3")
+def test_an_unknown_topic_is_refused_with_those_there_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    found = _invoke("post", "deploy_done", "x")
+    assert isinstance(found.exception, Refused)
+    assert "workflow.progress" in str(found.exception)
+    monkeypatch.setenv("HOLDFAST_TOPICS", "deploy_done")
+    assert json.loads(_ok("post", "deploy_done", "x", "--json"))["topic"] == "deploy_done"
+
+
+@pytest.mark.requirement("A3", "U3")
+def test_whoever_posts_is_told_at_once_who_hears_it(tmp_path: Path) -> None:
+    session = "0f3c2b1a-0000-4000-8000-000000000001"
+    _window(session, project=tmp_path)
+    _window(session, "a1", "frontend", project=tmp_path)
+    post = ("post", "workflow.progress", "half done", "--to")
+    assert "told by the session's next hook" in _ok(*post, session)
+    assert f"posted to {session};" in _ok(*post, session[:8]), "the start of an id will do"
+    assert "told as the subagent ends" in _ok(*post, "a1")
+    assert "told to one of 1 at work as frontend" in _ok(*post, "frontend")
+    assert "nobody at work on this machine" in _ok(*post, "backend")
+    assert "nobody at work" in _ok(*post, "frontend", "--project", str(tmp_path / "other"))
+    _window(session[:-1] + "2", project=tmp_path)
+    refused = _invoke(*post, session[:8])
+    assert isinstance(refused.exception, Refused)
+    assert "the start of 2 ids" in str(refused.exception)
+
+
+@pytest.mark.requirement("U3", "X6")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("post", "workflow.progress", "\udcff"),
+        ("post", "workflow.progress", " "),
+        ("post", "workflow.progress", "x" * 200_001),
+        ("post", "workflow.progress", "x", "--to", ""),
+        ("post", "workflow.progress", "x", "--to", "\udcff"),
+        ("post", "workflow.progress", "x", "--to", "n" * 257),
+        ("post", "workflow.progress", "x", "--from", ""),
+        ("post", "workflow.progress", "x", "--project", "/\udcff"),
+        ("list", "--project", "/\udcff"),
+        ("read", "\udcff"),
+    ],
+)
+def test_words_and_names_that_are_none_are_refused_in_words(arguments: tuple[str, ...]) -> None:
+    refused = _invoke(*arguments)
+    assert refused.exit_code == 2 or isinstance(refused.exception, Refused), refused.output
+    assert re.search("must |is not UTF-8", f"{refused.exception}{refused.output}")
+
+
+def _window(session: str, agent: str = "", kind: str = "", *, project: Path) -> None:
+    with held(places.window(session, agent)) as state:
+        state.session_id, state.agent_id, state.agent_type = session, agent, kind
+        state.project, state.at_ms = str(project), row_times.now_ms()
+        state.started_ms = state.at_ms

@@ -1,0 +1,228 @@
+"""`holdfast db`, and what `status` says of the team's server."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+import sqlalchemy as sa
+from click.testing import CliRunner, Result
+
+from holdfast.cli import status
+from holdfast.cli.db import db
+from holdfast.hub.board import messages
+from holdfast.hub.store import pending_writes, schema
+from holdfast.hub.store.errors import Corrupt, NoSuchBackup, NotEmpty
+from holdfast.hub.store.store import Store
+from holdfast.hub.store.tables import counts
+from holdfast.hub.team import connection
+from holdfast.hub.tree import actions, projects
+from holdfast.wire.errors import HoldfastError
+from tests.api.live import TOKEN, run
+from tests.contracts.trees import NOW, a_request, a_subtask, a_task
+
+pytestmark = pytest.mark.store
+_OF_PROJECT = counts.c.noun.like("% of %")
+
+
+def _db(*arguments: str) -> Result:
+    return CliRunner().invoke(db, list(arguments))
+
+
+@pytest.mark.requirement("S1")
+def test_a_database_is_made_filled_kept_and_put_back(store_url: str, tmp_path: Path) -> None:
+    at = ("--database", store_url)
+    made = json.loads(_db("migrate", *at, "--json").output)
+    assert (made["from"], made["to"]) == (schema.HEAD, schema.HEAD)
+    store = Store.open(store_url)
+    store.write(lambda c: [projects.put(c, f"/w/{n}", 1) for n in range(3)])
+    store.close()
+    kept = json.loads(_db("backup", str(tmp_path / "b.gz"), *at, "--json").output)
+    assert kept["rows"]["projects"] == 3
+    refused = _db("restore", str(tmp_path / "b.gz"), *at)
+    assert isinstance(refused.exception, NotEmpty)
+    back = _db("restore", str(tmp_path / "b.gz"), *at, "--yes")
+    assert "rows are back" in back.output
+    checked = _db("check", *at)
+    assert checked.exit_code == 0, checked.output
+    assert f"ok  version: {schema.HEAD}" in checked.output
+
+
+@pytest.mark.requirement("S1")
+def test_check_says_what_to_do_and_migrate_mends_the_counts(store_url: str) -> None:
+    store = Store.open(store_url)
+    store.write(lambda c: projects.put(c, "/w", 1))
+    store.write(lambda c: c.exec_driver_sql("UPDATE counts SET n = 9"))
+    at = ("--database", store_url)
+    found = _db("check", *at, "--json")
+    report = json.loads(found.output)
+    assert (found.exit_code, report["ok"]) == (1, False)
+    [wrong] = [one for one in report["findings"] if not one["ok"]]
+    assert "holdfast db migrate" in wrong["words"]
+    _db("migrate", *at)
+    assert _db("check", *at).exit_code == 0
+    store.close()
+
+
+def _used(store: Store) -> str:
+    """Rows of every kind that is counted; the project they are in."""
+    request = a_request(store)
+    subtask = a_subtask(store, a_task(store, request))
+    done = {"tool_name": "Bash", "tool_type": "builtin", "subtask_id": subtask["id"]}
+    row = actions.drafted({**done, "session_id": "s1", "project_path": "/w/app"}, NOW)
+    store.write(lambda c: actions.add(c, row))
+    store.write(lambda c: messages.post(c, messages.draft("a", "task.created", {}, NOW)))
+    return str(request["project_id"])
+
+
+def _figures(store: Store, project_id: str) -> dict[str, Any]:
+    in_all = {
+        noun: store.read(lambda c, n=noun: pending_writes.counted(c, n))
+        for noun in pending_writes.KEPT
+    }  # type: ignore[misc]
+    return {**in_all, "of": store.read(lambda c: projects.measured(c, project_id))[1]}
+
+
+@pytest.mark.requirement("S1")
+def test_migrate_counts_a_used_database_again(store_url: str, tmp_path: Path) -> None:
+    store, at = Store.open(store_url), ("--database", store_url)
+    project_id = _used(store)
+    right = _figures(store, project_id)
+    assert {right[noun] for noun in pending_writes.KEPT} == {1}
+    assert right["of"]["total_subtasks"] == 1
+    assert _db("backup", str(tmp_path / "b.gz"), *at).exit_code == 0
+    for wrong in ("UPDATE counts SET n = 9", "DELETE FROM counts", "UPDATE tool_counts SET n = 9"):
+        store.write(lambda c, sql=wrong: c.exec_driver_sql(sql))  # type: ignore[misc]
+        assert _db("check", *at).exit_code == 1, wrong
+        migrated = _db("migrate", *at)
+        assert (migrated.exit_code, migrated.exception) == (0, None)
+        assert _figures(store, project_id) == right
+    assert _db("restore", str(tmp_path / "b.gz"), *at, "--yes").exit_code == 0
+    assert _db("migrate", *at).exit_code == 0
+    assert _figures(store, project_id) == right
+    assert _db("check", *at).exit_code == 0
+    store.close()
+
+
+@pytest.mark.requirement("S1")
+def test_check_finds_wrong_counts_of_a_project(store_url: str) -> None:
+    store, at = Store.open(store_url), ("--database", store_url)
+    project_id = _used(store)
+    store.write(lambda c: c.execute(sa.update(counts).where(_OF_PROJECT).values(n=9)))
+    found = _db("check", *at)
+    assert (found.exit_code, f"tasks of {project_id}: 9 kept, 1 there" in found.output) == (1, True)
+    assert _db("migrate", *at).exit_code == 0
+    assert _db("check", *at).exit_code == 0
+    store.close()
+
+
+@pytest.mark.requirement("S1")
+def test_an_empty_place_is_said_and_made(tmp_path: Path) -> None:
+    at = ("--database", f"sqlite:///{tmp_path / 'new.db'}")
+    found = _db("check", *at)
+    assert (found.exit_code, "NOT version: none" in found.output) == (1, True)
+    assert "made: version" in _db("migrate", *at).output
+    assert _db("check", *at).exit_code == 0
+
+
+@pytest.mark.requirement("S1")
+def test_check_of_a_file_that_is_not_there_makes_none(tmp_path: Path) -> None:
+    found = _db("check", "--database", f"sqlite:///{tmp_path / 'no' / 'such.db'}")
+    assert (found.exit_code, "is not there; holdfast db migrate" in found.output) == (1, True)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.requirement("X6")
+def test_check_of_a_damaged_file_says_what_to_try(sqlite_url: str, tmp_path: Path) -> None:
+    path = tmp_path / "holdfast.db"
+    whole = bytearray(path.read_bytes())
+    whole[8192:40960] = b"\xff" * 32768
+    path.write_bytes(whole)
+    found = _db("check", "--database", sqlite_url)
+    assert (found.exit_code, "holdfast rebuild" in found.output) == (1, True), found.output
+
+
+@pytest.mark.requirement("X6")
+def test_no_backup_sets_nothing_aside(sqlite_url: str, tmp_path: Path) -> None:
+    (tmp_path / "holdfast.db").write_bytes(b"no database\n" * 99)
+    missing = str(tmp_path / "none.gz")
+    slip = _db("restore", missing, "--yes", "--database", sqlite_url).exception
+    assert isinstance(slip, NoSuchBackup)
+    assert (slip.exit_code, "changed since" in slip.hint) == (2, False)
+    assert list(tmp_path.glob("*.damaged-*")) == []
+
+
+@pytest.mark.requirement("X6")
+def test_a_backup_takes_the_place_of_a_damaged_file(sqlite_url: str, tmp_path: Path) -> None:
+    at = ("--database", sqlite_url)
+    assert _db("backup", str(tmp_path / "b.gz"), *at).exit_code == 0
+    (tmp_path / "holdfast.db").write_bytes(b"no database\n" * 99)
+    for command in (
+        ["migrate"],
+        ["backup", str(tmp_path / "c.gz")],
+        ["restore", str(tmp_path / "b.gz")],
+    ):
+        assert isinstance(_db(*command, *at).exception, Corrupt), command
+    assert _db("check", *at).exit_code == 1
+    assert _db("restore", str(tmp_path / "b.gz"), *at, "--yes").exit_code == 0
+    assert _db("check", *at).exit_code == 0
+    assert list(tmp_path.glob("holdfast.db.damaged-*"))
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X6")
+def test_errors_come_in_words_with_an_exit_code(tmp_path: Path) -> None:
+    path = tmp_path / "holdfast.db"
+    path.write_bytes(b"no database\n" * 99)
+    said = run("db", "migrate", "--database", f"sqlite:///{path}")
+    assert (said.returncode, "the database is damaged" in said.stderr) == (4, True)
+    assert "try: holdfast rebuild" in said.stderr
+    gone = run("db", "backup", "--database", "postgresql://u:secret@127.0.0.1:1/none")
+    assert (gone.returncode, "does not answer" in gone.stderr) == (5, True)
+    assert "secret" not in gone.stderr + gone.stdout
+    checked = run("db", "check", "--database", "postgresql://u:secret@127.0.0.1:1/none")
+    assert (checked.returncode, "secret" in checked.stdout) == (1, False)
+    assert "holdfast db check" not in checked.stdout, "that is what was just asked"
+
+
+@pytest.mark.requirement("S4")
+def test_without_a_server_there_is_nowhere_to_send() -> None:
+    found = _db("forward")
+    assert isinstance(found.exception, HoldfastError)
+    assert "HOLDFAST_SERVER" in found.exception.hint
+
+
+@pytest.mark.requirement("S4")
+def test_status_tells_how_the_server_was(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOLDFAST_SERVER", "https://team.example/")
+    monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
+    known = connection.Health("https://team.example", answered_ms=connection.now_ms(), sent=7)
+    known.down_until_ms, known.words = connection.now_ms() + 30_000, "the token is refused"
+    connection.remember(known)
+    found = status._server()
+    assert (found["down"], found["batches"], found["refused"]) == (True, 7, [])
+    assert status._told(found) == (
+        "https://team.example, answered just now, 7 batches sent; the token is refused"
+    )
+    assert TOKEN not in json.dumps(found)
+
+
+@pytest.mark.requirement("X7", "S1")
+def test_places_that_cannot_be_are_said_with_the_next_thing_to_try(
+    sqlite_url: str, tmp_path: Path
+) -> None:
+    at = ("--database", sqlite_url)
+    (tmp_path / "there.gz").write_bytes(b"mine")
+    for place in (tmp_path / ("a" * 300), tmp_path / "no" / "b.gz", tmp_path / "there.gz"):
+        for command in ("backup", "restore"):
+            slip = _db(command, str(place), *at).exception
+            assert isinstance(slip, HoldfastError), (place, slip)
+    assert (tmp_path / "there.gz").read_bytes() == b"mine"
+    taken = _db("backup", str(tmp_path / "there.gz"), *at).exception
+    assert isinstance(taken, HoldfastError)
+    assert (taken.exit_code, "another name" in taken.hint) == (3, True)
+    for file in ("/proc/none/x.db", "/dev/null/x.db", "/" + "a/" * 2_000 + "x.db"):
+        slip = _db("migrate", "--database", f"sqlite:///{file}").exception
+        assert isinstance(slip, HoldfastError), (file, slip)

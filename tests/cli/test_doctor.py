@@ -1,0 +1,490 @@
+"""The doctor fires what is installed, and tells truth from show."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+import holdfast
+from holdfast.cli.main import holdfast_command
+from holdfast.client.payloads import EVENTS
+from holdfast.setup import wiring
+from holdfast.setup.doctor.hooks import Fired, understood
+from holdfast.setup.doctor.real_client import judged
+from holdfast.setup.trial.namespace import NamespaceImpossible
+from holdfast.setup.trial.run import Trial
+from holdfast.setup.trial.script import Kind, Received
+from holdfast.wire import log
+from tests.builders import a_transcript, an_answer
+from tests.hot.hooks import fire
+
+pytestmark = pytest.mark.slow  # whole processes: not for the inner loop
+
+
+def _doctor(project: Path) -> tuple[int, dict[str, Any]]:
+    run = CliRunner().invoke(holdfast_command, ["doctor", "--json", "--project", str(project)])
+    return run.exit_code, json.loads(run.stdout)
+
+
+def _install() -> None:
+    run = CliRunner().invoke(holdfast_command, ["install", "--yes"])
+    assert run.exit_code == 0, run.output
+
+
+@pytest.mark.requirement("U2", "X3")
+def test_every_installed_hook_is_fired_and_what_reached_the_client_is_told(
+    tmp_path: Path, own_home: Path
+) -> None:
+    _install()
+    log.add("ERROR", "hook", "skipped one hook: ValueError: odd")
+    code, found = _doctor(tmp_path)
+    assert code == 0, found["troubles"]
+    assert {hook["event"] for hook in found["hooks"]} == set(EVENTS)
+    reached = {hook["event"]: hook["reached_model"] for hook in found["hooks"]}
+    assert "begin nothing new" in reached["PostToolUse"]
+    assert not reached["PreCompact"].startswith("{"), "JSON there would become an instruction"
+    assert "odd" in found["recent_errors"][0], "what hooks had to skip is shown"
+    assert not (own_home / ".holdfast" / "windows").exists(), "no session is left behind"
+
+
+@pytest.mark.requirement("U2", "R7")
+def test_the_hook_that_archives_is_fired_with_a_long_output(tmp_path: Path) -> None:
+    run = CliRunner().invoke(holdfast_command, ["install", "--yes", "--archive-outputs", "9000"])
+    assert run.exit_code == 0, run.output
+    code, found = _doctor(tmp_path)
+    assert code == 0, found["troubles"]
+    [hook] = [one for one in found["hooks"] if one["command"].endswith("archive 9000 || :")]
+    assert "a preview" in hook["reached_model"]
+
+
+@pytest.mark.requirement("U2", "U6")
+@pytest.mark.usefixtures("quick")
+def test_the_server_is_started_asked_for_its_tools_and_seen_to_end(
+    tmp_path: Path, own_home: Path
+) -> None:
+    _install()
+    code, found = _doctor(tmp_path)
+    assert code == 0, found["troubles"]
+    [server] = found["servers"]
+    assert (server["path"], server["ok"]) == (str(own_home / ".claude.json"), True)
+    assert {"status", "checkpoint", "resume", "board"} <= set(server["tools"])
+
+
+@pytest.mark.requirement("U2", "U6")
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("command", "trouble"),
+    [
+        ("/gone/python3", "does not start"),
+        ("/bin/true", "did not answer"),
+        ("/bin/cat", "cat --help"),
+    ],
+)
+def test_a_server_that_does_not_live_is_a_trouble(
+    own_home: Path, tmp_path: Path, command: str, trouble: str
+) -> None:
+    _install()
+    path = own_home / ".claude.json"
+    state = json.loads(path.read_text())
+    state["mcpServers"]["holdfast"]["command"] = command
+    path.write_text(json.dumps(state))
+    code, found = _doctor(tmp_path)
+    assert code == 1
+    [said] = found["troubles"]
+    assert trouble in said
+    assert "holdfast install" in said
+
+
+@pytest.mark.requirement("U2", "B1", "B2", "C4")
+@pytest.mark.usefixtures("quick")
+def test_a_compaction_is_rehearsed_and_what_came_of_it_is_told(tmp_path: Path) -> None:
+    _install()
+    code, out, _ = _says("--project", str(tmp_path))
+    assert code == 0
+    assert re.search(r"kept a checkpoint and steered the summary \(\d+ characters\)", out)
+    assert re.search(r"gave back a brief of \d+ tokens", out)
+
+
+@pytest.mark.requirement("U2", "B1", "B2", "C4")
+@pytest.mark.usefixtures("quick")
+def test_hooks_that_run_and_do_nothing_are_not_well(tmp_path: Path, own_home: Path) -> None:
+    _install()
+    path = own_home / ".claude" / "settings.json"
+    settings = json.loads(path.read_text())
+    for event in ("PreCompact", "SessionStart"):
+        for hook in settings["hooks"][event][0]["hooks"]:
+            hook["command"] = " ".join(["/bin/true", *hook["command"].split(" ")[1:]])
+    path.write_text(json.dumps(settings))
+    code, found = _doctor(tmp_path)
+    assert code == 1
+    first, second = found["troubles"]
+    assert "no checkpoint was kept and the summary was not steered" in first
+    assert "no brief was given back" in second
+
+
+@pytest.mark.requirement("U2", "B1", "B2")
+def test_what_the_real_client_did_not_pass_on_is_a_trouble() -> None:
+    def asked(number: int, kind: Kind, text: str) -> Received:
+        return Received(number, kind, "", 0.0, {"messages": [{"content": text}]})
+
+    asked_for = (asked(1, "summary", "Summarise."), asked(2, "main", "Holdfast: 75 % full"))
+    events = ({"subtype": "compact_boundary"},)
+    trial = Trial(0, False, 1.0, events, (), asked_for, (), "", "")
+    found = judged(trial, kept=False)
+    assert found["troubles"] == [
+        "no checkpoint was kept",
+        "the summariser did not get our text",
+        "the brief was not in the request after the compaction",
+    ]
+
+
+@pytest.mark.requirement("U2")
+def test_nothing_installed_is_trouble(tmp_path: Path) -> None:
+    code, found = _doctor(tmp_path)
+    assert code == 1
+    assert "no hook of ours is installed" in found["troubles"][0]
+
+
+@pytest.mark.requirement("U2")
+def test_a_python_that_is_gone_is_trouble(tmp_path: Path, own_home: Path) -> None:
+    _install()
+    path = own_home / ".claude" / "settings.json"
+    settings = json.loads(path.read_text())
+    for groups in settings["hooks"].values():
+        for hook in groups[0]["hooks"]:
+            words = hook["command"].split(" ")
+            hook["command"] = " ".join(["/gone/python", *words[1:]])
+    path.write_text(json.dumps(settings))
+    code, found = _doctor(tmp_path)
+    assert code == 1
+    assert all(not hook["ok"] for hook in found["hooks"])
+    assert any("not found" in trouble for trouble in found["troubles"])
+
+
+@pytest.mark.requirement("U2", "X1")
+def test_a_folder_that_was_moved_is_told_with_what_to_do(
+    tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr(holdfast, "__file__", "/moved/away/holdfast/__init__.py")
+        _install()
+    code, found = _doctor(tmp_path)
+    assert code == 1
+    assert {hook["exit_code"] for hook in found["hooks"]} == {0}, "the client is not held up"
+    gone = "/moved/away/holdfast/hook/__main__.py was not found, so nothing runs"
+    hooks, line, server = found["troubles"]
+    for said in (hooks, line):
+        assert gone in said and "run `holdfast install`" in said
+    assert "the MCP server" in server
+    _install()
+    assert _doctor(tmp_path)[0] == 0
+
+
+@pytest.mark.requirement("U2")
+@pytest.mark.usefixtures("quick")
+def test_hooks_of_another_holdfast_are_told_apart_from_ours(tmp_path: Path, own_home: Path) -> None:
+    _install()
+    path = own_home / ".claude" / "settings.json"
+    settings = json.loads(path.read_text())
+    other = wiring.Program("/other/bin/python", "/other/holdfast")
+    settings["hooks"]["Stop"] += wiring.hook_table(program=other)["Stop"]
+    path.write_text(json.dumps(settings))
+    code, found = _doctor(tmp_path)
+    assert code == 1
+    [said] = found["troubles"]
+    assert "hooks of another Holdfast, whose /other/bin/python is gone; take them out" in said
+    assert all("/other/" not in hook["command"] for hook in found["hooks"])
+
+
+def _says(*arguments: str) -> tuple[int, str, str]:
+    run = CliRunner().invoke(holdfast_command, ["doctor", *arguments])
+    return run.exit_code, run.stdout, run.stderr
+
+
+def _change(own_home: Path, **settings: object) -> None:
+    """None takes a setting out."""
+    path = own_home / ".claude" / "settings.json"
+    path.parent.mkdir(exist_ok=True)
+    held = json.loads(path.read_text()) if path.exists() else {}
+    path.write_text(json.dumps({k: v for k, v in (held | settings).items() if v is not None}))
+
+
+def _line(command: str) -> dict[str, str]:
+    return {"type": "command", "command": command}
+
+
+@pytest.fixture
+def quick(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Hooks are fired by other tests; here all is well with them, at once."""
+
+    def fired(commands: list[tuple[str, str]]) -> list[Fired]:
+        return [Fired(event, command, True, 0, 1.0, "", "", "") for event, command in commands]
+
+    monkeypatch.setattr("holdfast.setup.doctor.hooks.fire_all", fired)
+
+
+@pytest.mark.requirement("U2")
+def test_a_trouble_of_all_hooks_is_said_once_with_what_to_do(
+    tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with monkeypatch.context() as patch:
+        patch.setattr("sys.executable", "/gone/python")
+        _install()
+    code, out, err = _says("--project", str(tmp_path))
+    assert code == 1
+    assert out.count("BAD") == len(EVENTS) + 2
+    assert (out + err).count("not found") == 2, "once for the hooks, once for the status line"
+    assert err.count("run `holdfast install`") == 3
+
+
+@pytest.mark.requirement("U2", "U4")
+@pytest.mark.usefixtures("quick")
+def test_the_status_line_is_fired_with_the_one_it_wraps(tmp_path: Path, own_home: Path) -> None:
+    _change(own_home, statusLine=_line("echo mine"))
+    _install()
+    code, found = _doctor(tmp_path)
+    assert code == 0, found["troubles"]
+    assert found["status_line"]["reached_user"].startswith("mine / ")
+    assert "99%" in found["status_line"]["reached_user"]
+    assert found["notes"] == []
+
+
+@pytest.mark.requirement("U2", "U4")
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize(
+    ("line", "trouble", "note"),
+    [
+        (None, "the status line is gone from", ""),
+        (_line("/gone/python -I -S /x/holdfast/hook/__main__.py statusline"), "not found", ""),
+        (_line(f"{wiring.status_command()} --wraps"), "", "without ours"),
+        (_line(wiring.status_command().replace("-S /", "-S /not/here/")), "holdfast", ""),
+        (_line(wiring.status_command("/gone.sh")), "", "your own status line fails"),
+        (_line("/gone.sh"), "not found", ""),
+        (_line("echo mine"), "", "without ours"),
+    ],
+)
+def test_a_status_line_that_is_broken_or_gone_is_told(
+    tmp_path: Path, own_home: Path, line: dict[str, str] | None, trouble: str, note: str
+) -> None:
+    _install()
+    _change(own_home, statusLine=line)
+    code, found = _doctor(tmp_path)
+    assert code == (1 if trouble else 0)
+    assert [trouble in said for said in found["troubles"]] == ([True] if trouble else [])
+    assert all("run `holdfast install`" in said for said in found["troubles"])
+    assert [note in said for said in found["notes"]] == ([True] if note else [])
+
+
+@pytest.mark.requirement("U2", "U4")
+@pytest.mark.usefixtures("quick")
+def test_a_status_line_we_never_put_there_is_no_trouble(tmp_path: Path, own_home: Path) -> None:
+    _install()
+    shutil.rmtree(own_home / ".holdfast")
+    _change(own_home, statusLine=None)
+    code, found = _doctor(tmp_path)
+    assert code == 0
+    assert "no status line is installed" in found["notes"][0]
+
+
+@pytest.mark.requirement("U2")
+@pytest.mark.usefixtures("quick")
+def test_hooks_that_are_silenced_are_not_well(
+    tmp_path: Path, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _install()
+    monkeypatch.setenv("HOLDFAST_DISABLE", "1")
+    assert "HOLDFAST_DISABLE is set in the environment" in _says()[2]
+    monkeypatch.delenv("HOLDFAST_DISABLE")
+    _change(own_home, disableAllHooks=True, env={"DISABLE_AUTO_CONTEXT_MANAGER": "1"})
+    code, found = _doctor(tmp_path)
+    assert code == 1
+    first, second = found["troubles"]
+    assert "disableAllHooks" in first
+    assert "DISABLE_AUTO_CONTEXT_MANAGER is set in `env`" in second
+
+
+@pytest.mark.requirement("U2")
+@pytest.mark.usefixtures("quick")
+def test_a_plugin_folder_can_be_checked_before_it_is_enabled(tmp_path: Path) -> None:
+    folder = tmp_path / "plug"
+    line = ["install", "--yes", "--plugin", str(folder)]
+    assert CliRunner().invoke(holdfast_command, line).exit_code == 0
+    code, out, err = _says("--plugin", str(folder))
+    assert code == 0, err
+    assert f"installed: plugin, {folder}/hooks/hooks.json" in out
+    assert "a plugin cannot set it" in err
+    code, _, err = _says()
+    assert code == 1
+    assert f"doctor --plugin {folder}` checks it" in err
+    _install()
+    assert "hooks run twice" in _says("--plugin", str(folder))[2]
+    code, _, err = _says("--plugin", str(tmp_path / "other"))
+    assert code == 1
+    assert "hooks of the plugin were not found" in err
+
+
+@pytest.mark.requirement("U2")
+@pytest.mark.usefixtures("quick")
+def test_an_enabled_plugin_whose_hooks_are_not_found_is_said_as_that(
+    tmp_path: Path, own_home: Path
+) -> None:
+    _install()
+    _change(own_home, enabledPlugins={"holdfast@holdfast": True, "holdfast@other": True})
+    code, found = _doctor(tmp_path)
+    assert code == 1
+    [trouble] = found["troubles"]
+    assert "hooks of the plugin were not found" in trouble
+    assert "enabledPlugins" in trouble
+    assert [install["scope"] for install in found["installs"]] == ["user"]
+
+
+@pytest.mark.requirement("U2")
+@pytest.mark.usefixtures("quick")
+def test_without_a_client_the_rest_is_still_told(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    _install()
+    monkeypatch.setenv("PATH", str(tmp_path))
+    code, out, err = _says("--client")
+    assert code == 1
+    assert "ok  SessionStart" in out
+    assert "no `claude` was found" in err
+    assert "about 20 s" not in err, "nothing is started"
+    code, out, err = _says("--client-binary", "/nope")
+    assert code == 1
+    assert "ok  SessionStart" in out
+    assert "trouble: /nope is not a program" in err
+
+
+@pytest.mark.requirement("U2")
+@pytest.mark.usefixtures("quick")
+@pytest.mark.parametrize("option", ["--client", "--client-binary"])
+def test_a_trial_is_announced_before_anything_else(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, option: str
+) -> None:
+    _install()
+    claude = tmp_path / "claude"
+    claude.write_text("#!/bin/sh\n")
+    claude.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{tmp_path}:{os.defpath}")
+    done = dict.fromkeys(
+        ("checkpoint_kept", "summariser_got_our_text", "brief_in_next_request"), True
+    )
+    well = {"requests": 3, "compactions": 1, "alerts_the_api_received": ["full"], "troubles": []}
+    well |= done
+    monkeypatch.setattr("holdfast.cli.doctor._cycle", lambda binary: {"binary": str(binary)} | well)
+    run = CliRunner().invoke(
+        holdfast_command, ["doctor", option, *([str(claude)] if "binary" in option else [])]
+    )
+    assert run.exit_code == 0, run.output
+    assert "about 20 s" in run.output.splitlines()[0]
+    assert "about 20 s" in run.stderr
+    assert "real client: 3 requests" in run.stdout
+    assert "our brief was in the next request" in run.stdout
+
+
+@pytest.mark.requirement("U2")
+@pytest.mark.usefixtures("quick")
+def test_a_trial_that_cannot_be_is_a_trouble(monkeypatch: pytest.MonkeyPatch) -> None:
+    _install()
+
+    def impossible(_: Path) -> dict[str, Any]:
+        raise NamespaceImpossible("unshare failed")
+
+    monkeypatch.setattr("holdfast.cli.doctor._cycle", impossible)
+    code, out, err = _says("--client-binary", "/bin/sh")
+    assert code == 1
+    assert "ok  SessionStart" in out
+    assert "the trial of the client: unshare failed" in err
+
+
+@pytest.mark.requirement("U2")
+@pytest.mark.usefixtures("quick")
+def test_a_transcript_is_told_in_words(tmp_path: Path) -> None:
+    _install()
+    path = a_transcript(tmp_path / "t.jsonl", an_answer(60_000))
+    fire("PostToolUse", path)
+    with path.open("a") as file:
+        file.write('{"type": "brand-new"}\nnot json\n')
+    out = _says()[1]
+    assert "3 lines, 1 understood, 0 not needed, 1 of an unknown kind, 1 torn\n" in out
+
+
+@pytest.mark.requirement("U2")
+def test_a_home_that_is_a_file_is_a_trouble_in_words(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "file").write_text("")
+    monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "file"))
+    code, _, err = _says()
+    assert code == 1
+    assert "file is not a folder; point HOLDFAST_HOME at one" in err
+
+
+@pytest.mark.requirement("U2")
+@pytest.mark.parametrize(
+    ("event", "out", "trouble"),
+    [
+        ("PostToolUse", "", ""),
+        ("PostToolUse", "plain", "not JSON"),
+        ("PostToolUse", "[]", "no object"),
+        ("PostToolUse", '{"hookSpecificOutput": {"additionalContext": "x"}}', "another event"),
+        ("Stop", '{"hookSpecificOutput": {"hookEventName": "Stop"}}', "start the turn again"),
+        ("PreCompact", '{"systemMessage": "x"}', "nothing may be printed"),
+    ],
+)
+def test_what_the_client_would_throw_away_is_seen(event: str, out: str, trouble: str) -> None:
+    assert trouble in understood(event, out)[2]
+    assert bool(understood(event, out)[2]) == bool(trouble)
+
+
+EVIL = [
+    "{tool} -I -S {there}/holdfast/hook/__main__.py{word}",
+    'python3 -I "$(touch {proof})/holdfast/hook/__main__.py"{word}',
+    "{ours}; touch {proof} #/holdfast/hook/__main__.py{word}",
+]
+
+
+@pytest.mark.requirement("U2", "X7")
+@pytest.mark.parametrize("name", ["settings.json", "settings.local.json"])
+@pytest.mark.parametrize("line", EVIL)
+def test_the_doctor_runs_no_line_that_came_with_a_repository(
+    tmp_path: Path, name: str, line: str
+) -> None:
+    _install()
+    proof, tool, project = tmp_path / "proof", tmp_path / "tool", tmp_path / "cloned"
+    tool.write_text(f"#!/bin/sh\ntouch {proof}\n")
+    tool.chmod(0o755)
+    (project / ".claude").mkdir(parents=True)
+    facts = {"tool": tool, "there": project, "proof": proof, "ours": wiring.hook_command()}
+    hook, status = (line.format(word=word, **facts) for word in ("", " statusline"))
+    hooks = {event: [{"hooks": [_line(hook)]}] for event in EVENTS}
+    written = json.dumps({"hooks": hooks, "statusLine": _line(status)})
+    (project / ".claude" / name).write_text(written)
+    server = {"command": str(tool), "args": ["-I", f"{project}/holdfast/mcp/__main__.py"]}
+    (project / ".mcp.json").write_text(json.dumps({"mcpServers": {"holdfast": server}}))
+    code, found = _doctor(project)
+    assert not proof.exists()
+    assert code == 1
+    assert any("MCP server" in one and "was not started" in one for one in found["troubles"])
+    assert any("came with the project and was not run" in one for one in found["notes"])
+    assert {hook["event"] for hook in found["hooks"]} == set(EVENTS), "the user's own were run"
+
+
+@pytest.mark.requirement("U2")
+def test_what_this_holdfast_wrote_into_a_project_is_run(tmp_path: Path) -> None:
+    where = ["--scope", "project", "--project", str(tmp_path)]
+    run = CliRunner().invoke(holdfast_command, ["install", "--yes", *where])
+    assert run.exit_code == 0, run.output
+    code, found = _doctor(tmp_path)
+    assert code == 0, found["troubles"]
+    assert {hook["event"] for hook in found["hooks"]} == set(EVENTS)
+    assert found["status_line"]["ok"]
+    assert len(found["servers"]) == 1

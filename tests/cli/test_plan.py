@@ -1,0 +1,300 @@
+"""`holdfast plan` through its public door."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pytest
+from click.testing import CliRunner, Result
+
+from holdfast.cli.main import holdfast_command
+from holdfast.plan.errors import BadPlan
+from holdfast.plan.formats import read
+from tests.builders import a_prompt, a_transcript, an_answer
+from tests.hot.hooks import fire
+
+PLAN = """# Shop
+- [x] Set up
+- [ ] Write the cart
+  - files: cart.py, price.py
+  - depends: Set up
+- [ ] Write docs
+  - depends: Write the cart
+  - estimate: 90k
+"""
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    (folder / "plan.md").write_text(PLAN, encoding="utf-8")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def _invoke(*arguments: str) -> Result:
+    return CliRunner().invoke(holdfast_command, ["plan", *arguments])
+
+
+def _json(*arguments: str) -> dict[str, Any]:
+    found = _invoke(*arguments, "--json")
+    assert found.exit_code == 0, found.output
+    answer: dict[str, Any] = json.loads(found.stdout)
+    return answer
+
+
+@pytest.mark.requirement("P1", "U3")
+@pytest.mark.usefixtures("project")
+def test_one_task_is_estimated_without_a_file() -> None:
+    """And what is wrong with it names the line, as of a file."""
+
+    def piped(data: bytes) -> Result:
+        return CliRunner().invoke(holdfast_command, ["plan", "-", "--json"], input=data)
+
+    found = json.loads(piped(b"- [ ] Fix the parser\n  - files: cart.py").stdout)
+    [task] = found["nodes"]["batch_0"]["tasks"]
+    assert task["low_tokens"] < task["estimated_tokens"] < task["high_tokens"]
+    for data, words in (
+        (b"- [ ] a\n  - depends: b\n", "stdin:1"),
+        (b"", "the plan is empty"),
+        (b"- [ ] \xff", "not UTF-8"),
+        (b"#" * (read.MOST_BYTES + 1), "larger than"),
+    ):
+        slip = piped(data).exception
+        assert isinstance(slip, BadPlan)
+        assert words in str(slip)
+
+
+def _session(folder: Path, used: int, *events: str) -> None:
+    path = a_transcript(folder.parent / "live.jsonl", a_prompt("go"), an_answer(used))
+    for event in ("PostToolUse", *events):
+        environ = {"CLAUDE_PROJECT_DIR": str(folder)}
+        fire(event, path, session="live-session", environ=environ, cwd=str(folder))
+
+
+@pytest.mark.requirement("P4", "U3")
+def test_the_room_is_that_of_the_session_at_work_here(project: Path) -> None:
+    _session(project, 130_000)
+    found = _json("plan.md")
+    assert found["room"]["now_tokens"] == 167_000 - 130_000
+    assert found["room"]["fresh_tokens"] == 120_000
+    assert "130,000 of 167,000 tokens used" in found["room"]["basis"]
+    assert found["nodes"]["batch_0"]["fresh"], "90,000 tokens do not fit into 37,000"
+    assert "this session has room for the first of them: write-the-cart" in found["warnings"]
+    assert found["done"] == ["set-up"]
+
+
+@pytest.mark.requirement("P4")
+def test_a_session_that_ended_leaves_a_fresh_window(project: Path) -> None:
+    _session(project, 130_000, "SessionEnd")
+    found = _json("plan.md")
+    assert found["room"]["now_tokens"] == 120_000
+    assert found["nodes"]["batch_0"]["fresh"]
+
+
+@pytest.mark.requirement("P4")
+def test_without_a_session_a_fresh_window_is_taken(project: Path) -> None:
+    assert _json("plan.md")["room"]["window_tokens"] == 200_000
+    assert _json("plan.md", "--window", "1000000")["room"]["fresh_tokens"] == 600_000
+    assert _json("plan.md", "--room", "5000")["room"]["now_tokens"] == 5000
+
+
+@pytest.mark.requirement("P4")
+def test_share_and_specs_are_settings(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOLDFAST_BATCH_SHARE", "0.3")
+    monkeypatch.setenv("HOLDFAST_BATCH_SPECS", "1")
+    found = _json("plan.md")
+    assert (found["room"]["fresh_tokens"], found["room"]["most_specs"]) == (60_000, 1)
+
+
+@pytest.mark.requirement("P1", "U3")
+def test_the_table_shows_estimates_with_range_and_basis(project: Path) -> None:
+    found = _invoke("plan.md", "--room", "90000")
+    assert found.exit_code == 0
+    for words in ("Write the cart", "90,000", "as given", "checkpoint", "done already: 1"):
+        assert words in found.stdout
+    assert "known by  past requests of public sessions, none of your own" in found.stdout
+    assert "cart.py, price.py: not there yet" in found.stderr
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize("text", ["* one\n* two\n", "1. first\n", "Soon:\n\n+ one\n", "2) b\n"])
+def test_a_list_without_boxes_is_told_what_makes_a_task(project: Path, text: str) -> None:
+    (project / "todo.md").write_text(text.replace("*", "-"))
+    piped = CliRunner().invoke(holdfast_command, ["plan", "-"], input=text)
+    for found in (piped, _invoke("todo.md")):
+        assert isinstance(found.exception, BadPlan)
+        assert "the plan has no tasks" in str(found.exception)
+        assert "write `- [ ] ` before each task" in found.exception.hint
+
+
+@pytest.mark.requirement("U3")
+def test_a_list_that_is_yaml_as_well_is_a_plan_where_no_suffix_says_otherwise() -> None:
+    words = "tasks:\n- title: Port\n  description: |\n    1. first\n    * then\n"
+    for text in ("- one\n- two\n", words):
+        piped = CliRunner().invoke(holdfast_command, ["plan", "-"], input=text)
+        assert piped.exit_code == 0, piped.output
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.usefixtures("project")
+def test_it_ends_with_the_next_step_where_a_person_reads() -> None:
+    assert _invoke("plan.md").stderr.endswith("  next: holdfast run plan.md\n")
+    told = _invoke("plan.md", "--project", ".", "--window", "1m")
+    assert told.stderr.endswith("next: holdfast run plan.md --project . --window 1000000\n")
+    piped = CliRunner().invoke(holdfast_command, ["plan", "-"], input=PLAN)
+    for other in (_invoke("plan.md", "--json"), _invoke("plan.md", "--mermaid"), piped):
+        assert "next:" not in other.output
+
+
+@pytest.mark.requirement("U3", "X7")
+def test_a_title_of_wide_letters_is_folded_and_none_is_lost(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+    title = "修复解析器的问题" * 8 + " that goes on and on"
+    (project / "plan.md").write_text(f"- [ ] {title}\n", encoding="utf-8")
+    task = [line[3:54] for line in _invoke("plan.md").stdout.splitlines()]
+    assert "…" not in "".join(task)
+    assert sum(line.count("修") for line in task) == 8
+
+
+@pytest.mark.requirement("P2", "U3")
+def test_the_table_shows_what_is_in_a_part_and_why(project: Path) -> None:
+    listed = "a/1.py, a/2.py, a/3.py, a/4.py, b/5.py, b/6.py, b/7.py, b/8.py"
+    (project / "plan.md").write_text(f"- [ ] Port\n  - files: {listed}\n  - estimate: 80k\n")
+    found = _invoke("plan.md", "--room", "40k")
+    assert "Port (part 1 of 2)" in found.stdout
+    words = "a/1.py, a/2.py, a/3.py and 1 more: grouped by folder"
+    assert words in " ".join(found.stdout.split())
+    tight = _invoke("plan.md", "--room", "4k")
+    assert "port (part 8 of 8): about 10,000 tokens do not fit into 4,000" in tight.stderr
+    assert "larger than the room" in tight.stdout
+
+
+@pytest.mark.requirement("U3")
+def test_the_room_says_what_it_is_of(project: Path) -> None:
+    words = "120,000 tokens a batch (no session seen here: at most 60% of a fresh window of 200,000"
+    assert words in " ".join(_invoke("plan.md").stdout.split())
+    _session(project, 130_000)
+    words = "room 37,000 tokens in this session, 120,000 in a fresh window (session live-ses: 130,0"
+    assert words in " ".join(_invoke("plan.md").stdout.split())
+
+
+@pytest.mark.requirement("P4", "U3")
+def test_a_batch_says_which_window_it_begins_in(project: Path) -> None:
+    assert "in a fresh window" not in _invoke("plan.md").stdout
+    (project / "plan.md").write_text(PLAN + "- [ ] Ship it\n  - estimate: 30k\n", "utf-8")
+    _session(project, 10_000)
+    said = _invoke("plan.md").stdout
+    assert "1  batch in this session, " in said and "2  batch in a fresh window, " in said
+    _session(project, 166_000)
+    assert "1  batch in a fresh window, " in _invoke("plan.md").stdout
+
+
+@pytest.mark.requirement("P1")
+def test_sessions_of_this_machine_are_learnt_from(project: Path, own_home: Path) -> None:
+    lines: list[dict[str, Any]] = []
+    for n in range(12):
+        lines += [
+            {**a_prompt("fix"), "cwd": str(project)},
+            an_answer(20_000 + 9000 * n, id=f"m{n}"),
+        ]
+    a_transcript(own_home / ".claude" / "projects" / "-shop" / "s.jsonl", *lines)
+    (project / "plan.md").write_text("- [ ] fix\n", encoding="utf-8")
+    found = _json("plan.md")
+    assert found["past_requests"] == 12
+    [task] = found["nodes"]["batch_0"]["tasks"]
+    assert task["basis"] == "9 past requests like it, 9 in this project"
+
+
+@pytest.mark.requirement("P3")
+def test_it_is_drawn(project: Path) -> None:
+    assert _invoke("plan.md", "--mermaid").stdout.startswith("flowchart TD\n")
+    assert _invoke("plan.md", "--svg", "p.svg").exit_code == 0
+    assert "Write docs" in "".join(ElementTree.parse(project / "p.svg").getroot().itertext())
+    taken = _invoke("plan.md", "--svg", "plan.md")
+    assert taken.exit_code == 1 and (project / "plan.md").read_text() == PLAN
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "words"),
+    [
+        ("a.md", "- [ ] a\n  - depends: b\n- [ ] b\n  - depends: a\n", "a.md:1: tasks wait"),
+        ("a.json", '{"tasks": [}', "a.json:1:12: not JSON"),
+        ("a.yaml", "tasks: &x [*x]", "a.yaml:1:12: an alias"),
+        ("a.md", "", "a.md: the plan is empty"),
+    ],
+)
+@pytest.mark.requirement("U3")
+def test_a_bad_plan_ends_with_two_and_says_where(
+    project: Path, name: str, text: str, words: str
+) -> None:
+    (project / name).write_text(text, encoding="utf-8")
+    found = _invoke(name)
+    assert isinstance(found.exception, BadPlan)
+    assert found.exception.exit_code == 2 and words in str(found.exception)
+    assert found.stdout == ""
+
+
+def test_a_plan_that_is_done_says_so(project: Path) -> None:
+    (project / "plan.md").write_text("- [x] a\n- [x] b\n", encoding="utf-8")
+    assert "nothing left to do: 2 tasks done" in _invoke("plan.md").stdout
+    assert _json("plan.md")["nodes"] == {}
+
+
+def test_a_home_that_takes_nothing_is_no_reason_to_fail(project: Path) -> None:
+    Path(os.environ["HOLDFAST_HOME"]).write_text("a file where a folder should be")
+    assert _invoke("plan.md", "--json").exit_code == 0
+
+
+@pytest.mark.requirement("P4", "U3")
+def test_tokens_are_said_as_a_plan_says_them(project: Path) -> None:
+    assert _json("plan.md", "--room", "10k")["room"] == _json("plan.md", "--room", "10,000")["room"]
+    assert _json("plan.md", "--window", "120k")["room"]["window_tokens"] == 120_000
+    assert _json("plan.md", "--room", "1.5k")["room"]["now_tokens"] == 1_500
+    for wrong in ("0", "many", "-1", "1.5.5k", "k"):
+        assert _invoke("plan.md", f"--room={wrong}").exit_code == 2
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P4", "X7")
+def test_the_notes_on_a_very_long_plan_are_bounded(project: Path) -> None:
+    (project / "plan.md").write_text("".join(f"- [ ] t{n}\n  - files: {n}.py\n" for n in range(99)))
+    found = _invoke("plan.md")
+    assert found.stderr.count("not there yet") == 30
+    assert "and 69 more notes: --json has all" in found.stderr
+    assert len(_json("plan.md")["warnings"]) == 99
+
+
+@pytest.mark.slow  # the whole command
+@pytest.mark.requirement("X7")
+def test_an_answer_that_cannot_be_written_is_an_error_in_words(project: Path) -> None:
+    words = [sys.executable, "-m", "holdfast.cli", "plan", "plan.md"]
+    with Path("/dev/full").open("w") as full:
+        found = subprocess.run(words, stdout=full, stderr=subprocess.PIPE, check=False)
+    assert found.returncode == 4
+    assert b"No space left" in found.stderr
+    assert b"ignored" not in found.stderr
+
+
+@pytest.mark.requirement("P4", "P5")
+@pytest.mark.parametrize("used", [10_000, 130_000, 160_000])
+def test_a_plan_and_a_dry_run_show_the_same_batches(project: Path, used: int) -> None:
+    more = "".join(f"- [ ] Page {n}\n  - files: {n}.md, {n}.html\n" for n in range(5))
+    text = f"{PLAN}- [ ] Improve it\n{more}- [ ] Commit\n"
+    (project / "plan.md").write_text(text, encoding="utf-8")
+    _session(project, used)
+    nodes = [one for one in _json("plan.md")["nodes"].values() if "tasks" in one]
+    planned = [([task["id"] for task in one["tasks"]], one["estimated_tokens"]) for one in nodes]
+    dry = CliRunner().invoke(holdfast_command, ["run", "plan.md", "--dry-run", "--json"])
+    assert dry.exit_code == 0, dry.output
+    assert [(one["tasks"], one["estimated_tokens"]) for one in json.loads(dry.stdout)] == planned
+    assert planned[-1][0][-1] == "commit"

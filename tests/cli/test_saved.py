@@ -1,0 +1,60 @@
+"""After a checkpoint nobody is told to take one: whoever took it says how full the window was."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from holdfast.cli.main import holdfast_command
+from holdfast.mcp.schemas import Checkpoint
+from holdfast.mcp.tools import checkpoint as tool
+from holdfast.run import handover
+from tests.builders import a_prompt, a_transcript, an_answer
+from tests.hot.hooks import fire
+
+NOW_MS = 1_800_000_000_000
+
+
+def _json(*arguments: str) -> dict[str, Any]:
+    found = CliRunner().invoke(holdfast_command, [*arguments, "--json"])
+    assert found.exit_code == 0, found.output
+    answer: dict[str, Any] = json.loads(found.stdout)
+    return answer
+
+
+@pytest.fixture
+def grown(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Its hooks judged it at 20,000 tokens and slept since; now it is past 60 % of the edge."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(tmp_path))
+    path = tmp_path / "s1.jsonl"
+    a_transcript(path, a_prompt(), an_answer(20_000, id="m1"))
+    fire("PostToolUse", path, environ={"CLAUDE_PROJECT_DIR": str(tmp_path)}, cwd=str(tmp_path))
+    return a_transcript(path, a_prompt(), an_answer(20_000, id="m1"), an_answer(110_000, id="m2"))
+
+
+def _asked() -> tuple[str, float]:
+    found = _json("status", "--session", "s1")
+    return found["recommended_action"], found["stop_guard"]["unsaved_ratio"]
+
+
+@pytest.mark.requirement("C1", "U3")
+@pytest.mark.parametrize("taker", ["a command", "the tool", "a batch", "the end"])
+def test_a_checkpoint_of_a_window_whose_hooks_sleep_settles_what_was_asked_for(
+    grown: Path, taker: str
+) -> None:
+    action, unsaved = _asked()
+    assert action == "trigger_checkpoint" and unsaved > 0.5
+    if taker == "a command":
+        _json("checkpoint", "--session", "s1")
+    elif taker == "the tool":
+        tool.answer(Checkpoint())
+    elif taker == "a batch":
+        handover.checkpoint("s1", grown.parent, ["left: nothing"], NOW_MS)
+    else:
+        fire("SessionEnd", grown, cwd=str(grown.parent))
+    assert _asked() == ("none", 0.0)

@@ -1,0 +1,320 @@
+"""Archived transcripts as a user meets them: turned on, listed, read, turned off, removed."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from holdfast.archive import transcript_file, transcripts
+from holdfast.archive.damage import damaged_copies
+from holdfast.archive.save_transcripts import save_all
+from holdfast.cli.main import holdfast_command
+from holdfast.client.cleanup_period import cleanup_period
+from holdfast.events import archive_transcripts
+from holdfast.settings import load as settings_load
+from holdfast.wire import places
+from tests.archive.sessions import ROOM, TOKEN, a_session, agent_path, session_path
+from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
+from tests.hot.hooks import fire, run
+from tests.waiting import until
+
+pytestmark = pytest.mark.requirement("R9")
+ON = {"HOLDFAST_ARCHIVE_TRANSCRIPTS": "on"}
+
+
+def call(*words: str, answer: str = "") -> Result:
+    return CliRunner().invoke(holdfast_command, words, input=answer)
+
+
+def archived(path: Path) -> bool:
+    return transcripts.copy_of(str(path)) != ""
+
+
+def gone(*lines: dict[str, Any], session: str = "5e551041") -> Path:
+    """A session that only the archive has."""
+    path = a_session(session, *lines)
+    save_all(ROOM)
+    path.unlink()
+    return path
+
+
+def test_the_end_of_a_session_archives_it() -> None:
+    path = a_session()
+    own = a_transcript(agent_path(), a_prompt("look at the gate"))
+    fire("SessionEnd", path, environ=ON, reason="other")
+    until(lambda: archived(path) and archived(own))
+    until(lambda: Path(transcripts.folder(), "saved.json").exists())
+
+
+def test_off_means_that_nothing_is_written() -> None:
+    path = a_session()
+    fire("SessionStart", path, source="startup")
+    fire("SessionEnd", path, reason="other")
+    assert run(b"", "transcripts").returncode == 0, "nor by the process itself"
+    assert not Path(transcripts.folder()).exists()
+
+
+def test_a_repository_cannot_turn_it_on(tmp_path: Path) -> None:
+    (tmp_path / ".claude").mkdir()
+    (tmp_path / ".claude" / "holdfast.toml").write_text('archive_transcripts = "on"\n')
+    settings = settings_load.load(str(tmp_path))
+    assert settings.word("archive_transcripts") == "off" and settings.slips
+
+
+def test_a_start_archives_sessions_that_had_no_end() -> None:
+    path = a_session()
+    fire("SessionStart", path, source="startup", environ=ON)
+    until(lambda: Path(transcripts.folder(), "saved.json").exists())
+    assert archived(path)
+
+
+def test_a_start_does_so_once_a_day() -> None:
+    now_ms = int(time.time() * 1000)
+    assert archive_transcripts.is_due(now_ms)
+    save_all(ROOM)
+    assert not archive_transcripts.is_due(now_ms + 3_600_000)
+    assert archive_transcripts.is_due(now_ms + 25 * 3_600_000)
+
+
+def test_a_call_and_a_compaction_start_nothing() -> None:
+    path = a_session()
+    fire("PostToolUse", path, environ=ON)
+    fire("PreCompact", path, environ=ON, trigger="auto")
+    fire("SessionStart", path, environ=ON, source="compact")
+    assert not Path(transcripts.folder()).exists()
+
+
+def test_on_and_off_change_one_line_of_the_settings() -> None:
+    file = settings_load.user_file()
+    file.parent.mkdir(parents=True)
+    file.write_text(
+        '# mine\narchive_transcripts = "off" # for now\ncheck_interval = 9\n\n[later]\n'
+    )
+    said = call("transcripts", "on")
+    assert said.exit_code == 0 and "holdfast transcripts save" in said.stdout
+    assert file.read_text() == (
+        '# mine\narchive_transcripts = "on"\ncheck_interval = 9\n\n[later]\n'
+    )
+    assert call("transcripts", "off").exit_code == 0
+    assert settings_load.load().word("archive_transcripts") == "off"
+
+
+def test_the_line_is_put_before_the_first_table() -> None:
+    file = settings_load.user_file()
+    file.parent.mkdir(parents=True)
+    file.write_text("check_interval = 9\n[later]\nx = 1\n")
+    call("transcripts", "on")
+    assert settings_load.load().word("archive_transcripts") == "on"
+
+
+def test_a_settings_file_that_is_broken_is_left_alone() -> None:
+    file = settings_load.user_file()
+    file.parent.mkdir(parents=True)
+    file.write_text("check_interval = = 9\n")
+    said = call("transcripts", "on")
+    assert said.exception is not None and "was not written" in str(said.exception)
+    assert file.read_text() == "check_interval = = 9\n"
+
+
+def test_turning_it_off_says_what_stays_and_how_to_remove_it() -> None:
+    call("transcripts", "on")
+    a_session()
+    assert "1 written" in call("transcripts", "save").stdout
+    said = call("transcripts", "off").stdout
+    assert "1 session (" in said and "holdfast transcripts remove --all" in said
+    assert "left: 1 session" in call("transcripts", "--all").stderr
+    assert call("transcripts", "save").exit_code == 2, "off: nothing is saved"
+    assert call("transcripts", "remove", "--all", answer="n\n").exit_code == 1
+    assert len(transcripts.sessions()) == 1
+    assert "1 session" in call("transcripts", "remove", "--all", "--yes").stdout
+    assert transcripts.sessions() == []
+
+
+def test_the_list_says_which_sessions_only_the_archive_has() -> None:
+    gone(a_prompt("paint the fence"))
+    a_session("5e551042", a_prompt("oil the gate"))
+    save_all(ROOM)
+    lines = call("transcripts", "--project", "/p").stdout.splitlines()
+    assert [("archive only" in one, "client too" in one) for one in sorted(lines)] == [
+        (True, False),
+        (False, True),
+    ]
+    told = json.loads(call("transcripts", "--all", "--json").stdout)
+    assert {one["session_id"]: one["client_has_it"] for one in told["sessions"]} == {
+        "5e551041": False,
+        "5e551042": True,
+    }
+
+
+def test_a_brief_is_made_of_the_copy_by_the_clients_path_or_the_session() -> None:
+    path = gone(a_prompt(f"Never paint it green; the key is {TOKEN}"), an_answer())
+    for words in (("--transcript", str(path)), ("--session", "5e55")):
+        said = call("brief", *words)
+        assert said.exit_code == 0, said.output
+        assert "Never paint it green" in said.stdout and TOKEN not in said.stdout
+        assert "`claude --resume` cannot open it" in said.stderr
+
+
+def test_what_a_compaction_lost_is_told_from_the_copy() -> None:
+    told = (a_prompt("Never paint it green"), an_answer(), a_boundary(), a_summary("We paint."))
+    path = gone(*told)
+    for words in (("--transcript", str(path)), ("--session", "5e55")):
+        said = call("lost", *words)
+        assert said.exit_code == 0, said.output
+        assert "Never paint it green" in said.stdout
+
+
+def test_a_window_hooks_know_is_read_from_the_copy_too() -> None:
+    path = a_session("5e551041", a_prompt("Never paint it green"), an_answer())
+    fire("SessionStart", path, session="5e551041", source="startup")
+    save_all(ROOM)
+    path.unlink()
+    assert "Never paint it green" in call("brief", "--session", "5e551041").stdout
+
+
+def test_a_session_too_large_for_the_archive_is_named(own_home: Path) -> None:
+    call("transcripts", "on")
+    with (Path(places.home()) / "settings.toml").open("a") as file:
+        file.write("archive_transcripts_megabytes = 1\n")
+    path = a_session("s1", a_prompt(os.urandom(1_200_000).hex()))
+    told = call("transcripts", "save")
+    assert told.exit_code == 0
+    assert "0 written" in told.stdout
+    assert f"not archived: {path}" in told.stderr
+
+
+def test_a_damaged_copy_is_said_to_be_damaged() -> None:
+    path = gone(*(a_prompt(os.urandom(900).hex()) for _ in range(600)))
+    copy = Path(transcripts.copy_of(str(path)))
+    whole, packed = copy.read_bytes(), len(transcript_file.members(str(copy)))
+    copy.write_bytes(whole[: len(whole) // 2])
+    for told in (call("resume", "5e55"), call("brief", "--transcript", str(path))):
+        assert told.exit_code == 0 and "of 600 lines can be read" in told.stderr
+    copy.write_bytes(whole[: len(whole) - packed + 20])
+    for told in (call("resume", "5e55"), call("brief", "--transcript", str(path))):
+        assert told.exit_code == 1 and "0 of 600 lines can be read" in str(told.exception)
+    assert any("0 of 600 lines" in one for one in damaged_copies(10))
+
+
+def test_resume_lists_what_the_client_deleted_and_says_that_it_cannot_open_it() -> None:
+    gone(a_prompt("Never paint it green"), an_answer())
+    said = call("resume", "--project", "/p")
+    assert said.exit_code == 0
+    assert "5e551041" in said.stdout and "Never paint it green" in said.stdout
+    assert "`claude --resume` cannot open them" in said.stderr
+    assert "no checkpoint" not in said.stderr
+
+
+def test_resume_prints_a_brief_for_a_new_session() -> None:
+    gone(a_prompt("Never paint it green"), an_answer())
+    said = call("resume", "5e55")
+    assert "Never paint it green" in said.stdout
+    assert 'claude "$(holdfast resume 5e551041 --load)"' in said.stderr
+    loaded = call("resume", "5e55", "--load")
+    assert loaded.stdout.startswith("<holdfast-brief") and loaded.stderr == ""
+    told = json.loads(call("resume", "5e55", "--json").stdout)
+    assert told["client_has_it"] is False and "Never paint it green" in told["brief"]
+
+
+def test_a_session_the_client_still_has_is_said_to_be_resumable() -> None:
+    a_session("5e551041", a_prompt("Never paint it green"), an_answer())
+    save_all(ROOM)
+    assert "claude --resume 5e551041" in call("resume", "5e55").stderr
+    assert "5e551041" not in call("resume", "--project", "/p").stdout
+
+
+def test_a_word_that_names_nothing_is_no_checkpoint_as_before() -> None:
+    said = call("resume", "nothing-like-it")
+    assert "there is no checkpoint nothing-like-it" in str(said.exception)
+
+
+@pytest.mark.parametrize(
+    ("files", "days"),
+    [
+        ({}, 30),
+        ({"user": 90}, 90),
+        ({"user": 90, "project": 7}, 7),
+        ({"user": 90, "project": 7, "local": 3650}, 3650),
+    ],
+)
+def test_the_clients_period_is_that_of_the_strongest_file(
+    files: dict[str, int], days: int, tmp_path: Path, own_home: Path
+) -> None:
+    paths = {
+        "user": own_home / ".claude" / "settings.json",
+        "project": tmp_path / ".claude" / "settings.json",
+        "local": tmp_path / ".claude" / "settings.local.json",
+    }
+    for name, value in files.items():
+        paths[name].parent.mkdir(exist_ok=True)
+        paths[name].write_text(json.dumps({"cleanupPeriodDays": value}))
+    found = cleanup_period(str(tmp_path))
+    assert found.days == days and not found.slip
+    assert f"{days:,} days" in found.words
+
+
+@pytest.mark.parametrize("value", [0, -1, 1.5, "30", True, None])
+def test_a_period_the_client_cannot_use_is_told(value: object, own_home: Path) -> None:
+    """It then deletes nothing until that is mended."""
+    (own_home / ".claude").mkdir()
+    (own_home / ".claude" / "settings.json").write_text(json.dumps({"cleanupPeriodDays": value}))
+    found = cleanup_period("")
+    assert found.slip and "deletes no transcript until" in found.words
+
+
+@pytest.mark.slow  # the doctor starts what is installed
+def test_the_doctor_states_the_clients_period_and_ours_either_way() -> None:
+    said = call("doctor").stdout
+    assert "30 days after its last use (cleanupPeriodDays is not set)" in said
+    assert "does not archive them (holdfast transcripts on)" in said
+    call("transcripts", "on")
+    a_session()
+    call("transcripts", "save")
+    assert "Holdfast archives them in" in call("doctor").stdout
+    told = json.loads(call("doctor", "--json").stdout)["transcripts"]
+    assert (told["client_days"], told["archived"], told["archived_sessions"]) == (30, True, 1)
+
+
+def test_an_install_without_questions_leaves_it_off() -> None:
+    assert call("install", "--yes").exit_code == 0
+    assert settings_load.load().origins["archive_transcripts"] == "default"
+
+
+def test_an_install_may_say_it_by_an_option() -> None:
+    said = call("install", "--yes", "--archive-transcripts")
+    assert "Transcripts are archived in" in said.stdout
+    assert settings_load.load().word("archive_transcripts") == "on"
+    a_session()
+    save_all(ROOM)
+    said = call("install", "--yes", "--no-archive-transcripts")
+    assert "1 session" in said.stdout and "remove --all" in said.stdout
+    assert settings_load.load().word("archive_transcripts") == "off"
+
+
+def test_a_dry_run_writes_no_setting() -> None:
+    call("install", "--dry-run", "--archive-transcripts")
+    assert not settings_load.user_file().exists()
+
+
+def test_who_leaves_hears_what_stays() -> None:
+    call("install", "--yes", "--archive-transcripts")
+    a_session()
+    save_all(ROOM)
+    said = call("uninstall", "--yes")
+    assert "1 session" in said.stderr and "transcripts remove --all" in said.stderr
+    assert len(transcripts.sessions()) == 1
+
+
+def test_removing_while_the_client_has_its_own_keeps_it_away() -> None:
+    call("transcripts", "on")
+    a_session("5e551041")
+    call("transcripts", "save")
+    assert call("transcripts", "remove", "5e55", "--yes").exit_code == 0
+    assert "0 written" in call("transcripts", "save").stdout
+    assert session_path("5e551041").exists(), "the client's own is not ours to remove"

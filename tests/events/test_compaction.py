@@ -1,0 +1,389 @@
+"""Before and after a compaction, through the real hook processes: saved, steered, given back."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from holdfast.brief.compose import DEFAULT_TOKENS
+from holdfast.checkpoint import snapshot
+from holdfast.checkpoint.verify import verify
+from holdfast.settings import load as settings_load
+from holdfast.wire import places
+from tests.builders import a_prompt
+from tests.events.work import REQUEST, RULE, Work, raw
+from tests.hot.hooks import to_model, window
+
+
+@pytest.fixture
+def work(tmp_path: Path) -> Work:
+    made = Work(tmp_path)
+    made.round(20_000)
+    made.round(30_000, "python -m gauge read 'two headings.csv'", "ValueError: two headings")
+    return made
+
+
+@pytest.mark.requirement("C1", "C4", "C5")
+def test_before_a_compaction_a_verified_checkpoint_is_in_the_project(work: Work) -> None:
+    work.compact()
+    [path] = work.checkpoints
+    assert verify(str(path)).ok
+    text = path.read_text()
+    assert 'trigger: "auto"' in text
+    assert RULE in text
+    assert "python -m gauge read 'two headings.csv'" in text
+    assert (path.parent / ".gitignore").read_text() == "*\n"
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("B1")
+def test_the_summariser_is_told_what_to_keep_word_for_word(work: Work) -> None:
+    steered, _ = work.compact()
+    assert RULE in steered
+    assert REQUEST in steered
+    assert len(steered) <= 2_000
+    assert not steered.startswith("{")
+
+
+@pytest.mark.requirement("B2", "B8")
+def test_after_a_compaction_the_brief_gives_back_rules_request_and_commands(work: Work) -> None:
+    _, given = work.compact()
+    assert RULE in given
+    assert REQUEST in given
+    assert "python -m gauge read 'two headings.csv'" in given
+    assert given.startswith("<holdfast-brief")
+    assert given.rstrip().endswith("</holdfast-brief>")
+    assert len(given) / 3.5 <= 2_000
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("C9")
+def test_asked_twice_the_same_state_is_one_checkpoint(work: Work) -> None:
+    for _ in range(3):
+        raw("PreCompact", work.path, work.project)
+    assert len(work.checkpoints) == 1
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("B6")
+def test_what_summary_and_brief_left_out_is_said_once_by_the_next_hook(work: Work) -> None:
+    for number in range(200):  # far more than one brief holds
+        work.look_at(31_000 + number, f"/p/stations/of_the_coast/gauge_number_{number:03}.py")
+    work.compact("The user wants the parser to read gauge files.")
+    work.round(25_000)
+    first = to_model(work.hook("PostToolUse", tool_use_id=f"t{work.count}"))
+    again = to_model(work.hook("PostToolUse", tool_use_id=f"t{work.count}"))
+    assert "<holdfast-brief" in first
+    assert len(first) / 3.5 <= 860
+    assert again == ""
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("C8")
+def test_checkpoints_of_one_session_are_a_lineage(work: Work) -> None:
+    work.compact()
+    work.round(40_000, "git commit -m 'Read two headings'")
+    work.compact()
+    older, newer = (path.read_text() for path in work.checkpoints)
+    assert "iteration: 1" in older
+    assert "iteration: 2" in newer
+    assert f'parent: "{work.checkpoints[0].stem}"' in newer
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("B4")
+def test_ten_compactions_later_the_rule_and_the_request_still_stand(work: Work) -> None:
+    for cycle in range(10):
+        work.round(50_000 + cycle, f"make part-{cycle}")
+        _, given = work.compact(f"Cycle {cycle} was done.")
+    assert RULE in given
+    assert REQUEST in given
+    assert len(given) <= 10_000
+
+
+@pytest.mark.requirement("C13", "X6")
+def test_a_save_that_fails_everywhere_blocks_once_and_never_again(work: Work) -> None:
+    work.hook("PostToolUse", tool_use_id="t2")  # so that the edge is known
+    window().joinpath("record.json").unlink(missing_ok=True)
+    home = Path(os.environ["HOLDFAST_HOME"])
+    (work.project / ".claude").write_text("in the way")
+    (home / "checkpoints").write_text("in the way")
+    first = raw("PreCompact", work.path, work.project)
+    assert json.loads(first)["decision"] == "block"
+    second = raw("PreCompact", work.path, work.project)
+    assert "decision" not in second
+
+
+@pytest.mark.requirement("G5", "C13")
+def test_an_alert_does_not_say_saved_where_nothing_could_be_saved(work: Work) -> None:
+    work.hook("PostToolUse", tool_use_id="t2")
+    (work.project / ".claude").write_text("in the way")
+    Path(os.environ["HOLDFAST_HOME"], "checkpoints").write_text("in the way")
+    work.round(159_000)
+    alert = to_model(work.hook("PostToolUse", tool_use_id=f"t{work.count}"))
+    assert "No checkpoint could be saved." in alert
+    assert "run holdfast doctor" in work.hook("Stop")["systemMessage"]
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("M4")
+def test_marked_rules_the_client_does_not_load_are_pinned_into_the_brief(work: Work) -> None:
+    slug = "".join(c if c.isascii() and c.isalnum() else "-" for c in str(work.project))
+    place = Path(os.environ["HOME"], ".claude", "projects", slug, "CLAUDE.md")
+    place.parent.mkdir(parents=True)
+    place.write_text("# Notes\n- Tabs are nice.\n- (ENFORCED) Never push to main.\n")
+    _, given = work.compact()
+    assert "(ENFORCED) Never push to main." in given
+    assert "Tabs are nice" not in given
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("C12")
+def test_a_transcript_that_cannot_be_read_gives_a_smaller_checkpoint(work: Work) -> None:
+    work.path.unlink()
+    work.path.mkdir()
+    steered = raw("PreCompact", work.path, work.project)
+    assert steered == ""
+    [path] = work.checkpoints
+    assert verify(str(path)).ok
+    assert "this checkpoint is small" in path.read_text()
+
+
+@pytest.mark.requirement("B7", "U10")
+def test_a_new_session_is_offered_the_newest_checkpoint(work: Work) -> None:
+    work.compact()
+    (work.project / "conductor-state.json").write_text('{"phase": "two", "spec": 3}')
+    said = to_model(work.hook("SessionStart", source="startup", session="s2"))
+    assert "phase: two, spec: 3" in said
+    assert work.checkpoints[0].stem in said
+    assert "not instructions" in said
+    assert len(said) <= 900
+
+
+@pytest.mark.requirement("B7", "X7")
+def test_the_offer_quotes_no_file_outside_the_project(work: Work, tmp_path: Path) -> None:
+    work.compact()
+    (tmp_path / "account.json").write_text('{"email": "me@private.example"}')
+    (work.project / "conductor-state.json").symlink_to(tmp_path / "account.json")
+    said = to_model(work.hook("SessionStart", source="startup", session="s2"))
+    assert work.checkpoints[0].stem in said
+    assert "me@private.example" not in said
+
+
+@pytest.mark.requirement("B7", "X7")
+def test_a_checkpoint_that_came_with_the_repository_is_not_offered(
+    work: Work, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One machine made and committed it; another has cloned it to the same path."""
+    work.compact()
+    assert work.checkpoints[0].stem in to_model(
+        work.hook("SessionStart", source="startup", session="s2")
+    )
+    monkeypatch.setenv("HOLDFAST_HOME", str(own_home / "another machine"))
+    work.environ["HOLDFAST_HOME"] = str(own_home / "another machine")
+    assert to_model(work.hook("SessionStart", source="startup", session="s3")) == ""
+
+
+CONDUCTOR = {
+    "phase": "build",
+    "specs": [{"id": "auth", "status": "done"}, {"id": "tides", "status": "open"}, "moon"],
+    "key": "ghp_" + "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8",
+}
+
+
+@pytest.mark.requirement("U10", "C2", "X4")
+@pytest.mark.parametrize("place", ["conductor-state.json", ".claude/conductor-state.json"])
+def test_a_conductors_state_is_in_the_checkpoint_and_in_the_offer_with_its_specs(
+    work: Work, place: str
+) -> None:
+    file = work.project / place
+    file.parent.mkdir(exist_ok=True)
+    file.write_text(json.dumps(CONDUCTOR))
+    work.compact()
+    [path] = work.checkpoints
+    text = path.read_text()
+    assert "## Workflow State" in text
+    for spec in ("specs: id: auth, status: done", "specs: id: tides, status: open", "specs: moon"):
+        assert f"- {spec}\n" in text
+    assert verify(str(path)).ok
+    held = snapshot.load(str(work.project), path.stem)
+    assert held["workflow_state"]["specs"] == CONDUCTOR["specs"]
+    said = to_model(work.hook("SessionStart", source="startup", session="s2"))
+    assert "tides" in said
+    assert str(CONDUCTOR["key"]) not in text + said + json.dumps(held)
+
+
+@pytest.mark.requirement("U10", "X7")
+@pytest.mark.parametrize("odd", ["", "[1]", "{", '{"a": ' * 5_000, '{"specs": [null, [], {}]}'])
+def test_a_state_of_another_form_costs_no_checkpoint(work: Work, odd: str) -> None:
+    (work.project / "conductor-state.json").write_text(odd)
+    work.compact()
+    [path] = work.checkpoints
+    assert verify(str(path)).ok
+    assert "Workflow State" not in path.read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("B7", "B8")
+def test_the_offer_is_closed_however_much_it_would_say(work: Work, tmp_path: Path) -> None:
+    work.project = tmp_path / ("p" * 100) / ("q" * 100)
+    work.project.mkdir(parents=True)
+    work.environ = {"CLAUDE_PROJECT_DIR": str(work.project)}
+    steps = "\n".join(f"{n}. migrate a table, then another one, {'and so on ' * 20}" for n in "123")
+    work.lines.append(a_prompt(f"Please do these things now:\n{steps}"))
+    work.round(40_000)
+    work.compact()
+    (work.project / "conductor-state.json").write_text(json.dumps({"phase": "x" * 500}))
+    said = to_model(work.hook("SessionStart", source="startup", session="s2"))
+    assert len(said) <= 900
+    assert said.endswith("\n</holdfast-brief>")
+    assert "or `holdfast resume`" in said
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("C4", "U10")
+def test_the_end_of_a_session_leaves_a_last_checkpoint(work: Work) -> None:
+    work.hook("SessionEnd")
+    [path] = work.checkpoints
+    assert 'trigger: "session-end"' in path.read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("U9")
+def test_the_end_of_a_session_leaves_one_line_in_the_day_s_note(work: Work, tmp_path: Path) -> None:
+    vault = tmp_path / "vault"
+    vault.mkdir()
+    work.environ["HOLDFAST_NOTES_FOLDER"] = str(vault)
+    work.hook("SessionEnd")
+    work.hook("SessionEnd")
+    [note] = vault.iterdir()
+    assert note.suffix == ".md"
+    [line] = note.read_text().splitlines()
+    assert "project: " in line
+    assert "^holdfast-s1-" in line
+
+
+@pytest.mark.requirement("U9", "X7")
+def test_a_repository_cannot_have_a_line_written_into_the_user_s_files(
+    work: Work, own_home: Path
+) -> None:
+    instructions = own_home / ".claude" / "CLAUDE.md"
+    instructions.parent.mkdir()
+    instructions.write_text("mine\n")
+    (work.project / ".claude").mkdir(exist_ok=True)
+    (work.project / ".claude" / "holdfast.toml").write_text(
+        'notes_folder = "~/.claude"\nnotes_name = "CLAUDE.md"\n'
+    )
+    work.hook("SessionEnd")
+    assert work.checkpoints, "the end of the session was handled"
+    assert instructions.read_text() == "mine\n"
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("U9")
+@pytest.mark.parametrize("kind", ["link", "folder", "binary", "no vault", "not a note"])
+def test_what_is_not_a_note_is_left_as_it_was(work: Work, tmp_path: Path, kind: str) -> None:
+    vault, other = tmp_path / "vault", tmp_path / "other.md"
+    vault.mkdir()
+    other.write_bytes(b"mine\0")
+    name = "today.txt" if kind == "not a note" else "today.md"
+    work.environ |= {"HOLDFAST_NOTES_FOLDER": str(vault), "HOLDFAST_NOTES_NAME": name}
+    if kind == "link":
+        (vault / name).symlink_to(other)
+    elif kind == "folder":
+        (vault / name).mkdir()
+    elif kind == "binary":
+        (vault / name).write_bytes(b"\0\1")
+    elif kind == "no vault":
+        vault.rmdir()
+    work.hook("SessionEnd")
+    assert other.read_bytes() == b"mine\0"
+    assert not vault.exists() or not (vault / name).is_file() or kind in ("binary", "link")
+    assert kind != "binary" or (vault / name).read_bytes() == b"\0\1"
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X4")
+def test_a_secret_reaches_neither_checkpoint_nor_brief(work: Work) -> None:
+    token = "gh" + "p_" + "A1b2C3d4E5" * 3 + "f6G7h8"
+    work.round(41_000, f"curl -H 'Authorization: Bearer {token}' localhost")
+    work.lines.append(a_prompt(f"never print {token} anywhere"))
+    steered, given = work.compact()
+    [path] = work.checkpoints
+    for text in (steered, given, path.read_text()):
+        assert token not in text
+    assert all(token.encode() not in p.read_bytes() for p in _ours())
+
+
+def _ours() -> list[Path]:
+    return [path for path in Path(os.environ["HOLDFAST_HOME"]).rglob("*") if path.is_file()]
+
+
+@pytest.mark.requirement("B2", "X7")
+def test_a_path_that_cannot_be_one_costs_nothing_but_itself(work: Work) -> None:
+    work.look_at(31_000, "/p/a\0b/c.py")
+    work.look_at(32_000, "/p/stations/gauge.py")
+    _, given = work.compact()
+    assert RULE in given and "gauge.py" in given
+    assert "a\0b" not in given
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("B2")
+@pytest.mark.parametrize("how", ["variable", "older variable", "file"])
+def test_a_brief_is_as_large_as_the_user_set_it(work: Work, how: str) -> None:
+    rules = [f"Never touch the gauge number {n}, it belongs to harbour {n * 7}." for n in range(60)]
+    work.lines += [a_prompt(rule) for rule in rules]
+    work.round(20_000)
+    _, usual = work.compact()
+    assert 1_400 < len(usual) <= 7_000
+    if how == "file":
+        (Path(places.home()) / "settings.toml").write_text("brief_tokens = 400\n")
+    name = {"variable": "HOLDFAST_BRIEF_TOKENS", "older variable": "max_tokens"}.get(how, "")
+    work.environ |= {name: "400"} if name else {}
+    work.round(30_000)
+    _, small = work.compact()
+    brief = small[small.index("<holdfast-brief") :]  # a warning may stand before it
+    assert 0 < len(brief) <= 1_400
+
+
+def test_the_size_of_a_brief_is_the_same_whether_settings_are_asked_or_not() -> None:
+    assert settings_load.load("", {}).whole("brief_tokens") == DEFAULT_TOKENS
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("C10")
+def test_as_many_checkpoints_stay_as_the_user_set(work: Work) -> None:
+    (Path(places.home())).mkdir(exist_ok=True)
+    (Path(places.home()) / "settings.toml").write_text("checkpoint_most = 6\n")
+    for number in range(9):
+        work.round(20_000 + number, f"make part{number}")
+        work.compact()
+    assert len(work.checkpoints) == 9
+    work.hook("SessionEnd")
+    assert len(work.checkpoints) == 6
+
+
+@pytest.mark.requirement("B15")
+def test_the_next_prompt_tells_the_user_once_what_was_restored(work: Work) -> None:
+    work.compact("The user wants the parser to read gauge files.")
+    work.round(25_000)
+    said = work.hook("UserPromptSubmit", prompt="Go on.").get("systemMessage", "")
+    assert said.startswith("Holdfast restored 2 of your messages")
+    assert said.endswith(": holdfast lost") and "the summary lost" in said
+    assert "restored" not in work.hook("UserPromptSubmit", prompt="Go on.").get("systemMessage", "")
+
+
+@pytest.mark.requirement("B16")
+def test_the_brief_names_its_window_and_an_alert_the_one_it_is_about(work: Work) -> None:
+    _, first = work.compact()
+    assert "\nWindow 2, just compacted. Fill figures from before are past" in first
+    work.round(155_000)
+    alert = to_model(work.hook("PostToolUse", tool_use_id=f"t{work.count}"))
+    assert "Holdfast: window 2, context 93% full" in alert
+    assert len(alert.partition("<holdfast-brief")[0]) <= 212
+    _, second = work.compact()
+    assert "\nWindow 3, just compacted." in second

@@ -1,0 +1,103 @@
+"""A session without one usage number: every reading of it says that it is an estimate."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from holdfast.cli.main import holdfast_command
+from holdfast.window import audit, stop_guard
+from holdfast.window.stop_guard import Standing
+from holdfast.wire import log
+from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
+from tests.hot.hooks import fire, run, to_model
+
+SHARE = re.compile(r"\d+(?:\.\d)?%")
+
+
+def _without_usage(path: Path, kilobytes: int = 1_050) -> Path:
+    lines = [{"type": "progress", "data": "n" * 1_000} for _ in range(kilobytes)]
+    return a_transcript(path, a_prompt(), *lines)
+
+
+def _run(*arguments: str) -> str:
+    found = CliRunner().invoke(holdfast_command, arguments)
+    assert found.exit_code == 0, found.output
+    return found.output
+
+
+def _marked(text: str) -> bool:
+    """Every share of the window in this text has an "about" before it, and there is one."""
+    shares = list(SHARE.finditer(text))
+    return bool(shares) and all(text[: one.start()].endswith("about ") for one in shares)
+
+
+@pytest.mark.requirement("W10")
+def test_the_model_the_user_and_the_log_read_that_it_is_an_estimate(tmp_path: Path) -> None:
+    path = _without_usage(tmp_path / "s1.jsonl")
+    told = to_model(fire("PostToolUse", path))
+    assert "context about 92% full, about 888,000 of 967,000 tokens" in told
+    owed = fire("Stop", path)["systemMessage"]
+    assert "context about 92% full, about 888,000 of 967,000 tokens" in owed
+    logged = [line for line in Path(log.path()).read_text().splitlines() if "used" in line]
+    assert logged
+    assert all("about 91.8% used (about 888,000 tokens)" in line for line in logged)
+    assert all(event["estimated"] is True for event in audit.events())
+    assert any(True for _ in audit.events())
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("W10")
+def test_commands_say_about(tmp_path: Path) -> None:
+    path = _without_usage(tmp_path / "s1.jsonl")
+    fire("PostToolUse", path)
+    status = _run("status")
+    assert "about 91.8%" in status
+    assert "about 888,046 of 967,000 tokens" in status
+    assert _marked(status.splitlines()[0])
+    assert "about 92%" in _run("watch", "--once")
+    assert "about 91.8% used" in _run("budget")
+
+
+@pytest.mark.requirement("W10")
+def test_the_status_line_says_about_where_a_compaction_did_not_state_its_tokens(
+    tmp_path: Path,
+) -> None:
+    lines = [an_answer(150_000), a_boundary(post=None), a_summary("word " * 4_000)]
+    path = a_transcript(tmp_path / "s1.jsonl", *lines)
+    sent = {"session_id": "s1", "transcript_path": str(path)}
+    line = run(json.dumps(sent).encode(), "statusline", environ={"NO_COLOR": "1"}).stdout.decode()
+    assert _marked(line)
+
+
+@pytest.mark.requirement("W10")
+def test_the_stop_guard_s_reason_says_about(tmp_path: Path) -> None:
+    said = stop_guard.judge(Standing(unsaved_ratio=0.6, estimated=True))
+    assert "about 60% of the window was used" in said
+    fire("PostToolUse", _without_usage(tmp_path / "s1.jsonl", 600))
+    assert re.search(r"about \d+% used since", _run("status"))
+
+
+@pytest.mark.requirement("W10")
+def test_an_exact_reading_is_stated_without_about(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "s1.jsonl", an_answer(143_000))
+    told = to_model(fire("PostToolUse", path))
+    assert "context 86% full, 143,007 of 167,000 tokens" in told
+    assert "about" not in _run("status").splitlines()[0]
+
+
+@pytest.mark.requirement("W10")
+def test_an_orchestrator_is_told_which_room_is_an_estimate(tmp_path: Path) -> None:
+    from holdfast.settings import load as settings_load
+    from holdfast.window import peers, state
+
+    fire("PostToolUse", _without_usage(tmp_path / "s1.jsonl"))
+    other = a_transcript(tmp_path / "s2.jsonl", an_answer(50_000))
+    fire("PostToolUse", other, session="s2")
+    mine = next(one for _, one in state.all_windows() if one.session_id == "s2")
+    [beside] = peers.of(mine, settings_load.load(""), mine.at_ms)
+    assert beside["estimated"] is True

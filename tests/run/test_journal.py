@@ -1,0 +1,158 @@
+"""The journal: whole lines or none, damage set aside and said, nothing readable lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.run import journal_state
+from holdfast.run.errors import NewerJournal, NotNoted
+from holdfast.run.journal import Journal
+from tests.run.theatre import ALONE, TWO, Theatre
+
+
+@contextmanager
+def _full_at(size: int) -> Iterator[None]:
+    """No file can grow past this: a disk that is full."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+
+
+@pytest.mark.requirement("P5", "X6")
+@pytest.mark.parametrize("size", [0, 10, 100, 101, 140])
+def test_on_a_full_disk_a_record_is_there_whole_or_not_at_all(tmp_path: Path, size: int) -> None:
+    journal = Journal(str(tmp_path))
+    journal.add("started", session="s1")
+    before = (tmp_path / "journal.jsonl").read_bytes()
+    with _full_at(size), pytest.raises(NotNoted):
+        journal.add("ended", session="s1", error="x" * 200)
+    assert (tmp_path / "journal.jsonl").read_bytes() == before
+    assert journal.records == Journal(str(tmp_path)).records
+
+
+@pytest.mark.requirement("P5", "X6")
+def test_a_journal_cut_anywhere_is_read_as_far_as_it_is_whole(tmp_path: Path) -> None:
+    journal, path = Journal(str(tmp_path)), tmp_path / "journal.jsonl"
+    journal.add("started", session="s1", tasks=["cart"])
+    journal.add("ended", session="s1", error="é")
+    data = path.read_bytes()
+    whole = [json.loads(line) for line in data.splitlines()]
+    for size in range(len(data)):
+        path.write_bytes(data[:size])
+        found = Journal(str(tmp_path))
+        assert found.records == whole[: data[:size].count(b"\n")]
+        assert bool(found.notes) == (not data[:size].endswith(b"\n") and size > 0)
+        assert path.read_bytes().endswith(b"\n") or not found.records
+
+
+@pytest.mark.requirement("P5", "X6")
+def test_a_damaged_journal_is_set_aside_and_said_and_the_rest_goes_on(theatre: Theatre) -> None:
+    theatre.plan.write_text(TWO)
+    theatre.run()
+    lines = theatre.journal.read_bytes().splitlines(keepends=True)
+    ended = next(n for n, line in enumerate(lines) if b'"ended"' in line and b"done" in line)
+    damaged = b"".join([*lines[:ended], b"\xff\x00 what is this\n", *lines[ended + 1 :]])
+    theatre.journal.write_bytes(damaged)
+    found = theatre.run()
+    assert "the journal was damaged: 1 of its lines could not be read" in found.stderr
+    assert (theatre.folder / "journal.jsonl.damaged-1").read_bytes() == damaged
+    assert theatre.tasks == ["cart", "price", "cart"]
+    assert "damaged" not in theatre.run().stderr
+
+
+@pytest.mark.requirement("P5", "X6")
+def test_a_journal_of_a_newer_holdfast_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "journal.jsonl"
+    path.write_text('{"kind": "run", "version": 2}\n')
+    with pytest.raises(NewerJournal):
+        Journal(str(tmp_path))
+    assert path.read_text() == '{"kind": "run", "version": 2}\n'
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "X6")
+@pytest.mark.parametrize("what", ["runs/*/journal.jsonl", "runs", "runs/*/*.end"])
+def test_what_a_client_takes_away_of_the_run_is_written_anew(theatre: Theatre, what: str) -> None:
+    theatre.plan.write_text(TWO)
+    theatre.play(price=[f"remove:{what}"])
+    found = theatre.answer()
+    assert found["state"] == "done"
+    assert any("written anew" in words for words in found["notes"]) == ("end" not in what)
+    assert [one["kind"] for one in Journal(str(theatre.folder)).records][:2] == ["run", "started"]
+    assert theatre.answer()["state"] == "nothing"
+    assert theatre.tasks == ["cart", "price"]
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "X6", "X7")
+@pytest.mark.parametrize("kind", ["pipe", "folder", "link", "large"])
+def test_a_journal_that_cannot_be_read_is_not_taken_for_an_empty_one(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch, kind: str
+) -> None:
+    theatre.plan.write_text(ALONE)
+    theatre.run()
+    before = theatre.journal.read_bytes()
+    aside = theatre.journal.rename(theatre.folder / "aside")
+    if kind == "pipe":
+        os.mkfifo(theatre.journal)
+    elif kind == "folder":
+        theatre.journal.mkdir()
+    elif kind == "link":
+        theatre.journal.symlink_to(aside)
+    else:
+        theatre.journal.write_bytes(before)
+        monkeypatch.setattr("holdfast.run.journal.MOST_BYTES", len(before) - 1)
+    found = theatre.run()
+    assert isinstance(found.exception, NotNoted)
+    assert len(theatre.log) == 1
+    assert kind != "large" or theatre.journal.read_bytes() == before
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "X6", "X7")
+def test_a_session_that_names_a_path_touches_no_file_but_its_own(theatre: Theatre) -> None:
+    theatre.plan.write_text(ALONE)
+    theatre.run()
+    other = theatre.folder / "../../other.end"
+    other.write_text("precious")
+    with theatre.journal.open("a") as file:
+        file.write(json.dumps({"kind": "started", "session": "../../other", "tasks": []}) + "\n")
+    (theatre.folder / "unnoted.end").write_text(" " * 4096)
+    theatre.run()
+    assert other.read_text() == "precious"
+    assert not list(theatre.folder.glob("*.end"))
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X7")
+@given(
+    st.lists(
+        st.dictionaries(
+            st.sampled_from(
+                ["kind", "session", "tasks", "result", "used_tokens", "batch", "error"]
+            ),
+            st.sampled_from(
+                ["started", "ended", "checkpoint", "s1", "done", None, 7, [], [{}], [7]]
+            )
+            | st.lists(
+                st.dictionaries(st.sampled_from(["id", "hash", "files"]), st.text() | st.none())
+            ),
+        ),
+        max_size=8,
+    )
+)
+def test_records_that_make_no_sense_tell_nothing(records: list[dict[str, object]]) -> None:
+    found = journal_state.of(records)
+    assert set(found.coverage()) <= {name for one in found.done for name in one.names}

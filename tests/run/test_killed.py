@@ -1,0 +1,180 @@
+"""Whatever the conductor dies of, its Claudes go with it, and the next run goes on where it was."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from holdfast.run import exit_note
+from holdfast.setup.trial.pacing import children_of, wait_for_end
+from tests.run.theatre import PATIENCE_SECONDS, Theatre
+
+pytestmark = pytest.mark.slow
+LEAST_POINTS = 200  # there are that many touches, or the harness is blind
+STEP = 9  # of them all, every ninth: the others are tried by hand
+STAYING = ("hang", "deaf", "brood", "stray")
+
+
+def _gone(processes: list[int]) -> bool:
+    return all(wait_for_end(one, PATIENCE_SECONDS) for one in processes)
+
+
+@pytest.mark.requirement("P5", "X3", "X6")
+@pytest.mark.parametrize("deed", STAYING)
+def test_kill_9_leaves_no_process_and_repeats_no_finished_batch(
+    theatre: Theatre, deed: str
+) -> None:
+    theatre.play(price=[deed])
+    with theatre.start() as run:
+        clients = theatre.here()
+        supervisors = list(children_of(run.pid))
+        run.kill()
+        run.communicate(timeout=PATIENCE_SECONDS)
+    found = theatre.answer()  # at once: it waits for what is left of the last
+    assert found["state"] == "done"
+    assert theatre.tasks == ["cart", "price", "price", "docs"]
+    assert "A session before you began this same work" in theatre.log[2]["prompt"]
+    assert "make price" in theatre.log[2]["prompt"].partition("<holdfast-brief ")[2]
+    assert _gone([*clients, *supervisors])
+    assert not list(theatre.folder.glob("*.end"))
+
+
+@pytest.mark.requirement("P5", "X6")
+def test_a_session_that_had_given_its_result_is_not_repeated(theatre: Theatre) -> None:
+    theatre.play(price=["linger"])
+    with theatre.start() as run:
+        clients = theatre.here()
+        run.kill()
+        run.communicate(timeout=PATIENCE_SECONDS)
+    found = theatre.run()
+    assert "had ended well" in found.stderr
+    assert theatre.tasks == ["cart", "price", "docs"]
+    assert _gone(clients)
+    assert len(theatre.records("checkpoint")) == 3
+
+
+@pytest.mark.requirement("P5", "X3")
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_clients_first_and_keeps_what_is_done(
+    theatre: Theatre, number: signal.Signals
+) -> None:
+    theatre.play(price=["brood"])
+    with theatre.start() as run:
+        clients = theatre.here()
+        run.send_signal(number)
+        out, errors = run.communicate(timeout=PATIENCE_SECONDS)
+    assert all(wait_for_end(one, 0) for one in clients), "they end before it does"
+    assert run.returncode == 128 + number
+    assert b"interrupted: 1 of 3 tasks done, 2 sessions of Claude in this run" in out
+    assert b"say the same again" in errors
+    assert [one["result"] for one in theatre.records("ended")] == ["done", "stopped"]
+    theatre.run()
+    assert theatre.tasks == ["cart", "price", "price", "docs"]
+    told = theatre.log[2]["prompt"]
+    assert "A session before you began this same work" in told
+    assert "error" not in told.partition("Do this task")[0]  # it was us who ended it
+
+
+@pytest.mark.requirement("P5", "X3")
+@pytest.mark.parametrize("deed", ["deaf", "brood"])
+def test_a_supervisor_that_is_killed_takes_its_client_along(theatre: Theatre, deed: str) -> None:
+    theatre.play(cart=[deed])
+    with theatre.start("--json") as run:
+        clients = theatre.here()
+        for one in children_of(run.pid):
+            os.kill(one, signal.SIGKILL)
+        run.communicate(timeout=PATIENCE_SECONDS)
+    assert _gone(clients)
+    assert run.returncode == 0
+    assert "nobody knows how it ended" in theatre.records("ended")[0]["error"]
+
+
+@pytest.mark.requirement("P5", "X3")
+def test_whoever_goes_on_talking_when_the_client_has_ended_is_ended(theatre: Theatre) -> None:
+    theatre.play(cart=["chatter"])
+    found = theatre.answer()
+    assert found["state"] == "done"
+    assert _gone([int((theatre.fake / "talker").read_text())])
+
+
+@pytest.mark.requirement("P5")
+def test_a_run_that_is_to_ignore_the_end_of_its_terminal_goes_on(theatre: Theatre) -> None:
+    theatre.play(cart=["meet"])
+    with theatre.start(shell='trap "" HUP; exec "$@"') as run:
+        theatre.here()
+        run.send_signal(signal.SIGHUP)
+        theatre.let_go()
+        run.communicate(timeout=PATIENCE_SECONDS)
+    assert run.returncode == 0
+    assert theatre.tasks == ["cart", "price", "docs"]
+
+
+@pytest.mark.requirement("P5", "X6")
+def test_a_run_nobody_listens_to_any_more_goes_on(theatre: Theatre) -> None:
+    theatre.play(cart=["meet"])
+    with theatre.start() as run:
+        theatre.here()
+        for stream in (run.stdout, run.stderr):
+            assert stream is not None
+            stream.close()
+        theatre.let_go()
+        assert run.wait(timeout=PATIENCE_SECONDS) == 0
+    assert theatre.tasks == ["cart", "price", "docs"]
+
+
+@pytest.mark.requirement("P5", "X7")
+@pytest.mark.parametrize("closed", ["<&-", "2>&-", "<&- >&- 2>&-"])
+def test_a_run_may_be_started_with_nothing_to_write_to(theatre: Theatre, closed: str) -> None:
+    with theatre.start(shell=f'exec "$@" {closed}') as run:
+        run.communicate(timeout=PATIENCE_SECONDS)
+    assert run.returncode == 0
+    assert theatre.tasks == ["cart", "price", "docs"]
+
+
+@pytest.mark.requirement("P5")
+def test_one_plan_has_one_conductor(theatre: Theatre) -> None:
+    theatre.play(cart=["meet"])
+    with theatre.start() as run:
+        theatre.here()
+        second = theatre.run()
+        theatre.let_go()
+        run.communicate(timeout=PATIENCE_SECONDS)
+    assert second.exception is not None
+    assert f"process {run.pid} runs this plan already" in str(second.exception)
+    assert theatre.tasks == ["cart", "price", "docs"]
+
+
+@pytest.mark.requirement("P5", "X6")
+def test_work_that_cannot_be_noted_is_not_begun(theatre: Theatre) -> None:
+    """The limit on file sizes is a disk that fills up."""
+    words = ["prlimit", "--fsize=600", sys.executable, "-m", "holdfast.cli", *theatre.words()]
+    found = subprocess.run(words, capture_output=True, timeout=PATIENCE_SECONDS, check=False)
+    assert found.returncode == 4, found.stderr
+    assert b"make room on the disk" in found.stderr
+    assert not theatre.log
+    assert theatre.run().exit_code == 0
+    assert theatre.tasks == ["cart", "price", "docs"]
+
+
+@pytest.mark.requirement("P5")
+def test_a_note_that_was_never_written_says_that_nothing_is_known(tmp_path: Path) -> None:
+    path = str(tmp_path / "x.end")
+    exit_note.lay_out(path)
+    assert exit_note.read(path) == exit_note.Note()
+    assert not exit_note.read(path).done
+    assert not exit_note.read(str(tmp_path / "none")).done
+
+
+@pytest.mark.timeout(600)
+@pytest.mark.requirement("P5", "X6")
+def test_killed_at_any_touch_of_the_disk_the_next_run_ends_the_plan(tmp_path: Path) -> None:
+    argv = [sys.executable, "-m", "tests.run.killing", str(tmp_path), str(STEP)]
+    root = Path(__file__).parents[2]
+    run = subprocess.run(argv, capture_output=True, text=True, cwd=root, check=False)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) >= LEAST_POINTS

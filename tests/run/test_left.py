@@ -1,0 +1,101 @@
+"""What is left of a plan: done work never comes again, and nothing else is left out."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.plan import room
+from holdfast.plan.estimates import estimate
+from holdfast.plan.make import make
+from holdfast.plan.task import Plan, Task
+from holdfast.plan.workflow import Workflow
+from holdfast.run.journal_state import DONE, Account, Share
+from holdfast.run.remaining import by_id, left, share_of
+
+NOBODY = estimate.Past()
+FILES = tuple(f"f{n}.py" for n in range(6))
+
+
+@st.composite
+def plans(draw: st.DrawFn) -> Plan:
+    tasks = []
+    for n in range(draw(st.integers(1, 5))):
+        name = f"t{n}"
+        steps = tuple(
+            Task(f"{name}/s{k}", f"step {k}", spec=name, estimate_tokens=draw(st.integers(1, 90)))
+            for k in range(draw(st.sampled_from([0, 0, 2, 3])))
+        )
+        files = () if steps else FILES[: draw(st.integers(0, 6))]
+        size = draw(st.integers(1, 400))
+        before = draw(st.sets(st.sampled_from([f"t{k}" for k in range(n)]))) if n else set()
+        tasks.append(
+            Task(
+                name,
+                f"task {n}",
+                files=files,
+                subtasks=steps,
+                depends=tuple(sorted(before)),
+                estimate_tokens=size,
+                spec=name,
+            )
+        )
+    return Plan("p", tuple(tasks))
+
+
+def _flow(plan: Plan, tokens: int) -> Workflow:
+    return make(plan, room.stated(tokens, 3), NOBODY, Path("/nowhere"))
+
+
+def _finish(known: Account, shares: list[Share]) -> None:
+    session = f"s{len(known.tries)}"
+    tasks = [one.as_json() for one in shares]
+    known.take({"kind": "started", "session": session, "batch": session, "tasks": tasks})
+    known.take({"kind": "ended", "session": session, "result": DONE})
+
+
+def _work(share: Share, plan: Plan) -> set[tuple[str, str]]:
+    """What there is to be done, in its smallest pieces."""
+    task = by_id(plan)[share.id]
+    parts = share.files if share.files is not None else task.files
+    steps = [step.id for step in task.subtasks if not step.done]
+    return {(share.id, file) for file in parts} or {(one, "") for one in steps or [share.id]}
+
+
+@pytest.mark.requirement("P5")
+@given(plans(), st.lists(st.integers(20, 400), min_size=1, max_size=6))
+def test_however_the_room_changes_between_runs_all_is_done_once(
+    plan: Plan, rooms: list[int]
+) -> None:
+    """Each run does one batch and is killed; the next plans what is left for another room."""
+    known, done = Account(), list[tuple[str, str]]()
+    rest = plan
+    while (flow := _flow(rest, rooms[len(known.tries) % len(rooms)])).batches:
+        shares = [share_of(piece, by_id(plan)) for piece in flow.batches[0].pieces]
+        done += [work for share in shares for work in _work(share, rest)]
+        _finish(known, shares)
+        rest = left(plan, known.coverage())
+    wanted = {work for task in plan.tasks for work in _work(Share(task.id, task.hash), plan)}
+    assert set(done) == wanted
+    assert len(done) == len(wanted)
+
+
+@pytest.mark.requirement("P5")
+@given(plans(), st.data())
+def test_a_task_that_was_edited_is_done_again_and_no_other(plan: Plan, data: st.DataObject) -> None:
+    known = Account()
+    for batch in _flow(plan, 500).batches:
+        _finish(known, [share_of(piece, by_id(plan)) for piece in batch.pieces])
+    changed = data.draw(st.sampled_from(plan.tasks))
+    tasks = [
+        replace(task, description="otherwise") if task is changed else task for task in plan.tasks
+    ]
+    rest = left(Plan("p", tuple(tasks)), known.coverage())
+    again = {task.id for task in rest.tasks if not task.done}
+    shares = [share.id for one in known.done for share in one.shares]
+    whole = not changed.subtasks or changed.id in shares  # its steps did not change
+    assert again == ({changed.id} if whole else set())

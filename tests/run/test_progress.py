@@ -1,0 +1,124 @@
+"""What is shown while a run goes on: a bar on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.run.theatre import ALONE, PATIENCE_SECONDS, TWO, Theatre
+
+
+@pytest.mark.slow  # the whole command, and all its clients
+@pytest.mark.requirement("P5", "U3")
+def test_on_a_terminal_there_is_a_bar_and_stdout_stays_clean(theatre: Theatre) -> None:
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "holdfast.cli", *theatre.words()]
+    environ = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=theirs, env=environ) as run:
+        os.close(theirs)
+        shown = _all(ours)
+        out, _ = run.communicate(timeout=PATIENCE_SECONDS)
+    assert run.returncode == 0
+    assert out == b"done: 3 tasks, 3 sessions of Claude in this run; nothing left\n"
+    assert "2 of 3 batches" in shown
+    assert "of about 80,000 tokens; 20,000 in its window" in shown
+    assert re.search(r"\x1b\[2Kjournal: \S+/journal\.jsonl\r\n$", shown)  # the bar is gone by then
+    assert "\x1b[" in shown
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "U3")
+def test_on_a_terminal_the_end_stands_after_the_bar_is_gone(theatre: Theatre) -> None:
+    theatre.plan.write_text(ALONE)
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "holdfast.cli", *theatre.words()]
+    environ = {**os.environ, "TERM": "xterm", "COLUMNS": "120"}
+    with subprocess.Popen(words, stdout=theirs, stderr=theirs, env=environ) as run:
+        os.close(theirs)
+        shown = _all(ours)
+    assert run.returncode == 0
+    lines = shown.replace("\r\n", "\n").splitlines()
+    assert lines[-1] == f"journal: {theatre.journal}"
+    assert (
+        lines[-2].rpartition("\x1b[2K")[2]
+        == "done: 1 task, 1 session of Claude in this run; nothing left"
+    )
+
+
+@pytest.mark.slow  # the whole command, and a client
+@pytest.mark.requirement("P5", "U3")
+def test_the_bars_leave_room_for_what_a_terminal_shows_of_ctrl_c(theatre: Theatre) -> None:
+    """Else it stands on a line of its own, and one bar too few is taken away."""
+    theatre.plan.write_text(ALONE)
+    ours, theirs = pty.openpty()
+    words = [sys.executable, "-m", "holdfast.cli", *theatre.words()]
+    environ = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    with subprocess.Popen(words, stdout=subprocess.DEVNULL, stderr=theirs, env=environ):
+        os.close(theirs)
+        shown = re.sub(r"\x1b\[[0-9;?]*[a-zA-Z]", "", _all(ours))
+    bars = [line for line in re.split(r"[\r\n]+", shown) if "in its window" in line]
+    assert bars and all(len(line) <= 80 - len("^C") for line in bars)
+
+
+@pytest.mark.requirement("P5")
+def test_elsewhere_there_are_lines_and_no_escapes(theatre: Theatre) -> None:
+    theatre.plan.write_text(TWO)
+    found = theatre.run()
+    assert "\x1b" not in found.stderr
+    assert "batch 2 of 2: Price" in found.stderr
+    assert found.stderr.count("kept and read back") == 2
+    assert " begun" not in found.stderr, "the line of its batch says so"
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "U3")
+def test_that_the_api_does_not_answer_is_said_at_once_and_once_until_it_does(
+    theatre: Theatre,
+) -> None:
+    theatre.plan.write_text(ALONE)
+    theatre.play(cart=["refused:401,401,401,,0,0,,529"])
+    said = [
+        line.split(maxsplit=2)[2] for line in theatre.run().stderr.splitlines() if "API" in line
+    ]
+    assert said == [
+        "the API answered 401 (authentication_failed); the client tries again, 1 of 10",
+        "the API does not answer; the client tries again, 1 of 10",
+        "the API answered 529 (overloaded); the client tries again, 1 of 10",
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "U3")
+def test_a_second_try_is_said_to_be_one(theatre: Theatre) -> None:
+    theatre.plan.write_text(ALONE)
+    theatre.play(cart=["exit"])
+    said = theatre.run().stderr
+    assert re.search(
+        r"^  [0-9a-f]{8} Cart: failed.*\n  [0-9a-f]{8} Cart: tried once more$", said, re.M
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "U3")
+def test_sessions_side_by_side_say_which_is_which(theatre: Theatre) -> None:
+    theatre.plan.write_text("- [ ] Cart\n  - files: a.py\n- [ ] Price\n  - files: b.py\n")
+    said = theatre.run("--max-parallel", "2").stderr
+    begun = dict(re.findall(r"^  ([0-9a-f]{8}) (\w+): begun$", said, re.M))
+    kept = re.findall(r"^  ([0-9a-f]{8}) checkpoint", said, re.M)
+    assert sorted(begun.values()) == ["Cart", "Price"] and sorted(kept) == sorted(begun)
+
+
+def _all(fd: int) -> str:
+    data = b""
+    try:
+        while more := os.read(fd, 65536):
+            data += more
+    except OSError:  # how a terminal says that nobody writes any more
+        pass
+    os.close(fd)
+    return data.decode()

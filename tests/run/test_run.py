@@ -1,0 +1,647 @@
+"""`holdfast run` through its public door, with a small client that is a real process."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+
+from holdfast.checkpoint.verify import verify
+from holdfast.cli.main import holdfast_command
+from holdfast.plan.errors import BadPlan
+from holdfast.run import session
+from holdfast.run.errors import BatchFailed, Conducted, NoClient, NotOurs, NotStarted
+from holdfast.run.supervisor import not_done
+from holdfast.setup.trial.pacing import wait_for_end
+from holdfast.wire import places
+from tests.run.theatre import ALONE, PATIENCE_SECONDS, TWO, Theatre
+
+IN_ORDER = ["cart", "price", "docs"]
+
+
+@pytest.mark.requirement("P5", "U3")
+def test_batches_run_in_order_each_from_the_brief_of_the_one_before(theatre: Theatre) -> None:
+    found = theatre.answer()
+    assert (found["state"], found["left"]) == ("done", [])
+    assert theatre.tasks == IN_ORDER
+    first, second, third = (one["prompt"] for one in theatre.log)
+    assert "holdfast-brief" not in first
+    assert "make cart" in second.partition("<holdfast-brief ")[2]
+    assert "make price" in third.partition("<holdfast-brief ")[2]
+    assert third.count("<holdfast-brief ") == third.count("</holdfast-brief>") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "C4", "C5")
+def test_a_verified_checkpoint_with_the_plan_in_it_stands_after_each(theatre: Theatre) -> None:
+    theatre.plan.write_text(TWO)
+    found = theatre.answer()
+    paths = [one["checkpoint"] for one in found["sessions"]]
+    documents = [verify(path).document for path in paths]
+    assert all(verify(path).ok for path in paths)
+    assert [one and one.trigger for one in documents] == ["batch"] * 2
+    assert documents[0] and list(documents[0].sections["Plan"]) == [
+        "done: cart",
+        "left: price",
+    ]
+    ids = [one["session_id"] for one in found["sessions"]]
+    assert all(places.is_closed(places.window(one)) for one in ids), "its client has no hooks"
+
+
+@pytest.mark.requirement("P5")
+def test_said_again_nothing_is_done_again(theatre: Theatre) -> None:
+    theatre.plan.write_text(TWO)
+    theatre.run()
+    found = theatre.answer()
+    assert (found["state"], found["done_before"]) == ("nothing", 2)
+    assert theatre.tasks == IN_ORDER[:2]
+    assert "nothing left to do: 2 tasks done" in theatre.run().stdout
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5")
+def test_several_tasks_that_fit_one_window_are_one_session(theatre: Theatre) -> None:
+    theatre.plan.write_text("- [ ] One\n  - files: a\n- [ ] Two\n  - files: b\n  - depends: One\n")
+    theatre.run()
+    [told] = [one["prompt"] for one in theatre.log]
+    assert told.index("## 1. One  [one]") < told.index("## 2. Two  [two]")
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P4", "P5")
+def test_no_session_gets_more_than_three_tasks_or_its_share_of_the_window(theatre: Theatre) -> None:
+    lines = [f"- [ ] T{n}\n  - estimate: {n % 3 * 20 + 20}k\n" for n in range(9)]
+    theatre.plan.write_text("".join(lines))
+    found = theatre.answer()
+    assert all(len(one["tasks"]) <= 3 for one in found["sessions"])
+    assert all(one["estimated_tokens"] <= 120_000 for one in found["sessions"])
+    assert sorted(t for one in found["sessions"] for t in one["tasks"]) == [
+        f"t{n}" for n in range(9)
+    ]
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P4", "P5")
+@pytest.mark.parametrize(
+    ("grown", "words"),
+    [(110_000, "more than planned: 89,"), (131_000, "past its share of the window: 130,000")],
+)
+def test_a_session_that_passes_what_was_planned_is_named_and_goes_on(
+    theatre: Theatre, grown: int, words: str
+) -> None:
+    theatre.plan.write_text(ALONE)
+    theatre.play(cart=[f"grow:{grown - 1000},{grown}"])
+    found = theatre.run()
+    assert found.stderr.count(words) == 1
+    assert found.stderr.count(words.partition(":")[0]) == 1  # though the number grew
+    assert found.exit_code == 0
+
+
+FIVE = "# Ship\n" + "".join(
+    f"- [ ] Build part {n}\n  - files: {n}.py, {n}.md\n" for n in range(1, 6)
+)
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "P1", "P4")
+def test_what_is_left_is_planned_anew_once_a_batch_took_more_than_its_range(
+    theatre: Theatre,
+) -> None:
+    theatre.plan.write_text(FIVE)
+    theatre.play(**{"build-part-1": ["grow:100000,220000"]})
+    found = theatre.answer("--window", "100000")
+    assert [len(one["tasks"]) for one in found["sessions"]] == [3, 1, 1]
+    assert "planned anew: 2 batches left, 1 were planned" in found["notes"]
+    first, second = found["sessions"][:2]
+    assert second["estimated_tokens"] > first["estimated_tokens"], "one is now more than three were"
+    assert (found["state"], found["left"]) == ("done", [])
+    assert "This is batch 2 of 3" in theatre.log[1]["prompt"]
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5")
+def test_a_batch_that_took_what_was_expected_leaves_the_plan_as_it_is(theatre: Theatre) -> None:
+    theatre.plan.write_text(FIVE)
+    found = theatre.answer("--window", "100000")
+    assert [len(one["tasks"]) for one in found["sessions"]] == [3, 2]
+    assert not any("planned anew" in words for words in found["notes"])
+
+
+PRICE_FIRST = TWO.replace("Price", "Docs").replace("Cart", "Price")
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    ("deed", "words"),
+    [
+        ("exit", "exit 3: the disk is on fire"),
+        ("error", "exit 1 (error_during_execution): All built."),
+        ("silent", "exit 0: it gave no result"),
+        ("not-done", "not done, by its own word: price: no compiler here"),
+        ("say:- **NOT DONE** `price`: why", "not done, by its own word: price: why"),
+        ("say:NOT DONE: price", "not done, by its own word: price"),
+        ("say:## NOT DONE\n- price, no compiler", "not done, by its own word: price"),
+        ("say:  NOT DONE", "not done, by its own word: ?"),
+        ("turns", "exit 0 (error_max_turns): Reached maximum number of turns (1)"),
+        ("flood", "the flood the flood and its end"),
+    ],
+)
+def test_a_batch_that_fails_is_tried_once_more_with_the_error(
+    theatre: Theatre, deed: str, words: str
+) -> None:
+    theatre.plan.write_text(PRICE_FIRST)
+    theatre.play(price=[deed])
+    assert theatre.answer()["state"] == "done"
+    assert theatre.tasks == ["price", "price", "docs"]
+    again = theatre.log[1]["prompt"]
+    assert words in again
+    assert "A session before you began this same work" in again
+    assert "make price" in again.partition("<holdfast-brief ")[2]
+
+
+THREE = "- [ ] One\n  - files: a\n- [ ] Two\n  - files: b\n- [ ] Three\n  - files: c\n"
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5")
+def test_what_a_session_did_stays_done_though_it_names_another_task_as_not_done(
+    theatre: Theatre,
+) -> None:
+    theatre.plan.write_text(THREE)
+    theatre.play(one=["say:Nearly.\n- **NOT DONE**: Two - no compiler"], two=["not-done"])
+    stopped = theatre.answer()
+    assert (stopped["state"], stopped["left"]) == ("failed", ["two"])
+    assert theatre.tasks == ["one", "two"]
+    again = theatre.log[1]["prompt"]
+    assert "## 1. Two" in again and "One  [" not in again
+    assert again.count("<holdfast-brief ") == 1, "the first session's, once"
+    assert bool(stopped["sessions"][0]["checkpoint"]), "what it did is saved"
+    assert theatre.answer()["state"] == "done"
+    assert theatre.tasks == ["one", "two", "two"]
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    "words", ["NOT DONE the rest", "NOT DONE two\nNOT DONE the rest", "NOT DONE", "NOT DONE t"]
+)
+def test_where_nobody_knows_what_is_not_done_nothing_is(theatre: Theatre, words: str) -> None:
+    theatre.plan.write_text(THREE)
+    theatre.play(one=[f"say:{words}"])
+    assert theatre.answer()["state"] == "done"
+    assert theatre.tasks == ["one", "one"]
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5")
+def test_a_batch_that_fails_twice_stops_the_run_and_the_next_goes_on_there(
+    theatre: Theatre,
+) -> None:
+    theatre.plan.write_text(TWO)
+    theatre.play(price=["exit", "error"])
+    stopped = theatre.run()
+    assert isinstance(stopped.exception, BatchFailed)
+    assert stopped.exception.exit_code == 1
+    assert "batch 2 failed, also when tried again: exit 1" in str(stopped.exception)
+    assert "failed: 1 of 2 tasks done, 3 sessions of Claude in this run" in stopped.stdout
+    assert theatre.answer()["left"] == []
+    assert theatre.tasks == ["cart", "price", "price", "price"]
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    ("words", "named"),
+    [
+        ("NOT DONE price: no compiler", ["price"]),
+        ("Well.\nNOT DONE: Draw the chart", ["Draw the chart"]),
+        ("- NOT DONE `price`", ["price"]),
+        ("**NOT DONE** price - why", ["price - why"]),
+        ("> * NOT DONE: **price**: why", ["price"]),
+        ("NOT DONE: none", []),
+        ("1. NOT DONE price: why", ["price"]),
+        ("a) **NOT DONE** price", ["price"]),
+        ("NOT DONE: (none)", []),
+        ("NOT DONE: none (all of it is done)", []),
+        ("NOT DONE: None - all done", []),
+        ("NOT DONE: 'none'!", []),
+        ("| NOT DONE | none |", []),
+        ("NOT DONE none-such: why", ["none-such"]),
+        ("NOT DONE: none of the tests", ["none of the tests"]),
+        ("NOT DONE:", ["?"]),
+        ("**NOT DONE:** Nothing.", []),
+        ("NOT DONE tasks: none", []),
+        ("NOT DONE: no tasks.", []),
+        ("NOT DONE: no open tasks", []),
+        ("NOT DONE: None remaining", []),
+        ("NOT DONE: nothing left", []),
+        ("NOT DONE: nil\nDone: all", []),
+        ("Not done: price", ["price"]),
+        ("- **Not done**: price", ["price"]),
+        ("Not done yet, but soon", []),
+        ("NOT DONE: tasks of the team", ["tasks of the team"]),
+        ("NOT DONE: no tests", ["no tests"]),
+        pytest.param("_." * 100_000, [], id="looked through once"),
+        ("NOT DONENESS", []),
+        ("What is NOT DONE is done by others.", []),
+        ("Not done yet: nothing to say", []),
+    ],
+)
+def test_what_a_session_names_as_not_done_is_heard_however_it_is_written(
+    words: str, named: list[str]
+) -> None:
+    assert not_done(words) == named
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    "words", ["NOT DONE: none.", "NOT DONE\n\nNothing.", "It was NOT DONE yet"]
+)
+def test_a_session_that_names_nothing_as_not_done_is_done(theatre: Theatre, words: str) -> None:
+    theatre.plan.write_text(ALONE)
+    theatre.play(cart=[f"say:{words}"])
+    assert theatre.answer()["state"] == "done"
+    assert theatre.tasks == ["cart"]
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5")
+def test_a_session_that_is_silent_for_long_is_named_and_goes_on(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = session._quiet
+
+    def and_let_go(seconds: float) -> str:
+        theatre.let_go()
+        return told(seconds)
+
+    monkeypatch.setattr("holdfast.run.child_process.QUIET_SECONDS", 0.01)
+    monkeypatch.setattr(session, "_quiet", and_let_go)
+    theatre.plan.write_text(ALONE)
+    theatre.play(cart=["meet"])
+    found = theatre.run()
+    assert "has said nothing for 0 minutes; it goes on" in found.stderr
+    assert found.exit_code == 0
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "X6")
+def test_a_session_that_cannot_be_started_is_named_and_noted(theatre: Theatre) -> None:
+    theatre.plan.write_text(TWO)
+    theatre.play(cart=["remove:project"])
+    stopped = theatre.run()
+    assert isinstance(stopped.exception, NotStarted)
+    assert stopped.exception.exit_code == 5
+    assert [one["result"] for one in theatre.records("ended")] == ["done", "stopped"]
+    theatre.project.mkdir(exist_ok=True)
+    theatre.plan.write_text(TWO)
+    assert theatre.answer()["left"] == []
+    assert theatre.tasks == IN_ORDER[:2]
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "X7")
+def test_what_is_no_transcript_makes_no_checkpoint(theatre: Theatre) -> None:
+    theatre.plan.write_text(TWO)
+    theatre.play(cart=["untold"])
+    found = theatre.answer()
+    assert [bool(one["checkpoint"]) for one in found["sessions"]] == [False, True]
+    assert any("left no transcript" in words for words in found["notes"])
+
+
+@pytest.mark.requirement("P5", "X7")
+@pytest.mark.parametrize(
+    "words",
+    [("--output-format", "text"), ("--session-id=x",), ("--resume",), ("-c",), ("--continue",)],
+)
+def test_words_that_contradict_ours_are_refused_before_anything_starts(
+    theatre: Theatre, words: tuple[str, ...]
+) -> None:
+    found = theatre.run("--", *words)
+    assert isinstance(found.exception, NotOurs)
+    assert found.exception.exit_code == 2
+    assert not theatre.log
+
+
+@pytest.mark.requirement("P5", "X7")
+@pytest.mark.parametrize("minutes", ["nan", "inf", "1e300", "0", "-1"])
+def test_a_timeout_no_clock_can_wait_for_is_refused(theatre: Theatre, minutes: str) -> None:
+    found = theatre.run("--timeout", minutes)
+    assert isinstance(found.exception, SystemExit)
+    assert found.exit_code == 2
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize("size", ["400000", "400,000", "400k"])
+def test_a_window_is_told_as_a_plan_writes_tokens(theatre: Theatre, size: str) -> None:
+    found = theatre.run("--window", size, "--dry-run")
+    assert "a fresh window of 400,000 tokens, as told" in found.stdout
+
+
+@pytest.mark.requirement("P5", "X3")
+def test_a_client_that_never_tells_its_version_is_ended_with_all_it_started(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("holdfast.run.claude.VERSION_SECONDS", 0.1)
+    here = theatre.fake / "here"
+    theatre.client.write_text(f"#!/bin/sh\nsleep 600 & echo $$ $! > {here}\nexec sleep 600\n")
+    found = theatre.run()
+    assert isinstance(found.exception, NoClient)
+    assert all(wait_for_end(one, PATIENCE_SECONDS) for one in theatre.here())
+
+
+@pytest.mark.requirement("P5", "X7")
+def test_a_client_that_prints_without_end_instead_of_its_version_is_not_used(
+    theatre: Theatre,
+) -> None:
+    theatre.client.write_text("#!/bin/sh\nexec yes\n")
+    assert isinstance(theatre.run().exception, NoClient)
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "X4")
+def test_no_secret_of_an_error_is_noted_or_said(theatre: Theatre) -> None:
+    theatre.play(cart=["exit", "exit"])
+    found = theatre.run()
+    written = theatre.journal.read_text()
+    assert "on fire" in written
+    assert "ghp_a1B2" not in written + found.output + theatre.log[1]["prompt"]
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "X7")
+@pytest.mark.parametrize("deed", ["garbage", "long"])
+def test_a_client_that_says_anything_at_all_is_listened_to(theatre: Theatre, deed: str) -> None:
+    theatre.plan.write_text(ALONE)
+    theatre.play(cart=[deed])
+    assert theatre.answer()["state"] == "done"
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5")
+def test_a_session_that_takes_too_long_is_ended_and_tried_again(theatre: Theatre) -> None:
+    theatre.play(cart=["deaf"])
+    found = theatre.answer("--timeout", "0.05")
+    assert [one["result"] for one in found["sessions"]][:2] == ["failed", "done"]
+    assert "longer than --timeout" in found["sessions"][0]["error"]
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "U3")
+def test_where_time_was_too_short_more_of_it_is_the_way_out(theatre: Theatre) -> None:
+    theatre.plan.write_text(ALONE)
+    theatre.play(cart=["deaf", "deaf"])
+    slip = theatre.run("--timeout", "0.02").exception
+    assert isinstance(slip, BatchFailed)
+    assert "give it longer: --timeout MINUTES" in slip.hint
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "G7", "X3")
+def test_the_client_gets_our_words_and_environment_and_works_in_the_project(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_OWN", "mine")
+    theatre.plan.write_text(ALONE)
+    theatre.run("--model", "opus", "--permission-mode", "acceptEdits", "--", "--add-dir", "x")
+    seen = theatre.log[0]
+    assert seen["environ"] == {
+        "HOLDFAST_CONDUCTED": "1",
+        "HOLDFAST_STOP_GUARD": "on",
+        "FAKE_OWN": "mine",
+    }
+    assert seen["cwd"] == str(theatre.project)
+    words = " ".join(seen["words"])
+    assert words.startswith("-p --output-format stream-json --verbose --session-id ")
+    assert words.endswith("--model opus --permission-mode acceptEdits --add-dir x")
+    assert "mine" not in theatre.journal.read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("G7")
+def test_who_turned_the_stop_guard_off_keeps_it_off(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_STOP_GUARD", "off")
+    theatre.plan.write_text(ALONE)
+    theatre.run()
+    assert theatre.log[0]["environ"]["HOLDFAST_STOP_GUARD"] == "off"
+
+
+@pytest.mark.requirement("X3", "P5")
+def test_a_claude_we_started_may_not_start_another(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_CONDUCTED", "1")
+    found = theatre.run()
+    assert isinstance(found.exception, Conducted)
+    assert not theatre.log
+
+
+@pytest.mark.requirement("P5")
+def test_a_dry_run_shows_everything_and_touches_nothing(theatre: Theatre) -> None:
+    found = theatre.run("--dry-run", "--", "--add-dir", "x")
+    assert "batch 2 of 3: about 80,000 tokens" in found.stdout
+    assert "--session-id SESSION --add-dir x" in found.stdout
+    assert '> This is batch 1 of 3 of the plan "Shop".' in found.stdout
+    listed = json.loads(theatre.run("--dry-run", "--json").stdout)
+    assert [one["tasks"] for one in listed] == [["cart"], ["price"], ["docs"]]
+    assert not theatre.log
+    assert not theatre.folder.exists()
+
+
+@pytest.mark.slow  # the whole command, and its clients
+@pytest.mark.requirement("P5")
+def test_tasks_that_may_run_beside_each_other_do_so_up_to_the_limit(theatre: Theatre) -> None:
+    theatre.plan.write_text(
+        "- [ ] One\n  - files: a\n- [ ] Two\n  - files: b\n- [ ] Three\n  - files: c\n"
+    )
+    theatre.play(one=["meet"], two=["meet"], three=["meet"])
+    with theatre.start("--json", "--max-parallel", "2") as run:
+        assert theatre.here() != theatre.here()  # two are here before any may go
+        assert len(theatre.log) == 2
+        assert all("Other sessions work on other tasks" in one["prompt"] for one in theatre.log)
+        theatre.let_go()
+        theatre.here()
+        theatre.let_go()
+        theatre.let_go()
+        _, errors = run.communicate(timeout=60)
+    assert run.returncode == 0, errors
+    assert sorted(theatre.tasks) == ["one", "three", "two"]
+
+
+@pytest.mark.requirement("P5", "U3")
+def test_a_dry_run_needs_no_client_and_says_that_a_run_will(theatre: Theatre) -> None:
+    theatre.client.chmod(0o600)
+    found = theatre.run("--dry-run")
+    assert found.exit_code == 0
+    assert "batch 3 of 3: about 80,000 tokens\n" in found.stdout
+    assert f"{theatre.client} is not a program; `holdfast run` needs it" in found.stderr
+    assert not theatre.folder.exists()
+
+
+@pytest.mark.requirement("P4", "U3")
+def test_a_window_is_said_as_a_plan_says_tokens(theatre: Theatre) -> None:
+    given = ("1m", "1000k", "1,000,000", "1000000")
+    assert {theatre.run("--dry-run", "--window", one).stdout.split("\n")[0] for one in given} == {
+        "room: 600,000 tokens a batch (at most 60% of a fresh window of 1,000,000 tokens, as told)"
+    }
+    assert theatre.run("--window", "0").exit_code == 2
+
+
+@pytest.mark.requirement("U3")
+def test_a_long_line_of_a_prompt_is_cut_between_words(theatre: Theatre) -> None:
+    theatre.plan.write_text(f"- [ ] {'word ' * 60}\n")
+    [line] = [one for one in theatre.run("--dry-run").stdout.splitlines() if "word" in one]
+    assert line.endswith("word …") and len(line) < 170
+
+
+@pytest.mark.requirement("P1", "P5", "U3")
+def test_a_dry_run_says_estimates_as_a_plan_does(theatre: Theatre) -> None:
+    theatre.plan.write_text(
+        "- [ ] A\n  - files: a, b, c\n- [ ] B\n  - estimate: 90k\n  - depends: A\n"
+    )
+    size = r"about \d{2,3},000 tokens, one in ten takes more than \d{2,3},000"
+    assert re.search(f"^batch 1 of 1: {size}$", theatre.run("--dry-run").stdout, re.MULTILINE)
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize("named", [True, False])
+def test_a_client_that_is_not_there_is_named_and_nothing_starts(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch, named: bool
+) -> None:
+    if named:
+        theatre.client.chmod(0o600)
+        found = theatre.run()
+    else:
+        monkeypatch.setenv("PATH", str(theatre.fake))
+        words = [
+            one for one in theatre.words() if one not in ("--client-binary", str(theatre.client))
+        ]
+        theatre.words = lambda *given: words  # type: ignore[method-assign]
+        found = theatre.run()
+    assert isinstance(found.exception, NoClient)
+    assert found.exception.exit_code == 5
+    assert not theatre.folder.exists()
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    ("version", "words"),
+    [("9.0.1 (Claude Code)", "9.0.1 is unknown to us"), ("nightly", "names no version: 'nightly'")],
+)
+def test_a_client_of_an_unknown_version_is_warned_of_and_used(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch, version: str, words: str
+) -> None:
+    monkeypatch.setenv("FAKE_VERSION", version)
+    theatre.plan.write_text(ALONE)
+    found = theatre.run()
+    assert words in found.stderr
+    assert theatre.tasks == ["cart"]
+
+
+@pytest.mark.requirement("P5")
+def test_a_client_that_cannot_even_name_itself_is_not_used(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("FAKE_VERSION_EXIT", "7")
+    assert isinstance(theatre.run().exception, NoClient)
+    assert not theatre.log
+
+
+@pytest.mark.requirement("P5")
+@pytest.mark.parametrize(
+    "text", ["", "# Only a title\n", '{"tasks": []}', "- [ ] A\n  - depends: B\n"]
+)
+def test_a_plan_nobody_can_run_is_named(theatre: Theatre, text: str) -> None:
+    theatre.plan.write_text(text)
+    found = theatre.run()
+    assert isinstance(found.exception, BadPlan)
+    assert str(theatre.plan) in str(found.exception)
+    assert not theatre.folder.exists()
+
+
+@pytest.mark.slow  # seven sessions
+@pytest.mark.requirement("P5")
+def test_a_plan_edited_between_runs_keeps_what_is_done_and_plans_the_rest_anew(
+    theatre: Theatre,
+) -> None:
+    theatre.run()
+    changed = theatre.plan.read_text().replace("- [ ] Price", "- [ ] Price\n  - all in cents")
+    theatre.plan.write_text(changed + "- [ ] Ship\n  - estimate: 80k\n  - depends: Docs\n")
+    assert theatre.answer()["done_before"] == 2
+    assert theatre.tasks == [*IN_ORDER, "price", "ship"]
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5")
+def test_of_a_task_that_was_cut_only_what_is_left_is_done(theatre: Theatre) -> None:
+    theatre.plan.write_text(
+        "- [ ] Move\n  - estimate: 200k\n  - group: a.py\n  - group: b.py\n  - files: a.py, b.py\n"
+    )
+    theatre.play()
+    flow = json.loads(theatre.run("--dry-run", "--json").stdout)
+    assert len(flow) == 2
+    second = flow[1]["tasks"][0]
+    theatre.play(**{second: ["exit", "exit"]})
+    theatre.run()
+    found = theatre.answer()
+    assert len(found["sessions"]) == 1
+    assert "Files: b.py" in theatre.log[-1]["prompt"]
+    assert theatre.answer()["state"] == "nothing"
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5")
+def test_a_task_that_is_cut_by_its_groups_alone_is_done_once(theatre: Theatre) -> None:
+    theatre.plan.write_text("- [ ] Move\n  - estimate: 200k\n  - group: a.py\n  - group: b.py\n")
+    found = theatre.answer()
+    assert len(found["sessions"]) == 2
+    assert found["left"] == []
+    assert theatre.answer()["state"] == "nothing"
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "X4")
+def test_no_secret_of_a_plan_is_noted_or_shown(theatre: Theatre) -> None:
+    secret = "ghp_" + "a1b2c3d4e5" * 3 + "a1b2c3"
+    theatre.plan.write_text(f"- [ ] Use {secret}\n")
+    shown = theatre.run("--dry-run").output + theatre.run().output
+    assert secret in theatre.log[0]["prompt"]
+    assert "a1b2" not in shown + theatre.journal.read_text()
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "X6")
+def test_a_clock_that_jumps_back_changes_nothing(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theatre.plan.write_text(TWO)
+    moments = iter(range(1_790_000_000_000, 0, -86_400_000))
+    monkeypatch.setattr("holdfast.cli.run._now_ms", lambda: next(moments))
+    found = theatre.answer()
+    assert found["state"] == "done"
+    assert theatre.tasks == IN_ORDER[:2]
+    assert all(verify(one["checkpoint"]).ok for one in found["sessions"])
+    assert theatre.answer()["state"] == "nothing"
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("P5", "X4")
+def test_what_a_run_leaves_is_the_owners_alone(theatre: Theatre) -> None:
+    theatre.plan.write_text(ALONE)
+    theatre.run()
+    left = [theatre.folder, *theatre.folder.iterdir()]
+    assert {one.name for one in left[1:]} == {"conductor", "journal.jsonl", "lock"}
+    assert all(Path(one).stat().st_mode & 0o077 == 0 for one in left)
+
+
+@pytest.mark.requirement("P5", "U3")
+def test_a_plan_on_stdin_is_refused_for_a_run_goes_on_by_its_path(theatre: Theatre) -> None:
+    assert theatre.run("--dry-run").exit_code == 0
+    refused = CliRunner().invoke(holdfast_command, ["run", "-", "--dry-run"])
+    assert refused.exit_code == 2 and "goes on by its path" in refused.stderr

@@ -1,0 +1,145 @@
+"""How far a run is can be asked at any time, and asking starts, writes and holds up nothing."""
+
+from __future__ import annotations
+
+import json
+import signal
+from typing import Any
+
+import pytest
+from click.testing import CliRunner, Result
+
+from holdfast.cli.main import holdfast_command
+from tests.run.theatre import PATIENCE_SECONDS, Theatre
+
+pytestmark = pytest.mark.requirement("P5", "U3")
+
+
+def _status(theatre: Theatre) -> dict[str, Any]:
+    found = theatre.run("--status", "--json")
+    assert found.exit_code == 0, found.output
+    told: dict[str, Any] = json.loads(found.stdout)
+    return told
+
+
+def _states(theatre: Theatre) -> list[str]:
+    return [task["state"] for task in _status(theatre)["tasks"]]
+
+
+def test_a_plan_that_was_never_run_is_left_and_no_folder_is_made(theatre: Theatre) -> None:
+    assert _states(theatre) == ["left"] * 3
+    assert "Shop: 0 of 3 tasks done, not begun" in theatre.run("--status").stdout
+    assert not theatre.folder.exists()
+
+
+@pytest.mark.slow
+def test_while_it_runs_it_says_what_is_done_and_what_is_at_work(theatre: Theatre) -> None:
+    theatre.play(price=["hang"])
+    with theatre.start() as run:
+        theatre.here()
+        assert _states(theatre) == ["done", "at work", "left"]
+        before = theatre.journal.read_bytes()
+        said = theatre.run("--status").stdout
+        assert "1 of 3 tasks done, at work now" in said
+        assert ", 50 tokens)" in said
+        assert theatre.journal.read_bytes() == before
+        run.send_signal(signal.SIGKILL)
+        run.wait(PATIENCE_SECONDS)
+
+
+def _planned(theatre: Theatre, *options: str) -> Result:
+    words = ["plan", str(theatre.plan), "--project", str(theatre.project), *options]
+    found = CliRunner().invoke(holdfast_command, words)
+    assert found.exit_code == 0, found.output
+    return found
+
+
+@pytest.mark.slow
+def test_what_a_run_has_done_is_not_planned_again(theatre: Theatre) -> None:
+    theatre.play(price=["exit", "exit"])
+    theatre.run()
+    said = _planned(theatre)
+    assert "Price" in said.stdout and "Cart" not in said.stdout
+    assert "done already: 1" in said.stdout
+    assert "1 task of it was done by a run: holdfast run" in said.stderr
+    assert json.loads(_planned(theatre, "--json").stdout)["done"] == ["cart"]
+    theatre.run()
+    said = _planned(theatre)
+    assert "nothing left to do: 3 tasks done" in said.stdout
+    assert "3 tasks of it were done by a run" in said.stderr and "next:" not in said.stderr
+
+
+def test_a_journal_that_cannot_be_read_keeps_nobody_from_planning(theatre: Theatre) -> None:
+    theatre.journal.mkdir(parents=True)
+    said = _planned(theatre)
+    assert "Cart" in said.stdout
+    assert "what a run has done of it cannot be read" in said.stderr
+
+
+@pytest.mark.slow
+def test_of_a_task_that_was_cut_into_its_steps_it_says_how_many_are_done(theatre: Theatre) -> None:
+    steps = "".join(f"  - [ ] {name}\n    - estimate: 80k\n" for name in ("Hull", "Mast"))
+    theatre.plan.write_text(f"- [ ] Ship\n  - estimate: 160k\n  - [x] Keel\n{steps}")
+    theatre.play(**{"ship/mast": ["exit", "exit"]})
+    assert "failed: 0 of 1 task done, 3 sessions of Claude" in theatre.run().stdout
+    [task] = _status(theatre)["tasks"]
+    assert (task["state"], task["steps"], task["steps_done"]) == ("failed", 3, 2)
+    said = theatre.run("--status").stdout
+    assert "0 of 1 task done" in said and "Ship, 2 of 3 steps done (session" in said
+
+
+def test_of_one_that_failed_it_names_the_error(theatre: Theatre) -> None:
+    theatre.play(price=["exit", "exit"])
+    theatre.run()
+    assert _states(theatre) == ["done", "failed", "left"]
+    said = theatre.run("--status").stdout
+    assert "exit 3: the disk is on fire" in said
+    assert "not at work; said again, `holdfast run` goes on" in said
+    tries = [one for one in _status(theatre)["sessions"] if one["tasks"] == ["price"]]
+    assert [one["result"] for one in tries] == ["failed", "failed"]
+
+
+@pytest.mark.slow
+def test_of_tasks_that_one_session_had_each_has_its_own_state(
+    theatre: Theatre,
+) -> None:
+    names = ("Alpha", "Beta", "Gamma")
+    theatre.plan.write_text("".join(f"- [ ] {name}\n  - estimate: 20k\n" for name in names))
+    theatre.play(alpha=["say:NOT DONE beta: no permission"], beta=["exit"])
+    ran = theatre.run()
+    assert "failed: 2 of 3 tasks done, 2 sessions of Claude in this run" in ran.stdout
+    assert "no permission; done all the same: alpha, gamma" in ran.stderr
+    alpha, beta, gamma = theatre.run("--status").stdout.splitlines()[1:]
+    assert alpha.startswith("  done ") and gamma.startswith("  done ")
+    assert "permission" not in alpha + gamma
+    assert beta.startswith("  failed ") and "the disk is on fire" in beta
+
+
+@pytest.mark.slow
+def test_what_a_session_took_is_said_as_the_run_said_it(theatre: Theatre) -> None:
+    theatre.plan.write_text("- [ ] Cart\n  - estimate: 20k\n- [ ] Price\n  - estimate: 20k\n")
+    theatre.play(cart=["grow:30000,35100"])
+    assert "Cart, Price: done, 15,150 tokens" in theatre.run().stderr
+    assert theatre.run("--status").stdout.count(", 15,150 tokens for 2 tasks)") == 2
+
+
+@pytest.mark.slow  # the whole command, and a second run
+def test_one_that_was_broken_off_goes_on_and_is_done(theatre: Theatre) -> None:
+    theatre.play(price=["hang"])
+    with theatre.start() as run:
+        theatre.here()
+        run.send_signal(signal.SIGTERM)
+        run.wait(PATIENCE_SECONDS)
+    assert _states(theatre) == ["done", "broken off", "left"]
+    theatre.run()
+    assert _states(theatre) == ["done"] * 3
+    assert "3 of 3 tasks done, nothing left" in theatre.run("--status").stdout
+
+
+def test_a_claude_of_a_run_may_ask_though_it_may_not_run(
+    theatre: Theatre, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("HOLDFAST_CONDUCTED", "1")
+    assert _states(theatre) == ["left"] * 3
+    assert theatre.run("--dry-run").exit_code != 0
+    assert theatre.log == []
