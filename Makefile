@@ -67,7 +67,7 @@ fuzz: $(VENV)/.ready ## a few minutes of hostile input against the hook
 
 lock: ## write requirements.lock anew from pyproject.toml
 	$(BIN)/pip install --quiet uv
-	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --group dev pyproject.toml -o requirements.lock
+	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --group dev --extra serve --extra postgres --extra semantic pyproject.toml -o requirements.lock
 
 clean:
 	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -27,7 +27,7 @@ def test_the_built_wheel_runs_the_hook_in_an_empty_place(tmp_path: Path, own_hom
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(tmp_path / "place")
     place = tmp_path / "place" / "holdfast"
-    assert (place / "client" / "install" / "plugin_files" / "LICENSE").is_file()
+    assert (place / "setup" / "plugin_files" / "LICENSE").is_file()
     assert (place / "py.typed").is_file()
     sent = payloads.payload("Stop", session_id="s1", transcript="", cwd="/p")
     hook = place / "hook" / "__main__.py"

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.mcp.bad_line import refusals
+from holdfast.mcp.protocol import Request, parse
 
 PARSE, INVALID = -32700, -32600
 ASKED: dict[str, Any] = {"jsonrpc": "2.0", "id": 7, "method": "tools/list"}
 
 
 def _told(line: str) -> list[tuple[int, object]]:
-    return [(one.error.code, one.id) for one in refusals(line)]
+    found = parse(line.encode(errors="surrogatepass"))
+    return (
+        [] if isinstance(found, Request) else [(one["error"]["code"], one["id"]) for one in found]
+    )
 
 
 @pytest.mark.requirement("U6", "X7")
@@ -68,7 +72,13 @@ def test_a_broken_answer_is_not_answered_lest_it_be_taken_for_one_of_ours() -> N
 @pytest.mark.requirement("U6", "X7")
 @given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
 def test_whatever_is_refused_is_refused_in_words_that_can_be_sent(line: str) -> None:
-    for one in refusals(line):
-        assert (
-            json.loads(one.model_dump_json(by_alias=True, exclude_unset=True))["jsonrpc"] == "2.0"
-        )
+    found = parse(line.encode(errors="surrogatepass"))
+    for one in [] if isinstance(found, Request) else found:
+        assert json.loads(msgspec.json.encode(one))["jsonrpc"] == "2.0"
+
+
+@pytest.mark.requirement("U6")
+def test_a_message_is_read_with_what_it_asks() -> None:
+    assert parse(json.dumps(ASKED).encode()) == Request(7, "tools/list", {}, True)
+    told = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert parse(json.dumps(told).encode()) == Request(None, told["method"], {}, False)

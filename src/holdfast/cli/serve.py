@@ -7,10 +7,19 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.wire.errors import HoldfastError
+
 if TYPE_CHECKING:
     from threading import Event
 
 FILE = click.Path(path_type=Path, dir_okay=False)
+
+
+class NotInstalled(HoldfastError):
+    """The packages of the extra `serve` are missing."""
+
+    exit_code = 5
+    hint = "pip install '.[serve]' in the checkout of Holdfast"
 
 
 @click.command()
@@ -35,7 +44,12 @@ def serve(
     """Serve what sessions and agents know together, over HTTP; and watch live sessions."""
     if watch_only:
         return _watch(database)
-    from holdfast.api import server
+    try:
+        from holdfast.api import server
+    except ModuleNotFoundError as slip:
+        raise NotInstalled(
+            f"the HTTP interface needs {slip.name}, which is not installed"
+        ) from slip
     from holdfast.api.address import Address
 
     address = Address(host, port, tls_cert, tls_key, behind_proxy, allow_host)
