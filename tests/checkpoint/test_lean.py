@@ -12,7 +12,7 @@ HEAVY = {"yaml", "click", "rich", "sqlite3", "asyncio", "sqlalchemy", "logging",
 
 @pytest.mark.slow
 @pytest.mark.requirement("C11")
-@pytest.mark.parametrize("module", ["keep", "find"])
+@pytest.mark.parametrize("module", ["write", "find"])
 def test_nothing_heavy_is_loaded(module: str) -> None:
     code = f"import sys; import holdfast.checkpoint.{module}; print(*sys.modules)"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)

@@ -16,7 +16,7 @@ NOW = 1_760_000_000_000
 CLAIMER = """
 import sys
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import claims
+from holdfast.hub.board import claims
 from holdfast.hub.errors import Taken
 store = Store.open(sys.argv[1])
 print("ready", flush=True)

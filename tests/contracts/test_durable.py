@@ -48,7 +48,7 @@ ALONE, TOGETHER = 20, 30
 WRITES = f"""
 import sys, threading
 from holdfast.hub.store.store import Store
-from holdfast.hub.tree import messages
+from holdfast.hub.board import messages
 
 def post(c):
     messages.post(c, messages.draft("a", "task.completed", {{}}, 1))

@@ -356,13 +356,13 @@ def test_a_kill_while_taking_in_loses_nothing_and_doubles_nothing(project: Path)
     a_session(project, "s1", *[f"word{n} is said" for n in range(4_000)])
     code = (
         "import os, signal\n"
-        "from holdfast.memory.index import embedded\n"
+        "from holdfast.memory.index import sqlite_index\n"
         "from holdfast.memory.sync import sync\n"
-        "was, at = embedded.Embedded._add, [0]\n"
+        "was, at = sqlite_index.Embedded._add, [0]\n"
         "def add(self, rows):\n"
         "    was(self, rows[: len(rows) // 2])\n"
         "    os.kill(os.getpid(), signal.SIGKILL)\n"
-        "embedded.Embedded._add = add\n"
+        "sqlite_index.Embedded._add = add\n"
         f"sync({str(project)!r})\n"
     )
     run = subprocess.run([sys.executable, "-c", code], check=False, env=dict(os.environ))

@@ -18,8 +18,8 @@ from holdfast.run.supervisor import Lines
 
 HOLD = """
 import sys
-from holdfast.run import orphans, seat, supervise
-with seat.held(sys.argv[1]):
+from holdfast.run import orphans, single_instance, supervisor
+with single_instance.held(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()
 """

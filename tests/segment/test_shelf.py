@@ -271,8 +271,8 @@ def test_a_full_disk_leaves_what_was_there(own_home: Path, monkeypatch: pytest.M
 def test_readers_in_many_processes_lose_no_count(own_home: Path) -> None:
     kept(a_segment())
     code = (
-        "from holdfast.segment import shelf\n"
-        f"for _ in range(10): shelf.note_access('s1_seg_1_0', {NOW_MS})"
+        "from holdfast.segment import library\n"
+        f"for _ in range(10): library.note_access('s1_seg_1_0', {NOW_MS})"
     )
     runs = [subprocess.Popen([sys.executable, "-c", code]) for _ in range(3)]
     assert [run.wait(60) for run in runs] == [0, 0, 0]
