@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,9 +80,8 @@ def _used(store: Store) -> str:
 
 def _figures(store: Store, project_id: str) -> dict[str, Any]:
     in_all = {
-        noun: store.read(lambda c, n=noun: pending_writes.counted(c, n))
-        for noun in pending_writes.KEPT
-    }  # type: ignore[misc]
+        noun: store.read(partial(pending_writes.counted, noun=noun)) for noun in pending_writes.KEPT
+    }
     return {**in_all, "of": store.read(lambda c: projects.measured(c, project_id))[1]}
 
 
