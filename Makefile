@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an environment forbids bytecode, every test run compiles every module anew: 20 of 67 seconds of CPU.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test cover quick store check bench fuzz client lock clean
+.PHONY: help demo test cover quick store check docs bench fuzz client lock clean
 .DEFAULT_GOAL := help
 
 help: ## what can be made
@@ -44,8 +44,11 @@ check: $(VENV)/.ready ## format, lint, types, import contracts
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/mypy tests benchmarks demo
+	$(BIN)/mypy tests benchmarks demo docs
 	$(BIN)/lint-imports
+
+docs: $(VENV)/.ready ## the documentation as a site, in build/docs
+	$(BIN)/sphinx-build --quiet --fail-on-warning --jobs auto --conf-dir docs . build/docs
 
 quick: $(VENV)/.ready ## the inner loop: no real client, no database, nothing slow
 	$(BIN)/pytest -q -n auto --dist worksteal -p no:schemathesis -p no:randomly -m "not real_client and not slow and not store"
@@ -53,7 +56,7 @@ quick: $(VENV)/.ready ## the inner loop: no real client, no database, nothing sl
 store: $(VENV)/.ready ## the inner loop of the store and the API, on SQLite
 	$(BIN)/pytest -q -n auto --dist worksteal -m "store and not slow and not real_client"
 
-test: check client ## everything
+test: check client docs ## everything
 	HYPOTHESIS_PROFILE=full HOLDFAST_TEST_HOOKS=started $(BIN)/pytest -n auto --dist worksteal
 
 cover: check client ## which lines no test runs; takes twice as long
@@ -70,4 +73,4 @@ lock: ## write requirements.lock anew from pyproject.toml
 	$(BIN)/uv pip compile --quiet --universal --generate-hashes --no-emit-index-url --no-emit-find-links --no-header --group dev --extra serve --extra postgres --extra semantic pyproject.toml -o requirements.lock
 
 clean:
-	rm -rf $(VENV) .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) build .cache .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
