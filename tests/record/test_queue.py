@@ -48,6 +48,30 @@ def test_several_are_handed_over_in_one(tmp_path: Path) -> None:
     assert asked(session, tmp_path) == [FIRST, ALSO, "And the moon."]
 
 
+def test_the_same_words_queued_twice_are_two_turns(tmp_path: Path) -> None:
+    session = Session().user(FIRST).queues(ALSO).works(2).queues(ALSO).works(1)
+    assert asked(session, tmp_path) == [FIRST, ALSO, ALSO]
+    session.unqueues().user(ALSO).says("Decimals it is.").unqueues().user(ALSO).says("Yes.")
+    found = session.record(tmp_path).turns
+    assert [(turn.asked, turn.said) for turn in found[1:]] == [
+        (ALSO, "Decimals it is."),
+        (ALSO, "Yes."),
+    ]
+
+
+def test_the_one_that_is_named_leaves_the_queue(tmp_path: Path) -> None:
+    session = Session().user(FIRST).queues(ALSO).queues("And the moon.").works(1)
+    session.lines.append(b.queueing("remove", "And the moon."))
+    session.lines.append(note("And the moon."))
+    session.unqueues("popAll")
+    assert asked(session, tmp_path) == [FIRST, "And the moon."]
+
+
+@pytest.mark.parametrize("words", ['{"tides": [1, 2]} is the shape', "/tmp/tide.log\nshows it"])
+def test_words_that_begin_like_something_else_are_kept(words: str, tmp_path: Path) -> None:
+    assert asked(Session().user(FIRST).queues(words), tmp_path) == [FIRST, words]
+
+
 def test_of_several_a_later_one_may_be_handed_over_first(tmp_path: Path) -> None:
     session = Session().user(FIRST).queues(ALSO).queues("And the moon.").works(1)
     session.user("And the moon.").works(1)

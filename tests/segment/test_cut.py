@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from holdfast.record import Record, read_record
@@ -140,7 +140,7 @@ def _sessions(draw: st.DrawFn) -> Session:
     session = Session()
     for _ in range(draw(st.integers(1, 4))):
         works_on(session, draw(st.sampled_from(ASKED)), draw(st.integers(0, 12)))
-        match draw(st.integers(0, 5)):
+        match draw(st.integers(0, 7)):
             case 0:
                 session.compacts()
             case 1:
@@ -151,11 +151,27 @@ def _sessions(draw: st.DrawFn) -> Session:
                 session.calls("TodoWrite", todos=[{"content": "x", "status": "completed"}])
             case 4:
                 session.queues("and then what?").works(3)
+            case 5:
+                session.queues("and then what?").works(2).unqueues("popAll").works(1)
+            case 6:
+                session.queues(COLOUR).works(2).unqueues().user(COLOUR).works(2)
     return session
+
+
+def _asked_twice_while_at_work() -> Session:
+    session = works_on(Session(), TABLE, 0).queues("and then what?").works(3)
+    return works_on(session, TABLE, 0).queues("and then what?").works(3)
+
+
+def _handed_over_later() -> Session:
+    session = works_on(Session(), TABLE).queues(MAIL).works(3).unqueues().user(MAIL)
+    return session.works(12)
 
 
 @pytest.mark.slow
 @pytest.mark.requirement("R1")
+@example(session=_asked_twice_while_at_work(), cuts=[0.5])
+@example(session=_handed_over_later(), cuts=[0.9])
 @given(session=_sessions(), cuts=st.lists(st.floats(0, 1), max_size=4))
 @settings(max_examples=min(40, settings().max_examples))
 def test_reading_on_gives_the_same_segments_as_reading_anew(

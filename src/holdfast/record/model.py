@@ -41,6 +41,7 @@ class Turn(msgspec.Struct, array_like=True, gc=False):
     runs: list[tuple[str, bool]] = []  # tests, builds, failures: the command, whether it passed
     questions: list[Question] = []
     interrupted: bool = False  # by the user, and nothing was said since
+    waits: bool = False  # typed while the model worked, and not seen handed over to it
 
 
 class Decision(msgspec.Struct, array_like=True, gc=False):

@@ -18,6 +18,7 @@ MOST_TURNS, FIRST_TURNS, DROPPED_AT_ONCE = 1200, 40, 200
 SAID_CHARS = 1600
 MOST_EDITED, MOST_RUNS, MOST_QUESTIONS = 60, 12, 40
 MOST_QUEUED, MOST_WAITING = 16, 64
+MOST_LOOKED_AT = 2 * MOST_QUEUED  # turns, back from the last
 NOTIFICATION_CHARS = 20_000
 LONGEST_QUESTION = 600
 _INTERRUPTED = "[Request interrupted by user"
@@ -32,13 +33,17 @@ def current(record: Record) -> Turn:
 
 def prompt(record: Record, text: str, place: Place, line: int = 0) -> str:
     """A line in the user's name; gives the words that begin a turn, or nothing."""
-    if is_notification(text):
-        agents.notified(record, text[:NOTIFICATION_CHARS], place)
+    _notified(record, text, place)
     if _INTERRUPTED in text[:200] and record.turns:
         record.turns[-1].interrupted = True
     if _was_queued(record, text.strip(), place, line):
         return ""
     return begin(record, own_words(text), place, line)
+
+
+def _notified(record: Record, text: str, place: Place) -> None:
+    if is_notification(text):
+        agents.notified(record, text[:NOTIFICATION_CHARS], place)
 
 
 def begin(record: Record, words: str, place: Place, line: int = 0, reply_to: str = "") -> str:
@@ -71,15 +76,26 @@ def queue(record: Record, operation: str, text: str, place: Place) -> str:
         _withdraw(record)
     if operation in ("dequeue", "remove"):
         record.words_missing = record.words_missing or not record.queue
-        del record.queue[:1]
-    if operation != "enqueue":
-        return ""
-    is_bare_command = text.startswith("/") and " " not in text
-    words = "" if is_bare_command or text.startswith("{") else prompt(record, text, place)
-    record.queue = [*record.queue, words.strip()][-MOST_WAITING:]
-    if words:
-        record.queued = [*record.queued, words.strip()][-MOST_QUEUED:]
+        _leave_queue(record, kept(text.strip()))
+    return _enqueue(record, text, place) if operation == "enqueue" else ""
+
+
+def _enqueue(record: Record, text: str, place: Place) -> str:
+    """The same words may be typed twice before the model reads either."""
+    _notified(record, text, place)
+    is_bare_command = text.startswith("/") and len(text.split()) == 1
+    words = "" if is_bare_command or is_notification(text) else own_words(text)
+    if begin(record, words, place):
+        record.turns[-1].waits = True
+        record.queued = [*record.queued, record.turns[-1].asked.strip()][-MOST_QUEUED:]
+    record.queue = [*record.queue, kept(words).strip()][-MOST_WAITING:]
     return words
+
+
+def _leave_queue(record: Record, words: str) -> None:
+    """The one that is named, where one is, else the first."""
+    at = record.queue.index(words) if words in record.queue else 0
+    del record.queue[at : at + 1]
 
 
 def said(record: Record, text: str, place: Place) -> None:
@@ -194,10 +210,10 @@ def _withdraw(record: Record) -> None:
 
 
 def _taken_out(record: Record, words: str) -> Turn | None:
-    """The last turn with these words, out of the list. What the model did until it read them
-    belongs to the turn before."""
-    for at in range(len(record.turns) - 1, max(-1, len(record.turns) - 1 - MOST_QUEUED), -1):
-        if record.turns[at].asked.strip() == words:
+    """The first waiting turn with these words, out of the list. What the model did until it read
+    them belongs to the turn before."""
+    for at in range(max(0, len(record.turns) - MOST_LOOKED_AT), len(record.turns)):
+        if record.turns[at].waits and record.turns[at].asked.strip() == words:
             turn = record.turns.pop(at)
             if at:
                 _take_over(record.turns[at - 1], turn)

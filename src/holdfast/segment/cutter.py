@@ -102,12 +102,13 @@ def _take(cut: Cut, entry: Entry, record: Record) -> None:
 
 
 def hear_user(cut: Cut, step: Step, record: Record) -> None:
-    """What the user said since the answer before; turns stand in the order of the transcript."""
+    """What the user said since the answer before; turns stand in the order of the transcript. Words
+    that wait are not heard yet: they are handed over at a later place, or taken back."""
     first, last = cut.asked_until, step.start
     for turn in reversed(record.turns):
         if turn.place.offset < first:
             break
-        if turn.asked and turn.place.offset < last:
+        if turn.asked and not turn.waits and turn.place.offset < last:
             steps.prompt(step, turn, cut.reading)
     cut.asked_until, step.heard = last, []
 
