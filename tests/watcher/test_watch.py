@@ -15,7 +15,7 @@ from holdfast.checkpoint.write import Kept
 from holdfast.events import take_checkpoint
 from holdfast.hub.board import messages
 from holdfast.hub.store.store import Store
-from holdfast.watcher.watch import AGAIN_SECONDS, Watch
+from holdfast.watcher.watch import RETRY_SECONDS, Watch
 from holdfast.window import outbox
 from holdfast.window import state as states
 from holdfast.window.state import State, held
@@ -109,13 +109,13 @@ def test_a_checkpoint_a_hook_just_took_is_not_doubled(watch: Watch, machine: Mac
 def test_a_hook_that_saves_while_the_watcher_reads_is_enough(
     watch: Watch, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from holdfast.watcher import checkpointing
+    from holdfast.watcher import checkpoints
 
     def hook_saves(seen: object) -> None:
         with held(places.window("s1")) as state:
             state.checkpoint_ms, state.checkpoint_tokens = machine.now_ms, FULL
 
-    monkeypatch.setattr(checkpointing, "_read_ahead", hook_saves)
+    monkeypatch.setattr(checkpoints, "_read_ahead", hook_saves)
     machine.session("s1", FULL)
     looked(watch, machine)
     assert kept() == []
@@ -308,7 +308,7 @@ def test_a_name_that_is_no_text_keeps_no_other_waiting(
     again = Watch(store)
     looked(again, machine, 1)
     assert ("s2", "context_60_percent") in _posted(store), "the next watcher, too"
-    assert _logged("nobody can be told by such a name") == 2
+    assert _logged("cannot be announced") == 2
 
 
 @pytest.mark.requirement("A5", "X4", "X6")
@@ -356,7 +356,7 @@ def test_one_that_cannot_be_kept_does_not_take_every_turn_of_its_project(
     for _ in range(4):
         looked(watch, machine)
     assert (tried, kept()) == (["bad", "s1"], ["s1 watcher"])
-    later = time.monotonic() + AGAIN_SECONDS
+    later = time.monotonic() + RETRY_SECONDS
     monkeypatch.setattr("holdfast.watcher.watch.time.monotonic", lambda: later)
     looked(watch, machine)
     assert tried[2:] == ["bad"], "it is tried again"
@@ -366,7 +366,7 @@ def test_one_that_cannot_be_kept_does_not_take_every_turn_of_its_project(
 def test_a_board_that_hangs_holds_up_no_checkpoint(
     machine: Machine, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.watcher.errands.PATIENCE_SECONDS", 0.0)
+    monkeypatch.setattr("holdfast.watcher.board.PATIENCE_SECONDS", 0.0)
     answers = threading.Event()
 
     def hangs() -> Store:
@@ -392,7 +392,7 @@ def _said_at_a_look(watch: Watch, machine: Machine, store: Store) -> bool:
 
 
 @pytest.mark.requirement("A5", "X6")
-@pytest.mark.parametrize("part", ["glance", "checkpointing.take"])
+@pytest.mark.parametrize("part", ["glance", "checkpoints.take"])
 def test_one_that_stopped_growing_is_saved_once_the_trouble_is_over(
     watch: Watch, machine: Machine, monkeypatch: pytest.MonkeyPatch, part: str
 ) -> None:
@@ -405,7 +405,7 @@ def test_one_that_stopped_growing_is_saved_once_the_trouble_is_over(
         looked(watch, machine)
         looked(watch, machine)
     assert kept() == []
-    later = time.monotonic() + AGAIN_SECONDS
+    later = time.monotonic() + RETRY_SECONDS
     monkeypatch.setattr("holdfast.watcher.watch.time.monotonic", lambda: later)
     looked(watch, machine)
     assert kept() == ["s1 watcher"]

@@ -29,7 +29,7 @@ from holdfast.hub.store.store import Store
 from holdfast.memory.background import Filler
 from holdfast.memory.sources import windows
 from holdfast.settings import secret_file
-from holdfast.watcher.run import Watcher
+from holdfast.watcher.loop import Watcher
 from holdfast.wire import log, places
 
 END_SECONDS = 5

@@ -63,18 +63,18 @@ def _watch(database: str) -> None:
 
     from holdfast.cli.signals import told_to_end
     from holdfast.cli.watched_by import who
-    from holdfast.watcher import run, single_instance
+    from holdfast.watcher import loop, single_instance
 
     other = single_instance.holder()
     if other is not None:
         click.echo(f"{who(other)} watches already; waiting for its end", err=True)
-    seated = threading.Event()
-    threading.Thread(target=_say_once, args=(seated,), daemon=True).start()
+    started = threading.Event()
+    threading.Thread(target=_say_once, args=(started,), daemon=True).start()
     with told_to_end(signal.SIGINT, signal.SIGTERM) as told:
-        run.run(told, inside="alone", database=database, seated=seated)
+        loop.run(told, inside="alone", database=database, started=started)
     click.echo("ended; every checkpoint taken is verified", err=True)
 
 
-def _say_once(seated: Event) -> None:
-    seated.wait()
+def _say_once(started: Event) -> None:
+    started.wait()
     click.echo("watching every live session; Ctrl-C ends it", err=True)

@@ -17,7 +17,7 @@ from holdfast.mcp.drain_spools import drain
 if TYPE_CHECKING:
     from holdfast.hub.store.store import Store
     from holdfast.memory.background import Filler
-    from holdfast.watcher.run import Watcher
+    from holdfast.watcher.loop import Watcher
 
 FIRST_SECONDS = 3.0  # a session that begins has better use for the machine
 END_SECONDS = 0.5
@@ -48,7 +48,7 @@ class Beside:
         if self._over.wait(FIRST_SECONDS):
             return
         from holdfast.memory.background import Filler
-        from holdfast.watcher.run import Watcher
+        from holdfast.watcher.loop import Watcher
 
         self._watcher = Watcher(_store, inside="mcp")
         self._filler = Filler(lambda: [client_session.project()], idle=self._calls.idle)

@@ -1,7 +1,7 @@
 """One live window at a glance: how full it is, and when it was last saved.
 
-The reading is everybody's (`wire/tail`), and the edge the one the session's hooks noted; what
-rests on more of the transcript (velocity, the verdict) is left to whoever needs it.
+The token count is read from the end of the transcript (`wire/tail`), the compaction limit is the
+one that the session's hooks recorded. Nothing here needs more of the transcript than its end.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from holdfast.client import compaction_limit as edges
 from holdfast.client import limit_settings
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
-from holdfast.watcher.live_transcripts import Found
+from holdfast.watcher.live_transcripts import LiveTranscript
 from holdfast.window import monitor, view
 from holdfast.window.alert_texts import about
 from holdfast.window.for_transcript import met
@@ -25,7 +25,7 @@ from holdfast.wire.tail import Tail
 
 @dataclass(frozen=True, slots=True)
 class Glance:
-    found: Found
+    found: LiveTranscript
     folder: str
     project: str
     used_tokens: int
@@ -34,9 +34,9 @@ class Glance:
     checkpoint_tokens: int
     checkpoint_trigger: str
     checkpoint_path: str
-    active_ms: int  # work since the last checkpoint, as far as the hooks' lines tell
+    active_ms: int  # time worked since the last checkpoint, as far as the hooks recorded it
     settings: Settings
-    is_hooked: bool = True  # a hook of its own has been heard
+    is_hooked: bool = True  # a hook of this session has run
     estimated: bool = False
 
     @property
@@ -48,9 +48,9 @@ class Glance:
         return self.used_tokens / self.edge_tokens
 
 
-def glance(found: Found, now_ms: int) -> Glance | None:
-    """None where there is nothing to judge: no answer yet, a compaction under way, an end."""
-    _must_open(found.path)
+def glance(found: LiveTranscript, now_ms: int) -> Glance | None:
+    """Read one window; None before the first answer, during a compaction and after the end."""
+    _check_readable(found.path)
     state, folder = met(Path(found.path), found.session_id, found.agent_id)
     if _has_ended(state, folder, found):
         return None
@@ -76,13 +76,13 @@ def glance(found: Found, now_ms: int) -> Glance | None:
     )
 
 
-def _must_open(path: str) -> None:
-    """The reading takes a file it may not read for one that says nothing; this one is told."""
+def _check_readable(path: str) -> None:
+    """Raise if the file cannot be opened. `tail.look` would take it for an empty one."""
     os.close(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC))
 
 
-def _has_ended(state: State, folder: str, found: Found) -> bool:
-    """Unless it was written to since: a session may be resumed, an agent go on."""
+def _has_ended(state: State, folder: str, found: LiveTranscript) -> bool:
+    """Whether the session ended and its transcript has not grown since (it may be resumed)."""
     if places.is_closed(folder):
         return True
     return bool(state.ended_ms) and found.changed_ms <= state.ended_ms + 2_000
@@ -101,7 +101,7 @@ def _edge_tokens(state: State, end: Tail, used: int) -> int:
 
 
 def _active_ms(state: State, folder: str, now_ms: int, settings: Settings) -> int:
-    """Not read where so much time has not even passed."""
+    """The time worked. The hooks' lines are read only if enough time has passed to matter."""
     since = max(state.checkpoint_ms, state.started_ms)
     if not since or now_ms - since < settings.whole("active_minutes") * 60_000:
         return 0

@@ -1,9 +1,9 @@
-"""Live transcripts: which there are, and which have changed since the last look.
+"""Live transcripts: which exist, and which changed since the last look.
 
-Only names, times and sizes are looked at; nothing is opened, and no link is followed. A folder is
-listed again when its own time changed. Files written to lately are asked for their time at every
-look, the others in turn, so many at a time: a session that is resumed after weeks is found by the
-window its hooks open.
+Only names, times and sizes are read; no file is opened and no link is followed. A folder is
+listed again when its modification time changes. Recently written files are checked at every
+look, older ones a share at a time. A session that is resumed after weeks is found at once,
+because its hooks open a window.
 """
 
 from __future__ import annotations
@@ -13,77 +13,77 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from holdfast.watcher.troubles import Troubles
 from holdfast.window.live_windows import LIVE_MS
+from holdfast.wire import log, places
 
-MOST_OLD = 2_000  # asked for in turn at each look
-RACY_NS = 2_000_000_000  # a folder changed this lately may change again in the same tick of time
+MAX_OLD_PER_LOOK = 2_000
+RACY_NS = 2_000_000_000  # a folder that changed so recently may change again in the same clock tick
 ENDING = ".jsonl"
 Signature = tuple[int, int, int]  # time, size, inode
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class LiveTranscript:
     path: str
     session_id: str
     agent_id: str
     changed_ms: int
 
 
-class Transcripts:
-    def __init__(self, projects: str, troubles: Troubles) -> None:
+class LiveTranscripts:
+    def __init__(self, projects: str, warnings: FileWarnings) -> None:
         self._projects = projects
-        self._troubles = troubles
+        self._warnings = warnings
         self._folders: dict[str, int] = {}
         self._files: dict[str, Signature | None] = {}
         self._expected: dict[str, int] = {}
         self._old: list[str] = []
 
-    def look(self, now_ms: int) -> list[Found]:
-        """Those that live and changed. At the first look that is all that live."""
+    def look(self, now_ms: int) -> list[LiveTranscript]:
+        """The live transcripts that changed; at the first look, all live ones."""
         for folder in self._subfolders(self._projects):
             self._list(folder, now_ms)
-        return [found for path in self._asked(now_ms) for found in self._ask(path, now_ms)]
+        return [found for path in self._to_check(now_ms) for found in self._check(path, now_ms)]
 
     def add(self, path: str, now_ms: int) -> None:
-        """One whose place is known from elsewhere; a session's first hooks run before its file."""
+        """Watch a transcript outside the usual folder. The file may not exist yet."""
         if path.endswith(ENDING) and path not in self._files:
             self._files[path] = None
             self._expected[path] = now_ms
 
-    def tell_again(self, path: str) -> None:
-        """At the next look, as if it had changed: it may have stopped growing."""
+    def report_again(self, path: str) -> None:
+        """Report it at the next look as changed, even if it has stopped growing."""
         if path in self._files:
             self._files[path] = None
 
-    def _miss(self, path: str, now_ms: int) -> None:
+    def _report_missing(self, path: str, now_ms: int) -> None:
         if now_ms - self._expected.get(path, 0) < LIVE_MS:
             return
         self._expected.pop(path, None)
         if self._files.pop(path, None) is not None:
-            self._troubles.say(path, "is gone; its checkpoints stay")
+            self._warnings.warn(path, "is gone; its checkpoints stay")
 
-    def _asked(self, now_ms: int) -> list[str]:
-        """The live ones, the new ones, and some of the rest."""
+    def _to_check(self, now_ms: int) -> list[str]:
+        """The paths to check now: live ones, new ones, and a share of the rest."""
         if not self._old:
             self._old = list(self._files)
-        turn, self._old = self._old[:MOST_OLD], self._old[MOST_OLD:]
-        some = [path for path in turn if path in self._files]  # some may be gone since
-        live = [path for path, had in self._files.items() if had is None or _lives(had, now_ms)]
+        turn, self._old = self._old[:MAX_OLD_PER_LOOK], self._old[MAX_OLD_PER_LOOK:]
+        some = [path for path in turn if path in self._files]  # others may be gone by now
+        live = [path for path, had in self._files.items() if had is None or _is_live(had, now_ms)]
         return list(dict.fromkeys([*live, *some]))
 
-    def _ask(self, path: str, now_ms: int) -> Iterator[Found]:
+    def _check(self, path: str, now_ms: int) -> Iterator[LiveTranscript]:
         try:
             had = self._files[path]
             now = os.lstat(path)
         except FileNotFoundError:
-            self._miss(path, now_ms)
+            self._report_missing(path, now_ms)
             return
         except (OSError, ValueError) as slip:
-            self._troubles.say(path, f"cannot be looked at: {slip}")
+            self._warnings.warn(path, f"cannot be checked: {slip}")
             return
         if not stat.S_ISREG(now.st_mode):
-            self._troubles.say(path, "is no plain file, and left alone")
+            self._warnings.warn(path, "is not a regular file and is ignored")
             self._files.pop(path, None)
             return
         seen = (now.st_mtime_ns, now.st_size, now.st_ino)
@@ -91,17 +91,17 @@ class Transcripts:
             self._files[path] = seen
             self._expected.pop(path, None)
             self._compare(path, had, seen)
-        if _lives(seen, now_ms):
+        if _is_live(seen, now_ms):
             if "/subagents/" not in path:
                 self._list(f"{path.removesuffix(ENDING)}/subagents", now_ms)
             if seen != had:
-                yield _named(path, now.st_mtime_ns // 1_000_000)
+                yield _parse_path(path, now.st_mtime_ns // 1_000_000)
 
     def _compare(self, path: str, had: Signature | None, now: Signature) -> None:
         if had is not None and now[2] != had[2]:
-            self._troubles.say(path, "is another file than before, and read anew")
+            self._warnings.warn(path, "was replaced by another file and is read from the start")
         elif had is not None and now[1] < had[1]:
-            self._troubles.say(path, "became shorter, and is read anew")
+            self._warnings.warn(path, "became shorter and is read from the start")
 
     def _subfolders(self, folder: str) -> list[str]:
         try:
@@ -110,11 +110,11 @@ class Transcripts:
         except FileNotFoundError:
             return []
         except OSError as slip:
-            self._troubles.say(folder, f"cannot be listed: {slip}")
+            self._warnings.warn(folder, f"cannot be listed: {slip}")
             return []
 
     def _list(self, folder: str, now_ms: int) -> None:
-        """Note its transcripts, if the folder changed since it was last listed."""
+        """Add the folder's transcripts if it changed since it was last listed."""
         try:
             changed = _folder_ns(folder)
             if not changed or self._folders.get(folder) == changed:
@@ -124,14 +124,14 @@ class Transcripts:
         except FileNotFoundError:
             return
         except OSError as slip:
-            self._troubles.say(folder, f"cannot be listed: {slip}")
+            self._warnings.warn(folder, f"cannot be listed: {slip}")
             return
         racy = now_ms * 1_000_000 - changed < RACY_NS
         self._folders[folder] = -1 if racy else changed
         for one in listed:
-            self._note(one, now_ms)
+            self._add_entry(one, now_ms)
 
-    def _note(self, one: os.DirEntry[str], now_ms: int) -> None:
+    def _add_entry(self, one: os.DirEntry[str], now_ms: int) -> None:
         if one.is_dir(follow_symlinks=False):
             agents = f"{one.path}/subagents"
             if one.name != "subagents" and agents not in self._folders:
@@ -140,11 +140,11 @@ class Transcripts:
             if one.is_file(follow_symlinks=False):
                 self._files[one.path] = None
             else:
-                self._troubles.say(one.path, "is no plain file, and left alone")
+                self._warnings.warn(one.path, "is not a regular file and is ignored")
 
 
 def _folder_ns(folder: str) -> int:
-    """When it last changed; 0 where it, or the session's folder around it, is only a link."""
+    """When the folder last changed; 0 if it, or the session's folder around it, is a link."""
     around = os.path.dirname(folder)  # noqa: PTH120
     if folder.endswith("/subagents") and os.path.islink(around):  # noqa: PTH114
         return 0
@@ -152,16 +152,61 @@ def _folder_ns(folder: str) -> int:
     return found.st_mtime_ns if stat.S_ISDIR(found.st_mode) else 0
 
 
-def _lives(seen: Signature, now_ms: int) -> bool:
-    """A time in the future counts: the clock was set back, and nobody knows."""
+def _is_live(seen: Signature, now_ms: int) -> bool:
+    """Whether it was written recently. A time in the future counts, as after a clock set back."""
     return now_ms - seen[0] // 1_000_000 < LIVE_MS
 
 
-def _named(path: str, changed_ms: int) -> Found:
-    """By the client's own naming: `<session>.jsonl`, `<session>/subagents/agent-<id>.jsonl`."""
+def _parse_path(path: str, changed_ms: int) -> LiveTranscript:
+    """Parse Claude Code's names: `<session>.jsonl`, `<session>/subagents/agent-<id>.jsonl`."""
     folder, name = os.path.split(path)
     stem = name.removesuffix(ENDING)
     parent, last = os.path.split(folder)
     if last == "subagents" and stem.startswith("agent-"):
-        return Found(path, os.path.basename(parent), stem.removeprefix("agent-"), changed_ms)  # noqa: PTH119
-    return Found(path, stem, "", changed_ms)
+        session = os.path.basename(parent)  # noqa: PTH119
+        return LiveTranscript(path, session, stem.removeprefix("agent-"), changed_ms)
+    return LiveTranscript(path, stem, "", changed_ms)
+
+
+class HookWindows:
+    """Windows opened by hooks. They name transcripts outside the usual folder."""
+
+    def __init__(self) -> None:
+        self._known: dict[str, bool] = {}
+        self._changed = -1
+
+    def new(self) -> list[str]:
+        """Folders of the main windows whose state appeared since the last look."""
+        try:
+            changed = os.stat(places.windows()).st_mtime_ns  # noqa: PTH116
+        except OSError:
+            return []
+        if changed != self._changed:
+            self._changed = changed
+            names = os.listdir(places.windows())  # noqa: PTH208
+            self._known = {name: self._known.get(name, False) for name in names}
+        found = [name for name, was_read in self._known.items() if not was_read]
+        ready = [name for name in found if os.path.exists(self._state(name))]  # noqa: PTH110
+        self._known |= dict.fromkeys(ready, True)
+        return [os.path.dirname(self._state(name)) for name in ready]  # noqa: PTH120
+
+    def _state(self, name: str) -> str:
+        return f"{places.windows()}/{name}/main/state.json"
+
+
+MAX_WARNINGS = 10_000
+
+
+class FileWarnings:
+    """Logs each problem with a file once: a look every half minute must not fill the log."""
+
+    def __init__(self) -> None:
+        self._logged: set[tuple[str, str]] = set()
+
+    def warn(self, path: str, words: str) -> None:
+        if (path, words) in self._logged:
+            return
+        if len(self._logged) >= MAX_WARNINGS:
+            self._logged.clear()
+        self._logged.add((path, words))
+        log.add("WARN", "watcher", f"{path} {words}")

@@ -1,4 +1,4 @@
-"""One watcher per machine: a lock that ends with its holder, and says who that is."""
+"""One watcher per machine: a lock file that names its holder and is freed when that one ends."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 
 
-class NoSeat(HoldfastError):
+class NoWatcherLock(HoldfastError):
     hint = "make the folder writable, or name another with HOLDFAST_HOME"
 
 
@@ -20,7 +20,7 @@ def path() -> str:
     return f"{places.home()}/watcher.lock"
 
 
-class Seat:
+class WatcherLock:
     def __init__(self) -> None:
         self._fd = -1
 
@@ -34,7 +34,7 @@ class Seat:
             return False
         self._fd = fd
         note = {"pid": os.getpid(), "inside": inside, "since_ms": now_ms}
-        with suppress(OSError):  # on a full disk it watches all the same, and nobody knows who
+        with suppress(OSError):  # on a full disk it still watches, but cannot say who does
             os.ftruncate(fd, 0)
             os.pwrite(fd, json.dumps(note).encode(), 0)
         return True
@@ -48,7 +48,7 @@ class Seat:
 
 
 def holder() -> dict[str, Any] | None:
-    """Who watches this machine now: pid, inside what, since when; None: nobody."""
+    """Which process watches this machine: pid, inside what, since when. None if none does."""
     try:
         fd = os.open(path(), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -56,7 +56,7 @@ def holder() -> dict[str, Any] | None:
     try:
         fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
     except BlockingIOError:
-        return _note(os.pread(fd, 4096, 0))
+        return _parse_note(os.pread(fd, 4096, 0))
     except OSError:
         return None
     finally:
@@ -64,7 +64,7 @@ def holder() -> dict[str, Any] | None:
     return None
 
 
-def _note(data: bytes) -> dict[str, Any]:
+def _parse_note(data: bytes) -> dict[str, Any]:
     try:
         value = json.loads(data)
     except ValueError:
@@ -78,8 +78,8 @@ def _open() -> int:
         os.makedirs(places.home(), mode=0o700, exist_ok=True)  # noqa: PTH103
         fd = os.open(path(), flags, 0o600)
     except OSError as slip:
-        raise NoSeat(f"{path()} cannot be opened: {slip}") from slip
+        raise NoWatcherLock(f"{path()} cannot be opened: {slip}") from slip
     if not places.is_regular(fd):
         os.close(fd)
-        raise NoSeat(f"{path()} is no plain file")
+        raise NoWatcherLock(f"{path()} is not a regular file")
     return fd

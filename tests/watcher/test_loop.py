@@ -14,10 +14,9 @@ from typing import Any, cast
 import pytest
 
 from holdfast.hub.store.store import Store
-from holdfast.watcher import run as running
 from holdfast.watcher import single_instance
-from holdfast.watcher.run import Watcher, run
-from holdfast.watcher.single_instance import NoSeat, Seat
+from holdfast.watcher.loop import Watcher, look_repeatedly, run
+from holdfast.watcher.single_instance import NoWatcherLock, WatcherLock
 from tests.waiting import until
 from tests.watcher.machine import FULL, Machine, kept
 
@@ -54,7 +53,7 @@ def test_the_lock_tells_who_watches(alone: subprocess.Popen[str]) -> None:
     held = single_instance.holder()
     assert held is not None
     assert (held["pid"], held["inside"]) == (alone.pid, "alone")
-    assert not Seat().take("serve", 1)
+    assert not WatcherLock().take("serve", 1)
     assert oct(Path(single_instance.path()).stat().st_mode)[-3:] == "600"
 
 
@@ -62,14 +61,14 @@ def test_the_lock_tells_who_watches(alone: subprocess.Popen[str]) -> None:
 def test_one_that_waits_takes_over_when_the_other_is_killed(
     alone: subprocess.Popen[str], store: Store, machine: Machine
 ) -> None:
-    stop, seated = threading.Event(), threading.Event()
-    given = {"inside": "mcp", "wait_seconds": 0.05, "seated": seated}
+    stop, started = threading.Event(), threading.Event()
+    given = {"inside": "mcp", "wait_seconds": 0.05, "started": started}
     thread = threading.Thread(target=run, args=(stop, store), kwargs=given)
     thread.start()
     try:
-        assert not seated.wait(0.3)
+        assert not started.wait(0.3)
         alone.kill()
-        assert seated.wait(LONG)
+        assert started.wait(LONG)
         held = single_instance.holder()
         assert held is not None
         assert held["inside"] == "mcp"
@@ -82,12 +81,11 @@ def test_one_that_waits_takes_over_when_the_other_is_killed(
 
 @pytest.mark.requirement("A5", "X3")
 def test_a_thread_of_its_own_watches_and_leaves_nothing_behind(
-    store: Store, machine: Machine, monkeypatch: pytest.MonkeyPatch
+    store: Store, machine: Machine
 ) -> None:
-    monkeypatch.setattr("holdfast.watcher.run._now_ms", lambda: machine.now_ms)
     machine.session("s1", FULL)
     before = set(threading.enumerate())
-    watcher = Watcher(store, inside="serve")
+    watcher = Watcher(store, inside="serve", clock=lambda: machine.now_ms)
     watcher.start()
     until(lambda: kept() == ["s1 watcher"])
     watcher.stop()
@@ -102,9 +100,6 @@ class _SlowWatch:
         self.now_s, self.calls = 0.0, list[str]()
 
     def monotonic(self) -> float:
-        return self.now_s
-
-    def time(self) -> float:
         return self.now_s
 
     def look(self, now_ms: int) -> None:
@@ -125,10 +120,9 @@ class _SlowWatch:
 
 
 @pytest.mark.requirement("A5")
-def test_a_turn_that_takes_long_costs_no_look(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_turn_that_takes_long_costs_no_look() -> None:
     slow = _SlowWatch()
-    monkeypatch.setattr(running, "time", slow)
-    running._until(cast(Any, slow), cast(Any, slow))
+    look_repeatedly(cast(Any, slow), cast(Any, slow), monotonic=slow.monotonic)
     assert slow.calls == ["look", "save", "look", "save", "look"]
 
 
@@ -140,8 +134,8 @@ def test_one_that_never_began_can_be_stopped() -> None:
 @pytest.mark.requirement("A5", "X6")
 def test_a_place_that_cannot_be_locked_is_an_error_in_words(own_home: Path) -> None:
     Path(single_instance.path()).mkdir(parents=True)
-    with pytest.raises(NoSeat):
-        Seat().take("alone", 1)
+    with pytest.raises(NoWatcherLock):
+        WatcherLock().take("alone", 1)
     watcher = Watcher(inside="mcp")
     watcher.start()
     watcher.stop()
@@ -156,7 +150,7 @@ def test_on_a_full_disk_it_watches_and_nobody_knows_who(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "pwrite", full)
-    mine = Seat()
+    mine = WatcherLock()
     assert mine.take("mcp", 1)
     assert single_instance.holder() == {}
     mine.leave()
@@ -164,14 +158,11 @@ def test_on_a_full_disk_it_watches_and_nobody_knows_who(
 
 
 @pytest.mark.requirement("A5", "X6")
-def test_a_place_that_can_be_locked_later_is_taken_then(
-    store: Store, own_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("holdfast.watcher.run.WAIT_SECONDS", 0.05)
+def test_a_place_that_can_be_locked_later_is_taken_then(store: Store, own_home: Path) -> None:
     Path(single_instance.path()).mkdir(parents=True)
-    watcher = Watcher(store, inside="mcp")
+    watcher = Watcher(store, inside="mcp", wait_seconds=0.05)
     watcher.start()
     until(lambda: (own_home / ".holdfast" / "guard.log").exists())
     Path(single_instance.path()).rmdir()
-    assert watcher.seated.wait(LONG)
+    assert watcher.started.wait(LONG)
     watcher.stop()

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from holdfast.settings.load import Settings
 from holdfast.settings.table import TABLE
-from holdfast.watcher.active_time import ActiveTime
-from holdfast.watcher.due_checkpoints import Due, next_of_each, ordered, reason
+from holdfast.watcher.checkpoints import DueCheckpoint, choose_per_project, reason, sort
 from holdfast.watcher.glance import Glance
-from holdfast.watcher.live_transcripts import Found
+from holdfast.watcher.live_transcripts import LiveTranscript
+from holdfast.watcher.watch import ActiveTime
 from holdfast.window.monitor import IDLE_MS
 
 SETTINGS = Settings({one.name: one.default for one in TABLE})
@@ -20,7 +20,7 @@ NOW_MS = 10**12
 
 def a_glance(used: int = 61, *, name: str = "s1", project: str = "/p", **own: int) -> Glance:
     """Of an edge of 100 tokens."""
-    found = Found(f"/t/{name}.jsonl", name, "", NOW_MS)
+    found = LiveTranscript(f"/t/{name}.jsonl", name, "", NOW_MS)
     saved = own.get("saved", 0), own.get("saved_tokens", 0)
     return Glance(found, "/w", project, used, 100, *saved, "", "", 0, SETTINGS)
 
@@ -37,15 +37,15 @@ DUE = st.lists(
 def test_never_two_of_one_project_and_never_one_too_soon(
     some: list[tuple[int, str, str]], last: dict[str, float]
 ) -> None:
-    due = [Due(a_glance(used, project=place), why) for used, place, why in some]
-    chosen = next_of_each(due, last, 100.0)
+    due = [DueCheckpoint(a_glance(used, project=place), why) for used, place, why in some]
+    chosen = choose_per_project(due, last, 100.0)
     projects = [one.glance.project for one in chosen]
     assert len(set(projects)) == len(projects)
     apart = SETTINGS.whole("watch_apart_seconds")
     assert all(100.0 - last.get(place, -apart) >= apart for place in projects)
     for one in chosen:
         mine = [other for other in due if other.glance.project == one.glance.project]
-        assert ordered(mine)[0] == one
+        assert sort(mine)[0] == one
 
 
 @pytest.mark.requirement("A5", "G6")

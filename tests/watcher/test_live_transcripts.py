@@ -8,9 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.watcher.hook_windows import Windows
-from holdfast.watcher.live_transcripts import Transcripts
-from holdfast.watcher.troubles import Troubles
+from holdfast.watcher.live_transcripts import FileWarnings, HookWindows, LiveTranscripts
 from holdfast.window.live_windows import LIVE_MS
 from holdfast.window.state import held
 from holdfast.wire import log, places
@@ -18,11 +16,11 @@ from tests.watcher.machine import Machine
 
 
 @pytest.fixture
-def transcripts(machine: Machine) -> Transcripts:
-    return Transcripts(str(machine.projects), Troubles())
+def transcripts(machine: Machine) -> LiveTranscripts:
+    return LiveTranscripts(str(machine.projects), FileWarnings())
 
 
-def _changed(transcripts: Transcripts, machine: Machine, seconds: float = 30) -> list[str]:
+def _changed(transcripts: LiveTranscripts, machine: Machine, seconds: float = 30) -> list[str]:
     return sorted(
         one.agent_id or one.session_id for one in transcripts.look(machine.after(seconds))
     )
@@ -40,7 +38,7 @@ def _replace(path: Path) -> None:
 
 @pytest.mark.requirement("A5")
 def test_sessions_and_their_agents_are_found_and_told_apart(
-    transcripts: Transcripts, machine: Machine
+    transcripts: LiveTranscripts, machine: Machine
 ) -> None:
     session = machine.session("s1")
     machine.agent(session, "a1")
@@ -49,7 +47,9 @@ def test_sessions_and_their_agents_are_found_and_told_apart(
 
 
 @pytest.mark.requirement("A5")
-def test_what_did_not_change_is_not_told_again(transcripts: Transcripts, machine: Machine) -> None:
+def test_what_did_not_change_is_not_told_again(
+    transcripts: LiveTranscripts, machine: Machine
+) -> None:
     first, second = machine.session("s1"), machine.session("s2")
     assert _changed(transcripts, machine) == ["s1", "s2"]
     assert _changed(transcripts, machine) == []
@@ -63,7 +63,7 @@ def test_what_did_not_change_is_not_told_again(transcripts: Transcripts, machine
 
 @pytest.mark.requirement("A5")
 def test_a_transcript_untouched_for_long_is_not_live_until_it_goes_on(
-    transcripts: Transcripts, machine: Machine
+    transcripts: LiveTranscripts, machine: Machine
 ) -> None:
     path = machine.session("s1")
     machine.after(LIVE_MS / 1000 + 1)
@@ -74,7 +74,7 @@ def test_a_transcript_untouched_for_long_is_not_live_until_it_goes_on(
 
 @pytest.mark.requirement("A5", "X7")
 def test_pipes_links_and_loops_are_named_once_and_left_alone(
-    transcripts: Transcripts, machine: Machine
+    transcripts: LiveTranscripts, machine: Machine
 ) -> None:
     path = machine.session("s1")
     folder = path.parent
@@ -90,7 +90,7 @@ def test_pipes_links_and_loops_are_named_once_and_left_alone(
         machine.answer(path, 3_000)
         assert "s1" in _changed(transcripts, machine)
     for name in ("pipe", "link", "loop"):
-        assert _logged(f"{name}.jsonl is no plain file") == 1
+        assert _logged(f"{name}.jsonl is not a regular file") == 1
 
 
 @pytest.mark.requirement("A5", "X6")
@@ -99,11 +99,11 @@ def test_pipes_links_and_loops_are_named_once_and_left_alone(
     [
         (Path.unlink, "is gone"),
         (lambda path: path.write_text("{}\n"), "became shorter"),
-        (_replace, "is another file"),
+        (_replace, "was replaced by another file"),
     ],
 )
 def test_a_file_that_is_gone_cut_or_replaced_is_named(
-    transcripts: Transcripts, machine: Machine, change: Callable[[Path], object], words: str
+    transcripts: LiveTranscripts, machine: Machine, change: Callable[[Path], object], words: str
 ) -> None:
     path = machine.session("s1")
     _changed(transcripts, machine)
@@ -115,9 +115,9 @@ def test_a_file_that_is_gone_cut_or_replaced_is_named(
 
 @pytest.mark.requirement("A5", "X6")
 def test_one_that_is_gone_before_its_turn_came_spoils_no_look(
-    transcripts: Transcripts, machine: Machine, monkeypatch: pytest.MonkeyPatch
+    transcripts: LiveTranscripts, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.watcher.live_transcripts.MOST_OLD", 1)
+    monkeypatch.setattr("holdfast.watcher.live_transcripts.MAX_OLD_PER_LOOK", 1)
     paths = [machine.session(name) for name in ("s1", "s2", "s3")]
     assert _changed(transcripts, machine) == ["s1", "s2", "s3"]
     for path in paths:
@@ -128,7 +128,9 @@ def test_one_that_is_gone_before_its_turn_came_spoils_no_look(
 
 
 @pytest.mark.requirement("A5", "X6")
-def test_a_clock_that_jumps_loses_no_session(transcripts: Transcripts, machine: Machine) -> None:
+def test_a_clock_that_jumps_loses_no_session(
+    transcripts: LiveTranscripts, machine: Machine
+) -> None:
     path = machine.session("s1")
     _changed(transcripts, machine)
     machine.after(-7 * 86_400)
@@ -141,9 +143,9 @@ def test_a_clock_that_jumps_loses_no_session(transcripts: Transcripts, machine: 
 
 @pytest.mark.requirement("A5")
 def test_a_transcript_elsewhere_is_known_by_the_window_its_hooks_opened(
-    transcripts: Transcripts, machine: Machine, tmp_path: Path
+    transcripts: LiveTranscripts, machine: Machine, tmp_path: Path
 ) -> None:
-    windows, path = Windows(), tmp_path / "s9.jsonl"
+    windows, path = HookWindows(), tmp_path / "s9.jsonl"
     assert windows.new() == []
     with held(places.window("s9")) as state:
         state.session_id, state.transcript = "s9", str(path)
@@ -159,4 +161,4 @@ def test_a_transcript_elsewhere_is_known_by_the_window_its_hooks_opened(
 
 @pytest.mark.requirement("A5")
 def test_no_projects_folder_is_no_trouble(tmp_path: Path) -> None:
-    assert Transcripts(str(tmp_path / "none"), Troubles()).look(1) == []
+    assert LiveTranscripts(str(tmp_path / "none"), FileWarnings()).look(1) == []

@@ -1,0 +1,168 @@
+"""The watcher on the message board: it announces checkpoints and delivers posted messages.
+
+Everything that touches the store runs on a side thread, so that a database that hangs delays
+neither a look nor the end of the watcher.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+
+from sqlalchemy.engine import Connection
+
+from holdfast.hub import public_names
+from holdfast.hub.board import messages, outboxes
+from holdfast.hub.errors import Refused
+from holdfast.hub.store import ids
+from holdfast.hub.store.rows import Row
+from holdfast.hub.store.store import Store
+from holdfast.hub.tree import live_events, projects
+from holdfast.watcher.glance import Glance
+from holdfast.wire import log
+from holdfast.wire.errors import HoldfastError
+from holdfast.wire.inert import is_utf8
+
+TOPIC, FROM = "checkpoint_trigger", "watcher"
+MESSAGE_TTL_SECONDS = 1_800
+MAX_UNSENT = 1_000
+POSTED = live_events.Wanted(kind="message.posted")
+StoreFinder = Callable[[], Store | None]
+
+
+class BoardWriter:
+    """Posts and delivers messages through a store.
+
+    The store is passed in, or returned by a function as soon as there is one, or opened here at the
+    first use. It stays open.
+    """
+
+    def __init__(self, store: Store | StoreFinder | None, database: str = "") -> None:
+        self._found: StoreFinder = store if callable(store) else lambda: Store.open(database)
+        self._store = None if callable(store) else store
+        self._is_ours = store is None
+        self._unsent: dict[str, tuple[str, Row]] = {}  # by the message's id: project, message
+        self._after = 0
+        self._complete = False
+        self._last_error = ""
+        self._side_thread = SideThread()
+
+    def trigger(self, seen: Glance, why: str, checkpoint: str, now_ms: int) -> None:
+        """Announce a checkpoint, once. It is sent later if the board cannot be reached now, or if
+        the watcher that took the checkpoint was killed before it announced it."""
+        if why_not := _refused(seen):
+            log.add("WARN", "watcher", f"{seen.found.path} cannot be announced: {why_not}")
+            return
+        row = _row(seen, why, checkpoint, now_ms)
+        self._unsent[row["id"]] = seen.project, row
+        if len(self._unsent) > MAX_UNSENT:
+            del self._unsent[next(iter(self._unsent))]
+        self._try(lambda store: self._send(store, now_ms))
+
+    def _send(self, store: Store, now_ms: int) -> None:
+        for name, (project, row) in list(self._unsent.items()):
+            if row["expires_ms"] > now_ms and store.write(partial(_put, project, row, now_ms)):
+                outboxes.handed(store, [row])
+            self._unsent.pop(name, None)  # `trigger` may have dropped it meanwhile
+
+    def follow(self, now_ms: int, *, again: bool = False) -> None:
+        """Store the messages that hooks wrote, and deliver those posted since the last look."""
+        self._try(lambda store: self._follow(store, now_ms, again))
+
+    def _follow(self, store: Store, now_ms: int, again: bool) -> None:
+        self._send(store, now_ms)
+        outboxes.settle(store, now_ms)
+        newest = store.read(live_events.newest)
+        if again or not self._complete or self._was_posted(store, newest):
+            self._complete = outboxes.hand_out(store, now_ms)
+        self._after = newest
+
+    def _was_posted(self, store: Store, newest: int) -> bool:
+        """Whether a message was posted since the last look. Most events are of other kinds."""
+        if newest == self._after:
+            return False
+        since = store.read(lambda c: live_events.since(c, self._after, POSTED, 1))
+        return bool(since.rows) or since.missed
+
+    def _try(self, chore: Callable[[Store], object]) -> None:
+        """Run a chore on the side thread. A board that fails or hangs delays no checkpoint, and
+        the same error is logged once."""
+        if not self._side_thread.do(partial(self._reach, chore)):
+            self._complain("it does not answer; messages wait")
+
+    def _reach(self, chore: Callable[[Store], object]) -> None:
+        try:
+            if self._store is None:
+                self._store = self._found()
+            if self._store is not None:
+                chore(self._store)
+            self._last_error = ""
+        except Exception as slip:
+            self._complain(str(slip) if isinstance(slip, HoldfastError | OSError) else repr(slip))
+
+    def _complain(self, words: str) -> None:
+        if words != self._last_error:
+            log.add("ERROR", "watcher", f"the board: {words}")
+        self._last_error = words
+
+    def close(self) -> None:
+        if self._store is not None and self._is_ours and not self._side_thread.is_busy:
+            self._store.close()
+            self._store = None
+
+
+def _refused(seen: Glance) -> str:
+    """Why the board would refuse these names. One refused message would block all others."""
+    found = seen.found
+    try:
+        public_names.check(session_id=found.session_id, agent_id=found.agent_id or None)
+    except Refused as slip:
+        return str(slip)
+    return "" if is_utf8(seen.project) else "its project must be text in UTF-8"
+
+
+def _put(project: str, row: Row, now_ms: int, connection: Connection) -> bool:
+    projects.meet(connection, project, now_ms)
+    return messages.post_once(connection, row)
+
+
+def _row(seen: Glance, why: str, checkpoint: str, now_ms: int) -> Row:
+    found, name = seen.found, Path(checkpoint).stem
+    words = f"checkpoint {name} is saved ({why}, {seen.used_in_words}); go on"
+    content = {"type": TOPIC, "reason": why, "checkpoint": name, "message": words}
+    content |= {"session_id": found.session_id, "agent_id": found.agent_id}
+    row = messages.draft(
+        FROM,
+        TOPIC,
+        content,
+        now_ms,
+        to_agent=found.agent_id or found.session_id,
+        ttl_seconds=MESSAGE_TTL_SECONDS,
+        project_id=projects.id_of(seen.project),
+    )
+    return row | {"id": ids.of(TOPIC, found.session_id, found.agent_id, name)}
+
+
+PATIENCE_SECONDS = 5.0
+
+
+class SideThread:
+    """Runs one call at a time on a thread of its own."""
+
+    def __init__(self) -> None:
+        self._thread: threading.Thread | None = None
+
+    @property
+    def is_busy(self) -> bool:
+        return self._thread is not None and self._thread.is_alive()
+
+    def do(self, call: Callable[[], None]) -> bool:
+        """Whether the call ended in time. A late one runs on, and none starts before it ended."""
+        if self.is_busy:
+            return False
+        self._thread = threading.Thread(target=call, name="holdfast-call", daemon=True)
+        self._thread.start()
+        self._thread.join(PATIENCE_SECONDS)
+        return not self.is_busy
