@@ -10,7 +10,6 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from holdfast.cli import quick
 from holdfast.cli.main import COMMANDS, holdfast_command
 
 NOT_UTF8 = os.fsdecode(b"gr\xf6sse")
@@ -68,11 +67,6 @@ def test_it_says_which_and_keeps_nothing(words: list[str], own_home: Path) -> No
     assert "'gr\\udcf6sse' is not UTF-8" in run.output
     assert not (own_home / ".holdfast/budget").exists()
     assert not list(own_home.rglob("*.md"))
-
-
-@pytest.mark.requirement("U3", "X7")
-def test_the_short_way_of_search_leaves_them_to_the_long_one() -> None:
-    assert quick.answered([NOT_UTF8]) is None
 
 
 @pytest.mark.requirement("U3", "X7")

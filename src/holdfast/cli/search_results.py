@@ -1,4 +1,4 @@
-"""What a search found, in lines for people; without click, which costs four bare starts."""
+"""The results of a search as lines for people."""
 
 from __future__ import annotations
 
