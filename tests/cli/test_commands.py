@@ -194,7 +194,7 @@ def test_a_replay_is_a_picture_in_the_terminal_and_a_drawing(past: Path, tmp_pat
     out = _ok("replay", str(past), "--svg", str(tmp_path / "fill.svg"))
     assert "█" in out
     assert "▲" in out
-    assert "compaction (auto)" in out
+    assert "compaction 1 (auto)" in out
     drawn = (tmp_path / "fill.svg").read_text()
     assert drawn.startswith("<svg")
     assert drawn.count("<rect") == 76

@@ -176,3 +176,39 @@ def test_the_streams_are_given_back_open(monkeypatch: pytest.MonkeyPatch) -> Non
     out.flush()
     assert sys.stdout is out
     assert below.getvalue() == b"a?b\nafter\n"
+
+
+def test_lines_wrap_between_words_and_go_on_indented() -> None:
+    text = "  saved    " + "the lighthouse keeper counts boats " * 4
+    lines = terminal.wrapped(text, 40, hang=9).split("\n")
+    assert all(len(line) <= 40 for line in lines)
+    assert " ".join(" ".join(lines).split()) == " ".join(text.split())
+    assert lines[0].startswith("  saved    the")
+    assert all(line.startswith(" " * 11) and line[11] != " " for line in lines[1:])
+
+
+@given(st.text(alphabet="ab é日 \x1b[1m\n", max_size=200), st.integers(10, 60))
+def test_wrapping_loses_no_word_and_cuts_none(text: str, width: int) -> None:
+    assert terminal.wrapped(text, width).split() == text.split()
+
+
+def test_a_word_wider_than_the_terminal_stays_whole() -> None:
+    path = "/srv/" + "harbour/" * 20
+    assert path in terminal.wrapped(f"kept in {path} since noon", 40).split("\n")[1]
+
+
+def test_what_is_piped_keeps_its_lines_and_has_no_colour(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in ("COLUMNS", "FORCE_COLOR", "NO_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    terminal.say(terminal.paint("word " * 60, "red"))
+    assert capsys.readouterr().out == "word " * 60 + "\n"
+
+
+def test_no_color_wins_over_forced_colour(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    assert terminal.paint("deep", "red", "bold") == "\x1b[31;1mdeep\x1b[0m"
+    monkeypatch.setenv("NO_COLOR", "1")
+    assert terminal.paint("deep", "red") == "deep"

@@ -104,8 +104,8 @@ def compose(
     return _laid_out(opening, choice, sections, limit, role, len(items) - choice.merged)
 
 
-def lost_items(record: Record, summary: str) -> int:
-    """How much of the user's words and of what is open a summary does not hold."""
+def lost_items(record: Record, summary: str) -> list[Item]:
+    """The user's words and what is open, as far as a summary does not hold them."""
     held = complement.Held(record, summary or " ")
     found = [
         *quotes.items(record, MOST_UNITS),
@@ -113,7 +113,7 @@ def lost_items(record: Record, summary: str) -> int:
         *open_items.failing(record, 1),
         *open_items.questions(record),
     ]
-    return sum(1 for one in found if one.reason != "done" and not held.item(one))
+    return [one for one in found if one.reason != "done" and not held.item(one)]
 
 
 def _grown(record: Record, usual: int) -> int:

@@ -11,6 +11,8 @@ ALERT_STYLE = {
     "urgent": "red",
     "critical": "bold red",
 }
+ZONE_PAINT = {"green": "green", "yellow": "yellow", "orange": "orange", "red": "red"}
+ALERT_PAINT = {"warning": "yellow", "advisory": "orange", "urgent": "red", "critical": "red"}
 
 
 def bar(used_ratio: float, zone: str, width: int = 40) -> Text:

@@ -4,18 +4,25 @@ from __future__ import annotations
 
 import json
 import sys
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 import click
 
-from holdfast.cli.choose_session import NoSuchTranscript
-from holdfast.cli.terminal import own_drawing
+from holdfast.brief.item import Item
+from holdfast.brief.summary_check import shown as claims
+from holdfast.cli import find_transcript
+from holdfast.cli.colours import ALERT_PAINT, ZONE_PAINT
+from holdfast.cli.terminal import console, own_drawing, paint, say
 from holdfast.client import limit_settings
+from holdfast.events.lost import SummaryLoss, summary_losses
 from holdfast.settings import load as settings_load
+from holdfast.text.numbers import counted, short
 from holdfast.transcript import Reader, operations
-from holdfast.window.replay import Replay, Replayer
+from holdfast.window.replay import Compaction, Raised, Replay, Replayer
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.inert import inert
 
@@ -35,25 +42,58 @@ class NotDrawn(HoldfastError):
 
 
 BAR_FROM_BYTES = 20 << 20
+SHOWN_LOST, LOST_CHARS = 3, 160
+TEXT_COLUMN = 16  # right of step and fill
+KINDS = {
+    "tasks": "open task",
+    "failing": "failing command",
+    "questions": "open question",
+}
 
 
 @click.command()
-@click.argument("transcript", type=click.Path(path_type=Path))
+@click.argument("transcript", default="", metavar="[TRANSCRIPT]", type=click.Path())
 @click.option("--json", "as_json", is_flag=True, help="plain values for programs")
 @click.option("--svg", type=click.Path(path_type=Path), help="draw into this file as well")
-def replay(transcript: Path, as_json: bool, svg: Path | None) -> None:
-    """What Holdfast would have done in a past session."""
-    if not transcript.is_file():
-        raise NoSuchTranscript(f"{transcript} is not a file")
-    found, counts = play(transcript, progress=not as_json)
+def replay(transcript: str, as_json: bool, svg: Path | None) -> None:
+    """Show what Holdfast would have done in a past session: the newest, or TRANSCRIPT, which is a
+    file or the start of a session's id."""
+    path = find_transcript.find(transcript)
+    found, counts = play(path, progress=not as_json)
     if not found.points:
-        raise NothingToReplay(f"{transcript} holds no answer of a model")
+        raise NothingToReplay(f"{path} holds no answer of a model")
+    losses = _losses(path, found)
     if svg is not None:
         _draw(found, svg)
     if as_json:
-        click.echo(json.dumps(plain(found, counts), indent=2))
-    else:
-        show(found, counts)
+        click.echo(json.dumps(plain(found, counts, losses), indent=2))
+        return
+    if not transcript:
+        say(f"The newest transcript: {inert(str(path), 4096)}", err=True)
+    show(found, counts, losses)
+    if not found.compactions:
+        _say_without(path)
+
+
+def _losses(path: Path, found: Replay) -> list[SummaryLoss | None]:
+    """For each compaction what its summary lost; None where no summary followed it."""
+    if not found.compactions:
+        return []
+    sidechain = path.parent.name == "subagents"
+    by_offset = list(summary_losses(path, sidechain=sidechain))
+    starts = [one.offset for one in found.compactions]
+    ends = [*starts[1:], sys.maxsize]
+    return [
+        next((loss for at, loss in by_offset if start <= at < end), None)
+        for start, end in zip(starts, ends, strict=True)
+    ]
+
+
+def _say_without(path: Path) -> None:
+    """No compaction is the usual case, and shows the least of what Holdfast does."""
+    other = find_transcript.newest_compacted(path)
+    next_to_try = f" The newest that was: holdfast replay {other.stem[:8]}" if other else ""
+    say(f"This session was not compacted.{next_to_try}", err=True)
 
 
 def _draw(found: Replay, svg: Path) -> None:
@@ -93,7 +133,9 @@ def play(transcript: Path, *, progress: bool = False) -> tuple[Replay, dict[str,
     return player.replay, reader.tally.as_dict()
 
 
-def plain(found: Replay, counts: dict[str, int]) -> dict[str, Any]:
+def plain(
+    found: Replay, counts: dict[str, int], losses: Sequence[SummaryLoss | None]
+) -> dict[str, Any]:
     errors = [c.error_ratio for c in found.compactions if c.error_ratio is not None]
     return {
         "session_id": found.session_id,
@@ -105,7 +147,13 @@ def plain(found: Replay, counts: dict[str, int]) -> dict[str, Any]:
         "readings": [asdict(point) for point in found.points],
         "alerts": [asdict(one) for one in found.raised],
         "compactions": [
-            {**asdict(one), "error_ratio": one.error_ratio} for one in found.compactions
+            {
+                **asdict(one),
+                "error_ratio": one.error_ratio,
+                "warned_steps_ahead": max(_ahead(found, at).values(), default=None),
+                **_plain_loss(loss),
+            }
+            for at, (one, loss) in enumerate(zip(found.compactions, losses, strict=True))
         ],
         "checkpoints": [
             {"index": one.index, "trigger": one.checkpoint}
@@ -117,31 +165,121 @@ def plain(found: Replay, counts: dict[str, int]) -> dict[str, Any]:
     }
 
 
-def show(found: Replay, counts: dict[str, int]) -> None:
-    from rich.console import Console
-    from rich.text import Text
+def _plain_loss(loss: SummaryLoss | None) -> dict[str, Any]:
+    if loss is None:
+        return {"lost": None, "restored": None}
+    return {
+        "messages": loss.messages,
+        "lost": [{"kind": one.section, "text": one.text} for one in loss.lost],
+        "restored": [{"kind": one.section, "text": one.text} for one in loss.restored],
+        "brief_tokens": loss.brief_tokens,
+        "called_done": claims(loss.checked.called_done),
+        "in_users_name": claims(loss.checked.in_users_name),
+    }
 
+
+def show(found: Replay, counts: dict[str, int], losses: Sequence[SummaryLoss | None] = ()) -> None:
+    """The picture, then everything that would have happened, in order."""
     from holdfast.cli import replay_picture
 
-    console = Console(highlight=False)
-    edge = f"{found.edge.edge_tokens:,}" if found.edge else "unknown"
-    console.print(
-        Text(inert(found.session_id or "session"), style="bold"),
-        Text(f" {inert(found.model)}, {len(found.points):,} operations, edge {edge} tokens"),
-    )
-    for row in replay_picture.columns(found, max(20, min(console.width - 8, 120))):
-        console.print(row)
+    rich_console = console()
+    limit = f"{found.edge.edge_tokens:,} tokens" if found.edge else "unknown"
+    about = f"{inert(found.model)}, {counted(len(found.points), 'step')}, compaction limit {limit}"
+    say(f"{paint(inert(found.session_id[:8]) or 'session', 'bold')}  {about}")
+    for row in replay_picture.columns(found, max(20, min(rich_console.width - 8, 120))):
+        rich_console.print(row)
+    if found.compactions:
+        say(paint("      ▲ compaction", "cyan"))
+    say(paint(f"{'step':>6}  {'full':>6}  what Holdfast would have done", "dim"))
+    for line in _events(found, losses):
+        say(line, hang=max(2, TEXT_COLUMN - len(line) + len(line.lstrip(" "))))
+    say(paint(words_for(counts), "dim"))
+
+
+def _events(found: Replay, losses: Sequence[SummaryLoss | None]) -> Iterator[str]:
+    """In order: a compaction comes after what its last step raised."""
+    raised = [(one.index, 0, at) for at, one in enumerate(found.raised)]
+    hits = [(one.index, 1, at) for at, one in enumerate(found.compactions)]
+    for _, is_hit, at in sorted(raised + hits):
+        if not is_hit:
+            yield _raised(found.raised[at])
+            continue
+        yield from _compaction(found, at, losses[at] if at < len(losses) else None)
+
+
+def _raised(one: Raised) -> str:
+    levels = [one.zone and f"zone {one.zone}", one.alert and f"alert {one.alert}"]
+    what = ", ".join(filter(None, levels))
+    saved = "; checkpoint saved" if one.checkpoint else ""
+    told = "told to model and user" if one.heard else "logged only"
+    zone, alert = ZONE_PAINT.get(one.zone or ""), ALERT_PAINT.get(one.alert or "")
+    what = paint(what, alert or zone or "dim")
+    return f"{one.index:>6}  {one.used_ratio:>6.1%}  {what}: {told}{saved}"
+
+
+def _compaction(found: Replay, at: int, loss: SummaryLoss | None) -> Iterator[str]:
+    hit = found.compactions[at]
+    head = paint(f"compaction {at + 1} ({inert(hit.trigger)})", "bold", "cyan")
+    yield f"{hit.index:>6}  {'':>6}  {head}: {_compared(hit)}"
+    indent = " " * TEXT_COLUMN
+    ahead = _ahead(found, at)
+    if ahead:
+        first, steps = max(ahead.items(), key=lambda pair: pair[1])
+        rest = ", ".join(f"{name} {count}" for name, count in ahead.items() if name != first)
+        yield f"{indent}warned {counted(steps, 'step')} ahead ({first}{rest and '; ' + rest})"
+    else:
+        yield f"{indent}no warning before it"
+    if loss is None:
+        yield f"{indent}no summary of it is in the transcript"
+        return
+    yield from (f"{indent}{line}" for line in _lost(loss))
+
+
+def _ahead(found: Replay, at: int) -> dict[str, int]:
+    """How many steps before a compaction the model and the user first heard of each level."""
+    end = found.compactions[at].index
+    begin = found.compactions[at - 1].index if at else -1
+    ahead: dict[str, int] = {}
     for one in found.raised:
-        what = " and ".join(filter(None, (one.zone, one.alert)))
-        saved = f", checkpoint due ({one.checkpoint})" if one.checkpoint else ""
-        logged = "" if one.heard else " (in the log only)"
-        console.print(f"  op {one.index:>5}  {one.used_ratio:>6.1%}  {what}{saved}{logged}")
-    for hit in found.compactions:
-        compared = f"compaction ({inert(hit.trigger)}), {_compared(hit)}"
-        console.print(Text(f"  op {hit.index:>5}  {compared}"))
-        ahead = ", ".join(f"{level} {count}" for level, count in hit.ops_ahead.items())
-        console.print(f"            operations ahead of it: {ahead or 'no alert'}", style="dim")
-    console.print("  " + words_for(counts), style="dim")
+        if one.heard and begin < one.index <= end:
+            ahead.setdefault(one.alert or one.zone or "", end - one.index)
+    return ahead
+
+
+def _lost(loss: SummaryLoss) -> Iterator[str]:
+    if not loss.lost:
+        yield "the summary lost nothing that Holdfast knows of"
+    else:
+        yield paint(f"the summary lost {_kinds(loss.lost, loss.messages)}", "red")
+        for one in loss.lost[:SHOWN_LOST]:
+            yield f"  - {short(inert(' '.join(one.text.split())), LOST_CHARS)}"
+        if len(loss.lost) > SHOWN_LOST:
+            yield f"  and {len(loss.lost) - SHOWN_LOST:,} more"
+        all_of = len(loss.restored) == len(loss.lost)
+        what = "all of it" if all_of else _kinds(loss.restored, loss.messages) or "none of it"
+        yield paint(f"Holdfast restores {what}", "green") + _size(loss)
+    for claim in (*loss.checked.called_done, *loss.checked.in_users_name)[:SHOWN_LOST]:
+        yield paint(f"wrong: “{short(inert(claim.sentence), LOST_CHARS)}”", "red")
+        yield f"  but {short(inert(claim.evidence), LOST_CHARS)}"
+
+
+def _size(loss: SummaryLoss) -> str:
+    return f", in {loss.brief_tokens:,} tokens"
+
+
+def _kinds(items: Sequence[Item], messages: int) -> str:
+    """`5 of your 12 messages, 2 open tasks`."""
+    counts = Counter(one.section for one in items)
+    said = counts.pop("said", 0)
+    words = [_messages(said, messages)] if said else []
+    words += [counted(count, KINDS.get(kind, kind)) for kind, count in counts.items()]
+    return ", ".join(words)
+
+
+def _messages(count: int, of: int) -> str:
+    if of == 1:
+        return "your message"
+    return f"all {of:,} of your messages" if count >= of else f"{count:,} of your {of:,} messages"
 
 
 def words_for(counts: dict[str, int]) -> str:
@@ -150,10 +288,10 @@ def words_for(counts: dict[str, int]) -> str:
     return "transcript: " + ", ".join(told)
 
 
-def _compared(hit: Any) -> str:
+def _compared(hit: Compaction) -> str:
     if hit.error_ratio is None:
-        return f"read {hit.read_tokens:,}; the client stated no count"
+        return f"Holdfast read {hit.read_tokens:,} tokens; Claude Code stated no count"
     return (
-        f"read {hit.read_tokens:,}, the client said {hit.pre_tokens:,} "
+        f"at {hit.pre_tokens:,} tokens; Holdfast read {hit.read_tokens:,} "
         f"({hit.error_ratio:.2%} apart)"
     )

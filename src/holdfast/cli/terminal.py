@@ -1,4 +1,5 @@
-"""Every command prints through here: nothing in an outside text acts on the terminal.
+"""Every command prints through here: wrapped between words, in colour where somebody looks, and
+nothing in an outside text acts on the terminal.
 
 Paths, branches, tasks and names come from anywhere. An escape sequence in one could clear the
 screen or forge a line, and a direction override could show a path backwards. So the streams
@@ -9,10 +10,14 @@ Colours (`ESC [ … m`) pass.
 from __future__ import annotations
 
 import io
+import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 REPLACEMENT = "?"
 _RANGES = (
@@ -30,6 +35,99 @@ _RANGES = (
 )
 ACTING = {code: REPLACEMENT for first, last in _RANGES for code in range(first, last + 1)}
 _OF_COLOURS = frozenset("0123456789;")
+COLOURS = {
+    "bold": "1",
+    "dim": "2",
+    "red": "31",
+    "green": "32",
+    "yellow": "33",
+    "cyan": "36",
+    "orange": "38;5;208",
+}
+WIDE = 120  # columns; longer lines of prose are hard to read
+LEAST_TEXT = 20  # columns right of an indentation; below, indenting costs more than it shows
+
+
+def say(text: str = "", *, err: bool = False, hang: int = 2) -> None:
+    """Print; on a terminal each line is wrapped between words. Where a line goes on, it is indented
+    by `hang` columns more than it began."""
+    stream = sys.stderr if err else sys.stdout
+    print(wrapped(text, columns(stream), hang), file=stream, flush=True)
+
+
+def columns(stream: TextIO | None = None) -> int:
+    """What to wrap at. 0: not at all, for a pipe or a file, where a program wants its lines whole;
+    `COLUMNS` sets it there too."""
+    stream = stream or sys.stdout
+    given = os.environ.get("COLUMNS", "")
+    if given.isdecimal() and int(given):
+        return min(WIDE, int(given))
+    try:
+        return min(WIDE, os.get_terminal_size(stream.fileno()).columns) if stream.isatty() else 0
+    except (OSError, ValueError):  # no real stream: under test, or closed
+        return 0
+
+
+def wrapped(text: str, width: int, hang: int = 2) -> str:
+    """No line wider than `width`, unless one word is. 0: as it is."""
+    if not width:
+        return text
+    return "\n".join(part for line in text.split("\n") for part in _wrapped(line, width, hang))
+
+
+def _wrapped(line: str, width: int, hang: int) -> Iterator[str]:
+    if len(line) <= width // 2 or cells(line) <= width:
+        yield line
+        return
+    lead = len(line) - len(line.lstrip(" "))
+    begin = " " * (lead + hang if lead + hang + LEAST_TEXT <= width else 0)
+    first, *rest = line[lead:].split(" ")
+    now, empty = line[:lead] + first, line[:lead]
+    for word in rest:
+        if now != empty and cells(now) + 1 + cells(word) > width:
+            yield now.rstrip(" ")
+            now, empty = begin + word, begin
+        else:
+            now = f"{now} {word}" if now != empty else begin + word
+    yield now.rstrip(" ")
+
+
+def cells(text: str) -> int:
+    """Columns it takes: a colour none, a wide letter two."""
+    if "\x1b" in text:
+        first, *rest = text.split("\x1b")
+        text = first + "".join(part.partition("m")[2] for part in rest)
+    if text.isascii():
+        return len(text)
+    from unicodedata import combining, east_asian_width
+
+    return sum(0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in text)
+
+
+def paint(text: str, *colours: str, err: bool = False) -> str:
+    """In these colours where they are seen and wanted; else as it is."""
+    if not text or not has_colour(sys.stderr if err else sys.stdout):
+        return text
+    return f"\x1b[{';'.join(COLOURS[one] for one in colours)}m{text}\x1b[0m"
+
+
+def has_colour(stream: TextIO) -> bool:
+    """Never in a pipe or a file, and never under NO_COLOR. FORCE_COLOR is for a pager that shows
+    colours."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    if os.environ.get("FORCE_COLOR"):
+        return True
+    return stream.isatty() and os.environ.get("TERM") != "dumb"
+
+
+def console() -> Console:
+    """For tables and bars, by the same rules."""
+    from rich.console import Console
+
+    return Console(
+        highlight=False, color_system="auto" if has_colour(sys.stdout) else None, emoji=False
+    )
 
 
 def safe(text: str) -> str:

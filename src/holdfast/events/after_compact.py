@@ -67,7 +67,7 @@ def _composed(state: State, folder: str, summary: str) -> tuple[str, dict[str, A
     summary = take_checkpoint.known_secrets(state, record).without_in(redact(summary))
     state.compactions = max(state.compactions, record.compactions + 1)
     checked = check(record, summary)
-    lost = lost_items(record, summary)
+    lost = len(lost_items(record, summary))
     state.restored = _told(state.restored, lost, checked)
     given = places.read_small(f"{folder}/brief.txt", 1 << 16).decode("utf-8", "replace")
     known = ledger.read(state.project, state.session_id)._replace(pins=())  # the first had them

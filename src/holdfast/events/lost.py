@@ -1,16 +1,20 @@
-"""The last compaction of a transcript, looked at afterwards: what its summary left out, and what
-it got wrong."""
+"""The compactions of a transcript, looked at afterwards: what each summary left out and got wrong,
+and what Holdfast restores."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.brief.compose import Brief, Line, compose
-from holdfast.brief.quotes import OUTCOME
+from holdfast.brief.compose import DEFAULT_TOKENS, Brief, Line, compose, lost_items
+from holdfast.brief.item import Item
+from holdfast.brief.quotes import OUTCOME, SECTION, quotes
 from holdfast.brief.roles import sections_of
 from holdfast.brief.summary_check import SummaryCheck, check
+from holdfast.budget.estimate import tokens_of, units
+from holdfast.events import after_compact, window_brief
 from holdfast.events.take_checkpoint import without_secrets
 from holdfast.record import RecordReader
 from holdfast.redact import redact
@@ -48,11 +52,23 @@ class Lost:
         return dict(Counter(sections))
 
 
+@dataclass(frozen=True, slots=True)
+class SummaryLoss:
+    """One compaction: what its summary does not hold, and which of it Holdfast's briefs restore."""
+
+    lost: list[Item]
+    restored: list[Item]
+    messages: int  # that the user had sent
+    brief_tokens: int
+    checked: SummaryCheck
+
+
 def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> Lost | None:
     """None where the transcript holds no compaction."""
-    last = _last_summary(path, sidechain)
-    if last is None:
+    found = list(_summaries(path, sidechain))
+    if not found:
         return None
+    last = found[-1]
     reader = RecordReader(sidechain=sidechain)
     record = without_secrets(reader.read(path, until=last.offset))
     summary = reader.known.without_in(redact(last.text))
@@ -60,9 +76,48 @@ def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> Lo
     return Lost(brief, check(record, summary))
 
 
-def _last_summary(path: Path, sidechain: bool) -> Summary | None:
-    found = None
+def summary_losses(path: Path, *, sidechain: bool) -> Iterator[tuple[int, SummaryLoss]]:
+    """Every summary of a transcript, with the byte it begins at: in one pass, as the hooks do."""
+    reader = RecordReader(sidechain=sidechain)
+    for one in _summaries(path, sidechain):
+        record = without_secrets(reader.read(path, until=one.offset))
+        summary = reader.known.without_in(redact(one.text))[: after_compact.MOST_SUMMARY]
+        lost, checked = lost_items(record, summary), check(record, summary)
+        first = compose(
+            record,
+            DEFAULT_TOKENS,
+            may_grow=True,
+            remark_chars=window_brief.REMARK_CHARS,
+            summary="",
+        )
+        second = compose(
+            record,
+            after_compact.SECOND_TOKENS,
+            claims=checked.told,
+            remark_chars=after_compact.REMARK_CHARS,
+            summary=f"{summary}\n{first.text}",
+        )
+        given = {_key(item) for item in (*first.items, *second.items)}
+        texts = [brief.text for brief in (first, second) if brief.lines]
+        yield (
+            one.offset,
+            SummaryLoss(
+                lost,
+                [item for item in lost if _key(item) in given],
+                len(quotes(record)),
+                sum(tokens_of(units(text)) for text in texts),
+                checked,
+            ),
+        )
+
+
+def _key(item: Item) -> tuple[str, str]:
+    """The same item in another length: words by their place in the session, others by how they
+    begin."""
+    return item.section, f"{item.order}" if item.section == SECTION else item.text[:40]
+
+
+def _summaries(path: Path, sidechain: bool) -> Iterator[Summary]:
     for entry in read(path):
         if isinstance(entry, Summary) and entry.is_sidechain is sidechain:
-            found = entry
-    return found
+            yield entry

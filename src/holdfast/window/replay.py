@@ -53,6 +53,7 @@ class Compaction:
     read_tokens: int
     edge_tokens: int
     ops_ahead: dict[str, int]
+    offset: int = 0  # the byte of the transcript at which it stands
 
     @property
     def error_ratio(self) -> float | None:
@@ -171,6 +172,7 @@ class Replayer:
                 self._used,
                 edge_tokens,
                 {level: last - index for level, index in self._since.items()},
+                boundary.offset,
             )
         )
         if boundary.pre_tokens and boundary.trigger == "auto":

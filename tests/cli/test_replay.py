@@ -1,0 +1,108 @@
+"""`holdfast replay`: which session it means, and what it says of each compaction."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from holdfast.cli.main import holdfast_command
+from holdfast.client.memory_folder import slug
+from holdfast.wire.errors import HoldfastError
+from tests.builders import a_boundary, a_prompt, a_result, a_summary, a_transcript, an_answer
+
+RULE = "Count the lanterns twice and never round the tide tables to whole hours."
+KEPT = "Please write the harbour report."
+
+
+def _filled(*, summary: str, window: int = 1) -> list[dict[str, Any] | str]:
+    lines: list[dict[str, Any] | str] = [a_prompt(KEPT), an_answer(20_000, id=f"m{window}")]
+    lines += [a_prompt(RULE)]
+    for n, used in enumerate(range(40_000, 167_000, 4_000), 1):
+        lines += [an_answer(used, id=f"m{window}.{n}", calls=(f"t{n}",)), a_result(f"t{n}")]
+    return [
+        *lines,
+        a_boundary(pre=167_050),
+        a_summary(summary),
+        an_answer(30_000, id=f"after {window}"),
+    ]
+
+
+def _session(name: str, *lines: dict[str, Any] | str, project: str = "", age: int = 0) -> Path:
+    folder = Path.home() / ".claude" / "projects" / slug(project or "/srv/elsewhere")
+    folder.mkdir(parents=True, exist_ok=True)
+    path = a_transcript(folder / f"{name}.jsonl", *lines)
+    os.utime(path, (1_700_000_000 - age, 1_700_000_000 - age))
+    return path
+
+
+def _run(*arguments: str) -> str:
+    done = CliRunner().invoke(holdfast_command, ["replay", *arguments], catch_exceptions=False)
+    assert done.exit_code == 0, done.output
+    return done.output
+
+
+@pytest.mark.requirement("U8")
+def test_a_compaction_says_what_its_summary_lost_and_what_is_restored(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "s1.jsonl", *_filled(summary=f"The user asked: “{KEPT}”"))
+    [hit] = json.loads(_run(str(path), "--json"))["compactions"]
+    lost = [one["text"] for one in hit["lost"]]
+    assert len(lost) == 1 and RULE in lost[0]
+    assert hit["restored"] == hit["lost"]
+    assert (hit["messages"], hit["brief_tokens"] > 0) == (2, True)
+    assert hit["warned_steps_ahead"] >= 5
+    shown = " ".join(_run(str(path)).split())
+    assert "the summary lost 1 of your 2 messages" in shown
+    assert "Holdfast restores all of it" in shown
+    assert f"warned {hit['warned_steps_ahead']} steps ahead" in shown
+
+
+@pytest.mark.requirement("U8")
+def test_a_summary_that_holds_every_word_lost_nothing(tmp_path: Path) -> None:
+    summary = f"The user asked: “{KEPT}”, then: “{RULE}”"
+    path = a_transcript(tmp_path / "s1.jsonl", *_filled(summary=summary))
+    assert "the summary lost nothing that Holdfast knows of" in _run(str(path))
+
+
+@pytest.mark.requirement("U8")
+def test_events_are_told_in_order(tmp_path: Path) -> None:
+    lines = [*_filled(summary="nothing"), *_filled(summary="nothing", window=2)]
+    out = _run(str(a_transcript(tmp_path / "s1.jsonl", *lines)))
+    steps = [int(line[:6]) for line in out.splitlines() if line[:6].strip().isdecimal()]
+    assert steps == sorted(steps)
+    assert out.index("compaction 1") < out.rindex("alert critical") < out.index("compaction 2")
+
+
+@pytest.mark.requirement("U8")
+def test_without_a_word_the_newest_session_of_this_folder_is_meant(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    answer = an_answer(20_000)
+    _session("aaaa1111", a_prompt(), answer, age=0)
+    mine = _session("bbbb2222", a_prompt(), answer, project=str(tmp_path.resolve()), age=60)
+    _session("cccc3333", a_prompt(), answer, project=str(tmp_path.resolve()), age=90)
+    assert str(mine) in _run()
+    monkeypatch.chdir("/")
+    assert "aaaa1111" in _run()
+
+
+@pytest.mark.requirement("U8")
+def test_the_start_of_an_id_names_a_session_and_two_of_them_none() -> None:
+    _session("abcd1111", a_prompt(), an_answer(20_000, sessionId="abcd1111"))
+    _session("abff2222", a_prompt(), an_answer(20_000, sessionId="abff2222"))
+    assert json.loads(_run("abc", "--json"))["session_id"] == "abcd1111"
+    for word in ("ab", "zz"):
+        refused = CliRunner().invoke(holdfast_command, ["replay", word]).exception
+        assert isinstance(refused, HoldfastError) and refused.exit_code == 2 and refused.hint
+
+
+@pytest.mark.requirement("U8")
+def test_a_session_without_a_compaction_names_one_that_has_one() -> None:
+    _session("aaaa1111", a_prompt(), an_answer(20_000))
+    _session("bbbb2222", *_filled(summary="nothing"), age=60)
+    assert "holdfast replay bbbb2222" in _run("aaaa1111")
