@@ -10,11 +10,11 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
-from holdfast.window import audit, stop_guard
+from holdfast.window import audit, readings, stop_guard
 from holdfast.window.stop_guard import Standing
-from holdfast.wire import log
+from holdfast.wire import log, spool
 from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
-from tests.hot.hooks import fire, run, to_model
+from tests.hot.hooks import fire, run, to_model, window
 
 SHARE = re.compile(r"\d+(?:\.\d)?%")
 
@@ -48,6 +48,26 @@ def test_the_model_the_user_and_the_log_read_that_it_is_an_estimate(tmp_path: Pa
     assert all("about 91.8% used (about 888,000 tokens)" in line for line in logged)
     assert all(event["estimated"] is True for event in audit.events())
     assert any(True for _ in audit.events())
+
+
+@pytest.mark.requirement("W8", "W10")
+def test_a_call_before_the_first_answer_is_written_is_no_reading(tmp_path: Path) -> None:
+    """A quick first call: the file holds the prompt alone, and the result is a word."""
+    path = a_transcript(tmp_path / "s1.jsonl", a_prompt("Go."))
+    fire("PostToolUse", path, tool_use_id="t1")
+    a_transcript(path, a_prompt("Go."), an_answer(30_000, id="m1", calls=("t1", "t2")))
+    fire("PostToolUse", path, tool_use_id="t2")
+    first, second = spool.lines(str(window()))
+    assert first.used < 100 and not first.tells_fill()
+    assert readings.of(str(window())) == [second.used]
+    assert second.used > 30_000
+
+
+@pytest.mark.requirement("W10")
+def test_a_compaction_at_an_unknown_fill_is_logged_as_such(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "s1.jsonl", a_prompt("Go."))
+    fire("PreCompact", path, trigger="manual")
+    assert "compaction (manual) at an unknown fill" in Path(log.path()).read_text()
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from holdfast.window.state import State, WindowBusy, held
 from holdfast.wire import log, places, scan
 
 SECOND_TOKENS = 800
-MOST_NOTED = 20
+MOST_NOTED = 8
 RESTORED = "Holdfast restored "
 REMARK_CHARS = 900
 MOST_SUMMARY = 60_000

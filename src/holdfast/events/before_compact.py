@@ -35,12 +35,18 @@ def tell(moment: Moment) -> str:
         _note_crowding(state, moment.folder, trigger)
         make_mark.rouse(moment.folder, state)
     saved = f"checkpoint {kept.id}" if kept else "no checkpoint"
-    about = "" if moment.tail.states_tokens() else "about "
-    said = f"compaction ({trigger}) at {about}{moment.line.used:,} tokens, {saved}"
+    said = f"compaction ({trigger}) at {_fill(moment)}, {saved}"
     log.add("INFO", record_session.place(state), said)
     if kept is None and _may_block(state, moment):
         return json.dumps({"decision": "block", "reason": REASON})
     return _steering(state, moment.folder, shown=trigger == "manual")
+
+
+def _fill(moment: Moment) -> str:
+    if moment.tail.basis == "none":
+        return "an unknown fill"
+    about = "" if moment.tail.states_tokens() else "about "
+    return f"{about}{moment.line.used:,} tokens"
 
 
 def _note_crowding(state: State, folder: str, trigger: str) -> None:

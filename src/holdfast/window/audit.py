@@ -1,13 +1,19 @@
-"""Every alert as an event for later review: append-only JSON lines, `CONTEXT_PRESSURE`."""
+"""Every alert as an event for later review: append-only JSON lines, `CONTEXT_PRESSURE`.
+
+At 4 MB, some 8,000 events, the file is moved aside; one older file is kept.
+"""
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from holdfast.wire import log, places
+
+ROTATE_BYTES = 4 << 20
 
 
 def path() -> Path:
@@ -15,23 +21,35 @@ def path() -> Path:
 
 
 def add(event: Mapping[str, Any]) -> None:
-    """One write of one line; nothing is ever changed or removed. What cannot be written is said
-    in the log, and stops nothing."""
+    """One write of one line; no line is ever changed. What cannot be written is said in the log,
+    and stops nothing."""
     try:
-        places.append(str(path()), (json.dumps(dict(event), ensure_ascii=True) + "\n").encode())
+        line = (json.dumps(dict(event), ensure_ascii=True) + "\n").encode()
+        if places.append(str(path()), line) > ROTATE_BYTES:
+            places.move_aside(str(path()), ROTATE_BYTES)
     except OSError as slip:
         log.add("ERROR", "audit", f"an event was not kept: {slip}")
 
 
 def events() -> Iterator[dict[str, Any]]:
     """All events, oldest first; a torn line is passed over."""
-    if not path().is_file():
-        return
-    with path().open("rb") as file:
-        for line in file:
-            try:
-                event = json.loads(line)
-            except (ValueError, RecursionError):
-                continue
-            if isinstance(event, dict):
-                yield event
+    newer = _opened(path())  # first: should it be moved aside now, it is read twice, never missed
+    older = _opened(Path(f"{path()}.1"))
+    if older and newer and os.path.sameopenfile(older.fileno(), newer.fileno()):
+        newer.close()
+        newer = None
+    for file in filter(None, (older, newer)):
+        with file:
+            yield from filter(None, map(_event, file))
+
+
+def _opened(place: Path) -> BinaryIO | None:
+    return place.open("rb") if place.is_file() else None
+
+
+def _event(line: bytes) -> dict[str, Any] | None:
+    try:
+        event = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return event if isinstance(event, dict) else None

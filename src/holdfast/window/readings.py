@@ -9,7 +9,7 @@ def of(folder: str) -> list[int]:
     """Tokens in the window after each event that changed them; none while it compacted."""
     found: list[int] = []
     for line in spool.lines(folder):
-        known = line.used > 0 and line.event.startswith(("PostToolUse", "UserPrompt"))
+        known = line.tells_fill() and line.event.startswith(("PostToolUse", "UserPrompt"))
         if known and (not found or found[-1] != line.used):
             found.append(line.used)
     return found

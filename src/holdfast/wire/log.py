@@ -24,7 +24,7 @@ def add(level: str, place: str, message: str) -> None:
     try:
         size = places.append(path(), f"{stamp} {level} {word} {inert(message)}\n".encode())
         if size > ROTATE_BYTES:
-            _rotate(path())
+            places.move_aside(path(), ROTATE_BYTES)
     except (OSError, ValueError):
         if level in ALOUD:
             _say(f"holdfast: {inert(message, 400)}\n")
@@ -35,17 +35,3 @@ def _say(text: str) -> None:
         os.write(2, text.encode("utf-8", "replace"))
     except OSError:
         pass
-
-
-def _rotate(target: str) -> None:
-    """Move the full log aside, once: of two that want to, the second finds it done."""
-    import fcntl
-
-    fd = os.open(target, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        held = os.fstat(fd)
-        if held.st_size > ROTATE_BYTES and os.stat(target).st_ino == held.st_ino:
-            os.replace(target, target + ".1")
-    finally:
-        os.close(fd)

@@ -165,3 +165,18 @@ def append(path: str, line: bytes) -> int:
         return os.fstat(fd).st_size
     finally:
         os.close(fd)
+
+
+def move_aside(path: str, most_bytes: int) -> None:
+    """A file that has grown past this becomes `path.1`, once: of two that want to, the second
+    finds it done."""
+    import fcntl
+
+    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        held = os.fstat(fd)
+        if held.st_size > most_bytes and os.stat(path).st_ino == held.st_ino:
+            os.replace(path, path + ".1")
+    finally:
+        os.close(fd)

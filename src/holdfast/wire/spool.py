@@ -59,6 +59,11 @@ class Line:
         self.answer_id = answer_id
         self.duration_ms = duration_ms  # 0: not told
 
+    def tells_fill(self) -> bool:
+        """The count is of a whole window. Before the client has written the first answer only the
+        text since was counted: 8 tokens after a quick first call."""
+        return self.used > 0 and not self.flags.startswith(("agent", "compacting", "none"))
+
     def render(self) -> str:
         return (
             f"{VERSION} {self.ms} {word(self.event)} {self.used} {word(self.flags)} "

@@ -1,4 +1,4 @@
-"""The audit log's lines as deeds."""
+"""The audit log's lines as rows to write."""
 
 from __future__ import annotations
 
@@ -11,17 +11,22 @@ from holdfast.hub.ingest.readers.clean_text import clean_value, whole
 from holdfast.hub.ingest.records import NAME_CHARS, TEXT_CHARS, AuditLine, Deed
 from holdfast.wire import places
 
-LONGEST_LINE = 8 << 10
-MOST_LINES = 500
+LONGEST_LINE = 64 << 10  # eight sentences of each kind that a summary got wrong, in any script
+MOST_LINES = 60  # a server takes bodies of 5 MB
 
 
 def read_on(told: dict[str, int]) -> tuple[dict[str, int], list[Deed]]:
-    found = growing_file.fresh(f"{places.home()}/audit.jsonl", told, MOST_LINES)
-    if found is None:
-        return told, []
-    head, end, lines = found
-    deeds = [deed for deed in map(_deed, lines) if deed is not None]
-    return {head: end}, deeds
+    """What was added since; the file that was moved aside is read to its end first. The newer one
+    is opened first: should it be moved now, it is read under one name rather than never."""
+    newer = growing_file.fresh(f"{places.home()}/audit.jsonl", told, MOST_LINES)
+    older = growing_file.fresh(f"{places.home()}/audit.jsonl.1", told, MOST_LINES)
+    if older and newer and older[0] == newer[0]:
+        older = None
+    if older and older[2]:
+        newer = None
+    reached = {head: end for head, end, _ in filter(None, (older, newer))}
+    lines = [line for _, _, some in filter(None, (older, newer)) for line in some]
+    return reached or told, [deed for deed in map(_deed, lines) if deed is not None]
 
 
 def _deed(line: bytes) -> Deed | None:

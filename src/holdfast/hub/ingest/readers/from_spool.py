@@ -88,8 +88,7 @@ def _subtask(window: Window, line: Line) -> SubtaskTold:
 
 
 def _read(line: Line, held: Reached) -> None:
-    known = line.used > 0 and not line.flags.startswith(("agent", "compacting"))
-    if known and line.ms >= held.newest_ms:
+    if line.tells_fill() and line.ms >= held.newest_ms:
         held.newest_ms, held.newest_used = line.ms, line.used
         held.newest_estimated = line.flags.endswith(".estimated")
 
