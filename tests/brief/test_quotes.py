@@ -326,3 +326,26 @@ def test_of_the_last_words_the_end_is_told_too(tmp_path: Path) -> None:
     text = compose(Session().user(LONG).says(report).record(tmp_path)).text
     told = next(line for line in text.splitlines() if line.startswith("- last said"))
     assert "I have changed the parser." in told and told.endswith("Shall I push it now?”")
+
+
+@pytest.mark.parametrize(
+    ("said", "shown"),
+    [
+        ("Both modules import. Here is what changed:\n\n- a.py\n", "Both modules import."),
+        (
+            "Here they are:\n\n1. Gauges in metres\n2. Their tests too\n",
+            "metres; 2. Their tests too",
+        ),
+        (
+            "Perfect! All three are fixed:\n- the gauge of the lake\n",
+            "fixed: the gauge of the lake",
+        ),
+        ("The heights are in metres now.\nShall I push?", "The heights are in metres now."),
+    ],
+)
+def test_what_came_of_a_turn_is_more_than_the_announcement_of_a_list(said: str, shown: str) -> None:
+    record = Record(
+        turns=[Turn("rework it", Place(0, "", 0), said=said), Turn("go on", Place(1, "", 1))], op=2
+    )
+    (outcome,) = quotes.outcomes(record)
+    assert outcome.text.removesuffix("”").endswith(shown)

@@ -206,3 +206,9 @@ def test_flags_files_and_ids_are_neither_branches_nor_commits(tmp_path: Path) ->
     session.runs("cat tasks/b0b6728.output").calls("TaskOutput", task_id="b2c41d2")
     found = {key: one.kind for key, one in session.record(tmp_path).references.items()}
     assert found == {"1a2b3c4d": "hash", "fix/ebb": "branch", "7c8d9e0f": "hash"}
+
+
+def test_a_piece_of_code_in_a_command_is_no_file(tmp_path: Path) -> None:
+    line = 'python -c "import json, sys; json.load(sys.stdin)" && cat "app/(shop)/[id]/page.tsx"'
+    found = Session().runs(line).record(tmp_path).files
+    assert [name for name in found if "(" in name] == ["app/(shop)/[id]/page.tsx"]

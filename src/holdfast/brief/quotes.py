@@ -16,6 +16,7 @@ from holdfast.record.calls import PLAN_ASKED
 from holdfast.record.model import Place, Record, Turn
 from holdfast.record.replies import is_answer
 from holdfast.text.fence import flat
+from holdfast.text.sentences import sentences
 
 USUAL_CHARS, LEAST_CHARS, MOST_CHARS = 400, 80, 4000
 SHARE, SMALL_SHARE = 0.6, 0.3
@@ -23,6 +24,7 @@ SMALL_BRIEF = int(1000 * CHARS_PER_TOKEN)
 REPLY_CHARS = 80
 TERSE_CHARS = 32  # words that tell nothing without what they answer
 OUTCOME_CHARS, SHORTEST_OUTCOME = 160, 12
+LEAST_CONCLUSION = 16  # "Perfect!" is none
 HEAD_AND_TAIL_CHARS = 600
 PER_LINE = 5  # the dash, the quotes and the line end
 OLDER_CHARS = 120  # the line that tells of those left out
@@ -135,17 +137,26 @@ def outcomes(record: Record) -> Iterator[Item]:
     """What came of each turn, in the model's words; the newest are worth most."""
     last = len(record.turns) - 1
     for number, turn in enumerate(record.turns):
-        if not turn.asked or number == last or not _first_words(turn.said):
+        words = _conclusion(turn.said) if turn.asked and number != last else ""
+        if not words:
             continue
-        text = f"  → “{flat(_first_words(turn.said), OUTCOME_CHARS)}”"
+        text = f"  → “{flat(words, OUTCOME_CHARS)}”"
         worth = 0.006 / (1 + (last - number) / 3)
         yield Item(SECTION, text, worth, OUTCOME, turn.place, order=number + 0.9)
 
 
-def _first_words(said: str) -> str:
-    """Closing words begin with what was done, and end with what is offered."""
-    lines = (line.strip().lstrip("#*-> ").rstrip("*") for line in said.splitlines())
-    return next((line for line in lines if len(line) > SHORTEST_OUTCOME), "")
+def _conclusion(said: str) -> str:
+    """Closing words begin with what was done, and end with what is offered. A sentence that
+    announces a list ("Here is what changed:") says nothing: it goes where others stand before it,
+    and takes the list's beginning along where it stands alone."""
+    told = [line.strip().lstrip("#*->• ") for line in said.replace("**", "").splitlines()]
+    told = [line for line in told if len(line) > SHORTEST_OUTCOME and line[0] not in "|`"]
+    if not told or not told[0].endswith(":"):
+        return told[0] if told else ""
+    before = [one for one in sentences(told[0]) if not one.endswith(":")]
+    if sum(map(len, before)) > LEAST_CONCLUSION:
+        return " ".join(before)
+    return f"{told[0]} {'; '.join(told[1:4])}" if told[1:] else ""
 
 
 def _fitting(known: Sequence[Quote], room: int, most: int) -> tuple[list[Quote], int]:

@@ -18,6 +18,7 @@ SEEN = 0.25  # what a mention is worth
 LONGEST_PATH = 300
 SHOWS_IT = frozenset(("reads", "edits"))  # a file that is read is there
 _BRANCH = b'"gitBranch":"'
+BRACKETS = ("()", "[]", "{}")
 ELSEWHERE = ("/tmp/", "/private/tmp/", "/var/folders/", "/dev/", "/proc/")
 
 if TYPE_CHECKING:  # a compaction waits for this module: making a protocol takes it 0.1 ms
@@ -71,7 +72,7 @@ def use(record: Record, path: str, how: str, weight: float) -> str:
     name = relative(record, path.strip())
     if not 3 < len(name) <= LONGEST_PATH or not name.isprintable():
         return ""
-    if name.startswith(ELSEWHERE) and how != "edits":
+    if how != "edits" and (name.startswith(ELSEWHERE) or is_code(name)):
         return ""
     is_new = name not in record.files
     used = record.files.setdefault(name, Used())
@@ -83,6 +84,12 @@ def use(record: Record, path: str, how: str, weight: float) -> str:
     if weight > 1:
         record.last_file = name
     return name
+
+
+def is_code(name: str) -> bool:
+    """A piece of code that ends like a file: `json.load(sys.stdin`. Names of files do contain
+    brackets, but closed ones: `app/(shop)/[id]/page.tsx`."""
+    return "()" in name or any(name.count(one) != name.count(two) for one, two in BRACKETS)
 
 
 def _thin(record: Record) -> None:
