@@ -28,6 +28,10 @@ def test_changes_without_a_commit_are_said_to_be_so(tmp_path: Path) -> None:
     session = edited().runs("git commit -m 'Mend the ebb'", "error: hook failed", fails=True)
     session.runs("git commit -qm 'Mend the ebb'", "nothing to commit, working tree clean")
     session.runs("git commit --dry-run").runs("echo git commit -m x")
+    session.runs(
+        "cd /tmp && mkdir try && cd try && git commit -m 'Try it'", "[main 1a2b3c4] Try it"
+    )
+    session.runs("git init lab && cd lab && git commit -m 'Try it'", "[main 1a2b3c4] Try it")
     assert told(session, tmp_path) == "no commit was made in this session"
     assert told(Session().user("Look.").runs("ls"), tmp_path) == "", "nothing was changed"
 

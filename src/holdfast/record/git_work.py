@@ -4,7 +4,7 @@ A line is looked at when it is called, for a message in a here-document may be l
 kept of it. What git printed decides; a quiet commit is believed unless its command failed.
 """
 
-from holdfast.record import names
+from holdfast.record import files, names, shell
 from holdfast.record.model import Record
 from holdfast.text.lazy_patterns import Lazy
 from holdfast.text.phrases import within
@@ -29,7 +29,7 @@ _REQUEST = Lazy(r"/(?:pull|merge_requests)/(\d{1,6})\b")
 
 def called(line: str) -> list[str]:
     """What a shell line does with git: verbs, each with what identifies it."""
-    if "git " not in line and "gh " not in line:
+    if ("git " not in line and "gh " not in line) or _is_trial(line):
         return []
     found: list[str] = []
     for match in _VERB.pattern.finditer(line[:LONGEST_LINE]):
@@ -44,6 +44,11 @@ def called(line: str) -> list[str]:
         verb = AMEND if git == COMMIT and "--amend" in rest else git or gh
         found.append(f"{verb} {told}"[:SUBJECT_CHARS])
     return found[:8]
+
+
+def _is_trial(line: str) -> bool:
+    """In a repository made to try something out, or in a temporary folder."""
+    return "git init" in line or shell.enters(line).startswith((*files.ELSEWHERE, "/tmp", "$"))
 
 
 def _subject(rest: str) -> str:

@@ -24,6 +24,7 @@ _FILTER_WORDS = (
     "--testPathIgnorePatterns -only-testing -skip-testing --lf --last-failed --onlyChanged"
 )
 _FILTERS = frozenset(_FILTER_WORDS.split())
+_BY_NAME = frozenset({"-k", "-run", "--run", "-t", "--grep", "-g", "--testNamePattern"})
 _CHANGE_WORDS = "-tags --tags --features --release --config -c -p --package --project -C"
 _CHANGES = frozenset(_CHANGE_WORDS.split())
 _ALONE = frozenset({"--release", "--lf", "--last-failed", "--onlyChanged"})  # no value follows
@@ -75,13 +76,26 @@ def covers(passed: str, failed: str) -> bool:
     by, of = _run(passed), _run(failed)
     if by.program != of.program:
         return _stands_for(by, of)
-    if by.changes != of.changes or not by.filters <= of.filters:
+    if by.changes != of.changes or not all(_selects(one, of.filters) for one in by.filters):
         return False
     if not _runs_all(by.program):
         return by.targets == of.targets
     if not by.targets:
         return True
     return bool(of.targets) and all(any(_holds(a, b) for a in by.targets) for b in of.targets)
+
+
+def _selects(wide: str, filters: frozenset[str]) -> bool:
+    """A filter by name runs whatever contains the name: `-run TestLake` runs `TestLakeDepth`."""
+    flag, _, name = wide.partition("=")
+    if wide in filters or flag not in _BY_NAME or not name.strip("'\"").replace("_", "").isalnum():
+        return wide in filters
+    narrow = [one.partition("=")[2] for one in filters if one.startswith(f"{flag}=")]
+    return any(
+        all(name.strip("'\"") in part for part in one.replace(" or ", "|").split("|"))
+        for one in narrow
+        if " not " not in f" {one}"
+    )
 
 
 def _runs_all(program: str) -> bool:
