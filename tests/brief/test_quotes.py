@@ -7,14 +7,15 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from holdfast.brief import quotes
 from holdfast.brief.compose import Brief, compose
 from holdfast.brief.item import Item
 from holdfast.brief.limits import MOST_UNITS, chars_for, units
 from holdfast.brief.quotes import LEAST_CHARS, USUAL_CHARS
-from holdfast.record import Record
-from holdfast.record.model import Place, Question, Task, Turn, Used
+from holdfast.record import Record, replies
+from holdfast.record.model import Call, Place, Question, Task, Turn, Used
 from holdfast.record.turns import MOST_TURNS
 from tests.checkpoint.sessions import Session
 from tests.transcript import builders as b
@@ -349,3 +350,28 @@ def test_what_came_of_a_turn_is_more_than_the_announcement_of_a_list(said: str, 
     )
     (outcome,) = quotes.outcomes(record)
     assert outcome.text.removesuffix("”").endswith(shown)
+
+
+def test_the_last_words_stand_with_the_options_they_pick_however_many_came_before() -> None:
+    options = "1. Push the branch to the fork\n2. Pin the pump\n3. Reset the gauge"
+    asked = [f"Look at gauge {number} of the lake, and tell me its height." for number in range(90)]
+    record = said(*asked, "yes to 1+2, and 3 as the next thing on a branch of its own")
+    record.turns[-2].said = f"Three things are left:\n{options}\nWhat do you want?"
+    last = replace(record.turns[-1], reply_to=reply_to_last(record))
+    record.turns[-1] = last
+    record.last_texts, record.recent = [record.turns[-2].said], [Call("Bash", "ls", last.place)]
+    text = compose(record, 2000, may_grow=True, remark_chars=2000).text
+    assert "Push the branch to the fork" in text and "3. Reset the gauge" in text
+    assert "last calls: Bash" in text and "said before the user's last words" in text
+
+
+def reply_to_last(record: Record) -> str:
+    earlier = Record(turns=record.turns[:-1])
+    return replies.reply_to(earlier, record.turns[-1].asked)
+
+
+def test_of_what_a_short_reply_answers_the_question_is_kept() -> None:
+    record = said("Do it.", "yes", "Thanks.")
+    asked = "The gauges of the lake are in metres now, and all of the tests pass. Shall I push it?"
+    record.turns[1] = replace(record.turns[1], reply_to=asked)
+    assert "and all of the tests pass. Shall I push it?”)" in compose(record).text

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.brief.compose import compose
 from holdfast.record.turns import MOST_QUEUED
 from tests.checkpoint.sessions import Session
 from tests.transcript import builders as b
@@ -152,3 +153,17 @@ def test_a_queued_notification_ends_its_agent(tmp_path: Path) -> None:
     session.queues("<task-notification>\n<task-id>abc123</task-id>\n<status>completed</status>")
     [agent] = session.unqueues("dequeue").record(tmp_path).agents.values()
     assert agent.status == "done"
+
+
+@pytest.mark.requirement("B11", "B13")
+def test_a_prompt_by_the_clock_is_nobodys_words_and_its_schedule_is_running(tmp_path: Path) -> None:
+    prompt = "Look at the gauges: 1) read them 2) tell what changed"
+    session = Session().user("Watch the gauges every ten minutes.")
+    made = "Scheduled recurring job ab12cd34 (Every 10 minutes)."
+    session.calls("CronCreate", made, cron="*/10 * * * *", prompt=prompt)
+    session.queues(prompt).unqueues("dequeue").user(prompt, isMeta=True).says("All is calm.")
+    record = session.record(tmp_path)
+    assert [turn.asked for turn in record.turns] == ["Watch the gauges every ten minutes."]
+    assert "schedule ab12cd34, running since turn 1: */10 * * * *: Look at" in compose(record).text
+    ended = session.calls("CronDelete", "Deleted.", id="ab12cd34").record(tmp_path)
+    assert "running" not in compose(ended).text

@@ -48,6 +48,7 @@ def test_what_the_client_or_an_agent_wrote_alone_is_nobodys_prompt(foreign: str)
     [
         ("<command-name>/clear</command-name>\n<command-args></command-args>", ""),
         (PLANNED, "/plan I would suggest we split it"),
+        ("<command-message>tidy</command-message>\n<command-name>/tidy</command-name>", "/tidy"),
         (f"{OPENED}\n<command-name>/do</command-name><command-args>it</command-args>", "/do it"),
         ("<bash-input>git pull</bash-input>", "! git pull"),
         ("<bash-stdout>up to date</bash-stdout><bash-stderr></bash-stderr>", ""),

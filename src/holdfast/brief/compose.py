@@ -92,7 +92,7 @@ def compose(
     room = limit - units(opening) - units(fence.closing()) - MARGIN
     share = quotes.share_of(usual) + grown - usual
     items = _pinned(record, held, share, room, marked, budget)
-    items += [*remarks, *_sources(record, held, limit, work, archived)]
+    items += [*_sources(record, held, limit, work, archived), *remarks]
     items = [*map(in_progress.claim, claims), *(one for one in items if not held.item(one))]
     items = emphasised(_not_evicted(items, budget.evicted), role, record)
     choice = choose(items, sections, room, budget.shares)

@@ -11,6 +11,7 @@ from holdfast.record.model import Call, Record
 from holdfast.text.fence import both_ends, clean, code, flat
 
 FRESH_OPS = 3
+ROOMY_CHARS = 3500  # of a brief in which the last calls always stand
 PLANNING = "plan mode is on: read and plan only, change no file until the user approves the plan"
 
 
@@ -36,7 +37,7 @@ def flight(record: Record, room: int) -> Iterator[Item]:
             _step(record, one) for one in reversed(done)
         )  # each at its last place
         text = "last calls: " + "; ".join(reversed(list(steps)[:3]))
-        yield Item("flight", text, 0.02, "the last steps", place, order=1)
+        yield Item("flight", text, 0.02, "the last steps", place, room >= ROOMY_CHARS, order=1)
 
 
 def _step(record: Record, call: Call) -> str:

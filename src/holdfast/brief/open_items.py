@@ -16,6 +16,8 @@ MOST_CHECKS = 3
 LONGEST_FAILING = 160
 MOST_REFERENCES = 24
 MOST_ENDED = 8
+REPORT_CHARS = 400  # of a report that the model has just got
+LONGEST_ANNOUNCEMENT = 160
 RUNNING_CHARS, LEAST_ASKED = 1600, 40  # of what all that runs was asked, and of each
 
 
@@ -109,17 +111,23 @@ def agents(record: Record) -> Iterator[Item]:
         text += flat(one.asked, most)
         yield Item("agents", text, 0.06, STILL_RUNNING, one.place, pinned=True, order=age)
     ended = [one for one in record.agents.values() if one.status != "running"]
+    turn_began = record.turns[-1].place.op if record.turns else 0
     for age, one in enumerate(reversed(ended[-MOST_ENDED:])):
         text = f"{one.kind or 'agent'}, {one.status}: {flat(one.asked, 100)}"
-        text += f" → {flat(_findings(one.answer), 140)}" if one.answer else ""
+        most = REPORT_CHARS if age == 0 and one.place.op >= turn_began else 140
+        text += f" → {flat(_findings(one.answer), most)}" if one.answer else ""
         why = f"a subagent, {one.status}"
         yield Item("agents", text, 0.012 / (1 + age), why, one.place, order=100 + age)
 
 
 def _findings(answer: str) -> str:
-    """Without headings, which only repeat what was asked."""
-    lines = (line.strip() for line in answer.splitlines())
-    return " ".join(line for line in lines if line and not line.startswith(("#", "---", "```")))
+    """Without headings, which only repeat what was asked, and without the sentences before them
+    that announce a report."""
+    lines = [line.strip() for line in answer.splitlines()]
+    told = [line for line in lines if line and not line.startswith(("#", "---", "```"))]
+    while len(told) > 1 and told[0].endswith(":") and len(told[0]) < LONGEST_ANNOUNCEMENT:
+        del told[0]
+    return " ".join(told)
 
 
 def references(record: Record) -> Iterator[Item]:

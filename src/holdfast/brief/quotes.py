@@ -14,7 +14,7 @@ from holdfast.brief.item import Item
 from holdfast.brief.limits import CHARS_PER_TOKEN, units
 from holdfast.record.calls import PLAN_ASKED
 from holdfast.record.model import Place, Record, Turn
-from holdfast.record.replies import is_answer
+from holdfast.record.replies import LONGEST, OPTIONS_END, is_answer
 from holdfast.text.fence import flat
 from holdfast.text.sentences import sentences
 
@@ -80,7 +80,7 @@ def _begins(one: Quote, other: Quote) -> bool:
 def _of_turn(number: int, turn: Turn, is_current: bool) -> Iterator[Quote]:
     if turn.asked:
         chars, line = turn.chars or len(turn.asked), turn.line
-        words, reply_to = _flat(turn.asked), flat(turn.reply_to, REPLY_CHARS)
+        words, reply_to = _flat(turn.asked), _replied(turn.reply_to, is_current)
         stopped = turn.interrupted and not is_current
         yield Quote(
             words, turn.place, number, reply_to, chars, line, is_current, was_interrupted=stopped
@@ -93,6 +93,18 @@ def _of_turn(number: int, turn: Turn, is_current: bool) -> Iterator[Quote]:
                 yield Quote(f"{words} the plan: {title}", one.place, order, is_act=True)
             else:
                 yield Quote(words, one.place, order, flat(one.text, REPLY_CHARS), len(words))
+
+
+def _replied(to: str, is_current: bool) -> str:
+    """What short words answer: all of it for the last ones; options that they picked; of a longer
+    text its end, which asks."""
+    if is_current:
+        return flat(to, LONGEST)
+    if OPTIONS_END in to:
+        return flat(to, 2 * REPLY_CHARS)
+    told = flat(to, LONGEST)
+    is_cut = len(told) > REPLY_CHARS and is_answer(told)
+    return f"… {told[2 - REPLY_CHARS :].lstrip()}" if is_cut else flat(told, REPLY_CHARS)
 
 
 def _flat(words: str) -> str:
@@ -197,7 +209,8 @@ def _text(quote: Quote, most: int) -> str:
         return f"({_cut(quote.text, most)})"
     text = f"“{_cut(quote.text, most)}”"
     answers = most >= USUAL_CHARS and is_answer(quote.reply_to)
-    if quote.reply_to and (answers or len(quote.text) < TERSE_CHARS):
+    picks = OPTIONS_END in quote.reply_to or quote.is_current
+    if quote.reply_to and (answers or picks or len(quote.text) < TERSE_CHARS):
         text += f" (to “{quote.reply_to}”)"
     if quote.was_interrupted:
         text += " (interrupted)"

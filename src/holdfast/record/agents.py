@@ -5,7 +5,8 @@ from holdfast.record.model import Agent, Call, Place, Record
 LAUNCHED = "Async agent launched"  # it answers later, in a file of its own
 LONGEST_ANSWER = 600
 MOST_AGENTS = 60
-COMMAND = "background command"
+COMMAND, SCHEDULE = "background command", "schedule"
+LONGEST_ASKED, SAME_CHARS = 400, 300
 _HANDED_BACK, _REPORT_FOLLOWS = "[Subagent hand-back]", "The report follows:\n"
 _STARTED = " in background with ID: "
 _OVER = {"completed": "done", "failed": "failed", "killed": "failed", "stopped": "failed"}
@@ -76,6 +77,26 @@ def command_started(record: Record, call: Call, text: str, place: Place) -> None
 def stopped(record: Record, name: str) -> None:
     if agent := record.agents.get(name[:80]):
         agent.status = "stopped"
+
+
+def schedule(record: Record, use_id: str, when: str, prompt: str, place: Place) -> None:
+    """The client will send these words by itself, in the user's name."""
+    add(record, use_id, Agent(SCHEDULE, f"{when}: {prompt}"[:LONGEST_ASKED], place))
+
+
+def scheduled(record: Record, use_id: str, text: str) -> None:
+    """From now on it is known by the id that ends it."""
+    name = text.partition(" job ")[2][:80].split(" ")[0].rstrip(".")
+    if name and use_id in record.agents:
+        record.agents[name] = record.agents.pop(use_id)
+
+
+def is_scheduled(record: Record, words: str) -> bool:
+    """These words came by the clock: nobody typed them."""
+    return any(
+        one.kind == SCHEDULE and words[:SAME_CHARS] == one.asked.partition(": ")[2][:SAME_CHARS]
+        for one in record.agents.values()
+    )
 
 
 def add(record: Record, name: str, agent: Agent) -> None:

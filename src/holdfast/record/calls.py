@@ -170,6 +170,12 @@ def _agent(record: Record, given: Given, place: Place, use_id: str) -> str:
     return asked
 
 
+def _schedule(record: Record, given: Given, place: Place, use_id: str) -> str:
+    when, prompt = text_of(given, "cron")[:80], text_of(given, "prompt").strip()
+    agents.schedule(record, use_id[:80], when, prompt, place)
+    return f"{when} {prompt}"[:LONGEST]
+
+
 def _plan(record: Record, given: Given, place: Place, use_id: str) -> str:
     text = text_of(given, "plan")
     plans.approved(record, text, place)
@@ -194,7 +200,7 @@ def _ask(record: Record, given: Given, place: Place, use_id: str) -> str:
 
 
 def _stop(record: Record, given: Given, place: Place, use_id: str) -> str:
-    name = text_of(given, "task_id") or text_of(given, "shell_id")
+    name = text_of(given, "task_id") or text_of(given, "shell_id") or text_of(given, "id")
     agents.stopped(record, name)
     return name
 
@@ -241,6 +247,8 @@ _BY_TOOL: dict[str, Callable[[Record, Given, Place, str], str]] = {
     "Agent": _agent,
     "ExitPlanMode": _plan,
     "AskUserQuestion": _ask,
+    "CronCreate": _schedule,
+    "CronDelete": _stop,
     "TaskStop": _stop,
     "KillShell": _stop,
     "TaskOutput": _look,

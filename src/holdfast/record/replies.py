@@ -14,7 +14,9 @@ REFUSED = "refused: "  # before a call that the user stopped
 SHORT_CHARS = 80
 WIDE = 3  # letters that a character of a script without blanks is worth
 READ_CHARS = 2000  # of the model's words, from their end
-LONGEST = 300
+LONGEST = 500
+OPTIONS_END = " / "  # behind each option that was picked
+LONGEST_PROPOSAL = 300
 LONGEST_OPTION = 120
 MOST_PICKED = 3
 _MARK = Lazy(r"(?<![\w.])([a-e]|\d)(?![\w.])", re.IGNORECASE)
@@ -30,7 +32,8 @@ def reply_to(record: Record, words: str) -> str:
     if not before:
         return ""
     picked = _options(before, _marks(words))
-    return " / ".join([*picked, _proposal(sentences(before[-READ_CHARS:]))])[:LONGEST]
+    proposal = _proposal(sentences(before[-READ_CHARS:]))
+    return OPTIONS_END.join([*picked, proposal])[:LONGEST]
 
 
 def is_answer(reply_to: str) -> bool:
@@ -56,9 +59,9 @@ def _proposal(told: list[str]) -> str:
     last = asking[-1] if asking else len(told) - 1
     words = ""
     for sentence in reversed(told[max(0, last - 2) : last + 1]):
-        if not sentence.endswith(":") and len(sentence) + len(words) < LONGEST:
+        if not sentence.endswith(":") and len(sentence) + len(words) < LONGEST_PROPOSAL:
             words = f"{sentence} {words}"
-    return words.strip() or " ".join(told[last:][:1])[:LONGEST]
+    return words.strip() or " ".join(told[last:][:1])[:LONGEST_PROPOSAL]
 
 
 def _options(text: str, marks: list[str]) -> list[str]:

@@ -78,6 +78,8 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
     elif tool in ("TaskOutput", "AgentOutputTool"):
         files.mention(record, block.text[:REPORT_CHARS])
         agents.notified(record, block.text[:REPORT_CHARS], place)
+    elif tool == "CronCreate" and not block.is_error:
+        agents.scheduled(record, block.tool_use_id[:80], block.text[:400])
     elif tool == "TaskCreate" and not block.is_error:
         tasks.created(record, call.what, block.text[:80], place)
     elif tool == ASKED and not block.is_error:

@@ -38,7 +38,12 @@ def prompt(record: Record, text: str, place: Place, line: int = 0) -> str:
         record.turns[-1].interrupted = True
     if _was_queued(record, text.strip(), place, line):
         return ""
-    return begin(record, own_words(text), place, line)
+    return begin(record, _typed(record, text), place, line)
+
+
+def _typed(record: Record, text: str) -> str:
+    """Nobody types what comes by the clock."""
+    return "" if agents.is_scheduled(record, text.strip()) else own_words(text)
 
 
 def _notified(record: Record, text: str, place: Place) -> None:
@@ -84,7 +89,7 @@ def _enqueue(record: Record, text: str, place: Place) -> str:
     """The same words may be typed twice before the model reads either."""
     _notified(record, text, place)
     is_bare_command = text.startswith("/") and len(text.split()) == 1
-    words = "" if is_bare_command or is_notification(text) else own_words(text)
+    words = "" if is_bare_command or is_notification(text) else _typed(record, text)
     if begin(record, words, place):
         record.turns[-1].waits = True
         record.queued = [*record.queued, record.turns[-1].asked.strip()][-MOST_QUEUED:]

@@ -118,11 +118,13 @@ def _end_of(text: str, tag: str, at: int) -> int:
 
 
 def _command(text: str) -> str:
-    """A slash command with what was typed after it. Without arguments it says nothing; what
-    follows the tags is the text of a skill."""
+    """A slash command with what was typed after it; what follows the tags is the text of a skill.
+    Alone it asks the model for something where the client wrote the message before the name; in
+    the other order it is the client's own, such as `/clear`."""
     given = _between(text, "<command-args>", "</command-args>")
     name = _between(text, "<command-name>", "</command-name>")
-    return f"{name} {given}" if given and name else ""
+    is_for_model = text.startswith("<command-message>")
+    return f"{name} {given}".strip() if name and (given or is_for_model) else ""
 
 
 def _between(text: str, opening: str, closing: str) -> str:
