@@ -89,7 +89,7 @@ def use(record: Record, path: str, how: str, weight: float) -> str:
 def is_code(name: str) -> bool:
     """A piece of code that ends like a file: `json.load(sys.stdin`. Names of files do contain
     brackets, but closed ones: `app/(shop)/[id]/page.tsx`."""
-    return "()" in name or any(name.count(one) != name.count(two) for one, two in BRACKETS)
+    return "()" in name or any(name.count(pair[0]) != name.count(pair[1]) for pair in BRACKETS)
 
 
 def _thin(record: Record) -> None:
