@@ -174,8 +174,8 @@ def test_an_index_of_a_newer_version_is_left_alone(project: Path) -> None:
 def test_a_busy_index_does_not_hold_up_a_checkpoint(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(lock.held.__wrapped__, "__defaults__", (0.01,))  # type: ignore[attr-defined]
-    with lock.held(folders.shelf()) as ours:
+    monkeypatch.setattr(lock.hold.__wrapped__, "__defaults__", (0.01,))  # type: ignore[attr-defined]
+    with lock.hold(folders.shelf()) as ours:
         assert ours
         kept = keep(a_document(project, "four"))
     assert any("busy" in note for note in kept.notes)

@@ -13,8 +13,8 @@ from holdfast.checkpoint import index
 from holdfast.checkpoint.errors import NotKept
 from holdfast.checkpoint.verify import everything, verify
 from holdfast.checkpoint.write import keep
-from holdfast.files import atomic, folders
-from holdfast.files.errors import PhantomCheckpoint
+from holdfast.files import folders
+from holdfast.files.atomic import PhantomCheckpoint
 from holdfast.wire import places
 from tests.checkpoint.documents import a_document, final_names, in_project, left_drafts
 
@@ -77,7 +77,7 @@ def test_a_disk_that_gives_back_something_else_is_a_phantom(
     def rotten(fd: int, data: bytes) -> None:
         os.write(fd, bytes(data)[:-1] + b"?")
 
-    monkeypatch.setattr(atomic, "_write", rotten)
+    monkeypatch.setattr(places, "write_all", rotten)
     with pytest.raises(NotKept, match="does not hold what was written"):
         keep(a_document(project))
     assert final_names(in_project(project)) == []

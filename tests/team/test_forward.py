@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.files.machine_lock import alone
+from holdfast.files.lock import hold_in_home
 from holdfast.hub.store.store import Store
 from holdfast.hub.team import connection
 from holdfast.hub.team.connection import NoServer, Server
@@ -187,7 +187,7 @@ def test_time_that_runs_out_goes_on_where_it_ended(server: Server, store: Store)
 
 
 def test_one_process_sends_at_a_time(server: Server) -> None:
-    with alone("forward.lock", 0) as is_alone:
+    with hold_in_home("forward.lock", 0) as is_alone:
         assert is_alone
         assert forward(server, _source(a=1)).words == "another process is sending"
 

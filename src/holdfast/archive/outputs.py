@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 from holdfast.archive.errors import NoOutput, NotArchived
 from holdfast.files import atomic
-from holdfast.files.errors import PhantomCheckpoint
+from holdfast.files.atomic import PhantomCheckpoint
 from holdfast.wire import places
 
 VERSION = 1

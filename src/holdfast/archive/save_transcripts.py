@@ -6,7 +6,6 @@ out, the rest is packed and put behind what is there. A kill at any instant leav
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import time
@@ -22,7 +21,7 @@ from holdfast.archive.transcript_secrets import LEFT_OUT, Cleaner, Line
 from holdfast.archive.transcripts import AGENTS, PLAIN_ENDING
 from holdfast.client.claude_folder import transcripts_folder
 from holdfast.client.limit_settings import project_of
-from holdfast.files import atomic
+from holdfast.files import atomic, lock
 from holdfast.files.folders import Place, entered
 from holdfast.record.same_file import sign
 from holdfast.record.user_input import own_words
@@ -300,13 +299,11 @@ def _one_by_one() -> Iterator[bool]:
     there is by now."""
     waiting = _opened("waiting.lock")
     try:
-        try:
-            fcntl.flock(waiting, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not lock.acquire(waiting):
             yield False
             return
         with held():
-            fcntl.flock(waiting, fcntl.LOCK_UN)
+            lock.release(waiting)
             yield True
     finally:
         os.close(waiting)
@@ -317,7 +314,7 @@ def held() -> Iterator[None]:
     """Nobody else writes or removes archived transcripts meanwhile."""
     fd = _opened("lock")
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
+        lock.acquire(fd, lock.FOREVER)
         yield
     finally:
         os.close(fd)

@@ -4,7 +4,6 @@ allot. What it looks like then is told by `events.window_budget.status`."""
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -16,7 +15,7 @@ from holdfast.budget.damage import set_aside_if_damaged
 from holdfast.budget.errors import Busy, NoSuchPin, NotKept, TooManyPins, UnfitPin, UnfitShare
 from holdfast.budget.estimate import Estimate, estimate
 from holdfast.budget.ledger import MOST_CHARS, MOST_EVICTED, MOST_PIN, MOST_PINS, Pin
-from holdfast.files.lock import acquired
+from holdfast.files import lock
 from holdfast.redact import redact
 
 __all__ = [
@@ -161,14 +160,10 @@ def _change(
 @contextmanager
 def _locked(path: str) -> Iterator[None]:
     """One after the other: each has the file for a few milliseconds."""
-    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
-    fd = os.open(f"{path}.lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
-        if not acquired(fd, time.monotonic() + PATIENCE_SECONDS):
+    with lock.hold_file(f"{path}.lock", PATIENCE_SECONDS) as is_ours:
+        if not is_ours:
             raise Busy("another Holdfast is writing the budget")
         yield
-    finally:
-        os.close(fd)
 
 
 def _must_be_compartment(name: str) -> None:

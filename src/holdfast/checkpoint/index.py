@@ -113,7 +113,7 @@ def refresh(project: str, new: str = "") -> list[str]:
     An entry for the path of a `new` file is of one that was removed before, and is not believed.
     """
     project = folders.resolved(project)
-    with lock.held(folders.shelf()) as ours:
+    with lock.hold(folders.shelf()) as ours:
         if not ours:
             return ["the index is busy or cannot be written; the next checkpoint mends it"]
         try:

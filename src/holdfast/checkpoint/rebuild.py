@@ -25,7 +25,7 @@ class Rebuilt(msgspec.Struct, frozen=True):
 
 def rebuild(also: Iterable[str] = ()) -> Rebuilt:
     """Read every checkpoint of every project we know, or are told of, and write the index anew."""
-    with lock.held(folders.shelf(), patience=10.0) as ours:
+    with lock.hold(folders.shelf(), patience=10.0) as ours:
         if not ours:
             raise NotKept(f"the index in {folders.root()} is busy or cannot be written")
         before = {one.path for one in _before()}

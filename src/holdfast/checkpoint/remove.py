@@ -12,8 +12,7 @@ from holdfast.checkpoint import index, provenance
 from holdfast.checkpoint.entry import from_file
 from holdfast.checkpoint.verify import verify
 from holdfast.files import atomic, folders
-from holdfast.files.errors import Unusable
-from holdfast.files.folders import Place
+from holdfast.files.folders import Place, UnusableFolder
 from holdfast.text import timestamps
 from holdfast.wire import places
 
@@ -41,7 +40,7 @@ def folders_left(also: Iterable[str] = ()) -> list[Left]:
     """Of every project we know or are told of; one that cannot be entered holds nothing of ours."""
     found = []
     for project in sorted({*index.projects(), *(folders.resolved(one) for one in also)}):
-        with suppress(Unusable):
+        with suppress(UnusableFolder):
             place = folders.own(project)
             names = tuple(sorted(folders.names_in(place.path)))
             if names:

@@ -21,7 +21,7 @@ from holdfast.checkpoint.errors import NotKept
 from holdfast.checkpoint.parse import LARGEST_BYTES, parse
 from holdfast.checkpoint.render import render
 from holdfast.files import atomic, folders, lock
-from holdfast.files.errors import PhantomCheckpoint
+from holdfast.files.atomic import PhantomCheckpoint
 from holdfast.files.folders import Place
 from holdfast.text import timestamps
 from holdfast.wire import places
@@ -42,7 +42,7 @@ class Kept(msgspec.Struct, frozen=True):
 def keep(document: Document) -> Kept:
     """Keep a checkpoint of this state, once; NotKept if no place took it."""
     document = settled(replace(document, project=folders.resolved(document.project)))
-    with lock.held(folders.shelf(document.project)):
+    with lock.hold(folders.shelf(document.project)):
         known = _window(document)
         kept = _twin(document, known) or _placed(lineage.extend(document, known))
         notes = list(kept.notes)

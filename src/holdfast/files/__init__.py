@@ -1,1 +1,1 @@
-"""Locks, atomic writes, safe folders and digests: one of each, used by everyone."""
+"""Locks, atomic writes, safe folders and digests: one of each for the whole project."""

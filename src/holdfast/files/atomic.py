@@ -1,16 +1,20 @@
-"""Files that appear whole or not at all: a draft beside them, and a name only at the end."""
+"""Atomic writes: a file appears whole or not at all.
+
+The data goes to a draft in the same folder. The draft gets its final name when it is complete.
+`places.replace_whole` does that for a path, and here for a name in an open folder.
+"""
 
 from __future__ import annotations
 
 import errno
-import fcntl
 import os
 import time
 from collections.abc import Iterable
 from contextlib import suppress
 
-from holdfast.files.errors import PhantomCheckpoint
+from holdfast.files import lock
 from holdfast.wire import places
+from holdfast.wire.errors import HoldfastError
 
 STALE_SECONDS = 3600.0
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -18,18 +22,25 @@ _NO_LINKS = (errno.EPERM, errno.ENOTSUP, errno.EOPNOTSUPP, errno.ENOSYS, errno.E
 _NO_FLUSH = (errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP)
 
 
-def put_new(folder: int, data: bytes, names: Iterable[str]) -> str:
-    """The first free one of these names now holds the data, proven; nothing was overwritten.
+class PhantomCheckpoint(HoldfastError):
+    """We wrote a checkpoint and could not read the same thing back."""
 
-    A name is on disk only when its folder is: the caller says `flush` when all names are given.
+    exit_code = 4
+    hint = "check free disk space; the previous checkpoint is untouched"
+
+
+def put_new(folder: int, data: bytes, names: Iterable[str]) -> str:
+    """Write the data under the first free name and read it back. Nothing is overwritten.
+
+    A new name survives a power cut only after its folder is flushed: the caller calls `flush`
+    once, after the last file.
     """
     # Same folder on purpose: a rename across filesystems is a copy, and a copy can tear.
-    draft = _name()
+    draft = places.draft_name()
     fd = os.open(draft, _NEW, 0o600, dir_fd=folder)
     try:
-        with suppress(OSError):  # held while we live, so that nobody clears it away under us
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        _write(fd, data)
+        lock.acquire(fd)  # a locked draft is in use: `clear_left` leaves it alone
+        places.write_all(fd, data)
         os.fsync(fd)
         _prove(folder, draft, data)
         name = _link_first_free(folder, draft, names)
@@ -43,27 +54,22 @@ def put_new(folder: int, data: bytes, names: Iterable[str]) -> str:
 def replace_whole(
     folder: int, name: str, data: bytes, *, flushed: bool = False, proven: bool = False
 ) -> None:
-    """Whole for every reader; `flushed` for what cannot be made again, as index and snapshot can:
-    the caller then says `flush` too. `proven`: read back before it takes the old one's place."""
-    draft = _name()
-    fd = os.open(draft, _NEW, 0o600, dir_fd=folder)
-    try:
-        _write(fd, data)
-        if flushed:
-            os.fsync(fd)
-        if proven:
-            _prove(folder, draft, data)
-        os.replace(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
-    except BaseException:
-        with suppress(OSError):
-            os.unlink(draft, dir_fd=folder)
-        raise
-    finally:
-        os.close(fd)
+    """Replace a file. Every reader sees the old or the new contents, whole.
+
+    `flushed` is for data that cannot be made again (the index and snapshots can); the caller then
+    calls `flush` too. `proven` reads the draft back before it replaces the old file.
+    """
+
+    def prove(draft: str) -> None:
+        _prove(folder, draft, data)
+
+    check = prove if proven else None
+    places.replace_whole(name, data, flush=flushed, folder=folder, check=check)
 
 
 def clear_left(folder: int) -> list[str]:
-    """Remove drafts whose writer is gone: its lock is free, and its pid is dead or an hour old."""
+    """Remove drafts whose writer is gone: the lock is free, and the pid is dead or the draft an
+    hour old."""
     gone = []
     for name in os.listdir(folder):
         if is_draft(name) and _abandoned(folder, name):
@@ -74,24 +80,15 @@ def clear_left(folder: int) -> list[str]:
 
 
 def is_draft(name: str) -> bool:
-    """Whether a file is called as we call ours: `.<pid>-<time>.draft`."""
+    """Whether a name is one of our drafts: `.<pid>-<time>.draft`."""
     pid, dash, moment = name.removeprefix(".").removesuffix(".draft").partition("-")
     ours = name.startswith(".") and name.endswith(".draft") and bool(dash) and pid.isdecimal()
     return ours and bool(moment) and not moment.strip("0123456789abcdef")
 
 
-def _name() -> str:
-    return f".{os.getpid()}-{time.monotonic_ns():x}.draft"
-
-
-def _write(fd: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(fd, rest) :]
-
-
 def _prove(folder: int, draft: str, data: bytes) -> None:
-    """Read back what is on the disk: the cached pages are let go first, where the system can."""
+    """Compare the draft with the data. Cached pages are dropped first, where the system can, so
+    that the disk is read."""
     fd = os.open(draft, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
     with os.fdopen(fd, "rb") as file:
         if hasattr(os, "posix_fadvise"):
@@ -109,7 +106,8 @@ def _link_first_free(folder: int, draft: str, names: Iterable[str]) -> str:
 
 
 def _link(folder: int, draft: str, name: str) -> None:
-    """A hard link never overwrites. Where there are none (FAT, some shares): look, then rename."""
+    """Give the draft its name by a hard link, which never overwrites. Filesystems without hard
+    links (FAT, some shares) get a check and a rename."""
     try:
         os.link(draft, name, src_dir_fd=folder, dst_dir_fd=folder)
     except OSError as slip:
@@ -124,22 +122,21 @@ def flush(folder: int) -> None:
     try:
         os.fsync(folder)
     except OSError as slip:
-        if slip.errno not in _NO_FLUSH:  # some filesystems cannot, and need not
+        if slip.errno not in _NO_FLUSH:  # some filesystems cannot flush a folder, and need not
             raise
 
 
 def _abandoned(folder: int, name: str) -> bool:
     try:
-        # A pipe with such a name would have us wait for whoever writes into it.
+        # O_NONBLOCK: opening a pipe of this name would otherwise wait for its writer.
         fd = os.open(
             name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder
         )
     except OSError:
         return False
     try:
-        if not places.is_regular(fd):
+        if not places.is_regular(fd) or not lock.acquire(fd):
             return False
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         old = time.time() - os.fstat(fd).st_mtime > STALE_SECONDS
         return old or not _alive(name[1:].partition("-")[0])
     except OSError:

@@ -1,4 +1,4 @@
-"""SHA-256 of a few KB. No hashlib where it can be helped: it loads OpenSSL for that, 3 ms."""
+"""SHA-256 of small data. hashlib is the last resort: it loads OpenSSL, which takes 3 ms."""
 
 try:
     from _sha2 import sha256  # type: ignore[import-not-found]

@@ -1,7 +1,8 @@
-"""Where checkpoints go: the project's own folder, else ours; and how to enter one safely.
+"""Folders for checkpoints: in the project if possible, else in HOLDFAST_HOME; entered safely.
 
-A repository is anyone's: it may hold `.claude` or `.claude/checkpoints` as a link that leads out.
-So a folder is entered step by step, no step follows a link, and files are named relative to it.
+The author of a repository is unknown: `.claude` or `.claude/checkpoints` may be a link that leads
+out of it. So a folder is opened part by part without following links, and its files are named
+relative to it.
 """
 
 from __future__ import annotations
@@ -13,17 +14,20 @@ from contextlib import contextmanager, suppress
 import msgspec
 
 from holdfast.files.digest import digest
-from holdfast.files.errors import Unusable
 from holdfast.wire import places
 
 INSIDE = ".claude/checkpoints"
 _ENTER = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 
+class UnusableFolder(Exception):
+    """A folder we do not write into, and why. The next place is tried."""
+
+
 class Place(msgspec.Struct, frozen=True):
-    root: str  # exists, or is ours to make
-    inside: str  # path below it, made as needed
-    why: str = ""  # why not the project; empty for the project itself
+    root: str  # exists, or is HOLDFAST_HOME, which we may create
+    inside: str  # path below the root, created if missing
+    why: str = ""  # why the project is not used; empty for the project itself
 
     @property
     def path(self) -> str:
@@ -35,7 +39,7 @@ def root() -> str:
 
 
 def resolved(project: str) -> str:
-    """One spelling per project, links followed; what cannot be a path stays as it is."""
+    """The real path of a project, so that each has one spelling. Invalid paths stay as they are."""
     if not project.startswith("/"):
         return project
     try:
@@ -45,14 +49,14 @@ def resolved(project: str) -> str:
 
 
 def key(project: str) -> str:
-    """A folder name for a project: readable, and different for every path."""
+    """A folder name for a project: readable, and unique for its path."""
     name = digest(project.encode("utf-8", "surrogatepass"))[:12]
     last = project.rstrip("/").rpartition("/")[2][:40]
     return f"{places.plain(last) if last else 'root'}-{name}"
 
 
 def ours(project: str) -> str:
-    """What we keep of a project under HOLDFAST_HOME: snapshots, the lock, the fallback files."""
+    """A project's folder in HOLDFAST_HOME: snapshots, the lock, the fallback files."""
     return f"{root()}/{key(project)}"
 
 
@@ -61,42 +65,42 @@ def fallback(project: str, why: str = "") -> Place:
 
 
 def shelf(project: str = "") -> Place:
-    """Our own folder of a project, or without one the folder of all: to be entered."""
+    """A project's folder in HOLDFAST_HOME, to be entered; without a project, the folder of all."""
     return Place(places.home(), f"checkpoints/{key(project)}" if project else "checkpoints")
 
 
 def own(project: str) -> Place:
-    """The project's folder, or Unusable with the reason."""
+    """The folder inside the project, or UnusableFolder with the reason."""
     if not project.startswith("/") or "\0" in project:
-        raise Unusable(f"{project!r} is no project path")
+        raise UnusableFolder(f"{project!r} is not a project path")
     try:
         if not os.path.isdir(project):  # noqa: PTH112 (pathlib costs 8 ms)
-            raise Unusable(f"{project} is not a folder")
+            raise UnusableFolder(f"{project} is not a folder")
         base = os.path.realpath(project).rstrip("/")
         real = os.path.realpath(f"{base}/{INSIDE}")
     except (OSError, ValueError) as slip:
-        raise Unusable(f"{project!r}: {slip}") from None
+        raise UnusableFolder(f"{project!r}: {slip}") from None
     if not real.startswith(f"{base}/"):
-        raise Unusable(f"{base}/{INSIDE} leads out of the project, to {real}")
+        raise UnusableFolder(f"{base}/{INSIDE} leads out of the project, to {real}")
     return Place(base or "/", real[len(base) + 1 :])
 
 
 def candidates(project: str) -> list[Place]:
-    """Every place to try, in order."""
+    """The places to try, in order."""
     try:
         mine = own(project)
-    except Unusable as slip:
+    except UnusableFolder as slip:
         return [fallback(project, str(slip))]
     return [mine, fallback(project)]
 
 
 def readable(project: str) -> list[str]:
-    """The folders where checkpoints of a project may lie, whether they exist or not."""
+    """The folders that may hold a project's checkpoints, whether they exist or not."""
     return [place.path for place in candidates(project)]
 
 
 def names_in(folder: str) -> list[str]:
-    """The names in a folder; one that cannot be listed holds none."""
+    """The names in a folder; none if it cannot be listed."""
     try:
         return os.listdir(folder)  # noqa: PTH208 - names are all we need, not an object for each
     except (OSError, ValueError):
@@ -105,8 +109,8 @@ def names_in(folder: str) -> list[str]:
 
 @contextmanager
 def entered(place: Place) -> Iterator[int]:
-    """A descriptor of the folder, made owner-only where it was missing."""
-    if place.root == places.home():  # a project that is gone is not made again
+    """Open the folder for the block as a descriptor; missing parts are created owner-only."""
+    if place.root == places.home():  # a removed project is not created again
         os.makedirs(place.root, mode=0o700, exist_ok=True)  # noqa: PTH103
     fd = os.open(place.root, _ENTER)
     try:

@@ -1,4 +1,4 @@
-"""One writer at a time, where that can be had: a checkpoint matters more than its turn."""
+"""The one lock helper: an advisory lock on a file. The system releases it when its holder dies."""
 
 from __future__ import annotations
 
@@ -8,53 +8,108 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from holdfast.files.folders import Place, entered
+from holdfast.wire import places
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from holdfast.files.folders import Place
 
 PATIENCE_SECONDS = 2.0
+POLL_SECONDS = 0.005
+FOREVER = float("inf")
+_FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @contextmanager
-def held(place: Place, patience: float = PATIENCE_SECONDS) -> Iterator[bool]:
-    """Hold the folder's lock; False when it could not be had. The system frees it if we die."""
-    fd = _opened(place)
+def hold(place: Place, patience: float = PATIENCE_SECONDS) -> Iterator[bool]:
+    """Hold a folder's lock for the block. False if it was not free in time, or cannot be locked."""
     try:
-        yield fd >= 0 and acquired(fd, time.monotonic() + patience)
+        fd = _open_in(place)
+    except (OSError, ValueError):
+        yield False
+        return
+    try:
+        yield acquire(fd, patience)
     finally:
-        if fd >= 0:
-            os.close(fd)
+        os.close(fd)
 
 
-def refused(place: Place) -> str:
-    """Why the folder takes no lock at all; nothing where somebody else has it."""
+@contextmanager
+def hold_file(path: str, patience: float = PATIENCE_SECONDS) -> Iterator[bool]:
+    """Hold the lock of a file for the block. False if it was not free in time."""
+    fd = open_file(path)
     try:
-        os.close(_open(place))
+        yield acquire(fd, patience)
+    finally:
+        os.close(fd)
+
+
+@contextmanager
+def hold_in_home(name: str, patience: float) -> Iterator[bool]:
+    """Hold a lock in HOLDFAST_HOME for the block: one process of this machine at a time."""
+    with hold_file(os.path.join(places.home(), name), patience) as is_ours:  # noqa: PTH118
+        yield is_ours
+
+
+def open_file(path: str) -> int:
+    """Open a lock file without waiting, and make its folder. OSError unless it is a plain file."""
+    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
+    fd = os.open(path, _FLAGS, 0o600)
+    if not places.is_regular(fd):
+        os.close(fd)
+        raise OSError(f"{path} is not a plain file")
+    return fd
+
+
+def acquire(fd: int, patience: float = 0.0, *, shared: bool = False) -> bool:
+    """Lock an open file. False if others held it for all these seconds, or it takes no lock."""
+    until = time.monotonic() + patience
+    how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB
+    while True:
+        try:
+            fcntl.flock(fd, how)
+            return True
+        except BlockingIOError:
+            if time.monotonic() >= until:
+                return False
+            time.sleep(POLL_SECONDS)
+        except OSError:
+            return False
+
+
+def release(fd: int) -> None:
+    """Let others have the lock while the file stays open."""
+    fcntl.flock(fd, fcntl.LOCK_UN)
+
+
+def is_held(path: str) -> bool:
+    """Whether a process holds the lock of this file. Nothing is created, and nothing waits."""
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return True
+    except OSError:
+        return False
+    finally:
+        os.close(fd)
+    return False
+
+
+def why_not_lockable(place: Place) -> str:
+    """Why a folder cannot be locked at all. Empty if it can, even while another holds the lock."""
+    try:
+        os.close(_open_in(place))
     except (OSError, ValueError) as slip:
         return f"{place.path} cannot be written: {getattr(slip, 'strerror', '') or slip}"
     return ""
 
 
-def _opened(place: Place) -> int:
-    try:
-        return _open(place)
-    except (OSError, ValueError):
-        return -1
+def _open_in(place: Place) -> int:
+    from holdfast.files.folders import entered
 
-
-def _open(place: Place) -> int:
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
     with entered(place) as folder:
-        return os.open("lock", flags, 0o600, dir_fd=folder)
-
-
-def acquired(fd: int, until: float) -> bool:
-    """Whether the lock of this file was had in time."""
-    while True:
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return True
-        except BlockingIOError:
-            if time.monotonic() > until:
-                return False
-            time.sleep(0.005)
-        except OSError:
-            return False
+        return os.open("lock", _FLAGS, 0o600, dir_fd=folder)

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import threading
-from pathlib import Path
 
+from holdfast.files import lock
 from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError
 
@@ -36,12 +35,8 @@ def _is_ours() -> bool:
     """The lock ends with the process. Whoever comes second leaves the work to the first."""
     if _held:
         return True
-    home = Path(places.home())
-    home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    fd = os.open(home / "draining", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
+    fd = lock.open_file(f"{places.home()}/draining")
+    if not lock.acquire(fd):
         os.close(fd)
         return False
     _held.append(fd)

@@ -15,7 +15,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 
-from holdfast.files.lock import acquired
+from holdfast.files import lock
 from holdfast.memory import fill_vectors, locations
 from holdfast.memory import sync as syncing
 from holdfast.memory.embed import current
@@ -128,12 +128,10 @@ def _embedder() -> Embedder | None:
 def _locked() -> int:
     """A descriptor that holds the lock, or -1."""
     try:
-        os.makedirs(locations.root(), 0o700, exist_ok=True)  # noqa: PTH103
-        flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-        fd = os.open(f"{locations.root()}/{LOCK}", flags, 0o600)
+        fd = lock.open_file(f"{locations.root()}/{LOCK}")
     except OSError:
         return -1
-    if acquired(fd, 0):
+    if lock.acquire(fd):
         return fd
     os.close(fd)
     return -1

@@ -18,7 +18,7 @@ from holdfast.record import (
 from holdfast.record.heat import thin, warm
 from holdfast.record.model import Agent, Call, Command, Place, Record
 from holdfast.redact import redact
-from holdfast.text.phrases import within
+from holdfast.text.sentences import within
 
 MOST_CALLS = 64
 MOST_TOOLS = 64

@@ -1,6 +1,6 @@
 """Whether a sentence calls something done, in any words; a wish, a plan or a denial does not."""
 
-from holdfast.text.lazy_patterns import Lazy
+from holdfast.text.sentences import Lazy
 
 _MENDED = Lazy(r"\bno longer (?:fail\w*|broken|an? (?:issue|problem))")
 _QUOTED = Lazy('[“"][^“”"]{8,}[”"]')

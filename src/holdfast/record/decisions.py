@@ -8,9 +8,7 @@ import msgspec
 from holdfast.record.model import Decision, Place, Record, Turn
 from holdfast.record.replies import READ_CHARS, REFUSED
 from holdfast.record.turns import turn_at, turn_number
-from holdfast.text.lazy_patterns import Lazy
-from holdfast.text.phrases import within
-from holdfast.text.sentences import ASKING, sentences
+from holdfast.text.sentences import ASKING, Lazy, sentences, within
 
 MOST_DECISIONS = 60
 LONGEST_DECISION = 2000  # a longer prompt is a text that was handed over

@@ -8,8 +8,7 @@ from itertools import pairwise
 
 from holdfast.record import plans, runs, shell, turns
 from holdfast.record.model import Command, Failure, Place, Record
-from holdfast.text.lazy_patterns import Lazy
-from holdfast.text.phrases import within
+from holdfast.text.sentences import Lazy, within
 
 HEAD_CHARS = 6000
 LONGEST_LINE = 240

@@ -6,8 +6,7 @@ kept of it. What git printed decides; a quiet commit is believed unless its comm
 
 from holdfast.record import files, names, shell
 from holdfast.record.model import Record
-from holdfast.text.lazy_patterns import Lazy
-from holdfast.text.phrases import within
+from holdfast.text.sentences import Lazy, within
 
 SUBJECT_CHARS = 120
 SHOWN_CHARS = 20_000  # of what a command printed

@@ -7,9 +7,7 @@ run is for a person to look at, and stays open until words report it.
 from functools import lru_cache
 
 from holdfast.record import runs, shell
-from holdfast.text.lazy_patterns import Lazy
-from holdfast.text.phrases import plain
-from holdfast.text.sentences import ASKING, sentences
+from holdfast.text.sentences import ASKING, Lazy, plain, sentences
 
 COMMITTED = "git commit"
 REMEMBERED = 256  # a session runs the same few commands over and over

@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 from holdfast.record import completion, plan_checks, shell
 from holdfast.record.model import REPORTED, Place, Record, Task, Turn
-from holdfast.text.lazy_patterns import Lazy
-from holdfast.text.phrases import plain, within
-from holdfast.text.sentences import ASKING, LIGHT, sentences, subjects
+from holdfast.text.sentences import ASKING, LIGHT, Lazy, plain, sentences, subjects, within
 
 PROMPTED = "Implement the following plan:"  # the client's words, before an approved plan
 FILE = "file"

@@ -22,7 +22,7 @@ from holdfast.record.model import Place, Record
 from holdfast.record.skim import skim
 from holdfast.record.user_input import own_words, queued_words
 from holdfast.redact.finding import REDACTED
-from holdfast.text import excerpts
+from holdfast.text import sentences
 from holdfast.transcript import (
     Answer,
     Attachment,
@@ -147,7 +147,7 @@ class RecordReader:
         """The whole text: what is named in a part that is cut out may be quoted elsewhere. The
         user's words are heard however far back they stand, as all of them are shown."""
         if text and (by_user or not self.record.far):
-            self._heard.append((self._offset, text[: excerpts.LONGEST_CHARS]))
+            self._heard.append((self._offset, text[: sentences.LONGEST_CHARS]))
 
     def _line(self) -> int:
         """Which line of the transcript this is."""
@@ -178,7 +178,7 @@ class RecordReader:
 
     def _said(self, text: str, place: Place) -> None:
         """The model spoke."""
-        text = excerpts.head(text, SAID_CHARS)
+        text = sentences.head(text, SAID_CHARS)
         if not text.strip():
             return
         record = self.record

@@ -7,8 +7,7 @@ nothing. No list of words decides which prompts are replies.
 import re
 
 from holdfast.record.model import Record
-from holdfast.text.lazy_patterns import Lazy
-from holdfast.text.sentences import ASKING, sentences
+from holdfast.text.sentences import ASKING, Lazy, sentences
 
 REFUSED = "refused: "  # before a call that the user stopped
 SHORT_CHARS = 80

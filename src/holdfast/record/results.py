@@ -23,7 +23,7 @@ from holdfast.record import (
 from holdfast.record.model import Call, Place, Record
 from holdfast.record.replies import REFUSED
 from holdfast.redact import redact_answer
-from holdfast.text.phrases import within
+from holdfast.text.sentences import within
 from holdfast.transcript import Result, ToolResult, decoded
 
 HEAD_CHARS = 6000

@@ -20,8 +20,7 @@ from holdfast.record.user_input import own_words, queued_words
 from holdfast.redact.find import PASSES, find, replaced
 from holdfast.redact.finding import REDACTED, Finding
 from holdfast.redact.value import random_looking
-from holdfast.text.excerpts import LONGEST_CHARS
-from holdfast.text.lazy_patterns import Lazy
+from holdfast.text.sentences import LONGEST_CHARS, Lazy
 from holdfast.transcript import (
     Answer,
     Attachment,

@@ -3,8 +3,7 @@
 import re
 
 from holdfast.redact.finding import REDACTED
-from holdfast.text.lazy_patterns import Lazy
-from holdfast.text.phrases import within
+from holdfast.text.sentences import Lazy, within
 
 LONGEST_LINE = 4000
 MOST_WRITTEN = 60

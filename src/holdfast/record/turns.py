@@ -9,7 +9,7 @@ from bisect import bisect_right
 from holdfast.record import agents, files, names, plans, replies
 from holdfast.record.model import Place, Question, Record, Turn
 from holdfast.record.user_input import is_notification, own_words
-from holdfast.text import excerpts
+from holdfast.text import sentences
 
 KEPT_CHARS, HEAD_CHARS = 4000, 2800
 CUT = "\n[…]\n"
@@ -72,7 +72,7 @@ def kept(words: str) -> str:
     """The words whole, or head and tail of a wall of them."""
     if len(words) <= KEPT_CHARS:
         return words
-    return excerpts.head_and_tail(words, HEAD_CHARS, KEPT_CHARS - HEAD_CHARS - len(CUT), CUT)
+    return sentences.head_and_tail(words, HEAD_CHARS, KEPT_CHARS - HEAD_CHARS - len(CUT), CUT)
 
 
 def queue(record: Record, operation: str, text: str, place: Place) -> str:
@@ -114,7 +114,7 @@ def shortened(text: str) -> str:
     bare = text.strip()
     if len(bare) <= SAID_CHARS:
         return bare
-    return excerpts.head_and_tail(bare, SAID_CHARS // 2, SAID_CHARS // 2, " […] ")
+    return sentences.head_and_tail(bare, SAID_CHARS // 2, SAID_CHARS // 2, " […] ")
 
 
 def show_image(record: Record, place: Place, line: int) -> None:

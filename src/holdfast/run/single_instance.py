@@ -6,15 +6,12 @@ Two locks, which the system takes back whatever their holder dies of: one is the
 
 from __future__ import annotations
 
-import fcntl
 import os
-import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from holdfast.files.lock import acquired
+from holdfast.files import lock
 from holdfast.run.errors import AnotherRuns, NotNoted
-from holdfast.wire import places
 
 PATIENCE_SECONDS = 30.0  # longer than a supervisor takes to end what is left
 
@@ -27,27 +24,17 @@ def held(folder: str, patience: float = PATIENCE_SECONDS) -> Iterator[int]:
         stack.callback(os.close, own)
         shared = _opened(folder, "lock")
         stack.callback(os.close, shared)
-        if not acquired(own, 0):
+        if not lock.acquire(own):
             raise AnotherRuns(f"process {_signed(own)} runs this plan already")
         _sign(own, folder)
-        if not acquired(shared, time.monotonic() + patience):
+        if not lock.acquire(shared, patience):
             raise AnotherRuns(f"{folder}/lock is held by another process")
         yield shared
 
 
 def is_taken(folder: str) -> bool:
     """By a conductor, or by a Claude of one that is still ending; nothing is waited for or made."""
-    try:
-        fd = os.open(f"{folder}/lock", os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW)
-    except OSError:
-        return False
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
-    finally:
-        os.close(fd)
-    return False
+    return lock.is_held(f"{folder}/lock")
 
 
 def _sign(fd: int, folder: str) -> None:
@@ -65,13 +52,7 @@ def _signed(fd: int) -> str:
 
 
 def _opened(folder: str, name: str) -> int:
-    flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
-        os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
-        fd = os.open(f"{folder}/{name}", flags, 0o600)
+        return lock.open_file(f"{folder}/{name}")
     except OSError as slip:
-        raise NotNoted(f"{folder}/{name} cannot be written: {slip.strerror}") from slip
-    if not places.is_regular(fd):
-        os.close(fd)
-        raise NotNoted(f"{folder}/{name} is no plain file")
-    return fd
+        raise NotNoted(f"{folder}/{name} cannot be written: {slip.strerror or slip}") from slip

@@ -22,9 +22,9 @@ def place(*below: str) -> Place:
 @contextmanager
 def held() -> Iterator[None]:
     """Nobody else changes a segment meanwhile; ShelfBusy where that could not be had."""
-    with lock.held(place()) as ours:
+    with lock.hold(place()) as ours:
         if not ours:
-            if why := lock.refused(place()):
+            if why := lock.why_not_lockable(place()):
                 raise NotStored(why)
             raise ShelfBusy("another session or command is writing segments")
         yield

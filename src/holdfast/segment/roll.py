@@ -56,9 +56,9 @@ def roll(
     now_ms = now_ms or int(time.time() * 1000)
     record = record or read_record(transcript)
     report = Report(session_id)
-    with lock.held(_place(session_id), patience=0.5) as ours:
+    with lock.hold(_place(session_id), patience=0.5) as ours:
         if not ours:
-            if why := lock.refused(_place(session_id)):
+            if why := lock.why_not_lockable(_place(session_id)):
                 raise NotStored(why)
             report.why_not = "another process rolls this session"
             return report

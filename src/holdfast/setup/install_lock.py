@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from holdfast.files import lock
 from holdfast.setup.errors import HomeUnusable, InstallRunning
 
 WAIT_SECONDS = 10.0
@@ -20,7 +19,8 @@ def only_one(ours: Path, wait_seconds: float = WAIT_SECONDS) -> Iterator[None]:
     path = ours / "install.lock"
     descriptor = _open(path)
     try:
-        _wait_for(descriptor, path, time.monotonic() + wait_seconds)
+        if not lock.acquire(descriptor, wait_seconds):
+            raise InstallRunning(f"another install holds {path}")
         yield
     finally:
         os.close(descriptor)
@@ -35,17 +35,6 @@ def check_home(ours: Path) -> None:
 
 def _open(path: Path) -> int:
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        return os.open(path, os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        return lock.open_file(str(path))
     except OSError as slip:
-        raise HomeUnusable(f"{path} cannot be written: {slip.strerror}") from slip
-
-
-def _wait_for(descriptor: int, path: Path, until: float) -> None:
-    while True:
-        try:
-            return fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > until:
-                raise InstallRunning(f"another install holds {path}") from None
-        time.sleep(0.05)
+        raise HomeUnusable(f"{path} cannot be written: {slip.strerror or slip}") from slip

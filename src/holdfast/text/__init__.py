@@ -1,1 +1,1 @@
-"""Text for people and models: escaped, fenced, cut into sentences, numbers in words."""
+"""Text for people and models: escaping, quoting, sentences, numbers and times."""

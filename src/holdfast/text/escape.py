@@ -1,8 +1,8 @@
-"""Characters that would act, spelled so that they only show.
+"""Escape control characters, so that quoted text cannot act on a terminal or a parser.
 
-A checkpoint quotes anyone's words: terminal escapes, carriage returns, direction overrides, NUL,
-half surrogates. Markdown has its own spelling for a character (`&#x1b;`), so that is used: inert
-under `cat`, right in a viewer, and reversible to the character.
+A checkpoint quotes text of any origin: terminal escapes, carriage returns, direction overrides,
+NUL, half surrogates. They are written as Markdown character references (`&#x1b;`): harmless under
+`cat`, correct in a viewer, and reversible.
 """
 
 from __future__ import annotations
@@ -20,7 +20,9 @@ HIGHEST = 0x10FFFF
 
 
 def escape(text: str) -> str:
-    if _is_inert(text) and not _has_spelled(text):  # nearly all; compiling takes 1 ms
+    if _is_inert(text) and not _has_spelled(
+        text
+    ):  # nearly every text; compiling the pattern takes 1 ms
         return text
     return re.sub(f"[{_ACTING}]|&(?={_SPELLED})", _spell, text)
 
@@ -30,17 +32,17 @@ def unescape(text: str) -> str:
 
 
 def shown(text: str) -> str:
-    """For a terminal: one line, nothing in it acts; need not be read back."""
+    """One escaped line for a terminal. It cannot be turned back into the text."""
     return " ".join(escape(text).split())
 
 
 def acting(text: str) -> list[str]:
-    """The characters of a text that would act."""
+    """The characters of a text that `escape` would replace."""
     return [] if _is_inert(text) else re.findall(f"[{_ACTING}]", text)
 
 
 def _is_inert(text: str) -> bool:
-    """Sure to hold nothing that acts: Python calls none of those printable."""
+    """Whether no character needs escaping: Python calls none of those printable."""
     return text.replace("\n", "").replace("\t", "").isprintable()
 
 

@@ -1,7 +1,7 @@
-"""Counts and sizes as a person is told them.
+"""Counts, sizes and names as people read them.
 
-An estimate whose range spans a factor of eight or more has no more than two digits that mean
-something; programs get them all.
+An estimate whose range spans a factor of eight or more has at most two meaningful digits, so
+people see two. Programs get all of them.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from holdfast.redact import redact
 from holdfast.wire.inert import inert
 
 DIGITS = 2
-SMALL_TOKENS = 2000  # a hundredth of the smallest window: less is as good as nothing
-STEP_CHARS = 60  # of the title of the task a step is of
+SMALL_TOKENS = 2000  # 1 % of the smallest window; a lower end below it is not shown
+STEP_CHARS = 60  # how much of a task's title is shown
 
 
-Progress = Callable[[str, int, int], None]  # what is done, how far, of how many
+Progress = Callable[[str, int, int], None]  # activity, done, total
 
 
 def silent(what: str, done: int, total: int) -> None:
-    """For whoever wants no progress."""
+    """A `Progress` that shows nothing."""
 
 
 def about(tokens: int) -> str:
-    """`17,386` is `17,000`."""
+    """Round to two digits: `17,386` becomes `17,000`."""
     step = max(1, 10 ** (len(str(abs(tokens))) - DIGITS))
     return f"{(tokens + step // 2) // step * step:,}"
 
 
 def span(low: int, high: int) -> str:
-    """Empty where there is none; a lower end of next to nothing is not worth a number."""
+    """A range in words. Empty if both ends are equal; a very low lower end is left out."""
     if low == high:
         return ""
     return f"{about(low)} to {about(high)}" if low >= SMALL_TOKENS else f"up to {about(high)}"
@@ -49,12 +49,12 @@ def listed(names: Sequence[str], most: int) -> str:
 
 
 def short(text: str, most: int) -> str:
-    """Seen to be cut, where it is."""
+    """The text, cut with an ellipsis if it is too long."""
     return text if len(text) <= most else f"{text[: most - 1].rstrip()}…"
 
 
 def named(text: str) -> str:
-    """Anyone's words, on one line, without secrets."""
+    """Text of any origin on one line, without secrets."""
     return inert(redact(text))
 
 

@@ -1,4 +1,4 @@
-"""Times as they are written, and the names of checkpoints made from them."""
+"""The one way times are written, and the checkpoint ids made from them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def written(moment: datetime) -> str:
 
 
 def read(text: str) -> datetime:
-    """Exactly what `written` writes; ValueError otherwise. No strptime: it loads `locale`."""
+    """Parse exactly what `written` writes; ValueError otherwise. No strptime: it loads `locale`."""
     found = datetime.fromisoformat(text)
     if found.tzinfo is None or written(found) != text:
         raise ValueError(f"not a time we write: {text!r}")
@@ -27,7 +27,7 @@ def stamp(moment: datetime) -> str:
 
 
 def ids(moment: datetime) -> Iterator[str]:
-    """The name of this second, then -2, -3 … for those who come after."""
+    """The id of this second, then -2, -3 … for later checkpoints of the same second."""
     first = stamp(moment)
     yield first
     for number in range(2, NAMES_PER_SECOND):
@@ -35,12 +35,12 @@ def ids(moment: datetime) -> Iterator[str]:
 
 
 def id_of(file_name: str) -> str:
-    """The id a file's name states, or nothing: drafts and strangers have none."""
+    """The id in a file's name, or nothing: drafts and other files have none."""
     stem = file_name.removesuffix(".md")
     return stem if stem != file_name and ID.fullmatch(stem) else ""
 
 
 def number(checkpoint_id: str) -> int:
-    """Which of its second."""
+    """Its position among the checkpoints of the same second, from 1; 0 for an invalid id."""
     found = ID.fullmatch(checkpoint_id)
     return int(found[1] or 1) if found else 0

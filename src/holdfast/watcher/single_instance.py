@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 from contextlib import suppress
 from typing import Any
 
+from holdfast.files import lock
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 
@@ -27,9 +27,7 @@ class WatcherLock:
     def take(self, inside: str, now_ms: int) -> bool:
         """True if this process now watches; false while another does."""
         fd = _open()
-        try:
-            fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
+        if not lock.acquire(fd):
             os.close(fd)
             return False
         self._fd = fd
@@ -49,19 +47,7 @@ class WatcherLock:
 
 def holder() -> dict[str, Any] | None:
     """Which process watches this machine: pid, inside what, since when. None if none does."""
-    try:
-        fd = os.open(path(), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return _parse_note(os.pread(fd, 4096, 0))
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
-    return None
+    return _parse_note(places.read_small(path(), 4096)) if lock.is_held(path()) else None
 
 
 def _parse_note(data: bytes) -> dict[str, Any]:
@@ -73,13 +59,7 @@ def _parse_note(data: bytes) -> dict[str, Any]:
 
 
 def _open() -> int:
-    flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOFOLLOW
     try:
-        os.makedirs(places.home(), mode=0o700, exist_ok=True)  # noqa: PTH103
-        fd = os.open(path(), flags, 0o600)
+        return lock.open_file(path())
     except OSError as slip:
         raise NoWatcherLock(f"{path()} cannot be opened: {slip}") from slip
-    if not places.is_regular(fd):
-        os.close(fd)
-        raise NoWatcherLock(f"{path()} is not a regular file")
-    return fd

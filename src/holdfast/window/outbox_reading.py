@@ -8,10 +8,10 @@ without them mean that they were never printed, and they are said again.
 
 from __future__ import annotations
 
-import fcntl
 import os
 from collections.abc import Iterator
 
+from holdfast.files import lock
 from holdfast.window import outbox
 from holdfast.window.outbox import CONFIRMED, EXPIRED, SAID, WAITING, Done, Entry, Outbox
 from holdfast.wire import places, scan
@@ -129,24 +129,19 @@ def size_of(path: str) -> int:
 def _speaks(folder: str) -> bool:
     """Hold `speaking` until this process ends, however it ends: never closed, on purpose."""
     fd = _speaking(folder)
-    try:
-        fcntl.flock(fd, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        os.close(fd)
-        return False
-    return True
+    if lock.acquire(fd, shared=True):
+        return True
+    os.close(fd)
+    return False
 
 
 def _is_speaking(folder: str) -> bool:
     """Whether a hook that noted a message as said is still there, and may yet print it."""
     fd = _speaking(folder)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return True
+        return not lock.acquire(fd)
     finally:
         os.close(fd)
-    return False
 
 
 def _speaking(folder: str) -> int:

@@ -6,14 +6,13 @@ lost or broken it starts anew, and the next hook fills it again.
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
+from holdfast.files import lock
 from holdfast.wire import log, places
 
 if TYPE_CHECKING:
@@ -189,28 +188,11 @@ def _saved(folder: str, state: State) -> None:
 
 def _locked(folder: str) -> int:
     """The window's lock, held; anything but a plain file in its place is an error, never a wait."""
-    os.makedirs(folder, mode=0o700, exist_ok=True)  # noqa: PTH103
-    flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
-    fd = os.open(f"{folder}/lock", flags, 0o600)
-    try:
-        if not places.is_regular(fd):
-            raise OSError(f"{folder}/lock is not a plain file")
-        _acquire(fd)
-    except BaseException:
+    fd = lock.open_file(f"{folder}/lock")
+    if not lock.acquire(fd, PATIENCE_SECONDS):
         os.close(fd)
-        raise
+        raise WindowBusy("another hook holds it")
     return fd
-
-
-def _acquire(fd: int) -> None:
-    give_up = time.monotonic() + PATIENCE_SECONDS
-    while True:
-        try:
-            return fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            if time.monotonic() > give_up:
-                raise WindowBusy("another hook holds it") from None
-            time.sleep(0.01)
 
 
 def all_windows(since_ms: int = 0) -> list[tuple[str, State]]:

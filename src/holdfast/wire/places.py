@@ -3,6 +3,11 @@
 from __future__ import annotations
 
 import os
+import time
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.")
 
@@ -119,26 +124,45 @@ def is_regular(fd: int) -> bool:
     return os.fstat(fd).st_mode & 0o170000 == 0o100000
 
 
-def replace_whole(path: str, data: bytes, flush: bool = False) -> None:
-    """The file holds this or what it held before, for every reader; a failed try leaves nothing.
+def replace_whole(
+    path: str,
+    data: bytes,
+    flush: bool = False,
+    folder: int | None = None,
+    check: Callable[[str], None] | None = None,
+) -> None:
+    """Replace a file. Every reader sees the old or the new contents, whole; a failure leaves the
+    old file and no draft.
 
-    What cannot be made again is flushed: then it is so after a power cut too.
+    `flush` writes the data to the disk first, so that it survives a power cut. With `folder`, the
+    path is relative to that open folder. `check` may reject the draft before it gets its name.
     """
-    draft = f"{path}.{os.getpid()}.draft"
-    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC
-    fd = os.open(draft, flags, 0o600)
+    draft = os.path.join(os.path.dirname(path), draft_name())
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    fd = os.open(draft, flags, 0o600, dir_fd=folder)
     try:
-        rest = memoryview(data)
-        while rest:
-            rest = rest[os.write(fd, rest) :]
+        write_all(fd, data)
         if flush:
             os.fsync(fd)
-        os.replace(draft, path)
+        if check is not None:
+            check(draft)
+        os.replace(draft, path, src_dir_fd=folder, dst_dir_fd=folder)
     except BaseException:
-        os.unlink(draft)  # on a full disk each one left would keep it full
+        os.unlink(draft, dir_fd=folder)  # drafts left on a full disk would keep it full
         raise
     finally:
         os.close(fd)
+
+
+def draft_name() -> str:
+    """A new name for a draft: it states the process that writes it."""
+    return f".{os.getpid()}-{time.monotonic_ns():x}.draft"
+
+
+def write_all(fd: int, data: bytes) -> None:
+    rest = memoryview(data)
+    while rest:
+        rest = rest[os.write(fd, rest) :]
 
 
 def append(path: str, line: bytes) -> int:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from holdfast.files.machine_lock import alone
+from holdfast.files.lock import hold_in_home
 from holdfast.hub.board.local_agents import Listener, with_outbox
 from holdfast.hub.board.message_text import entry_of
 from holdfast.hub.store.rows import Row
@@ -29,7 +29,7 @@ def give(wanted: Sequence[Wanted], now_ms: int) -> bool:
     if not wanted:
         return True
     try:
-        with alone("handing.lock", PATIENCE_SECONDS) as is_alone:
+        with hold_in_home("handing.lock", PATIENCE_SECONDS) as is_alone:
             holdings = [(one, _held(one.folder)) for one in with_outbox()] if is_alone else []
             for row, whom in wanted if is_alone else ():
                 _give(row, whom, holdings, now_ms)

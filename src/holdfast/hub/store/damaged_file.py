@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import fcntl
 import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from holdfast.files import lock
 from holdfast.hub.store.check import assert_whole
 from holdfast.hub.store.engine import default_url, open_engine, sqlite_file
 from holdfast.hub.store.errors import Corrupt
@@ -58,7 +58,7 @@ def _set_aside(path: Path) -> Path:
 def _alone(path: Path) -> Iterator[None]:
     fd = os.open(path.parent, os.O_RDONLY | os.O_CLOEXEC)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX)
+        lock.acquire(fd, lock.FOREVER)
         yield
     finally:
         os.close(fd)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from holdfast.files.machine_lock import alone
+from holdfast.files.lock import hold_in_home
 from holdfast.hub.ingest.records import Position
 from holdfast.hub.team import connection, forward_positions, message_client
 from holdfast.hub.team.connection import Health, NoAnswer, Server
@@ -68,7 +68,7 @@ def forward(
 ) -> Forwarded:
     """Everything new, or as much as fits in so many seconds. One process of a machine at a time;
     `patience`: how long to wait for the other."""
-    with alone("forward.lock", patience) as is_alone:
+    with hold_in_home("forward.lock", patience) as is_alone:
         if not is_alone:
             return Forwarded(words="another process is sending")
         known = connection.health(server.url)

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import os
 import stat
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from zlib import crc32
 
-from holdfast.files.lock import acquired
+from holdfast.files import lock
 from holdfast.memory.topics.errors import NotWritten
 from holdfast.wire import places
 
@@ -104,7 +103,8 @@ def create(folder: Path, name: str, data: bytes) -> None:
     except OSError as slip:
         raise NotWritten(f"{path} cannot be made: {slip.strerror or slip}") from slip
     try:
-        _put_all(fd, data)
+        places.write_all(fd, data)
+        os.fsync(fd)
     except OSError as slip:
         path.unlink()
         raise NotWritten(f"{folder} takes nothing: {slip.strerror or slip}") from slip
@@ -152,12 +152,11 @@ def locked(folder: Path) -> Iterator[None]:
     """One Holdfast at a time; the lock lies with our files, not with theirs."""
     ours = beside(folder)
     try:
-        make(ours)
-        fd = os.open(ours / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        fd = lock.open_file(str(ours / "lock"))
     except OSError as slip:
-        raise NotWritten(f"{ours} cannot be written: {slip.strerror}") from slip
+        raise NotWritten(f"{ours} cannot be written: {slip.strerror or slip}") from slip
     try:
-        if not acquired(fd, time.monotonic() + PATIENCE_SECONDS):
+        if not lock.acquire(fd, PATIENCE_SECONDS):
             raise NotWritten("another Holdfast is writing this memory")
         yield
     finally:
@@ -207,10 +206,3 @@ def _all(fd: int, most: int) -> bytes:
         parts.append(part)
         most -= len(part)
     return b"".join(parts)
-
-
-def _put_all(fd: int, data: bytes) -> None:
-    rest = memoryview(data)
-    while rest:
-        rest = rest[os.write(fd, rest) :]
-    os.fsync(fd)
