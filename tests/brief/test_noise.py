@@ -76,3 +76,17 @@ def test_reasons_read_like_words(tmp_path: Path) -> None:
     out = CliRunner().invoke(brief, ["--transcript", path, "--explain"]).stdout
     assert "↳ used once, last at step 1\n" in out
     assert "↳ run once, last at step 2, " in out and "1 times" not in out
+
+
+@pytest.mark.requirement("B2")
+def test_what_failed_and_what_was_checked_before_the_last_edit_is_said_to_be_so(
+    tmp_path: Path,
+) -> None:
+    session = Session().user("Mend the ebb.").runs("make test").edits("/work/project/tide.py")
+    session.calls("Edit", "File has not been read yet", error=True, file_path="/work/project/a.py")
+    text = text_of(session, tmp_path)
+    assert "- `make test` ok, before the last edit\n" in text
+    assert "Edit `a.py` (failed)\n" in text
+    session.runs("make test")
+    session.calls("Edit", "File has not been read yet", error=True, file_path="/work/project/a.py")
+    assert "- `make test` ok\n" in text_of(session, tmp_path)

@@ -81,13 +81,16 @@ def commands(record: Record, held: Held, limit: int) -> Iterator[Item]:
         one = record.commands[key]
         worth = COMMAND_WORTH * chance
         reason = f"run {times(one.count)}, last at step {one.op}"
-        yield Item("commands", _command(key, one), worth, reason, one.place, key=key, order=rank)
+        text = _command(key, one, record.edited_op)
+        yield Item("commands", text, worth, reason, one.place, key=key, order=rank)
 
 
-def _command(key: str, command: Command) -> str:
-    """What it does, without the pipes behind it; of a program on its input, the head of that."""
+def _command(key: str, command: Command, edited_op: int) -> str:
+    """What it does, without the pipes behind it; of a program on its input, the head of that. A
+    test or build that passed proves nothing about what was edited since."""
     unclear = "result unclear" if command.said else "no result"
-    how = {True: "ok", False: "failed", None: unclear}[command.ok]
+    passed = "ok, before the last edit" if command.kind and command.op < edited_op else "ok"
+    how = {True: passed, False: "failed", None: unclear}[command.ok]
     line = command.line if "<<" in command.line else key
     return f"{code(line, LONGEST_COMMAND)} {how}"
 

@@ -43,7 +43,8 @@ def flight(record: Record, room: int) -> Iterator[Item]:
 def _step(record: Record, call: Call) -> str:
     """What reads its program from its input is told with the head of that."""
     known = record.commands.get(call.what) if call.what.endswith(" -") else None
-    return f"{call.tool} {code(known.line if known else call.what, 80)}"
+    failed = " (failed)" if call.failed else ""
+    return f"{call.tool} {code(known.line if known else call.what, 80)}{failed}"
 
 
 def claim(one: Claim) -> Item:

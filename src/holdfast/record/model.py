@@ -152,6 +152,7 @@ class Call(msgspec.Struct, array_like=True, gc=False):
     place: Place
     before: list[str] = []  # what it changes, as it was, should it be refused; or files it writes
     git: list[str] = []  # what it does with git, see `git_work`
+    failed: bool = False
 
 
 class GitWork(msgspec.Struct, array_like=True, gc=False):
@@ -208,6 +209,7 @@ class Record(msgspec.Struct):
     last_file: str = ""
     last_texts: list[str] = []  # of the model, newest last
     last_said_op: int = 0
+    edited_op: int = 0  # the step of the last edit
     summary: str = ""  # the client's, while the transcript ends in it
     since_summary: int = 0  # operations after it
     dependencies: dict[str, list[str]] = {}  # of the manifests read or written, newest last

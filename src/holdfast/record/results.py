@@ -64,9 +64,11 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
         return None
     tool = call.tool
     if block.is_error:
+        _failed(record, call)
         undo.undo(record, call)
     else:
         plan_mode.done(record, tool, call.what)
+        record.edited_op = record.op if tool in _EDITS else record.edited_op
     if tool == "Bash":
         _ran(record, call, block, place)
     elif tool in _EDITS and not record.far:
@@ -93,6 +95,14 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
         _rejected(record, call, block.text, place)
         undo.command(record, call.what)
     return call
+
+
+def _failed(record: Record, call: Call) -> None:
+    """Among the last calls it stands as one that failed; in a record that was saved in between,
+    that is another object."""
+    for one in record.recent:
+        if one.place == call.place and one.what == call.what:
+            one.failed = True
 
 
 def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
