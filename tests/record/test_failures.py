@@ -54,6 +54,8 @@ def ends(failed: str, passed: str, folder: Path) -> bool:
         ("NO_COLOR=1 LD_LIBRARY_PATH=lib ./tests/run", "./tests/run"),
         ("pytest --ignore=tests/moon", "pytest"),
         ("xcodebuild test -scheme Tide -only-testing:Ebb", "xcodebuild test -scheme Tide"),
+        ("gofmt -w . && go test ./tide", "go test ./..."),
+        ("git stash && pytest tests && git stash pop", "pytest"),
     ],
 )
 def test_it_ends_by_another_spelling_or_a_wider_run(
@@ -276,6 +278,44 @@ def test_a_setting_tells_nothing_of_the_kind(tmp_path: Path) -> None:
         ("TEST_DB=1 ./serve", ""),
         ("DB=x pytest", "test"),
     ]
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize(
+    ("command", "kind"),
+    [
+        ("cd test && ./serve --port 80", ""),
+        ("curl -s https://quay.example/api/spectrum/7", ""),
+        ('ssh root@quay.example "make test"', ""),
+        ("gh pr checks 12", ""),
+        ("python3 -c 'import tests.tide'", ""),
+        ("node tools/moor.js --all docs/checks.md", ""),
+        ("quay trail checkout --all", ""),
+        ("./deploy.sh --skip-tests", ""),
+        ("mypy --version", ""),
+        ("uv run black src/build/tide.py", ""),
+        ("uv run black --check src", "test"),
+        ("python3 tests/run_all.py", "test"),
+        ("./gradlew :app:test", "test"),
+        ("npm run test:web", "test"),
+        ("xcodebuild -project Tide.xcodeproj -scheme Tide test", "test"),
+        ("xcodebuild -project Tide.xcodeproj -list", ""),
+        ("go build ./checks/...", "build"),
+        ("git stash && uv run pytest tests/test_tide.py", "test"),
+    ],
+)
+def test_what_is_run_tells_the_kind_not_what_else_is_named(
+    command: str, kind: str, tmp_path: Path
+) -> None:
+    facts = Session().runs(command).record(tmp_path)
+    assert [one.kind for one in facts.commands.values()] == [kind]
+
+
+@pytest.mark.requirement("B13", "C14")
+def test_a_query_that_reports_a_failure_is_no_issue(tmp_path: Path) -> None:
+    session = Session().user("Go.").runs("gh pr checks 12", "build fail 10s", fails=True)
+    session.runs('ssh quay "make test"', "1 failed")
+    assert sections_of(session.record(tmp_path))["Active Issues"] == []
 
 
 @pytest.mark.requirement("C2")

@@ -14,7 +14,7 @@ from typing import NamedTuple
 from holdfast.brief import summary_sentences
 from holdfast.brief.activity import Traces, parts, telling
 from holdfast.brief.item import Claim
-from holdfast.record import completion, open_items, shell
+from holdfast.record import completion, open_items, runs
 from holdfast.record.model import Failure, Place, Record, Task
 from holdfast.record.turns import turn_number
 from holdfast.text.fence import flat
@@ -146,7 +146,7 @@ def _names(sentence: str, failure: Failure) -> bool:
     if not _tests_of(failure).isdisjoint(_TEST.findall(sentence)):
         return True
     tested = parts(failure.command.rpartition(" ")[2]) - {"test", "spec"}
-    is_test = shell.kind(failure.command) == "test" and " test" in low
+    is_test = runs.kind(failure.command) == "test" and " test" in low
     return is_test and bool(tested) and tested <= parts(sentence)
 
 

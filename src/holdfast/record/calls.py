@@ -10,6 +10,7 @@ from holdfast.record import (
     manifests,
     names,
     plans,
+    runs,
     shell,
     tasks,
     turns,
@@ -146,7 +147,7 @@ def _bash(record: Record, given: Given, place: Place, use_id: str) -> str:
 def _ran(record: Record, key: str, line: str, place: Place) -> None:
     command = record.commands.get(key)
     if command is None:
-        command = record.commands[key] = Command(line, place, shell.kind(key))
+        command = record.commands[key] = Command(line, place, runs.kind(key))
     command.line, command.place, command.ok, command.said = line, place, None, []
     command.count += 1
     warm(command, record.op, 1.0)

@@ -204,7 +204,7 @@ def is_one_off(failure: Failure) -> bool:
     edited = {path.rpartition("/")[2] for path in failure.edited}
     if any(word.rpartition("/")[2] in edited for word in words[:2]):
         return False
-    return not shell.kind(failure.command) or " ".join(words).startswith(_TRIED) or missing
+    return not runs.kind(failure.command) or " ".join(words).startswith(_TRIED) or missing
 
 
 def passed(record: Record, key: str, place: Place, said: str = "") -> None:

@@ -53,7 +53,7 @@ def is_told(check: str, said: str, but: tuple[str, ...]) -> bool:
 def _commands(check: str) -> tuple[str, ...]:
     """The tests and builds it names in code marks."""
     found = [shell.core(code) for code in _CODE.pattern.findall(check)]
-    return tuple(one for one in found if shell.kind(one))
+    return tuple(one for one in found if runs.kind(one))
 
 
 @lru_cache(REMEMBERED)
@@ -75,14 +75,14 @@ def _beginning(command: str) -> tuple[str, ...]:
 @lru_cache(REMEMBERED)
 def _names(command: str) -> set[str]:
     """What people call a run: tests, or by its own name, such as lint or build."""
-    if shell.kind(command) == "test":
+    if runs.kind(command) == "test":
         return {"tests"}
-    return {word for word in plain(command).split() if shell.kind(word)}
+    return {word for word in plain(command).split() if runs.kind(word)}
 
 
 @lru_cache(REMEMBERED)
 def _called(text: str) -> set[str]:
     """Runs that a text speaks of; a single test is rather something to try."""
     words = plain(text).split()
-    found = {word for word in words if shell.kind(word) == "build"}
+    found = {word for word in words if runs.kind(word) == "build"}
     return found | {"tests" for word in words if word.startswith("test") and word.endswith("s")}

@@ -44,6 +44,23 @@ _SCRIPTS_OF = {
 }
 _OF_A_LANGUAGE = {tool: of for tools, of in _SCRIPTS_OF.items() for tool in tools.split()}
 _EVERYTHING = frozenset({"ci", "all", "full", "everything"})
+# What people call a test or a build, and the programs that are one.
+_TEST = ("test", "pytest", "jest", "vitest", "playwright", "cypress", "tox", "nox")
+_TESTS_BY_NAME = frozenset({"spec", "specs", "rspec", "check", "checks"})
+_BUILD_WORDS = (
+    "build compile make tsc lint vet fmt clippy mypy ruff gcc cargo gradle mvn cmake webpack vite "
+    "prettier eslint pyright flake8 pylint nvcc"
+)
+_BUILD = frozenset(_BUILD_WORDS.split())
+# They run a file, which is the program then, or a piece of code, which only tries something.
+_INTERPRETER_WORDS = "python python3 node tsx ts-node ruby perl php bash sh zsh"
+_INTERPRETERS = frozenset(_INTERPRETER_WORDS.split())
+_CODE = frozenset({"-c", "-e", "-p", "--eval"})
+_ASKS = frozenset({"--version", "--help"})
+# They ask or work elsewhere: what they are told may speak of tests, and is none.
+_REMOTE_WORDS = "gh glab ssh scp curl wget git docker kubectl gcloud aws psql osascript cd"
+_REMOTE = frozenset(_REMOTE_WORDS.split())
+_MOST_WORDS = 3  # of a command, that tell what it is: `npm run build web`
 REMEMBERED = 512  # a session runs the same few commands over and over: 0.15x of a bare start
 _PREPARING = ("fmt", "format", "install", "clean", "generate")
 
@@ -57,11 +74,47 @@ class Run(msgspec.Struct, frozen=True, gc=False):
     changes: frozenset[str]
 
 
+@lru_cache(REMEMBERED)
+def kind(core: str) -> str:
+    """Of a line: test, build, or neither. Told by its programs and what they are told to do, not
+    by folders, files and texts among their words."""
+    found = {_kind(_without_prefix(shell.settings_of(part)[1])) for part in core.split(" && ")}
+    return "test" if "test" in found else "build" if "build" in found else ""
+
+
+def _kind(words: list[str]) -> str:
+    told = " ".join(_telling(words)).lower()
+    parts = told.replace(":", " ").replace("/", " ").replace("-", " ").replace(".", " ").split()
+    if any(part.startswith(_TEST) or part in _TESTS_BY_NAME for part in parts):
+        return "test"
+    return "build" if any(part in _BUILD for part in parts) else ""
+
+
+def _telling(words: list[str]) -> list[str]:
+    """The program, and the words that tell what it does."""
+    program = words[0].rpartition("/")[2] if words else ""
+    if not program or program in _REMOTE or not _ASKS.isdisjoint(words):
+        return []
+    if program in _INTERPRETERS:
+        return [] if _CODE.intersection(words) else [w for w in words[1:] if w[0] != "-"][:1]
+    bare = [word for word in words[1:] if _is_bare(word)]
+    if program == "xcodebuild":  # by default it builds, but it also lists what there is
+        return [word for word in bare if word in ("build", "test")]
+    flags = [word for word in words if word == "--check"]
+    return [words[0], *bare[: _MOST_WORDS - 1], *flags]
+
+
+def _is_bare(word: str) -> bool:
+    """A word such as `test` or `lint:web`, not a flag, a file, a text or an address."""
+    bare = word.replace(":", "_").replace("-", "_")
+    return word[0] != "-" and bare.isidentifier() and word not in ("run", "exec")
+
+
 def parts(core: str) -> list[str]:
     """The simple commands a line must see pass, each with the folder it runs in."""
     found = core.split(" && ")
     folder = found.pop(0) + " && " if core.startswith("cd ") and len(found) > 1 else ""
-    judged = [one for one in found if not _prepares(one)]
+    judged = [one for one in found if kind(one) and not _prepares(one)]
     return [folder + one for one in judged or found]
 
 

@@ -43,9 +43,6 @@ _NOISE_WORDS = (
 _NOISE = frozenset(_NOISE_WORDS.split())
 _NOISE_ENDS = ("PATH", "COLOR", "COLOR_FORCE", "SQUELCH_WARNING")
 _BEFORE = frozenset({"sudo", "time", "nohup", "env", "command", "exec"})
-_TEST = ("test", "pytest", "jest", "vitest", "spec", "playwright", "cypress", "tox", "nox", "check")
-_BUILD = ("build", "compile", "make", "tsc", "lint", "vet", "fmt", "clippy", "mypy", "ruff", "gcc")
-_BUILDS = (*_BUILD, "cargo", "gradle", "mvn", "cmake", "webpack", "vite", "prettier", "eslint")
 
 
 def parts(line: str) -> list[str]:
@@ -194,14 +191,6 @@ def enters(line: str) -> str:
     for end in ("&&", ";", "\n", ")"):
         first = first.partition(end)[0]
     return first.strip().strip("'\"")
-
-
-def kind(core_line: str) -> str:
-    bare = " ".join(word for part in core_line.split(" && ") for word in settings_of(part)[1])
-    words = bare.lower().replace(":", " ").replace("/", " ").replace("-", " ").split()
-    if any(word.startswith(_TEST) for word in words):
-        return "test"
-    return "build" if any(word in _BUILDS for word in words) else ""
 
 
 def files(line: str) -> list[str]:
