@@ -55,6 +55,17 @@ def ends(failed: str, passed: str, folder: Path) -> bool:
         ("pytest --ignore=tests/moon", "pytest"),
         ("xcodebuild test -scheme Tide -only-testing:Ebb", "xcodebuild test -scheme Tide"),
         ("gofmt -w . && go test ./tide", "go test ./..."),
+        (
+            "xcodebuild -project Tide.xcodeproj -scheme Tide -destination 'name=Small, OS=1' build",
+            "cd app && xcodebuild -scheme Tide -destination 'name=Large' -quiet build",
+        ),
+        ("xcodebuild -scheme Tide build", "xcodebuild -scheme Tide test -only-testing:Ebb"),
+        ("xcodebuild test -only-testing:Ebb/Low", "xcodebuild test -only-testing:'Ebb'"),
+        ("npm run lint:fix", "npm run lint"),
+        ("npm run lint", "npm run lint-fix"),
+        ("go build -tags=moon ./tide/...", "go vet -tags=moon ./tide/..."),
+        ("pytest tests", ".venv/bin/python -m pytest tests"),
+        ("VIRTUAL_ENV= uv run pytest tests", "uv run pytest"),
         ("git stash && pytest tests && git stash pop", "pytest"),
     ],
 )
@@ -86,6 +97,10 @@ def test_it_ends_by_another_spelling_or_a_wider_run(
         ("pytest", "DB=sqlite pytest"),
         ("cd web && MODE=ssr npm test", "cd web && npm test"),
         ("go test ./...", "npm test"),
+        ("xcodebuild -scheme Tide test", "xcodebuild -scheme Tide build"),
+        ("xcodebuild -scheme Tide build", "xcodebuild -scheme Moon build"),
+        ("xcodebuild test -only-testing:Ebb", "xcodebuild test -only-testing:Flow"),
+        ("go test ./...", "go vet ./..."),
         ("pytest", "pytest -q --ignore=tests/moon"),
         ("pytest tests/moon", "pytest --ignore tests/moon"),
         ("pytest", "pytest --deselect tests/test_tide.py::test_ebb"),
@@ -326,6 +341,8 @@ def test_a_query_that_reports_a_failure_is_no_issue(tmp_path: Path) -> None:
         ("error: Item 3 failed\n 1215 pass\n 1 fail\nRan 1216 tests", False),
         ("test result: FAILED. 1 passed; 1 failed\ntest result: ok. 4 passed; 0 failed", False),
         ("1216 pass\n0 fail\nerror: no such file", False),
+        ("Found 2 errors (2 fixed, 0 remaining).", True),
+        ("Found 2 errors (1 fixed, 1 remaining).", False),
     ],
 )
 def test_the_runners_count_knows_better_than_what_a_test_prints(

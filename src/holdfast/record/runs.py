@@ -5,6 +5,7 @@ a feature, a folder). It covers another when it is no narrower and differs in no
 """
 
 from functools import lru_cache
+from itertools import pairwise
 
 import msgspec
 
@@ -21,14 +22,15 @@ _TOOLS = frozenset(_TOOL_WORDS.split())
 _FILTER_WORDS = (
     "-k -run --run -t --grep -g --filter --testNamePattern --only -m "
     "--ignore --ignore-glob --ignore-pattern --deselect --exclude --skip -skip "
-    "--testPathIgnorePatterns -only-testing -skip-testing --lf --last-failed --onlyChanged"
+    "--testPathIgnorePatterns -skip-testing --lf --last-failed --onlyChanged"
 )
 _FILTERS = frozenset(_FILTER_WORDS.split())
 _BY_NAME = frozenset({"-k", "-run", "--run", "-t", "--grep", "-g", "--testNamePattern"})
 _CHANGE_WORDS = "-tags --tags --features --release --config -c -p --package --project -C"
 _CHANGES = frozenset(_CHANGE_WORDS.split())
 _ALONE = frozenset({"--release", "--lf", "--last-failed", "--onlyChanged"})  # no value follows
-_XCODE = ("-only-testing:", "-skip-testing:")
+_XCODE = "xcodebuild"  # of its flags only these tell what is run; the others say where and how
+_ONLY, _SKIP, _SCHEME = "-only-testing:", "-skip-testing:", "-scheme"
 _TESTS = {"pytest", "jest", "vitest", "mocha", "rspec", "phpunit", "unittest"}
 _LINTS = {"golangci-lint", "eslint", "flake8", "pylint", "mypy"}
 _TESTS_OF = {"go test", "cargo test"} | _TESTS
@@ -43,6 +45,7 @@ _SCRIPTS_OF = {
     "composer": {"phpunit"},
 }
 _OF_A_LANGUAGE = {tool: of for tools, of in _SCRIPTS_OF.items() for tool in tools.split()}
+_COMPILES = frozenset({"go test", "go vet", "cargo test", "cargo clippy"})
 _EVERYTHING = frozenset({"ci", "all", "full", "everything"})
 # What people call a test or a build, and the programs that are one.
 _TEST = ("test", "pytest", "jest", "vitest", "playwright", "cypress", "tox", "nox")
@@ -153,7 +156,7 @@ def _selects(wide: str, filters: frozenset[str]) -> bool:
 
 def _runs_all(program: str) -> bool:
     """Without a target it runs all there is; `python` or `curl` does not."""
-    return program in _PATHED or program.partition(" ")[0] in _TOOLS
+    return program in _PATHED or program.partition(" ")[0] in (*_TOOLS, _XCODE)
 
 
 def _holds(wide: str, narrow: str) -> bool:
@@ -162,12 +165,15 @@ def _holds(wide: str, narrow: str) -> bool:
 
 
 def _stands_for(by: Run, of: Run) -> bool:
-    """A script of the project's that tests, checks or builds all of it."""
+    """A script of the project's that tests, checks or builds all of it, or a run that has to build
+    what it runs on."""
+    if by.program.startswith(_XCODE) and of.program.startswith(_XCODE):
+        return by.program.endswith("test") and by.changes == of.changes
     if by.targets or by.filters or by.changes:
-        return by.program == "go test" and of.program == "go build" and _reaches(by, of)
+        return by.program in _COMPILES and of.program == "go build" and _reaches(by, of)
     tool, _, script = by.program.partition(" ")
     said = script.replace("-", ":").split(":")
-    if by.program in ("go test", "cargo test"):
+    if by.program in _COMPILES:
         return of.program in _BUILDS_OF and of.program.startswith(tool) and not of.changes
     if tool not in _SCRIPTED or of.program not in _OF_A_LANGUAGE.get(tool, _PATHED):
         return False
@@ -190,6 +196,8 @@ def _run(part: str) -> Run:
         folder, _, part = part.removeprefix("cd ").partition(" && ")
     settings, own = shell.settings_of(part)
     words = _without_prefix(own)
+    if words[:1] == [_XCODE]:
+        return _xcode(words, settings)
     program = words.pop(0).rpartition("/")[2] if words else ""
     program = "python" if program == "python3" else program
     if program in _TOOLS:
@@ -205,9 +213,21 @@ def _run(part: str) -> Run:
     return Run(program, frozenset(targets), frozenset(filters), frozenset(changes))
 
 
+def _xcode(words: list[str], settings: list[str]) -> Run:
+    plain = [word.replace("'", "").replace('"', "") for word in words]
+    scheme = [f"{_SCHEME}={b}" for a, b in pairwise(plain) if a == _SCHEME]
+    return Run(
+        f"{_XCODE} {'test' if 'test' in plain else 'build'}",
+        frozenset(word.removeprefix(_ONLY) for word in plain if word.startswith(_ONLY)),
+        frozenset(word for word in plain if word.startswith(_SKIP)),
+        frozenset([*scheme, *settings]),
+    )
+
+
 def _without_prefix(words: list[str]) -> list[str]:
+    called = (words[0].rpartition("/")[2], *words[1:2]) if words else ()
     for prefix in _PREFIXES:
-        if tuple(words[: len(prefix)]) == prefix and len(words) > len(prefix):
+        if called[: len(prefix)] == prefix and len(words) > len(prefix):
             return _without_prefix(words[len(prefix) :])
     return words
 
@@ -219,6 +239,7 @@ def _script(words: list[str]) -> str:
             continue
         if not word.startswith("-"):
             del words[at]
+            word = word.removesuffix(":fix").removesuffix("-fix")  # it fails where the other does
             return {"t": "test", "tests": "test"}.get(word, word)
     return ""
 
@@ -230,7 +251,7 @@ def _sorted_out(words: list[str]) -> tuple[set[str], set[str], set[str]]:
     changes: set[str] = set()
     waiting = ""
     for word in words:
-        flag, sign, value = word.partition(":" if word.startswith(_XCODE) else "=")
+        flag, sign, value = word.partition("=")
         kept = filters if flag in _FILTERS else changes if flag in _CHANGES else None
         if waiting:
             (filters if waiting in _FILTERS else changes).add(f"{waiting}={word}")
