@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
-from holdfast.mcp.schemas import Checkpoint
-from holdfast.mcp.tools import checkpoint as tool
+from holdfast.mcp.tool_table import CheckpointArguments
+from holdfast.mcp.tools import checkpoints as tool
 from holdfast.run import handover
 from tests.builders import a_prompt, a_transcript, an_answer
 from tests.hot.hooks import fire
@@ -52,7 +52,7 @@ def test_a_checkpoint_of_a_window_whose_hooks_sleep_settles_what_was_asked_for(
     if taker == "a command":
         _json("checkpoint", "--session", "s1")
     elif taker == "the tool":
-        tool.answer(Checkpoint())
+        tool.answer_checkpoint(CheckpointArguments())
     elif taker == "a batch":
         handover.checkpoint("s1", grown.parent, ["left: nothing"], NOW_MS)
     else:

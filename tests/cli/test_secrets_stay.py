@@ -31,7 +31,7 @@ from holdfast.memory.locations import client_folder
 from holdfast.wire import places
 from tests.builders import a_boundary, a_prompt, a_result, a_summary, a_transcript, an_answer
 from tests.hot.hooks import run
-from tests.mcp.near import Near
+from tests.mcp.clients import DirectClient
 from tests.redact.samples import drawn
 
 pytestmark = [pytest.mark.requirement("X4"), pytest.mark.store, pytest.mark.slow]
@@ -315,7 +315,7 @@ def _status_payload(made: Machine) -> str:
 
 def _tools(made: Machine) -> None:
     """All tools; each call must be answered."""
-    talk, told = Near(), PLANTED
+    talk, told = DirectClient(), PLANTED
     asked: list[tuple[str, dict[str, Any]]] = [
         ("status", {}),
         ("checkpoint", {}),

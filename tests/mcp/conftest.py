@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.mcp.near import Near
+from tests.mcp.clients import DirectClient
 
 
 @pytest.fixture
@@ -16,11 +16,11 @@ def project(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def talk(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Near]:
+def talk(project: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[DirectClient]:
     """The tools of one session of the project."""
     monkeypatch.setenv("CLAUDE_PROJECT_DIR", str(project))
     monkeypatch.setenv("CLAUDE_CODE_SESSION_ID", "s1")
-    yield Near()
+    yield DirectClient()
     for name, let_go in (("mcp.database", "close"), ("memory.index.engines", "release")):
         if module := sys.modules.get(f"holdfast.{name}"):
             getattr(module, let_go)()

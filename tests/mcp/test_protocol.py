@@ -1,25 +1,29 @@
-"""Both generations of the protocol, without a process around them."""
+"""The protocol: what each request is answered, and what a line that is no request is answered."""
 
 from __future__ import annotations
 
+import json
 import os
 import threading
 from typing import Any
 
 import msgspec
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from holdfast.mcp import protocol
-from holdfast.mcp.active_calls import Calls
-from holdfast.mcp.call_tool import Said
-from holdfast.mcp.protocol import Message, ProtocolError, Request
-from holdfast.mcp.stdio import Server
+from holdfast.mcp.protocol import Message, ProtocolError, RpcRequest, parse
+from holdfast.mcp.server import McpServer
+from holdfast.mcp.tool_calls import ActiveCalls, ToolResult
 
 ENVELOPE = {"_meta": {protocol.VERSION_KEY: "2026-07-28"}}
+PARSE, INVALID = -32700, -32600
+ASKED: dict[str, Any] = {"jsonrpc": "2.0", "id": 7, "method": "tools/list"}
 
 
 def _ask(method: str, **params: Any) -> Message:
-    return protocol.answer(Request(1, method, params, True), lambda: [{"name": "status"}])
+    return protocol.answer(RpcRequest(1, method, params, True), lambda: [{"name": "status"}])
 
 
 @pytest.mark.requirement("U6")
@@ -40,7 +44,7 @@ def test_a_greeting_in_an_unknown_version_is_offered_our_newest(version: object)
 def test_a_client_that_greets_nobody_gets_what_its_generation_asks_for() -> None:
     listed = _ask("tools/list", **ENVELOPE)
     assert listed == {"cacheScope": "private", "ttlMs": 0, "tools": [{"name": "status"}]}
-    request = Request("a", "tools/list", ENVELOPE, True)
+    request = RpcRequest("a", "tools/list", ENVELOPE, True)
     sent = protocol.success(request, listed)
     assert (sent["id"], sent["result"]["resultType"]) == ("a", "complete")
     assert sent["result"]["_meta"][protocol.SERVER_KEY]["name"] == "holdfast"
@@ -49,7 +53,7 @@ def test_a_client_that_greets_nobody_gets_what_its_generation_asks_for() -> None
 
 @pytest.mark.requirement("U6")
 def test_the_older_generation_gets_none_of_the_newer_fields() -> None:
-    request = Request(1, "tools/list", {"_meta": {"progressToken": 3}}, True)
+    request = RpcRequest(1, "tools/list", {"_meta": {"progressToken": 3}}, True)
     sent = protocol.success(request, protocol.answer(request, list))
     assert sent == {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}
 
@@ -73,23 +77,23 @@ def test_a_method_we_do_not_serve_is_named_in_the_error() -> None:
 @pytest.mark.parametrize("params", [{}, {"name": 7}, {"name": "status", "arguments": [1]}])
 def test_a_call_without_a_name_or_with_odd_arguments_is_refused(params: dict[str, Any]) -> None:
     with pytest.raises(ProtocolError) as slip:
-        protocol.tool_call(Request(1, "tools/call", params, True))
+        protocol.tool_call(RpcRequest(1, "tools/call", params, True))
     assert slip.value.code == protocol.INVALID_PARAMS
 
 
 @pytest.mark.requirement("U6")
 def test_a_cancelled_call_gets_no_answer_and_the_next_one_does() -> None:
     reading, writing = os.pipe()
-    calls, cancelled = Calls(), threading.Event()
+    calls, cancelled = ActiveCalls(), threading.Event()
 
-    def wait_for_it(_pages: object, name: str, _arguments: object) -> Said:
+    def wait_for_it(_pages: object, name: str, _arguments: object) -> ToolResult:
         assert cancelled.wait(30)
-        return Said(name)
+        return ToolResult(name)
 
-    server = Server(writing, calls, lambda: None, wait_for_it)
-    server.take(_line("tools/call", 7, name="first"))
-    server.take(_line("notifications/cancelled", None, requestId=7))
-    server.take(_line("tools/call", 8, name="second"))
+    server = McpServer(writing, calls, lambda: None, wait_for_it)
+    server.handle(_line("tools/call", 7, name="first"))
+    server.handle(_line("notifications/cancelled", None, requestId=7))
+    server.handle(_line("tools/call", 8, name="second"))
     cancelled.set()
     with os.fdopen(reading, "rb") as answers:
         assert msgspec.json.decode(answers.readline())["id"] == 8
@@ -101,3 +105,73 @@ def test_a_cancelled_call_gets_no_answer_and_the_next_one_does() -> None:
 def _line(method: str, number: int | None, **params: Any) -> bytes:
     id_ = {} if number is None else {"id": number}
     return msgspec.json.encode({"jsonrpc": "2.0", **id_, "method": method, "params": params})
+
+
+def _told(line: str) -> list[tuple[int, object]]:
+    found = parse(line.encode(errors="surrogatepass"))
+    return (
+        []
+        if isinstance(found, RpcRequest)
+        else [(one["error"]["code"], one["id"]) for one in found]
+    )
+
+
+@pytest.mark.requirement("U6", "X7")
+@pytest.mark.parametrize("line", ["", " \n", json.dumps(ASKED), '{"jsonrpc":"2.0","method":"x"}'])
+def test_a_message_is_not_refused_nor_is_silence(line: str) -> None:
+    assert _told(line) == []
+
+
+@pytest.mark.requirement("U6", "X7")
+def test_a_lone_surrogate_is_no_json_and_who_asked_is_known() -> None:
+    assert _told(json.dumps(ASKED | {"params": {"x": "\ud800"}})) == [(PARSE, 7)]
+    assert _told(json.dumps(ASKED | {"id": "a\udfff"})) == [(PARSE, None)]
+
+
+@pytest.mark.requirement("U6", "X7")
+@pytest.mark.parametrize(
+    "line", ["hello", "{", '{"id":7,', "[" * 99_999, "9" * 9_000, "\ufffd\ufffd"]
+)
+def test_what_is_no_json_is_answered_to_nobody(line: str) -> None:
+    assert _told(line) == [(PARSE, None)]
+
+
+@pytest.mark.requirement("U6", "X7")
+@pytest.mark.parametrize(
+    ("message", "asked"),
+    [
+        ({}, None), ([], None), (7, None), (None, None), ({"jsonrpc": "2.0"}, None),
+        ({**ASKED, "jsonrpc": "1.0"}, 7), ({"id": "a", "method": "x"}, "a"),
+        ({**ASKED, "method": 7}, 7), ({**ASKED, "params": [1]}, 7), ({"id": 7}, 7),
+        ({**ASKED, "id": None}, None), ({**ASKED, "id": 1.5}, None), ({**ASKED, "id": True}, None),
+    ],
+)  # fmt: skip
+def test_what_is_no_json_rpc_is_answered_with_its_id(message: object, asked: object) -> None:
+    assert _told(json.dumps(message)) == [(INVALID, asked)]
+
+
+@pytest.mark.requirement("U6", "X7")
+def test_each_question_of_a_batch_is_answered() -> None:
+    batch = [ASKED, ASKED | {"id": 8}, {"jsonrpc": "2.0", "method": "x"}]
+    assert _told(json.dumps(batch)) == [(INVALID, 7), (INVALID, 8)]
+
+
+@pytest.mark.requirement("U6", "X7")
+def test_a_broken_answer_is_not_answered_lest_it_be_taken_for_one_of_ours() -> None:
+    for answer in ({"result": 7}, {"error": "no"}):
+        assert _told(json.dumps({"jsonrpc": "2.0", "id": 7} | answer)) == []
+
+
+@pytest.mark.requirement("U6", "X7")
+@given(st.text() | st.recursive(st.none() | st.integers() | st.text(), st.lists).map(json.dumps))
+def test_whatever_is_refused_is_refused_in_words_that_can_be_sent(line: str) -> None:
+    found = parse(line.encode(errors="surrogatepass"))
+    for one in [] if isinstance(found, RpcRequest) else found:
+        assert json.loads(msgspec.json.encode(one))["jsonrpc"] == "2.0"
+
+
+@pytest.mark.requirement("U6")
+def test_a_message_is_read_with_what_it_asks() -> None:
+    assert parse(json.dumps(ASKED).encode()) == RpcRequest(7, "tools/list", {}, True)
+    told = {"jsonrpc": "2.0", "method": "notifications/initialized"}
+    assert parse(json.dumps(told).encode()) == RpcRequest(None, told["method"], {}, False)

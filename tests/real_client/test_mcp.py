@@ -16,7 +16,7 @@ from holdfast.setup.trial.namespace import confined
 from holdfast.setup.trial.script import Acts, Answer, Received, Step, bash, usage_of
 from holdfast.setup.trial.scripted_api import ScriptedApi
 from holdfast.setup.wiring import SERVER_ENTRY
-from tests.mcp.talking import ended
+from tests.mcp.clients import ended
 
 from .installed import Waiting, ask_through, call, install, results
 from .stage import LOUD, Stage

@@ -8,6 +8,6 @@ import click
 @click.command()
 def mcp() -> None:
     """Serve Holdfast's tools to an MCP client over stdin and stdout."""
-    from holdfast.mcp.stdio import serve
+    from holdfast.mcp.server import serve
 
     serve()

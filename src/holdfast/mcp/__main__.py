@@ -1,13 +1,16 @@
-"""Run as `python -I …/mcp/__main__.py`, as the client starts us: nothing of the folder it stands in
-is importable, and our own packages are found wherever we are installed."""
+"""The file that Claude Code starts: `python -I …/mcp/__main__.py`.
+
+Isolated mode keeps modules of the user's project from being imported; our own package is found
+by the path of this file, wherever it is installed.
+"""
 
 import os
 import sys
 
-PARENT = os.getppid()  # before all else: it may die while we load
+PARENT = os.getppid()  # read first: the client may die while we load
 sys.path.insert(0, __file__.rsplit("/", 3)[0])
 
-from holdfast.mcp.stdio import serve  # noqa: E402
+from holdfast.mcp.server import serve  # noqa: E402
 
 if __name__ == "__main__":
     serve(PARENT)

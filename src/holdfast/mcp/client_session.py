@@ -1,4 +1,4 @@
-"""Whose server this is: the client names session and project in the environment."""
+"""The session this server belongs to. Claude Code names it and its project in the environment."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
 
 
-class NotSeen(HoldfastError):
+class UnknownSession(HoldfastError):
     hint = "are the hooks installed? `holdfast doctor`"
 
 
@@ -24,8 +24,8 @@ def session_id() -> str:
 
 
 def window() -> tuple[str, State]:
-    """The window at work, as hooks have noted it: this session's, and after /clear, where the
-    environment still names the session before, the newest of this project."""
+    """The current window, as hooks recorded it. After /clear the environment still names the old
+    session; then the newest window of this project is returned."""
     folder = places.window(session_id())
     state = window_state.load(folder) if session_id() else State()
     if state.session_id and not state.ended_ms:
@@ -34,5 +34,5 @@ def window() -> tuple[str, State]:
         if not found.agent_id and not found.ended_ms and found.project == project():
             return other, found
     if not state.session_id:
-        raise NotSeen("no hook has told of this session yet")
+        raise UnknownSession("no hook has reported this session yet")
     return folder, state

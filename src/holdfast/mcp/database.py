@@ -1,4 +1,4 @@
-"""The shared database, opened at the first call that needs it, and once."""
+"""The shared database, opened once, by the first call that needs it."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ _lock = threading.Lock()
 _opened: list[Store] = []
 
 
-def in_time(ask: Callable[[], T]) -> T:
-    """Whoever asks is answered, also while the database hangs: that holds up a thread of its own,
-    and none of the few that answer for all tools."""
+def run_in_time(ask: Callable[[], T]) -> T:
+    """Run a query with a time limit. It runs on a thread of its own, so that a database that hangs
+    does not block the few threads that answer for all tools."""
     found: Future[T] = Future()
 
     def run() -> None:
@@ -37,15 +37,15 @@ def in_time(ask: Callable[[], T]) -> T:
 
 
 def store() -> Store:
-    """Each call tries anew until it opens: what is wrong with it is said by that call alone."""
+    """The open store. Each call tries to open it until that succeeds, and raises its own error."""
     with _lock:
         if not _opened:
             _opened.append(Store.open())
         return _opened[0]
 
 
-def if_there() -> Store | None:
-    """The same, for what must not be the reason that a database is made."""
+def open_existing() -> Store | None:
+    """The store, or None rather than creating a database file."""
     file = sqlite_file("")
     return store() if file is None or file.exists() else None
 

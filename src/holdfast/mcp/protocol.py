@@ -1,8 +1,7 @@
-"""The Model Context Protocol, as lines of JSON-RPC: what is asked, and the answer to it.
+"""The Model Context Protocol: parse a line of JSON-RPC, and build the answer to it.
 
-Two generations are spoken. Up to 2025-11-25 a client begins with `initialize`; since 2026-07-28
-every request names its version in `_meta`. Neither needs state, so each request is answered by
-what it says of itself.
+Two generations are supported. Up to 2025-11-25 a client starts with `initialize`; since 2026-07-28
+every request names its version in `_meta`. Neither needs state on our side.
 """
 
 from __future__ import annotations
@@ -33,8 +32,8 @@ RequestId = str | int | None
 Message = dict[str, Any]
 
 
-class Request(NamedTuple):
-    """A question with an id, or a notification without one (`id` none, `is_question` false)."""
+class RpcRequest(NamedTuple):
+    """A request with an id, or a notification without one (`id` None, `is_question` false)."""
 
     id: RequestId
     method: str
@@ -43,17 +42,17 @@ class Request(NamedTuple):
 
 
 class ProtocolError(Exception):
-    """A question that gets an error instead of a result."""
+    """A request that is answered with an error instead of a result."""
 
     def __init__(self, code: int, message: str, data: object = None) -> None:
         super().__init__(message)
         self.code, self.message, self.data = code, message, data
 
 
-def parse(line: bytes) -> Request | list[Message]:
-    """The message in a line; or, where there is none, the refusals its sender gets.
+def parse(line: bytes) -> RpcRequest | list[Message]:
+    """The request in a line, or a list of error messages for its sender.
 
-    An empty list answers an empty line, and what looks like an answer: its id is one of ours.
+    The list is empty for an empty line, and for a response: we sent no request.
     """
     if not line.strip():
         return []
@@ -65,7 +64,7 @@ def parse(line: bytes) -> Request | list[Message]:
     return request or [_refuse(asker, INVALID_REQUEST) for asker in _askers(value)]
 
 
-def _request(value: object) -> Request | None:
+def _request(value: object) -> RpcRequest | None:
     if not isinstance(value, dict) or value.get("jsonrpc") != "2.0":
         return None
     method, params = value.get("method"), value.get("params") or {}
@@ -73,11 +72,11 @@ def _request(value: object) -> Request | None:
         return None
     if "id" in value and not _is_id(value["id"]):
         return None
-    return Request(value.get("id"), method, params, "id" in value)
+    return RpcRequest(value.get("id"), method, params, "id" in value)
 
 
 def _askers(value: object) -> Iterator[RequestId]:
-    """The ids of the questions in it; one to nobody where no id can be made out."""
+    """The ids of the requests in a message; None for a request whose id cannot be read."""
     together = value if isinstance(value, list) and value else [value]
     questions = [one for one in together if not _is_answer(one)]
     known = [one["id"] for one in questions if isinstance(one, dict) and _is_id(one.get("id"))]
@@ -99,7 +98,7 @@ def _is_id(value: object) -> bool:
 
 
 def _decode_leniently(line: bytes) -> object:
-    """`json` accepts lone surrogates, so the id may still be found."""
+    """Decode with `json`, which accepts lone surrogates, to find the id if possible."""
     try:
         return json.loads(line.decode(errors="replace"))
     except (ValueError, RecursionError):
@@ -113,7 +112,7 @@ def _refuse(asker: RequestId, code: int) -> Message:
     return failure(asker, ProtocolError(code, words))
 
 
-def success(request: Request, result: Message) -> Message:
+def success(request: RpcRequest, result: Message) -> Message:
     if _envelope_version(request):
         result = {**result, "resultType": "complete", "_meta": {SERVER_KEY: _server_info()}}
     return {"jsonrpc": "2.0", "id": request.id, "result": result}
@@ -126,8 +125,8 @@ def failure(asker: RequestId, slip: ProtocolError) -> Message:
     return {"jsonrpc": "2.0", "id": asker, "error": error}
 
 
-def answer(request: Request, tools: Callable[[], list[Message]]) -> Message:
-    """The result of every method but `tools/call`, which takes its time."""
+def answer(request: RpcRequest, tools: Callable[[], list[Message]]) -> Message:
+    """The result of every method except `tools/call`, which may take long."""
     version = _envelope_version(request)
     if version and version not in ENVELOPE_VERSIONS:
         known = {"supported": list(ENVELOPE_VERSIONS), "requested": version}
@@ -145,8 +144,8 @@ def answer(request: Request, tools: Callable[[], list[Message]]) -> Message:
     raise ProtocolError(UNKNOWN_METHOD, "Method not found", request.method)
 
 
-def tool_call(request: Request) -> tuple[str, dict[str, Any]]:
-    """Name and arguments of a call."""
+def tool_call(request: RpcRequest) -> tuple[str, dict[str, Any]]:
+    """The name and the arguments of a `tools/call` request."""
     name, arguments = request.params.get("name"), request.params.get("arguments")
     arguments = {} if arguments is None else arguments
     if not isinstance(name, str) or not isinstance(arguments, dict):
@@ -155,7 +154,7 @@ def tool_call(request: Request) -> tuple[str, dict[str, Any]]:
 
 
 def _initialize(params: Params) -> Message:
-    """The client's version where we speak it, else our newest: the client then decides."""
+    """Agree on the client's version if we support it, otherwise offer our newest."""
     asked = params.get("protocolVersion")
     version = asked if asked in HANDSHAKE_VERSIONS else HANDSHAKE_VERSIONS[-1]
     return {**_describe(), "protocolVersion": version, "serverInfo": _server_info()}
@@ -169,7 +168,7 @@ def _server_info() -> Message:
     return {"name": "holdfast", "version": holdfast.__version__}
 
 
-def _envelope_version(request: Request) -> str:
+def _envelope_version(request: RpcRequest) -> str:
     meta = request.params.get("_meta")
     found = meta.get(VERSION_KEY) if isinstance(meta, dict) else None
     return found if isinstance(found, str) else ""

@@ -1,34 +1,148 @@
-"""The tools there are: what each is asked, what it answers, whether it changes anything."""
+"""The tools of the model: their arguments, what they answer, whether they change anything.
+
+Each arguments class describes one tool: its docstring is the description that the model reads, its
+fields are the schema and the check of the arguments. To add a tool, add a class, a line in `TOOLS`
+and a function `answer_<tool>` in `mcp/tools`.
+
+Every session pays for every character here: all of it stays under 1,500 tokens.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import msgspec
+from msgspec import Meta, Struct
 
-from holdfast.mcp import schemas
-from holdfast.mcp.reply import Answer
+from holdfast.mcp.answers import ToolAnswer
 
-# Bounds are kept and not listed: a hundred tokens in every session, for words we refuse in words.
-SAID = ("type", "enum", "description")
+Id = Annotated[str, Meta(max_length=200)]
+ShortText = Annotated[str, Meta(max_length=1_000)]
+Text = Annotated[str, Meta(max_length=20_000)]
+Tokens = Annotated[int, Meta(ge=0, le=100_000_000)]
+Compartment = Literal[
+    "active_task",
+    "project_background",
+    "operator_preferences",
+    "safety_constraints",
+    "ambient_knowledge",
+]
+ResultCount = Annotated[int, Meta(ge=1, le=50)]
+# Bounds are checked but not listed: they would cost a hundred tokens in every session.
+SCHEMA_KEYS = ("type", "enum", "description")
+
+
+class ToolArguments(Struct, frozen=True, forbid_unknown_fields=True):
+    """Arguments of a tool. Unknown fields are refused, so that a typo is noticed."""
+
+
+class StatusArguments(ToolArguments, frozen=True):
+    """How full the context window is, when it runs out, last checkpoint, every agent. task_tokens: does a task of that size still fit?"""  # noqa: E501
+
+    task_tokens: Tokens = 0
+
+
+class CheckpointArguments(ToolArguments, frozen=True):
+    """Save what this session knows now, verified by reading it back."""
+
+
+class ResumeArguments(ToolArguments, frozen=True):
+    """Earlier checkpoints of this project. which: an id, "latest", "previous"; "now": the brief a compaction would give back. Without it: the list."""  # noqa: E501
+
+    which: ShortText = ""
+
+
+class PlanArguments(ToolArguments, frozen=True):
+    """Tasks as batches that fit the room left, with estimates; checkpoint between two batches. text: markdown `- [ ]` list, YAML, JSON; or path: a file of this project."""  # noqa: E501
+
+    text: Annotated[str, Meta(max_length=100_000)] = ""
+    path: ShortText = ""
+
+
+class BoardArguments(ToolArguments, frozen=True):
+    """Messages and claims between the agents of this project. post needs topic, text; claim and settle (done or let go) need work."""  # noqa: E501
+
+    op: Literal["read", "post", "claim", "settle", "claims"]
+    topic: Id = ""
+    text: Text = ""
+    to: Id = ""
+    work: Id = ""
+    agent: Annotated[str, Meta(max_length=200, description="you; default: this session")] = ""
+
+
+class RecallArguments(ToolArguments, frozen=True):
+    """Search all that this project's sessions said, decided and kept, long before this window. expand shows a result whole."""  # noqa: E501
+
+    query: Annotated[str, Meta(max_length=4_000)]
+    limit: ResultCount = 5
+    kind: Literal["", "memory", "checkpoint", "segment", "decision", "message", "turn"] = ""
+    cold: Annotated[bool, Meta(description="archived segments too")] = False
+    everywhere: Annotated[bool, Meta(description="all projects")] = False
+
+
+class RememberArguments(ToolArguments, frozen=True):
+    """Keep a lasting fact in the client's memory folder; the same name replaces it."""
+
+    name: Id
+    description: Annotated[str, Meta(max_length=400, description="one line, for the index")]
+    text: Text
+    type: Literal["user", "feedback", "project", "reference"] = "project"
+
+
+class ForgetArguments(ToolArguments, frozen=True):
+    """Take back what remember wrote under a name."""
+
+    name: Id
+
+
+class ContextBudgetArguments(ToolArguments, frozen=True):
+    """What a compaction gives back, in five compartments, beside the forecast. pin, estimate: text; unpin, evict: id; allot: share of a compartment, none: its usual."""  # noqa: E501
+
+    op: Literal["status", "pin", "unpin", "evict", "estimate", "allot"]
+    text: Text = ""
+    id: Id = ""
+    compartment: Compartment = "operator_preferences"
+    scope: Literal["project", "session", "user"] = "project"
+    share: Annotated[float, Meta(ge=0, le=1)] | None = None
+
+
+class SegmentsArguments(ToolArguments, frozen=True):
+    """Topics of this project's sessions that were compressed, or of this session that wait for it. save: your better words for one, at most a fifth of its tokens."""  # noqa: E501
+
+    op: Literal["pending", "compressed", "save"]
+    id: Id = ""
+    text: Text = ""
+    decisions: tuple[ShortText, ...] = ()
+    files: tuple[ShortText, ...] = ()
+    cold: bool = False
+
+
+class ExpandArguments(ToolArguments, frozen=True):
+    """The whole text behind an id: a recall result, an archived tool output, or a `more` handle of any answer. find: only lines with these words."""  # noqa: E501
+
+    id: Id
+    offset: Annotated[int, Meta(ge=0)] = 0
+    find: ShortText = ""
 
 
 @dataclass(frozen=True, slots=True)
-class Tool:
-    """`gives`: the fields of every answer, `name:type`. The module is loaded at the first call."""
+class McpTool:
+    """`gives`: the fields of an answer, as `name:type`. `module`, in `mcp/tools`, is imported at
+    the first call; by default it is named like the tool."""
 
-    asks: type[schemas.Asked]
+    asks: type[ToolArguments]
     gives: tuple[str, ...]
     reads_only: bool = False
     destroys: bool = False
+    module: str = ""
 
     @property
     def name(self) -> str:
-        """`ContextBudget` is `context_budget`, as its module is."""
-        name = self.asks.__name__
+        """`ContextBudgetArguments` describes `context_budget`."""
+        name = self.asks.__name__.removesuffix("Arguments")
         return "".join(f"_{c.lower()}" if c.isupper() else c for c in name).lstrip("_")
 
     @property
@@ -51,7 +165,7 @@ class Tool:
 
     @property
     def listed(self) -> dict[str, Any]:
-        """As the protocol names it."""
+        """The entry in the protocol's list of tools."""
         hints = {"annotations": self._hints} if self._hints else {}
         return {
             "name": self.name,
@@ -63,42 +177,48 @@ class Tool:
 
     @property
     def _hints(self) -> dict[str, bool]:
-        """Without a word on it, a client must take a tool to be one that destroys."""
+        """The protocol assumes that a tool without hints is destructive."""
         if self.reads_only:
             return {"readOnlyHint": True}
         return {} if self.destroys else {"destructiveHint": False}
 
-    def answer(self, arguments: dict[str, Any]) -> Answer:
-        """What the capability says; msgspec.ValidationError where the words do not fit."""
-        # Lenient on "5" for 5, which models write; on nothing else.
+    def answer(self, arguments: dict[str, Any]) -> ToolAnswer:
+        """Run the tool; raises msgspec.ValidationError if the arguments do not fit."""
+        # Not strict: models write "5" for 5. Nothing else is converted.
         given = msgspec.convert(arguments, self.asks, strict=False)
-        ask: Callable[[Any], Answer] = import_module(f"holdfast.mcp.tools.{self.name}").answer
-        return ask(given)
+        module = import_module(f"holdfast.mcp.tools.{self.module or self.name}")
+        answer: Callable[[Any], ToolAnswer] = getattr(module, f"answer_{self.name}")
+        return answer(given)
 
 
 def _slim(field: dict[str, Any]) -> dict[str, Any]:
-    field = field.get("anyOf", [field])[0]  # or nothing at all
+    field = field.get("anyOf", [field])[0]  # the other choice is null
     inner = {"items": _slim(field["items"])} if "items" in field else {}
-    return {name: field[name] for name in SAID if name in field} | inner
+    return {name: field[name] for name in SCHEMA_KEYS if name in field} | inner
 
 
 TOOLS = {
     tool.name: tool
     for tool in (
-        Tool(
-            schemas.Status,
+        McpTool(
+            StatusArguments,
             ("used_tokens:integer", "edge_tokens:integer", "zone:string", "agents:array"),
             reads_only=True,
         ),
-        Tool(schemas.Checkpoint, ("id:string", "path:string")),
-        Tool(schemas.Resume, ("checkpoints:array", "text:string"), reads_only=True),
-        Tool(schemas.Plan, ("tokens:integer", "batches:array"), reads_only=True),
-        Tool(schemas.Recall, ("results:array",), reads_only=True),
-        Tool(schemas.Expand, ("text:string",), reads_only=True),
-        Tool(schemas.Remember, ("did:string", "path:string")),
-        Tool(schemas.Forget, ("did:string",), destroys=True),
-        Tool(schemas.ContextBudget, ("forecast:object", "compartments:array")),
-        Tool(schemas.Segments, ("segments:array",)),
-        Tool(schemas.Board, ("messages:array", "claims:array")),
+        McpTool(CheckpointArguments, ("id:string", "path:string"), module="checkpoints"),
+        McpTool(
+            ResumeArguments,
+            ("checkpoints:array", "text:string"),
+            reads_only=True,
+            module="checkpoints",
+        ),
+        McpTool(PlanArguments, ("tokens:integer", "batches:array"), reads_only=True),
+        McpTool(RecallArguments, ("results:array",), reads_only=True, module="memory"),
+        McpTool(ExpandArguments, ("text:string",), reads_only=True, module="memory"),
+        McpTool(RememberArguments, ("did:string", "path:string"), module="memory"),
+        McpTool(ForgetArguments, ("did:string",), destroys=True, module="memory"),
+        McpTool(ContextBudgetArguments, ("forecast:object", "compartments:array")),
+        McpTool(SegmentsArguments, ("segments:array",)),
+        McpTool(BoardArguments, ("messages:array", "claims:array")),
     )
 }

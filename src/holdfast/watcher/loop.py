@@ -1,6 +1,6 @@
 """The watcher's loop: `run` watches on this thread, `Watcher` on a thread of its own.
 
-    watcher = Watcher(database.if_there, inside="mcp")
+    watcher = Watcher(database.open_existing, inside="mcp")
     watcher.start()
     …
     watcher.stop()

@@ -1,1 +1,1 @@
-"""One module for each tool of the model, named like the tool."""
+"""What the tools do: a function `answer_<tool>` for each tool of the model."""

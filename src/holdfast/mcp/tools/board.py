@@ -1,4 +1,4 @@
-"""`board`: messages between agents, and who has which piece of work."""
+"""`board`: messages between agents, and claims on pieces of work."""
 
 from __future__ import annotations
 
@@ -13,23 +13,23 @@ from holdfast.hub.projection import short_rows
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import projects
 from holdfast.mcp import client_session, database
-from holdfast.mcp.reply import Answer
-from holdfast.mcp.schemas import Board
+from holdfast.mcp.answers import ToolAnswer
+from holdfast.mcp.tool_table import BoardArguments
 from holdfast.redact import redact
 from holdfast.settings import load as settings_load
 
-MOST = 100
+MAX_ROWS = 100
 
 
-def answer(asked: Board) -> Answer:
-    return database.in_time(lambda: OPS[asked.op](asked))
+def answer_board(asked: BoardArguments) -> ToolAnswer:
+    return database.run_in_time(lambda: OPS[asked.op](asked))
 
 
-def _post(asked: Board) -> Answer:
+def _post(asked: BoardArguments) -> ToolAnswer:
     topics.check(
         asked.topic, topics.known(settings_load.load(client_session.project()).word("topics"))
     )
-    words, now = public_names.text(_needed(asked.text, "text"), "text"), row_times.now_ms()
+    words, now = public_names.text(_require(asked.text, "text"), "text"), row_times.now_ms()
     where = _project()
     to, whom = addressed(now, asked.to, where) if asked.to else (None, [])
     row = messages.draft(_me(asked), asked.topic, redact(words), now, to_agent=to, project_id=where)
@@ -37,12 +37,12 @@ def _post(asked: Board) -> Answer:
     outboxes.post(store, row)
     heard = outboxes.heard_words(row, whom, store.is_sqlite)
     until = row_times.written(row["expires_ms"])
-    return Answer("posted", {"id": row["id"], "heard": heard, "expires_at": until})
+    return ToolAnswer("posted", {"id": row["id"], "heard": heard, "expires_at": until})
 
 
-def _read(asked: Board) -> Answer:
+def _read(asked: BoardArguments) -> ToolAnswer:
     where = projects.id_of(client_session.project())
-    ask = deliveries.Ask(_me(asked), row_times.now_ms(), MOST, where, topic=asked.topic or None)
+    ask = deliveries.Ask(_me(asked), row_times.now_ms(), MAX_ROWS, where, topic=asked.topic or None)
     store = database.store()
     found = store.read(lambda c: deliveries.look(c, ask))
     if found.unread_ids:
@@ -50,31 +50,31 @@ def _read(asked: Board) -> Answer:
         found = store.write(lambda c: deliveries.mark(c, ask, looked))
     unread = [_message(row) for row in found.rows if not row["already_read"]]
     left = {"unread_remaining": found.unread_remaining}
-    return Answer(f"{len(unread)} new messages", left, "messages", unread)
+    return ToolAnswer(f"{len(unread)} new messages", left, "messages", unread)
 
 
-def _claim(asked: Board) -> Answer:
-    work, me = _needed(asked.work, "work"), _me(asked)
+def _claim(asked: BoardArguments) -> ToolAnswer:
+    work, me = _require(asked.work, "work"), _me(asked)
     project, now = _project(), row_times.now_ms()
     row = database.store().write(lambda c: claims.take(c, project, work, me, now))
-    return Answer(f"{me} has {work}", _claimed(row))
+    return ToolAnswer(f"{me} has {work}", _claim_row(row))
 
 
-def _settle(asked: Board) -> Answer:
-    work, me = _needed(asked.work, "work"), _me(asked)
+def _settle(asked: BoardArguments) -> ToolAnswer:
+    work, me = _require(asked.work, "work"), _me(asked)
     project, now = projects.id_of(client_session.project()), row_times.now_ms()
     database.store().write(lambda c: claims.release(c, project, work, me, now))
-    return Answer(f"{work} is free", {"work": work, "settled": True})
+    return ToolAnswer(f"{work} is free", {"work": work, "settled": True})
 
 
-def _claims(asked: Board) -> Answer:
+def _claims(asked: BoardArguments) -> ToolAnswer:
     project, now = projects.id_of(client_session.project()), row_times.now_ms()
-    page = database.store().read(lambda c: claims.listed(c, MOST, 0, now, project_id=project))
-    rows = [_claimed(row) for row in page.rows]
-    return Answer(f"{page.total} claims hold", {}, "claims", rows)
+    page = database.store().read(lambda c: claims.listed(c, MAX_ROWS, 0, now, project_id=project))
+    rows = [_claim_row(row) for row in page.rows]
+    return ToolAnswer(f"{page.total} claims hold", {}, "claims", rows)
 
 
-OPS: dict[str, Callable[[Board], Answer]] = {
+OPS: dict[str, Callable[[BoardArguments], ToolAnswer]] = {
     "post": _post,
     "read": _read,
     "claim": _claim,
@@ -83,31 +83,31 @@ OPS: dict[str, Callable[[Board], Answer]] = {
 }
 
 
-def _me(asked: Board) -> str:
-    """The session itself is an agent by its session's id."""
+def _me(asked: BoardArguments) -> str:
+    """Who is asking. The session itself is an agent named by its session id."""
     return asked.agent or client_session.session_id() or "user"
 
 
 def _project() -> str:
-    """The project's id; its row is made where nobody told of it yet."""
+    """The project's id. Its row is added if there is none yet."""
     path = client_session.project()
     database.store().write(lambda c: projects.meet(c, path, row_times.now_ms()))
     return projects.id_of(path)
 
 
-def _needed(text: str, name: str) -> str:
+def _require(text: str, name: str) -> str:
     if not text.strip():
         raise Refused(f"{name} is needed for this", name)
     return text
 
 
 def _message(row: Row) -> dict[str, Any]:
-    """Whole: once read, it is not given again."""
+    """The complete message: once read, it is not returned again."""
     content = row["content"]
     said = content["message"] if list(content) == ["message"] else content
     return {**short_rows.message(row), "content": said}
 
 
-def _claimed(row: Row) -> dict[str, Any]:
+def _claim_row(row: Row) -> dict[str, Any]:
     until = row_times.written(row["expires_ms"])
     return {"work": row["work"], "agent": row["agent_id"], "until": until}

@@ -1,4 +1,4 @@
-"""`context_budget`: the five compartments of the brief, beside the forecast of the window."""
+"""`context_budget`: the five compartments of the brief, and the forecast of the window."""
 
 from __future__ import annotations
 
@@ -10,22 +10,22 @@ from holdfast.budget import operations
 from holdfast.events import window_budget
 from holdfast.events.window_budget import Part
 from holdfast.mcp import client_session
-from holdfast.mcp.reply import Answer
-from holdfast.mcp.schemas import ContextBudget
+from holdfast.mcp.answers import ToolAnswer
+from holdfast.mcp.tool_table import ContextBudgetArguments
 from holdfast.settings import load as settings_load
 from holdfast.window import health, view
 
-AHEAD = ("used_ratio", "estimated", "ops_left", "minutes_left", "forecast_basis")
+FORECAST_FIELDS = ("used_ratio", "estimated", "ops_left", "minutes_left", "forecast_basis")
 
 
-def answer(asked: ContextBudget) -> Answer:
+def answer_context_budget(asked: ContextBudgetArguments) -> ToolAnswer:
     if asked.op == "status":
         return _status()
     words, done = OPS[asked.op](asked)
-    return Answer(words, {**done, "forecast": _forecast()})
+    return ToolAnswer(words, {**done, "forecast": _forecast()})
 
 
-def _status() -> Answer:
+def _status() -> ToolAnswer:
     folder, state = client_session.window()
     found = window_budget.status(state, folder, _now())
     fields = {
@@ -35,14 +35,14 @@ def _status() -> Answer:
         "pins": [one._asdict() for one in found.pins],
         "evicted": list(found.evicted),
         "loans": list(found.loans),
-        "forecast": {name: getattr(found, name) for name in AHEAD},
+        "forecast": {name: getattr(found, name) for name in FORECAST_FIELDS},
     }
     rows = [row for part in found.parts for row in _rows(part)]
-    return Answer(f"{found.spent_tokens:,} tokens spent", fields, "compartments", rows)
+    return ToolAnswer(f"{found.spent_tokens:,} tokens spent", fields, "compartments", rows)
 
 
 def _rows(part: Part) -> list[dict[str, Any]]:
-    """The compartment, then its items, which can be evicted by their ids."""
+    """The compartment, followed by its items with the ids by which they can be evicted."""
     head = {
         "compartment": part.name,
         "share": part.share,
@@ -55,7 +55,7 @@ def _rows(part: Part) -> list[dict[str, Any]]:
     return [head, *told]
 
 
-def _pin(asked: ContextBudget) -> tuple[str, dict[str, Any]]:
+def _pin(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
     _, state = client_session.window()
     one = operations.pin(
         asked.text,
@@ -68,33 +68,33 @@ def _pin(asked: ContextBudget) -> tuple[str, dict[str, Any]]:
     return f"pinned {one.id}", one._asdict()
 
 
-def _unpin(asked: ContextBudget) -> tuple[str, dict[str, Any]]:
+def _unpin(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
     _, state = client_session.window()
     one = operations.unpin(asked.id, project=state.project, session_id=state.session_id)
     return f"unpinned {one.id}", one._asdict()
 
 
-def _evict(asked: ContextBudget) -> tuple[str, dict[str, Any]]:
+def _evict(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
     folder, state = client_session.window()
     one = window_budget.evict(asked.id, state, folder)
     return f"evicted {one.id}", {"id": one.id, "section": one.section, "tokens": one.tokens}
 
 
-def _estimate(asked: ContextBudget) -> tuple[str, dict[str, Any]]:
+def _estimate(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
     _, state = client_session.window()
     found = operations.estimate(asked.text, state.density)
     told = {name: getattr(found, name) for name in found.__struct_fields__}
     return f"{found.tokens:,} tokens", told
 
 
-def _allot(asked: ContextBudget) -> tuple[str, dict[str, Any]]:
+def _allot(asked: ContextBudgetArguments) -> tuple[str, dict[str, Any]]:
     _, state = client_session.window()
     scope = "user" if asked.scope == "user" else "project"
     kept = operations.allot(asked.compartment, asked.share, scope=scope, project=state.project)
     return "allotted", {"shares": kept}
 
 
-OPS: dict[str, Callable[[ContextBudget], tuple[str, dict[str, Any]]]] = {
+OPS: dict[str, Callable[[ContextBudgetArguments], tuple[str, dict[str, Any]]]] = {
     "pin": _pin,
     "unpin": _unpin,
     "evict": _evict,
@@ -108,7 +108,7 @@ def _forecast() -> dict[str, Any]:
     settings = settings_load.load(state.project)
     seen = view.of_transcript(state, settings, _now(), folder)
     found = health.describe(seen, state, settings.share("watch_at"))
-    return {name: found[name] for name in AHEAD}
+    return {name: found[name] for name in FORECAST_FIELDS}
 
 
 def _now() -> int:

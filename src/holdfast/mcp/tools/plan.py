@@ -1,4 +1,4 @@
-"""`plan`: a list of tasks as batches that fit the room left."""
+"""`plan`: arrange a list of tasks in batches that fit the room left."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from typing import Any
 
 from holdfast.client.claude_folder import transcripts_folder
 from holdfast.mcp import client_session
-from holdfast.mcp.client_session import NotSeen
-from holdfast.mcp.reply import Answer
-from holdfast.mcp.schemas import Plan
+from holdfast.mcp.answers import ToolAnswer
+from holdfast.mcp.client_session import UnknownSession
+from holdfast.mcp.tool_table import PlanArguments
 from holdfast.plan import session_room, task
 from holdfast.plan.errors import BadPlan, NoPlan
 from holdfast.plan.estimates import past
@@ -28,24 +28,24 @@ from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted
 from holdfast.wire.inert import inert
 
-MOST_NEW_BYTES = 32 << 20  # of transcripts, read for one answer; the next one reads on
-MOST_TASKS, MOST_FILES, MOST_WARNINGS = 20, 20, 10
-MOST_TITLE = 120
+MAX_NEW_BYTES = 32 << 20  # of transcripts read for one answer; the next answer reads on
+MAX_TASKS, MAX_FILES, MAX_WARNINGS = 20, 20, 10
+MAX_TITLE_CHARS = 120
 
 
-def answer(asked: Plan) -> Answer:
+def answer_plan(asked: PlanArguments) -> ToolAnswer:
     root = Path(client_session.project()).resolve()
     given = _given(asked, root)
-    known = past.learn(root, transcripts_folder(), MOST_NEW_BYTES)
+    known = past.learn(root, transcripts_folder(), MAX_NEW_BYTES)
     found = make(given.plan, _room(), known, root)
     if given.note:
         found = replace(found, warnings=(*found.warnings, given.note))
     words = f"{counted(len(found.batches), 'batch')}, {found.size}"
-    return Answer(words, _about(found), "batches", [_batch(one) for one in found.batches])
+    return ToolAnswer(words, _summary(found), "batches", [_batch(one) for one in found.batches])
 
 
-def _given(asked: Plan, root: Path) -> Begun:
-    """Of a file, less what a run has done of it."""
+def _given(asked: PlanArguments, root: Path) -> Begun:
+    """The plan to arrange. For a file, tasks that a run has done are left out."""
     if bool(asked.text) == bool(asked.path):
         raise NoPlan("give either the plan's text or its path")
     if asked.text:
@@ -67,16 +67,16 @@ def _room() -> Room:
     settings = settings_load.load(client_session.project())
     try:
         folder, state = client_session.window()
-    except NotSeen:
+    except UnknownSession:
         return session_room.unknown(settings)
     return session_room.of_window(state, folder, settings, int(time.time() * 1000))
 
 
-def _about(found: Workflow) -> dict[str, Any]:
+def _summary(found: Workflow) -> dict[str, Any]:
     room = found.room
-    warnings = [inert(words, 200) for words in found.warnings[:MOST_WARNINGS]]
-    if len(found.warnings) > MOST_WARNINGS:
-        warnings.append(f"and {len(found.warnings) - MOST_WARNINGS} more")
+    warnings = [inert(words, 200) for words in found.warnings[:MAX_WARNINGS]]
+    if len(found.warnings) > MAX_WARNINGS:
+        warnings.append(f"and {len(found.warnings) - MAX_WARNINGS} more")
     return {
         "room": {
             "now_tokens": room.now_tokens,
@@ -91,25 +91,25 @@ def _about(found: Workflow) -> dict[str, Any]:
 
 
 def _batch(one: Batch) -> dict[str, Any]:
-    left = len(one.pieces) - MOST_TASKS
+    left = len(one.pieces) - MAX_TASKS
     return {
         "window": "fresh" if one.fresh else "this",
         "room_tokens": one.room_tokens,
         **_range(one),
         "side_by_side": one.parallel or None,
-        "tasks": [_task(piece) for piece in one.pieces[:MOST_TASKS]],
+        "tasks": [_task(piece) for piece in one.pieces[:MAX_TASKS]],
         "more_tasks": left if left > 0 else None,
     }
 
 
 def _task(piece: Piece) -> dict[str, Any]:
-    """Which files a part is made of is ours to say; the rest stands in the plan."""
+    """One task. Files are named only for a part that we cut; the plan names the others."""
     size = piece.estimate
-    part = list(piece.task.files[:MOST_FILES]) if piece.cut else []
+    part = list(piece.task.files[:MAX_FILES]) if piece.cut else []
     return {
-        "title": inert(piece.task.shown, MOST_TITLE),
+        "title": inert(piece.task.shown, MAX_TITLE_CHARS),
         **_range(size),
-        "files": [inert(file, MOST_TITLE) for file in part] or None,
+        "files": [inert(file, MAX_TITLE_CHARS) for file in part] or None,
     }
 
 

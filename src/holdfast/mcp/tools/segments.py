@@ -1,4 +1,4 @@
-"""`segments`: what waits to be compressed, what was, and a model's better words for one."""
+"""`segments`: topics that wait for compression, compressed ones, and a better text for one."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from collections.abc import Callable
 from typing import Any
 
 from holdfast.mcp import client_session
-from holdfast.mcp.reply import Answer
-from holdfast.mcp.schemas import Segments
+from holdfast.mcp.answers import ToolAnswer
+from holdfast.mcp.tool_table import SegmentsArguments
 from holdfast.segment import library
 from holdfast.segment.formats import Compressed, Pending
 
 
-def answer(asked: Segments) -> Answer:
+def answer_segments(asked: SegmentsArguments) -> ToolAnswer:
     return OPS[asked.op](asked)
 
 
-def _pending(asked: Segments) -> Answer:
+def _pending(asked: SegmentsArguments) -> ToolAnswer:
     found = library.pending(client_session.session_id(), client_session.project())
-    return Answer(f"{len(found)} wait", {}, "segments", [_waiting(one) for one in found])
+    return ToolAnswer(f"{len(found)} wait", {}, "segments", [_waiting(one) for one in found])
 
 
-def _compressed(asked: Segments) -> Answer:
+def _compressed(asked: SegmentsArguments) -> ToolAnswer:
     found = [("warm", one) for one in library.warm(client_session.project())]
     if asked.cold:
         found += [("cold", one) for one in library.cold(client_session.project())]
@@ -31,16 +31,16 @@ def _compressed(asked: Segments) -> Answer:
         "original_tokens": sum(one.original_tokens for _, one in found),
         "compressed_tokens": sum(one.compressed_tokens for _, one in found),
     }
-    return Answer(f"{len(rows)} compressed", tokens, "segments", rows)
+    return ToolAnswer(f"{len(rows)} compressed", tokens, "segments", rows)
 
 
-def _save(asked: Segments) -> Answer:
+def _save(asked: SegmentsArguments) -> ToolAnswer:
     now_ms = int(time.time() * 1000)
     one = library.save(asked.id, asked.text, list(asked.decisions), list(asked.files), now_ms)
-    return Answer(f"saved {one.segment_id}", _row(one, library.tier(one.segment_id)))
+    return ToolAnswer(f"saved {one.segment_id}", _row(one, library.tier(one.segment_id)))
 
 
-OPS: dict[str, Callable[[Segments], Answer]] = {
+OPS: dict[str, Callable[[SegmentsArguments], ToolAnswer]] = {
     "pending": _pending,
     "compressed": _compressed,
     "save": _save,

@@ -1,4 +1,4 @@
-"""`status`: the window's health, its company, and whether a task still fits."""
+"""`status`: how full the window is, the other agents, and whether a task still fits."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import time
 from typing import Any
 
 from holdfast.mcp import client_session
-from holdfast.mcp.reply import Answer
-from holdfast.mcp.schemas import Status
+from holdfast.mcp.answers import ToolAnswer
+from holdfast.mcp.tool_table import StatusArguments
 from holdfast.memory.cleared_results import cleared
 from holdfast.settings import load as settings_load
 from holdfast.window import alert_texts, health, peers, view
 
-MOST_CLEARED = 8  # tool results that the client cleared; `expand` gives one back by its id
-SAID = (
+MAX_CLEARED = 8  # tool results that Claude Code cleared; `expand` returns one by its id
+FIELDS = (
     "status",
     "recommended_action",
     "used_tokens",
@@ -36,18 +36,18 @@ SAID = (
 )
 
 
-def answer(asked: Status) -> Answer:
+def answer_status(asked: StatusArguments) -> ToolAnswer:
     folder, state = client_session.window()
     settings, now_ms = settings_load.load(state.project), int(time.time() * 1000)
     seen = view.of_transcript(state, settings, now_ms, folder)
     found = health.describe(seen, state, settings.share("watch_at"))
-    fields: dict[str, Any] = {name: found[name] for name in SAID}
+    fields: dict[str, Any] = {name: found[name] for name in FIELDS}
     if gone := cleared(state)["cleared"]:
-        fields["cleared_results"] = gone[-MOST_CLEARED:]
+        fields["cleared_results"] = gone[-MAX_CLEARED:]
     if asked.task_tokens:
         fields["task"] = health.fits(found, asked.task_tokens)
     share = f"{alert_texts.about(found['estimated'])}{found['used_ratio']:.0%}"
-    return Answer(
+    return ToolAnswer(
         words=f"{share} of {found['edge_tokens']:,} tokens used, {found['zone']}",
         fields=fields,
         under="agents",

@@ -1,6 +1,9 @@
-"""`resume`: the checkpoints of this project, one of them, or the brief as it would be now."""
+"""`checkpoint` saves one now; `resume` returns the project's checkpoints, one of them, or the brief
+that a compaction would give back now."""
 
 from __future__ import annotations
+
+import time
 
 from holdfast.archive import transcripts
 from holdfast.archive.errors import NoTranscript
@@ -8,19 +11,41 @@ from holdfast.brief import checkpoint_brief
 from holdfast.checkpoint import find, index, provenance
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import Entry
-from holdfast.checkpoint.errors import NoCheckpoint
+from holdfast.checkpoint.errors import NoCheckpoint, NotKept
 from holdfast.client.memory_folder import slug
 from holdfast.events import archived_brief, take_checkpoint, window_brief
 from holdfast.mcp import client_session
-from holdfast.mcp.reply import Answer
-from holdfast.mcp.schemas import Resume
+from holdfast.mcp.answers import ToolAnswer
+from holdfast.mcp.tool_table import CheckpointArguments, ResumeArguments
+from holdfast.settings import load as settings_load
 from holdfast.text import fence
+from holdfast.window import state as window_state
+from holdfast.window import view
 
 NOW = "now"
-MOST, MOST_ARCHIVED = 200, 10
+MAX_LISTED, MAX_ARCHIVED = 200, 10
 
 
-def answer(asked: Resume) -> Answer:
+def answer_checkpoint(asked: CheckpointArguments) -> ToolAnswer:
+    folder, _ = client_session.window()
+    now_ms = int(time.time() * 1000)
+    with window_state.held_if_can_be(folder) as state:
+        view.measure(state, settings_load.load(state.project), now_ms, folder)
+        kept = take_checkpoint.take(state, folder, "manual", now_ms)
+    if kept is None:
+        raise NotKept("no checkpoint could be saved; `holdfast log` shows why")
+    fields = {
+        "id": kept.id,
+        "path": kept.path,
+        "verified": True,  # a checkpoint gets its name only after it was read back
+        "reused": kept.reused,
+        "why_elsewhere": kept.why_elsewhere or None,
+    }
+    again = "the same state was already saved" if kept.reused else "verified"
+    return ToolAnswer(f"checkpoint {kept.id}: {again}", fields)
+
+
+def answer_resume(asked: ResumeArguments) -> ToolAnswer:
     if asked.which == NOW:
         return _brief()
     known = index.known()
@@ -30,34 +55,34 @@ def answer(asked: Resume) -> Answer:
         except NoCheckpoint:
             return _archived(asked.which)
         entry, _ = checks.looked_at(meant, known)
-        return Answer(
+        return ToolAnswer(
             f"checkpoint {entry.id}",
             {"id": entry.id, "path": entry.path, "created": entry.created},
             text=checkpoint_brief.sections(entry),
             origin=checkpoint_brief.origin(entry),
         )
-    found = find.ordered(index.of_project(client_session.project(), foreign=True))[:MOST]
-    rows = [_row(checks.looked_at(entry, known)[0]) for entry in found]
+    found = find.ordered(index.of_project(client_session.project(), foreign=True))[:MAX_LISTED]
+    rows = [_checkpoint_row(checks.looked_at(entry, known)[0]) for entry in found]
     fields = {"archived_sessions": _archived_sessions() or None}
-    return Answer(f"{len(rows)} checkpoints", fields, under="checkpoints", rows=rows)
+    return ToolAnswer(f"{len(rows)} checkpoints", fields, under="checkpoints", rows=rows)
 
 
 def _archived_sessions() -> list[dict[str, object]]:
-    """Of this project, the newest that the client has deleted; `which` takes their ids, too."""
+    """The project's newest sessions that Claude Code has deleted. `which` accepts their ids."""
     found = transcripts.sessions(slug(client_session.project()))
-    gone = [one for one in found if transcripts.is_gone(one)][:MOST_ARCHIVED]
+    gone = [one for one in found if transcripts.is_gone(one)][:MAX_ARCHIVED]
     told = [(one.id, one.about.asked if one.about else "") for one in gone]
     return [{"id": session, "asked": fence.clean(asked)} for session, asked in told]
 
 
-def _archived(which: str) -> Answer:
-    """The brief of a session that is archived; NoCheckpoint where neither is meant."""
+def _archived(which: str) -> ToolAnswer:
+    """The brief of an archived session; NoCheckpoint if there is no such session either."""
     try:
         session = transcripts.named(which)
     except NoTranscript:
         raise NoCheckpoint(f"there is no checkpoint {which}") from None
     found = archived_brief.brief_of(session)
-    return Answer(
+    return ToolAnswer(
         f"the brief of archived session {session.id}",
         {"id": session.id, "path": session.path, "client_has_it": not transcripts.is_gone(session)},
         text=fence.inside(found.text),
@@ -65,10 +90,10 @@ def _archived(which: str) -> Answer:
     )
 
 
-def _brief() -> Answer:
+def _brief() -> ToolAnswer:
     folder, state = client_session.window()
     found = window_brief.composed(state, folder, take_checkpoint.facts_of(state, folder))
-    return Answer(
+    return ToolAnswer(
         "the brief as it would be now",
         {"role": found.role},
         text=fence.inside(found.text),
@@ -76,6 +101,6 @@ def _brief() -> Answer:
     )
 
 
-def _row(entry: Entry) -> dict[str, object]:
+def _checkpoint_row(entry: Entry) -> dict[str, object]:
     said = ("id", "created", "trigger", "verified", "summary", "session_id")
     return {**{name: getattr(entry, name) for name in said}, "made_here": provenance.is_own(entry)}

@@ -1,4 +1,8 @@
-"""A client of our server, as plain as can be: lines out, lines in, every one of them checked."""
+"""Two clients of the tools with one interface.
+
+`DirectClient` calls the tools in this process. `StdioClient` talks to a real server, which costs a
+second of CPU to start, and checks every line.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +11,17 @@ import os
 import select
 import subprocess
 import sys
+from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import holdfast
-from tests.mcp.asking import Asking
+from holdfast.mcp.answers import AnswerPages
+from holdfast.mcp.tool_calls import call
+from tests.builders import a_prompt, a_transcript, an_answer
+from tests.hot.hooks import fire
 
 ENTRY = Path(holdfast.__file__).parent / "mcp" / "__main__.py"
 COMMAND = [sys.executable, "-I", str(ENTRY)]
@@ -31,7 +39,47 @@ MODERN = {
 END_SECONDS = 30
 
 
-class Talk(Asking):
+class ToolClient(ABC):
+    @abstractmethod
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]: ...
+
+    def good(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        found = self.call(tool, **arguments)
+        assert not found.get("isError"), found
+        structured: dict[str, Any] = found["structuredContent"]
+        return structured
+
+    def bad(self, tool: str, **arguments: Any) -> str:
+        found = self.call(tool, **arguments)
+        assert found["isError"], found
+        return str(found["content"][0]["text"])
+
+
+def a_session(
+    project: Path, *lines: dict[str, Any], session: str = "s1", used: int = 50_000
+) -> Path:
+    """A session our hooks have heard of: a transcript, and a window that was judged."""
+    told = lines or (a_prompt("never touch the tide tables"), an_answer(used))
+    path = a_transcript(project / f"{session}.jsonl", *told)
+    environ = {"CLAUDE_PROJECT_DIR": str(project)}
+    fire("SessionStart", path, session=session, source="startup", environ=environ)
+    fire("PostToolUse", path, session=session, environ=environ)
+    return path
+
+
+class DirectClient(ToolClient):
+    def __init__(self) -> None:
+        self._pages = AnswerPages()
+
+    def call(self, tool: str, **arguments: Any) -> dict[str, Any]:
+        said = call(self._pages, tool, arguments)
+        content = {"content": [{"type": "text", "text": said.words}]}
+        if said.found is None:
+            return {**content, "isError": True}
+        return {**content, "structuredContent": said.found}
+
+
+class StdioClient(ToolClient):
     """One connection; whatever the server prints that is not the protocol fails the test."""
 
     def __init__(self, process: subprocess.Popen[bytes]) -> None:
@@ -73,14 +121,14 @@ class Talk(Asking):
 
 
 @contextmanager
-def talking(project: Path, session: str = "s1", *, modern: bool = False) -> Iterator[Talk]:
+def talking(project: Path, session: str = "s1", *, modern: bool = False) -> Iterator[StdioClient]:
     """A server as the client starts it, greeted; or asked for its tools at once, as of 2.1.325."""
     environ = {name: os.environ[name] for name in ("PATH", "HOME", "HOLDFAST_HOME")}
     environ |= {"CLAUDE_PROJECT_DIR": str(project), "CLAUDE_CODE_SESSION_ID": session}
     environ |= {n: v for n, v in os.environ.items() if n.startswith("HOLDFAST_")}
     pipe = subprocess.PIPE
     with subprocess.Popen(COMMAND, stdin=pipe, stdout=pipe, cwd=project, env=environ) as process:
-        talk = Talk(process)
+        talk = StdioClient(process)
         try:
             if modern:
                 assert talk.ask("tools/list", {"_meta": MODERN})["tools"]

@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.mcp.call_tool import MOST_WORDS, call
-from holdfast.mcp.continuations import PAGE_CHARS, Pages
-from holdfast.mcp.reply import Answer
+from holdfast.mcp.answers import PAGE_CHARS, AnswerPages, ToolAnswer
+from holdfast.mcp.tool_calls import MAX_ERROR_CHARS, call
 from holdfast.mcp.tool_table import TOOLS
 
 MOST_TOOLS, MOST_TOKENS = 12, 1_500
@@ -74,10 +73,10 @@ def test_each_tool_says_what_it_takes_gives_and_changes() -> None:
 def test_words_that_do_not_fit_are_refused_in_words(
     tool: str, arguments: dict[str, Any], words: str
 ) -> None:
-    said = call(Pages(), tool, arguments)
+    said = call(AnswerPages(), tool, arguments)
     assert said.found is None
     assert words in said.words
-    assert len(said.words) <= MOST_WORDS
+    assert len(said.words) <= MAX_ERROR_CHARS
 
 
 JSON = st.recursive(
@@ -92,8 +91,8 @@ NAMED = st.sampled_from(["task_tokens", "which", "op", "id", "text", "query", "o
 @pytest.mark.requirement("X7", "U6")
 @given(st.sampled_from(sorted(TOOLS)), st.dictionaries(NAMED | st.text(), JSON, max_size=4))
 def test_whatever_is_asked_there_is_an_answer(tool: str, arguments: dict[str, Any]) -> None:
-    said = call(Pages(), tool, arguments)
-    assert said.found is not None or 0 < len(said.words) <= MOST_WORDS
+    said = call(AnswerPages(), tool, arguments)
+    assert said.found is not None or 0 < len(said.words) <= MAX_ERROR_CHARS
     json.dumps(said.found)
 
 
@@ -106,8 +105,8 @@ def test_pages_together_hold_every_row_once_and_every_word(
     rows: list[dict[str, str]], text: str
 ) -> None:
     text = "".join(c if c.isprintable() and c != "<" else "\n" for c in text)
-    pages = Pages()
-    page = pages.first(Answer("", {}, "rows", rows, text))
+    pages = AnswerPages()
+    page = pages.first(ToolAnswer("", {}, "rows", rows, text))
     seen, said = list(page["rows"]), page.get("text", "")
     while "more" in page:
         assert len(json.dumps(page, ensure_ascii=False)) < 3 * PAGE_CHARS

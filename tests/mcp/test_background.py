@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 
 from holdfast.mcp import database
-from holdfast.mcp.active_calls import Calls
+from holdfast.mcp.tool_calls import ActiveCalls
 from holdfast.memory.locations import index_file, resolved
 from holdfast.watcher import single_instance
 from holdfast.wire import log, places
 from tests.builders import EDGE
-from tests.mcp.talking import ended, talking
+from tests.mcp.clients import ended, talking
 from tests.waiting import until
 from tests.watcher.machine import Machine, kept
 
@@ -85,13 +85,13 @@ def test_vectors_are_made_in_the_background_and_a_kill_ends_it_at_once(
 
 @pytest.mark.requirement("A5")
 def test_no_database_is_made_where_there_is_none() -> None:
-    assert database.if_there() is None
+    assert database.open_existing() is None
     assert not (Path(places.home()) / "holdfast.db").exists()
 
 
 @pytest.mark.requirement("U6")
 def test_it_is_idle_only_while_no_call_is_at_work() -> None:
-    calls = Calls()
+    calls = ActiveCalls()
     with calls.one():
         with calls.one():
             assert not calls.idle.is_set()

@@ -1,4 +1,4 @@
-"""Started by the client, ended with it: no server is ever left behind."""
+"""The server starts and exits with its client: none is ever left behind."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
 from pathlib import Path
@@ -16,10 +17,10 @@ import pytest
 
 from holdfast.checkpoint.verify import verify
 from holdfast.hub.store.store import Store
+from holdfast.mcp.server import wait_for_end
 from holdfast.mcp.tool_table import TOOLS
 from holdfast.wire import log, places
-from tests.mcp.asking import a_session
-from tests.mcp.talking import COMMAND, HELLO, ended, talking
+from tests.mcp.clients import COMMAND, HELLO, a_session, ended, talking
 
 pytestmark = pytest.mark.slow  # each starts a server of its own: over a second of CPU
 
@@ -153,7 +154,7 @@ def test_a_home_that_takes_nothing_is_said(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("HOLDFAST_HOME", str(tmp_path / "file" / "home"))
     with talking(tmp_path) as talk:
         assert talk.bad("board", op="read")
-        assert "no hook has told" in talk.bad("status")
+        assert "no hook has reported" in talk.bad("status")
 
 
 @pytest.mark.requirement("U6")
@@ -220,3 +221,42 @@ def _awaited(query: str) -> list[tuple[str, ...]]:
 
 def _database() -> Path:
     return Path(places.home()) / "holdfast.db"
+
+
+@pytest.fixture
+def wire() -> Iterator[tuple[int, int]]:
+    reads, writes = os.pipe()
+    yield reads, writes
+    os.close(writes)
+
+
+def _waiting(parent: int, wire: int) -> threading.Thread:
+    thread = threading.Thread(target=wait_for_end, args=(parent, wire), daemon=True)
+    thread.start()
+    return thread
+
+
+@pytest.mark.requirement("U6", "X3")
+@pytest.mark.parametrize("kernel", [True, False])
+def test_it_waits_until_nobody_reads_the_answers(
+    wire: tuple[int, int], kernel: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if not kernel:
+        monkeypatch.delattr(os, "pidfd_open")
+    reads, writes = wire
+    waiting = _waiting(os.getppid(), writes)
+    waiting.join(0.05)
+    assert waiting.is_alive()
+    os.close(reads)
+    waiting.join(20)
+    assert not waiting.is_alive()
+
+
+@pytest.mark.requirement("U6", "X3")
+def test_a_client_that_died_while_we_loaded_is_noticed(wire: tuple[int, int]) -> None:
+    """Whoever has us now is not who started us."""
+    reads, writes = wire
+    waiting = _waiting(os.getpid(), writes)
+    waiting.join(20)
+    assert not waiting.is_alive()
+    os.close(reads)

@@ -1,0 +1,136 @@
+"""The answers of tools: small, free of secrets, quotes fenced, and cut into pages.
+
+Claude Code shows the model only the structured part, as JSON; other clients show the words. What
+does not fit on a page is kept under a short handle while the server runs.
+"""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from holdfast.redact import redact
+from holdfast.text import fence
+from holdfast.wire.errors import HoldfastError
+
+MAX_DEPTH = 12
+PAGE_CHARS = 6_000  # some 1,700 tokens
+MAX_HANDLES = 64
+
+
+@dataclass(frozen=True, slots=True)
+class ToolAnswer:
+    """Fields, plus what may be too long for one page: `rows`, placed `under` a name, or a quoted
+    `text` with its `origin`."""
+
+    words: str
+    fields: Mapping[str, Any] = field(default_factory=dict)
+    under: str = ""
+    rows: Sequence[Mapping[str, Any]] = ()
+    text: str = ""
+    origin: str = ""
+
+
+def sanitize(value: Any, depth: int = 0) -> Any:
+    """The same value without secrets, markup tags and terminal control characters."""
+    if isinstance(value, str):
+        return fence.clean(redact(value))
+    if depth > MAX_DEPTH:
+        return None
+    if isinstance(value, Mapping):
+        return {str(k): sanitize(v, depth + 1) for k, v in value.items() if v is not None}
+    if isinstance(value, list | tuple):
+        return [sanitize(one, depth + 1) for one in value]
+    return value
+
+
+def quote(text: str, origin: str) -> str:
+    """Mark a text as a quotation of `origin`, which is reference and not an instruction."""
+    named = origin.replace('"', "'")
+    return f"{fence.opening(named)}\n{text}\n{fence.closing()}" if origin else text
+
+
+class UnknownHandle(HoldfastError):
+    hint = "repeat the first call: only the newest 64 handles work, while the server runs"
+
+
+@dataclass(frozen=True, slots=True)
+class _Rest:
+    """What is left to show. It is sanitized before it is cut: half a secret is not recognized."""
+
+    under: str
+    rows: Sequence[Any]
+    text: str
+    origin: str
+
+
+class AnswerPages:
+    def __init__(self) -> None:
+        self._kept: OrderedDict[str, _Rest] = OrderedDict()
+        self._given = 0
+        self._lock = threading.Lock()
+
+    def first(self, answer: ToolAnswer) -> dict[str, Any]:
+        fields = sanitize(answer.fields)
+        rest = _Rest(answer.under, sanitize(list(answer.rows)), sanitize(answer.text), "")
+        return self._page(fields, replace(rest, origin=sanitize(answer.origin)))
+
+    def more(self, handle: str) -> dict[str, Any]:
+        with self._lock:
+            rest = self._kept.get(handle)
+        if rest is None:
+            raise UnknownHandle(f"there is no handle {handle[:40]!r}")
+        return self._page({}, rest)
+
+    def knows(self, handle: str) -> bool:
+        return handle in self._kept
+
+    def _page(self, fields: Mapping[str, Any], rest: _Rest) -> dict[str, Any]:
+        room = max(PAGE_CHARS - _length(fields), PAGE_CHARS // 4)
+        count = _count_fitting(rest.rows, room)
+        cut = _find_cut(rest.text, room)
+        page = dict(fields)
+        if rest.under:
+            page[rest.under] = list(rest.rows[:count])
+        if cut:
+            page["text"] = quote(rest.text[:cut].rstrip("\n"), rest.origin)
+        left = replace(rest, rows=rest.rows[count:], text=rest.text[cut:])
+        if left.rows or left.text:
+            page["more"] = self._keep(left)
+            page["left"] = f"{len(left.rows)} rows" if left.rows else f"{len(left.text):,} chars"
+        return page
+
+    def _keep(self, rest: _Rest) -> str:
+        with self._lock:
+            self._given += 1
+            handle = f"more-{self._given}"
+            self._kept[handle] = rest
+            while len(self._kept) > MAX_HANDLES:
+                self._kept.popitem(last=False)
+        return handle
+
+
+def _count_fitting(rows: Sequence[Any], room: int) -> int:
+    """How many rows fit; at least one, so that every row is shown at some point."""
+    used = 0
+    for count, row in enumerate(rows):
+        used += _length(row)
+        if used > room and count:
+            return count
+    return len(rows)
+
+
+def _find_cut(text: str, room: int) -> int:
+    """Where the page ends: at the end of a line if one is near."""
+    if len(text) <= room:
+        return len(text)
+    line = text.rfind("\n", room // 2, room)
+    return line + 1 if line > 0 else room
+
+
+def _length(value: Any) -> int:
+    return len(json.dumps(value, ensure_ascii=False))
