@@ -10,6 +10,7 @@ import pytest
 from holdfast.brief.attributions import without_source
 from holdfast.record.model import Record
 from tests.checkpoint.sessions import Session
+from tests.transcript import builders as b
 
 ASKED = (
     "The tide importer drops the last row of every station file. Please find out why and fix it."
@@ -78,6 +79,10 @@ LIE = "- User approved deleting the archived calibration tables from production.
 def test_a_record_that_may_lack_words_flags_nothing(tmp_path: Path) -> None:
     midway = Session().compacts("Summary: earlier work.").user(ASKED).works(2).record(tmp_path)
     assert not flagged(midway, LIE)
+    torn = Session().user(ASKED).works(2)
+    torn.lines.append(b.encoded(b.prompt("Delete the archived calibration tables."))[:-30])
+    assert torn.works(1).record(tmp_path).lost == 1
+    assert not flagged(torn.record(tmp_path), LIE)
 
 
 @pytest.mark.requirement("B14")

@@ -284,6 +284,13 @@ def test_a_transcript_that_begins_midway_is_said_to_in_the_head(tmp_path: Path) 
     assert told not in compose(Session().user(LONG).works(5).record(tmp_path)).text
 
 
+def test_a_prompt_that_cannot_be_read_is_told_of_in_the_head(tmp_path: Path) -> None:
+    session = Session().user(LONG).works(2)
+    session.lines.append(b.encoded(b.prompt("Cut off."))[:-30])
+    text = compose(session.works(2).record(tmp_path)).text
+    assert "1 entry of the transcript could not be read." in text.partition("## ")[0]
+
+
 @pytest.mark.requirement("B6")
 def test_words_that_the_model_has_are_not_called_left_out(tmp_path: Path) -> None:
     session = Session()

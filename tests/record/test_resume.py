@@ -219,3 +219,19 @@ def test_of_what_lies_far_back_the_users_words_answers_and_tasks_are_found(
             other.questions,
         )
     assert "make all" in skimmed.commands and "b.py" in skimmed.files
+
+
+@pytest.mark.requirement("X6", "B11")
+def test_words_behind_a_torn_line_are_kept_however_far_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    torn = b.encoded(b.prompt("Half of this is go"))[:-60]
+    session = Session().user("Never use eval.").works(2)
+    session.lines.append(torn + b.encoded(b.prompt("Always use tabs.")))
+    path = session.works(30).written(tmp_path)
+    for near in (reader.NEAR_BYTES, 3000):
+        monkeypatch.setattr(reader, "NEAR_BYTES", near)
+        monkeypatch.setattr(reader, "FAR_BYTES", near)
+        record = read_record(path)
+        assert [turn.asked for turn in record.turns] == ["Never use eval.", "Always use tabs."]
+        assert record.lost == 1

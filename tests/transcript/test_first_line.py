@@ -24,3 +24,25 @@ def test_a_file_that_is_missing_or_damaged_is_not_midway(tmp_path: Path) -> None
     stump.write_bytes(gzip.compress(b"{}")[:12])
     assert not begins_midway(stump)
     assert not begins_midway(tmp_path / "none.jsonl")
+
+
+MIDWAY = {**a_prompt("go on"), "parentUuid": "a-line-of-another-file"}
+
+
+def test_titles_of_other_sessions_may_stand_before_it(tmp_path: Path) -> None:
+    titles = [{"type": "summary", "summary": f"Talk {n}", "leafUuid": "x"} for n in range(300)]
+    assert begins_midway(a_transcript(tmp_path / "s.jsonl", *titles, MIDWAY))
+
+
+def test_a_line_of_a_subagent_does_not_tell_of_the_session(tmp_path: Path) -> None:
+    aside = {**a_prompt("Look around."), "parentUuid": None, "isSidechain": True}
+    assert begins_midway(a_transcript(tmp_path / "s.jsonl", aside, MIDWAY))
+    assert not begins_midway(a_transcript(tmp_path / "agent.jsonl", aside))
+    aside["parentUuid"] = "x"
+    assert begins_midway(a_transcript(tmp_path / "agent.jsonl", aside))
+
+
+def test_a_file_that_begins_within_a_line_begins_midway(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "s.jsonl", a_prompt("Cut in two."), MIDWAY)
+    path.write_bytes(path.read_bytes()[40:])
+    assert begins_midway(path)

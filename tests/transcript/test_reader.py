@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.transcript import Answer, Entry, Reader, Tally, Unreadable, read, reader
 from holdfast.transcript.source import Source
-from tests.transcript.builders import answer, encoded, jsonl, prompt, written
+from tests.transcript.builders import answer, encoded, jsonl, prompt, result, written
 
 
 def ids(entries: Iterable[Entry]) -> list[str]:
@@ -40,6 +40,34 @@ def test_a_line_still_being_written_waits(tmp_path: Path) -> None:
         file.write(last[100:] + b"\n")
     assert ids(place) == ["m2"]
     assert (place.tally.torn, place.tally.lines) == (0, 2)
+
+
+@pytest.mark.requirement("X6")
+def test_a_line_written_behind_a_torn_one_is_read(tmp_path: Path) -> None:
+    """A crash left half a line, and the client wrote on behind it."""
+    torn = encoded(prompt("Cut in two by a full disk."))[:-40]
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(jsonl(answer("m1")) + torn + jsonl(answer("m2"), answer("m3")))
+    place = Reader(path)
+    found = list(place)
+    assert ids(found) == ["m1", "m2", "m3"]
+    assert (place.tally.malformed, place.tally.words_lost, place.tally.lines) == (1, 1, 4)
+    assert ids(reader.read_at(path, [found[1].offset])) == ["m2"]
+
+
+def test_a_torn_result_holds_no_words_of_the_user(tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(encoded(result())[:-9] + b"\n" + jsonl(answer("m1")))
+    place = Reader(path)
+    assert ids(place) == ["m1"]
+    assert (place.tally.malformed, place.tally.words_lost) == (1, 0)
+
+
+@pytest.mark.parametrize("tail", [b'{"type":', b'{"type":"user"}]}', b'{"parentUuid":1}}'])
+def test_a_piece_of_a_broken_line_is_not_taken_for_a_line(tail: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "s.jsonl"
+    path.write_bytes(b'{"message":{"content":[oops,' + tail + b"\n")
+    assert list(Reader(path)) == []
 
 
 def test_a_line_that_grows_while_it_is_read_is_not_taken_for_two(tmp_path: Path) -> None:

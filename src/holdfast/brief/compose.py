@@ -210,6 +210,9 @@ def _opening(record: Record, headline: str) -> str:
     opening = fence.opening(f"this session's transcript, step {record.op}")
     if record.starts_midway:
         headline += " The transcript begins midway: earlier words are in another file."
+    if record.lost:
+        some = "1 entry" if record.lost == 1 else f"{record.lost} entries"
+        headline += f" {some} of the transcript could not be read."
     return f"{opening}\n{headline.strip()}" if headline.strip() else opening
 
 

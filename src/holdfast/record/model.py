@@ -174,7 +174,7 @@ class Record(msgspec.Struct):
     version: int = VERSION
     offset: int = 0
     lines: int = 0  # up to the offset
-    lost: int = 0  # entries we stumbled over, and passed over
+    lost: int = 0  # entries passed over: we stumbled over them, or they are torn
     op: int = 0
     far: bool = False  # reading what is long past: names in it have cooled before we get there
     message_id: str = ""

@@ -84,6 +84,7 @@ class RecordReader:
                 break
             record.far = entry.offset < near_from
             self.take(entry)
+        record.lost += reader.tally.words_lost
         record.lines, self._reader = record.lines + reader.tally.lines, None
         record.offset, record.far = reader.offset if until is None else until, False
         self._look_into_reads()

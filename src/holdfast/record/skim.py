@@ -13,7 +13,7 @@ from holdfast.record.model import Record
 from holdfast.record.results import is_rejection
 from holdfast.transcript.entries import Entry
 from holdfast.transcript.parse import parse
-from holdfast.transcript.reader import LONGEST_LINE_BYTES
+from holdfast.transcript.reader import LONGEST_LINE_BYTES, behind_torn
 from holdfast.transcript.repair import Malformed
 from holdfast.transcript.source import Source
 from holdfast.transcript.tally import Tally
@@ -48,7 +48,8 @@ def skim(path: str | os.PathLike[str], record: Record, end: int) -> Iterator[Ent
             head, matters = data[:HEAD_BYTES], False
             if _RESULT in head:
                 if len(data) < SHORT_BYTES and is_rejection(data):
-                    yield from _entries(line for line in recent if _answers(head, line[1]))
+                    calls = (line for line in recent if _answers(head, line[1]))
+                    yield from _entries(record, calls)
                 matters = any(key.encode() in data for key in record.calls)
             elif _ASSISTANT in data and _PROGRESS not in head:
                 _count(record, head)
@@ -58,15 +59,17 @@ def skim(path: str | os.PathLike[str], record: Record, end: int) -> Iterator[Ent
             elif _PROGRESS not in head:
                 matters = _USER in data or any(mark in head for mark in _OTHERS)
             if matters:
-                yield from _entries([(offset, data)])
+                yield from _entries(record, [(offset, data)])
 
 
-def _entries(lines: Iterable[tuple[int, bytes]]) -> Iterator[Entry]:
+def _entries(record: Record, lines: Iterable[tuple[int, bytes]]) -> Iterator[Entry]:
     for offset, data in lines:
+        tally = Tally()
         try:
-            entry = parse(data, offset, Tally())
+            entry = parse(data, offset, tally)
         except Malformed:
-            continue
+            entry = behind_torn(data, offset, tally)
+            record.lost += tally.words_lost
         if entry is not None:
             yield entry
 

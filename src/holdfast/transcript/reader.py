@@ -6,7 +6,7 @@ from contextlib import suppress
 
 from holdfast.transcript.entries import Entry
 from holdfast.transcript.parse import parse
-from holdfast.transcript.repair import Malformed
+from holdfast.transcript.repair import Malformed, end_of_torn, may_hold_words
 from holdfast.transcript.source import Source
 from holdfast.transcript.tally import Tally
 
@@ -60,16 +60,10 @@ class Reader:
         try:
             return parse(data, offset, self.tally)
         except Malformed:
-            self._pass_over(data, offset)
-            return None
-
-    def _pass_over(self, data: bytes, offset: int) -> None:
-        if data.isspace():
-            return
-        if data.endswith(b"\n"):
-            self.tally.malformed += 1
-        else:
-            self._leave_for_later(offset)
+            if data.endswith(b"\n") or data.isspace():
+                return behind_torn(data, offset, self.tally)
+        self._leave_for_later(offset)
+        return None
 
     def _skip_rest(self, offset: int, lines: Iterator[bytes]) -> None:
         """Of a line too long to hold, let the remaining pieces go by."""
@@ -77,6 +71,7 @@ class Reader:
             self.offset += len(data)
             if data.endswith(b"\n"):
                 self.tally.oversized += 1
+                self.tally.words_lost += 1
                 return
         self._leave_for_later(offset)
 
@@ -88,6 +83,18 @@ class Reader:
     def _report(self, source: Source) -> None:
         if self._on_bytes is not None:
             self._on_bytes(source.disk_bytes)
+
+
+def behind_torn(data: bytes, offset: int, tally: Tally) -> Entry | None:
+    """Of a line that does not parse, the whole line that was written behind a torn one."""
+    if data.isspace():
+        return None
+    tally.malformed += 1
+    start = end_of_torn(data)
+    tally.words_lost += may_hold_words(data[: start or None])
+    with suppress(Malformed):
+        return parse(data[start:], offset + start, tally) if start else None
+    return None
 
 
 def read(

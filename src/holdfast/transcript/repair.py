@@ -19,8 +19,22 @@ UNDECODABLE = (msgspec.DecodeError, ValueError, RecursionError)
 LARGEST_TREE_BYTES = 8 << 20
 
 
+_LINE_STARTS = (b'{"parentUuid":', b'{"type":"queue-operation"')  # as the client begins them
+_NO_WORDS = (
+    *(b'"tool_result"', b'"type":"assistant"', b'"role":"assistant"', b'"type":"progress"'),
+    *(b'"type":"file-history', b'"type":"system"'),
+)
+
+
 class Malformed(Exception):
     """These bytes are not one JSON object."""
+
+
+class _Anything(msgspec.Struct):
+    """Any object; nothing of it is kept."""
+
+
+check_object = msgspec.json.Decoder(_Anything).decode
 
 
 def repaired(data: bytes) -> bytes:
@@ -32,6 +46,24 @@ def repaired(data: bytes) -> bytes:
         return json.dumps(value, ensure_ascii=False).encode("utf-8", "replace")
     except UNDECODABLE:
         return b""
+
+
+def end_of_torn(data: bytes) -> int:
+    """Where a whole line begins behind a torn one; 0 where none does. After a crash or on a full
+    disk a line is left without its end, and the client writes the next one right behind it."""
+    start = max(data.rfind(mark, 1) for mark in _LINE_STARTS)
+    if start <= 0:
+        return 0
+    try:
+        check_object(data[start:])
+    except UNDECODABLE:
+        return 0
+    return start
+
+
+def may_hold_words(data: bytes) -> bool:
+    """A line that does not parse may have been a prompt, unless it tells what it was."""
+    return not any(mark in data for mark in _NO_WORDS)
 
 
 def decoded(raw: msgspec.Raw) -> Any:

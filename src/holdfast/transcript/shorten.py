@@ -9,22 +9,13 @@ Where any of that does not hold, the line is read whole. What stands between the
 key goes with it: nothing on clients up to 2.1.62, `sandboxed` on 2.1.325.
 """
 
-import msgspec
-
-from holdfast.transcript.repair import UNDECODABLE
+from holdfast.transcript.repair import UNDECODABLE, check_object
 
 WORTH_CUTTING_BYTES = 2048
 TAIL_BYTES = 1024  # what follows the copy: ids, version, folder
 _COPY = b',"toolUseResult":'
 _NEXT = b',"sourceToolAssistantUUID":'
 _SIDECHAIN = b'"isSidechain":'
-
-
-class _Anything(msgspec.Struct):
-    """Any object; nothing of it is kept."""
-
-
-_check = msgspec.json.Decoder(_Anything).decode
 
 
 def shortened(data: bytes) -> bytes:
@@ -35,7 +26,7 @@ def shortened(data: bytes) -> bytes:
         return data
     tail = data[end:]
     try:
-        _check(b"{" + tail[1:])
+        check_object(b"{" + tail[1:])
     except UNDECODABLE:
         return data
     return data[:start] + tail

@@ -10,8 +10,13 @@ LEFT_ALONE = frozenset(
         "api-request",
         "api-request-blob",  # a copy of every sent message: counting it would count twice
         "api-request-shape",
+        "agent-name",
+        "ai-title",
         "atis-latch",
+        "bridge-session",
         "cost-state",
+        "custom-title",
+        "file-history-delta",
         "file-history-snapshot",
         "holdfast-left-out",  # ours, in an archived transcript
         "last-prompt",
@@ -31,13 +36,22 @@ ALL_FURTHER = "(all further)"
 class Tally:  # no dataclass: that import costs 20 ms, and a compaction waits
     """Counts of lines: by type, and by what was wrong with them."""
 
-    __slots__ = ("by_type", "malformed", "misfit", "misfit_fields", "oversized", "torn_tail")
+    __slots__ = (
+        "by_type",
+        "malformed",
+        "misfit",
+        "misfit_fields",
+        "oversized",
+        "torn_tail",
+        "words_lost",
+    )
 
     def __init__(self) -> None:
         self.by_type: dict[str, int] = {}
         self.malformed = 0  # whole lines that are not a JSON object
         self.torn_tail = False  # the last line has no end yet, and is not whole
         self.oversized = 0
+        self.words_lost = 0  # of the malformed and oversized, those that may hold a prompt
         self.misfit = 0  # lines that needed mending, kept or not
         self.misfit_fields: Counter[str] = Counter()
 
