@@ -18,6 +18,7 @@ SEEN = 0.25  # what a mention is worth
 LONGEST_PATH = 300
 SHOWS_IT = frozenset(("reads", "edits"))  # a file that is read is there
 _BRANCH = b'"gitBranch":"'
+CODE_MARKS = ("()", "&", "|", "<", ">", ";", "`", '"')
 BRACKETS = ("()", "[]", "{}")
 ELSEWHERE = ("/tmp/", "/private/tmp/", "/var/folders/", "/dev/", "/proc/")
 
@@ -72,7 +73,7 @@ def use(record: Record, path: str, how: str, weight: float) -> str:
     name = relative(record, path.strip())
     if not 3 < len(name) <= LONGEST_PATH or not name.isprintable():
         return ""
-    if how != "edits" and (name.startswith(ELSEWHERE) or is_code(name)):
+    if (name.startswith(ELSEWHERE) and how != "edits") or (how not in SHOWS_IT and is_code(name)):
         return ""
     is_new = name not in record.files
     used = record.files.setdefault(name, Used())
@@ -89,7 +90,9 @@ def use(record: Record, path: str, how: str, weight: float) -> str:
 def is_code(name: str) -> bool:
     """A piece of code that ends like a file: `json.load(sys.stdin`. Names of files do contain
     brackets, but closed ones: `app/(shop)/[id]/page.tsx`."""
-    return "()" in name or any(name.count(pair[0]) != name.count(pair[1]) for pair in BRACKETS)
+    return any(mark in name for mark in CODE_MARKS) or any(
+        name.count(pair[0]) != name.count(pair[1]) for pair in BRACKETS
+    )
 
 
 def _thin(record: Record) -> None:
