@@ -10,7 +10,8 @@ import click
 import pytest
 from click.testing import CliRunner
 
-from holdfast.cli.main import COMMANDS, holdfast_command
+from holdfast.cli.help import TOPICS
+from holdfast.cli.main import holdfast_command
 
 NOT_UTF8 = os.fsdecode(b"gr\xf6sse")
 
@@ -23,7 +24,7 @@ def _commands(command: click.Command, *way: str) -> Iterator[tuple[click.Command
 
 def _all() -> Iterator[tuple[click.Command, tuple[str, ...]]]:
     context = click.Context(holdfast_command)
-    for name in COMMANDS:
+    for name in TOPICS:
         command = holdfast_command.get_command(context, name)
         assert command is not None
         yield from _commands(command, name)

@@ -12,7 +12,8 @@ import click
 import pytest
 
 import holdfast
-from holdfast.cli.main import COMMANDS, holdfast_command
+from holdfast.cli.help import TOPICS
+from holdfast.cli.main import holdfast_command
 from holdfast.settings.table import PROJECT, TABLE, USER
 from holdfast.setup.scopes import SKILLS
 
@@ -40,7 +41,7 @@ def test_every_setting_is_documented_with_its_default() -> None:
 
 
 def test_every_command_is_documented() -> None:
-    for name in COMMANDS:
+    for name in TOPICS:
         assert f"holdfast {name}" in DOCS, name
 
 
@@ -48,7 +49,7 @@ def test_every_command_is_documented() -> None:
 @pytest.mark.store  # every command is imported, and with two of them the database
 def test_every_option_is_documented_with_its_command() -> None:
     page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8").splitlines()
-    for name in COMMANDS:
+    for name in TOPICS:
         row = next(line for line in page if f"`holdfast {name}`" in line.partition(" | ")[0])
         command = holdfast_command.get_command(click.Context(holdfast_command), name)
         assert command is not None

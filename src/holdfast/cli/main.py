@@ -3,50 +3,24 @@
 from __future__ import annotations
 
 import contextlib
+import copy
 import importlib
 import os
 import sys
 from typing import Any
 
 import click
+from click.shell_completion import CompletionItem
 
 import holdfast
-from holdfast.cli import arguments
+from holdfast.cli.arguments import prepare
+from holdfast.cli.help import HEADINGS, INTRODUCTION, TOPICS, explain, listed, write_list
 from holdfast.cli.terminal import safe_streams
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.inert import inert
 
-COMMANDS = {
-    "board": "messages between agents: list, post, read",
-    "brief": "what would be handed back now, and why each line is there",
-    "budget": "what fills the brief, by compartment: pin, evict, estimate, allot",
-    "checkpoint": "save what a session knows, now, and prove it",
-    "db": "bring the shared database up, check it, back it up, restore it",
-    "diff": "what changed between two checkpoints",
-    "doctor": "fire every installed hook, and say what reached the client",
-    "expand": "a tool output that was archived, whole or in part",
-    "install": "wire the hooks and the status line into Claude Code",
-    "log": "what the guard did, line by line",
-    "lost": "what the last compaction's summary got wrong and left out",
-    "memory": "what the client loads into every session: list, add, edit, retire",
-    "mcp": "tools for the model over stdio; Claude Code starts it",
-    "plan": "a list of tasks as batches that fit the room left",
-    "rebuild": "make index and rows again from checkpoints and transcripts",
-    "replay": "what Holdfast would have done in a past session",
-    "resume": "list checkpoints, show one, or print it to hand to the model",
-    "search": "find again what was said, decided, kept or written down",
-    "roll": "look for cold segments of a session, and compress them",
-    "run": "run the batches of a plan with headless Claude; said again, it goes on",
-    "segments": "what was compressed: list, show, save better words, clear",
-    "serve": "answer over HTTP what sessions and agents know together",
-    "settings": "every setting, its value, and the file it came from",
-    "status": "how full the window is, and how long it lasts",
-    "statusline": "one line for Claude Code's status line; reads its payload",
-    "transcripts": "copies that outlive the client's own: on, off, list, save, remove",
-    "uninstall": "leave no trace in Claude Code's settings",
-    "verify": "is each checkpoint what was kept? exit 0 or 1",
-    "watch": "all sessions on this machine, live",
-}
+MODULES = {"uninstall": "install", "compress": "roll", "version": "help"}  # else the same name
+FUNCTIONS = {"compress": "roll"}
 
 
 class _Commands(click.Group):
@@ -55,38 +29,45 @@ class _Commands(click.Group):
             return super().main(*args, **extra)
 
     def list_commands(self, ctx: click.Context) -> list[str]:
-        return sorted(COMMANDS)
+        return [name for heading in HEADINGS for name in listed(heading)]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        if cmd_name not in COMMANDS:
+        if cmd_name not in TOPICS:
             return None
-        module = "install" if cmd_name == "uninstall" else cmd_name
-        found = importlib.import_module(f"holdfast.cli.{module}")
-        return arguments.taken(getattr(found, cmd_name))
+        module = importlib.import_module(f"holdfast.cli.{MODULES.get(cmd_name, cmd_name)}")
+        found = copy.copy(getattr(module, FUNCTIONS.get(cmd_name, cmd_name)))
+        return explain(prepare(found), TOPICS[cmd_name])
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """A name that is none is answered with the one that was meant: click knows but those that
+        """Answer an unknown name with the nearest one; click would look only among those that
         were imported."""
         name = args[0]
-        if name not in COMMANDS and name[:1] != "-" and not ctx.resilient_parsing:
+        if name not in TOPICS and name[:1] != "-" and not ctx.resilient_parsing:
             from difflib import get_close_matches
 
-            near = get_close_matches(name, COMMANDS, 1)
+            near = get_close_matches(name, self.list_commands(ctx), 1)
             meant = f" Did you mean {near[0]!r}?" if near else ""
             ctx.fail(f"No such command {name!r}.{meant}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        with formatter.section("Commands"):
-            formatter.write_dl(sorted(COMMANDS.items()))
+        write_list(formatter)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """The names of commands, without importing thirty modules for their help."""
+        names = (name for name in self.list_commands(ctx) if name.startswith(incomplete))
+        return [CompletionItem(name, help=TOPICS[name].sentence) for name in names]
 
 
 @click.command(cls=_Commands, context_settings={"help_option_names": ["-h", "--help"]})
 @click.version_option(holdfast.__version__, prog_name="holdfast")
 def holdfast_command() -> None:
-    """Keeps a long Claude Code session whole."""
+    pass
+
+
+holdfast_command.help = INTRODUCTION
 
 
 def main() -> None:

@@ -1,30 +1,108 @@
-"""`holdfast settings`: what holds, why, and from which file."""
+"""`holdfast settings`: show each setting and where it came from; `set` and `unset` one."""
 
 from __future__ import annotations
 
 import json
+import shlex
 import time
 from pathlib import Path
 
 import click
 
 from holdfast.events import breadcrumb
+from holdfast.settings import edit
 from holdfast.settings import load as settings_load
-from holdfast.settings.table import TABLE, USER, Setting
+from holdfast.settings.table import BY_NAME, TABLE, USER, Setting
+
+NAMES = click.Choice(tuple(BY_NAME))
 
 
-@click.command()
-@click.argument("name", required=False)
-@click.option("--project", type=click.Path(path_type=Path), help="as it holds in this project")
-@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
-def settings(name: str | None, project: Path | None, as_json: bool) -> None:
-    """Every setting, its value, where that came from, and who may set it."""
+class _Settings(click.Group):
+    """`settings NAME` shows one setting: a word that is no command below is the name of one."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if args[0] not in self.commands:
+            return "show", show, args
+        return super().resolve_command(ctx, args)
+
+
+@click.group(cls=_Settings, invoke_without_command=True, subcommand_metavar="[NAME | COMMAND]")
+@click.option("--project", type=click.Path(path_type=Path), help="As in this project's sessions.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_context
+def settings(context: click.Context, project: Path | None, as_json: bool) -> None:
+    context.obj = {"project": project, "as_json": as_json}
+    if context.invoked_subcommand is None:
+        _show(TABLE, project, as_json)
+
+
+@settings.command(hidden=True)
+@click.argument("name")
+@click.option("--project", type=click.Path(path_type=Path), help="As in this project's sessions.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.pass_obj
+def show(above: dict[str, object], name: str, project: Path | None, as_json: bool) -> None:
+    """Show one setting: its value, where it came from, and who may set it."""
+    if name not in BY_NAME:
+        raise edit.NoSuchSetting(name)
+    where = project or above["project"]
+    assert where is None or isinstance(where, Path)
+    _show((BY_NAME[name],), where, as_json or bool(above["as_json"]))
+
+
+@settings.command("set")
+@click.argument("name", type=NAMES, metavar="NAME")
+@click.argument("value")
+@click.option("--project", type=click.Path(path_type=Path), help="In this project's file.")
+def set_value(name: str, value: str, project: Path | None) -> None:
+    """Write one setting into your settings file. An invalid value is refused."""
+    path = settings_load.file_of(project)
+    before = edit.value_in(path, name)
+    written = edit.check(name, value, project)
+    edit.write(name, written, path)
+    click.echo(f"{path}: {name} = {written}")
+    _say_undo(name, before, project)
+    _say_if_overridden(name, path, project)
+
+
+@settings.command()
+@click.argument("name", type=NAMES, metavar="NAME")
+@click.option("--project", type=click.Path(path_type=Path), help="From this project's file.")
+def unset(name: str, project: Path | None) -> None:
+    """Remove one setting from your settings file, so that its default holds again."""
+    path = settings_load.file_of(project)
+    before = edit.value_in(path, name)
+    if before is None:
+        click.echo(f"{path} does not set {name}; nothing was changed")
+        return
+    edit.remove(name, path)
+    loaded = settings_load.load(str(project or ""))
+    click.echo(f"{path}: {name} removed; it is {loaded.values[name]} now")
+    _say_undo(name, before, project)
+
+
+def _say_undo(name: str, before: object, project: Path | None) -> None:
+    there = f" --project {shlex.quote(str(project))}" if project else ""
+    if before is None:
+        click.echo(f"  undo: holdfast settings unset {name}{there}")
+    else:
+        click.echo(f"  undo: holdfast settings set {name} {shlex.quote(str(before))}{there}")
+
+
+def _say_if_overridden(name: str, path: Path, project: Path | None) -> None:
+    """A variable, or the file of the project one stands in, may be stronger."""
+    loaded = settings_load.load(str(project or Path.cwd()))
+    if loaded.origins[name] != str(path):
+        stronger = f"{loaded.values[name]} from {loaded.origins[name]}"
+        click.echo(f"note: here {name} is still {stronger}, which comes after this file", err=True)
+
+
+def _show(rows: tuple[Setting, ...], project: Path | None, as_json: bool) -> None:
     loaded = settings_load.load(str(project or Path.cwd()))
     notes = breadcrumb.trouble(loaded, int(time.time() * 1000))
     slips = [*loaded.slips, *([notes] if notes else [])]
-    rows = [one for one in TABLE if name in (None, one.name)]
-    if not rows:
-        raise click.BadParameter(f"there is no setting {name}")
     if as_json:
         values = {
             one.name: {
@@ -42,9 +120,13 @@ def settings(name: str | None, project: Path | None, as_json: bool) -> None:
         click.echo(f"    {one.meaning}; set by {who}")
     for slip in slips:
         click.echo(f"not used: {slip}", err=True)
-    names = "variables named HOLDFAST_ and the setting" if name is None else _variables(rows[0])
-    click.echo(f"change: {settings_load.user_file()}, or {names}", err=True)
+    name, variables = ("NAME", "HOLDFAST_NAME") if len(rows) > 1 else _names(rows[0])
+    click.echo(
+        f"change: holdfast settings set {name} VALUE (in {settings_load.user_file()}), "
+        f"or the variable {variables}",
+        err=True,
+    )
 
 
-def _variables(one: Setting) -> str:
-    return f"${one.variable}, ${one.also}" if one.also else f"${one.variable}"
+def _names(one: Setting) -> tuple[str, str]:
+    return one.name, f"${one.variable}, ${one.also}" if one.also else f"${one.variable}"

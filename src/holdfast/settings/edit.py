@@ -1,47 +1,104 @@
-"""Write one setting into the user's file; every other line stays as it is."""
+"""Write or remove one setting in a settings file; every other line stays as it is."""
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import tomllib
 from pathlib import Path
 
-from holdfast.settings.load import user_file
+from holdfast.settings import load
+from holdfast.settings.table import BY_NAME, USER, Value
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
+
+
+class NoSuchSetting(HoldfastError):
+    exit_code = 2
+    hint = "`holdfast settings` lists them"
+
+    def __init__(self, name: str) -> None:
+        super().__init__(f"there is no setting {name}")
+
+
+class InvalidSetting(HoldfastError):
+    exit_code = 2
+    hint = "`holdfast settings NAME` says what a setting means"
 
 
 class SettingNotWritten(HoldfastError):
     exit_code = 4
 
-    def __init__(self, words: str, line: str) -> None:
-        super().__init__(words)
-        self.hint = f"put this line into {user_file()} yourself: {line}"
+
+def check(name: str, text: str, project: Path | None = None) -> Value:
+    """The value that `text` stands for; InvalidSetting where the file may not say so."""
+    if project and BY_NAME[name].set_by == USER:
+        raise InvalidSetting(f"a project may not set {name}: only you may, in your own file")
+    before = load.load(environ={})
+    after = load.load(environ={}, changes={name: text})
+    if after.origins[name] != str(load.user_file()):  # not used
+        reasons = [one for one in after.slips if one not in before.slips] or after.slips
+        raise InvalidSetting(reasons[-1].removeprefix(f"{load.user_file()}: "))
+    return after.values[name]
 
 
-def write(name: str, word: str) -> Path:
-    """The file that now says so; SettingNotWritten where it could not be made to."""
-    path, line = user_file(), f'{name} = "{word}"'
+def value_in(path: Path, name: str) -> object:
+    """What the file itself says; None where it does not name the setting."""
+    return _parsed(path, _text(path)).get(name)
+
+
+def write(name: str, value: Value, path: Path | None = None) -> Path:
+    """The file that now says so; SettingNotWritten where that cannot be done."""
+    path = path or load.user_file()
+    line = f"{name} = {json.dumps(value, ensure_ascii=False)}"
+    text = _text(path)
+    made = _with_line(text, name, line)
+    _replace(path, made, {**_parsed(path, text), name: value}, f"put {line} into {path} yourself")
+    return path
+
+
+def remove(name: str, path: Path) -> None:
+    text = _text(path)
+    left = _parsed(path, text)
+    left.pop(name, None)
+    made = re.sub(rf"(?m)^[ \t]*{name}[ \t]*=[^\n]*\n?", "", text)
+    _replace(path, made, left, f"remove {name} from {path} yourself")
+
+
+def _text(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8") if path.exists() else ""
-        made = _with_line(text, name, line)
-        if tomllib.loads(made) != {**tomllib.loads(text), name: word}:
-            raise SettingNotWritten(
-                f"{path} was left as it is: {name} is written oddly there", line
-            )
+        return path.read_text(encoding="utf-8") if path.exists() else ""
+    except (OSError, ValueError) as slip:
+        raise SettingNotWritten(f"{path} cannot be read: {slip}") from None
+
+
+def _parsed(path: Path, text: str) -> dict[str, object]:
+    try:
+        return tomllib.loads(text)
+    except ValueError as slip:
+        raise SettingNotWritten(f"{path} was left as it is, it is not TOML: {slip}") from None
+
+
+def _replace(path: Path, made: str, wanted: dict[str, object], by_hand: str) -> None:
+    """Only a text that says exactly what is wanted replaces the file: a setting may be written in
+    a form that no line editor understands."""
+    try:
+        if tomllib.loads(made) != wanted:
+            raise ValueError("the setting is written in an unusual form there")
         os.makedirs(path.parent, 0o700, exist_ok=True)  # noqa: PTH103 (pathlib ignores the mode)
         places.replace_whole(str(path.resolve()), made.encode(), flush=True)
     except (OSError, ValueError) as slip:
-        raise SettingNotWritten(f"{path} was not written: {slip}", line) from None
-    return path
+        problem = SettingNotWritten(f"{path} was left as it is: {slip}")
+        problem.hint = by_hand
+        raise problem from None
 
 
 def _with_line(text: str, name: str, line: str) -> str:
     """In place of the line that is there, else before the first table, else at the end."""
     table = re.search(r"(?m)^[ \t]*\[", text)
     top, rest = (text[: table.start()], text[table.start() :]) if table else (text, "")
-    found, count = re.subn(rf"(?m)^[ \t]*{name}[ \t]*=[^\n]*$", line, top)
+    found, count = re.subn(rf"(?m)^[ \t]*{name}[ \t]*=[^\n]*$", lambda _: line, top)
     if not count:
         found = f"{top}\n{line}\n" if top and not top.endswith("\n") else f"{top}{line}\n"
     return found + rest

@@ -43,13 +43,22 @@ def project_file(project: str) -> Path:
     return Path(project) / ".claude" / "holdfast.toml"
 
 
-def load(project: str = "", environ: Mapping[str, str] | None = None) -> Settings:
-    """All settings as they hold for one project, each with the place it came from."""
+def file_of(project: Path | None) -> Path:
+    return project_file(str(project)) if project else user_file()
+
+
+def load(
+    project: str = "",
+    environ: Mapping[str, str] | None = None,
+    changes: Mapping[str, object] | None = None,
+) -> Settings:
+    """All settings as they hold for one project, each with the place it came from. `changes` count
+    as if the user's file said so."""
     environ = os.environ if environ is None else environ
     values: dict[str, Value] = {setting.name: setting.default for setting in TABLE}
     origins = dict.fromkeys(values, "default")
     slips: list[str] = []
-    given = list(_given(project, environ, slips))
+    given = list(_given(project, environ, changes or {}, slips))
     preset = next((v for n, v, _ in reversed(given) if n == "preset" and _named(v)), "default")
     for name, share in PRESETS[str(preset).strip().lower()].items():
         values[name], origins[name] = share, f"preset {preset}"
@@ -66,9 +75,9 @@ def _named(value: object) -> bool:
 
 
 def _given(
-    project: str, environ: Mapping[str, str], slips: list[str]
+    project: str, environ: Mapping[str, str], changes: Mapping[str, object], slips: list[str]
 ) -> Iterator[tuple[str, object, str]]:
-    for name, value in _table_of(user_file(), slips).items():
+    for name, value in {**_table_of(user_file(), slips), **changes}.items():
         yield name, value, str(user_file())
     if project:
         path = project_file(project)

@@ -1,0 +1,420 @@
+"""The words of `holdfast --help`: headings, one sentence for each command, details, examples.
+
+They are here and not with the commands, because the list must not import thirty modules, and so
+that they read as one text. `docs/commands.md` is made from them.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import click
+
+EVERY_DAY = "Every day"
+SAVING = "Saving and restoring"
+PLANNING = "Planning and running"
+TEAM = "Agents and team"
+SETUP = "Setting up"
+PLUMBING = ""  # run by Claude Code, or an older name: works, and is not listed
+HEADINGS = (EVERY_DAY, SAVING, PLANNING, TEAM, SETUP)
+
+
+class Example(NamedTuple):
+    line: str
+    meaning: str
+
+
+class Topic(NamedTuple):
+    """What a reader is told about one command."""
+
+    heading: str
+    sentence: str
+    details: str = ""
+    examples: tuple[Example, ...] = ()
+    page: str = ""  # in docs/
+
+
+TOPICS: dict[str, Topic] = {
+    "status": Topic(
+        EVERY_DAY,
+        "Show how full the window is and how many steps are left.",
+        "Without options it shows the session of this folder's project, else the newest one. "
+        "Percentages are shares of the compaction limit, the token count at which Claude Code "
+        "compacts. `holdfast watch` shows every session, live.",
+        (
+            Example("holdfast status", "this project's session"),
+            Example("holdfast status --all", "every session that has not ended"),
+        ),
+        "status",
+    ),
+    "watch": Topic(
+        EVERY_DAY,
+        "Show every session on this machine, live.",
+        "One row for each session and subagent, refreshed every two seconds, until Ctrl-C.",
+        (
+            Example("holdfast watch", "until Ctrl-C"),
+            Example("holdfast watch --once", "one look, then end"),
+        ),
+        "status",
+    ),
+    "lost": Topic(
+        EVERY_DAY,
+        "Show what the last compaction's summary lost or got wrong.",
+        "This looks back: it compares Claude Code's summary with the session. `holdfast brief` "
+        "looks ahead: it shows what would be restored if Claude Code compacted now. "
+        "`holdfast budget` shows how the room of that brief is divided.",
+        (
+            Example("holdfast lost", "your words and open work"),
+            Example("holdfast lost --all", "also files, commands and names"),
+        ),
+        "summary-check",
+    ),
+    "search": Topic(
+        EVERY_DAY,
+        "Find what was said, decided or saved in earlier sessions.",
+        "Each result begins with its id. `holdfast expand ID` prints the full text behind it; "
+        "`holdfast search --expand ID` does the same for results only, and for a compressed "
+        "topic prints the original turns.",
+        (
+            Example("holdfast search 'rate limit'", "in this project"),
+            Example("holdfast search 'rate limit' --all-projects", "in every project"),
+        ),
+        "search",
+    ),
+    "expand": Topic(
+        EVERY_DAY,
+        "Print the full text behind an id.",
+        "ID, or its first characters, names an archived tool output, a tool result that Claude "
+        "Code cleared (toolu_…), a search result or a compressed topic. Of a compressed topic it "
+        "prints the short form; `holdfast segments show ID` adds its session and sizes, and "
+        "`holdfast search --expand ID` prints the original turns.",
+        (
+            Example("holdfast expand ID", "the first 5,000 characters"),
+            Example("holdfast expand ID --find 'FAILED'", "only the lines with these words"),
+        ),
+        "archive",
+    ),
+    "replay": Topic(
+        EVERY_DAY,
+        "Show what Holdfast would have done in a past session.",
+        "It needs no installation into Claude Code, and changes nothing.",
+        (
+            Example("holdfast replay", "the newest session on this machine"),
+            Example("holdfast replay FILE --svg fill.svg", "a transcript, drawn as a picture"),
+        ),
+        "replay",
+    ),
+    "log": Topic(
+        EVERY_DAY,
+        "Show what Holdfast did, line by line.",
+        "Errors of hooks are only here: a hook that fails never stops Claude Code.",
+        (
+            Example("holdfast log --follow", "wait for more"),
+            Example("holdfast log --level WARN", "warnings and worse"),
+        ),
+        "troubleshooting",
+    ),
+    "checkpoint": Topic(
+        SAVING,
+        "Save a session now.",
+        "A checkpoint is a Markdown file in the project, and it is read back before it is "
+        "reported. Holdfast also saves by itself, before every compaction and near the limit.",
+        (
+            Example("holdfast checkpoint", "this project's session"),
+            Example("holdfast checkpoint --session ID", "another one, whatever it is doing"),
+        ),
+        "checkpoints",
+    ),
+    "resume": Topic(
+        SAVING,
+        "List checkpoints, or show one to continue from.",
+        "WHICH is the id of a checkpoint, a file, `latest` or `previous`, or the id of an "
+        "archived session. In Claude Code, /holdfast:resume hands a checkpoint to the model.",
+        (
+            Example("holdfast resume", "the checkpoints of this folder"),
+            Example('claude "$(holdfast resume latest --load)"', "continue in a new session"),
+        ),
+        "checkpoints",
+    ),
+    "diff": Topic(
+        SAVING,
+        "Show what changed between two checkpoints.",
+        "OLDER and NEWER are ids, files, `previous` or `latest`. Without them, the newest "
+        "checkpoint of this session is compared with the one before it.",
+        (
+            Example("holdfast diff", "the last two"),
+            Example("holdfast diff previous latest", "the same, of the project"),
+        ),
+        "checkpoints",
+    ),
+    "verify": Topic(
+        SAVING,
+        "Check that checkpoints are exactly what was saved.",
+        "Without FILE, all known checkpoints are checked. Ends with 1 if one was changed.",
+        (Example("holdfast verify", "every checkpoint"),),
+        "checkpoints",
+    ),
+    "brief": Topic(
+        SAVING,
+        "Show what would be restored if Claude Code compacted now.",
+        "`holdfast budget` shows how the room of the brief is divided, and changes that. "
+        "`holdfast lost` shows what the last summary really lost.",
+        (
+            Example("holdfast brief", "as the model would read it"),
+            Example("holdfast brief --explain", "each line with its reason and source"),
+        ),
+        "briefs",
+    ),
+    "budget": Topic(
+        SAVING,
+        "Show what fills the brief; pin rules, drop items, set shares.",
+        "The brief has five compartments, each with a share of its tokens. `holdfast brief` "
+        "shows the text itself, `holdfast lost` what the last summary lost.",
+        (
+            Example("holdfast budget", "the compartments and their items"),
+            Example("holdfast budget pin 'Never touch data/raw.'", "in every brief from now on"),
+        ),
+        "budget",
+    ),
+    "memory": Topic(
+        SAVING,
+        "Show and edit what Claude Code loads into every session.",
+        "Topics are files in Claude Code's own memory folder. To keep a rule across "
+        "compactions only, pin it: `holdfast budget pin`.",
+        (
+            Example("holdfast memory list", "every topic of this project"),
+            Example("holdfast memory rules", "instruction files, and which rules are restored"),
+        ),
+        "memory",
+    ),
+    "segments": Topic(
+        SAVING,
+        "List older topics that were compressed; show or remove them.",
+        "`holdfast segments show ID` prints the short form of a topic with its session and "
+        "sizes, `holdfast search --expand ID` the original turns. `holdfast compress` compresses "
+        "more.",
+        (
+            Example("holdfast segments", "of this project"),
+            Example("holdfast segments show ID", "one, in its short form"),
+        ),
+        "segments",
+    ),
+    "compress": Topic(
+        SAVING,
+        "Compress the older topics of a session.",
+        "A hook does this by itself when the window is more than 60 % full; below that, --now "
+        "is needed. The transcript is not changed.",
+        (Example("holdfast compress --now", "at any fill"),),
+        "segments",
+    ),
+    "transcripts": Topic(
+        SAVING,
+        "Keep copies of transcripts, and list them.",
+        "Claude Code deletes its own transcripts after some weeks. Copies are compressed and "
+        "without secrets. This is off until you turn it on.",
+        (
+            Example("holdfast transcripts on", "archive sessions when they end"),
+            Example("holdfast transcripts", "what is archived of this project"),
+        ),
+        "transcripts",
+    ),
+    "plan": Topic(
+        PLANNING,
+        "Divide a list of tasks into batches that fit the window.",
+        "FILE is a list in Markdown, JSON or TOML; `-` reads it from stdin. Nothing is started; "
+        "`holdfast run` does that.",
+        (Example("holdfast plan plan.md", "batches, with estimates"),),
+        "plan",
+    ),
+    "run": Topic(
+        PLANNING,
+        "Run a plan with headless Claude. Run it again to resume.",
+        "FILE is a plan as for `holdfast plan`. Each batch gets a Claude Code session of its "
+        "own. What follows `--` is passed to Claude Code.",
+        (
+            Example("holdfast run plan.md --dry-run", "what would be started"),
+            Example("holdfast run plan.md --permission-mode acceptEdits", "start, or resume"),
+        ),
+        "run",
+    ),
+    "board": Topic(
+        TEAM,
+        "Read and write messages between agents.",
+        "Agents get their messages with their next hook. `--team` sends a message to agents on "
+        "other machines, over the team server.",
+        (
+            Example("holdfast board list", "the newest messages of this project"),
+            Example("holdfast board post task.created 'The schema is ready.'", "to all agents"),
+        ),
+        "agents",
+    ),
+    "serve": Topic(
+        TEAM,
+        "Start the HTTP server, for this machine or for a team.",
+        "It also watches every live session and saves it in time. It listens on this machine "
+        "only, unless you give it an address, a certificate and a token.",
+        (
+            Example("holdfast serve", "on 127.0.0.1:3847"),
+            Example("holdfast serve --watch-only", "watch and save, without the server"),
+        ),
+        "serve",
+    ),
+    "db": Topic(
+        TEAM,
+        "Check, back up, restore and forward the database.",
+        "The database is made and updated by itself. It holds the tree of work, messages and "
+        "claims.",
+        (
+            Example("holdfast db check", "ends with 1 if something is wrong"),
+            Example("holdfast db backup FILE", "everything in one file"),
+        ),
+        "database",
+    ),
+    "rebuild": Topic(
+        TEAM,
+        "Rebuild the database and the index of checkpoints.",
+        "They are made again from checkpoints and transcripts, for example when the database is "
+        "damaged or was removed. Messages and claims are in the "
+        "database only, so they are not rebuilt.",
+        (Example("holdfast rebuild", "from everything that is known"),),
+        "work",
+    ),
+    "install": Topic(
+        SETUP,
+        "Connect Holdfast to Claude Code.",
+        "Adds hooks, the status line, the MCP server and /holdfast: commands to Claude Code's "
+        "settings. It shows every change and asks first.",
+        (
+            Example("holdfast install", "show the changes, ask, write"),
+            Example("holdfast install --dry-run", "only show them"),
+        ),
+        "install",
+    ),
+    "uninstall": Topic(
+        SETUP,
+        "Disconnect Holdfast from Claude Code.",
+        "Removes exactly what `install` added. What Holdfast saved stays; the end of the output "
+        "says where, and how to remove it.",
+        (Example("holdfast uninstall", "show the changes, ask, write"),),
+        "install",
+    ),
+    "doctor": Topic(
+        SETUP,
+        "Run every installed hook once and report what works.",
+        "It plays a compaction through the hooks and starts the MCP server, as Claude Code "
+        "would. Ends with 1 if something is wrong, and says how to fix it.",
+        (
+            Example("holdfast doctor", "without Claude Code"),
+            Example("holdfast doctor --client", "with the real one, offline"),
+        ),
+        "troubleshooting",
+    ),
+    "settings": Topic(
+        SETUP,
+        "Show and change settings.",
+        "Shows the value of every setting, or of NAME, and the file it came from.",
+        (
+            Example("holdfast settings zone_orange", "one setting"),
+            Example("holdfast settings set preset conservative", "in your own file"),
+            Example("holdfast settings unset preset", "back to the default"),
+        ),
+        "settings",
+    ),
+    "completion": Topic(
+        SETUP,
+        "Print a script that completes commands and ids in your shell.",
+        "It completes commands, options, and the ids of sessions, checkpoints and compressed "
+        "topics.",
+        (
+            Example('eval "$(holdfast completion zsh)"', "in ~/.zshrc"),
+            Example('eval "$(holdfast completion bash)"', "in ~/.bashrc"),
+            Example("holdfast completion fish", "> ~/.config/fish/completions/holdfast.fish"),
+        ),
+        "install",
+    ),
+    "help": Topic(
+        SETUP,
+        "Show this list, or the help of a command.",
+        examples=(Example("holdfast help budget pin", "the same as holdfast budget pin --help"),),
+        page="commands",
+    ),
+    "version": Topic(SETUP, "Print the version.", page="upgrading"),
+    "mcp": Topic(
+        PLUMBING,
+        "Serve the tools for the model over stdin and stdout.",
+        "Claude Code starts this by itself.",
+        page="mcp",
+    ),
+    "statusline": Topic(
+        PLUMBING,
+        "Print the status line for a payload on stdin.",
+        "Claude Code starts this by itself.",
+        page="status",
+    ),
+    "roll": Topic(PLUMBING, "An older name of `holdfast compress`.", page="segments"),
+}
+
+INTRODUCTION = (
+    "Holdfast keeps your rules and your open work when Claude Code compacts. It saves them "
+    "before a compaction, restores them after it, and shows what the summary lost."
+)
+FIRST_STEPS = (
+    Example("holdfast install", "connect it to Claude Code; asks first"),
+    Example("holdfast status", "how full the window is"),
+    Example("holdfast lost", "what the last summary lost"),
+    Example("holdfast help COMMAND", "what a command does, with examples"),
+)
+
+
+def listed(heading: str) -> dict[str, str]:
+    """The commands under one heading, each with its sentence."""
+    return {name: one.sentence for name, one in TOPICS.items() if one.heading == heading}
+
+
+def explain(command: click.Command, topic: Topic) -> click.Command:
+    """The same command with the topic's words as its help."""
+    command.help = f"{topic.sentence}\n\n{topic.details}".strip()
+    command.short_help = topic.sentence
+    if topic.examples:
+        command.epilog = "\b\n" + "\n".join(("Examples:", *_aligned(topic.examples)))
+    return command
+
+
+def _aligned(examples: tuple[Example, ...]) -> list[str]:
+    width = max(len(one.line) for one in examples)
+    lines = [f"  {one.line:<{width}}  {one.meaning}" for one in examples]
+    if max(map(len, lines)) <= 78:
+        return lines
+    return [line for one in examples for line in (f"  {one.line}", f"      {one.meaning}")]
+
+
+def write_list(formatter: click.HelpFormatter) -> None:
+    """All commands under their headings, then how to begin."""
+    for heading in HEADINGS:
+        with formatter.section(heading):
+            formatter.write_dl(list(listed(heading).items()))
+    with formatter.section("To begin"):
+        formatter.write_dl([(one.line, one.meaning) for one in FIRST_STEPS])
+
+
+@click.command()
+@click.argument("words", nargs=-1, metavar="[COMMAND]...")
+@click.pass_context
+def help(context: click.Context, words: tuple[str, ...]) -> None:  # noqa: A001
+    """The help of the command that WORDS lead to."""
+    above = context.parent
+    assert above is not None
+    command: click.Command = above.command
+    for word in words:
+        found = command.get_command(above, word) if isinstance(command, click.Group) else None
+        if found is None:
+            raise click.UsageError(f"There is no command `{above.command_path} {word}`.", above)
+        command, above = found, click.Context(found, info_name=word, parent=above)
+    click.echo(command.get_help(above))
+
+
+@click.command()
+def version() -> None:
+    import holdfast
+
+    click.echo(f"holdfast, version {holdfast.__version__}")

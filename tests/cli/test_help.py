@@ -1,0 +1,141 @@
+"""What `holdfast --help` and its relatives say, and what a shell completes."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+import holdfast
+from holdfast.cli.help import FIRST_STEPS, HEADINGS, PLUMBING, TOPICS, listed
+from holdfast.cli.main import holdfast_command
+from tests.builders import a_transcript, an_answer
+from tests.hot.hooks import fire
+
+ROOT = Path(__file__).parents[2]
+DIALECT = re.compile(r"\b(anew|edge|roll|mended?|let go|given? back|kept|said again|ops?)\b")
+
+
+def _run(*words: str) -> Result:
+    return CliRunner().invoke(holdfast_command, words, prog_name="holdfast")
+
+
+@pytest.mark.requirement("U3")
+def test_every_command_is_listed_once_under_a_heading_and_plumbing_is_not() -> None:
+    listing = _run("--help").stdout
+    assert [one for one in HEADINGS if f"\n{one}:\n" not in listing] == []
+    for name, topic in TOPICS.items():
+        shown = len(re.findall(rf"^  {name} ", listing, re.MULTILINE))
+        assert shown == (topic.heading != PLUMBING), name
+        assert topic.sentence in " ".join(listing.split()) or topic.heading == PLUMBING
+
+
+@pytest.mark.requirement("U3")
+def test_the_list_fits_a_terminal_of_80_columns_with_a_line_for_each_command() -> None:
+    listing = _run("--help").stdout.splitlines()
+    assert max(map(len, listing)) <= 80
+    for heading in HEADINGS:
+        start = listing.index(f"{heading}:") + 1
+        assert len(listed(heading)) == listing[start:].index(""), heading
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize("name", TOPICS)
+def test_a_topic_is_a_sentence_in_words_that_users_meet(name: str) -> None:
+    topic = TOPICS[name]
+    assert re.fullmatch(r"[A-Z].*\.", topic.sentence)
+    assert topic.page and (ROOT / f"docs/{topic.page}.md").exists()
+    words = f"{topic.sentence} {topic.details} {[one.meaning for one in topic.examples]}"
+    assert not DIALECT.search(words), words
+
+
+@pytest.mark.store  # every command is imported, and with two of them the database
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize("name", TOPICS)
+def test_the_help_of_a_command_begins_with_its_sentence_and_ends_with_examples(name: str) -> None:
+    shown, topic = _run(name, "--help").stdout, TOPICS[name]
+    assert _run("help", name).stdout == shown
+    assert topic.sentence in " ".join(shown.split())
+    assert max(map(len, shown.splitlines())) <= 80
+    for one in topic.examples:
+        assert one.line in shown
+
+
+@pytest.mark.requirement("U3")
+def test_every_example_belongs_to_its_command() -> None:
+    for name, topic in TOPICS.items():
+        for one in topic.examples:
+            words = shlex.split(one.line.replace("$(", " ").replace(")", " ").replace('"', " "))
+            assert words[words.index("holdfast") + 1] == name, one
+    assert {shlex.split(one.line)[1] for one in FIRST_STEPS} <= TOPICS.keys()
+
+
+@pytest.mark.requirement("U3")
+def test_help_follows_the_words_down_and_names_what_is_not_there() -> None:
+    assert _run("help").stdout == _run("--help").stdout
+    below = _run("help", "segments", "show")
+    assert below.stdout == _run("segments", "show", "--help").stdout
+    wrong = _run("help", "segments", "sing")
+    assert wrong.exit_code == 2
+    assert "There is no command `holdfast segments sing`." in wrong.stderr
+
+
+@pytest.mark.requirement("U3")
+def test_version_is_a_command_and_an_option() -> None:
+    assert _run("version").stdout == _run("--version").stdout
+    assert holdfast.__version__ in _run("version").stdout
+
+
+@pytest.mark.requirement("U3")
+def test_compress_and_its_older_name_are_the_same_command() -> None:
+    context = click.Context(holdfast_command)
+    new, old = (holdfast_command.get_command(context, one) for one in ("compress", "roll"))
+    assert new is not None and old is not None
+    assert new.callback is old.callback
+    assert [one.opts for one in new.params] == [one.opts for one in old.params]
+
+
+def _completed(*words: str) -> list[str]:
+    """What bash is told at a Tab behind these words, by the program that it would start."""
+    env = os.environ | {
+        "_HOLDFAST_COMPLETE": "bash_complete",
+        "COMP_WORDS": shlex.join(["holdfast", *words]),
+        "COMP_CWORD": str(len(words)),
+    }
+    program = "import sys; sys.argv[0] = 'holdfast'; from holdfast.cli.start import main; main()"
+    line = [sys.executable, "-c", program]
+    run = subprocess.run(line, env=env, capture_output=True, text=True, check=True)
+    return [one.partition(",")[2] for one in run.stdout.splitlines()]
+
+
+@pytest.mark.requirement("U3")
+def test_a_shell_completes_commands_but_no_plumbing() -> None:
+    assert _completed("sta") == ["status"]
+    assert _completed("ro") == []
+
+
+@pytest.mark.requirement("U3")
+def test_a_shell_completes_the_ids_of_sessions_and_checkpoints(tmp_path: Path) -> None:
+    path = a_transcript(tmp_path / "alpha-1.jsonl", an_answer(20_000))
+    fire("SessionStart", path, session="alpha-1")
+    assert _completed("status", "--session", "al") == ["alpha-1"]
+    saved = _run("checkpoint", "--transcript", str(path), "--project", str(Path.cwd()), "--json")
+    assert saved.exit_code == 0, saved.output
+    [made] = Path(".claude/checkpoints").glob("*.md")
+    assert _completed("resume", "20") == [made.stem]
+    assert _completed("diff", "pre") == ["previous"]
+
+
+@pytest.mark.requirement("U3")
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_the_script_of_a_shell(shell: str) -> None:
+    found = _run("completion", shell)
+    assert found.exit_code == 0
+    assert f"_HOLDFAST_COMPLETE={shell}_complete" in found.stdout
