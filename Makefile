@@ -13,7 +13,7 @@ export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Where an environment forbids bytecode, every test run compiles every module anew: 20 of 67 seconds of CPU.
 export PYTHONDONTWRITEBYTECODE :=
 
-.PHONY: help demo test cover quick store check docs bench fuzz client lock clean
+.PHONY: help demo test cover quick store check docs reference bench fuzz client lock clean
 .DEFAULT_GOAL := help
 
 help: ## what can be made
@@ -61,6 +61,9 @@ test: check client docs ## everything
 
 cover: check client ## which lines no test runs; takes twice as long
 	HYPOTHESIS_PROFILE=full HOLDFAST_TEST_HOOKS=started $(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term:skip-covered
+
+reference: $(VENV)/.ready ## the parts of docs/ that are made from the code
+	$(BIN)/python docs/reference.py
 
 bench: $(VENV)/.ready ## print the figures: make bench CORPUS=DIR EVALUATE=FILE SECRETS=FILE FABRICATIONS=FILE QUESTIONS=FILE LABELS=DIR ENDURANCE=1
 	@$(BIN)/python -m benchmarks.run $(if $(CORPUS),--corpus $(CORPUS)) $(if $(EVALUATE),--evaluate $(EVALUATE)) $(if $(SECRETS),--secrets $(SECRETS)) $(if $(FABRICATIONS),--fabrications $(FABRICATIONS)) $(if $(QUESTIONS),--questions $(QUESTIONS)) $(if $(LABELS),--labels $(LABELS)) $(if $(ENDURANCE),--endurance)

@@ -7,6 +7,7 @@ import re
 import shlex
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -68,6 +69,31 @@ def test_the_help_of_a_command_begins_with_its_sentence_and_ends_with_examples(n
         assert one.line in shown
 
 
+@pytest.mark.store
+@pytest.mark.requirement("U3")
+def test_every_option_and_every_command_below_is_explained_in_a_sentence() -> None:
+    for words, command in _commands(holdfast_command, ()):
+        assert re.match(r"[A-Z]", command.help or ""), words
+        assert not DIALECT.search(command.help or ""), words
+        for option in command.params:
+            if isinstance(option, click.Option):
+                assert re.match(r"[A-Z]|sqlite:", option.help or ""), (words, option.name)
+                assert not DIALECT.search(option.help or ""), (words, option.name)
+
+
+def _commands(
+    command: click.Command, words: tuple[str, ...]
+) -> Iterator[tuple[tuple[str, ...], click.Command]]:
+    if words:
+        yield words, command
+    if isinstance(command, click.Group):
+        context = click.Context(command)
+        for name in command.list_commands(context):
+            below = command.get_command(context, name)
+            assert below is not None
+            yield from _commands(below, (*words, name))
+
+
 @pytest.mark.requirement("U3")
 def test_every_example_belongs_to_its_command() -> None:
     for name, topic in TOPICS.items():
@@ -112,7 +138,7 @@ def _completed(*words: str) -> list[str]:
     program = "import sys; sys.argv[0] = 'holdfast'; from holdfast.cli.start import main; main()"
     line = [sys.executable, "-c", program]
     run = subprocess.run(line, env=env, capture_output=True, text=True, check=True)
-    return [one.partition(",")[2] for one in run.stdout.splitlines()]
+    return [one.partition(",")[2] for one in run.stdout.splitlines() if one]
 
 
 @pytest.mark.requirement("U3")

@@ -251,7 +251,7 @@ def _commands(made: Machine) -> None:
     made.command("budget", "pin", f"the api_key is {told['pin']}", "--json")
     body = f"token: {told['memory']}\n"
     made.command("memory", "add", "gauges", "--description", "of gauges", "--body", body)
-    made.command("roll", "--now", "--transcript", str(made.path))
+    made.command("compress", "--now", "--transcript", str(made.path))
     listed = made.command("resume", "--json")
     for more in ((), ("--json",)):
         for words in (
@@ -444,10 +444,14 @@ def test_the_test_sees_what_is_not_taken_out(machine: Machine) -> None:
 
 
 ASKED_ELSEWHERE = {
+    "completion": "prints ids only",
     "doctor": "fires the hooks above",
+    "help": "prints our own words",
     "mcp": "its tools are asked above",
+    "roll": "the older name of compress",
     "serve": "its routes are asked above",
     "uninstall": "says which of our lines go",
+    "version": "prints a number",
 }
 
 

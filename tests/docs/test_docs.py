@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
+import shutil
+import subprocess
+import sys
 import tomllib
-from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-import click
 import pytest
 
 import holdfast
 from holdfast.cli.help import TOPICS
-from holdfast.cli.main import holdfast_command
-from holdfast.settings.table import PROJECT, TABLE, USER
+from holdfast.settings.table import TABLE
 from holdfast.setup.scopes import SKILLS
 
 ROOT = Path(__file__).parents[2]
@@ -23,49 +23,35 @@ SOURCE = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("src/*
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 
 
-def test_every_setting_is_documented_with_its_default() -> None:
-    page = (ROOT / "docs" / "settings.md").read_text(encoding="utf-8")
-    for setting in TABLE:
-        [row] = [line for line in page.splitlines() if line.startswith(f"| `{setting.name}` |")]
-        shown = row.split("|")[2].strip()
-        same = (
-            shown == setting.default or float(shown) == setting.default
-            if shown != "default"
-            else True
-        )
-        assert same, row
-        who = {USER: "you only", PROJECT: "project too"}[setting.set_by]
-        assert row.split("|")[3].strip() == who, row
-        assert f"`{setting.variable}`" in row
-        assert not setting.also or f"`{setting.also}`" in row
+@pytest.mark.slow  # every command, tool and route is imported
+@pytest.mark.requirement("U3", "S2", "U6")
+def test_what_is_made_from_the_code_is_up_to_date() -> None:
+    line = [sys.executable, str(ROOT / "docs" / "reference.py"), "--check"]
+    run = subprocess.run(line, capture_output=True, text=True, check=False)
+    assert run.returncode == 0, run.stderr
+    for page, part in (("commands", "commands"), ("settings", "settings"), ("mcp", "tools")):
+        text = (ROOT / "docs" / f"{page}.md").read_text(encoding="utf-8")
+        assert f"<!-- generated: {part} -->\n\n" in text
+
+
+@pytest.mark.slow
+def test_a_page_that_is_not_up_to_date_is_noticed_and_written_again(tmp_path: Path) -> None:
+    shutil.copy(ROOT / "docs" / "reference.py", tmp_path)
+    page = tmp_path / "settings.md"
+    page.write_text("# Settings\n\n<!-- generated: settings -->\nold\n<!-- end -->\nMine.\n")
+    line = [sys.executable, str(tmp_path / "reference.py")]
+    assert subprocess.run([*line, "--check"], check=False).returncode == 1
+    assert subprocess.run(line, check=False).returncode == 0
+    assert subprocess.run([*line, "--check"], check=False).returncode == 0
+    text = page.read_text(encoding="utf-8")
+    assert text.startswith("# Settings\n") and text.endswith("<!-- end -->\nMine.\n")
+    assert all(f"| `{one.name}` | {one.default} |" in text for one in TABLE)
+    assert "old" not in text.splitlines()
 
 
 def test_every_command_is_documented() -> None:
     for name in TOPICS:
         assert f"holdfast {name}" in DOCS, name
-
-
-@pytest.mark.requirement("U3")
-@pytest.mark.store  # every command is imported, and with two of them the database
-def test_every_option_is_documented_with_its_command() -> None:
-    page = (ROOT / "docs" / "commands.md").read_text(encoding="utf-8").splitlines()
-    for name in TOPICS:
-        row = next(line for line in page if f"`holdfast {name}`" in line.partition(" | ")[0])
-        command = holdfast_command.get_command(click.Context(holdfast_command), name)
-        assert command is not None
-        for below, option in _options(command):
-            assert all(word in row for word in below), f"{name} {below}"
-            for spelled in option.opts:
-                assert f"`{spelled}" in row, f"{name} {' '.join(below)} {spelled}"
-
-
-def _options(command: click.Command, *words: str) -> Iterator[tuple[tuple[str, ...], click.Option]]:
-    """Its own, and those of the commands below it with the words that lead there."""
-    for one in command.params:
-        if isinstance(one, click.Option):
-            yield words, one
-    for name, below in getattr(command, "commands", {}).items():
-        yield from _options(below, *words, name)
 
 
 def test_every_slash_command_is_named_where_the_install_is_told() -> None:

@@ -1,4 +1,4 @@
-"""`holdfast settings set` and `unset`: one line of a settings file, checked before it is written."""
+"""`holdfast settings set` and `unset`: one line of a file, checked before it is written."""
 
 from __future__ import annotations
 

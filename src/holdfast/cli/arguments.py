@@ -26,6 +26,15 @@ COMPLETERS: dict[str, Completer] = {  # by the name of the parameter, the same i
 }
 
 
+METAVARS = {
+    "project": "DIR",
+    "plugin": "DIR",
+    "plugin_folder": "DIR",
+    "session": "ID",
+    "agent": "ID",
+}
+
+
 class Words(click.ParamType[str]):
     name = "text"
 
@@ -59,6 +68,15 @@ class IdOrFile(click.Path):
         return self.completer(incomplete) or super().shell_complete(ctx, param, incomplete)
 
 
+def _metavar(option: click.Option) -> str | None:
+    """What stands for the option's value in the help: N, FILE, … where click says INTEGER RANGE."""
+    if isinstance(option.type, (click.IntRange, click.FloatRange)) and not option.count:
+        return "N"
+    if isinstance(option.type, click.Path):
+        return METAVARS.get(option.name or "", "DIR" if not option.type.file_okay else "FILE")
+    return METAVARS.get(option.name or "")
+
+
 def prepare(command: click.Command) -> click.Command:
     """The same command: its words must be UTF-8, and the shell completes its ids."""
     for param in command.params:
@@ -67,6 +85,8 @@ def prepare(command: click.Command) -> click.Command:
             param.type = Words(completer)
         elif completer and isinstance(param.type, click.Path):
             param.type = IdOrFile(completer)
+        if isinstance(param, click.Option) and param.metavar is None:
+            param.metavar = _metavar(param)
     for below in command.commands.values() if isinstance(command, click.Group) else ():
         prepare(below)
     return command

@@ -32,10 +32,12 @@ CARRIED = "told by a hook of each it is for, within a minute while it works"
 def _place(command: Command) -> Command:
     folder = click.Path(path_type=Path)
     for option in (
-        click.option("--json", "as_json", is_flag=True, help="plain values for programs"),
-        click.option("--database", default="", help="another database than the usual one"),
-        click.option("--everywhere", is_flag=True, help="not of one project only"),
-        click.option("--project", type=folder, help="of this project (default: here)"),
+        click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        click.option(
+            "--database", default="", help="Another database: sqlite:///… or postgresql://…"
+        ),
+        click.option("--everywhere", is_flag=True, help="In every project."),
+        click.option("--project", type=folder, help="The project's folder (default: this folder)."),
     ):
         command = option(command)
     return command
@@ -48,9 +50,16 @@ def board() -> None:
 
 @board.command("list")
 @_place
-@click.option("--limit", "-n", default=20, show_default=True, type=click.IntRange(1, 1000))
+@click.option(
+    "--limit",
+    "-n",
+    default=20,
+    show_default=True,
+    type=click.IntRange(1, 1000),
+    help="Number of messages.",
+)
 def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, limit: int) -> None:
-    """The newest messages; nothing is marked as read."""
+    """List the newest messages. Nothing is marked as read."""
     where = _project_id(project, everywhere)
     now = row_times.now_ms()
     with closing(Store.open(database)) as store:
@@ -75,10 +84,14 @@ def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, 
 @board.command()
 @click.argument("topic")
 @click.argument("words")
-@click.option("--from", "from_agent", default="user", show_default=True, help="who says it")
-@click.option("--to", "to_agent", help="one agent, by id or type; without it, all of them")
+@click.option("--from", "from_agent", default="user", show_default=True, help="Who sends it.")
+@click.option("--to", "to_agent", help="One agent, by id or type (default: all agents).")
 @click.option(
-    "--priority", default=0, show_default=True, type=click.IntRange(0, messages.MOST_PRIORITY)
+    "--priority",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0, messages.MOST_PRIORITY),
+    help="Higher ones are delivered first.",
 )
 @click.option(
     "--ttl",
@@ -86,9 +99,11 @@ def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, 
     default=messages.USUAL_TTL_SECONDS,
     show_default=True,
     type=click.IntRange(1, messages.MOST_TTL_SECONDS),
-    help="seconds after which nobody gets it any more",
+    help="Seconds after which it expires.",
 )
-@click.option("--team", is_flag=True, help="on the team's server: for agents of any machine")
+@click.option(
+    "--team", is_flag=True, help="Send it over the team server, to agents on any machine."
+)
 @_place
 def post(
     topic: str,
@@ -103,7 +118,7 @@ def post(
     database: str,
     as_json: bool,
 ) -> None:
-    """Say WORDS about TOPIC to one agent, or to all of a project."""
+    """Send WORDS about TOPIC to one agent, or to all agents of a project."""
     topics.check(topic, topics.known(load.load().word("topics")))
     where, now = _project_id(project, everywhere), row_times.now_ms()
     whom: list[Listener] = []
@@ -144,8 +159,15 @@ def _posted(database: str, row: Row, whom: list[Listener], place: str | None) ->
 
 @board.command()
 @click.argument("agent")
-@click.option("--peek", is_flag=True, help="do not mark as read")
-@click.option("--limit", "-n", default=100, show_default=True, type=click.IntRange(1, 1000))
+@click.option("--peek", is_flag=True, help="Do not mark them as read.")
+@click.option(
+    "--limit",
+    "-n",
+    default=100,
+    show_default=True,
+    type=click.IntRange(1, 1000),
+    help="Number of messages.",
+)
 @_place
 def read(
     agent: str,
@@ -156,7 +178,7 @@ def read(
     database: str,
     as_json: bool,
 ) -> None:
-    """What AGENT has not read yet; it is marked as read."""
+    """Print what AGENT has not read yet, and mark it as read."""
     name = public_names.agent(agent, "AGENT")
     ask = deliveries.Ask(name, row_times.now_ms(), limit, _project_id(project, everywhere))
     with closing(Store.open(database)) as store:

@@ -19,13 +19,19 @@ from holdfast.transcript import Unreadable
 
 
 @click.command()
-@click.option("--transcript", type=click.Path(path_type=Path), help="read this file")
-@click.option("--session", default="", help="id, or the start of one")
-@click.option("--agent", default="", help="a subagent's id, or the start of one")
-@click.option("--max-tokens", type=click.IntRange(1), help="else the setting brief_tokens")
-@click.option("--role", type=click.Choice(ROLES), help="the template; else by the agent's type")
-@click.option("--explain", is_flag=True, help="each line with its reason and where it was said")
-@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.option("--transcript", type=click.Path(path_type=Path), help="Read this transcript.")
+@click.option("--session", default="", help="A session's id, or its first characters.")
+@click.option("--agent", default="", help="A subagent's id, or its first characters.")
+@click.option(
+    "--max-tokens",
+    type=click.IntRange(1),
+    help="Size of the brief (default: the setting brief_tokens).",
+)
+@click.option(
+    "--role", type=click.Choice(ROLES), help="Whose point of view (default: by the agent's type)."
+)
+@click.option("--explain", is_flag=True, help="Show why each line is there, and its source.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def brief(
     transcript: Path | None,
     session: str,

@@ -30,25 +30,29 @@ _FILE_NAME = re.compile(r"\S*/\S*|\S+\.\w{1,8}")
 
 def _scope(command: Command) -> Command:
     for option in (
-        click.option("--user", "is_user", is_flag=True, help="for all projects"),
-        click.option("--project", type=click.Path(path_type=Path), help="for this one (here)"),
+        click.option("--user", "is_user", is_flag=True, help="For all your projects."),
+        click.option(
+            "--project",
+            type=click.Path(path_type=Path),
+            help="For this project (default: this folder).",
+        ),
     ):
         command = option(command)
     return command
 
 
 def _session(command: Command) -> Command:
-    return click.option("--session", default="", help="id, or the start of one")(command)
-
-
-def _json(command: Command) -> Command:
-    return click.option("--json", "as_json", is_flag=True, help="plain values for programs")(
+    return click.option("--session", default="", help="A session's id, or its first characters.")(
         command
     )
 
 
+def _json(command: Command) -> Command:
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+
+
 @click.group(invoke_without_command=True)
-@click.option("--all", "everything", is_flag=True, help="every item, not only the first of each")
+@click.option("--all", "everything", is_flag=True, help="Show every item.")
 @_session
 @_json
 @click.pass_context
@@ -67,8 +71,14 @@ def budget(ctx: click.Context, everything: bool, session: str, as_json: bool) ->
 
 @budget.command()
 @click.argument("text")
-@click.option("--compartment", type=click.Choice(NAMES), default=PREFERENCES, show_default=True)
-@click.option("--session", default=None, help="for this session only: its id, or `now`")
+@click.option(
+    "--compartment",
+    type=click.Choice(NAMES),
+    default=PREFERENCES,
+    show_default=True,
+    help="Which part of the brief it belongs to.",
+)
+@click.option("--session", default=None, help="For one session only: its id, or `now`.")
 @_scope
 @_json
 def pin(
@@ -79,7 +89,7 @@ def pin(
     project: Path | None,
     as_json: bool,
 ) -> None:
-    """Put TEXT into every brief until it is unpinned."""
+    """Put TEXT into every brief, until you unpin it."""
     scope = "session" if session else "user" if is_user else "project"
     session_id = _of_session(session) if session else ""
     _say_if_mended(scope, _path(project), session_id)
@@ -98,10 +108,14 @@ def pin(
 @budget.command()
 @click.argument("pin_id", metavar="ID")
 @_session
-@click.option("--project", type=click.Path(path_type=Path), help="of this one (default: here)")
+@click.option(
+    "--project",
+    type=click.Path(path_type=Path),
+    help="The project's folder (default: this folder).",
+)
 @_json
 def unpin(pin_id: str, session: str, project: Path | None, as_json: bool) -> None:
-    """Take a pin back."""
+    """Remove a pin."""
     session_id = _of_session(session)
     one = operations.unpin(pin_id, project=_path(project), session_id=session_id)
     words = f"unpinned {one.id} ({one.scope}): {shown(one.text)}"
@@ -113,11 +127,11 @@ def unpin(pin_id: str, session: str, project: Path | None, as_json: bool) -> Non
 
 @budget.command()
 @click.argument("item_id", metavar="ID")
-@click.option("--undo", is_flag=True, help="let it be told again")
+@click.option("--undo", is_flag=True, help="Take it into the brief again.")
 @_session
 @_json
 def evict(item_id: str, undo: bool, session: str, as_json: bool) -> None:
-    """Do not tell this item of the brief again in this session, unless it changes."""
+    """Leave this item out of the briefs of this session, unless it changes."""
     chosen = choose_session.newest(session)
     session_id = chosen.state.session_id
     where = _where("session", session_id, None) if session else ""
@@ -136,7 +150,7 @@ def evict(item_id: str, undo: bool, session: str, as_json: bool) -> None:
 @_session
 @_json
 def estimate(text_or_file: str, session: str, as_json: bool) -> None:
-    """How many tokens a text or a file is."""
+    """Estimate how many tokens a text or a file has."""
     density = _density(session)
     found = operations.estimate(_text(text_or_file), density)
     if as_json:
@@ -153,7 +167,7 @@ def estimate(text_or_file: str, session: str, as_json: bool) -> None:
 @_scope
 @_json
 def allot(compartment: str, share: str, is_user: bool, project: Path | None, as_json: bool) -> None:
-    """Give a compartment a share of the brief: 0.4, 40%, or `role` for what its role gives."""
+    """Give a compartment a share of the brief: 0.4, 40%, or `role` for the usual share."""
     scope = "user" if is_user else "project"
     _say_if_mended(scope, _path(project))
     before = operations.share_set(compartment, scope=scope, project=_path(project))

@@ -19,14 +19,14 @@ from holdfast.window import view
 
 
 @click.command()
-@click.option("--transcript", type=click.Path(path_type=Path), help="read this file")
+@click.option("--transcript", type=click.Path(path_type=Path), help="Read this transcript.")
 @click.option(
     "--project",
     type=click.Path(exists=True, file_okay=False, path_type=Path),
-    help="keep it in this folder",
+    help="Save it in this folder's project.",
 )
-@click.option("--session", default="", help="id, or the start of one")
-@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.option("--session", default="", help="A session's id, or its first characters.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def checkpoint(transcript: Path | None, project: Path | None, session: str, as_json: bool) -> None:
     """Save a verified checkpoint now."""
     chosen = _chosen(transcript, session, project)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 DATABASE = click.option(
     "--database", default="", metavar="URL", help="sqlite:///… or postgresql://…"
 )
-JSON = click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+JSON = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 
 
 @click.group()
@@ -29,7 +29,7 @@ def db() -> None:
 @DATABASE
 @JSON
 def migrate(database: str, as_json: bool) -> None:
-    """Make the database, or bring an older one up; then count its rows again."""
+    """Create the database, or update an older one."""
     from holdfast.hub.store import schema
     from holdfast.hub.store.store import Store
     from holdfast.hub.tree import projects
@@ -47,7 +47,7 @@ def migrate(database: str, as_json: bool) -> None:
 @DATABASE
 @JSON
 def check(database: str, as_json: bool) -> None:
-    """Is it what it should be? Exit 0 or 1."""
+    """Check the database. Ends with 1 if something is wrong."""
     from holdfast.hub.store import check as checking
 
     found = checking.check_at(database)
@@ -65,7 +65,7 @@ def check(database: str, as_json: bool) -> None:
 @DATABASE
 @JSON
 def backup(file: Path | None, database: str, as_json: bool) -> None:
-    """Keep everything in one file, proven by reading it back."""
+    """Write everything into one file, and read it back."""
     from holdfast.hub.store import backup as backups
 
     path = file or _backup_file()
@@ -79,10 +79,10 @@ def backup(file: Path | None, database: str, as_json: bool) -> None:
 @db.command()
 @click.argument("file", type=click.Path(path_type=Path, dir_okay=False))
 @DATABASE
-@click.option("--yes", is_flag=True, help="also where there are rows already: they are replaced")
+@click.option("--yes", is_flag=True, help="Replace the rows that are there.")
 @JSON
 def restore(file: Path, database: str, yes: bool, as_json: bool) -> None:
-    """Put a backup in place, whole or not at all."""
+    """Restore a backup, completely or not at all."""
     from holdfast.hub.store import backup as backups
     from holdfast.hub.store import damaged_file
     from holdfast.hub.store.restore import restore as put_back
@@ -98,10 +98,10 @@ def restore(file: Path, database: str, yes: bool, as_json: bool) -> None:
 
 
 @db.command()
-@click.option("--follow", is_flag=True, help="go on, every ten seconds, until Control-C")
+@click.option("--follow", is_flag=True, help="Repeat every ten seconds, until Ctrl-C.")
 @JSON
 def forward(follow: bool, as_json: bool) -> None:
-    """Send what happened here to the team's server, all of it. Exit 0 or 1."""
+    """Send everything that is waiting to the team server. Ends with 1 if not all arrived."""
     from holdfast.hub.team import connection
     from holdfast.hub.team import forward as forwarding
     from holdfast.hub.team.local_source import Here

@@ -17,8 +17,12 @@ from holdfast.text.escape import escape, shown
 @click.command()
 @click.argument("older", type=click.Path(), required=False)
 @click.argument("newer", type=click.Path(), default=find.LATEST)
-@click.option("--project", type=click.Path(path_type=Path), help="of this project")
-@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.option(
+    "--project",
+    type=click.Path(path_type=Path),
+    help="The project's folder (default: this folder).",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def diff(older: str | None, newer: str, project: Path | None, as_json: bool) -> None:
     """What changed from OLDER to NEWER: ids, files, `previous`, `latest`. Without them: from the
     parent of this session's newest checkpoint to that one."""

@@ -15,12 +15,21 @@ from holdfast.wire.errors import HoldfastError
 
 
 @click.command()
-@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
-@click.option("--project", type=click.Path(path_type=Path), default=Path.cwd, help="look here too")
-@click.option("--plugin", type=click.Path(path_type=Path), help="check this plugin folder")
-@click.option("--client", is_flag=True, help="run the real client offline through a whole cycle")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
-    "--client-binary", type=click.Path(path_type=Path), help="which `claude` to run; says --client"
+    "--project",
+    type=click.Path(path_type=Path),
+    default=Path.cwd,
+    help="Check this project's settings too.",
+)
+@click.option("--plugin", type=click.Path(path_type=Path), help="Check this plugin folder.")
+@click.option(
+    "--client", is_flag=True, help="Also run the real Claude Code, offline, through a compaction."
+)
+@click.option(
+    "--client-binary",
+    type=click.Path(path_type=Path),
+    help="The `claude` to run; implies --client.",
 )
 @click.pass_context
 def doctor(

@@ -15,16 +15,24 @@ from holdfast.wire.inert import inert
 
 @click.command()
 @click.argument("word", metavar="ID")
-@click.option("--offset", default=0, show_default=True, type=click.IntRange(0), help="go on here")
+@click.option(
+    "--offset",
+    default=0,
+    show_default=True,
+    type=click.IntRange(0),
+    help="Start at this character.",
+)
 @click.option(
     "--max-chars",
     default=USUAL_CHARS,
     show_default=True,
     type=click.IntRange(1, 10_000_000),
-    help="at most so many",
+    help="Print at most this many characters.",
 )
-@click.option("--find", default="", metavar="WORDS", help="only lines that hold all of them")
-@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.option(
+    "--find", default="", metavar="WORDS", help="Print only lines that contain all these words."
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def expand(word: str, offset: int, max_chars: int, find: str, as_json: bool) -> None:
     """Print what is behind ID, or the start of one: the name of a shortened tool output, of a
     tool call whose result was cleared, of a segment, or of what a search found."""

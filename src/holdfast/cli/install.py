@@ -32,7 +32,7 @@ _OPTIONS = (
         type=click.Choice(SCOPES),
         default="user",
         show_default=True,
-        help="Whose settings: yours, a project's, or yours for a project.",
+        help="Whose settings: yours, a project's, or yours for one project.",
     ),
     click.option(
         "--project",
@@ -44,9 +44,11 @@ _OPTIONS = (
         "--plugin",
         "plugin_folder",
         type=click.Path(path_type=Path),
-        help="A plugin folder instead of settings.",
+        help="Write a plugin folder instead of changing settings.",
     ),
-    click.option("--yes", is_flag=True, help="Do not ask; a summary instead of the whole change."),
+    click.option(
+        "--yes", is_flag=True, help="Do not ask; print a summary instead of the whole change."
+    ),
     click.option("--dry-run", is_flag=True, help="Show what would change, and change nothing."),
 )
 
@@ -59,7 +61,7 @@ def _place_options(command: Command) -> Command:
 
 @click.command()
 @_place_options
-@click.option("--force", is_flag=True, help="Install although it is installed elsewhere.")
+@click.option("--force", is_flag=True, help="Install although another Holdfast is installed.")
 @click.option(
     "--archive-outputs",
     "archive_chars",
@@ -67,16 +69,16 @@ def _place_options(command: Command) -> Command:
     is_flag=False,
     flag_value=ARCHIVE_CHARS,
     metavar="CHARS",
-    help=f"Keep tool outputs beyond CHARS ({ARCHIVE_CHARS:,}) on disk and show the model a preview;"
-    " 0: no longer.",
+    help=f"Archive tool outputs longer than CHARS ({ARCHIVE_CHARS:,}) and show the model a preview;"
+    " 0 turns it off.",
 )
 @click.option(
     "--archive-transcripts/--no-archive-transcripts",
     "archive_transcripts",
     default=None,
-    help="Copy transcripts, so that they outlive Claude Code's own; asked on a terminal, else off.",
+    help="Keep copies of transcripts after Claude Code deletes its own.",
 )
-@click.option("--no-mcp", is_flag=True, help="Without the MCP server; takes out one that is there.")
+@click.option("--no-mcp", is_flag=True, help="Without the MCP server; removes it if it is there.")
 def install(
     scope: str,
     project: Path,

@@ -19,13 +19,17 @@ LOOK_EVERY_SECONDS = 0.5
 
 
 @click.command()
-@click.option("--follow", "-f", is_flag=True, help="wait for more")
-@click.option("--lines", "-n", default=40, show_default=True, type=click.IntRange(0))
-@click.option("--level", type=click.Choice(guard_log.LEVELS), help="this level and graver")
-@click.option("--audit", "as_audit", is_flag=True, help="audit events as JSON lines")
-@click.option("--decisions", is_flag=True, help="decisions taken in an orange or red window")
-@click.option("--session", default="", help="only this session")
-@click.option("--json", "as_json", is_flag=True, help="each line as a JSON object")
+@click.option("--follow", "-f", is_flag=True, help="Wait for more.")
+@click.option(
+    "--lines", "-n", default=40, show_default=True, type=click.IntRange(0), help="Number of lines."
+)
+@click.option("--level", type=click.Choice(guard_log.LEVELS), help="This level and above.")
+@click.option(
+    "--audit", "as_audit", is_flag=True, help="Show every alert and compaction as a JSON line."
+)
+@click.option("--decisions", is_flag=True, help="Show what was decided in an orange or red window.")
+@click.option("--session", default="", help="Only this session.")
+@click.option("--json", "as_json", is_flag=True, help="Print each line as JSON.")
 def log(
     follow: bool,
     lines: int,

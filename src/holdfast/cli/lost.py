@@ -34,11 +34,17 @@ class NoCompaction(HoldfastError):
 
 
 @click.command()
-@click.option("--transcript", type=click.Path(path_type=Path), help="read this file")
-@click.option("--session", default="", help="id, or the start of one")
-@click.option("--max-tokens", default=2_000, show_default=True, type=click.IntRange(100, 2_800))
-@click.option("--all", "show_all", is_flag=True, help="files, commands and names as well")
-@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.option("--transcript", type=click.Path(path_type=Path), help="Read this transcript.")
+@click.option("--session", default="", help="A session's id, or its first characters.")
+@click.option(
+    "--max-tokens",
+    default=2_000,
+    show_default=True,
+    type=click.IntRange(100, 2_800),
+    help="Print at most this many tokens.",
+)
+@click.option("--all", "show_all", is_flag=True, help="Also show files, commands and names.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def lost(
     transcript: Path | None, session: str, max_tokens: int, show_all: bool, as_json: bool
 ) -> None:

@@ -28,18 +28,20 @@ Command = Callable[..., Any]
 
 def _place(command: Command) -> Command:
     folder = click.Path(path_type=Path)
-    command = click.option("--json", "as_json", is_flag=True, help="plain values for programs")(
-        command
-    )
-    return click.option("--project", type=folder, help="of this project (default: here)")(command)
+    command = click.option("--json", "as_json", is_flag=True, help="Print JSON.")(command)
+    return click.option(
+        "--project", type=folder, help="The project's folder (default: this folder)."
+    )(command)
 
 
 def _text(command: Command) -> Command:
     for option in (
-        click.option("--from", "source", type=click.Path(path_type=Path), help="a topic's file"),
-        click.option("--body", help="the text itself; `-` reads it from stdin"),
-        click.option("--type", "kind", type=click.Choice(TYPES), help="what it is about"),
-        click.option("--description", help="one line: when to read it"),
+        click.option(
+            "--from", "source", type=click.Path(path_type=Path), help="Read the topic from a file."
+        ),
+        click.option("--body", help="The text; `-` reads it from stdin."),
+        click.option("--type", "kind", type=click.Choice(TYPES), help="What it is about."),
+        click.option("--description", help="One line: when to read it."),
     ):
         command = option(command)
     return command
@@ -56,7 +58,7 @@ memory.add_command(rules)
 @memory.command("list")
 @_place
 def list_(project: Path | None, as_json: bool) -> None:
-    """Every topic of this project's memory, whoever wrote it."""
+    """List every topic of this project's memory."""
     found = topic_store.topics(_path(project))
     folder = memory_folder(_path(project))
     if as_json:
@@ -75,7 +77,7 @@ def list_(project: Path | None, as_json: bool) -> None:
 @click.argument("name")
 @_place
 def show(name: str, project: Path | None, as_json: bool) -> None:
-    """One topic whole, by its name or its file."""
+    """Print one topic, by its name or its file."""
     one = find(topic_store.topics(_path(project)), name)
     if as_json:
         click.echo(json.dumps(asdict(one), indent=2))
@@ -98,7 +100,7 @@ def add(
     project: Path | None,
     as_json: bool,
 ) -> None:
-    """Write a topic of ours and its line in MEMORY.md."""
+    """Add a topic, and its line in MEMORY.md."""
     given = _given(source)
     text = _body(body) if body is not None else given.body
     told = description or given.description or text.strip().partition("\n")[0][:300]
@@ -123,7 +125,7 @@ def edit(
     project: Path | None,
     as_json: bool,
 ) -> None:
-    """Change a topic of ours; what is not given stays as it is."""
+    """Change a topic that Holdfast added. What you do not give stays as it is."""
     old = find(topic_store.topics(_path(project)), name)
     given = _given(source) if source else old
     done = topic_store.change(
@@ -141,7 +143,7 @@ def edit(
 @click.argument("name")
 @_place
 def retire(name: str, project: Path | None, as_json: bool) -> None:
-    """Take a topic of ours back; a copy is kept."""
+    """Remove a topic that Holdfast added. A copy is saved."""
     done = topic_store.forget(_path(project), name, _now())
     _say(done, as_json, f"holdfast memory add {shown(done.topic.name)!r} --from {done.before}")
 

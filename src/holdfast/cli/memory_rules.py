@@ -18,11 +18,16 @@ MOST_CHARS = 120
 
 
 @click.command()
-@click.option("--project", type=click.Path(path_type=Path), help="of this project (default: here)")
-@click.option("--session", default="", help="id, or the start of one: what it has read counts")
-@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.option(
+    "--project",
+    type=click.Path(path_type=Path),
+    help="The project's folder (default: this folder).",
+)
+@click.option("--session", default="", help="Count what this session has read.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def rules(project: Path | None, session: str, as_json: bool) -> None:
-    """Instruction files, marked rules in them, and what comes back after a compaction."""
+    """List instruction files, the marked rules in them, and what is restored after a
+    compaction."""
     found = _found(project, session)
     if as_json:
         rows = [asdict(one) | {"marked": [m._asdict() for m in one.marked]} for one in found]

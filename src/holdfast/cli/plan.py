@@ -36,15 +36,17 @@ MOST_NOTES = 30
 
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
-@click.option("--json", "as_plain", is_flag=True, help="plain values for programs")
-@click.option("--mermaid", is_flag=True, help="the workflow as mermaid text")
-@click.option("--svg", type=click.Path(path_type=Path), help="draw into this file as well")
-@click.option("--room", "told", type=TokenCount(), help="tokens a batch may take")
-@click.option("--window", type=TokenCount(), help="plan for a fresh window of this size")
+@click.option("--json", "as_plain", is_flag=True, help="Print JSON.")
+@click.option("--mermaid", is_flag=True, help="Print the order of the tasks as a Mermaid diagram.")
+@click.option(
+    "--svg", type=click.Path(path_type=Path), help="Also draw an SVG picture into this file."
+)
+@click.option("--room", "told", type=TokenCount(), help="Tokens that a batch may take.")
+@click.option("--window", type=TokenCount(), help="Plan for a new window of this size.")
 @click.option(
     "--project",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="where the files of the plan lie (else: here)",
+    help="Where the files of the plan are (default: this folder).",
 )
 def plan(
     file: Path,

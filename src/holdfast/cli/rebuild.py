@@ -24,10 +24,10 @@ if TYPE_CHECKING:
     "projects",
     multiple=True,
     type=click.Path(path_type=Path),
-    help="look into this project too; the current folder always is",
+    help="Also read this project; can be repeated.",
 )
 @click.option("--database", default="", metavar="URL", help="sqlite:///… or postgresql://…")
-@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def rebuild(projects: tuple[Path, ...], database: str, as_json: bool) -> None:
     """Make index and rows again from checkpoint files, transcripts and what hooks noted."""
     from holdfast.hub.repair import rebuild as rows

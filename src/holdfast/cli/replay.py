@@ -53,8 +53,10 @@ KINDS = {
 
 @click.command()
 @click.argument("transcript", default="", metavar="[TRANSCRIPT]", type=click.Path())
-@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
-@click.option("--svg", type=click.Path(path_type=Path), help="draw into this file as well")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@click.option(
+    "--svg", type=click.Path(path_type=Path), help="Also draw an SVG picture into this file."
+)
 def replay(transcript: str, as_json: bool, svg: Path | None) -> None:
     """Show what Holdfast would have done in a past session: the newest, or TRANSCRIPT, which is a
     file or the start of a session's id."""

@@ -22,12 +22,19 @@ from holdfast.text.escape import shown
 @click.command()
 @click.argument("which", type=click.Path(), required=False)
 @click.option(
-    "--load", "as_text", is_flag=True, help="only its sections, fenced, to hand to the model"
+    "--load",
+    "as_text",
+    is_flag=True,
+    help="Print only its sections, marked as reference, for the model.",
 )
-@click.option("--anyway", is_flag=True, help="load one that is CHANGED: not what was kept")
-@click.option("--project", type=click.Path(path_type=Path), help="of this project")
-@click.option("--all", "everywhere", is_flag=True, help="list those of every project")
-@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.option("--anyway", is_flag=True, help="Load it although it was CHANGED since it was saved.")
+@click.option(
+    "--project",
+    type=click.Path(path_type=Path),
+    help="The project's folder (default: this folder).",
+)
+@click.option("--all", "everywhere", is_flag=True, help="List the checkpoints of every project.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def resume(
     which: str | None,
     as_text: bool,

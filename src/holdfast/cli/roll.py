@@ -21,10 +21,10 @@ from holdfast.window import view
 
 
 @click.command()
-@click.option("--now", is_flag=True, help="look now, however full the window is")
-@click.option("--session", default="", help="id, or the start of one")
-@click.option("--transcript", type=click.Path(path_type=Path), help="read this file")
-@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.option("--now", is_flag=True, help="Compress now, at any fill.")
+@click.option("--session", default="", help="A session's id, or its first characters.")
+@click.option("--transcript", type=click.Path(path_type=Path), help="Read this transcript.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def roll(now: bool, session: str, transcript: Path | None, as_json: bool) -> None:
     """Look for cold segments, compress them, archive what is old; as a hook does in passing."""
     chosen = (

@@ -56,33 +56,33 @@ def _no_nan(
 @click.command()
 @click.argument("file", type=click.Path(path_type=Path))
 @click.argument("client_args", nargs=-1, type=click.UNPROCESSED, metavar="[-- CLIENT_ARGS]")
-@click.option("--dry-run", is_flag=True, help="show what would run; start nothing")
-@click.option("--status", is_flag=True, help="show how far it is, also while it runs")
-@click.option("--json", "as_plain", is_flag=True, help="plain values for programs, at the end")
-@click.option("--model", default="", metavar="MODEL", help="passed on to the client")
-@click.option("--permission-mode", default="", metavar="MODE", help="passed on to the client")
+@click.option("--dry-run", is_flag=True, help="Show what would run, and start nothing.")
+@click.option("--status", is_flag=True, help="Show the progress, also while it runs.")
+@click.option("--json", "as_plain", is_flag=True, help="Print JSON at the end.")
+@click.option("--model", default="", metavar="MODEL", help="Passed to Claude Code.")
+@click.option("--permission-mode", default="", metavar="MODE", help="Passed to Claude Code.")
 @click.option(
     "--max-parallel",
     metavar="N",
     type=click.IntRange(1, 16),
     default=1,
     show_default=True,
-    help="sessions at once, where tasks of a batch may run side by side",
+    help="Sessions at the same time, where a batch allows it.",
 )
 @click.option(
     "--timeout",
     type=click.FloatRange(min=0, min_open=True, max=MOST_MINUTES),
     callback=_no_nan,
     metavar="MINUTES",
-    help="what a session has; then it is ended, and tried once more",
+    help="Time limit of a session; then it is ended and tried once more.",
 )
-@click.option("--room", "told", type=TokenCount(), help="tokens a batch may take")
-@click.option("--window", type=TokenCount(), help="plan for windows of this size")
-@click.option("--client-binary", type=click.Path(path_type=Path), help="which `claude` to run")
+@click.option("--room", "told", type=TokenCount(), help="Tokens that a batch may take.")
+@click.option("--window", type=TokenCount(), help="Plan for windows of this size.")
+@click.option("--client-binary", type=click.Path(path_type=Path), help="The `claude` to run.")
 @click.option(
     "--project",
     type=click.Path(path_type=Path, exists=True, file_okay=False),
-    help="where to work (else: here)",
+    help="The folder to work in (default: this folder).",
 )
 def run(
     file: Path,

@@ -19,23 +19,40 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("query", default="")
-@click.option("--limit", "-n", default=10, show_default=True, type=click.IntRange(1, 200))
+@click.option(
+    "--limit",
+    "-n",
+    default=10,
+    show_default=True,
+    type=click.IntRange(1, 200),
+    help="Number of results.",
+)
 @click.option(
     "--project",
     default="",
     type=click.Path(),
     metavar="DIR",
-    help="of this project (default: here)",
+    help="The project's folder (default: this folder).",
 )
-@click.option("--all-projects", is_flag=True, help="in every project there is an index of")
-@click.option("--kind", "kinds", multiple=True, type=click.Choice(KINDS), help="only this kind")
-@click.option("--cold", is_flag=True, help="archived segments too")
-@click.option("--expand", "item_id", default="", metavar="ID", help="the turns a result came from")
-@click.option("--offset", default=0, type=click.IntRange(0), help="with --expand: go on from here")
-@click.option("--keyword", "by_keyword", is_flag=True, help="by words only: no model is loaded")
-@click.option("--status", "asked_status", is_flag=True, help="how far the index is")
-@click.option("--fill", "filling", is_flag=True, help="make the missing vectors now")
-@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.option("--all-projects", is_flag=True, help="Search every project.")
+@click.option(
+    "--kind",
+    "kinds",
+    multiple=True,
+    type=click.Choice(KINDS),
+    help="Only this kind of result; can be repeated.",
+)
+@click.option("--cold", is_flag=True, help="Also search archived topics.")
+@click.option(
+    "--expand", "item_id", default="", metavar="ID", help="Print the turns that a result came from."
+)
+@click.option(
+    "--offset", default=0, type=click.IntRange(0), help="With --expand: start at this character."
+)
+@click.option("--keyword", "by_keyword", is_flag=True, help="Search by words only, not by meaning.")
+@click.option("--status", "asked_status", is_flag=True, help="Show how complete the index is.")
+@click.option("--fill", "filling", is_flag=True, help="Prepare the search by meaning now.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def search(
     query: str,
     limit: int,

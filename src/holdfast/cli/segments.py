@@ -23,12 +23,16 @@ MOST_INPUT = 4 << 20
 
 
 @click.group(invoke_without_command=True)
-@click.option("--session", default="", help="of this session: id, or the start of one")
-@click.option("--here", is_flag=True, help="of the session this is said in, else the one here")
-@click.option("--project", type=click.Path(path_type=Path), help="of this project (default: here)")
-@click.option("--all", "everywhere", is_flag=True, help="of every project")
-@click.option("--cold", "with_cold", is_flag=True, help="the archive too")
-@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.option("--session", default="", help="Of this session: its id, or its first characters.")
+@click.option("--here", is_flag=True, help="Of the session that this runs in, else this folder's.")
+@click.option(
+    "--project",
+    type=click.Path(path_type=Path),
+    help="The project's folder (default: this folder).",
+)
+@click.option("--all", "everywhere", is_flag=True, help="Of every project.")
+@click.option("--cold", "with_cold", is_flag=True, help="Also list archived topics.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def segments(
     context: click.Context,
@@ -63,10 +67,16 @@ def segments(
 
 @segments.command()
 @click.argument("segment_id")
-@click.option("--load", "as_text", is_flag=True, help="only its words, fenced, for the model")
-@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.option(
+    "--load",
+    "as_text",
+    is_flag=True,
+    help="Print only its text, marked as reference, for the model.",
+)
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def show(segment_id: str, as_text: bool, as_json: bool) -> None:
-    """One segment whole; SEGMENT_ID may be the start of one. It counts as read."""
+    """Print the short form of a topic, with its session and sizes. The first characters of its
+    id are enough."""
     one = _named(segment_id)
     library.note_access(one.segment_id, int(time.time() * 1000))
     if as_json:
@@ -86,10 +96,10 @@ def show(segment_id: str, as_text: bool, as_json: bool) -> None:
 
 @segments.command()
 @click.argument("words", default="-")
-@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def save(words: str, as_json: bool) -> None:
-    """Better words for a segment, as JSON, here or on stdin, one object or a list of them:
-    {"segment_id": …, "compressed_content": …, "key_decisions": […], "key_files": […]}"""
+    """Replace the short form of topics with better words, as JSON (WORDS, or stdin): one object
+    or a list. {"segment_id": …, "compressed_content": …, "key_decisions": […], "key_files": […]}"""
     given = _given(sys.stdin.buffer.read(MOST_INPUT + 1) if words == "-" else words.encode())
     now_ms = int(time.time() * 1000)
     saved = [
@@ -112,10 +122,10 @@ def save(words: str, as_json: bool) -> None:
 
 @segments.command()
 @click.argument("segment_ids", nargs=-1)
-@click.option("--session", default="", help="every segment of this session")
-@click.option("--yes", is_flag=True, help="do not ask")
+@click.option("--session", default="", help="Every topic of this session.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
 def clear(segment_ids: tuple[str, ...], session: str, yes: bool) -> None:
-    """Remove segments from both tiers, for good. The transcript is not touched."""
+    """Remove compressed topics for good. The transcript is not touched."""
     found = [_named(name) for name in segment_ids]
     if session:
         found += _of_session([*library.ours(library.WARM), *library.ours(library.COLD)], session)

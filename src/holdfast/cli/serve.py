@@ -23,14 +23,27 @@ class NotInstalled(HoldfastError):
 
 
 @click.command()
-@click.option("--host", default="127.0.0.1", show_default=True, help="address to listen on")
-@click.option("--port", default=3847, show_default=True, type=click.IntRange(0, 65535))
+@click.option("--host", default="127.0.0.1", show_default=True, help="Address to listen on.")
+@click.option(
+    "--port",
+    default=3847,
+    show_default=True,
+    type=click.IntRange(0, 65535),
+    help="Port to listen on.",
+)
 @click.option("--database", default="", metavar="URL", help="sqlite:///… or postgresql://…")
-@click.option("--tls-cert", type=FILE, help="certificate with its chain, PEM")
-@click.option("--tls-key", type=FILE, help="its key, PEM")
-@click.option("--behind-proxy", is_flag=True, help="a proxy in front has the TLS")
-@click.option("--allow-host", multiple=True, metavar="NAME", help="a name requests may use")
-@click.option("--watch-only", is_flag=True, help="the watcher alone, without the interface")
+@click.option("--tls-cert", type=FILE, help="Certificate with its chain (PEM).")
+@click.option("--tls-key", type=FILE, help="Key of the certificate (PEM).")
+@click.option("--behind-proxy", is_flag=True, help="A proxy in front does the encryption.")
+@click.option(
+    "--allow-host",
+    multiple=True,
+    metavar="NAME",
+    help="A host name that requests may use; can be repeated.",
+)
+@click.option(
+    "--watch-only", is_flag=True, help="Only watch and save sessions, without the server."
+)
 def serve(
     host: str,
     port: int,

@@ -24,13 +24,13 @@ MOST_CLEARED = 8
 
 
 @click.command()
-@click.option("--transcript", type=click.Path(path_type=Path), help="read this file")
-@click.option("--session", default="", help="id, or the start of one")
-@click.option("--agent", default="", help="a subagent's id, or the start of one")
-@click.option("--all", "everything", is_flag=True, help="every window that has not ended")
-@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.option("--transcript", type=click.Path(path_type=Path), help="Read this transcript.")
+@click.option("--session", default="", help="A session's id, or its first characters.")
+@click.option("--agent", default="", help="A subagent's id, or its first characters.")
+@click.option("--all", "everything", is_flag=True, help="Show every session that has not ended.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.option(
-    "--forget-limits", is_flag=True, help="forget the compaction limits learned on this machine"
+    "--forget-limits", is_flag=True, help="Forget the compaction limits learned on this machine."
 )
 def status(
     transcript: Path | None,

@@ -29,9 +29,13 @@ ASKED_CHARS = 100
 
 
 @click.group(invoke_without_command=True)
-@click.option("--project", type=click.Path(path_type=Path), help="of this project (default: here)")
-@click.option("--all", "everywhere", is_flag=True, help="of every project")
-@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.option(
+    "--project",
+    type=click.Path(path_type=Path),
+    help="The project's folder (default: this folder).",
+)
+@click.option("--all", "everywhere", is_flag=True, help="Of every project.")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def transcripts(
     context: click.Context, project: Path | None, everywhere: bool, as_json: bool
@@ -70,7 +74,7 @@ def say_on() -> None:
 
 @transcripts.command()
 def off() -> None:
-    """Archive no more; what is archived stays until you remove it."""
+    """Stop archiving. What is archived stays until you remove it."""
     click.echo(f"wrote {edit.write(SETTING, 'off')}: {SETTING} = off")
     say_off()
 
@@ -82,7 +86,7 @@ def say_off() -> None:
 
 @transcripts.command()
 def save() -> None:
-    """Archive now what the client has."""
+    """Archive the transcripts that Claude Code has now."""
     settings = settings_load.load()
     if not archive_transcripts.is_on(settings):
         raise click.UsageError("archiving is off; turn it on first: holdfast transcripts on")
@@ -94,10 +98,11 @@ def save() -> None:
 
 @transcripts.command()
 @click.argument("sessions", nargs=-1, metavar="[SESSION]...")
-@click.option("--all", "everything", is_flag=True, help="every archived transcript")
-@click.option("--yes", is_flag=True, help="do not ask")
+@click.option("--all", "everything", is_flag=True, help="Every archived transcript.")
+@click.option("--yes", is_flag=True, help="Do not ask.")
 def remove(sessions: tuple[str, ...], everything: bool, yes: bool) -> None:
-    """Remove archived sessions for good, by id or the start of one. The client's own stay."""
+    """Remove archived sessions for good, by id or its first characters. Claude Code's own
+    transcripts stay."""
     found = archive.sessions() if everything else [archive.named(one) for one in sessions]
     if not found:
         raise NoTranscript("there is nothing to remove: name sessions, or --all")

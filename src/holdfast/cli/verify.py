@@ -21,7 +21,7 @@ class NoSuchFile(HoldfastError):
 
 @click.command()
 @click.argument("file", type=click.Path(), required=False)
-@click.option("--json", "as_json", is_flag=True, help="plain values for programs")
+@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_context
 def verify(ctx: click.Context, file: str | None, as_json: bool) -> None:
     """Is a checkpoint, or every known one, what was kept? Exit 0 or 1."""

@@ -30,8 +30,14 @@ QUIET_MS = 12 * 3_600_000  # a session that ended without saying so is shown thi
 
 
 @click.command()
-@click.option("--every", default=2.0, show_default=True, type=click.FloatRange(0.2, 3600))
-@click.option("--once", is_flag=True, help="one look, then end")
+@click.option(
+    "--every",
+    default=2.0,
+    show_default=True,
+    type=click.FloatRange(0.2, 3600),
+    help="Seconds between two looks.",
+)
+@click.option("--once", is_flag=True, help="Look once, then end.")
 def watch(every: float, once: bool) -> None:
     """All sessions and subagents on this machine, live."""
     console = Console(file=own_drawing(sys.stdout))
