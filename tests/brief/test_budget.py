@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.brief.compose import compose
-from holdfast.brief.limits import MOST_UNITS, units
+from holdfast.brief.item import MOST_UNITS
+from holdfast.budget.estimate import units
 from holdfast.record.model import Command, Name, Place, Record, Task, Turn, Used
 
 WORDS = st.text(min_size=1, max_size=120)

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.compose import compose
-from holdfast.brief.item import Archived
-from holdfast.brief.limits import chars_for, units
+from holdfast.brief.item import Archived, chars_for
 from holdfast.brief.steer import steer
+from holdfast.budget.estimate import units
 from tests.checkpoint.sessions import Session
 
 REQUEST = "Please make the importer read files with a byte order mark, and test it."

@@ -11,9 +11,9 @@ from msgspec.structs import replace
 
 from holdfast.brief import quotes
 from holdfast.brief.compose import Brief, compose
-from holdfast.brief.item import Item
-from holdfast.brief.limits import MOST_UNITS, chars_for, units
+from holdfast.brief.item import MOST_UNITS, Item, chars_for
 from holdfast.brief.quotes import LEAST_CHARS, USUAL_CHARS
+from holdfast.budget.estimate import units
 from holdfast.record import Record, replies
 from holdfast.record.model import Call, Place, Question, Task, Turn, Used
 from holdfast.record.turns import MOST_TURNS

@@ -12,9 +12,9 @@ from click.testing import CliRunner, Result
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.brief.compartments import of
 from holdfast.brief.compose import compose
 from holdfast.brief.item import item_id
+from holdfast.brief.trim import of
 from holdfast.budget import operations
 from holdfast.budget.compartment import ACTIVE, AMBIENT, BACKGROUND, NAMES, SAFETY
 from holdfast.budget.ledger import Ledger, Pin

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.compose import compose
-from holdfast.checkpoint.stack import dependencies as of_project
+from holdfast.brief.kind_of_work import dependencies as of_project
 from holdfast.record.manifests import dependencies
 from holdfast.record.model import Record
 from tests.checkpoint.sessions import Session

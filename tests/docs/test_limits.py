@@ -10,7 +10,8 @@ from fastapi.routing import APIRoute
 from holdfast.api import fields, gate, large_bodies
 from holdfast.api.app import ROUTERS
 from holdfast.api.routes import intake
-from holdfast.brief import limits
+from holdfast.brief import item
+from holdfast.budget.estimate import CHARS_PER_TOKEN
 from holdfast.hub.store import rows
 
 PAGE = (Path(__file__).parents[2] / "docs/api.md").read_text()
@@ -33,8 +34,8 @@ GETS = [
         f"| {fields.MOST_ID} characters",
         f"{intake.MOST_DEEDS:,} deeds",
         f"counted as far as {rows.MOST_COUNTED:,}",
-        f"characters / {limits.CHARS_PER_TOKEN}",
-        f"{limits.MOST_UNITS:,} units",
+        f"characters / {CHARS_PER_TOKEN}",
+        f"{item.MOST_UNITS:,} units",
         "must not hold a\nsecret",
     ],
 )

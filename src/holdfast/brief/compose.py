@@ -17,13 +17,12 @@ from holdfast.brief import (
     quotes,
 )
 from holdfast.brief.agents import others
-from holdfast.brief.emphasis import emphasised
-from holdfast.brief.item import EDITED, Archived, Claim, Item, item_id, short
+from holdfast.brief.item import EDITED, MOST_UNITS, Archived, Claim, Item, chars_for, item_id, short
 from holdfast.brief.kind_of_work import about
-from holdfast.brief.limits import MOST_UNITS, chars_for, units
-from holdfast.brief.roles import Section, role_for, sections_of
+from holdfast.brief.roles import Section, emphasised, role_for, sections_of
 from holdfast.brief.trim import Choice, choose
 from holdfast.budget.allot import Allotment
+from holdfast.budget.estimate import units
 from holdfast.budget.ledger import Ledger
 from holdfast.record.model import Place, Record
 from holdfast.redact import are_clean, redact

@@ -1,16 +1,101 @@
-"""Items from what was used: files and commands."""
+"""Items from what was used: files and commands, by how likely each is to be used again."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from holdfast.brief.complement import Held
 from holdfast.brief.item import EDITED, Item, times
-from holdfast.brief.paths import is_aside, is_of_client, same_files, splits
-from holdfast.brief.reuse_chance import ranked
 from holdfast.record.failures import is_error
 from holdfast.record.files import ELSEWHERE
 from holdfast.record.heat import FLOOR, heat_at
 from holdfast.record.model import Command, Record, Used
 from holdfast.text.fence import clean, code, flat
+
+_MADE_WORDS = (
+    "node_modules site-packages dist-packages __pycache__ vendor target build dist venv coverage"
+)
+_MADE = frozenset(_MADE_WORDS.split())
+_MADE_ENDS = (".log", ".lock", ".pdf", ".pyc", ".o", ".map", ".min.js")
+_BEFORE = ("../", "./", "@", "a/", "b/")
+
+
+def is_of_client(path: str) -> bool:
+    """What the client put aside of a tool's answer; nobody will look for it again."""
+    return "/tool-results/" in path and "/.claude/" in path
+
+
+def is_aside(path: str) -> bool:
+    """Outside the project or hidden, installed, or built."""
+    return path[:1] in "/.~" or path.endswith(_MADE_ENDS) or not _MADE.isdisjoint(path.split("/"))
+
+
+def same_files(known: dict[str, Used]) -> dict[str, str]:
+    """Each path, and the one it stands for.
+
+    What a command or a diff names may be told from another folder. What was read or edited was
+    given to a tool whole, and stands for itself.
+    """
+    owners: dict[str, str] = {}
+    for path in known:
+        for end in _ends(path)[1:]:
+            owners[end] = "" if end in owners else path
+    return {path: _same(path, known, owners) for path in known}
+
+
+def _same(path: str, known: dict[str, Used], owners: dict[str, str]) -> str:
+    if known[path].reads or known[path].edits:
+        return path
+    bare = path
+    while bare.startswith(_BEFORE) and bare not in owners:
+        bare = next(bare.removeprefix(one) for one in _BEFORE if bare.startswith(one))
+        if bare in known:
+            return bare
+    return owners.get(bare) or path
+
+
+def splits(paths: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Each path as a folder and the shortest end no other path shares."""
+    paths = list(paths)
+    shared: dict[str, int] = {}
+    for path in paths:
+        for end in _ends(path):
+            shared[end] = shared.get(end, 0) + 1
+    return {path: _split(path, shared) for path in paths}
+
+
+def _split(path: str, shared: dict[str, int]) -> tuple[str, str]:
+    parts = path.split("/")
+    for start in range(len(parts) - 1, 0, -1):
+        end = "/".join(parts[start:])
+        if shared[end] == 1:
+            return "/".join(parts[:start]) + "/", end
+    return "", path
+
+
+def _ends(path: str) -> list[str]:
+    parts = path.split("/")
+    return ["/".join(parts[start:]) for start in range(len(parts))]
+
+
+# What holds this share of the warmth is used again in half of all cases: files and commands alike,
+# in 401 simulated cuts of real sessions as in 47 real compactions.
+EVEN_SHARE = 0.08
+# The smaller a brief, the likelier its items: an eighth at 500 tokens; past 5,000 characters, any.
+LEAST_CHANCE = 0.2
+ROOMY_CHARS = 5000
+
+
+def chances(heats: Mapping[str, float]) -> dict[str, float]:
+    total = sum(heats.values()) or 1.0
+    return {key: heat / (heat + EVEN_SHARE * total) for key, heat in heats.items() if heat > 0}
+
+
+def ranked(heats: Mapping[str, float], limit: int, most: int) -> Iterator[tuple[str, float]]:
+    """The likeliest first, each with its chance: nought where a brief of this size is too small."""
+    least = LEAST_CHANCE * max(0.0, 1 - limit / ROOMY_CHARS)
+    found = chances(heats)
+    for key in sorted(found, key=lambda key: (-found[key], key))[:most]:
+        yield key, found[key] if found[key] >= least else 0.0
+
 
 TERSE_CHARS = 3600
 FILE_WORTH = 0.06

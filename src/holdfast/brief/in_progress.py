@@ -4,8 +4,8 @@ from collections.abc import Iterator, Sequence
 
 from holdfast.brief.complement import Held
 from holdfast.brief.item import MOST_ARCHIVED, Archived, Claim, Item
-from holdfast.brief.limits import units
 from holdfast.brief.quotes import PER_LINE
+from holdfast.budget.estimate import units
 from holdfast.record import open_items
 from holdfast.record.model import Call, Record
 from holdfast.text.fence import both_ends, clean, code, flat

@@ -1,8 +1,16 @@
-"""One thing a brief may say: what it is worth, and where it comes from."""
+"""One thing a brief may say: what it is worth, where it comes from; and how much fits."""
 
 import msgspec
 
+from holdfast.budget.estimate import CHARS_PER_TOKEN
 from holdfast.record.model import Place
+
+MOST_UNITS = 9_990  # the client takes 10,000 UTF-16 units per hook, and drops the rest to a file
+
+
+def chars_for(max_tokens: int) -> int:
+    return max(0, min(int(max_tokens * CHARS_PER_TOKEN), MOST_UNITS))
+
 
 NOWHERE = Place()
 Archived = tuple[str, str, list[str]]  # a segment on the shelf: its id, topic and main files

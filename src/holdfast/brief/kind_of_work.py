@@ -1,13 +1,37 @@
 """What kind of work it is, where there is room to say so: languages, tools, and
 what it is built on."""
 
+from __future__ import annotations
+
 from collections import Counter
 from collections.abc import Iterator
 
 from holdfast.brief.item import Item
-from holdfast.checkpoint import stack
+from holdfast.record import manifests
 from holdfast.record.model import Record
 from holdfast.text.fence import flat
+from holdfast.wire import places
+
+FRAMEWORKS = manifests.FRAMEWORKS
+LARGEST_BYTES = 64 << 10
+
+
+def dependencies(facts: Record) -> list[str]:
+    """Names the project's own manifests list, in their order."""
+    found: dict[str, None] = {}
+    for root in facts.roots[:1]:
+        for name in manifests.NAMES if root.startswith("/") else ():
+            text = places.read_small(f"{root}/{name}", LARGEST_BYTES).decode("utf-8", "replace")
+            found.update(dict.fromkeys(manifests.dependencies(name, text)))
+    for listed in facts.dependencies.values() if not found else ():
+        found.update(dict.fromkeys(listed))
+    return list(found)
+
+
+def frameworks(names: list[str]) -> list[str]:
+    known = (FRAMEWORKS.get(name.lower(), "") for name in names)
+    return [name for name in dict.fromkeys(known) if name]
+
 
 LANGUAGES = {
     "c": "C", "cpp": "C++", "cs": "C#", "css": "CSS", "dart": "Dart", "go": "Go", "java": "Java",
@@ -24,14 +48,14 @@ def about(record: Record) -> Iterator[Item]:
     told = [*_languages(record), *_tools(record)]
     if told:
         yield Item("about", flat("; ".join(told), 300), LEAST_WORTH, "what kind of work it is")
-    if names := stack.dependencies(record):
+    if names := dependencies(record):
         text = flat("; ".join(_built_on(names)), 300)
         yield Item("about", text, LEAST_WORTH, "what the project's manifests list", order=1)
 
 
 def _built_on(names: list[str]) -> list[str]:
-    found = stack.frameworks(names)
-    rest = [name for name in names if name.lower() not in stack.FRAMEWORKS][:MOST_DEPENDENCIES]
+    found = frameworks(names)
+    rest = [name for name in names if name.lower() not in FRAMEWORKS][:MOST_DEPENDENCIES]
     told = [f"framework: {', '.join(found[:3])}"] if found else []
     return [*told, f"dependencies: {', '.join(rest)}"] if rest else told
 

@@ -7,9 +7,8 @@ from itertools import chain
 from math import exp, log
 
 from holdfast.brief.complement import Held
-from holdfast.brief.files_and_commands import TERSE_CHARS, file_heats
+from holdfast.brief.files_and_commands import TERSE_CHARS, chances, file_heats, ranked
 from holdfast.brief.item import Item, times
-from holdfast.brief.reuse_chance import chances, ranked
 from holdfast.record.heat import FLOOR, heat_at
 from holdfast.record.model import Record
 

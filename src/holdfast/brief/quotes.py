@@ -11,7 +11,7 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast.brief.item import Item
-from holdfast.brief.limits import CHARS_PER_TOKEN, units
+from holdfast.budget.estimate import CHARS_PER_TOKEN, units
 from holdfast.record.calls import PLAN_ASKED
 from holdfast.record.model import Place, Record, Turn
 from holdfast.record.replies import LONGEST, OPTIONS_END, is_answer

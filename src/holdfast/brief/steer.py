@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from holdfast.brief.item import MOST_ARCHIVED, Archived
-from holdfast.brief.limits import units
 from holdfast.brief.quotes import quotes
+from holdfast.budget.estimate import units
 from holdfast.record import open_items
 from holdfast.record.model import Record
 from holdfast.redact import redact

@@ -7,10 +7,10 @@ known comes in the one form of `checkpoint.snapshot_form`.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from holdfast.brief.item import Item
-from holdfast.brief.limits import chars_for, units
+from holdfast.brief.item import Item, chars_for
 from holdfast.brief.roles import Section, role_for
 from holdfast.brief.trim import choose
+from holdfast.budget.estimate import units
 from holdfast.checkpoint.snapshot_form import is_open
 from holdfast.redact import redact
 from holdfast.text import fence

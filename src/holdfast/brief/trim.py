@@ -1,15 +1,45 @@
 """Choosing under a budget: pinned things before all, then the most worth per character, each
 compartment within what it was allotted."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
-from holdfast.brief import compartments
 from holdfast.brief.item import Item, short
-from holdfast.brief.limits import units
 from holdfast.brief.roles import Section
 from holdfast.budget.allot import Allotment, Wish, allot
-from holdfast.budget.compartment import Compartment
+from holdfast.budget.compartment import (
+    ACTIVE,
+    AMBIENT,
+    BACKGROUND,
+    PREFERENCES,
+    SAFETY,
+    Compartment,
+)
 from holdfast.budget.compartment import compartments as divided
+from holdfast.budget.estimate import units
+
+_OF = {
+    ACTIVE: "flight decisions tasks failing commands agents questions waves blocked messages task",
+    BACKGROUND: "files fixed about",
+    PREFERENCES: "said pinned",
+    SAFETY: "marked",
+    AMBIENT: "names references actions archived",
+}
+SECTION = {section: name for name, words in _OF.items() for section in words.split()}
+
+
+def of(item: Item) -> str:
+    """Its own, where it says one: a pin goes where the user put it."""
+    return item.compartment or SECTION.get(item.section, AMBIENT)
+
+
+def weights(sections: Iterable[Section]) -> dict[str, float]:
+    """A role's template gives sections shares; together they are their compartment's."""
+    found: dict[str, float] = {}
+    for one in sections:
+        name = SECTION.get(one.name, AMBIENT)
+        found[name] = found.get(name, 0.0) + one.share
+    return found
+
 
 NEVER_CUT = ("said", "marked", "pinned")
 PER_LINE = 6  # what a line costs beside its words, its share of headings among it
@@ -48,7 +78,7 @@ class Choice:
         if item.section == "commands" and item.key in self._failing:
             self.merged += 1  # told already, with its error
             return True
-        cost, name = self.cost(item), compartments.of(item)
+        cost, name = self.cost(item), of(item)
         if cost > self.room or (within and self.spent.get(name, 0) + cost > within.granted(name)):
             return False
         self._pay(name, cost)
@@ -68,7 +98,7 @@ class Choice:
         for item in [one for one in self.taken if one.section == "commands" and one.key == key]:
             self.taken.remove(item)
             self.merged += 1
-            self._pay(compartments.of(item), -units(item.text) - 3)
+            self._pay(of(item), -units(item.text) - 3)
 
 
 def choose(
@@ -85,7 +115,7 @@ def choose(
         return choice  # nothing lesser stands where they found no room
     ranked = [one for one in items if not one.pinned and one.worth > 0 and choice.knows(one)]
     ranked.sort(key=_density, reverse=True)
-    five = divided(compartments.weights(sections), shares or {})
+    five = divided(weights(sections), shares or {})
     choice.allotment = allot(room, five, _wishes(choice, five, ranked, sections, room))
     left = [one for one in ranked if not choice.take(one, choice.allotment)]
     choice.refused = bool([item for item in left if not choice.take(item)])
@@ -105,7 +135,7 @@ def _wishes(
         free.take(item)
     could = dict(choice.spent)
     for item in ranked:
-        name = compartments.of(item)
+        name = of(item)
         could[name] = could.get(name, 0) + units(item.text) + PER_LINE
     return {
         one.name: Wish(

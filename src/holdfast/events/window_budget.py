@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from holdfast.brief import compartments, pinned
+from holdfast.brief import pinned, trim
 from holdfast.brief.compose import KEPT, Brief
 from holdfast.brief.item import Item, item_id
 from holdfast.brief.roles import sections_of
@@ -109,11 +109,11 @@ def evict(item: str, state: State, folder: str) -> Told:
 
 
 def _parts(brief: Brief, known: Ledger) -> list[Part]:
-    weights = compartments.weights(sections_of(brief.role))
+    weights = trim.weights(sections_of(brief.role))
     found = []
     for one in five.compartments(weights, known.shares):
         grant = brief.allotment.grants[one.name] if brief.allotment else None
-        inside = [item for item in brief.items if compartments.of(item) == one.name]
+        inside = [item for item in brief.items if trim.of(item) == one.name]
         found.append(
             Part(
                 name=one.name,

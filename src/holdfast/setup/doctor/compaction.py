@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from holdfast.brief.limits import CHARS_PER_TOKEN
+from holdfast.budget.estimate import CHARS_PER_TOKEN
 from holdfast.checkpoint.verify import verify
 from holdfast.client import payloads
 from holdfast.files.folders import INSIDE
