@@ -30,6 +30,38 @@ def test_what_a_rewritten_file_no_longer_says_is_done(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("line", "is_left"),
+    [
+        ("# TODO: print the moon", True),
+        ("    x = 1  # FIXME (ada) the moon", True),
+        ("// A stub - TODO: the moon", True),
+        (" * TODO the moon", True),
+        ('if "TODO" in line or "FIXME" in line:', False),
+        ('"use TASK-XXX: the moon",', False),
+        ("# lists what is a TODO in the harbour", False),
+    ],
+)
+def test_only_a_mark_in_a_comment_is_left_to_do(line: str, is_left: bool, tmp_path: Path) -> None:
+    assert left(written(f"def ebb(): ...\n{line}\n"), tmp_path) == [line.strip()] * is_left
+
+
+def test_a_document_that_speaks_of_marks_leaves_nothing_to_do(tmp_path: Path) -> None:
+    text = "- The pilot's list (10 TODOs) is merged\n# TODO: the moon\n"
+    session = Session().user("Go.").calls("Write", file_path="/work/project/NOTES.md", content=text)
+    assert sections_of(session.record(tmp_path))["Active Issues"] == []
+
+
+def test_a_mark_that_stood_there_before_an_edit_is_not_the_sessions(tmp_path: Path) -> None:
+    old = "# TODO: the moon\nx = 1"
+    session = Session().calls("Edit", file_path=TIDE, old_string=old, new_string=f"{old}0")
+    assert left(session, tmp_path) == []
+    new = f"{old}0\n# TODO: the sun"
+    session.calls("Edit", file_path=TIDE, old_string=f"{old}0", new_string=new)
+    session.calls("Edit", file_path=TIDE, old_string=new, new_string=f"{new}\ny = 2")
+    assert left(session, tmp_path) == ["# TODO: the sun"]
+
+
+@pytest.mark.parametrize(
     "command",
     ["rm src/tide.py", "rm -rf src/", "git rm -q src/tide.py && make test", f"rm '{TIDE}'"],
 )

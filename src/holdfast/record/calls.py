@@ -19,7 +19,7 @@ from holdfast.record import (
 from holdfast.record.heat import thin, warm
 from holdfast.record.model import Agent, Call, Command, Place, Record
 from holdfast.redact import redact
-from holdfast.text.sentences import within
+from holdfast.text.sentences import Lazy, within
 
 MOST_CALLS = 64
 MOST_TOOLS = 64
@@ -35,6 +35,12 @@ MOST_ASKED = 20
 PLAN_ASKED = "carry out the plan? "
 _PROSE = (".md", ".mdx", ".rst", ".txt", ".adoc")
 _LEFT = ("TODO", "FIXME", "XXX:")
+_DATA = (*_PROSE, ".json", ".jsonl", ".csv", ".html")
+# A mark in a comment: at its beginning, or with a colon behind it.
+_LEFT_IN_COMMENT = Lazy(
+    r"(?:#|//|/\*|^\s*\*|--|<!--|^\s*;|%)"
+    r"(?:\W*(?:TODO|FIXME|XXX)\b|.*(?<![\w-])(?:TODO|FIXME|XXX) ?[:(])"
+)
 
 Given = dict[str, Any]
 text_of = files.text_of
@@ -109,15 +115,18 @@ def _wrote(record: Record, name: str, old: str, new: str) -> None:
             names.refer(record, new, 0.5)
     used = record.files.get(name)
     if used is not None and (within(_LEFT, new) or within(_LEFT, old)):
-        gone = _left_in(old)
-        used.left = [line for line in used.left if line not in gone]
-        used.left += [line for line in _left_in(new) if line not in used.left]
+        before, after = _left_in(name, old), _left_in(name, new)
+        used.left = [line for line in used.left if line not in before or line in after]
+        used.left += [line for line in after if line not in before and line not in used.left]
         del used.left[:-MOST_LEFT]
 
 
-def _left_in(text: str) -> list[str]:
-    lines = [line.strip()[:160] for line in text[:20_000].splitlines()]
-    return [line for line in lines if any(mark in line for mark in _LEFT)]
+def _left_in(name: str, text: str) -> list[str]:
+    """What is marked as left to do in a comment; a document only speaks of it."""
+    if name.endswith(_DATA):
+        return []
+    lines = [line for line in text[:20_000].splitlines() if within(_LEFT, line)]
+    return [line.strip()[:160] for line in lines if _LEFT_IN_COMMENT.pattern.search(line)]
 
 
 def _still_open(record: Record, name: str) -> None:
