@@ -62,6 +62,7 @@ def ends(failed: str, passed: str, folder: Path) -> bool:
         ("xcodebuild -scheme Tide build", "xcodebuild -scheme Tide test -only-testing:Ebb"),
         ("xcodebuild test -only-testing:Ebb/Low", "xcodebuild test -only-testing:'Ebb'"),
         ("npm run lint:fix", "npm run lint"),
+        ("trace test bun run test", "bun run test"),
         ("npm run lint", "npm run lint-fix"),
         ("go build -tags=moon ./tide/...", "go vet -tags=moon ./tide/..."),
         ("pytest tests", ".venv/bin/python -m pytest tests"),
@@ -101,6 +102,7 @@ def test_it_ends_by_another_spelling_or_a_wider_run(
         ("xcodebuild -scheme Tide build", "xcodebuild -scheme Moon build"),
         ("xcodebuild test -only-testing:Ebb", "xcodebuild test -only-testing:Flow"),
         ("go test ./...", "go vet ./..."),
+        ("make test", "brew install make test"),
         ("pytest", "pytest -q --ignore=tests/moon"),
         ("pytest tests/moon", "pytest --ignore tests/moon"),
         ("pytest", "pytest --deselect tests/test_tide.py::test_ebb"),
@@ -392,3 +394,53 @@ def test_what_shows_a_failure_is_never_called_passed(shown: str, tmp_path: Path)
 def test_a_line_that_goes_on_is_one_command(tmp_path: Path) -> None:
     session = Session().runs("bin/tide load \\\n  src/a.py \\\n  src/b.py", SAID, fails=True)
     assert session.record(tmp_path).failures[0].left == ["bin/tide load src/a.py src/b.py"]
+
+
+NOT_OURS = "The 2 failing tests are pre-existing, they fail without my change as well."
+
+
+@pytest.mark.requirement("B13", "C14")
+def test_a_failure_the_model_calls_not_its_own_is_told_with_these_words(tmp_path: Path) -> None:
+    session = Session().user("Go.").runs("pytest -q", SAID, fails=True).runs("make lint", "ok")
+    assert len(sections_of(session.record(tmp_path))["Active Issues"]) == 1
+    found = sections_of(session.says(f"Done. {NOT_OURS}").record(tmp_path))
+    assert found["Active Issues"] == []
+    assert f"pytest -q (failed; the model said: “{NOT_OURS}”)" in found["Commands"]
+    again = session.user("And now?").runs("pytest -q", SAID, fails=True)
+    assert sections_of(again.record(tmp_path))["Active Issues"] == []
+    other = session.runs("pytest -q", "Exit code 1\nE  KeyError: 'moon'", fails=True)
+    assert len(sections_of(other.record(tmp_path))["Active Issues"]) == 1
+
+
+@pytest.mark.requirement("B13", "C14")
+@pytest.mark.parametrize(
+    "words",
+    [
+        "The lint errors are pre-existing.",
+        "All non-pre-existing failures of the tests are fixed.",
+        "The change is unrelated to the harbour.",
+    ],
+)
+def test_words_about_something_else_settle_no_failure(words: str, tmp_path: Path) -> None:
+    session = Session().user("Go.").runs("pytest -q", SAID, fails=True).says(words)
+    assert len(sections_of(session.record(tmp_path))["Active Issues"]) == 1
+
+
+@pytest.mark.requirement("B13", "C14")
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("uv run mypy src", "error: Failed to spawn: `mypy`"),
+        (
+            ".venv/bin/ruff check src",
+            "/bin/bash: line 4: .venv/bin/ruff: No such file or directory",
+        ),
+        ("cd web && bun run lint", 'error: Script not found "lint"'),
+        ("pytest tests/test_sun.py", "ERROR: file or directory not found: tests/test_sun.py"),
+    ],
+)
+def test_a_tool_that_could_not_begin_has_found_no_issue(
+    command: str, said: str, tmp_path: Path
+) -> None:
+    session = Session().user("Go.").runs(command, said, fails=True)
+    assert sections_of(session.record(tmp_path))["Active Issues"] == []

@@ -21,6 +21,7 @@ SHORT_CHARS = 200
 REQUEST_CHARS = 400  # of the request: the whole is under User Words
 ASKED_CHARS, ANSWERED_CHARS = 75, 45  # of the last turn, where nothing is open: 160 in all
 MOST_FAILURES = 12
+MOST_COMMANDS = 20
 MOST_STEPS = 20
 MOST_USED = 20  # files that were only read
 IN_PROGRESS = "In Progress"
@@ -66,7 +67,7 @@ def sections_of(record: Record) -> dict[str, list[str]]:
         "Next Steps": list(_next_steps(record)),
         "Open Questions": [_cut(one.text) for one in open_items.questions(record)],
         "User Words": list(_words(record)),
-        "Commands": [_ran(one) for one in _last_commands(record)],
+        "Commands": [*_commands(record)],
         "Errors Resolved": [_resolved(one) for one in resolved(record)[-MOST_FAILURES:]],
         "Files Used": [_used(*pair) for pair in _most_used(record)],
         "References": [_reference(record, text) for text in _pointers(record)[-20:]],
@@ -257,7 +258,8 @@ def _open_work(record: Record) -> Iterator[str]:
         yield f"running: {agent.kind or 'agent'} {name}: {_cut(agent.asked, SHORT_CHARS)}"
     last = open_items.request(record)
     for failure in open_items.failures(record) if last else ():
-        if last and not is_one_off(failure) and failure.place.op > last.turn.place.op:
+        is_ours = not (is_one_off(failure) or failure.verdict)
+        if last and is_ours and failure.place.op > last.turn.place.op:
             yield f"failing: {_open(record, failure)}"
 
 
@@ -344,8 +346,9 @@ def _lost(record: Record) -> Iterator[str]:
 
 
 def _failing(record: Record) -> Iterator[str]:
-    """Tests and builds; what was only tried is under Commands."""
-    known = [one for one in open_items.failures(record) if not is_one_off(one)]
+    """Tests and builds; what was only tried, or called another's failure, is under Commands."""
+    found = open_items.failures(record)
+    known = [one for one in found if not is_one_off(one) and not one.verdict]
     yield from (_open(record, one) for one in known[:MOST_FAILURES])
 
 
@@ -369,14 +372,20 @@ def _resolved(failure: Failure) -> str:
     return _cut(f"{failure.command} passes again{shown}{by}; it had said: {said}")
 
 
-def _last_commands(record: Record) -> list[Command]:
-    return sorted(record.commands.values(), key=lambda one: one.op)[-20:]
+def _commands(record: Record) -> Iterator[str]:
+    """Those run last, and failures that the model called none of this work's, with its words."""
+    verdicts = {one.command: one.verdict for one in record.failures if one.fixed is None}
+    known = sorted(record.commands.items(), key=lambda pair: pair[1].op)
+    for at, (key, one) in enumerate(known, MOST_COMMANDS - len(known)):
+        if at >= 0 or verdicts.get(key):
+            yield _ran(one, verdicts.get(key, ""))
 
 
-def _ran(command: Command) -> str:
+def _ran(command: Command, verdict: str) -> str:
     unclear = "result unknown: its output shows a failure" if command.said else "no result yet"
     went = {True: "passed", False: "failed", None: unclear}[command.ok]
-    return f"{_first_line(command.line)} ({went})"
+    said = f"; the model said: “{verdict}”" if verdict else ""
+    return f"{_first_line(command.line)} ({went}{said})"
 
 
 def _first_line(line: str) -> str:

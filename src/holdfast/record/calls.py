@@ -115,9 +115,9 @@ def _wrote(record: Record, name: str, old: str, new: str) -> None:
             names.refer(record, new, 0.5)
     used = record.files.get(name)
     if used is not None and (within(_LEFT, new) or within(_LEFT, old)):
-        before, after = _left_in(name, old), _left_in(name, new)
-        used.left = [line for line in used.left if line not in before or line in after]
-        used.left += [line for line in after if line not in before and line not in used.left]
+        gone, made = _left_in(name, old), _left_in(name, new)
+        used.left = [line for line in used.left if line not in gone or line in made]
+        used.left += [line for line in made if line not in gone and line not in used.left]
         del used.left[:-MOST_LEFT]
 
 

@@ -6,9 +6,9 @@ neither test nor build and shows failures, the result is not known.
 
 from itertools import pairwise
 
-from holdfast.record import plans, runs, shell, turns
+from holdfast.record import plan_checks, plans, runs, shell, turns
 from holdfast.record.model import Command, Failure, Place, Record
-from holdfast.text.sentences import Lazy, within
+from holdfast.text.sentences import Lazy, sentences, within
 
 HEAD_CHARS = 6000
 LONGEST_LINE = 240
@@ -55,6 +55,22 @@ _SLIPS = (
     *("no such task", "unrecognized subcommand", "No rule to make target", "No targets specified"),
     *("can't open file", "Missing script:", "ERROR no task", "unknown command", "unknown option"),
 )
+# The shell or the tool could not begin: the call was wrong, or something is not installed.
+_NOT_BEGUN = (
+    *("command not found", "Failed to spawn", "Script not found", "file or directory not found: "),
+    *(": No such file or directory.  Stop", "invalid time interval"),
+)
+_SHELLS = ("/bin/bash: ", "bash: ", "zsh: ", "/bin/sh: ", "sh: ", "(eval):")
+# Words of the model that call a failure not its own. They move it down, and are quoted with it.
+_NOT_OURS = (
+    *("pre-existing", "preexisting", "pre existing", "unrelated", "not related", "already fail"),
+    *("already broken", "not caused by", "existed before", "not introduced", "known issue"),
+    *("flaky", "on main too", "on master too", "also fail", "schon vorher"),
+    *("nicht von", "unabhängig von", "préexist", "sans rapport", "preexistent", "pré-existente"),
+    *("sin relación", "no relacionad", "não relacionad", "既存", "无关"),
+)
+_ABOUT_FAILURE = ("fail", "err", "issue", "broken", "fehl", "échec", "fallo", "失败", "失敗")
+LONGEST_VERDICT = 200
 _TRIED = ("gcc ", "g++ ", "cc ", "clang", "nvcc ", "cmake ", "./", "python -c", "python3 -c")
 _PART = Lazy(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+|[^\W\d_a-zA-Z]+")
 _NONE_FAILED = (" 0 fail", " 0 remaining")
@@ -165,15 +181,18 @@ def _fail(record: Record, key: str, command: Command, place: Place) -> None:
     of another error is a fix still."""
     still = runs.parts(key)
     edited: list[str] = []
+    verdict = ""
     kept: list[Failure] = []
     for old in record.failures:
         if old.fixed and old.lines[:1] != command.said[:1]:
             kept.append(old)
         elif _all_covered(old.left, still) or (old.fixed and _all_covered(still, old.left)):
             edited = edited if old.fixed else old.edited
+            verdict = old.verdict if old.lines == command.said else verdict
         else:
             kept.append(old)
-    record.failures = [*kept, Failure(key, command.said, place, edited=edited, left=still)]
+    made = Failure(key, command.said, place, edited=edited, left=still, verdict=verdict)
+    record.failures = [*kept, made]
     if len(record.failures) > MOST_FAILURES:
         fixed = [one for one in record.failures if one.fixed]
         tried = [one for one in record.failures if is_one_off(one)]
@@ -198,13 +217,31 @@ def _all_covered(failed: list[str], by: list[str]) -> bool:
 def is_one_off(failure: Failure) -> bool:
     """Something tried, that is neither a test nor a build: it may never be run again. A script
     that was edited since is to be run again."""
-    missing = any("command not found" in line for line in failure.lines)
+    missing = any(within(_NOT_BEGUN, line) or line.startswith(_SHELLS) for line in failure.lines)
     first = next(iter(failure.left), failure.command)
     words = shell.settings_of(first.rpartition("&& ")[2])[1]
     edited = {path.rpartition("/")[2] for path in failure.edited}
     if any(word.rpartition("/")[2] in edited for word in words[:2]):
         return False
     return not runs.kind(failure.command) or " ".join(words).startswith(_TRIED) or missing
+
+
+def hear(record: Record, text: str) -> None:
+    """Words of the model: whether a failure of this turn is called none of this work's."""
+    low = text.lower()
+    if not record.failures or not within(_NOT_OURS, low):
+        return
+    since = record.turns[-1].place.op if record.turns else 0
+    known = [
+        one
+        for one in record.failures
+        if one.fixed is None and one.place.op >= since and runs.kind(one.command)
+    ]
+    for sentence in sentences(text) if known else ():
+        said = sentence.lower().replace("non-pre-existing", "")
+        if within(_NOT_OURS, said) and within(_ABOUT_FAILURE, said):
+            for one in [one for one in known if plan_checks.tells_of(said, one.command)]:
+                one.verdict = sentence[:LONGEST_VERDICT]
 
 
 def passed(record: Record, key: str, place: Place, said: str = "") -> None:

@@ -106,6 +106,7 @@ class Failure(msgspec.Struct, array_like=True, gc=False):
     passes: int = 0  # of other tests and builds since
     left: list[str] = []  # the simple commands of it that have not passed since
     closed_by: str = ""  # the run that passed
+    verdict: str = ""  # the model's words that call it no failure of this work
 
 
 class Task(msgspec.Struct, array_like=True, gc=False):

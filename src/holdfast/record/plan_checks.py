@@ -49,6 +49,13 @@ def is_told(check: str, said: str, but: tuple[str, ...]) -> bool:
     return any(asked <= _called(one) and not any(word in one for word in but) for one in told)
 
 
+def tells_of(said: str, command: str) -> bool:
+    """A sentence tells of this run, or of no run in particular."""
+    called = _called(said)
+    names = set[str]().union(*map(_names, runs.parts(command)))
+    return not called or not called.isdisjoint(names)
+
+
 @lru_cache(REMEMBERED)
 def _commands(check: str) -> tuple[str, ...]:
     """The tests and builds it names in code marks."""

@@ -8,6 +8,7 @@ import msgspec
 from holdfast.record import (
     calls,
     decisions,
+    failures,
     files,
     manifests,
     names,
@@ -191,6 +192,7 @@ class RecordReader:
         decisions.hear(record, text, place)
         remarks.hear(record, text, place)
         plans.hear(record, text, place)
+        failures.hear(record, text)
 
     def _result(self, entry: Result) -> None:
         place = self._place(entry)

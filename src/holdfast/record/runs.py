@@ -63,6 +63,7 @@ _ASKS = frozenset({"--version", "--help"})
 # They ask or work elsewhere: what they are told may speak of tests, and is none.
 _REMOTE_WORDS = "gh glab ssh scp curl wget git docker kubectl gcloud aws psql osascript cd"
 _REMOTE = frozenset(_REMOTE_WORDS.split())
+_INSTALLERS = frozenset({"pip", "pip3", "uv", "brew", "apt", "apt-get", "dnf", "pacman", "pipx"})
 _MOST_WORDS = 3  # of a command, that tell what it is: `npm run build web`
 REMEMBERED = 512  # a session runs the same few commands over and over: 0.15x of a bare start
 _PREPARING = ("fmt", "format", "install", "clean", "generate")
@@ -229,6 +230,9 @@ def _without_prefix(words: list[str]) -> list[str]:
     for prefix in _PREFIXES:
         if called[: len(prefix)] == prefix and len(words) > len(prefix):
             return _without_prefix(words[len(prefix) :])
+    for at in (1, 2):  # a wrapper that runs another tool: `trace test npm run test`
+        if words[at : at + 1] and words[at] in _TOOLS and len(words) > at + 1:
+            return words if called[0] in _TOOLS | _REMOTE | _INSTALLERS else words[at:]
     return words
 
 
