@@ -209,6 +209,7 @@ def _serve(address: str, port: int) -> None:
     from holdfast.api.app import create
     from holdfast.api.gate import Gate, Rules
     from holdfast.api.responses import said
+    from holdfast.api.server import settle_memory
     from holdfast.hub.store.store import Store
 
     async def nothing(_body: dict[str, object]) -> Response:
@@ -217,6 +218,7 @@ def _serve(address: str, port: int) -> None:
     app = create(Store.open(address))
     app.add_api_route("/nothing", nothing, methods=["POST"], status_code=201)
     app.router.routes.insert(0, app.router.routes.pop())
+    settle_memory()
     gate = Gate(app, Rules(token=TOKEN, per_second=1e9, burst=1e9))
     uvicorn.run(gate, host="127.0.0.1", port=port, log_level="warning", access_log=False)
 

@@ -65,7 +65,7 @@ FROM generate_series(0, 99) p, generate_series(0, 99) n;
 
 
 @pytest.mark.requirement("S2", "A1")
-def test_a_tree_of_1000_subtasks_takes_three_queries(store: Store) -> None:
+def test_a_tree_of_1000_subtasks_takes_four_queries(store: Store) -> None:
     request = a_request(store)
     many = [
         {"id": f"t{n}", "request_id": request["id"], "name": "t", "wave_number": n, "created_ms": n}
@@ -86,7 +86,7 @@ def test_a_tree_of_1000_subtasks_takes_three_queries(store: Store) -> None:
     )
     with statements(store) as sent:
         tree = store.read(lambda c: hierarchy.of_project(c, request["project_id"], 50, 0))
-    assert len(sent) <= 3
+    assert len(sent) <= 4
     [grown] = tree.requests.rows
     assert [task["wave_number"] for task in grown["tasks"]] == list(range(100))
     assert [row["id"] for task in grown["tasks"] for row in task["subtasks"]] == [

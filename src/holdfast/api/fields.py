@@ -4,6 +4,7 @@ are taken out of every free text before a route sees it."""
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Annotated, Any
 from uuid import UUID
@@ -20,7 +21,7 @@ from pydantic import (
 from starlette.convertors import StringConvertor, register_url_convertor
 
 from holdfast.hub import row_times
-from holdfast.redact import are_clean, redact, without_named
+from holdfast.redact import are_clean, redact, redact_each, without_named
 from holdfast.wire.inert import is_utf8
 
 MOST_INT = 2**31 - 1
@@ -82,12 +83,38 @@ def clean(text: str) -> str:
     return redact(plain(text))
 
 
-def clean_each(texts: list[str]) -> list[str]:
+def bounded_each(texts: list[str]) -> list[str]:
     if sum(map(len, texts)) > MOST_TEXT:
         raise ValueError(f"must hold at most {MOST_TEXT} characters together")
-    if are_clean(map(plain, texts)):
+    return [plain(text) for text in texts]
+
+
+def clean_each(texts: list[str]) -> list[str]:
+    if are_clean(bounded_each(texts)):
         return texts
     return [redact(text) for text in texts]
+
+
+def clean_fields(texts: Mapping[str, Any], values: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a large body without secrets. They are looked through as one text, which takes
+    2 ms for 50 KB, and field by field, which takes 8, only where there is a secret. `values` are
+    JSON, in which a key may tell; in `texts` and what they hold, keys tell nothing."""
+    named = {name: without_named(value) for name, value in values.items()}
+    if are_clean([*_texts(texts), *(_bounded_json(value) for value in named.values())]):
+        return {**texts, **named}
+    cleaned = {name: clean_value(value) for name, value in named.items()}
+    return {**{name: redact_each(value) for name, value in texts.items()}, **cleaned}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
 
 
 def not_large(value: Any) -> Any:
@@ -97,12 +124,23 @@ def not_large(value: Any) -> Any:
     return value
 
 
-def clean_value(value: Any) -> Any:
-    """A JSON value without secrets: the name before a secret often tells that it is one."""
+def bounded_value(value: Any) -> Any:
+    """A JSON value that may be stored, once its secrets are taken out."""
+    _bounded_json(value)
+    return value
+
+
+def _bounded_json(value: Any) -> str:
     storable(value)
     told = msgspec.json.encode(value).decode()
     if len(told) > MOST_JSON:
         raise ValueError(f"must hold at most {MOST_JSON} characters of JSON")
+    return told
+
+
+def clean_value(value: Any) -> Any:
+    """A JSON value without secrets: the name before a secret often tells that it is one."""
+    told = _bounded_json(value)
     named = without_named(value)
     if named != value:
         value, told = named, msgspec.json.encode(named).decode()
@@ -146,6 +184,10 @@ def at_most(most: int) -> AfterValidator:
 
 
 Text = Annotated[str, Field(max_length=MOST_TEXT), AfterValidator(clean)]
+# The same for a body whose model looks for secrets in all of it at once: `clean_fields`.
+UncheckedText = Annotated[str, Field(max_length=MOST_TEXT), AfterValidator(plain)]
+UncheckedTexts = Annotated[list[str], Field(max_length=1_000), AfterValidator(bounded_each)]
+UncheckedValue = Annotated[Any, AfterValidator(bounded_value)]
 Word = Annotated[str, Field(min_length=1, max_length=MOST_ID), AfterValidator(public)]
 Words = Annotated[str, Field(min_length=1, max_length=MOST_TEXT), AfterValidator(clean)]
 FilePath = Annotated[str, Field(min_length=1, max_length=4096), AfterValidator(public)]

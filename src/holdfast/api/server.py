@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import os
 import signal
 import socket
@@ -104,6 +105,7 @@ def _greet(plan: Plan, listener: socket.socket, say: Callable[[str], None]) -> N
 
 def _run(store: Store, rules: Rules, address: Address, listener: socket.socket) -> None:
     app = create(store)
+    settle_memory()
     config = uvicorn.Config(
         Gate(app, rules),
         http=Connection,
@@ -130,6 +132,13 @@ def _run(store: Store, rules: Rules, address: Address, listener: socket.socket) 
         filler.stop()
         watcher.stop()
         warm.stop()
+
+
+def settle_memory() -> None:
+    """What is there before the first request stays: the collector need not look at it again. A
+    hierarchy of a thousand subtasks makes it run, and took 1.4 times as long."""
+    gc.collect()
+    gc.freeze()
 
 
 class _Server(uvicorn.Server):

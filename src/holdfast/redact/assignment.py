@@ -7,6 +7,7 @@ decides how much the value must look like a secret: `names` has the words.
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 from holdfast.redact import names, nearby
 from holdfast.redact.certainty import Written, span_of
@@ -106,6 +107,7 @@ _KEY = (
     r"[^\s\"'`,;)]{8})"
 )
 _FLAG_CHARS, _SEPARATOR_CHARS = 32, 200
+_KEY_CHARS = 64  # a longer key is not remembered
 
 
 def scan(page: Page) -> Iterator[Finding]:
@@ -181,6 +183,15 @@ def _last_of_chain(low: str, word: str, at: int) -> int:
 
 def is_telling(key: str) -> bool:
     """A key under which a secret stands, whatever that looks like: `password`, `api_key`."""
+    return _tells(key) if len(key) <= _KEY_CHARS else _judged(key)
+
+
+@lru_cache(2_048)  # every row of a list has the same few keys, and judging one takes 25 µs
+def _tells(key: str) -> bool:
+    return _judged(key)
+
+
+def _judged(key: str) -> bool:
     text = key.strip()
     low = text.lower()
     return low != "pass" and any(

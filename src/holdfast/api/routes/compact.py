@@ -5,19 +5,27 @@ from __future__ import annotations
 from typing import Annotated, Any, Literal
 
 from fastapi import Response
-from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    PrivateAttr,
+    WithJsonSchema,
+)
 from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import (
-    Anything,
     Body,
-    Object,
     SessionPath,
     Text,
-    Texts,
+    UncheckedText,
+    UncheckedTexts,
+    UncheckedValue,
     Word,
-    clean_value,
+    bounded_value,
+    clean_fields,
     not_large,
 )
 from holdfast.api.responses import Answer, said
@@ -32,28 +40,32 @@ from holdfast.settings import load as settings_load
 router = Router(prefix="/api/compact", tags=["compaction"])
 
 
+TEXTS = ("context_summary", "active_tasks", "modified_files", "key_decisions", "timestamp")
+VALUES = ("agent_states", "wave_state", "hierarchy", "recent_messages", "recent_actions")
+
+
 class ActiveTask(Body):
-    id: Text
-    description: Text
-    status: Text
-    agent_type: Text | None = None
-    parent_agent_id: Text | None = None
+    id: UncheckedText
+    description: UncheckedText
+    status: UncheckedText
+    agent_type: UncheckedText | None = None
+    parent_agent_id: UncheckedText | None = None
 
 
 class AgentState(Body):
     """Further fields, such as the `role_context` of a listed context, are kept."""
 
     model_config = ConfigDict(extra="allow")
-    agent_id: Text
-    agent_type: Text | None = None
-    status: Text | None = None
-    summary: Text | None = None
+    agent_id: UncheckedText
+    agent_type: UncheckedText | None = None
+    status: UncheckedText | None = None
+    summary: UncheckedText | None = None
 
 
 # As a list, as the answer of `/api/agent-contexts`, or as an object keyed by the agent.
 AgentStates = Annotated[
     list[AgentState],
-    BeforeValidator(clean_value),
+    BeforeValidator(bounded_value),
     BeforeValidator(snapshot_form.agent_states),
     WithJsonSchema({"anyOf": [{"type": "array", "items": {"type": "object"}}, {"type": "object"}]}),
 ]
@@ -64,18 +76,33 @@ class Save(Body):
     trigger: Literal[
         "auto", "manual", "proactive", "guard", "monitor", "watcher", "batch", "session-end"
     ] = "auto"
-    context_summary: Text | None = None
+    context_summary: UncheckedText | None = None
     active_tasks: Annotated[list[ActiveTask], BeforeValidator(not_large)] = Field(
         default_factory=list
     )
-    modified_files: Texts = Field(default_factory=list)
-    key_decisions: Texts = Field(default_factory=list)
+    modified_files: UncheckedTexts = Field(default_factory=list)
+    key_decisions: UncheckedTexts = Field(default_factory=list)
     agent_states: AgentStates = Field(default_factory=list)
-    wave_state: Object | None = None
-    hierarchy: Annotated[Anything, BeforeValidator(snapshot_form.work_tree)] = None
-    recent_messages: Annotated[Anything, BeforeValidator(snapshot_form.recent_messages)] = None
-    recent_actions: Annotated[Anything, BeforeValidator(snapshot_form.recent_actions)] = None
-    timestamp: Text | None = None
+    wave_state: Annotated[dict[str, Any], AfterValidator(bounded_value)] | None = None
+    hierarchy: Annotated[UncheckedValue, BeforeValidator(snapshot_form.work_tree)] = None
+    recent_messages: Annotated[UncheckedValue, BeforeValidator(snapshot_form.recent_messages)] = (
+        None
+    )
+    recent_actions: Annotated[UncheckedValue, BeforeValidator(snapshot_form.recent_actions)] = None
+    timestamp: UncheckedText | None = None
+    _snapshot: dict[str, Any] = PrivateAttr(default_factory=dict)
+
+    def model_post_init(self, _context: Any, /) -> None:
+        """With the rest of the validation, which is done on another thread for a large body."""
+        told = snapshot_form.normalized(self.model_dump(exclude_none=True))
+        texts = {name: told[name] for name in TEXTS if told.get(name)}
+        values = {name: told[name] for name in VALUES if told.get(name)}
+        self._snapshot = told | clean_fields(texts, values)
+
+    @property
+    def snapshot(self) -> dict[str, Any]:
+        """All of it in the one form, without secrets."""
+        return self._snapshot
 
 
 class SavedCounts(Answer):
@@ -148,7 +175,7 @@ class Status(Answer):
 async def save(body: Save, db: Db) -> Response:
     """Keep what a session knows; secrets are taken out first."""
     now = row_times.now_ms()
-    snapshot = snapshot_form.normalized(body.model_dump(exclude_none=True))
+    snapshot = body.snapshot
     row = await db.write(lambda c: snapshots.save(c, body.session_id, snapshot, now))
     counts = {
         "session_id": body.session_id,
@@ -187,14 +214,14 @@ async def restore(body: Restore, db: Db) -> Response:
     now = row_times.now_ms()
 
     def look(connection: Connection) -> tuple[agent_knowledge.Known, bool]:
-        found = agent_knowledge.of(
-            connection, body.agent_id, body.session_id, agent_knowledge.Wanted(), now
-        )
-        known = snapshots.status(connection, body.session_id) is not None
+        wanted = agent_knowledge.Wanted(agent_type=False)
+        found = agent_knowledge.of(connection, body.agent_id, body.session_id, wanted, now)
+        if found.data["session"] is None:
+            return found, snapshots.status(connection, body.session_id) is not None
         snapshots.compacted(
             connection, body.session_id, body.compact_summary or "", body.agent_id, now
         )
-        return found, known
+        return found, True
 
     found, compacted = await db.write(look)
     brief, _ = compose_shared(

@@ -186,7 +186,7 @@ def _unread(connection: Connection, ask: Ask) -> int:
     return connection.scalar(counted.where(heard, untouched(ask.agent_id))) or 0
 
 
-def untouched(agent_id: str) -> sa.ColumnElement[bool]:
+def untouched(agent_id: recipients.Name) -> sa.ColumnElement[bool]:
     """Neither claimed nor read by this agent yet; as a condition on messages."""
     given = (deliveries.c.message_id == messages.c.id) & (deliveries.c.agent_id == agent_id)
     return ~sa.exists().where(given)

@@ -7,6 +7,8 @@ a project hears every project: a client that does not say where it works must no
 
 from __future__ import annotations
 
+from typing import TypeAlias
+
 import sqlalchemy as sa
 
 from holdfast.hub.store.tables import (
@@ -21,9 +23,11 @@ from holdfast.hub.store.tables import (
 )
 
 Condition = sa.ColumnElement[bool]
+Name: TypeAlias = str | sa.BindParameter[str]  # or the place of one, in a query that is made once
+Time: TypeAlias = int | sa.BindParameter[int]
 
 
-def hears(agent_id: str, project_id: str | None, now_ms: int) -> Condition:
+def hears(agent_id: Name, project_id: Name | None, now_ms: Time) -> Condition:
     """As a condition on messages; without `project_id`, on the projects the agent is known on."""
     place = messages.c.project_id
     here = _known_place(agent_id) if project_id is None else place == project_id
@@ -41,12 +45,12 @@ def is_for(agent_id: str) -> Condition:
     return messages.c.to_agent.is_(None) | (messages.c.to_agent == agent_id)
 
 
-def _wanted(agent_id: str) -> Condition:
+def _wanted(agent_id: Name) -> Condition:
     mine = sa.select(subscriptions.c.topic).where(subscriptions.c.agent_id == agent_id)
     return ~mine.exists() | messages.c.topic.in_(mine)
 
 
-def _known_place(agent_id: str) -> Condition:
+def _known_place(agent_id: Name) -> Condition:
     branch = subtasks.join(tasks, tasks.c.id == subtasks.c.task_id).join(
         requests, requests.c.id == tasks.c.request_id
     )

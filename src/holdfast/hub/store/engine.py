@@ -4,6 +4,7 @@ writers lost 3,266 of 4,000 transactions to "busy".
 
 from __future__ import annotations
 
+import json
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -12,6 +13,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+import msgspec
 import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine, make_url
@@ -19,6 +21,7 @@ from sqlalchemy.engine.url import URL
 from sqlalchemy.exc import ArgumentError
 
 from holdfast.hub.store import replaced_file
+from holdfast.hub.store.batch import encoded
 from holdfast.hub.store.errors import NoSuchDatabase
 from holdfast.wire import places
 
@@ -106,12 +109,27 @@ def _sqlite(url: URL) -> Engine:
         url,
         pool_size=MOST_CONNECTIONS,
         hide_parameters=True,  # an error is logged, and rows hold what people wrote
+        json_serializer=_json_text,
+        json_deserializer=_json_value,
         connect_args={"timeout": BUSY_SECONDS, "check_same_thread": False},
     )
     replaced_file.watch(engine, url.database)
     event.listen(engine, "connect", _prepare)
     event.listen(engine, "begin", _begin)
     return engine
+
+
+def _json_text(value: Any) -> str:
+    return encoded(value).decode()
+
+
+def _json_value(text: str | bytes) -> Any:
+    """msgspec reads a list of subtasks in a tenth of the time of `json`, which also reads what only
+    Python writes: rows of older versions may hold `NaN` or half a surrogate."""
+    try:
+        return msgspec.json.decode(text)
+    except msgspec.MsgspecError:
+        return json.loads(text)
 
 
 def _prepare(connection: sqlite3.Connection, _record: Any) -> None:
@@ -137,6 +155,8 @@ def _postgres(url: URL) -> Engine:
         url,
         pool_size=MOST_CONNECTIONS,
         hide_parameters=True,
+        json_serializer=_json_text,
+        json_deserializer=_json_value,
         pool_pre_ping=True,
         # without it an INSERT's rowcount is -1: "nothing was new" could not be told
         execution_options={"preserve_rowcount": True},

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -21,13 +21,21 @@ class Page:
     offset: int
 
 
-def first(connection: Connection, query: sa.Select[Any]) -> Row | None:
-    found = connection.execute(query).mappings().first()
+def first(
+    connection: Connection, query: sa.Select[Any], given: Mapping[str, Any] | None = None
+) -> Row | None:
+    found = connection.execute(query, given).mappings().first()
     return None if found is None else dict(found)
 
 
-def rows(connection: Connection, query: sa.Select[Any]) -> list[Row]:
-    return [dict(row) for row in connection.execute(query).mappings()]
+def rows(
+    connection: Connection, query: sa.Select[Any], given: Mapping[str, Any] | None = None
+) -> list[Row]:
+    """`given`: what a query that is made once is asked for. Making one costs more than running it,
+    and rows that are fetched together cost half of those that come one by one."""
+    found = connection.execute(query, given)
+    names = tuple(found.keys())
+    return [dict(zip(names, row, strict=True)) for row in found.all()]
 
 
 def paged(

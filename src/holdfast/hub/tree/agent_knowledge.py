@@ -1,9 +1,14 @@
-"""What one agent should know now: its tasks, what it did, who wrote to it, who waits for whom."""
+"""What one agent should know now: its tasks, what it did, who wrote to it, who waits for whom.
+
+Its queries are made once, when this module is loaded: making one takes several times as long as
+running it, and a restore asks eleven.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import sqlalchemy as sa
@@ -33,9 +38,62 @@ from holdfast.window.fallback import EDITS
 
 MOST = 50
 MOST_REQUESTS = 10
-MOST_WAVES, WAVES_BEFORE, WAVES_TOLD = 1000, 2, 8
+WAVES_BEFORE, WAVES_TOLD = 2, 8
 MOST_EDITS = 500  # calls that are looked at for the files they changed
 DURATIONS = frozenset(("total_duration_ms", "duration_ms"))
+
+_SESSION = sa.bindparam("session_id", type_=sa.Text)
+_AGENT = sa.bindparam("agent_id", type_=sa.Text)
+_AGENTS = sa.bindparam("agents", type_=sa.Text, expanding=True)
+_OF_PROJECT = "project."
+_SESSION_AND_PROJECT = (
+    sa.select(*sessions.c, *(column.label(_OF_PROJECT + column.name) for column in projects.c))
+    .select_from(sessions.outerjoin(projects))
+    .where(sessions.c.id == _SESSION)
+)
+_TASKS = (
+    sa.select(subtasks)
+    .where(
+        (subtasks.c.agent_id == _AGENT) | (subtasks.c.session_id == _SESSION),
+        subtasks.c.status.in_(OPEN),
+    )
+    .order_by(subtasks.c.created_ms.desc())
+    .limit(MOST)
+)
+_BLOCKINGS = (
+    sa.select(blockings)
+    .where(blockings.c.blocked_by.in_(_AGENTS) | blockings.c.blocked_agent.in_(_AGENTS))
+    .limit(MOST)
+)
+_HISTORY = (
+    sa.select(
+        actions.c.id,
+        actions.c.tool_name,
+        actions.c.tool_type,
+        actions.c.exit_code,
+        actions.c.file_paths,
+        actions.c.created_ms,
+    )
+    .where(actions.c.session_id == _SESSION)
+    .order_by(actions.c.created_ms.desc(), actions.c.id)
+    .limit(sa.bindparam("history_limit"))
+)
+_ASKED = (
+    sa.select(requests.c.prompt, requests.c.status)
+    .where(requests.c.session_id == _SESSION, requests.c.prompt != "")
+    .order_by(requests.c.created_ms.desc(), requests.c.id.desc())
+    .limit(MOST_REQUESTS)
+)
+_EDITS = (
+    sa.select(actions.c.file_paths)
+    .where(
+        actions.c.session_id == _SESSION,
+        actions.c.tool_name.in_(EDITS),
+        actions.c.exit_code == 0,
+    )
+    .order_by(actions.c.created_ms.desc(), actions.c.id)
+    .limit(MOST_EDITS)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +102,7 @@ class Wanted:
     messages: bool = True
     blocking: bool = True
     history_limit: int = 50
+    agent_type: bool = True  # of the agent, by where it was last heard of
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,14 +132,14 @@ def of(
     connection: Connection, agent_id: str, session_id: str | None, wanted: Wanted, now_ms: int
 ) -> Known:
     """An agent nobody has heard of, without a session, is not there."""
-    place = _placed(connection, agent_id)
-    session_id = session_id or (place or {}).get("session_id")
+    is_asked = wanted.agent_type or session_id is None
+    place = (_placed(connection, agent_id) if is_asked else None) or {}
+    session_id = session_id or place.get("session_id")
     if session_id is None:
         raise NotThere("Agent", agent_id)
-    session = first(connection, sa.select(sessions).where(sessions.c.id == session_id))
-    project_id = (session or {}).get("project_id")
-    project = first(connection, sa.select(projects).where(projects.c.id == project_id))
+    session, project = _session_and_project(connection, session_id)
     snapshot = snapshots.latest(connection, session_id)
+    project_id = session["project_id"] if session else None
     data: dict[str, Any] = {
         "tasks": _tasks(connection, agent_id, session_id),
         "messages": _unread(connection, agent_id, project_id, now_ms) if wanted.messages else [],
@@ -97,7 +156,19 @@ def of(
     saved |= {} if wanted.messages else {"recent_messages": []}
     saved |= {} if wanted.history else {"recent_actions": []}
     saved |= _since(connection, session_id, saved, data["tasks"])
-    return Known(session_id, (place or {}).get("agent_type"), data, saved, sources)
+    return Known(session_id, place.get("agent_type"), data, saved, sources)
+
+
+def _session_and_project(connection: Connection, session_id: str) -> tuple[Row | None, Row | None]:
+    found = first(connection, _SESSION_AND_PROJECT, {"session_id": session_id})
+    if found is None:
+        return None, None
+    project = {
+        name.removeprefix(_OF_PROJECT): found.pop(name)
+        for name in [*found]
+        if name.startswith(_OF_PROJECT)
+    }
+    return found, project if project["id"] is not None else None
 
 
 def _since(
@@ -115,16 +186,12 @@ def _since(
 
 def _asked(connection: Connection, session_id: str) -> list[Row]:
     """The newest requests of the session, oldest first."""
-    table = requests.c
-    mine = (table.session_id == session_id) & (table.prompt != "")
-    query = sa.select(table.prompt, table.status).where(mine)
-    newest = query.order_by(table.created_ms.desc(), table.id.desc()).limit(MOST_REQUESTS)
-    return rows(connection, newest)[::-1]
+    return rows(connection, _ASKED, {"session_id": session_id})[::-1]
 
 
 def _waves(connection: Connection, session_id: str) -> dict[str, Any]:
     """How the waves around the current one stand, in the form of a saved `wave_state`."""
-    found = waves.history(connection, session_id, MOST_WAVES, 0).rows
+    found = waves.of_session(connection, session_id)
     open_ones = (at for at, one in enumerate(found) if one["status"] not in SETTLED)
     current = next(open_ones, None)
     first_told = max(0, (len(found) if current is None else current) - WAVES_BEFORE)
@@ -138,11 +205,8 @@ def _waves(connection: Connection, session_id: str) -> dict[str, Any]:
 
 def _changed(connection: Connection, session_id: str) -> list[str]:
     """Files that calls of the session changed, the newest first."""
-    table = actions.c
-    edits = table.tool_name.in_(EDITS) & (table.exit_code == 0)
-    query = sa.select(table.file_paths).where(table.session_id == session_id, edits)
-    newest = query.order_by(table.created_ms.desc(), table.id).limit(MOST_EDITS)
-    paths = (path for found in connection.scalars(newest) for path in found or ())
+    newest = connection.scalars(_EDITS, {"session_id": session_id}).all()
+    paths = (path for found in newest for path in found or ())
     return list(dict.fromkeys(path for path in paths if isinstance(path, str)))
 
 
@@ -160,40 +224,38 @@ def _placed(connection: Connection, agent_id: str) -> Row | None:
 
 
 def _tasks(connection: Connection, agent_id: str, session_id: str) -> list[Row]:
-    table = subtasks.c
-    mine = (table.agent_id == agent_id) | (table.session_id == session_id)
-    query = sa.select(subtasks).where(mine, table.status.in_(OPEN))
-    return [
-        _dated(row) for row in rows(connection, query.order_by(table.created_ms.desc()).limit(MOST))
-    ]
+    given = {"agent_id": agent_id, "session_id": session_id}
+    return [_dated(row) for row in rows(connection, _TASKS, given)]
 
 
 def _unread(
     connection: Connection, agent_id: str, project_id: str | None, now_ms: int
 ) -> list[Row]:
     """To look is not to read: what is listed here is delivered another time."""
-    table = messages.c
-    query = sa.select(messages).where(hears(agent_id, project_id, now_ms), untouched(agent_id))
-    order = (table.priority.desc(), table.created_ms, table.id)
-    return [_dated(row) for row in rows(connection, query.order_by(*order).limit(MOST))]
+    given = {"agent_id": agent_id, "now_ms": now_ms}
+    given |= {} if project_id is None else {"project_id": project_id}
+    query = _unread_messages(is_placed=project_id is not None)
+    return [_dated(row) for row in rows(connection, query, given)]
+
+
+@cache
+def _unread_messages(*, is_placed: bool) -> sa.Select[Any]:
+    place = sa.bindparam("project_id", type_=sa.Text) if is_placed else None
+    heard = hears(_AGENT, place, sa.bindparam("now_ms", type_=sa.BigInteger))
+    query = sa.select(messages).where(heard, untouched(_AGENT))
+    order = (messages.c.priority.desc(), messages.c.created_ms, messages.c.id)
+    return query.order_by(*order).limit(MOST)
 
 
 def _blockings(connection: Connection, agents: Collection[str]) -> list[Row]:
-    table = blockings.c
-    query = sa.select(blockings).where(
-        table.blocked_by.in_(agents) | table.blocked_agent.in_(agents)
-    )
-    return [_dated(row) for row in rows(connection, query.limit(MOST))]
+    return [_dated(row) for row in rows(connection, _BLOCKINGS, {"agents": sorted(agents)})]
 
 
 def _history(connection: Connection, session_id: str, wanted: Wanted) -> list[Row]:
     if not wanted.history or not wanted.history_limit:
         return []
-    table = actions.c
-    columns = (table.id, table.tool_name, table.tool_type, table.exit_code, table.file_paths)
-    query = sa.select(*columns, table.created_ms).where(table.session_id == session_id)
-    newest = query.order_by(table.created_ms.desc(), table.id).limit(wanted.history_limit)
-    return [_dated(row) for row in rows(connection, newest)]
+    given = {"session_id": session_id, "history_limit": wanted.history_limit}
+    return [_dated(row) for row in rows(connection, _HISTORY, given)]
 
 
 def _dated(row: Row) -> Row:

@@ -64,6 +64,12 @@ def begin(connection: Connection, action: Row) -> None:
     pending_writes.announce(connection, "session.started", {}, **place)
 
 
+def seen(connection: Connection, session_id: str, now_ms: int) -> None:
+    """Of a session that is there: heard of at this time."""
+    more = {"id": session_id, "project_id": None, "seen_ms": now_ms}
+    pending_writes.grow(connection, GROWTH, {**more, **dict.fromkeys(SUMS, 0)})
+
+
 def _stands(connection: Connection, action: Row) -> bool:
     """Asked once for all calls of a session: should it go, the sums find no row and say so."""
     if pending_writes.knows(connection, *_place(action)):

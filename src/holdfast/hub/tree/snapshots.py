@@ -12,15 +12,39 @@ from holdfast.checkpoint.snapshot_form import task_id, without_repeats
 from holdfast.hub.store import ids, pending_writes
 from holdfast.hub.store.rows import Row, first
 from holdfast.hub.store.tables import agent_contexts, requests, sessions, subtasks
+from holdfast.hub.tree import session_totals
 from holdfast.hub.tree import sessions as known_sessions
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
 from holdfast.hub.tree.statuses import OPEN
 
+_SESSION = sa.bindparam("of_session", type_=sa.Text)
+_PROJECT = sa.select(sessions.c.project_id).where(sessions.c.id == _SESSION)
+_LATEST = (
+    sa.select(agent_contexts)
+    .where(agent_contexts.c.session_id == _SESSION, agent_contexts.c.agent_type == SNAPSHOT)
+    .order_by(agent_contexts.c.updated_ms.desc(), agent_contexts.c.id)
+    .limit(1)
+)
+_COMPACTED = (
+    sa.update(sessions)
+    .where(sessions.c.id == _SESSION)
+    .values(
+        compacted_ms=sa.bindparam("now_ms"),
+        compact_summary=sa.func.coalesce(
+            sa.bindparam("summary", type_=sa.Text), sessions.c.compact_summary
+        ),
+        compact_agent=sa.bindparam("agent"),
+        compact_count=sessions.c.compact_count + 1,
+    )
+)
+_ENDED = sa.select(subtasks.c.id).where(
+    subtasks.c.id.in_(sa.bindparam("named", expanding=True)), subtasks.c.status.not_in(OPEN)
+)
+
 
 def save(connection: Connection, session_id: str, snapshot: Mapping[str, Any], now_ms: int) -> Row:
     """One new row per save; a session nobody spoke of before is met here."""
-    project_id = _project_of(connection, session_id)
-    known_sessions.meet(connection, session_id, project_id, now_ms)
+    project_id = _heard_of(connection, session_id, now_ms)
     row: Row = {
         "id": ids.new(),
         "project_id": project_id,
@@ -28,13 +52,14 @@ def save(connection: Connection, session_id: str, snapshot: Mapping[str, Any], n
         "agent_type": SNAPSHOT,
         "session_id": session_id,
         "status": "completed",
-        "role_context": dict(snapshot),
+        "role_context": snapshot,
         "skills_to_restore": [],
         "tools_used": [],
         "progress_summary": snapshot.get("context_summary"),
+        "compact_id": None,
         "updated_ms": now_ms,
     }
-    connection.execute(sa.insert(agent_contexts).values(row))
+    pending_writes.put(connection, agent_contexts, row)
     pending_writes.announce(
         connection,
         "snapshot.saved",
@@ -46,27 +71,15 @@ def save(connection: Connection, session_id: str, snapshot: Mapping[str, Any], n
 
 
 def latest(connection: Connection, session_id: str) -> Row | None:
-    table = agent_contexts.c
-    query = sa.select(agent_contexts).where(
-        table.session_id == session_id, table.agent_type == SNAPSHOT
-    )
-    return first(connection, query.order_by(table.updated_ms.desc(), table.id).limit(1))
+    return first(connection, _LATEST, {"of_session": session_id})
 
 
 def compacted(
     connection: Connection, session_id: str, summary: str, agent: str, now_ms: int
 ) -> None:
     """Note that this session's window was compacted; a session nobody knows is not invented."""
-    query = sa.update(sessions).where(sessions.c.id == session_id)
-    changed = connection.execute(
-        query.values(
-            compacted_ms=now_ms,
-            compact_summary=summary or sessions.c.compact_summary,
-            compact_agent=agent,
-            compact_count=sessions.c.compact_count + 1,
-        )
-    )
-    if changed.rowcount:
+    given = {"of_session": session_id, "summary": summary or None, "agent": agent, "now_ms": now_ms}
+    if connection.execute(_COMPACTED, given).rowcount:
         pending_writes.announce(
             connection, "session.compacted", {"agent": agent}, session_id=session_id
         )
@@ -83,8 +96,7 @@ def status(connection: Connection, session_id: str) -> Row | None:
 def open_now(connection: Connection, saved: Sequence[Any], open_ones: Sequence[Row]) -> list[Any]:
     """Saved tasks and the store's open ones, each once; the store knows which have ended since."""
     named = {name for one in saved if (name := task_id(one))}
-    ended = sa.select(subtasks.c.id).where(subtasks.c.id.in_(named), subtasks.c.status.not_in(OPEN))
-    over = set(connection.execute(ended).scalars()) if named else set()
+    over = set(connection.scalars(_ENDED, {"named": sorted(named)})) if named else set()
     left = [one for one in saved if task_id(one) not in over]
     return without_repeats([*map(task_of, open_ones), *left])
 
@@ -93,6 +105,12 @@ def task_of(row: Row) -> dict[str, Any]:
     return {name: row[name] for name in ("id", "description", "status", "agent_type", "agent_id")}
 
 
-def _project_of(connection: Connection, session_id: str) -> str | None:
-    found = known_sessions.find(connection, session_id)
-    return None if found is None else found["project_id"]
+def _heard_of(connection: Connection, session_id: str, now_ms: int) -> str | None:
+    """The project of a session, which is there from now on and was heard of at this time."""
+    found = connection.execute(_PROJECT, {"of_session": session_id}).first()
+    if found is None:
+        known_sessions.meet(connection, session_id, None, now_ms)
+        return None
+    session_totals.seen(connection, session_id, now_ms)
+    project_id: str | None = found[0]
+    return project_id

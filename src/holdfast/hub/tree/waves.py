@@ -13,7 +13,19 @@ from holdfast.hub.tree import wave_status
 from holdfast.hub.tree.wave_status import Wave
 
 _LOCK = 0x401D
+MOST = 1_000
 EVENTS = {"running": "wave.started", "completed": "wave.completed", "failed": "wave.failed"}
+
+_SESSION = sa.bindparam("session_id", type_=sa.Text)
+_FIRST = (
+    sa.select(waves).where(waves.c.session_id == _SESSION).order_by(waves.c.wave_number).limit(MOST)
+)
+_TALLIES = (
+    sa.select(tasks.c.wave_number, tasks.c.status, sa.func.count())
+    .join_from(tasks, requests)
+    .where(requests.c.session_id == _SESSION)
+    .group_by(tasks.c.wave_number, tasks.c.status)
+)
 
 
 def hold(connection: Connection, session_id: str) -> None:
@@ -67,9 +79,14 @@ def current(connection: Connection, session_id: str) -> Row | None:
 
 
 def history(connection: Connection, session_id: str, limit: int, offset: int) -> Page:
-    """All of a session, in their order."""
+    """A page of a session's, in their order."""
     page = paged(connection, _of(session_id), limit, offset)
     return Page(_counted(connection, session_id, list(page.rows)), page.total, limit, offset)
+
+
+def of_session(connection: Connection, session_id: str) -> list[Row]:
+    """The first `MOST` of a session, in their order."""
+    return _counted(connection, session_id, rows(connection, _FIRST, {"session_id": session_id}))
 
 
 def _of(session_id: str) -> sa.Select[tuple[object, ...]]:
@@ -87,7 +104,7 @@ def _read(row: Row) -> Wave:
 
 def _counted(connection: Connection, session_id: str, found: list[Row]) -> list[Row]:
     """With how many tasks there are in each, and how they ended."""
-    tallies = _tallies(connection, session_id)
+    tallies = _tallies(connection, session_id) if found else {}
     for row in found:
         tally = tallies.get(row["wave_number"], {})
         row["id"] = ids.of("wave", session_id, str(row["wave_number"]))
@@ -98,11 +115,8 @@ def _counted(connection: Connection, session_id: str, found: list[Row]) -> list[
 
 
 def _tallies(connection: Connection, session_id: str) -> dict[int, dict[str, int]]:
-    number, status = tasks.c.wave_number, tasks.c.status
-    query = sa.select(number, status, sa.func.count()).join_from(tasks, requests)
-    query = query.where(requests.c.session_id == session_id).group_by(number, status)
     found: dict[int, dict[str, int]] = {}
-    for wave_number, name, n in connection.execute(query):
+    for wave_number, name, n in connection.execute(_TALLIES, {"session_id": session_id}):
         found.setdefault(wave_number, {})[name] = n
     return found
 
