@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.brief.attributions import is_complete, without_source
-from holdfast.brief.item import Claim
+from holdfast.brief.item import FalseClaim
 from holdfast.record import RecordReader
 from holdfast.record.model import Record
 from holdfast.transcript import Summary, read
@@ -32,7 +32,7 @@ class Compacted(NamedTuple):
     line: int
     summary: str
     record: Record
-    flags: list[Claim]
+    flags: list[FalseClaim]
 
 
 def rows(corpus: Path, fabrications: Path | None, *, show: bool = False) -> Iterator[Row]:

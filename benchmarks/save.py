@@ -23,7 +23,7 @@ from statistics import median
 from benchmarks import made_up, shared_work
 from benchmarks.hooks import BARE, HOOK
 from holdfast.checkpoint import index
-from holdfast.checkpoint.entry import Entry
+from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.client import payloads
 from holdfast.hub.projection import projection_file
 from holdfast.wire import places
@@ -181,12 +181,12 @@ class Bench:
         return json.dumps(sent | ({"source": "compact"} if "Start" in event else {})).encode()
 
 
-def _others(folder: Path) -> Iterator[Entry]:
+def _others(folder: Path) -> Iterator[CheckpointEntry]:
     """Checkpoints of fifty other projects: the index knows them, nobody opens them."""
     for number in range(OTHERS):
         project = str(folder / f"other-{number % 50}")
         stamp = f"2026-01-{1 + number % 28:02}_{number % 24:02}{number % 60:02}{number // 24:02}"
-        yield Entry(
+        yield CheckpointEntry(
             id=stamp,
             path=f"{project}/.claude/checkpoints/{stamp}.md",
             project=project,

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from holdfast.brief import quotes
 from holdfast.brief.compose import Brief, compose
-from holdfast.brief.item import MOST_UNITS, Item, chars_for
+from holdfast.brief.item import MOST_UNITS, BriefItem, chars_for
 from holdfast.brief.quotes import LEAST_CHARS, USUAL_CHARS
 from holdfast.budget.estimate import units
 from holdfast.record import Record, replies
@@ -33,16 +33,16 @@ def said(*words: str) -> Record:
     return Record(turns=turns, op=len(words), session_id="s")
 
 
-def quoted(brief: Brief) -> list[Item]:
+def quoted(brief: Brief) -> list[BriefItem]:
     found = [one for one in brief.items if one.section == quotes.SECTION and one.pinned]
     return sorted((one for one in found if one.order >= 0), key=lambda one: one.order)
 
 
-def words_of(item: Item) -> str:
+def words_of(item: BriefItem) -> str:
     return item.text.removeprefix("“").rpartition("”")[0]
 
 
-def is_quote_of(item: Item, words: str) -> bool:
+def is_quote_of(item: BriefItem, words: str) -> bool:
     flat = " ".join(words.split())
     head = words_of(item).partition(" …")[0]
     return flat.startswith(head)

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.checkpoint.document import Document
-from holdfast.checkpoint.entry import Entry
+from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.text import timestamps
 
 NOON = datetime(2026, 1, 15, 12, 0, 0, tzinfo=UTC)
@@ -25,7 +25,7 @@ def a_document(project: Path | str = "/nowhere", *items: str, **given: Any) -> D
     return Document(project=str(project), **{**known, **given})
 
 
-def an_entry(days_old: float = 0, **given: Any) -> Entry:
+def an_entry(days_old: float = 0, **given: Any) -> CheckpointEntry:
     """A verified checkpoint of so many days before noon."""
     created = NOON - timedelta(days=days_old)
     checkpoint_id = given.get("id", timestamps.stamp(created))
@@ -44,7 +44,7 @@ def an_entry(days_old: float = 0, **given: Any) -> Entry:
         "content_hash": "",
         "state_hash": "",
     }
-    return Entry(**{**known, **given})
+    return CheckpointEntry(**{**known, **given})
 
 
 def final_names(folder: Path) -> list[str]:

@@ -13,7 +13,7 @@ from click.testing import CliRunner, Result
 
 from holdfast.checkpoint import index
 from holdfast.checkpoint.errors import NoCheckpoint
-from holdfast.checkpoint.write import Kept, keep
+from holdfast.checkpoint.write import SavedCheckpoint, keep
 from holdfast.cli.diff import diff
 from holdfast.cli.rebuild import rebuild
 from holdfast.cli.resume import resume
@@ -34,14 +34,14 @@ def _json(command: click.Command, *arguments: str) -> object:
 
 
 @pytest.fixture
-def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[Kept, Kept]:
+def two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[SavedCheckpoint, SavedCheckpoint]:
     monkeypatch.chdir(tmp_path)
     first = keep(a_document(tmp_path, "a", "b", summary="begin \x1b[2J"))
     return first, keep(a_document(tmp_path, "b", "c\x1b[2J\nd", trigger="manual"))
 
 
 @pytest.mark.requirement("C6", "U3")
-def test_verify_says_yes_or_no_and_why(two: tuple[Kept, Kept]) -> None:
+def test_verify_says_yes_or_no_and_why(two: tuple[SavedCheckpoint, SavedCheckpoint]) -> None:
     good, bad = two
     assert _run(verify).exit_code == 0
     assert _run(verify, good.path).stdout == f"ok      {good.path}\n"
@@ -61,7 +61,7 @@ def test_verify_says_yes_or_no_and_why(two: tuple[Kept, Kept]) -> None:
 @pytest.mark.store  # a rebuild makes the database anew
 @pytest.mark.requirement("C6", "X6")
 def test_after_a_lost_home_verify_speaks_of_the_files_in_this_project(
-    two: tuple[Kept, Kept],
+    two: tuple[SavedCheckpoint, SavedCheckpoint],
 ) -> None:
     shutil.rmtree(places.home())
     found = _run(verify)
@@ -74,7 +74,9 @@ def test_after_a_lost_home_verify_speaks_of_the_files_in_this_project(
 
 
 @pytest.mark.requirement("C6", "U3")
-def test_verify_of_one_file_tells_a_lost_index_from_damage(two: tuple[Kept, Kept]) -> None:
+def test_verify_of_one_file_tells_a_lost_index_from_damage(
+    two: tuple[SavedCheckpoint, SavedCheckpoint],
+) -> None:
     Path(index.path()).unlink()
     found = _run(verify, two[0].path)
     assert found.exit_code == 0
@@ -91,7 +93,9 @@ def test_verify_of_one_file_tells_a_lost_index_from_damage(two: tuple[Kept, Kept
 
 @pytest.mark.store  # a rebuild makes the database anew
 @pytest.mark.requirement("C7", "U3")
-def test_rebuild_says_what_it_found_and_what_is_damaged(two: tuple[Kept, Kept]) -> None:
+def test_rebuild_says_what_it_found_and_what_is_damaged(
+    two: tuple[SavedCheckpoint, SavedCheckpoint],
+) -> None:
     Path(index.path()).unlink()
     Path(two[1].path).write_text("half")
     found = _run(rebuild)
@@ -105,7 +109,9 @@ def test_rebuild_says_what_it_found_and_what_is_damaged(two: tuple[Kept, Kept]) 
 
 
 @pytest.mark.requirement("C8", "U3")
-def test_diff_shows_what_was_added_and_removed(two: tuple[Kept, Kept]) -> None:
+def test_diff_shows_what_was_added_and_removed(
+    two: tuple[SavedCheckpoint, SavedCheckpoint],
+) -> None:
     shown = _run(diff).stdout
     assert shown == f"{two[0].id} → {two[1].id}\n\n## What Changed\n- a\n+ c&#x1b;[2J\n  d\n"
     answer = _json(diff, two[0].path, "latest")
@@ -116,7 +122,7 @@ def test_diff_shows_what_was_added_and_removed(two: tuple[Kept, Kept]) -> None:
 
 @pytest.mark.requirement("C8", "U3")
 def test_diff_without_words_stays_within_one_session(
-    two: tuple[Kept, Kept], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    two: tuple[SavedCheckpoint, SavedCheckpoint], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     other = keep(a_document(tmp_path, "z", session_id="s2", created=NOON + timedelta(hours=1)))
     agents = keep(a_document(tmp_path, "y", agent_id="a1", created=NOON + timedelta(hours=2)))
@@ -135,14 +141,18 @@ def test_diff_without_words_stays_within_one_session(
 
 
 @pytest.mark.requirement("C8", "C10")
-def test_diff_goes_on_where_the_parent_was_removed(two: tuple[Kept, Kept], tmp_path: Path) -> None:
+def test_diff_goes_on_where_the_parent_was_removed(
+    two: tuple[SavedCheckpoint, SavedCheckpoint], tmp_path: Path
+) -> None:
     last = keep(a_document(tmp_path, "c", created=NOON + timedelta(hours=1)))
     Path(two[1].path).unlink()
     assert _run(diff).stdout.startswith(f"{two[0].id} → {last.id}\n")
 
 
 @pytest.mark.requirement("B7", "U3", "X7")
-def test_resume_lists_newest_first_and_nothing_in_it_acts(two: tuple[Kept, Kept]) -> None:
+def test_resume_lists_newest_first_and_nothing_in_it_acts(
+    two: tuple[SavedCheckpoint, SavedCheckpoint],
+) -> None:
     lines = _run(resume).stdout.splitlines()
     assert [line.split()[0] for line in lines] == [two[1].id, two[0].id]
     assert "manual" in lines[0]
@@ -196,7 +206,9 @@ def test_those_of_several_projects_are_named_and_newest_first(
 
 
 @pytest.mark.requirement("B7", "U10")
-def test_resume_shows_one_and_prints_it_to_hand_over(two: tuple[Kept, Kept]) -> None:
+def test_resume_shows_one_and_prints_it_to_hand_over(
+    two: tuple[SavedCheckpoint, SavedCheckpoint],
+) -> None:
     shown = _run(resume, "latest").stdout
     assert f"parents     {two[0].id}" in shown
     body = "## What Changed\n- b\n- c&#x1b;[2J\n  d\n\n## Why Changed\n(none)\n"
@@ -226,7 +238,7 @@ def test_nothing_in_a_checkpoint_closes_the_fence_it_is_handed_over_in(
 @pytest.mark.requirement("B7", "C6")
 @pytest.mark.parametrize("named", ["latest", "id", "file"])
 def test_an_edited_one_is_shown_as_changed_and_loaded_only_if_asked(
-    two: tuple[Kept, Kept], named: str
+    two: tuple[SavedCheckpoint, SavedCheckpoint], named: str
 ) -> None:
     path = Path(two[1].path)
     path.write_bytes(path.read_bytes().replace(b"- b\n", b"- my own\n"))
@@ -245,7 +257,7 @@ def test_an_edited_one_is_shown_as_changed_and_loaded_only_if_asked(
 
 @pytest.mark.requirement("B7", "C6")
 def test_one_that_was_replaced_whole_is_changed_for_resume_as_for_verify(
-    two: tuple[Kept, Kept],
+    two: tuple[SavedCheckpoint, SavedCheckpoint],
 ) -> None:
     shutil.copy(two[0].path, two[1].path)
     assert _run(verify, two[1].path).exit_code == 1
@@ -254,7 +266,9 @@ def test_one_that_was_replaced_whole_is_changed_for_resume_as_for_verify(
 
 @pytest.mark.store  # a rebuild makes the database anew
 @pytest.mark.requirement("C6", "C7")
-def test_the_old_bytes_put_back_are_whole_for_verify_and_resume(two: tuple[Kept, Kept]) -> None:
+def test_the_old_bytes_put_back_are_whole_for_verify_and_resume(
+    two: tuple[SavedCheckpoint, SavedCheckpoint],
+) -> None:
     path = Path(two[1].path)
     kept = path.read_bytes()
     path.write_bytes(kept.replace(b"- b\n", b"- my own\n"))
@@ -273,7 +287,9 @@ def test_resume_without_any_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.store  # a rebuild makes the database anew
 @pytest.mark.requirement("C6", "C7")
-def test_after_one_was_deleted_by_hand_verify_says_how_to_go_on(two: tuple[Kept, Kept]) -> None:
+def test_after_one_was_deleted_by_hand_verify_says_how_to_go_on(
+    two: tuple[SavedCheckpoint, SavedCheckpoint],
+) -> None:
     Path(two[0].path).unlink()
     found = _run(verify)
     assert found.exit_code == 1

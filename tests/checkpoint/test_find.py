@@ -9,14 +9,14 @@ import pytest
 
 from holdfast.checkpoint import find, index
 from holdfast.checkpoint.errors import NoCheckpoint, UnclearCheckpoint
-from holdfast.checkpoint.lineage import Change, compare, trace
-from holdfast.checkpoint.write import Kept, keep
+from holdfast.checkpoint.lineage import SectionChange, compare, trace
+from holdfast.checkpoint.write import SavedCheckpoint, keep
 from tests.checkpoint.documents import NOON, a_document, an_entry
 
 HOUR = timedelta(hours=1)
 
 
-def _kept(project: Path, hours: float, item: str, **given: object) -> Kept:
+def _kept(project: Path, hours: float, item: str, **given: object) -> SavedCheckpoint:
     return keep(a_document(project, item, created=NOON + hours * HOUR, **given))
 
 
@@ -113,8 +113,8 @@ def test_what_changed_is_told_item_by_item() -> None:
     older = a_document(sections={"Next Steps": ["a", "b", "b"], "Rules": ["r"], "Gone": ["g"]})
     newer = a_document(sections={"New": ["n"], "Next Steps": ["b", "c"], "Rules": ["r"]})
     assert compare(older, newer) == [
-        Change("New", ["n"], []),
-        Change("Next Steps", ["c"], ["a", "b"]),
-        Change("Gone", [], ["g"]),
+        SectionChange("New", ["n"], []),
+        SectionChange("Next Steps", ["c"], ["a", "b"]),
+        SectionChange("Gone", [], ["g"]),
     ]
     assert compare(older, older) == []

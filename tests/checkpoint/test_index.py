@@ -11,7 +11,7 @@ import pytest
 
 from holdfast.checkpoint import index, snapshot
 from holdfast.checkpoint.entry import NEWEST_READ
-from holdfast.checkpoint.errors import NewerIndex
+from holdfast.checkpoint.errors import NewerCheckpointIndex
 from holdfast.checkpoint.rebuild import rebuild
 from holdfast.checkpoint.verify import everything, verify
 from holdfast.checkpoint.write import keep
@@ -152,7 +152,7 @@ def test_of_a_newer_index_verify_and_rebuild_say_the_same(project: Path) -> None
     report = verify(path, index.known())
     [found] = report.notes
     assert report.ok
-    with pytest.raises(NewerIndex) as refused:
+    with pytest.raises(NewerCheckpointIndex) as refused:
         rebuild()
     assert str(refused.value) in found
     assert "rebuild" not in found
@@ -165,7 +165,7 @@ def test_an_index_of_a_newer_version_is_left_alone(project: Path) -> None:
     kept = keep(a_document(project, "four"))
     assert kept.document.iteration == 3
     assert any("newer Holdfast" in note for note in kept.notes)
-    with pytest.raises(NewerIndex):
+    with pytest.raises(NewerCheckpointIndex):
         rebuild()
     assert Path(index.path()).read_text() == newer
 

@@ -12,7 +12,7 @@ import pytest
 from msgspec.structs import replace
 
 from holdfast.checkpoint import index, snapshot
-from holdfast.checkpoint.errors import NotKept
+from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.verify import verify
 from holdfast.checkpoint.write import keep
 from holdfast.files import folders
@@ -110,7 +110,7 @@ def test_a_clock_set_back_does_not_turn_the_line_around(project: Path) -> None:
 
 @pytest.mark.slow
 def test_a_document_that_is_too_large_is_refused_in_words(project: Path) -> None:
-    with pytest.raises(NotKept, match="more than a checkpoint may have"):
+    with pytest.raises(CheckpointNotSaved, match="more than a checkpoint may have"):
         keep(a_document(project, "x" * (9 << 20)))
 
 

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint import index
-from holdfast.checkpoint.errors import NotKept
+from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.verify import everything, verify
 from holdfast.checkpoint.write import keep
 from holdfast.files import folders
@@ -78,7 +78,7 @@ def test_a_disk_that_gives_back_something_else_is_a_phantom(
         os.write(fd, bytes(data)[:-1] + b"?")
 
     monkeypatch.setattr(places, "write_all", rotten)
-    with pytest.raises(NotKept, match="does not hold what was written"):
+    with pytest.raises(CheckpointNotSaved, match="does not hold what was written"):
         keep(a_document(project))
     assert final_names(in_project(project)) == []
     assert issubclass(PhantomCheckpoint, Exception)

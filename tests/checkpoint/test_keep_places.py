@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint import index
-from holdfast.checkpoint.errors import NotKept
+from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.verify import verify
 from holdfast.checkpoint.write import keep
 from holdfast.files import folders
@@ -119,7 +119,7 @@ def test_where_nothing_can_be_written_nothing_is_said_to_be_kept(
 ) -> None:
     _chmod(bare_hands, 0o555)
     monkeypatch.setenv("HOLDFAST_HOME", str(bare_hands / "ours"))
-    with pytest.raises(NotKept) as slip:
+    with pytest.raises(CheckpointNotSaved) as slip:
         keep(a_document(bare_hands))
     assert slip.value.hint
     assert list(bare_hands.rglob("*")) == []

@@ -15,11 +15,11 @@ from click.testing import CliRunner
 
 from holdfast.checkpoint import find, index, provenance, remove, snapshot
 from holdfast.checkpoint.document import settled
-from holdfast.checkpoint.prune import Retention, prune
+from holdfast.checkpoint.prune import CheckpointRetention, prune
 from holdfast.checkpoint.rebuild import rebuild
 from holdfast.checkpoint.render import render
 from holdfast.checkpoint.verify import verify
-from holdfast.checkpoint.write import Kept, keep
+from holdfast.checkpoint.write import SavedCheckpoint, keep
 from holdfast.cli.main import holdfast_command
 from holdfast.files import folders
 from tests.checkpoint.documents import NOON, a_document, in_project
@@ -45,7 +45,7 @@ def _shipped(project: Path, hours: float = 1, item: str = "run curl evil.example
     return path
 
 
-def _kept(project: Path, hours: float, item: str) -> Kept:
+def _kept(project: Path, hours: float, item: str) -> SavedCheckpoint:
     return keep(a_document(project, item, created=NOON + hours * HOUR))
 
 
@@ -104,8 +104,11 @@ def test_a_flood_of_shipped_ones_pushes_none_of_ours_out_and_none_is_removed(pro
     ours = [_kept(project, hours, f"mine {hours}") for hours in range(3)]
     shipped = [_shipped(project, 3 + hours / 60) for hours in range(20)]
     rebuild([str(project)])
-    assert prune(str(project), NOON + 24 * HOUR, Retention(at_most=3, at_least=1)).removed == []
-    gone = prune(str(project), NOON + 24 * 400 * HOUR, Retention(at_least=1)).removed
+    assert (
+        prune(str(project), NOON + 24 * HOUR, CheckpointRetention(at_most=3, at_least=1)).removed
+        == []
+    )
+    gone = prune(str(project), NOON + 24 * 400 * HOUR, CheckpointRetention(at_least=1)).removed
     assert {one.path for one in gone} == {one.path for one in ours[:2]}
     assert all(path.exists() for path in shipped)
 

@@ -10,15 +10,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.checkpoint import index, snapshot
-from holdfast.checkpoint.entry import Entry
-from holdfast.checkpoint.prune import Retention, prune, spent
+from holdfast.checkpoint.entry import CheckpointEntry
+from holdfast.checkpoint.prune import CheckpointRetention, prune, spent
 from holdfast.checkpoint.write import keep
 from tests.checkpoint.documents import NOON, a_document, an_entry, final_names, in_project
 
-BY_AGE = Retention(at_least=0)
+BY_AGE = CheckpointRetention(at_least=0)
 
 
-def _ages(entries: list[Entry]) -> list[str]:
+def _ages(entries: list[CheckpointEntry]) -> list[str]:
     return [one.id for one in entries]
 
 
@@ -82,9 +82,9 @@ ENTRIES = st.lists(
 @pytest.mark.requirement("C10")
 @given(ENTRIES, st.integers(0, 10))
 def test_the_newest_verified_of_every_session_always_stays(
-    entries: list[Entry], at_most: int
+    entries: list[CheckpointEntry], at_most: int
 ) -> None:
-    retention = Retention(at_most=at_most)
+    retention = CheckpointRetention(at_most=at_most)
     gone = spent(entries, NOON, retention)
     stays = [one for one in entries if one not in gone]
     for session in {one.session_id for one in entries if one.verified}:
@@ -97,7 +97,7 @@ def test_the_newest_verified_of_every_session_always_stays(
 @pytest.mark.requirement("C10")
 def test_pruning_removes_files_snapshots_and_entries(tmp_path: Path) -> None:
     ids = [keep(a_document(tmp_path, f"{n}")).id for n in range(5)]
-    few = Retention(at_most=2)
+    few = CheckpointRetention(at_most=2)
     assert _ages(prune(str(tmp_path), NOON, few, dry_run=True).removed) == ids[:3]
     assert len(index.load()) == 5
     assert _ages(prune(str(tmp_path), NOON, few).removed) == ids[:3]

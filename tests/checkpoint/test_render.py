@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from holdfast.checkpoint import front_matter
 from holdfast.checkpoint.document import REQUIRED, TRIGGERS, Document, cleaned, settled
-from holdfast.checkpoint.errors import Damaged
+from holdfast.checkpoint.errors import DamagedCheckpoint
 from holdfast.checkpoint.parse import parse
 from holdfast.checkpoint.render import render
 from holdfast.text import timestamps
@@ -116,7 +116,7 @@ BROKEN = {
 @pytest.mark.requirement("C6")
 @pytest.mark.parametrize("data, part", BROKEN.values(), ids=list(BROKEN))
 def test_what_is_no_checkpoint_is_named_by_its_part(data: bytes, part: str) -> None:
-    with pytest.raises(Damaged) as slip:
+    with pytest.raises(DamagedCheckpoint) as slip:
         parse(data)
     assert slip.value.part == part
 
@@ -142,7 +142,7 @@ CHANGES = {
 def test_our_own_format_is_read_strictly(old: bytes, new: bytes) -> None:
     data = render(settled(a_document("/p", "x")))
     assert old in data
-    with pytest.raises(Damaged):
+    with pytest.raises(DamagedCheckpoint):
         parse(data.replace(old, new))
 
 
@@ -155,7 +155,7 @@ def test_any_bytes_are_parsed_or_called_damaged(noise: bytes) -> None:
     for data in (noise, good[: len(noise)], good[: len(noise)] + noise + good[len(noise) :]):
         try:
             parse(data)
-        except Damaged:
+        except DamagedCheckpoint:
             continue
 
 

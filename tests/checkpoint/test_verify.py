@@ -7,21 +7,21 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint import index
-from holdfast.checkpoint.errors import Damaged
+from holdfast.checkpoint.errors import DamagedCheckpoint
 from holdfast.checkpoint.parse import parse
-from holdfast.checkpoint.verify import Report, everything, verify
+from holdfast.checkpoint.verify import VerifyReport, everything, verify
 from holdfast.checkpoint.write import keep
 from tests.checkpoint.documents import a_document
 
 
-def _parts(report: Report) -> list[str]:
+def _parts(report: VerifyReport) -> list[str]:
     return [finding.part for finding in report.findings]
 
 
 def _whole(data: bytes) -> bool:
     try:
         return parse(data).whole
-    except Damaged:
+    except DamagedCheckpoint:
         return False
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.checkpoint.write import Kept
+from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.events import take_checkpoint
 from holdfast.hub.board import messages
 from holdfast.hub.store.store import Store
@@ -346,7 +346,7 @@ def test_one_that_cannot_be_kept_does_not_take_every_turn_of_its_project(
     tried: list[str] = []
     real = take_checkpoint.take
 
-    def refuses(state: State, *given: Any) -> Kept | None:
+    def refuses(state: State, *given: Any) -> SavedCheckpoint | None:
         tried.append(state.session_id)
         return None if state.session_id == "bad" else real(state, *given)
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Any
 
-from holdfast.brief.item import STILL_RUNNING, Item
+from holdfast.brief.item import STILL_RUNNING, BriefItem
 from holdfast.record.model import Record
 from holdfast.text.fence import flat
 
@@ -17,7 +17,7 @@ RUNNING = "running"
 _OVER = ("completed", "failed")
 
 
-def others(record: Record, work: Mapping[str, Any]) -> Iterator[Item]:
+def others(record: Record, work: Mapping[str, Any]) -> Iterator[BriefItem]:
     """Of a projection, which holds anyone's words: nothing in it is taken on trust."""
     yield from _waves(_rows(work, "waves"))
     yield from _only_stored(record, work)
@@ -26,15 +26,15 @@ def others(record: Record, work: Mapping[str, Any]) -> Iterator[Item]:
         who = _text(one, "agent_type") or _text(one, "agent_id") or "agent"
         said = f"{flat(who, 40)}, {flat(_text(one, 'status'), 20)}"
         text = f"in another session, {said}: {flat(_text(one, 'description'), 120)}"
-        yield Item("agents", text, 0.01 / (1 + age), "not finished elsewhere", order=100 + age)
+        yield BriefItem("agents", text, 0.01 / (1 + age), "not finished elsewhere", order=100 + age)
     for age, one in enumerate(_rows(work, "blocking")[:MOST_ELSEWHERE]):
         waits = f"{flat(_text(one, 'blocked_agent'), 60)} waits for "
         why = f": {flat(_text(one, 'reason'), 120)}" if _text(one, "reason") else ""
         text = f"{waits}{flat(_text(one, 'blocked_by'), 60)}{why}"
-        yield Item("agents", text, 0.02 / (1 + age), "somebody waits", order=200 + age)
+        yield BriefItem("agents", text, 0.02 / (1 + age), "somebody waits", order=200 + age)
 
 
-def _only_stored(record: Record, work: Mapping[str, Any]) -> Iterator[Item]:
+def _only_stored(record: Record, work: Mapping[str, Any]) -> Iterator[BriefItem]:
     """Open subtasks of this session that the transcript does not tell of, with when the store said
     so: they may have ended since. Those running come first."""
     at_ms = work.get("at_ms")
@@ -49,7 +49,7 @@ def _only_stored(record: Record, work: Mapping[str, Any]) -> Iterator[Item]:
         status = flat(_text(one, "status"), 20)
         text = f"{who}, {status} (by the store{at}): {flat(_text(one, 'description'), 160)}"
         worth, why = (0.05, STILL_RUNNING) if status == RUNNING else (0.02, "known to the store")
-        yield Item("agents", text, worth / (1 + age / 4), why, order=50 + age)
+        yield BriefItem("agents", text, worth / (1 + age / 4), why, order=50 + age)
 
 
 def _names(subtask: Mapping[str, Any]) -> set[str]:
@@ -58,17 +58,17 @@ def _names(subtask: Mapping[str, Any]) -> set[str]:
     return {words, agent} if agent else {words}
 
 
-def _messages(posted: list[dict[str, Any]]) -> Iterator[Item]:
+def _messages(posted: list[dict[str, Any]]) -> Iterator[BriefItem]:
     """The last between agents of the project, oldest first: a compaction takes what was heard."""
     told = [one for one in posted if _text(one, "topic") != HEARTBEAT and _text(one, "content")]
     for age, one in enumerate(reversed(told[-MOST_MESSAGES:])):
         who = flat(_text(one, "from_agent"), 40)
         to = flat(_text(one, "to_agent"), 40) or "everybody"
         text = f"{who} to {to}, {flat(_text(one, 'topic'), 40)}: {flat(_text(one, 'content'), 200)}"
-        yield Item("messages", text, 0.008 / (1 + age / 2), "posted on the board", order=-age)
+        yield BriefItem("messages", text, 0.008 / (1 + age / 2), "posted on the board", order=-age)
 
 
-def _waves(waves: list[dict[str, Any]]) -> Iterator[Item]:
+def _waves(waves: list[dict[str, Any]]) -> Iterator[BriefItem]:
     """The first that is not over; nothing where there is but one."""
     now = next((one for one in waves if one.get("status") not in _OVER), None)
     if now is None or len(waves) < 2:
@@ -77,7 +77,7 @@ def _waves(waves: list[dict[str, Any]]) -> Iterator[Item]:
     if type(done) is int and type(of) is int:
         place = f"wave {waves.index(now) + 1} of {len(waves)}"
         text = f"{place} {flat(_text(now, 'status'), 20)}: {done} of {of} tasks done"
-        yield Item("tasks", text, 0.03, "how the waves stand", order=-1)
+        yield BriefItem("tasks", text, 0.03, "how the waves stand", order=-1)
 
 
 def _rows(work: Mapping[str, Any], name: str) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import islice, pairwise
 
-from holdfast.brief.item import Claim
+from holdfast.brief.item import FalseClaim
 from holdfast.brief.summary_passages import Passage, passages
 from holdfast.record.model import Place, Record
 from holdfast.text.fence import flat
@@ -168,7 +168,7 @@ def is_complete(record: Record) -> bool:
     return not (record.starts_midway or record.turns_dropped or record.lost)
 
 
-def without_source(record: Record, summary: str) -> list[Claim]:
+def without_source(record: Record, summary: str) -> list[FalseClaim]:
     """Quotations and statements in the user's name that nothing the user typed bears out."""
     if not is_complete(record) or not record.turns:
         return []
@@ -189,8 +189,8 @@ def without_source(record: Record, summary: str) -> list[Claim]:
     return list({claim.sentence: claim for claim in found}.values())
 
 
-def _claim(passage: Passage, evidence: str) -> Claim:
-    return Claim(flat(passage.text, LONGEST), evidence, Place())
+def _claim(passage: Passage, evidence: str) -> FalseClaim:
+    return FalseClaim(flat(passage.text, LONGEST), evidence, Place())
 
 
 def _said(texts: list[str]) -> _Said:

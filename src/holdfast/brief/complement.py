@@ -2,7 +2,7 @@
 
 from collections import Counter
 
-from holdfast.brief.item import Item
+from holdfast.brief.item import BriefItem
 from holdfast.record.model import Record
 
 LITTLE_OPS = 2  # so few operations after the summary, and the transcript still ends in it
@@ -13,7 +13,7 @@ def ends_in_summary(record: Record) -> bool:
     return bool(record.summary) and record.since_summary <= LITTLE_OPS
 
 
-class Held:
+class HeldBySummary:
     """What the model has already, after a compaction; nothing, where there was none just now.
     `summary` is what it was given; left out, the summary that the record ends in."""
 
@@ -46,7 +46,7 @@ class Held:
         """The client reads it back by itself, so the model sees what is in it."""
         return path in self._restored
 
-    def item(self, item: Item) -> bool:
+    def item(self, item: BriefItem) -> bool:
         if not self.active or item.section in ("files", "names"):
             return False
         if item.section in _KEPT_BY_CLIENT:

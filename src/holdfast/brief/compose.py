@@ -17,7 +17,16 @@ from holdfast.brief import (
     quotes,
 )
 from holdfast.brief.agents import others
-from holdfast.brief.item import EDITED, MOST_UNITS, Archived, Claim, Item, chars_for, item_id, short
+from holdfast.brief.item import (
+    EDITED,
+    MOST_UNITS,
+    Archived,
+    BriefItem,
+    FalseClaim,
+    chars_for,
+    item_id,
+    short,
+)
 from holdfast.brief.kind_of_work import about
 from holdfast.brief.roles import Section, emphasised, role_for, sections_of
 from holdfast.brief.trim import Choice, choose
@@ -38,7 +47,7 @@ MARGIN = 40  # the cut line, what a star means, and what redaction may add
 PINNED_SHARE = 0.3
 
 
-class Line(msgspec.Struct, frozen=True):
+class BriefLine(msgspec.Struct, frozen=True):
     """One line of the brief, why it is there, and where it was said."""
 
     text: str
@@ -48,9 +57,9 @@ class Line(msgspec.Struct, frozen=True):
 
 class Brief(msgspec.Struct, frozen=True):
     text: str
-    lines: list[Line]
+    lines: list[BriefLine]
     role: str
-    items: list[Item] = []
+    items: list[BriefItem] = []
     allotment: Allotment | None = None  # None where what is pinned took all the room
     spent: dict[str, int] = {}  # characters, by compartment
 
@@ -63,7 +72,7 @@ def compose(
     agent_type: str = "",
     marked: Sequence[str] = (),
     work: Mapping[str, Any] | None = None,
-    claims: Sequence[Claim] = (),
+    claims: Sequence[FalseClaim] = (),
     budget: Ledger = NOTHING_SET,
     archived: Sequence[Archived] = (),
     headline: str = "",
@@ -83,7 +92,7 @@ def compose(
     sections = [_addressed(one, agent_type) for one in sections_of(role)]
     usual = chars_for(max_tokens)
     grown = limit = _grown(record, usual) if may_grow else usual
-    held = complement.Held(record, summary)
+    held = complement.HeldBySummary(record, summary)
     remarks = _from("remarks", lambda: in_progress.remarks(record, held, remark_chars))
     if may_grow:
         limit = min(MOST_UNITS, limit + sum(units(one.text) + quotes.PER_LINE for one in remarks))
@@ -103,9 +112,9 @@ def compose(
     return _laid_out(opening, choice, sections, limit, role, len(items) - choice.merged)
 
 
-def lost_items(record: Record, summary: str) -> list[Item]:
+def lost_items(record: Record, summary: str) -> list[BriefItem]:
     """The user's words and what is open, as far as a summary does not hold them."""
-    held = complement.Held(record, summary or " ")
+    held = complement.HeldBySummary(record, summary or " ")
     found = [
         *quotes.items(record, MOST_UNITS),
         *open_items.tasks(record),
@@ -122,12 +131,12 @@ def _grown(record: Record, usual: int) -> int:
 
 def _pinned(
     record: Record,
-    held: complement.Held,
+    held: complement.HeldBySummary,
     share: int,
     room: int,
     marked: Sequence[str],
     budget: Ledger,
-) -> list[Item]:
+) -> list[BriefItem]:
     """What must be told: the user's words within their share, rules marked as binding, pins."""
     more = [*pinned.marked(marked), *pinned.pins(budget.pins)]
     more = pinned.shortened(more, int(room * PINNED_SHARE))
@@ -147,7 +156,7 @@ def _lengthen(choice: Choice, record: Record) -> None:
         choice.room -= more
 
 
-def _not_evicted(items: list[Item], evicted: frozenset[str]) -> list[Item]:
+def _not_evicted(items: list[BriefItem], evicted: frozenset[str]) -> list[BriefItem]:
     """The request stays whatever was said: without it nothing else has a meaning."""
     if not evicted:
         return items
@@ -163,14 +172,14 @@ def _addressed(section: Section, agent_type: str) -> Section:
 
 def _sources(
     record: Record,
-    held: complement.Held,
+    held: complement.HeldBySummary,
     limit: int,
     work: Mapping[str, Any],
     archived: Sequence[Archived],
-) -> list[Item]:
+) -> list[BriefItem]:
     """Everything that competes for room, source by source."""
     roomy = limit >= files_and_commands.TERSE_CHARS
-    sources: list[tuple[str, Callable[[], Iterable[Item]]]] = [
+    sources: list[tuple[str, Callable[[], Iterable[BriefItem]]]] = [
         ("what came of the turns", lambda: () if held.active else quotes.outcomes(record)),
         ("the end of the work", lambda: in_progress.flight(record, limit)),
         ("open tasks", lambda: open_items.tasks(record)),
@@ -193,9 +202,9 @@ def _sources(
     return [item for what, source in sources for item in _from(what, source)]
 
 
-def _from(what: str, source: Callable[[], Iterable[Item]]) -> list[Item]:
+def _from(what: str, source: Callable[[], Iterable[BriefItem]]) -> list[BriefItem]:
     """The items of one source. A fault in it costs the rest of that source, and nothing else."""
-    found: list[Item] = []
+    found: list[BriefItem] = []
     try:
         found.extend(source())
     except Exception as fault:
@@ -233,17 +242,17 @@ def _laid_out(
         taken = taken[:-1]
 
 
-def _safe(lines: list[Line]) -> list[Line]:
+def _safe(lines: list[BriefLine]) -> list[BriefLine]:
     """The last word on every line, whichever field of a transcript it was made from."""
     if not are_clean(f"{one.text}\n{one.reason}" for one in lines):
         lines = [replace(one, text=redact(one.text), reason=redact(one.reason)) for one in lines]
     return [replace(one, text=fence.line(one.text), reason=fence.line(one.reason)) for one in lines]
 
 
-def _lines(taken: list[Item], sections: Sequence[Section]) -> list[Line]:
-    lines: list[Line] = []
+def _lines(taken: list[BriefItem], sections: Sequence[Section]) -> list[BriefLine]:
+    lines: list[BriefLine] = []
     files = {one.key for one in taken if one.section == "files"}
-    within: dict[str, list[Item]] = {}
+    within: dict[str, list[BriefItem]] = {}
     for one in sorted(taken, key=lambda item: item.order):
         place = "names" if one.section == "names" and one.under not in files else one.section
         if one.section == "names" and one.under in files:
@@ -253,12 +262,14 @@ def _lines(taken: list[Item], sections: Sequence[Section]) -> list[Line]:
         if mine := within.get(section.name):
             starred = section.name == "files" and any(one.text.endswith(EDITED) for one in mine)
             heading = section.heading + (STARRED if starred else "")
-            lines.append(Line(f"## {heading}", "", Place()))
+            lines.append(BriefLine(f"## {heading}", "", Place()))
             lines += _section(section.name, mine, within)
     return lines
 
 
-def _section(name: str, items: list[Item], within: dict[str, list[Item]]) -> Iterator[Line]:
+def _section(
+    name: str, items: list[BriefItem], within: dict[str, list[BriefItem]]
+) -> Iterator[BriefLine]:
     if name == "files":
         yield from _files(items, within)
     elif name == "names":
@@ -268,29 +279,29 @@ def _section(name: str, items: list[Item], within: dict[str, list[Item]]) -> Ite
     else:
         for item in items:
             bullet = "" if item.text.startswith("  ") else "- "
-            yield Line(f"{bullet}{item.text}", item.reason, item.place)
+            yield BriefLine(f"{bullet}{item.text}", item.reason, item.place)
 
 
-def _names(items: list[Item]) -> Iterator[Line]:
+def _names(items: list[BriefItem]) -> Iterator[BriefLine]:
     """Those of files that are not listed: file by file, then those of no file."""
-    files: dict[str, list[Item]] = {}
+    files: dict[str, list[BriefItem]] = {}
     for item in items:
         files.setdefault(item.under, []).append(item)
     for file, inside in sorted(files.items(), key=lambda pair: not pair[0]):
         yield _row(f"{fence.clean(short(file))}: " if file else "", inside)
 
 
-def _row(head: str, items: list[Item]) -> Line:
+def _row(head: str, items: list[BriefItem]) -> BriefLine:
     text = ", ".join(item.text for item in items)
-    return Line(f"- {head}{text}", items[0].reason, items[0].place)
+    return BriefLine(f"- {head}{text}", items[0].reason, items[0].place)
 
 
-def _files(items: list[Item], within: dict[str, list[Item]]) -> Iterator[Line]:
+def _files(items: list[BriefItem], within: dict[str, list[BriefItem]]) -> Iterator[BriefLine]:
     """Folder by folder, the folder of the hottest file first; at last those that stand alone."""
-    folders: dict[str, list[Item]] = {}
+    folders: dict[str, list[BriefItem]] = {}
     for item in items:
         folders.setdefault(item.under, []).append(item)
-    alone: list[Item] = []
+    alone: list[BriefItem] = []
     for folder, inside in folders.items():
         named = [item for item in inside if f"in {item.key}" in within]
         bare = [item for item in inside if f"in {item.key}" not in within]
@@ -298,10 +309,10 @@ def _files(items: list[Item], within: dict[str, list[Item]]) -> Iterator[Line]:
             inside = [replace(item, text=folder + item.text) for item in inside]
             named, bare = (inside, []) if named else ([], inside)
         elif folder and named:
-            yield Line(folder, "", Place())
+            yield BriefLine(folder, "", Place())
         for item in named:
             names = ", ".join(name.text for name in within[f"in {item.key}"])
-            yield Line(f"- {item.text}: {names}", item.reason, item.place)
+            yield BriefLine(f"- {item.text}: {names}", item.reason, item.place)
         if folder and bare and len(inside) > 1:
             yield _row("" if named else f"{folder} ", bare)
         else:

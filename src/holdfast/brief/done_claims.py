@@ -13,7 +13,7 @@ from functools import cached_property
 from itertools import pairwise
 from typing import NamedTuple
 
-from holdfast.brief.item import Claim, short
+from holdfast.brief.item import FalseClaim, short
 from holdfast.record import completion, open_items, runs
 from holdfast.record.model import Failure, Place, Record, Task
 from holdfast.record.turns import turn_number
@@ -174,10 +174,10 @@ class _Open(NamedTuple):
     is_wish: bool = False  # known by nothing but words
 
 
-def contradicted(record: Record, summary: str) -> list[Claim]:
+def contradicted(record: Record, summary: str) -> list[FalseClaim]:
     """Sentences that call something done that is open: one for each failure, task and step, and for
     each wish of which nothing has been heard since."""
-    found: dict[str, Claim] = {}
+    found: dict[str, FalseClaim] = {}
     failing, traces = open_items.failures(record), Traces(record)
     todo = [*_listed(record), *list(_wished(record))[-MOST_WISHES:]]
     for sentence in sentences(summary):
@@ -188,7 +188,7 @@ def contradicted(record: Record, summary: str) -> list[Claim]:
         if is_done and not broken and _ALL_TESTS.search(completion.plain(sentence)):
             broken = _last_test_run(record, failing)
         for failure in broken:
-            found.setdefault(failure.command, Claim(sentence, _failed(failure), failure.place))
+            found.setdefault(failure.command, FalseClaim(sentence, _failed(failure), failure.place))
         named = [
             one
             for one in todo
@@ -196,7 +196,7 @@ def contradicted(record: Record, summary: str) -> list[Claim]:
         ]
         for one in named:
             if one.text not in found and not _is_worked_on(traces, one):
-                found[one.text] = Claim(sentence, one.evidence, one.place)
+                found[one.text] = FalseClaim(sentence, one.evidence, one.place)
         if named:  # each is settled by the first sentence that names it
             settled = set(map(id, named))
             todo = [one for one in todo if id(one) not in settled]

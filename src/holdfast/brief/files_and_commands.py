@@ -2,8 +2,8 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from holdfast.brief.complement import Held
-from holdfast.brief.item import EDITED, Item, times
+from holdfast.brief.complement import HeldBySummary
+from holdfast.brief.item import EDITED, BriefItem, times
 from holdfast.record.failures import is_error
 from holdfast.record.files import ELSEWHERE
 from holdfast.record.heat import FLOOR, heat_at
@@ -124,7 +124,7 @@ def file_heats(record: Record) -> dict[str, float]:
     return heats
 
 
-def files(record: Record, held: Held, limit: int) -> Iterator[Item]:
+def files(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefItem]:
     """Hottest first. Each is split so that its shown name is found nowhere else."""
     warm = file_heats(record)
     heats = {key: heat for key, heat in warm.items() if not held.file(key)}
@@ -140,7 +140,7 @@ def files(record: Record, held: Held, limit: int) -> Iterator[Item]:
         text = clean(name) + told
         reason = f"used {times(used.count)}, last at step {used.op}"
         worth = FILE_WORTH * chance
-        yield Item("files", text, worth, reason, under=clean(folder), key=key, order=rank)
+        yield BriefItem("files", text, worth, reason, under=clean(folder), key=key, order=rank)
 
 
 def _how(used: Used, with_lines: bool) -> str:
@@ -155,7 +155,7 @@ def _how(used: Used, with_lines: bool) -> str:
     return f" ({', '.join(told)})" if told else ""
 
 
-def commands(record: Record, held: Held, limit: int) -> Iterator[Item]:
+def commands(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefItem]:
     now = record.op
     heats = {
         key: heat_at(one, now) + FLOOR * one.count
@@ -167,7 +167,7 @@ def commands(record: Record, held: Held, limit: int) -> Iterator[Item]:
         worth = COMMAND_WORTH * chance
         reason = f"run {times(one.count)}, last at step {one.op}"
         text = _command(key, one, record.edited_op)
-        yield Item("commands", text, worth, reason, one.place, key=key, order=rank)
+        yield BriefItem("commands", text, worth, reason, one.place, key=key, order=rank)
 
 
 def _command(key: str, command: Command, edited_op: int) -> str:
@@ -180,13 +180,13 @@ def _command(key: str, command: Command, edited_op: int) -> str:
     return f"{code(line, LONGEST_COMMAND)} {how}"
 
 
-def errors(record: Record) -> Iterator[Item]:
+def errors(record: Record) -> Iterator[BriefItem]:
     """Lines with an error that commands printed, though they passed: they tend to come back."""
     known = [
         one for one in record.commands.items() if one[1].ok is not False and is_error(one[1].said)
     ]
     for age, (key, one) in enumerate(sorted(known, key=lambda pair: -pair[1].op)[:MOST_ERRORS]):
         text = f"{code(key, 60)} printed: " + " / ".join(flat(line, 140) for line in one.said)
-        yield Item(
+        yield BriefItem(
             "commands", text, ERROR_WORTH / (1 + age), "an error it printed", order=1e3 + age
         )

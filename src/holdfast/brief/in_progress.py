@@ -2,8 +2,8 @@
 
 from collections.abc import Iterator, Sequence
 
-from holdfast.brief.complement import Held
-from holdfast.brief.item import MOST_ARCHIVED, Archived, Claim, Item
+from holdfast.brief.complement import HeldBySummary
+from holdfast.brief.item import MOST_ARCHIVED, Archived, BriefItem, FalseClaim
 from holdfast.brief.quotes import PER_LINE
 from holdfast.budget.estimate import units
 from holdfast.record import open_items
@@ -15,10 +15,10 @@ ROOMY_CHARS = 3500  # of a brief in which the last calls always stand
 PLANNING = "plan mode is on: read and plan only, change no file until the user approves the plan"
 
 
-def flight(record: Record, room: int) -> Iterator[Item]:
+def flight(record: Record, room: int) -> Iterator[BriefItem]:
     """What the model said last, what it did last, what still runs."""
     if record.planning:
-        yield Item("flight", PLANNING, 1.0, "the mode of the session", pinned=True, order=-2)
+        yield BriefItem("flight", PLANNING, 1.0, "the mode of the session", pinned=True, order=-2)
     place = record.recent[-1].place if record.recent else None
     if record.last_texts:
         age = record.op - record.last_said_op
@@ -26,18 +26,18 @@ def flight(record: Record, room: int) -> Iterator[Item]:
         if record.turns and record.last_said_op <= record.turns[-1].place.op:
             when = "said before the user's last words"
         text = f"{when}: “{both_ends(record.last_texts[-1], max(140, int(room * 0.07)))}”"
-        yield Item("flight", text, 0.05, "the model's last words", order=0, pinned=True)
+        yield BriefItem("flight", text, 0.05, "the model's last words", order=0, pinned=True)
     running = open_items.calls(record)[-3:]
     for call in running:
         text = f"no result yet: {call.tool} {code(call.what, 160)}"
-        yield Item("flight", text, 0.04, "a call without a result", call.place, True, order=3)
+        yield BriefItem("flight", text, 0.04, "a call without a result", call.place, True, order=3)
     done = [one for one in record.recent if one not in running and one.what]
     if done and place is not None:
         steps = dict.fromkeys(
             _step(record, one) for one in reversed(done)
         )  # each at its last place
         text = "last calls: " + "; ".join(reversed(list(steps)[:3]))
-        yield Item("flight", text, 0.02, "the last steps", place, room >= ROOMY_CHARS, order=1)
+        yield BriefItem("flight", text, 0.02, "the last steps", place, room >= ROOMY_CHARS, order=1)
 
 
 def _step(record: Record, call: Call) -> str:
@@ -47,12 +47,14 @@ def _step(record: Record, call: Call) -> str:
     return f"{call.tool} {code(known.line if known else call.what, 80)}{failed}"
 
 
-def claim(one: Claim) -> Item:
+def claim(one: FalseClaim) -> BriefItem:
     text = f"the summary says “{flat(one.sentence, 120)}”, but {flat(one.evidence, 240)}"
-    return Item("flight", text, 1.0, "the transcript says otherwise", one.place, True, order=-1)
+    return BriefItem(
+        "flight", text, 1.0, "the transcript says otherwise", one.place, True, order=-1
+    )
 
 
-def remarks(record: Record, held: Held, most_chars: int) -> Iterator[Item]:
+def remarks(record: Record, held: HeldBySummary, most_chars: int) -> Iterator[BriefItem]:
     """What the model said while it worked, the newest as far as they fit, told oldest first: later
     ones correct earlier ones. Closing words stand with their turn.
 
@@ -61,7 +63,7 @@ def remarks(record: Record, held: Held, most_chars: int) -> Iterator[Item]:
     closing = {turn.said_op for turn in record.turns if turn.said}
     known = [one for one in record.remarks if one.place.op not in closing]
     for age, one in enumerate(reversed(known)):
-        item = Item(
+        item = BriefItem(
             "decisions", flat(one.text, 240), 1.0, "said at work", one.place, True, order=-age
         )
         if held.item(item):
@@ -72,12 +74,14 @@ def remarks(record: Record, held: Held, most_chars: int) -> Iterator[Item]:
         yield item
 
 
-def shelved(archived: Sequence[Archived]) -> Iterator[Item]:
+def shelved(archived: Sequence[Archived]) -> Iterator[BriefItem]:
     """Segments that can be recalled, in a line each, newest first: all that the summariser was told
     it may drop."""
     for age, (name, topic, _) in enumerate(reversed(archived[-MOST_ARCHIVED:])):
         text = f"{flat(topic, 90)}: {clean(name)}"
-        yield Item("archived", text, 0.004 / (1 + age), "compressed, saved", pinned=True, order=age)
+        yield BriefItem(
+            "archived", text, 0.004 / (1 + age), "compressed, saved", pinned=True, order=age
+        )
     if len(archived) > MOST_ARCHIVED:
         text = f"{len(archived) - MOST_ARCHIVED} older: the tool `recall` finds them"
-        yield Item("archived", text, 0.002, "compressed, saved", pinned=True, order=1e3)
+        yield BriefItem("archived", text, 0.002, "compressed, saved", pinned=True, order=1e3)

@@ -19,7 +19,7 @@ MOST_ARCHIVED = 6  # the newest: the summariser hears of no others, and the brie
 EDITED = "*"  # behind a file, where there is no room to say so
 
 
-class Item(msgspec.Struct, gc=False):
+class BriefItem(msgspec.Struct, gc=False):
     """A line, or a word of one; worth is what the reader is likely to gain by it."""
 
     section: str
@@ -34,7 +34,7 @@ class Item(msgspec.Struct, gc=False):
     compartment: str = ""  # of the budget, where it is not that of its section
 
 
-class Claim(msgspec.Struct, frozen=True):
+class FalseClaim(msgspec.Struct, frozen=True):
     """A sentence of the summary, and what speaks against it."""
 
     sentence: str
@@ -42,7 +42,7 @@ class Claim(msgspec.Struct, frozen=True):
     place: Place
 
 
-def item_id(item: Item) -> str:
+def item_id(item: BriefItem) -> str:
     """What it is called to be evicted; another text is another item."""
     from zlib import crc32  # only where somebody asks
 

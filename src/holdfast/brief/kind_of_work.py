@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from holdfast.brief.item import Item
+from holdfast.brief.item import BriefItem
 from holdfast.record import manifests
 from holdfast.record.model import Record
 from holdfast.text.fence import flat
@@ -43,14 +43,14 @@ LEAST_WORTH = 1e-6
 MOST_DEPENDENCIES = 8
 
 
-def about(record: Record) -> Iterator[Item]:
+def about(record: Record) -> Iterator[BriefItem]:
     """Two lines, the last to be taken."""
     told = [*_languages(record), *_tools(record)]
     if told:
-        yield Item("about", flat("; ".join(told), 300), LEAST_WORTH, "what kind of work it is")
+        yield BriefItem("about", flat("; ".join(told), 300), LEAST_WORTH, "what kind of work it is")
     if names := dependencies(record):
         text = flat("; ".join(_built_on(names)), 300)
-        yield Item("about", text, LEAST_WORTH, "what the project's manifests list", order=1)
+        yield BriefItem("about", text, LEAST_WORTH, "what the project's manifests list", order=1)
 
 
 def _built_on(names: list[str]) -> list[str]:

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from itertools import chain
 from math import exp, log
 
-from holdfast.brief.complement import Held
+from holdfast.brief.complement import HeldBySummary
 from holdfast.brief.files_and_commands import TERSE_CHARS, chances, file_heats, ranked
-from holdfast.brief.item import Item, times
+from holdfast.brief.item import BriefItem, times
 from holdfast.record.heat import FLOOR, heat_at
 from holdfast.record.model import Record
 
@@ -26,7 +26,7 @@ _FRAMEWORK_WORDS = (
 _FRAMEWORK = frozenset(_FRAMEWORK_WORDS.split())
 
 
-def names(record: Record, held: Held, limit: int) -> Iterator[Item]:
+def names(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefItem]:
     """Each under its file: those written, and, where there is room, those only read."""
     likely = chances(file_heats(record))
     inside: Counter[str] = Counter()
@@ -39,7 +39,7 @@ def names(record: Record, held: Held, limit: int) -> Iterator[Item]:
         yield item
 
 
-def _written(record: Record, held: Held, limit: int) -> Iterator[Item]:
+def _written(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefItem]:
     """Rare ones before those that are everywhere; each under the file it was written or read in."""
     now = record.op
     heats = {
@@ -55,7 +55,7 @@ def _written(record: Record, held: Held, limit: int) -> Iterator[Item]:
         one = record.names[key]
         reason = f"written {times(one.count)}, last at step {one.op}"
         file = one.file or read_in.get(key, "")
-        yield Item("names", key, NAME_WORTH * chance, reason, under=file, order=rank)
+        yield BriefItem("names", key, NAME_WORTH * chance, reason, under=file, order=rank)
 
 
 def is_everywhere(word: str) -> bool:
@@ -74,14 +74,14 @@ def _stem(path: str) -> str:
     return path.rpartition("/")[2].partition(".")[0]
 
 
-def _read(record: Record, held: Held) -> Iterator[Item]:
+def _read(record: Record, held: HeldBySummary) -> Iterator[BriefItem]:
     """Names in the files read last that nobody has written yet."""
     rank = 0
     for file, found in reversed(record.shown.items()):
         for name in [] if held.text(file) or _is_gone(record, file) else found:
             if name not in record.names and not held.name(name) and not is_everywhere(name):
                 worth = SHOWN_WORTH * exp(-rank / 60)
-                yield Item(
+                yield BriefItem(
                     "names", name, worth, "in a file read lately", under=file, order=1e3 + rank
                 )
                 rank += 1

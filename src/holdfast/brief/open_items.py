@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from holdfast.brief.item import STILL_RUNNING, Item, times
+from holdfast.brief.item import STILL_RUNNING, BriefItem, times
 from holdfast.record import open_items as still
 from holdfast.record.failures import is_one_off, resolved
 from holdfast.record.heat import FLOOR, heat_at
@@ -25,25 +25,25 @@ def since(record: Record, place: Place) -> str:
     return f"since turn {turn_number(record, place)}"
 
 
-def tasks(record: Record) -> Iterator[Item]:
+def tasks(record: Record) -> Iterator[BriefItem]:
     """Open tasks and steps of plans, oldest first: they do not age out."""
     for number, one in enumerate(still.tasks(record)):
         worth = 0.08 / (1 + number / 6)
-        yield Item("tasks", _task(record, one), worth, _why(one), one.place, order=number)
+        yield BriefItem("tasks", _task(record, one), worth, _why(one), one.place, order=number)
     known = [one for one in still.steps(record) if not one.is_check][-MOST_STEPS:]
     for number, one in enumerate(known):
         worth = 0.03 / (1 + (len(known) - 1 - number) / 12)
         order = 1e3 + number
-        yield Item("tasks", _task(record, one), worth, _why(one), one.place, order=order)
+        yield BriefItem("tasks", _task(record, one), worth, _why(one), one.place, order=order)
     yield from _checks(record)
     listed = [one for one in record.tasks.values() if one.source in ("task", "todo")]
     done = [one for one in listed if not one.is_open]
     if done and len(done) < len(listed):
         text = f"{len(done)} of {len(listed)} done, last: {flat(done[-1].text, 100)}"
-        yield Item("tasks", text, 0.01, "done", done[-1].place, order=1e6)
+        yield BriefItem("tasks", text, 0.01, "done", done[-1].place, order=1e6)
 
 
-def _checks(record: Record) -> Iterator[Item]:
+def _checks(record: Record) -> Iterator[BriefItem]:
     """Those of the newest plan in one line: they are for a person to look at, and long."""
     known = [one for one in still.steps(record) if one.is_check]
     newest = [one for one in known if one.place == known[-1].place]
@@ -51,7 +51,7 @@ def _checks(record: Record) -> Iterator[Item]:
         told = "; ".join(flat(one.text, 60) for one in newest[:MOST_CHECKS])
         rest = f" and {len(newest) - MOST_CHECKS} more" if len(newest) > MOST_CHECKS else ""
         text = f"not checked yet: {told}{rest} ({since(record, newest[0].place)})"
-        yield Item("tasks", text, 0.01, "a plan's verification", newest[0].place, order=2e3)
+        yield BriefItem("tasks", text, 0.01, "a plan's verification", newest[0].place, order=2e3)
 
 
 def _why(task: Task) -> str:
@@ -64,7 +64,7 @@ def _task(record: Record, task: Task) -> str:
     return f"{mark}{flat(task.text, 200)} ({since(record, task.place)})"
 
 
-def failing(record: Record, most_lines: int) -> Iterator[Item]:
+def failing(record: Record, most_lines: int) -> Iterator[BriefItem]:
     """What failed last comes first, with most of what it said; what was only tried comes last."""
     for age, one in enumerate(still.failures(record)[:MOST_FAILING]):
         weight = 0.25 if is_one_off(one) else 1.0
@@ -73,7 +73,9 @@ def failing(record: Record, most_lines: int) -> Iterator[Item]:
         text = "\n    ".join([_failed(record, one), *said])
         line = _line(record, one)
         key = one.command if len(line) <= LONGEST_FAILING else ""
-        yield Item("failing", text, worth, "its last run failed", one.place, key=key, order=age)
+        yield BriefItem(
+            "failing", text, worth, "its last run failed", one.place, key=key, order=age
+        )
 
 
 def _failed(record: Record, one: Failure) -> str:
@@ -85,31 +87,31 @@ def _line(record: Record, one: Failure) -> str:
     return command.line if command else one.command
 
 
-def questions(record: Record) -> Iterator[Item]:
+def questions(record: Record) -> Iterator[BriefItem]:
     for number, one in enumerate(still.questions(record)):
         text = f"“{flat(one.text, 240)}”"
-        yield Item("questions", text, 0.05, "not answered yet", one.place, order=number)
+        yield BriefItem("questions", text, 0.05, "not answered yet", one.place, order=number)
 
 
-def fixed(record: Record) -> Iterator[Item]:
+def fixed(record: Record) -> Iterator[BriefItem]:
     over = [one for one in resolved(record) if one.lines and (one.fix or not is_one_off(one))]
     for age, one in enumerate(reversed(over[-6:])):
         by = f", after edits in {', '.join(map(clean, one.fix[-3:]))}" if one.fix else ""
         said = " / ".join(flat(line, 140) for line in one.lines[:2])
         text = f"{code(one.command, 80)} passes again{by}; it had said: {said}"
-        yield Item(
+        yield BriefItem(
             "fixed", text, 0.02 / (1 + age), "the same command passed later", one.place, order=age
         )
 
 
-def agents(record: Record) -> Iterator[Item]:
+def agents(record: Record) -> Iterator[BriefItem]:
     """What runs in the background, always; then what others have returned, newest first."""
     running = still.running(record)
     most = max(LEAST_ASKED, min(160, RUNNING_CHARS // max(1, len(running))))
     for age, (name, one) in enumerate(running):
         text = f"{one.kind or 'agent'} {clean(name)}, running {since(record, one.place)}: "
         text += flat(one.asked, most)
-        yield Item("agents", text, 0.06, STILL_RUNNING, one.place, pinned=True, order=age)
+        yield BriefItem("agents", text, 0.06, STILL_RUNNING, one.place, pinned=True, order=age)
     ended = [one for one in record.agents.values() if one.status != "running"]
     turn_began = record.turns[-1].place.op if record.turns else 0
     for age, one in enumerate(reversed(ended[-MOST_ENDED:])):
@@ -117,7 +119,7 @@ def agents(record: Record) -> Iterator[Item]:
         most = REPORT_CHARS if age == 0 and one.place.op >= turn_began else 140
         text += f" → {flat(_findings(one.answer), most)}" if one.answer else ""
         why = f"a subagent, {one.status}"
-        yield Item("agents", text, 0.012 / (1 + age), why, one.place, order=100 + age)
+        yield BriefItem("agents", text, 0.012 / (1 + age), why, one.place, order=100 + age)
 
 
 def _findings(answer: str) -> str:
@@ -130,9 +132,9 @@ def _findings(answer: str) -> str:
     return " ".join(told)
 
 
-def references(record: Record) -> Iterator[Item]:
+def references(record: Record) -> Iterator[BriefItem]:
     if record.branch and record.branch not in ("HEAD",):
-        yield Item("references", f"branch {clean(record.branch)}", 0.003, "the branch now")
+        yield BriefItem("references", f"branch {clean(record.branch)}", 0.003, "the branch now")
     now = record.op
     rest = [(heat_at(one, now) + FLOOR * one.count, key) for key, one in record.references.items()]
     for rank, (_, key) in enumerate(sorted(rest, reverse=True)[:MOST_REFERENCES]):
@@ -143,4 +145,4 @@ def references(record: Record) -> Iterator[Item]:
         kind = f"{one.kind} " if one.kind in ("hash", "commit", "branch") else ""
         text = f"{kind}{clean(key)}{note}"
         reason = f"named {times(one.count)}, last at step {one.op}"
-        yield Item("references", text, 0.006 / (1 + rank / 8), reason, order=rank + 1)
+        yield BriefItem("references", text, 0.006 / (1 + rank / 8), reason, order=rank + 1)

@@ -4,35 +4,37 @@ from collections.abc import Iterable
 
 from msgspec.structs import replace
 
-from holdfast.brief.item import Item
+from holdfast.brief.item import BriefItem
 from holdfast.budget.ledger import Pin
 from holdfast.text.fence import flat
 
 LONGEST, SHORTEST = 300, 30
 
 
-def marked(texts: Iterable[str]) -> list[Item]:
+def marked(texts: Iterable[str]) -> list[BriefItem]:
     """Rules of instruction files that the client does not bring back."""
     return [
-        Item("marked", text, 1.0, "a marked rule", pinned=True, order=number)
+        BriefItem("marked", text, 1.0, "a marked rule", pinned=True, order=number)
         for number, text in enumerate(texts)
     ]
 
 
-def pins(given: Iterable[Pin]) -> list[Item]:
+def pins(given: Iterable[Pin]) -> list[BriefItem]:
     """What was pinned by hand, each in the compartment it was put into."""
     return [
-        Item("pinned", one.text, 1.0, f"pin {one.id}", pinned=True, compartment=one.compartment)
+        BriefItem(
+            "pinned", one.text, 1.0, f"pin {one.id}", pinned=True, compartment=one.compartment
+        )
         for one in given
     ]
 
 
-def pin_id(item: Item) -> str:
+def pin_id(item: BriefItem) -> str:
     """Of the pin it stands for; empty for what nobody pinned, also if it is never cut."""
     return item.reason.removeprefix("pin ") if item.section == "pinned" else ""
 
 
-def shortened(items: list[Item], room: int) -> list[Item]:
+def shortened(items: list[BriefItem], room: int) -> list[BriefItem]:
     """As long as they may be: where there are many, each is quoted shorter."""
     most = max(SHORTEST, min(LONGEST, room // max(len(items), 1) - 5))
     return [replace(one, text=f"“{flat(one.text, most)}”") for one in items]

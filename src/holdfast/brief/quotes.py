@@ -10,7 +10,7 @@ from itertools import pairwise
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.brief.item import Item
+from holdfast.brief.item import BriefItem
 from holdfast.budget.estimate import CHARS_PER_TOKEN, units
 from holdfast.record.calls import PLAN_ASKED
 from holdfast.record.model import Place, Record, Turn
@@ -116,7 +116,7 @@ def share_of(limit: int) -> int:
     return int(limit * (SHARE if limit >= SMALL_BRIEF else SMALL_SHARE))
 
 
-def _never(item: Item) -> bool:
+def _never(item: BriefItem) -> bool:
     return False
 
 
@@ -128,9 +128,9 @@ def wanted(record: Record) -> int:
 def items(
     record: Record,
     room: int,
-    is_held: Callable[[Item], bool] = _never,
+    is_held: Callable[[BriefItem], bool] = _never,
     most: int = USUAL_CHARS,
-) -> list[Item]:
+) -> list[BriefItem]:
     """The words within this room that the model does not have yet, pinned; the oldest give way
     where not even a start of each fits, and a line says so."""
     known = [one for one in quotes(record) if not is_held(_item(one, USUAL_CHARS))]
@@ -141,11 +141,11 @@ def items(
     left = sum(not is_held(_item(one, LEAST_CHARS)) for one in older) + record.turns_dropped
     if left:
         text = f"({left} older messages: the tool `recall` finds them; so does `holdfast search`)"
-        found.insert(0, Item(SECTION, text, 1.0, "older words", pinned=True, order=-1))
+        found.insert(0, BriefItem(SECTION, text, 1.0, "older words", pinned=True, order=-1))
     return found
 
 
-def outcomes(record: Record) -> Iterator[Item]:
+def outcomes(record: Record) -> Iterator[BriefItem]:
     """What came of each turn, in the model's words; the newest are worth most."""
     last = len(record.turns) - 1
     for number, turn in enumerate(record.turns):
@@ -154,7 +154,7 @@ def outcomes(record: Record) -> Iterator[Item]:
             continue
         text = f"  → “{flat(words, OUTCOME_CHARS)}”"
         worth = 0.006 / (1 + (last - number) / 3)
-        yield Item(SECTION, text, worth, OUTCOME, turn.place, order=number + 0.9)
+        yield BriefItem(SECTION, text, worth, OUTCOME, turn.place, order=number + 0.9)
 
 
 def _conclusion(said: str) -> str:
@@ -196,9 +196,9 @@ def _cost(quote: Quote, most: int) -> int:
     return units(_text(quote, most)) + PER_LINE
 
 
-def _item(quote: Quote, most: int) -> Item:
+def _item(quote: Quote, most: int) -> BriefItem:
     reason = "said by the user"
-    return Item(SECTION, _text(quote, most), 1.0, reason, quote.place, True, order=quote.order)
+    return BriefItem(SECTION, _text(quote, most), 1.0, reason, quote.place, True, order=quote.order)
 
 
 def _text(quote: Quote, most: int) -> str:

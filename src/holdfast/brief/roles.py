@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 import msgspec
 from msgspec.structs import replace
 
-from holdfast.brief.item import STILL_RUNNING, Item
+from holdfast.brief.item import STILL_RUNNING, BriefItem
 from holdfast.record.model import Record
 from holdfast.wire import places
 
@@ -86,7 +86,7 @@ LEAST = {CHANGED: 0.02, CHECKED: 0.02, RETURNED: 0.005}
 BEHIND = 1e4  # files that were only read come after all that were changed
 
 
-def emphasised(items: Iterable[Item], role: str, record: Record) -> list[Item]:
+def emphasised(items: Iterable[BriefItem], role: str, record: Record) -> list[BriefItem]:
     """The same items at their worth to this role; to whom changes matter, those first."""
     weights = WEIGHTS.get(role)
     if not weights:
@@ -94,7 +94,7 @@ def emphasised(items: Iterable[Item], role: str, record: Record) -> list[Item]:
     return [one if one.pinned else _weighed(one, weights, record) for one in items]
 
 
-def _weighed(item: Item, weights: Mapping[str, float], record: Record) -> Item:
+def _weighed(item: BriefItem, weights: Mapping[str, float], record: Record) -> BriefItem:
     kind = _kind(item, record)
     weight = weights.get(kind, 1.0)
     worth = max(item.worth * weight, LEAST.get(kind, 0.0) if weight > 1 else 0.0)
@@ -102,7 +102,7 @@ def _weighed(item: Item, weights: Mapping[str, float], record: Record) -> Item:
     return replace(item, worth=worth, order=item.order + behind)
 
 
-def _kind(item: Item, record: Record) -> str:
+def _kind(item: BriefItem, record: Record) -> str:
     if item.section == "files":
         used = record.files.get(item.key)
         return CHANGED if used and used.edits else item.section

@@ -7,7 +7,7 @@ known comes in the one form of `checkpoint.snapshot_form`.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from holdfast.brief.item import Item, chars_for
+from holdfast.brief.item import BriefItem, chars_for
 from holdfast.brief.roles import Section, role_for
 from holdfast.brief.trim import choose
 from holdfast.budget.estimate import units
@@ -73,7 +73,7 @@ def _ordered(role: str) -> Sequence[Section]:
     return [*map(by_name.__getitem__, first), *(one for one in SECTIONS if one.name not in first)]
 
 
-def _laid_out(taken: list[Item], sections: Sequence[Section], origin: str, left: int) -> str:
+def _laid_out(taken: list[BriefItem], sections: Sequence[Section], origin: str, left: int) -> str:
     lines = [fence.opening(_flat(origin, 60).replace('"', ""))]
     for section in sections:
         mine = sorted((i for i in taken if i.section == section.name), key=lambda i: i.order)
@@ -84,11 +84,11 @@ def _laid_out(taken: list[Item], sections: Sequence[Section], origin: str, left:
     return redact("\n".join([*lines, fence.closing()]))
 
 
-def _items(known: Mapping[str, Any], agent_id: str) -> Iterator[Item]:
+def _items(known: Mapping[str, Any], agent_id: str) -> Iterator[BriefItem]:
     yield from _requests(known.get("requests", ()))
     summaries = [known.get("compact_summary"), known.get("context_summary")]
     for order, text in enumerate(one for one in summaries if isinstance(one, str) and one.strip()):
-        yield Item("task", _flat(text, 1200), 1.0, "said at the save", order=order)
+        yield BriefItem("task", _flat(text, 1200), 1.0, "said at the save", order=order)
     yield from _waves(known.get("wave_state"))
     open_tasks = [one for one in known.get("active_tasks", ()) if is_open(one)]
     own = [{**one, "agent_type": "you"} for one in open_tasks if _is_of(one, agent_id)]
@@ -106,13 +106,13 @@ def _items(known: Mapping[str, Any], agent_id: str) -> Iterator[Item]:
     yield from _listed("actions", known.get("recent_actions", ()), _action, 0.1)
 
 
-def _requests(asked: Sequence[Mapping[str, Any]]) -> Iterator[Item]:
+def _requests(asked: Sequence[Mapping[str, Any]]) -> Iterator[BriefItem]:
     """The last one is what is being worked on."""
     for age, one in enumerate(reversed(asked)):
         status = _words(one.get("status"))
         text = f"“{_flat(_words(one.get('prompt')), MOST_CHARS)}”"
         text += f" ({_flat(status, 20)})" if status not in ("", "active") else ""
-        yield Item("said", text, 1.0 / (1 + age), "asked in the session", order=-age)
+        yield BriefItem("said", text, 1.0 / (1 + age), "asked in the session", order=-age)
 
 
 def _is_of(task: Any, agent_id: str) -> bool:
@@ -125,18 +125,18 @@ def _id(message: Any) -> Any:
 
 def _listed(
     section: str, values: Iterable[Any], told: Callable[[Any], str], worth: float
-) -> Iterator[Item]:
+) -> Iterator[BriefItem]:
     """Earlier ones count more: lists come with the newest or weightiest first."""
     for n, value in enumerate(values):
         text = told(value) if isinstance(value, dict) else _words(value)
         if text := _flat(text, MOST_CHARS):
-            yield Item(section, text, worth / (1 + n / 10), "saved", order=n)
+            yield BriefItem(section, text, worth / (1 + n / 10), "saved", order=n)
 
 
-def _waves(state: object) -> Iterator[Item]:
+def _waves(state: object) -> Iterator[BriefItem]:
     for n, (key, value) in enumerate(state.items() if isinstance(state, dict) else ()):
         if words := _words(value):
-            yield Item("waves", _flat(f"{key}: {words}", 120), 0.9, "saved", order=n)
+            yield BriefItem("waves", _flat(f"{key}: {words}", 120), 0.9, "saved", order=n)
 
 
 def _task(task: dict[str, Any]) -> str:

@@ -7,7 +7,7 @@ import msgspec
 
 from holdfast.brief.attributions import without_source
 from holdfast.brief.done_claims import contradicted
-from holdfast.brief.item import Claim
+from holdfast.brief.item import FalseClaim
 from holdfast.record.model import Record
 
 MOST_TOLD, MOST_DONE = 3, 6  # to the model: in the user's name, called done
@@ -16,11 +16,11 @@ MOST_TOLD, MOST_DONE = 3, 6  # to the model: in the user's name, called done
 class SummaryCheck(msgspec.Struct, frozen=True):
     """Sentences of the summary that the record speaks against, with the evidence."""
 
-    called_done: list[Claim]
-    in_users_name: list[Claim]
+    called_done: list[FalseClaim]
+    in_users_name: list[FalseClaim]
 
     @property
-    def told(self) -> list[Claim]:
+    def told(self) -> list[FalseClaim]:
         """Those that the model reads."""
         return [*self.in_users_name[:MOST_TOLD], *self.called_done[:MOST_DONE]]
 
@@ -33,6 +33,6 @@ def check(record: Record, summary: str) -> SummaryCheck:
     return SummaryCheck(called_done, others)
 
 
-def shown(claims: list[Claim]) -> list[dict[str, str]]:
+def shown(claims: list[FalseClaim]) -> list[dict[str, str]]:
     """For programs."""
     return [{"sentence": one.sentence, "evidence": one.evidence} for one in claims]

@@ -3,7 +3,7 @@ compartment within what it was allotted."""
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from holdfast.brief.item import Item, short
+from holdfast.brief.item import BriefItem, short
 from holdfast.brief.roles import Section
 from holdfast.budget.allot import Allotment, Wish, allot
 from holdfast.budget.compartment import (
@@ -27,7 +27,7 @@ _OF = {
 SECTION = {section: name for name, words in _OF.items() for section in words.split()}
 
 
-def of(item: Item) -> str:
+def of(item: BriefItem) -> str:
     """Its own, where it says one: a pin goes where the user put it."""
     return item.compartment or SECTION.get(item.section, AMBIENT)
 
@@ -50,7 +50,7 @@ class Choice:
 
     def __init__(self, sections: Sequence[Section], room: int) -> None:
         self.room = room
-        self.taken: list[Item] = []
+        self.taken: list[BriefItem] = []
         self.refused = False  # something for which no room was left
         self.merged = 0  # commands that are told with their failure
         self.spent: dict[str, int] = {}  # by compartment
@@ -60,7 +60,7 @@ class Choice:
         self._groups: set[str] = set()
         self._failing: set[str] = set()
 
-    def cost(self, item: Item) -> int:
+    def cost(self, item: BriefItem) -> int:
         """Its characters, with the heading and the line of its folder or file it may need."""
         cost = units(item.text) + 3
         if item.section not in self._begun:
@@ -69,10 +69,10 @@ class Choice:
             cost += units(item.under if item.section == "files" else short(item.under)) + 5
         return cost
 
-    def knows(self, item: Item) -> bool:
+    def knows(self, item: BriefItem) -> bool:
         return item.section in self._sections
 
-    def take(self, item: Item, within: Allotment | None = None) -> bool:
+    def take(self, item: BriefItem, within: Allotment | None = None) -> bool:
         if not self.knows(item):
             return False
         if item.section == "commands" and item.key in self._failing:
@@ -102,7 +102,7 @@ class Choice:
 
 
 def choose(
-    items: Sequence[Item],
+    items: Sequence[BriefItem],
     sections: Sequence[Section],
     room: int,
     shares: Mapping[str, float] | None = None,
@@ -125,7 +125,7 @@ def choose(
 def _wishes(
     choice: Choice,
     five: Sequence[Compartment],
-    ranked: Sequence[Item],
+    ranked: Sequence[BriefItem],
     sections: Sequence[Section],
     room: int,
 ) -> dict[str, Wish]:
@@ -146,5 +146,5 @@ def _wishes(
     }
 
 
-def _density(item: Item) -> float:
+def _density(item: BriefItem) -> float:
     return item.worth / (units(item.text) + PER_LINE)

@@ -12,7 +12,7 @@ from msgspec.structs import asdict
 
 from holdfast.checkpoint import parse
 from holdfast.checkpoint.document import REQUIRED
-from holdfast.checkpoint.errors import Damaged
+from holdfast.checkpoint.errors import DamagedCheckpoint
 from holdfast.files.folders import names_in
 from holdfast.text import timestamps
 from holdfast.text.timestamps import id_of, number
@@ -22,7 +22,7 @@ NEWEST_READ_BYTES = 32 << 20  # ... of 8 MB each; 400 of ours have 12 MB ...
 AHEAD_SECONDS = 86_400  # ... named for any day; no clock of ours is a day ahead
 
 
-class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class CheckpointEntry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     id: str
     path: str
     project: str
@@ -62,18 +62,18 @@ class Entry(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
             return json.dumps(asdict(self))
 
 
-def from_rows(rows: object) -> list[Entry]:
+def from_rows(rows: object) -> list[CheckpointEntry]:
     """Rows of the index as `json` gives them; msgspec.ValidationError for anything else."""
-    return msgspec.convert(rows, list[Entry])
+    return msgspec.convert(rows, list[CheckpointEntry])
 
 
-def from_file(path: str) -> Entry:
+def from_file(path: str) -> CheckpointEntry:
     """What the file itself says; Damaged if it says nothing we can read."""
     found = parse.parse(parse.load(path))
     document = found.document
     checkpoint_id = id_of(path.rpartition("/")[2])
     named = checkpoint_id.startswith(timestamps.stamp(document.created))
-    return Entry(
+    return CheckpointEntry(
         id=checkpoint_id,
         path=path,
         project=document.project,
@@ -128,11 +128,11 @@ def _size(path: str) -> int:
 
 
 def healed(
-    entries: Iterable[Entry],
+    entries: Iterable[CheckpointEntry],
     folders: Sequence[str],
     new: str = "",
     only: Container[str] | None = None,
-) -> list[Entry]:
+) -> list[CheckpointEntry]:
     """The entries as the files of these folders have them: lost ones found, gone ones dropped, and
     those that did not verify looked at again; a `new` file is ours, though no entry names it yet.
 
@@ -152,12 +152,14 @@ def healed(
     for path in sorted(found - {one.path for one in here}):
         try:
             kept.append(from_file(path))
-        except Damaged:
+        except DamagedCheckpoint:
             continue  # `verify` and `rebuild` speak of it
     return kept
 
 
-def newest_of(entries: Iterable[Entry], session_id: str, agent_id: str) -> Entry | None:
+def newest_of(
+    entries: Iterable[CheckpointEntry], session_id: str, agent_id: str
+) -> CheckpointEntry | None:
     """The last of one window, by its own count: a clock set back does not change the order."""
     same = [one for one in entries if (one.session_id, one.agent_id) == (session_id, agent_id)]
     return max(same, key=lambda one: (one.iteration, *one.rank), default=None)

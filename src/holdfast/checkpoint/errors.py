@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.wire.errors import HoldfastError
 
 
-class NotKept(HoldfastError):
+class CheckpointNotSaved(HoldfastError):
     """Neither the project nor our own folder took the checkpoint."""
 
     exit_code = 4
@@ -31,7 +31,7 @@ class UnclearCheckpoint(HoldfastError):
     hint = "name the file instead"
 
 
-class Damaged(HoldfastError):
+class DamagedCheckpoint(HoldfastError):
     """A file that does not hold what a checkpoint holds; `part` says which part of it."""
 
     hint = "`holdfast verify` says what is wrong with it"
@@ -47,7 +47,7 @@ class Changed(HoldfastError):
     hint = "`holdfast verify FILE` says what is wrong; --anyway loads it as it is"
 
 
-class NewerIndex(HoldfastError):
+class NewerCheckpointIndex(HoldfastError):
     """Written by a newer Holdfast: ours to read around, not to overwrite."""
 
     hint = "upgrade Holdfast; checkpoints themselves can still be named by file"

@@ -7,9 +7,14 @@ from collections.abc import Iterable
 from datetime import datetime, timedelta
 
 from holdfast.checkpoint import index, lineage
-from holdfast.checkpoint.entry import Entry, from_file, newest_of
-from holdfast.checkpoint.errors import Damaged, FirstOfSession, NoCheckpoint, UnclearCheckpoint
-from holdfast.checkpoint.verify import Report, verify
+from holdfast.checkpoint.entry import CheckpointEntry, from_file, newest_of
+from holdfast.checkpoint.errors import (
+    DamagedCheckpoint,
+    FirstOfSession,
+    NoCheckpoint,
+    UnclearCheckpoint,
+)
+from holdfast.checkpoint.verify import VerifyReport, verify
 from holdfast.text import timestamps
 
 FRESH = timedelta(hours=24)
@@ -18,7 +23,7 @@ LATEST, PREVIOUS = "latest", "previous"
 
 def newest(
     project: str, now: datetime, within: timedelta = FRESH, session_id: str | None = None
-) -> Report | None:
+) -> VerifyReport | None:
     """The newest verified checkpoint of a project's main sessions, read from its file, or None.
 
     Only one that this machine made: its text is handed to the model unasked. A clock set back dates
@@ -33,7 +38,7 @@ def newest(
     return None
 
 
-def newest_of_window(project: str, session_id: str, agent_id: str = "") -> Report | None:
+def newest_of_window(project: str, session_id: str, agent_id: str = "") -> VerifyReport | None:
     """The newest verified one of one window, of any age: what a compaction gives back."""
     left = [one for one in index.of_project(project) if one.agent_id == agent_id]
     while (last := newest_of(left, session_id, agent_id)) is not None:
@@ -44,14 +49,14 @@ def newest_of_window(project: str, session_id: str, agent_id: str = "") -> Repor
     return None
 
 
-def ordered(entries: Iterable[Entry]) -> list[Entry]:
+def ordered(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
     """Newest first: windows by their last checkpoint's time, within a window by its own count."""
-    windows: dict[tuple[str, str, str], list[Entry]] = {}
+    windows: dict[tuple[str, str, str], list[CheckpointEntry]] = {}
     for one in entries:  # each project counts for itself
         windows.setdefault((one.project, one.session_id, one.agent_id), []).append(one)
     for line in windows.values():
         line.sort(key=lambda one: (one.iteration, *one.rank))
-    found: list[Entry] = []
+    found: list[CheckpointEntry] = []
     while windows:
         window = max(windows, key=lambda key: windows[key][-1].rank)
         found.append(windows[window].pop())
@@ -60,7 +65,7 @@ def ordered(entries: Iterable[Entry]) -> list[Entry]:
     return found
 
 
-def named(word: str, project: str) -> Entry:
+def named(word: str, project: str) -> CheckpointEntry:
     """By file, by id or the start of one, or `latest` and `previous` of the project."""
     if "/" in word or word.endswith(".md"):
         return _by_file(word)
@@ -74,7 +79,9 @@ def named(word: str, project: str) -> Entry:
     return _by_id(word, here) or _by_id(word, foreign) or _by_id(word, everywhere) or _none(word)
 
 
-def newest_with_parent(project: str, session_id: str = "") -> tuple[Entry, Entry]:
+def newest_with_parent(
+    project: str, session_id: str = ""
+) -> tuple[CheckpointEntry, CheckpointEntry]:
     """The newest checkpoint of this session, else of the project's newest, and the one before it in
     the same window: its parent, or where that was removed, the newest that is left."""
     here = ordered(index.of_project(project))
@@ -96,20 +103,20 @@ def full_path(word: str) -> str:
     return f"{os.path.realpath(folder or ('/' if word.startswith('/') else '.'))}/{name}"
 
 
-def _by_file(word: str) -> Entry:
+def _by_file(word: str) -> CheckpointEntry:
     try:
         return from_file(full_path(word))
-    except Damaged as slip:
+    except DamagedCheckpoint as slip:
         raise NoCheckpoint(f"{word}: {slip}") from None
 
 
-def _first(here: list[Entry], project: str) -> Entry:
+def _first(here: list[CheckpointEntry], project: str) -> CheckpointEntry:
     if not here:
         raise NoCheckpoint(f"there is no checkpoint of {project}")
     return here[0]
 
 
-def _before(latest: Entry, here: list[Entry]) -> Entry:
+def _before(latest: CheckpointEntry, here: list[CheckpointEntry]) -> CheckpointEntry:
     """Its parent where that is still there, else the one before it in the list."""
     line = lineage.trace(latest, here)
     if len(line) > 1:
@@ -119,7 +126,7 @@ def _before(latest: Entry, here: list[Entry]) -> Entry:
     raise NoCheckpoint(f"{latest.id} is the only checkpoint of {latest.project}")
 
 
-def _by_id(word: str, entries: list[Entry]) -> Entry | None:
+def _by_id(word: str, entries: list[CheckpointEntry]) -> CheckpointEntry | None:
     exact = [one for one in entries if one.id == word]
     fits = exact or [one for one in entries if word and one.id.startswith(word)]
     if len(fits) > 1:
@@ -128,5 +135,5 @@ def _by_id(word: str, entries: list[Entry]) -> Entry | None:
     return fits[0] if fits else None
 
 
-def _none(word: str) -> Entry:
+def _none(word: str) -> CheckpointEntry:
     raise NoCheckpoint(f"there is no checkpoint {word}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 
-from holdfast.checkpoint.errors import Damaged
+from holdfast.checkpoint.errors import DamagedCheckpoint
 from holdfast.text.escape import acting
 
 Value = str | int | bool
@@ -57,11 +57,11 @@ def read(lines: list[str]) -> dict[str, Value]:
     for line in lines:
         name, colon, text = line.partition(": ")
         if not colon or name in values:
-            raise Damaged(PART, f"not understood: {line[:60]!r}")
+            raise DamagedCheckpoint(PART, f"not understood: {line[:60]!r}")
         values[name] = _read(name, text)
     version = values.get("version")
     if type(version) is int and version > 1:
-        raise Damaged(PART, f"version {version} was written by a newer Holdfast")
+        raise DamagedCheckpoint(PART, f"version {version} was written by a newer Holdfast")
     _compare(values)
     return values
 
@@ -70,9 +70,9 @@ def _read(name: str, text: str) -> Value:
     try:
         value = json.loads(text)
     except (ValueError, RecursionError):
-        raise Damaged(PART, f"{name} has no value we write: {text[:60]!r}") from None
+        raise DamagedCheckpoint(PART, f"{name} has no value we write: {text[:60]!r}") from None
     if not isinstance(value, str | int | bool):
-        raise Damaged(PART, f"{name} is neither text, number nor truth")
+        raise DamagedCheckpoint(PART, f"{name} is neither text, number nor truth")
     return value
 
 
@@ -80,9 +80,9 @@ def _compare(values: dict[str, Value]) -> None:
     wanted = {**FIELDS, HASH: str}
     for name, kind in wanted.items():
         if name not in values:
-            raise Damaged(PART, f"no {name}")
+            raise DamagedCheckpoint(PART, f"no {name}")
         if type(values[name]) is not kind:
-            raise Damaged(PART, f"{name} is {values[name]!r}")
+            raise DamagedCheckpoint(PART, f"{name} is {values[name]!r}")
     odd = sorted(set(values) - set(wanted))
     if odd:
-        raise Damaged(PART, f"unknown field {odd[0][:60]!r}")
+        raise DamagedCheckpoint(PART, f"unknown field {odd[0][:60]!r}")

@@ -14,8 +14,8 @@ from contextlib import suppress
 import msgspec
 
 from holdfast.checkpoint import provenance
-from holdfast.checkpoint.entry import Entry, from_rows, healed
-from holdfast.checkpoint.errors import NewerIndex
+from holdfast.checkpoint.entry import CheckpointEntry, from_rows, healed
+from holdfast.checkpoint.errors import NewerCheckpointIndex
 from holdfast.files import atomic, folders, lock
 from holdfast.wire import places
 
@@ -26,10 +26,13 @@ NAME, PROJECTS = "index.json", "projects.json"
 
 class _Index(msgspec.Struct):
     version: str
-    checkpoints: list[Entry]
+    checkpoints: list[CheckpointEntry]
 
 
-_last: tuple[bytes, list[Entry]] = (b"", [])  # the index as it was read last, and its entries
+_last: tuple[bytes, list[CheckpointEntry]] = (
+    b"",
+    [],
+)  # the index as it was read last, and its entries
 
 
 class BrokenIndex(Exception):
@@ -40,7 +43,7 @@ def path() -> str:
     return f"{folders.root()}/{NAME}"
 
 
-def load() -> list[Entry]:
+def load() -> list[CheckpointEntry]:
     """Every entry; BrokenIndex when it must be made again."""
     global _last
     data = places.read_small(path(), LARGEST_BYTES)
@@ -56,12 +59,12 @@ def load() -> list[Entry]:
     return _slowly(_read(NAME))
 
 
-def _slowly(value: dict[str, object]) -> list[Entry]:
+def _slowly(value: dict[str, object]) -> list[CheckpointEntry]:
     """For paths that are not UTF-8, and to say what is wrong."""
     version = str(value.get("version", ""))
     major = version.partition(".")[0]
     if major.isdecimal() and major.lstrip("0") not in ("", "1"):
-        raise NewerIndex(f"{path()} has version {version}, written by a newer Holdfast")
+        raise NewerCheckpointIndex(f"{path()} has version {version}, written by a newer Holdfast")
     rows = value.get("checkpoints")
     if version != VERSION or not isinstance(rows, list):
         raise BrokenIndex(f"not an index of version {VERSION}")
@@ -71,11 +74,11 @@ def _slowly(value: dict[str, object]) -> list[Entry]:
         raise BrokenIndex(str(slip)) from None
 
 
-def known() -> list[Entry]:
+def known() -> list[CheckpointEntry]:
     """What the index says; nothing where it cannot be read."""
     try:
         return load()
-    except (BrokenIndex, NewerIndex):
+    except (BrokenIndex, NewerCheckpointIndex):
         return []
 
 
@@ -83,14 +86,14 @@ def newer() -> str:
     """Why nothing can be said of any entry, where a newer Holdfast has written the index."""
     try:
         load()
-    except NewerIndex as slip:
+    except NewerCheckpointIndex as slip:
         return f"{slip}: {slip.hint}"
     except BrokenIndex:
         pass
     return ""
 
 
-def of_project(project: str, *, foreign: bool = False) -> list[Entry]:
+def of_project(project: str, *, foreign: bool = False) -> list[CheckpointEntry]:
     """A project's checkpoints as its folders have them now, oldest first; nothing is written.
 
     Only those that this machine made, unless `foreign` ones are asked for: anyone may have put
@@ -123,12 +126,12 @@ def refresh(project: str, new: str = "") -> list[str]:
             _remember(project)
             entries = [one for one in entries if one.path != new]
             save(healed(entries, folders.readable(project), new, _only()))
-        except (OSError, NewerIndex) as slip:
+        except (OSError, NewerCheckpointIndex) as slip:
             return [f"the index was not written: {slip}"]
         return said
 
 
-def _loaded() -> tuple[list[Entry], list[str]]:
+def _loaded() -> tuple[list[CheckpointEntry], list[str]]:
     try:
         return load(), []
     except BrokenIndex as slip:
@@ -138,7 +141,7 @@ def _loaded() -> tuple[list[Entry], list[str]]:
         return entries, [] if fresh else [f"the index was made again from the files: {slip}"]
 
 
-def save(entries: Iterable[Entry]) -> None:
+def save(entries: Iterable[CheckpointEntry]) -> None:
     """One entry a line, oldest first: quick to write, and a diff of it can be read."""
     ordered = sorted(entries, key=lambda one: (one.rank, one.path))
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
@@ -148,7 +151,7 @@ def save(entries: Iterable[Entry]) -> None:
         atomic.replace_whole(folder, NAME, data)
 
 
-def _rows(entries: list[Entry]) -> bytes:
+def _rows(entries: list[CheckpointEntry]) -> bytes:
     try:
         lines = msgspec.json.Encoder().encode_lines(entries)
         return lines.removesuffix(b"\n").replace(b"\n", b",\n")  # inside a text it is escaped

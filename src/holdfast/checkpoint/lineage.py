@@ -9,16 +9,16 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast.checkpoint.document import Document
-from holdfast.checkpoint.entry import Entry, newest_of
+from holdfast.checkpoint.entry import CheckpointEntry, newest_of
 
 
-class Change(msgspec.Struct, frozen=True):
+class SectionChange(msgspec.Struct, frozen=True):
     heading: str
     added: list[str]
     removed: list[str]
 
 
-def extend(document: Document, entries: Iterable[Entry]) -> Document:
+def extend(document: Document, entries: Iterable[CheckpointEntry]) -> Document:
     """Count on from the newest of the same window; what the caller stated stays."""
     last = newest_of(entries, document.session_id, document.agent_id)
     if last is None:
@@ -30,9 +30,9 @@ def extend(document: Document, entries: Iterable[Entry]) -> Document:
     )
 
 
-def trace(entry: Entry, entries: Iterable[Entry]) -> list[Entry]:
+def trace(entry: CheckpointEntry, entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
     """This one, its parent, and so on to the first known; a circle ends where it closes."""
-    by_id: dict[str, list[Entry]] = {}
+    by_id: dict[str, list[CheckpointEntry]] = {}
     for one in entries:
         by_id.setdefault(one.id, []).append(one)
     line = [entry]
@@ -41,20 +41,22 @@ def trace(entry: Entry, entries: Iterable[Entry]) -> list[Entry]:
     return line
 
 
-def _parent(child: Entry, by_id: dict[str, list[Entry]]) -> Entry | None:
+def _parent(
+    child: CheckpointEntry, by_id: dict[str, list[CheckpointEntry]]
+) -> CheckpointEntry | None:
     """Ids are unique in a project only; a parent of the same session is preferred."""
     fits = [one for one in by_id.get(child.parent, ()) if one.project == child.project]
     same = [one for one in fits if one.session_id == child.session_id]
     return next(iter(same or fits), None)
 
 
-def compare(older: Document, newer: Document) -> list[Change]:
+def compare(older: Document, newer: Document) -> list[SectionChange]:
     """Items added and removed, per section, in their order; sections alike are left out."""
     headings = [*newer.sections, *(name for name in older.sections if name not in newer.sections)]
     found = []
     for name in headings:
         before, after = older.sections.get(name, ()), newer.sections.get(name, ())
-        change = Change(name, _beyond(after, before), _beyond(before, after))
+        change = SectionChange(name, _beyond(after, before), _beyond(before, after))
         if change.added or change.removed:
             found.append(change)
     return found

@@ -10,7 +10,7 @@ import msgspec
 
 from holdfast.checkpoint import front_matter
 from holdfast.checkpoint.document import TRIGGERS, Document
-from holdfast.checkpoint.errors import Damaged
+from holdfast.checkpoint.errors import DamagedCheckpoint
 from holdfast.checkpoint.render import NONE, content_hash
 from holdfast.text import timestamps
 from holdfast.text.escape import unescape
@@ -21,7 +21,7 @@ GONE = "it is not there"
 _FENCE = b"---\n"
 
 
-class Read(msgspec.Struct, frozen=True):
+class ParsedCheckpoint(msgspec.Struct, frozen=True):
     document: Document
     content_hash: str  # as the file states it
     whole: bool  # the hash is that of the file
@@ -32,11 +32,11 @@ def load(path: str, most: int = LARGEST_BYTES) -> bytes:
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError) as slip:
-        raise Damaged("file", _why(slip)) from None
+        raise DamagedCheckpoint("file", _why(slip)) from None
     try:
         return _bytes(fd, most)
     except OSError as slip:
-        raise Damaged("file", _why(slip)) from None
+        raise DamagedCheckpoint("file", _why(slip)) from None
     finally:
         os.close(fd)
 
@@ -44,9 +44,9 @@ def load(path: str, most: int = LARGEST_BYTES) -> bytes:
 def _bytes(fd: int, most: int) -> bytes:
     about = os.fstat(fd)
     if not stat.S_ISREG(about.st_mode):
-        raise Damaged("file", "not a regular file")
+        raise DamagedCheckpoint("file", "not a regular file")
     if about.st_size > LARGEST_BYTES:
-        raise Damaged("file", f"{about.st_size:,} bytes is more than a checkpoint has")
+        raise DamagedCheckpoint("file", f"{about.st_size:,} bytes is more than a checkpoint has")
     with os.fdopen(fd, "rb", closefd=False) as file:
         return file.read(most)
 
@@ -55,7 +55,7 @@ def stated_hash(path: str) -> str:
     """The content hash a file states in its front matter, unproven: only its head is read."""
     try:
         head = load(path, HEAD_BYTES)
-    except Damaged:
+    except DamagedCheckpoint:
         return ""
     end = head.find(b"\n" + _FENCE, len(_FENCE) - 1)
     _, _, stated = head[: max(end, 0)].rpartition(b"\n" + front_matter.HASH.encode() + b": ")
@@ -70,26 +70,28 @@ def _why(slip: OSError | ValueError) -> str:
     return str(slip)
 
 
-def parse(data: bytes) -> Read:
+def parse(data: bytes) -> ParsedCheckpoint:
     """The document a file holds (without its snapshot), and whether it is as it was kept."""
     before, stated, after = _split(data)
     lines = _text(before[len(_FENCE) :] + stated, front_matter.PART).split("\n")[:-1]
     values = front_matter.read(lines)
     document = _document(values, _sections(_text(after[len(_FENCE) :], "sections")))
     said = str(values[front_matter.HASH])
-    return Read(document, said, said == content_hash(before, after))
+    return ParsedCheckpoint(document, said, said == content_hash(before, after))
 
 
 def _split(data: bytes) -> tuple[bytes, bytes, bytes]:
     """Front matter up to the hash, the line with the hash, and the rest from the closing fence."""
     if not data:
-        raise Damaged("file", "empty")
+        raise DamagedCheckpoint("file", "empty")
     end = data.find(b"\n" + _FENCE, len(_FENCE) - 1) + 1
     at = data.rfind(b"\n" + front_matter.HASH.encode() + b": ", 0, max(end, 0)) + 1
     if not data.startswith(_FENCE) or not end:
-        raise Damaged(front_matter.PART, "none: the file does not begin with one between two `---`")
+        raise DamagedCheckpoint(
+            front_matter.PART, "none: the file does not begin with one between two `---`"
+        )
     if not at or data.find(b"\n", at) != end - 1:
-        raise Damaged(front_matter.PART, f"{front_matter.HASH} is not its last line")
+        raise DamagedCheckpoint(front_matter.PART, f"{front_matter.HASH} is not its last line")
     return data[:at], data[at:end], data[end:]
 
 
@@ -97,18 +99,18 @@ def _text(data: bytes, part: str) -> str:
     try:
         return data.decode()
     except UnicodeDecodeError:
-        raise Damaged(part, "not UTF-8") from None
+        raise DamagedCheckpoint(part, "not UTF-8") from None
 
 
 def _document(values: dict[str, front_matter.Value], sections: dict[str, list[str]]) -> Document:
     try:
         created = timestamps.read(str(values["created"]))
     except ValueError:
-        raise Damaged(front_matter.PART, f"created is {values['created']!r}") from None
+        raise DamagedCheckpoint(front_matter.PART, f"created is {values['created']!r}") from None
     if not values["verified"]:
-        raise Damaged(front_matter.PART, "verified is false")
+        raise DamagedCheckpoint(front_matter.PART, "verified is false")
     if values["trigger"] not in TRIGGERS:
-        raise Damaged(front_matter.PART, f"trigger is {values['trigger']!r}")
+        raise DamagedCheckpoint(front_matter.PART, f"trigger is {values['trigger']!r}")
     return Document(
         created=created,
         trigger=str(values["trigger"]),
@@ -129,7 +131,7 @@ def _sections(text: str) -> dict[str, list[str]]:
         heading, _, rest = chunk.partition("\n")
         name = unescape(heading)
         if name in found:
-            raise Damaged("sections", f"{name[:60]!r} stands there twice")
+            raise DamagedCheckpoint("sections", f"{name[:60]!r} stands there twice")
         found[name] = _items(rest, name)
     return found
 
@@ -139,7 +141,7 @@ def _chunks(text: str) -> list[str]:
     if not text:
         return []
     if not text.startswith("\n## ") or not text.endswith("\n"):
-        raise Damaged("sections", "text outside of any section")
+        raise DamagedCheckpoint("sections", "text outside of any section")
     return text[len("\n## ") : -1].split("\n\n## ")
 
 
@@ -153,5 +155,5 @@ def _items(text: str, name: str) -> list[str]:
         elif line.startswith("  ") and items:
             items[-1].append(line[2:])
         else:
-            raise Damaged("sections", f"not understood in {name[:60]!r}: {line[:60]!r}")
+            raise DamagedCheckpoint("sections", f"not understood in {name[:60]!r}: {line[:60]!r}")
     return [unescape("\n".join(lines)) for lines in items]

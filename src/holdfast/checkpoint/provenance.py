@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterable
 
 from holdfast.checkpoint import snapshot
-from holdfast.checkpoint.entry import Entry
+from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.files import folders
 from holdfast.wire import places
 
@@ -25,7 +25,7 @@ def path() -> str:
     return f"{folders.root()}/{NAME}"
 
 
-def record(content_hash: str, known: Iterable[Entry]) -> str:
+def record(content_hash: str, known: Iterable[CheckpointEntry]) -> str:
     """Note that this checkpoint is made here, on disk before the file has its name.
 
     The first note brings along what earlier releases made, as their snapshots tell. Returns why
@@ -47,7 +47,7 @@ def record(content_hash: str, known: Iterable[Entry]) -> str:
     return ""
 
 
-def own(entries: Iterable[Entry]) -> list[Entry]:
+def own(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
     """Those of the entries that this machine made."""
     noted = hashes()
     if noted is None:
@@ -55,7 +55,7 @@ def own(entries: Iterable[Entry]) -> list[Entry]:
     return [one for one in entries if one.content_hash in noted]
 
 
-def is_own(entry: Entry) -> bool:
+def is_own(entry: CheckpointEntry) -> bool:
     return bool(own([entry]))
 
 
@@ -80,7 +80,7 @@ def hashes() -> frozenset[str] | None:
         os.close(fd)
 
 
-def _with_snapshot(entries: Iterable[Entry]) -> list[Entry]:
+def _with_snapshot(entries: Iterable[CheckpointEntry]) -> list[CheckpointEntry]:
     """Those whose snapshot lies here. Whoever made a checkpoint wrote one; one that `rebuild` made
     again says so. A folder is listed once: most of 1,000 entries need no more."""
     listed: dict[str, set[str]] = {}

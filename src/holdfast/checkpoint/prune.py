@@ -10,13 +10,13 @@ from pathlib import Path
 import msgspec
 
 from holdfast.checkpoint import index, snapshot
-from holdfast.checkpoint.entry import Entry, files_in
+from holdfast.checkpoint.entry import CheckpointEntry, files_in
 from holdfast.checkpoint.verify import verify
 from holdfast.files import folders
 from holdfast.text import timestamps
 
 
-class Retention(msgspec.Struct, frozen=True):
+class CheckpointRetention(msgspec.Struct, frozen=True):
     at_most: int = 50  # per project
     days: int = 30
     at_least: int = 5  # however old: a clock that jumped ages all of them at once
@@ -24,14 +24,16 @@ class Retention(msgspec.Struct, frozen=True):
 
 
 class Pruned(msgspec.Struct, frozen=True):
-    removed: list[Entry]
+    removed: list[CheckpointEntry]
     left: list[str]  # what should have gone and did not, and why
 
 
-DEFAULT = Retention()
+DEFAULT = CheckpointRetention()
 
 
-def spent(entries: Iterable[Entry], now: datetime, retention: Retention = DEFAULT) -> list[Entry]:
+def spent(
+    entries: Iterable[CheckpointEntry], now: datetime, retention: CheckpointRetention = DEFAULT
+) -> list[CheckpointEntry]:
     """Of one project, those that may go; never the newest verified one of a session.
 
     One that does not verify is never named: someone may have written into it by hand.
@@ -51,15 +53,17 @@ def spent(entries: Iterable[Entry], now: datetime, retention: Retention = DEFAUL
     return [one for one in ours if one.path not in kept]
 
 
-def _last_of_sessions(ours: list[Entry]) -> list[Entry]:
+def _last_of_sessions(ours: list[CheckpointEntry]) -> list[CheckpointEntry]:
     """A session's own newest; a subagent's only where the session itself has none."""
-    last: dict[str, Entry] = {}
+    last: dict[str, CheckpointEntry] = {}
     for one in sorted(ours, key=lambda one: (not one.agent_id, one.iteration, one.rank)):
         last[one.session_id] = one
     return list(last.values())
 
 
-def _in_time(one: Entry, now: datetime, retention: Retention, daily: str) -> bool:
+def _in_time(
+    one: CheckpointEntry, now: datetime, retention: CheckpointRetention, daily: str
+) -> bool:
     age = now - timestamps.read(one.created)
     if age > timedelta(days=retention.days):
         return False
@@ -67,7 +71,7 @@ def _in_time(one: Entry, now: datetime, retention: Retention, daily: str) -> boo
 
 
 def prune(
-    project: str, now: datetime, retention: Retention = DEFAULT, *, dry_run: bool = False
+    project: str, now: datetime, retention: CheckpointRetention = DEFAULT, *, dry_run: bool = False
 ) -> Pruned:
     """Let a project's spent checkpoints go; a dry run only names them."""
     project = folders.resolved(project)
@@ -83,7 +87,7 @@ def prune(
     return Pruned(removed, left + index.refresh(project))
 
 
-def _removed(one: Entry, inside: list[str]) -> str:
+def _removed(one: CheckpointEntry, inside: list[str]) -> str:
     """Why it could not go, or nothing. Looked at once more: the index alone removes no file."""
     folder, _, name = one.path.rpartition("/")
     report = verify(one.path)

@@ -7,15 +7,15 @@ from collections.abc import Iterable
 import msgspec
 
 from holdfast.checkpoint import index, parse, provenance, snapshot
-from holdfast.checkpoint.entry import Entry, from_file, readable_in
-from holdfast.checkpoint.errors import Damaged, NotKept
-from holdfast.checkpoint.verify import Report, verify
+from holdfast.checkpoint.entry import CheckpointEntry, from_file, readable_in
+from holdfast.checkpoint.errors import CheckpointNotSaved, DamagedCheckpoint
+from holdfast.checkpoint.verify import VerifyReport, verify
 from holdfast.files import folders, lock
 
 
-class Rebuilt(msgspec.Struct, frozen=True):
-    entries: list[Entry]
-    damaged: list[Report]  # files with a final name that do not verify
+class RebuiltIndex(msgspec.Struct, frozen=True):
+    entries: list[CheckpointEntry]
+    damaged: list[VerifyReport]  # files with a final name that do not verify
     added: list[str]  # paths the index had not known
     dropped: list[str]  # paths it named that are not there
     snapshots: list[str]  # ids whose snapshot was made again
@@ -23,11 +23,11 @@ class Rebuilt(msgspec.Struct, frozen=True):
     foreign: list[str]  # paths of those that this machine did not make
 
 
-def rebuild(also: Iterable[str] = ()) -> Rebuilt:
+def rebuild(also: Iterable[str] = ()) -> RebuiltIndex:
     """Read every checkpoint of every project we know, or are told of, and write the index anew."""
     with lock.hold(folders.shelf(), patience=10.0) as ours:
         if not ours:
-            raise NotKept(f"the index in {folders.root()} is busy or cannot be written")
+            raise CheckpointNotSaved(f"the index in {folders.root()} is busy or cannot be written")
         before = {one.path for one in _before()}
         projects = sorted({*index.projects(), *(folders.resolved(one) for one in also)})
         entries, damaged = _read(projects, before)
@@ -39,17 +39,19 @@ def rebuild(also: Iterable[str] = ()) -> Rebuilt:
     added, dropped = sorted(after - before), sorted(before - after)
     own = {one.path for one in provenance.own(entries)}
     foreign = sorted(after - own)
-    return Rebuilt(entries, damaged, added, dropped, made, projects, foreign)
+    return RebuiltIndex(entries, damaged, added, dropped, made, projects, foreign)
 
 
-def _before() -> list[Entry]:
+def _before() -> list[CheckpointEntry]:
     try:
         return index.load()
     except index.BrokenIndex:
         return []
 
 
-def _read(projects: list[str], known: Iterable[str]) -> tuple[list[Entry], list[Report]]:
+def _read(
+    projects: list[str], known: Iterable[str]
+) -> tuple[list[CheckpointEntry], list[VerifyReport]]:
     entries, damaged = [], []
     places = [folder for one in projects for folder in folders.readable(one)]
     for path in dict.fromkeys(readable_in(places, known)):
@@ -58,12 +60,12 @@ def _read(projects: list[str], known: Iterable[str]) -> tuple[list[Entry], list[
             damaged.append(report)
         try:
             entries.append(from_file(path))
-        except Damaged:
+        except DamagedCheckpoint:
             continue
     return entries, damaged
 
 
-def _snapshot_made(entry: Entry) -> bool:
+def _snapshot_made(entry: CheckpointEntry) -> bool:
     if snapshot.load(entry.project, entry.id):
         return False
     try:
@@ -71,6 +73,6 @@ def _snapshot_made(entry: Entry) -> bool:
         values = snapshot.whole(document, entry.id, entry.path)
         values |= {**snapshot.from_sections(document), "made_here": provenance.is_own(entry)}
         snapshot.save(entry.project, entry.id, values)
-    except (OSError, Damaged):
+    except (OSError, DamagedCheckpoint):
         return False
     return True

@@ -13,20 +13,20 @@ from msgspec.structs import replace
 
 from holdfast.checkpoint import index, parse, provenance
 from holdfast.checkpoint.document import REQUIRED, Document
-from holdfast.checkpoint.entry import Entry, from_file, readable_in
-from holdfast.checkpoint.errors import Damaged
+from holdfast.checkpoint.entry import CheckpointEntry, from_file, readable_in
+from holdfast.checkpoint.errors import DamagedCheckpoint
 from holdfast.files import folders
 from holdfast.text import timestamps
 
 
-class Finding(msgspec.Struct, frozen=True):
+class CheckpointFinding(msgspec.Struct, frozen=True):
     part: str  # file, front matter, sections, content hash, index
     words: str
 
 
-class Report(msgspec.Struct, frozen=True):
+class VerifyReport(msgspec.Struct, frozen=True):
     path: str
-    findings: tuple[Finding, ...]
+    findings: tuple[CheckpointFinding, ...]
     document: Document | None = None
     content_hash: str = ""
     notes: tuple[str, ...] = ()  # to know, and no damage: not in the index, not made here
@@ -36,25 +36,29 @@ class Report(msgspec.Struct, frozen=True):
         return not self.findings
 
 
-def verify(path: str, entries: Iterable[Entry] | None = None) -> Report:
+def verify(path: str, entries: Iterable[CheckpointEntry] | None = None) -> VerifyReport:
     """Everything that is wrong with a checkpoint, in words; its entry too, if entries are given."""
     try:
         found = parse.parse(parse.load(path))
-    except Damaged as slip:
-        return Report(path, (Finding(slip.part, f"{slip.words}{_way_out(slip, entries)}"),))
+    except DamagedCheckpoint as slip:
+        return VerifyReport(
+            path, (CheckpointFinding(slip.part, f"{slip.words}{_way_out(slip, entries)}"),)
+        )
     said = [*_name(path, found.document), *_sections(found.document)]
     if not found.whole:
         words = "the content is not what was kept; it was changed afterwards"
-        said.append(Finding("content hash", words))
+        said.append(CheckpointFinding("content hash", words))
     notes: tuple[str, ...] = ()
     if entries is not None:
         row = next((one for one in entries if one.path == path), None)
         said += _entry(row, found.content_hash)
         notes = (*_missing(row), *_foreign(path))
-    return Report(path, tuple(said), found.document, found.content_hash, notes)
+    return VerifyReport(path, tuple(said), found.document, found.content_hash, notes)
 
 
-def looked_at(entry: Entry, entries: Iterable[Entry]) -> tuple[Entry, Document | None]:
+def looked_at(
+    entry: CheckpointEntry, entries: Iterable[CheckpointEntry]
+) -> tuple[CheckpointEntry, Document | None]:
     """The entry, verified if its file is now what was kept, and what the file holds: no index
     knows what came after it."""
     same = [one for one in entries if one.path == entry.path]
@@ -62,7 +66,7 @@ def looked_at(entry: Entry, entries: Iterable[Entry]) -> tuple[Entry, Document |
     return replace(entry, verified=report.ok), report.document
 
 
-def verify_all(entries: Iterable[Entry], projects: Iterable[str]) -> list[Report]:
+def verify_all(entries: Iterable[CheckpointEntry], projects: Iterable[str]) -> list[VerifyReport]:
     """Every file of every known folder, and every entry whose file is gone."""
     entries = list(entries)
     known = [one.path for one in entries]
@@ -70,39 +74,43 @@ def verify_all(entries: Iterable[Entry], projects: Iterable[str]) -> list[Report
     return [verify(path, entries) for path in dict.fromkeys([*readable_in(places, known), *known])]
 
 
-def everything(also: Iterable[str] = ()) -> list[Report]:
+def everything(also: Iterable[str] = ()) -> list[VerifyReport]:
     """Of every project we know or are told of: without an index, nobody else names one."""
     told = {folders.resolved(one) for one in also}
     return verify_all(index.known(), sorted({*index.projects(), *told}))
 
 
-def _way_out(slip: Damaged, entries: Iterable[Entry] | None) -> str:
+def _way_out(slip: DamagedCheckpoint, entries: Iterable[CheckpointEntry] | None) -> str:
     """One that was deleted by hand is no loss to mend, only an entry too many."""
     gone = slip.words == parse.GONE and entries is not None
     return "; if you deleted it, `holdfast rebuild` forgets it" if gone else ""
 
 
-def _name(path: str, document: Document) -> list[Finding]:
+def _name(path: str, document: Document) -> list[CheckpointFinding]:
     name = path.rpartition("/")[2]
     if not timestamps.id_of(name):
-        return [Finding("file", f"{name} is not the name of a checkpoint")]
+        return [CheckpointFinding("file", f"{name} is not the name of a checkpoint")]
     if not name.startswith(timestamps.stamp(document.created)):
-        return [Finding("file", f"named {name}, made at {timestamps.written(document.created)}")]
+        return [
+            CheckpointFinding(
+                "file", f"named {name}, made at {timestamps.written(document.created)}"
+            )
+        ]
     return []
 
 
-def _sections(document: Document) -> list[Finding]:
+def _sections(document: Document) -> list[CheckpointFinding]:
     missing = [name for name in REQUIRED if name not in document.sections]
-    return [Finding("sections", f"no section {name!r}") for name in missing]
+    return [CheckpointFinding("sections", f"no section {name!r}") for name in missing]
 
 
-def _entry(row: Entry | None, content_hash: str) -> list[Finding]:
+def _entry(row: CheckpointEntry | None, content_hash: str) -> list[CheckpointFinding]:
     if row is not None and row.content_hash != content_hash:
-        return [Finding("index", "the entry has another hash: the file was replaced")]
+        return [CheckpointFinding("index", "the entry has another hash: the file was replaced")]
     return []
 
 
-def _missing(row: Entry | None) -> list[str]:
+def _missing(row: CheckpointEntry | None) -> list[str]:
     if row is not None:
         return []
     return [index.newer() or "not in the index; `holdfast rebuild` adds it"]

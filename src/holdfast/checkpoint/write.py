@@ -16,8 +16,8 @@ from msgspec.structs import replace
 
 from holdfast.checkpoint import index, lineage, provenance, snapshot, verify
 from holdfast.checkpoint.document import Document, settled
-from holdfast.checkpoint.entry import Entry, newest_of
-from holdfast.checkpoint.errors import NotKept
+from holdfast.checkpoint.entry import CheckpointEntry, newest_of
+from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.parse import LARGEST_BYTES, parse
 from holdfast.checkpoint.render import render
 from holdfast.files import atomic, folders, lock
@@ -27,7 +27,7 @@ from holdfast.text import timestamps
 from holdfast.wire import places
 
 
-class Kept(msgspec.Struct, frozen=True):
+class SavedCheckpoint(msgspec.Struct, frozen=True):
     """A checkpoint that is on the disk and was read back."""
 
     id: str
@@ -39,7 +39,7 @@ class Kept(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()  # what went wrong around it; the checkpoint itself is safe
 
 
-def keep(document: Document) -> Kept:
+def keep(document: Document) -> SavedCheckpoint:
     """Keep a checkpoint of this state, once; NotKept if no place took it."""
     document = settled(replace(document, project=folders.resolved(document.project)))
     with lock.hold(folders.shelf(document.project)):
@@ -53,14 +53,14 @@ def keep(document: Document) -> Kept:
     return replace(kept, notes=tuple(notes))
 
 
-def _window(document: Document) -> list[Entry]:
+def _window(document: Document) -> list[CheckpointEntry]:
     """The checkpoints of this window so far. A home that takes no notes cannot tell which are ours,
     but nobody else knows the session's id."""
     ours = index.of_project(document.project) or index.of_project(document.project, foreign=True)
     return [one for one in ours if one.session_id == document.session_id]
 
 
-def _twin(document: Document, known: list[Entry]) -> Kept | None:
+def _twin(document: Document, known: list[CheckpointEntry]) -> SavedCheckpoint | None:
     """PreCompact may fire twice: the same state as last time is the same checkpoint."""
     last = newest_of(known, document.session_id, document.agent_id)
     if last is None or last.state_hash != document.state_hash:
@@ -71,14 +71,14 @@ def _twin(document: Document, known: list[Entry]) -> Kept | None:
     if report.document.state_hash != document.state_hash:
         return None  # the index spoke of another file
     same = replace(report.document, snapshot=snapshot.load(document.project, last.id))
-    return Kept(last.id, last.path, same, report.content_hash, reused=True)
+    return SavedCheckpoint(last.id, last.path, same, report.content_hash, reused=True)
 
 
-def _placed(document: Document) -> Kept:
+def _placed(document: Document) -> SavedCheckpoint:
     """In the project if it can be, else in our own folder; each refusal is kept as a reason."""
     data = render(document)
     if len(data) > LARGEST_BYTES:
-        raise NotKept(f"{len(data):,} bytes are more than a checkpoint may have")
+        raise CheckpointNotSaved(f"{len(data):,} bytes are more than a checkpoint may have")
     said = parse(data).content_hash
     trouble = provenance.record(said, index.known())
     reasons: list[str] = []
@@ -91,8 +91,10 @@ def _placed(document: Document) -> Kept:
             continue
         path = f"{place.path}/{checkpoint_id}.md"
         elsewhere, notes = "; ".join(reasons), (trouble,) if trouble else ()
-        return Kept(checkpoint_id, path, document, said, why_elsewhere=elsewhere, notes=notes)
-    raise NotKept("no checkpoint was kept: " + "; ".join(reasons))
+        return SavedCheckpoint(
+            checkpoint_id, path, document, said, why_elsewhere=elsewhere, notes=notes
+        )
+    raise CheckpointNotSaved("no checkpoint was kept: " + "; ".join(reasons))
 
 
 def _put(place: Place, document: Document, data: bytes) -> str:
@@ -120,7 +122,7 @@ def _free_names(document: Document) -> Iterator[str]:
             yield f"{checkpoint_id}.md"
 
 
-def _snapshot_saved(kept: Kept, given: Document) -> list[str]:
+def _snapshot_saved(kept: SavedCheckpoint, given: Document) -> list[str]:
     """Also for a twin that was killed before it had one."""
     document = replace(kept.document, snapshot=given.snapshot)
     values = snapshot.whole(document, kept.id, kept.path)

@@ -35,7 +35,7 @@ METAVARS = {
 }
 
 
-class Words(click.ParamType[str]):
+class TextArgument(click.ParamType[str]):
     name = "text"
 
     def __init__(self, completer: Completer | None = None) -> None:
@@ -82,7 +82,7 @@ def prepare(command: click.Command) -> click.Command:
     for param in command.params:
         completer = COMPLETERS.get(param.name or "")
         if param.type is click.STRING:
-            param.type = Words(completer)
+            param.type = TextArgument(completer)
         elif completer and isinstance(param.type, click.Path):
             param.type = IdOrFile(completer)
         if isinstance(param, click.Option) and param.metavar is None:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import click
 
 from holdfast.cli import colours
-from holdfast.events.window_budget import Part, Status
+from holdfast.events.window_budget import BudgetStatus, CompartmentUse
 from holdfast.text.escape import shown
 from holdfast.window.alert_texts import about
 
 SHOWN_CHARS = 90
 
 
-def show(found: Status, most: int) -> None:
+def show(found: BudgetStatus, most: int) -> None:
     spent = f"{found.spent_tokens:,} of {found.max_tokens:,} tokens"
     click.echo(f"brief    {spent}, role {found.role}")
     left = colours.left(found.ops_left, found.minutes_left)
@@ -28,7 +28,7 @@ def show(found: Status, most: int) -> None:
         click.echo(f"evicted  {', '.join(found.evicted)}")
 
 
-def _show_part(part: Part, most: int) -> None:
+def _show_part(part: CompartmentUse, most: int) -> None:
     borrowed = f", {part.borrowed_tokens:,} borrowed" if part.borrowed_tokens else ""
     lent = f", {part.lent_tokens:,} lent" if part.lent_tokens else ""
     share = f"{part.share:.0%} by {part.set_by}, {part.share_tokens:,} tokens"

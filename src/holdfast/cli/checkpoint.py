@@ -8,8 +8,8 @@ from pathlib import Path
 
 import click
 
-from holdfast.checkpoint.errors import NotKept
-from holdfast.checkpoint.write import Kept
+from holdfast.checkpoint.errors import CheckpointNotSaved
+from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.cli import choose_session
 from holdfast.events import take_checkpoint
 from holdfast.settings import load as settings_load
@@ -38,7 +38,7 @@ def checkpoint(transcript: Path | None, project: Path | None, session: str, as_j
         kept = take_checkpoint.take(state, chosen.folder, "manual", now_ms)
         state.project = own
     if kept is None:
-        raise NotKept("no checkpoint could be kept; `holdfast log` says why")
+        raise CheckpointNotSaved("no checkpoint could be kept; `holdfast log` says why")
     if as_json:
         click.echo(json.dumps(plain(kept), indent=2))
         return
@@ -49,7 +49,7 @@ def checkpoint(transcript: Path | None, project: Path | None, session: str, as_j
     click.echo(f"{again}; `holdfast resume {kept.id}` shows it", err=True)
 
 
-def plain(kept: Kept) -> dict[str, object]:
+def plain(kept: SavedCheckpoint) -> dict[str, object]:
     return {
         "id": kept.id,
         "path": kept.path,
@@ -59,7 +59,7 @@ def plain(kept: Kept) -> dict[str, object]:
     }
 
 
-def _elsewhere(kept: Kept) -> str:
+def _elsewhere(kept: SavedCheckpoint) -> str:
     return f"not in the project: {kept.why_elsewhere}" if kept.why_elsewhere else ""
 
 

@@ -27,7 +27,7 @@ class NoSuchTranscript(HoldfastError):
     hint = "name a .jsonl file under ~/.claude/projects"
 
 
-class Compressed(HoldfastError):
+class CompressedSession(HoldfastError):
     exit_code = 2
     hint = "unpack it, or `holdfast replay` it as it is"
 
@@ -55,7 +55,7 @@ def by_transcript(path: Path) -> Chosen:
     if not path.is_file():
         raise NoSuchTranscript(f"{path} is not a file")
     if path.suffix == ".gz":
-        raise Compressed(f"{path} is compressed, and its end cannot be read alone")
+        raise CompressedSession(f"{path} is compressed, and its end cannot be read alone")
     must_be_transcript(path)
     session_id, agent_id = _names(path)
     return Chosen(*met(path, session_id, agent_id))

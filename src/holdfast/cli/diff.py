@@ -9,7 +9,7 @@ import click
 
 from holdfast.checkpoint import find, lineage, parse
 from holdfast.checkpoint.document import Document
-from holdfast.checkpoint.entry import Entry
+from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.cli import choose_session
 from holdfast.text.escape import escape, shown
 
@@ -46,7 +46,7 @@ def diff(older: str | None, newer: str, project: Path | None, as_json: bool) -> 
         click.echo("no item was added or removed", err=True)
 
 
-def _compared(before: Entry, after: Entry) -> str:
+def _compared(before: CheckpointEntry, after: CheckpointEntry) -> str:
     """Which two these are: of one session, or of two that have nothing to do with each other."""
     ends = [f"number {one.iteration} of session {shown(_window(one))}" for one in (before, after)]
     if _window(before) == _window(after):
@@ -54,11 +54,13 @@ def _compared(before: Entry, after: Entry) -> str:
     return f"comparing {ends[0]} with {ends[1]}"
 
 
-def _window(one: Entry) -> str:
+def _window(one: CheckpointEntry) -> str:
     return f"{one.session_id}, agent {one.agent_id}" if one.agent_id else one.session_id
 
 
-def plain(before: Entry, after: Entry, changes: list[lineage.Change]) -> dict[str, object]:
+def plain(
+    before: CheckpointEntry, after: CheckpointEntry, changes: list[lineage.SectionChange]
+) -> dict[str, object]:
     return {
         "older": before.path,
         "newer": after.path,
@@ -68,5 +70,5 @@ def plain(before: Entry, after: Entry, changes: list[lineage.Change]) -> dict[st
     }
 
 
-def _document(entry: Entry) -> Document:
+def _document(entry: CheckpointEntry) -> Document:
     return parse.parse(parse.load(entry.path)).document

@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from holdfast.brief.item import Claim
+from holdfast.brief.item import FalseClaim
 from holdfast.brief.summary_check import shown
 from holdfast.cli.archived_sessions import chosen_to_read
 from holdfast.events import lost as lifecycle_lost
@@ -78,7 +78,7 @@ def _counted(kind: str, count: int) -> str:
     return f"{count} {one if count == 1 else many}"
 
 
-def _say(claims: list[Claim], heading: str) -> None:
+def _say(claims: list[FalseClaim], heading: str) -> None:
     if claims:
         click.echo(heading)
     for claim in claims:

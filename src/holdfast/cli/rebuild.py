@@ -49,7 +49,7 @@ def rebuild(projects: tuple[Path, ...], database: str, as_json: bool) -> None:
             click.echo(f"  {shown(note)}")
 
 
-def show(found: rebuilding.Rebuilt) -> None:
+def show(found: rebuilding.RebuiltIndex) -> None:
     click.echo(
         f"{index.path()}: {len(found.entries)} checkpoints of {len(found.projects)} projects"
     )
@@ -73,7 +73,7 @@ def show_rows(filled: Rebuilt) -> None:
     )
 
 
-def plain(found: rebuilding.Rebuilt) -> dict[str, object]:
+def plain(found: rebuilding.RebuiltIndex) -> dict[str, object]:
     return {
         "index": index.path(),
         "checkpoints": len(found.entries),
@@ -86,7 +86,7 @@ def plain(found: rebuilding.Rebuilt) -> dict[str, object]:
     }
 
 
-def _changes(found: rebuilding.Rebuilt) -> dict[str, list[str]]:
+def _changes(found: rebuilding.RebuiltIndex) -> dict[str, list[str]]:
     return {
         "added": found.added,
         "dropped": found.dropped,

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from holdfast.brief.item import Item
+from holdfast.brief.item import BriefItem
 from holdfast.brief.summary_check import shown as claims
 from holdfast.cli import find_transcript
 from holdfast.cli.colours import ALERT_PAINT, ZONE_PAINT
@@ -269,7 +269,7 @@ def _size(loss: SummaryLoss) -> str:
     return f", in {loss.brief_tokens:,} tokens"
 
 
-def _kinds(items: Sequence[Item], messages: int) -> str:
+def _kinds(items: Sequence[BriefItem], messages: int) -> str:
     """`5 of your 12 messages, 2 open tasks`."""
     counts = Counter(one.section for one in items)
     said = counts.pop("said", 0)

@@ -11,7 +11,7 @@ import click
 from holdfast.brief import checkpoint_brief
 from holdfast.checkpoint import find, index, lineage, parse, provenance, snapshot
 from holdfast.checkpoint import verify as checks
-from holdfast.checkpoint.entry import Entry
+from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import Changed, NoCheckpoint
 from holdfast.cli import archived_sessions, resume_list
 from holdfast.redact import redact
@@ -74,7 +74,7 @@ def resume(
         click.echo(f"no checkpoint of {where} yet", err=True)
 
 
-def _warn(entry: Entry, *, refuse: bool) -> None:
+def _warn(entry: CheckpointEntry, *, refuse: bool) -> None:
     """One that is not what was kept is shown all the same, and said to be; to the model it goes
     only if somebody wants that."""
     if not provenance.is_own(entry):
@@ -86,7 +86,7 @@ def _warn(entry: Entry, *, refuse: bool) -> None:
     click.echo(checkpoint_brief.changed(entry), err=True)
 
 
-def one(entry: Entry, as_text: bool, as_json: bool) -> None:
+def one(entry: CheckpointEntry, as_text: bool, as_json: bool) -> None:
     """One checkpoint, with its place among the others."""
     if as_json:
         document = parse.parse(parse.load(entry.path)).document
@@ -104,12 +104,12 @@ def one(entry: Entry, as_text: bool, as_json: bool) -> None:
     click.echo(body, nl=False)
 
 
-def row(entry: Entry) -> dict[str, object]:
+def row(entry: CheckpointEntry) -> dict[str, object]:
     found: dict[str, object] = json.loads(entry.line())
     return {**found, "made_here": provenance.is_own(entry)}
 
 
-def _rows(entry: Entry) -> list[tuple[str, str]]:
+def _rows(entry: CheckpointEntry) -> list[tuple[str, str]]:
     line = lineage.trace(entry, index.of_project(entry.project))
     since = " ← ".join(parent.id for parent in line[1:6]) or "none"
     return [

@@ -7,12 +7,12 @@ from collections.abc import Container
 from datetime import datetime
 
 from holdfast.checkpoint.document import Document
-from holdfast.checkpoint.entry import Entry
+from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.sections import NOTHING_OPEN
 from holdfast.text import timestamps
 from holdfast.text.escape import shown
 
-Row = tuple[Entry, Document | None]
+Row = tuple[CheckpointEntry, Document | None]
 ASKED = "request: "  # of the section In Progress
 
 
@@ -50,7 +50,7 @@ def _projects(paths: list[str]) -> dict[str, str]:
     return {p: f" {shown(name if shared.count(name) == 1 else p)}" for p, name in folders.items()}
 
 
-def age(entry: Entry, now: datetime) -> str:
+def age(entry: CheckpointEntry, now: datetime) -> str:
     if not entry.sound:
         return "unknown"
     minutes = (now - timestamps.read(entry.created)).total_seconds() / 60
@@ -61,7 +61,7 @@ def age(entry: Entry, now: datetime) -> str:
     return f"{minutes / 60:.0f} h" if minutes < 2880 else f"{minutes / 1440:.0f} days"
 
 
-def _head(entry: Entry, now: datetime, several: bool, own: bool) -> str:
+def _head(entry: CheckpointEntry, now: datetime, several: bool, own: bool) -> str:
     agent = f"/{entry.agent_id[:8]}" if entry.agent_id else ""
     who = f" {shown(entry.session_id[:8] + agent)}" if several else ""
     mark = ("" if entry.verified else " CHANGED") + ("" if own else " FOREIGN")
@@ -69,7 +69,7 @@ def _head(entry: Entry, now: datetime, several: bool, own: bool) -> str:
     return f"{age(entry, now):>7} {entry.trigger:<11} {number:<3}{who}{mark}"
 
 
-def _words(entry: Entry, document: Document | None) -> str:
+def _words(entry: CheckpointEntry, document: Document | None) -> str:
     """What was asked last, and how much was open then."""
     doing = list(document.sections.get("In Progress", ())) if document else []
     asked = next((one.removeprefix(ASKED) for one in doing if one.startswith(ASKED)), "")

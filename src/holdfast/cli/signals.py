@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-class Told:
+class SignalFlag:
     """As a `threading.Event` that a signal sets. A real one must not be set by a handler: where the
     signal comes while the same thread is about to wait for it, both wait for ever."""
 
@@ -24,7 +24,7 @@ class Told:
 
 
 @contextmanager
-def told_to_end(*signals: signal.Signals) -> Iterator[Told]:
+def told_to_end(*signals: signal.Signals) -> Iterator[SignalFlag]:
     """The system itself writes it where it is read: a handler of ours would run only after a wait
     that had just begun."""
     heard, told = os.pipe()
@@ -32,7 +32,7 @@ def told_to_end(*signals: signal.Signals) -> Iterator[Told]:
     before = {one: signal.signal(one, lambda *_: None) for one in signals}
     signal.set_wakeup_fd(told, warn_on_full_buffer=False)
     try:
-        yield Told(heard)
+        yield SignalFlag(heard)
     finally:
         signal.set_wakeup_fd(-1)
         for one, handler in before.items():

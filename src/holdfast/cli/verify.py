@@ -37,7 +37,7 @@ def verify(ctx: click.Context, file: str | None, as_json: bool) -> None:
     ctx.exit(0 if good else 1)
 
 
-def _of_file(path: str) -> checks.Report:
+def _of_file(path: str) -> checks.VerifyReport:
     """One we kept and cannot find is damage; one nobody kept is a wrong word."""
     known = index.known()
     if not os.path.lexists(path) and path not in {one.path for one in known}:
@@ -45,12 +45,12 @@ def _of_file(path: str) -> checks.Report:
     return checks.verify(path, known)
 
 
-def plain(report: checks.Report) -> dict[str, object]:
+def plain(report: checks.VerifyReport) -> dict[str, object]:
     found = [{"part": one.part, "words": one.words} for one in report.findings]
     return {"path": report.path, "ok": report.ok, "findings": found, "notes": list(report.notes)}
 
 
-def show(reports: list[checks.Report]) -> None:
+def show(reports: list[checks.VerifyReport]) -> None:
     for report in reports:
         click.echo(f"{'ok     ' if report.ok else 'DAMAGED'} {shown(report.path)}")
         for finding in report.findings:

@@ -29,7 +29,7 @@ from holdfast.window.view import View
 from holdfast.wire import log, mark, places, spool
 
 if TYPE_CHECKING:
-    from holdfast.checkpoint.write import Kept  # loaded only by a hook that keeps one
+    from holdfast.checkpoint.write import SavedCheckpoint  # loaded only by a hook that keeps one
 
 # A hook waits two seconds for its turn; who comes later than this comes from a clock set back.
 LATE_MS = 5_000
@@ -153,7 +153,7 @@ def _is_over(seen: View) -> bool:
     return seen.edge.kind == "early" and seen.reading.used_tokens >= seen.edge.edge_tokens
 
 
-def _news(crossing: Crossing, seen: View, state: State, kept: Kept | None) -> News:
+def _news(crossing: Crossing, seen: View, state: State, kept: SavedCheckpoint | None) -> News:
     """A checkpoint that was due and could not be saved is said."""
     if not crossing.speaks:
         return News()
@@ -162,7 +162,9 @@ def _news(crossing: Crossing, seen: View, state: State, kept: Kept | None) -> Ne
     return News(alert_texts.to_model(*facts, saved=saved), alert_texts.to_user(*facts, saved=saved))
 
 
-def _account(crossing: Crossing, state: State, seen: View, news: News, kept: Kept | None) -> None:
+def _account(
+    crossing: Crossing, state: State, seen: View, news: News, kept: SavedCheckpoint | None
+) -> None:
     """Log, and audit."""
     saved = _saved(crossing, kept)
     if crossing.zone is None and crossing.alert is None and not saved:
@@ -173,7 +175,7 @@ def _account(crossing: Crossing, state: State, seen: View, news: News, kept: Kep
         audit.add(_event(crossing, state, seen, news, saved))
 
 
-def _kept(crossing: Crossing, state: State, seen: View, folder: str) -> Kept | None:
+def _kept(crossing: Crossing, state: State, seen: View, folder: str) -> SavedCheckpoint | None:
     """The checkpoint that is due."""
     if not crossing.checkpoint:
         return None
@@ -182,7 +184,7 @@ def _kept(crossing: Crossing, state: State, seen: View, folder: str) -> Kept | N
     return take_checkpoint.take(state, folder, crossing.checkpoint, seen.reading.at_ms)
 
 
-def _saved(crossing: Crossing, kept: Kept | None) -> str:
+def _saved(crossing: Crossing, kept: SavedCheckpoint | None) -> str:
     """What became of the checkpoint that was due, in words."""
     if not crossing.checkpoint:
         return ""

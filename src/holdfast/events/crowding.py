@@ -32,7 +32,7 @@ LONGEST_CALL = 40
 ENDS = "compacted twice within 3 steps; at the third the client gives up"
 
 
-class Part(NamedTuple):
+class WindowPart(NamedTuple):
     """A part of what fills the window, and what can be done about it."""
 
     tokens: int
@@ -59,20 +59,22 @@ def _words(state: State, window: int) -> str:
     return f"Window {window}: {ENDS}. Largest part: {part.what}, {size}. {part.advice}"
 
 
-def _parts(state: State) -> list[Part]:
+def _parts(state: State) -> list[WindowPart]:
     """What is in every request, what the client put back after the compaction, one result."""
     density = state.density or DENSITY
     since = _since_boundary(state)
     fixed = since.input_tokens - int(since.before / density) if since.input_tokens else 0
     restored, largest = int(since.restored / density), int(since.largest / density)
     return [
-        Part(fixed or state.overhead_tokens, "system prompt, tools, memory files", "See /context."),
-        Part(restored, "the summary and the files read back", "Begin a new session."),
-        Part(largest, f"the result of {since.call}", "Read it in parts."),
+        WindowPart(
+            fixed or state.overhead_tokens, "system prompt, tools, memory files", "See /context."
+        ),
+        WindowPart(restored, "the summary and the files read back", "Begin a new session."),
+        WindowPart(largest, f"the result of {since.call}", "Read it in parts."),
     ]
 
 
-class Since:
+class GrowthSinceCompaction:
     """What came into the window since its compaction, in characters."""
 
     def __init__(self) -> None:
@@ -96,14 +98,14 @@ class Since:
                     self.call = self._calls.get(block.tool_use_id, "a tool")
 
 
-def _since_boundary(state: State) -> Since:
-    found = Since()
+def _since_boundary(state: State) -> GrowthSinceCompaction:
+    found = GrowthSinceCompaction()
     start = max(0, os.stat(state.transcript).st_size - END_BYTES)  # noqa: PTH116
     for entry in read(state.transcript, start=start):
         if entry.is_sidechain is not bool(state.agent_id):
             continue
         if isinstance(entry, Boundary) and entry.resets_window:
-            found = Since()
+            found = GrowthSinceCompaction()
         found.take(entry)
     return found
 

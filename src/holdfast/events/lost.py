@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.brief.compose import DEFAULT_TOKENS, Brief, Line, compose, lost_items
-from holdfast.brief.item import Item
+from holdfast.brief.compose import DEFAULT_TOKENS, Brief, BriefLine, compose, lost_items
+from holdfast.brief.item import BriefItem
 from holdfast.brief.quotes import OUTCOME, SECTION, quotes
 from holdfast.brief.roles import sections_of
 from holdfast.brief.summary_check import SummaryCheck, check
@@ -34,7 +34,7 @@ class Lost:
     checked: SummaryCheck
 
     @property
-    def main(self) -> list[Line]:
+    def main(self) -> list[BriefLine]:
         """The lines of what cannot be found again: words, open work, decisions."""
         names = {f"## {one.heading}": one.name for one in sections_of(self.brief.role)}
         lines, section = [], ""
@@ -56,8 +56,8 @@ class Lost:
 class SummaryLoss:
     """One compaction: what its summary does not hold, and which of it Holdfast's briefs restore."""
 
-    lost: list[Item]
-    restored: list[Item]
+    lost: list[BriefItem]
+    restored: list[BriefItem]
     messages: int  # that the user had sent
     brief_tokens: int
     checked: SummaryCheck
@@ -111,7 +111,7 @@ def summary_losses(path: Path, *, sidechain: bool) -> Iterator[tuple[int, Summar
         )
 
 
-def _key(item: Item) -> tuple[str, str]:
+def _key(item: BriefItem) -> tuple[str, str]:
     """The same item in another length: words by their place in the session, others by how they
     begin."""
     return item.section, f"{item.order}" if item.section == SECTION else item.text[:40]

@@ -14,9 +14,9 @@ from typing import Any
 
 from holdfast.checkpoint import workflow_state
 from holdfast.checkpoint.document import Document, cleaned, texts, with_snapshot
-from holdfast.checkpoint.errors import NotKept
+from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.sections import sections_of, snapshot_of
-from holdfast.checkpoint.write import Kept, keep
+from holdfast.checkpoint.write import SavedCheckpoint, keep
 from holdfast.events import snapshot_work
 from holdfast.record import RecordReader, same_file
 from holdfast.record import model as known
@@ -48,7 +48,7 @@ def take(
     trigger: str,
     now_ms: int,
     also: Mapping[str, list[str]] | None = None,
-) -> Kept | None:
+) -> SavedCheckpoint | None:
     """A verified checkpoint of this window, or None where nothing could be saved anywhere; `also`
     are sections only the caller can tell."""
     sections, snapshot = _content(state, folder)
@@ -71,7 +71,7 @@ def take(
     )
     try:
         kept = keep(document)
-    except (NotKept, OSError) as slip:
+    except (CheckpointNotSaved, OSError) as slip:
         log.add("ERROR", state.session_id[:8], f"no checkpoint could be kept: {slip}")
         return None
     # Where the same state was kept before, that file stands: with the trigger it tells of itself.
@@ -97,7 +97,7 @@ def tidy(state: State, now_ms: int) -> None:
     from holdfast.settings import load
 
     settings = load.load(state.project)
-    retention = prune.Retention(
+    retention = prune.CheckpointRetention(
         at_most=settings.whole("checkpoint_most"),
         days=settings.whole("checkpoint_days"),
         daily_after_days=settings.whole("checkpoint_daily_days"),

@@ -10,7 +10,7 @@ from collections import Counter
 from typing import Any
 
 from holdfast.brief.compose import DEFAULT_TOKENS, Brief, compose
-from holdfast.brief.item import STILL_RUNNING, Item
+from holdfast.brief.item import STILL_RUNNING, BriefItem
 from holdfast.budget import ledger
 from holdfast.client.marked_rules import marked_rules
 from holdfast.events import take_checkpoint
@@ -94,7 +94,7 @@ def restored(brief: Brief) -> str:
     return ", ".join(told)
 
 
-def _is_open(item: Item) -> bool:
+def _is_open(item: BriefItem) -> bool:
     """The words themselves, not what came of them; of subagents those that still run."""
     if item.section == "said":
         return item.pinned and item.order >= 0

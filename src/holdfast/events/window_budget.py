@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from holdfast.brief import pinned, trim
 from holdfast.brief.compose import KEPT, Brief
-from holdfast.brief.item import Item, item_id
+from holdfast.brief.item import BriefItem, item_id
 from holdfast.brief.roles import sections_of
 from holdfast.budget import compartment as five
 from holdfast.budget import ledger, operations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class BriefEntry:
     """One item of the present brief."""
 
     id: str  # a pin goes by that of its pin
@@ -37,7 +37,7 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class CompartmentUse:
     """One compartment, in tokens of the brief."""
 
     name: str
@@ -48,16 +48,16 @@ class Part:
     spent_tokens: int
     borrowed_tokens: int
     lent_tokens: int
-    items: tuple[Told, ...]
+    items: tuple[BriefEntry, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class BudgetStatus:
     session_id: str
     role: str
     max_tokens: int
     spent_tokens: int
-    parts: tuple[Part, ...]
+    parts: tuple[CompartmentUse, ...]
     loans: tuple[str, ...]  # in words
     pins: tuple[Pin, ...]
     evicted: tuple[str, ...]
@@ -68,7 +68,7 @@ class Status:
     forecast_basis: str
 
 
-def status(state: State, folder: str, now_ms: int, max_tokens: int | None = None) -> Status:
+def status(state: State, folder: str, now_ms: int, max_tokens: int | None = None) -> BudgetStatus:
     max_tokens = window_brief.wanted_tokens(state.project) if max_tokens is None else max_tokens
     """What the brief would be now, by compartment, beside when the window runs out."""
     facts = take_checkpoint.facts_of(state, folder)
@@ -77,7 +77,7 @@ def status(state: State, folder: str, now_ms: int, max_tokens: int | None = None
     settings = settings_load.load(state.project)
     seen = view.of_transcript(state, settings, now_ms, folder)
     ahead = health.describe(seen, state, settings.share("watch_at"))
-    return Status(
+    return BudgetStatus(
         session_id=state.session_id,
         role=brief.role,
         max_tokens=max_tokens,
@@ -94,7 +94,7 @@ def status(state: State, folder: str, now_ms: int, max_tokens: int | None = None
     )
 
 
-def evict(item: str, state: State, folder: str) -> Told:
+def evict(item: str, state: State, folder: str) -> BriefEntry:
     """By its id in the present brief, or the start of one."""
     brief = window_brief.composed(state, folder, take_checkpoint.facts_of(state, folder))
     found = [one for one in map(_told, brief.items) if item and one.id.startswith(item)]
@@ -108,14 +108,14 @@ def evict(item: str, state: State, folder: str) -> Told:
     return found[0]
 
 
-def _parts(brief: Brief, known: Ledger) -> list[Part]:
+def _parts(brief: Brief, known: Ledger) -> list[CompartmentUse]:
     weights = trim.weights(sections_of(brief.role))
     found = []
     for one in five.compartments(weights, known.shares):
         grant = brief.allotment.grants[one.name] if brief.allotment else None
         inside = [item for item in brief.items if trim.of(item) == one.name]
         found.append(
-            Part(
+            CompartmentUse(
                 name=one.name,
                 share=one.share / five.WHOLE,
                 set_by=known.set_by.get(one.name, "role"),
@@ -130,9 +130,9 @@ def _parts(brief: Brief, known: Ledger) -> list[Part]:
     return found
 
 
-def _told(item: Item) -> Told:
+def _told(item: BriefItem) -> BriefEntry:
     pin = pinned.pin_id(item)
-    return Told(
+    return BriefEntry(
         id=pin or item_id(item),
         section=item.section,
         text=item.text,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from holdfast.checkpoint.errors import NotKept
+from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.verify import verify
-from holdfast.checkpoint.write import Kept
+from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.client.claude_folder import transcripts_folder
 from holdfast.events import take_checkpoint, window_brief
 from holdfast.settings import load as settings_load
@@ -30,7 +30,9 @@ def transcript_of(session_id: str) -> Path | None:
     return next((path for path in found if path.is_file()), None)
 
 
-def checkpoint(session_id: str, root: Path, lines: Sequence[str], now_ms: int) -> Kept | None:
+def checkpoint(
+    session_id: str, root: Path, lines: Sequence[str], now_ms: int
+) -> SavedCheckpoint | None:
     """Kept and read back, with where the plan stands in it; None where there is no transcript.
 
     NotKept where there is one and no place took the checkpoint.
@@ -44,10 +46,12 @@ def checkpoint(session_id: str, root: Path, lines: Sequence[str], now_ms: int) -
         view.measure(state, settings_load.load(state.project), now_ms, folder)
         kept = take_checkpoint.take(state, folder, TRIGGER, now_ms, also={SECTION: list(lines)})
     if kept is None:
-        raise NotKept("no checkpoint of the batch could be kept; `holdfast log` says why")
+        raise CheckpointNotSaved(
+            "no checkpoint of the batch could be kept; `holdfast log` says why"
+        )
     report = verify(kept.path)
     if not report.ok:
-        raise NotKept(f"{kept.path}: {report.findings[0].words}")
+        raise CheckpointNotSaved(f"{kept.path}: {report.findings[0].words}")
     return kept
 
 

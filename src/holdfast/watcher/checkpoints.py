@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from holdfast.checkpoint.write import Kept
+from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.events import take_checkpoint
 from holdfast.watcher.glance import Glance
 from holdfast.window import room, view
@@ -63,7 +63,7 @@ def choose_per_project(
 TRIGGER = "watcher"
 
 
-def take(due: DueCheckpoint, active_ms: int, now_ms: int) -> Kept | None:
+def take(due: DueCheckpoint, active_ms: int, now_ms: int) -> SavedCheckpoint | None:
     """Take a verified checkpoint; None if it is no longer due or could not be saved.
 
     The transcript is read before the lock is taken, because hooks wait for the lock two seconds.

@@ -10,8 +10,8 @@ from holdfast.archive.errors import NoTranscript
 from holdfast.brief import checkpoint_brief
 from holdfast.checkpoint import find, index, provenance
 from holdfast.checkpoint import verify as checks
-from holdfast.checkpoint.entry import Entry
-from holdfast.checkpoint.errors import NoCheckpoint, NotKept
+from holdfast.checkpoint.entry import CheckpointEntry
+from holdfast.checkpoint.errors import CheckpointNotSaved, NoCheckpoint
 from holdfast.client.memory_folder import slug
 from holdfast.events import archived_brief, take_checkpoint, window_brief
 from holdfast.mcp import client_session
@@ -33,7 +33,7 @@ def answer_checkpoint(asked: CheckpointArguments) -> ToolAnswer:
         view.measure(state, settings_load.load(state.project), now_ms, folder)
         kept = take_checkpoint.take(state, folder, "manual", now_ms)
     if kept is None:
-        raise NotKept("no checkpoint could be saved; `holdfast log` shows why")
+        raise CheckpointNotSaved("no checkpoint could be saved; `holdfast log` shows why")
     fields = {
         "id": kept.id,
         "path": kept.path,
@@ -101,6 +101,6 @@ def _brief() -> ToolAnswer:
     )
 
 
-def _checkpoint_row(entry: Entry) -> dict[str, object]:
+def _checkpoint_row(entry: CheckpointEntry) -> dict[str, object]:
     said = ("id", "created", "trigger", "verified", "summary", "session_id")
     return {**{name: getattr(entry, name) for name in said}, "made_here": provenance.is_own(entry)}

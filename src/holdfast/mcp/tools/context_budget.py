@@ -8,7 +8,7 @@ from typing import Any
 
 from holdfast.budget import operations
 from holdfast.events import window_budget
-from holdfast.events.window_budget import Part
+from holdfast.events.window_budget import CompartmentUse
 from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import ContextBudgetArguments
@@ -41,7 +41,7 @@ def _status() -> ToolAnswer:
     return ToolAnswer(f"{found.spent_tokens:,} tokens spent", fields, "compartments", rows)
 
 
-def _rows(part: Part) -> list[dict[str, Any]]:
+def _rows(part: CompartmentUse) -> list[dict[str, Any]]:
     """The compartment, followed by its items with the ids by which they can be evicted."""
     head = {
         "compartment": part.name,

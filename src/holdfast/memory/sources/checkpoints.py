@@ -48,7 +48,7 @@ def _files(project: str) -> list[str]:
 
 def _read(project: str, files: list[str], _state: str, _give_up: float) -> Read:
     from holdfast.checkpoint import parse
-    from holdfast.checkpoint.errors import Damaged
+    from holdfast.checkpoint.errors import DamagedCheckpoint
     from holdfast.text import timestamps
 
     own = _own(project)
@@ -56,7 +56,7 @@ def _read(project: str, files: list[str], _state: str, _give_up: float) -> Read:
     for path in files:
         try:
             document = parse.parse(parse.load(path)).document
-        except Damaged:
+        except DamagedCheckpoint:
             continue  # `verify` and `rebuild` speak of it
         about = document.session_id, document.agent_id, path, timestamps.written(document.created)
         for name, entries in document.sections.items():
