@@ -87,12 +87,22 @@ def test_every_route_is_documented() -> None:
 
 
 def test_every_link_leads_somewhere() -> None:
-    for page in [ROOT / "README.md", *ROOT.glob("docs/**/*.md"), ROOT / "CONTRIBUTING.md"]:
+    for page in [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md")]:
         for target in re.findall(r"\]\((?!http)([^)]+)\)", page.read_text(encoding="utf-8")):
             path, _, anchor = target.partition("#")
             leads_to = page.parent / path if path else page
             assert leads_to.exists(), f"{page.name}: {target}"
             assert not anchor or anchor in _anchors(leads_to), f"{page.name}: {target}"
+
+
+def test_the_map_for_agents_names_paths_that_exist_and_every_folder() -> None:
+    page = (ROOT / "AGENTS.md").read_text(encoding="utf-8")
+    source = ROOT / "src" / "holdfast"
+    for path in re.findall(r"`([\w./]+(?:/|\.py|\.md|\.toml))`", page):
+        assert (source / path).exists() or (ROOT / path).exists(), path
+    rows = [line.split("|")[1] for line in page.splitlines() if line.startswith("| `")]
+    folders = {path.parent.name for path in source.glob("*/__init__.py")}
+    assert folders <= set(re.findall(r"`(\w+)`", " ".join(rows)))
 
 
 @cache
