@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 import zipfile
@@ -26,6 +27,10 @@ def test_the_built_wheel_runs_the_hook_in_an_empty_place(tmp_path: Path, own_hom
     [wheel] = tmp_path.glob("*.whl")
     with zipfile.ZipFile(wheel) as packed:
         packed.extractall(tmp_path / "place")
+    [page] = (tmp_path / "place").glob("*.dist-info/METADATA")
+    shown = page.read_text(encoding="utf-8")
+    assert "Tutorial (`docs/tutorial.md`)" in shown  # no link that leads nowhere
+    assert re.findall(r"\]\((?!https?:)", shown) == []
     place = tmp_path / "place" / "holdfast"
     assert (place / "setup" / "plugin_files" / "LICENSE").is_file()
     assert (place / "py.typed").is_file()

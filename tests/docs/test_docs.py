@@ -131,12 +131,6 @@ def test_every_message_in_troubleshooting_is_in_the_code() -> None:
             assert piece.strip() in said, message
 
 
-def test_a_link_of_the_readme_is_named_for_its_file() -> None:
-    """On a package page relative links lead nowhere: there the text says where to look."""
-    for text, target in re.findall(r"\[([^]]+)\]\(([^)]+)\)", README):
-        assert text == target
-
-
 def test_every_page_is_in_the_table_of_contents() -> None:
     contents = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
     for page in ROOT.glob("docs/*.md"):
