@@ -16,12 +16,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmarks.readings import transcripts
-from holdfast.archive.preview import preview
+from holdfast.archive.outputs import preview
 from holdfast.cli.install import ARCHIVE_CHARS
 from holdfast.transcript import Boundary, Operation, ToolResult, ToolUse, operations, read
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 LIMITS = (4_000, 6_000, 8_000, 12_000, 16_000)
-CHARS_PER_TOKEN = 3.5
 EXPANDING_TOKENS = 1_600  # one page, and the call for it
 SHORTENED = re.compile(r"Bash|Grep|WebFetch|WebSearch|mcp__.*")
 READ = re.compile(r"Read")

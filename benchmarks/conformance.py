@@ -22,7 +22,6 @@ from compaction_kit.session import Turn
 Row = tuple[str, str, str]
 SEEDS = (1, 2, 3)
 TO_REACH = {0.2: 0.55, 0.4: 0.85}
-CHARS_PER_TOKEN = 3.5
 
 
 class Brief:
@@ -35,6 +34,7 @@ class Brief:
     ) -> CompactedContext:
         from holdfast.brief.compose import compose
         from holdfast.record import read_record
+        from holdfast.wire.mark import CHARS_PER_TOKEN
 
         with tempfile.NamedTemporaryFile("w", suffix=".jsonl") as file:
             for number, turn in enumerate(turns):

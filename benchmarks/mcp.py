@@ -23,10 +23,10 @@ from benchmarks.hooks import BARE
 from holdfast.client import payloads
 from holdfast.setup.doctor.mcp_trial import HELLO
 from holdfast.setup.wiring import server_entry, this_program
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 CALLS = 41
 STARTS = 5
-CHARS_PER_TOKEN = 3.5
 TRANSCRIPT_BYTES = 5 << 20
 Row = tuple[str, str, str]
 ASKED: dict[str, dict[str, Any]] = {

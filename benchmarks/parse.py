@@ -23,7 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.transcript import operations, read
-from holdfast.transcript.source import BUFFER_BYTES
+from holdfast.transcript.reader import BUFFER_BYTES
 
 ROUNDS = 3
 SMALL_BYTES = 10 << 20

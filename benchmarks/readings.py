@@ -9,11 +9,11 @@ from typing import Any
 
 from holdfast.settings import load as settings_load
 from holdfast.transcript import Boundary, Operation, Result, operations, read
-from holdfast.transcript.repair import decoded
+from holdfast.transcript.blocks import decoded
 from holdfast.window import history
 from holdfast.window.replay import Compaction, Replay, Replayer
 from holdfast.wire import tail, visible
-from holdfast.wire.mark import DENSITY
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 
 @dataclass
@@ -60,7 +60,7 @@ def _predict(items: list[Any], errors: Errors) -> None:
         stated = item.usage.input_side_tokens
         if past and stated:
             last = past[-1]
-            density = history.fit_density(past) or DENSITY
+            density = history.fit_density(past) or CHARS_PER_TOKEN
             payload = payload_chars(last, density)
             ours = history.total_tokens(last, density) + payload / density - saved
             plain = last.usage.total_tokens + payload / 3.5

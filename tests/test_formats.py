@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.archive import outputs, save_transcripts, transcript_file, transcripts
+from holdfast.archive import outputs, save_transcripts, transcripts
 from holdfast.archive.errors import NoOutput
 from holdfast.budget import ledger
 from holdfast.checkpoint import index
@@ -114,7 +114,7 @@ def _transcript(folder: Path) -> Path:
 
 
 def _read_transcript(folder: Path) -> object:
-    return transcript_file.about(transcripts.copy_of(str(session_path())))
+    return transcripts.read_header(transcripts.copy_of(str(session_path())))
 
 
 def _index(folder: Path) -> Path:

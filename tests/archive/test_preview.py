@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.archive import excerpt
-from holdfast.archive.preview import HEAD_CHARS, LONGEST_LINE, TAIL_CHARS, WRONG_CHARS, preview
+from holdfast.archive import outputs
+from holdfast.archive.outputs import HEAD_CHARS, LONGEST_LINE, TAIL_CHARS, WRONG_CHARS, preview
 
 ID = "out-0123abcd"
 MOST_CHARS = HEAD_CHARS + TAIL_CHARS + WRONG_CHARS + LONGEST_LINE + 500
@@ -62,7 +62,7 @@ def test_giant_lines_are_cut_through(text: str) -> None:
 def test_pieces_together_are_the_whole(text: str, most: int) -> None:
     said, offset = "", 0
     while True:
-        found = excerpt.from_offset(text, offset, most)
+        found = outputs.excerpt_at(text, offset, most)
         said += found.text
         offset = found.next_offset
         if not offset:
@@ -73,7 +73,7 @@ def test_pieces_together_are_the_whole(text: str, most: int) -> None:
 @pytest.mark.requirement("R7")
 def test_lines_are_found_by_words_with_those_around_them() -> None:
     text = "\n".join(f"row {n} {'Tide LOW' if n == 50 else 'calm'}" for n in range(100))
-    found = excerpt.with_words(text, "low tide", 0, 1_000)
+    found = outputs.excerpt_with(text, "low tide", 0, 1_000)
     assert found.text.splitlines() == [
         "49: row 48 calm",
         "50: row 49 calm",
@@ -81,7 +81,7 @@ def test_lines_are_found_by_words_with_those_around_them() -> None:
         "52: row 51 calm",
         "53: row 52 calm",
     ]
-    assert excerpt.with_words(text, "storm", 0, 1_000).text == ""
+    assert outputs.excerpt_with(text, "storm", 0, 1_000).text == ""
 
 
 @pytest.mark.requirement("R7")

@@ -13,10 +13,10 @@ from typing import Any
 
 import pytest
 
-from holdfast.archive import transcript_file, transcripts
-from holdfast.archive.damage import damage
-from holdfast.archive.save_transcripts import Saved, held, save_all, save_in_turn
+from holdfast.archive import transcripts
+from holdfast.archive.save_transcripts import SaveResult, held, save_all, save_in_turn
 from holdfast.archive.transcript_secrets import Cleaner
+from holdfast.archive.transcripts import damage
 from holdfast.redact import redact
 from holdfast.transcript import read
 from holdfast.wire import log, places
@@ -45,7 +45,7 @@ def test_a_transcript_is_copied_to_the_byte() -> None:
     path = a_session()
     assert save_all(ROOM).written == 1
     assert archived_text(path) == path.read_text(encoding="utf-8")
-    about = transcript_file.about(transcripts.copy_of(str(path)))
+    about = transcripts.read_header(transcripts.copy_of(str(path)))
     assert about is not None
     assert (about.session_id, about.project, about.lines) == ("s1", "/p", 2)
     assert about.asked == "paint the s1 fence"
@@ -78,10 +78,10 @@ def test_what_did_not_change_is_not_written_again() -> None:
 def test_what_was_added_is_put_behind_what_is_there() -> None:
     path = a_session("s1", *(a_prompt(f"word {n}") for n in range(500)))
     save_all(ROOM)
-    first = transcript_file.members(transcripts.copy_of(str(path)))
+    first = transcripts.members(transcripts.copy_of(str(path)))
     _grow(path, a_prompt("and one more"))
     assert save_all(ROOM).written == 1
-    assert transcript_file.members(transcripts.copy_of(str(path))).startswith(first)
+    assert transcripts.members(transcripts.copy_of(str(path))).startswith(first)
     assert archived_text(path) == path.read_text(encoding="utf-8")
     assert len(list(read(transcripts.copy_of(str(path))))) == 501
 
@@ -178,7 +178,7 @@ def test_a_line_nested_too_deep_does_no_harm() -> None:
 def test_a_folder_named_without_end_does_no_harm() -> None:
     path = a_session("s1", {**a_prompt(), "cwd": "/" + "\U0001f600" * 10_000})
     assert save_all(ROOM).written == 1
-    assert transcript_file.about(transcripts.copy_of(str(path))) is not None
+    assert transcripts.read_header(transcripts.copy_of(str(path))) is not None
 
 
 @pytest.mark.requirement("X4")
@@ -298,10 +298,10 @@ def test_a_copy_cut_between_two_members_is_damaged() -> None:
     save_all(ROOM)
     place = Path(transcripts.copy_of(str(path)))
     size = place.stat().st_size
-    header = len(place.read_bytes()) - len(transcript_file.members(str(place)))
+    header = len(place.read_bytes()) - len(transcripts.members(str(place)))
     _grow(path, a_prompt("later words"))
     save_all(ROOM)
-    header_now = len(place.read_bytes()) - len(transcript_file.members(str(place)))
+    header_now = len(place.read_bytes()) - len(transcripts.members(str(place)))
     place.write_bytes(place.read_bytes()[: size - header + header_now])
     assert "2 of 3 lines" in damage(str(place))
 
@@ -346,7 +346,7 @@ def test_a_file_of_another_version_is_read_anew() -> None:
     save_all(ROOM)
     place = Path(transcripts.copy_of(str(path)))
     place.write_bytes(place.read_bytes().replace(b'{"version": 1', b'{"version": 9'))
-    assert transcript_file.about(str(place)) is None
+    assert transcripts.read_header(str(place)) is None
     aged(path, -1)
     save_all(ROOM)
     assert archived_text(path) == path.read_text(encoding="utf-8")
@@ -364,7 +364,7 @@ def test_one_that_cannot_be_read_holds_up_no_other(monkeypatch: pytest.MonkeyPat
 
 def test_when_time_is_up_the_rest_waits() -> None:
     a_session("s1")
-    assert save_in_turn(ROOM, -1) == Saved(left=1)
+    assert save_in_turn(ROOM, -1) == SaveResult(left=1)
     assert save_all(ROOM).written == 1
 
 
@@ -375,7 +375,7 @@ def test_of_two_that_wait_one_leaves() -> None:
             running = {pool.submit(save_in_turn, ROOM, 60) for _ in range(2)}
             [first] = wait(running, return_when=FIRST_COMPLETED).done
         [other] = running - {first}
-    assert first.result() == Saved()
+    assert first.result() == SaveResult()
     assert other.result().written == 1
 
 

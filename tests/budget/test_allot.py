@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.budget.allot import Wish, allot
-from holdfast.budget.compartment import NAMES, WHOLE, Compartment, compartments
+from holdfast.budget.compartments import NAMES, WHOLE, Compartment, Wish, allot, compartments
 
 ROOMS = st.integers(0, 12_000)
 

@@ -15,15 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.budget import ledger, operations
-from holdfast.budget.compartment import NAMES, SAFETY
-from holdfast.budget.errors import (
-    Busy,
+from holdfast.budget.compartments import NAMES, SAFETY
+from holdfast.budget.ledger import (
+    BudgetBusy,
+    BudgetNotWritten,
+    InvalidPin,
+    InvalidShare,
     NewerLedger,
     NoSuchPin,
-    NotKept,
     TooManyPins,
-    UnfitPin,
-    UnfitShare,
 )
 from holdfast.cli.budget import budget as command
 
@@ -60,11 +60,11 @@ def test_the_same_words_are_one_pin() -> None:
 
 @pytest.mark.requirement("K1")
 def test_pins_are_bounded_in_number_and_length() -> None:
-    with pytest.raises(UnfitPin):
+    with pytest.raises(InvalidPin):
         pin("x" * 301)
-    with pytest.raises(UnfitPin):
+    with pytest.raises(InvalidPin):
         pin(" \n ")
-    with pytest.raises(UnfitPin):
+    with pytest.raises(InvalidPin):
         pin(compartment="somewhere")
     for number in range(20):
         pin(f"rule {number}")
@@ -99,10 +99,10 @@ def test_shares_are_kept_by_scope_and_the_project_s_win() -> None:
 
 @pytest.mark.requirement("K1")
 def test_shares_that_leave_the_others_nothing_are_refused() -> None:
-    with pytest.raises(UnfitShare):
+    with pytest.raises(InvalidShare):
         operations.allot("active_task", 1.2, project="/p")
     operations.allot("active_task", 0.5, project="/p")
-    with pytest.raises(UnfitShare):
+    with pytest.raises(InvalidShare):
         operations.allot("project_background", 0.45, project="/p")
     assert ledger.read("/p", "").shares == {"active_task": 0.5}
 
@@ -160,7 +160,7 @@ def test_a_ledger_of_any_bytes_is_read_without_harm(data: bytes) -> None:
 def test_a_folder_that_takes_nothing_is_said() -> None:
     Path(os.environ["HOLDFAST_HOME"]).mkdir(parents=True)
     Path(os.environ["HOLDFAST_HOME"], "budget").write_text("in the way")
-    with pytest.raises(NotKept):
+    with pytest.raises(BudgetNotWritten):
         pin()
 
 
@@ -234,6 +234,6 @@ def test_a_lock_held_by_another_is_waited_for_with_bounded_patience(
     pin()
     with Path(f"{ledger.path_of('project', '/p')}.lock").open() as held:
         fcntl.flock(held, fcntl.LOCK_EX)
-        with pytest.raises(Busy):
+        with pytest.raises(BudgetBusy):
             pin("another")
     pin("another")

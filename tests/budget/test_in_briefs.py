@@ -16,7 +16,7 @@ from holdfast.brief.compose import compose
 from holdfast.brief.item import item_id
 from holdfast.brief.trim import of
 from holdfast.budget import operations
-from holdfast.budget.compartment import ACTIVE, AMBIENT, BACKGROUND, NAMES, SAFETY
+from holdfast.budget.compartments import ACTIVE, AMBIENT, BACKGROUND, NAMES, SAFETY
 from holdfast.budget.ledger import Ledger, Pin
 from holdfast.checkpoint import index, snapshot
 from holdfast.cli.main import holdfast_command

@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.archive import transcript_file, transcripts
-from holdfast.archive.damage import damaged_copies
+from holdfast.archive import transcripts
 from holdfast.archive.save_transcripts import save_all
+from holdfast.archive.transcripts import damaged_copies
 from holdfast.cli.main import holdfast_command
 from holdfast.client.cleanup_period import cleanup_period
 from holdfast.events import archive_transcripts
@@ -192,7 +192,7 @@ def test_a_session_too_large_for_the_archive_is_named(own_home: Path) -> None:
 def test_a_damaged_copy_is_said_to_be_damaged() -> None:
     path = gone(*(a_prompt(os.urandom(900).hex()) for _ in range(600)))
     copy = Path(transcripts.copy_of(str(path)))
-    whole, packed = copy.read_bytes(), len(transcript_file.members(str(copy)))
+    whole, packed = copy.read_bytes(), len(transcripts.members(str(copy)))
     copy.write_bytes(whole[: len(whole) // 2])
     for told in (call("resume", "5e55"), call("brief", "--transcript", str(path))):
         assert told.exit_code == 0 and "of 600 lines can be read" in told.stderr

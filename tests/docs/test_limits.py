@@ -11,8 +11,8 @@ from holdfast.api import fields, gate, large_bodies
 from holdfast.api.app import ROUTERS
 from holdfast.api.routes import intake
 from holdfast.brief import item
-from holdfast.budget.estimate import CHARS_PER_TOKEN
 from holdfast.hub.store import rows
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 PAGE = (Path(__file__).parents[2] / "docs/api.md").read_text()
 GETS = [

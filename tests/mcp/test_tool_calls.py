@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from holdfast.mcp.answers import PAGE_CHARS, AnswerPages, ToolAnswer
 from holdfast.mcp.tool_calls import MAX_ERROR_CHARS, call
 from holdfast.mcp.tool_table import TOOLS
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 MOST_TOOLS, MOST_TOKENS = 12, 1_500
-CHARS_PER_TOKEN = 3.5
 FIGURES = Path(__file__).parents[2] / "docs" / "figures.md"
 
 

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from holdfast.checkpoint.sections import sections_of
 from holdfast.record import RecordReader, turns
 from holdfast.record.model import load, save
-from holdfast.transcript.parse import parse
-from holdfast.transcript.tally import Tally
+from holdfast.transcript.parse import Tally, parse
 from holdfast.wire import log
 from tests.checkpoint.sessions import Session
 

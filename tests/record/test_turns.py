@@ -238,7 +238,6 @@ def test_a_place_before_all_turns_is_in_the_first(tmp_path: Path) -> None:
 
 
 def _entry(line: dict[str, Any], offset: int) -> Any:
-    from holdfast.transcript.parse import parse
-    from holdfast.transcript.tally import Tally
+    from holdfast.transcript.parse import Tally, parse
 
     return parse(b.encoded(line), offset, Tally())

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.transcript.first_line import begins_midway
+from holdfast.transcript.reader import begins_midway
 from tests.builders import a_prompt, a_transcript
 
 

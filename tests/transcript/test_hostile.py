@@ -15,9 +15,9 @@ from holdfast.transcript import (
     Result,
     Tally,
     Text,
+    blocks,
     decoded,
-    repair,
-    tally,
+    parse,
 )
 from tests.transcript.builders import (
     Line,
@@ -228,7 +228,7 @@ def test_unknown_types_are_counted_by_name_but_not_without_end(tmp_path: Path) -
     counts = Tally()
     names = [f"type-{number}" for number in range(500)] + ["x" * 10_000]
     entries_of(tmp_path, answer(), *({"type": name} for name in names), {"a": 1}, tally=counts)
-    assert len(counts.by_type) <= tally.MOST_TYPES + 1
+    assert len(counts.by_type) <= parse.MOST_TYPES + 1
     assert counts.by_type["assistant"] == 1
     assert sum(counts.unknown.values()) == 502
     assert max(map(len, counts.by_type)) <= 64
@@ -253,7 +253,7 @@ def test_a_copy_of_a_request_is_never_judged(tmp_path: Path) -> None:
 def test_a_large_line_is_not_turned_into_a_tree_of_objects(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(repair, "LARGEST_TREE_BYTES", 1000)
+    monkeypatch.setattr(blocks, "LARGEST_TREE_BYTES", 1000)
     monkeypatch.setattr("holdfast.transcript.lenient_line.LARGEST_TREE_BYTES", 1000)
     counts = Tally()
     assert between(tmp_path, answer(uuid=[[]] * 1000), counts) == []

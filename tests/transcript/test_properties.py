@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.transcript import Entry, Reader, Tally, operations, read
-from holdfast.transcript.lines import Line, decode
-from holdfast.transcript.shorten import shortened
-from holdfast.transcript.source import GZIP_MAGIC
+from holdfast.transcript.entries import TranscriptLine, decode
+from holdfast.transcript.parse import shortened
+from holdfast.transcript.reader import GZIP_MAGIC
 from tests.transcript.builders import (
     answer,
     attachment,
@@ -72,7 +72,7 @@ def everything(path: Path, tally: Tally | None = None) -> list[Entry]:
     return list(read(path, tally=tally))
 
 
-def told(entries: list[Entry]) -> list[tuple[int, Line]]:
+def told(entries: list[Entry]) -> list[tuple[int, TranscriptLine]]:
     return [(entry.offset, entry.line) for entry in entries]
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.transcript import Answer, Entry, Reader, Tally, Unreadable, read, reader
-from holdfast.transcript.source import Source
+from holdfast.transcript.reader import TranscriptSource
 from tests.transcript.builders import answer, encoded, jsonl, prompt, result, written
 
 
@@ -73,7 +73,7 @@ def test_a_piece_of_a_broken_line_is_not_taken_for_a_line(tail: bytes, tmp_path:
 def test_a_line_that_grows_while_it_is_read_is_not_taken_for_two(tmp_path: Path) -> None:
     path = tmp_path / "s.jsonl"
     path.write_bytes(b'{"type":"us')
-    with Source(path) as source, path.open("ab") as file:
+    with TranscriptSource(path) as source, path.open("ab") as file:
         lines = source.lines(0, 1000)
         assert next(lines) == b'{"type":"us'
         file.write(b'er"}\n')

@@ -69,4 +69,4 @@ def test_a_density_that_no_model_has_is_not_used(milli: str) -> None:
     fields[5] = milli
     found = mark.parse(" ".join(fields).encode())
     assert found is not None
-    assert found.density == mark.DENSITY
+    assert found.density == mark.CHARS_PER_TOKEN

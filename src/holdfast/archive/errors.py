@@ -18,7 +18,7 @@ class NotArchived(HoldfastError):
     hint = "make HOLDFAST_HOME writable and free some space"
 
 
-class NoTranscript(HoldfastError):
+class NoArchivedTranscript(HoldfastError):
     """No archived transcript is meant."""
 
     hint = "`holdfast transcripts` lists them"

@@ -1,4 +1,7 @@
-"""The outputs on disk: one owner-only file each, its first line says what it is.
+"""Long tool outputs: stored whole on disk, shown to the model in part.
+
+Each output is one owner-only file whose first line describes it. The model sees a preview: the
+head, the end, and lines between them that look like errors. Excerpts return the rest.
 
 keep(id, text, about)      load(id) -> Output      beginning(start) -> ids      prune(…)
 """
@@ -22,6 +25,14 @@ MOST_BYTES = 64 << 20
 PRUNE_SECONDS = 600
 DAY_SECONDS = 86_400
 _ID = re.compile(r"out-[0-9a-f]{8}")
+HEAD_CHARS, TAIL_CHARS, WRONG_CHARS = 1_200, 1_000, 700
+LONGEST_LINE = 240
+_WRONG = re.compile(
+    r"(?i)\b(?:\w*error|\w*exception|traceback|fail(?:ed|ure|s)?|fatal|panic(?:ked)?|denied|refused|"
+    r"undefined|unresolved|segfault|assert(?:ion)?|cannot|could not|not found)\b|^E\s{2,}"
+)
+AROUND = 2
+LONGEST_FOUND_LINE = 400
 
 
 class Output(NamedTuple):
@@ -43,7 +54,7 @@ def new_id() -> str:
 
 
 def keep(output_id: str, text: str, about: dict[str, Any]) -> None:
-    """On the disk, whole, before anybody is told of it; the caller has taken secrets out."""
+    """Write an output to disk, whole, before its id is shown. The caller has redacted it."""
     head = json.dumps({"version": VERSION, **about}).encode()
     data = head + b"\n" + text.encode("utf-8", "replace")
     path = _path(output_id)
@@ -57,7 +68,7 @@ def keep(output_id: str, text: str, about: dict[str, Any]) -> None:
 
 def load(output_id: str) -> Output:
     if not is_output(output_id):
-        raise NoOutput(f"{output_id[:40]!r} is no output's id")
+        raise NoOutput(f"{output_id[:40]!r} is not the id of an output")
     data = places.read_small(_path(output_id), MOST_BYTES)
     head, _, text = data.partition(b"\n")
     try:
@@ -70,14 +81,14 @@ def load(output_id: str) -> Output:
 
 
 def beginning(start: str) -> list[str]:
-    """The ids that begin so."""
+    """The ids that begin with `start`."""
     names = (path.rpartition("/")[2].removesuffix(".txt") for _, _, path in _known())
     return sorted(name for name in names if name.startswith(start))
 
 
 def prune(days: float, most_bytes: int, now: float) -> int:
-    """Drop those that are too old, then the oldest until the rest is small enough. How many. What
-    a killed hook had begun goes too."""
+    """Delete outputs that are too old, then the oldest until the rest fits; how many. Drafts of
+    killed hooks are deleted too."""
     known = sorted(_known(), reverse=True)
     kept = dropped = 0
     for at, size, path in known:
@@ -91,7 +102,7 @@ def prune(days: float, most_bytes: int, now: float) -> int:
 
 
 def prune_is_due(now: float) -> bool:
-    """Once in ten minutes: a folder of ten thousand files takes 20 ms to look through."""
+    """True once in ten minutes: listing ten thousand files takes 20 ms."""
     stamp = f"{folder()}/pruned"
     try:
         if 0 <= now - os.stat(stamp).st_mtime < PRUNE_SECONDS:  # noqa: PTH116
@@ -134,3 +145,72 @@ def _entered() -> Iterator[int]:
 def _remove(path: str) -> None:
     with suppress(OSError):
         os.unlink(path)  # noqa: PTH108
+
+
+def preview(text: str, output_id: str) -> str:
+    """About 3,000 characters of a long output, and how to get the rest."""
+    end, start = _head(text), _tail(text)
+    hidden, before = text[end:start], text.count("\n", 0, end)
+    last = before + hidden.removesuffix("\n").count("\n") + 1
+    said = (
+        f"[holdfast: lines {before + 1}-{last} are not shown here, "
+        f"{len(hidden):,} of {len(text):,} characters; all are kept as {output_id}. To read on: "
+        f'tool expand with id "{output_id}" and find (words) or offset; or '
+        f"`holdfast expand {output_id}`]\n"
+    )
+    wrong = "".join(_wrong(hidden.split("\n"), before + 1))
+    gap = "" if text[end - 1 : end] == "\n" else "\n"
+    return (
+        text[:end] + gap + said + (f"{wrong}[holdfast: the end]\n" if wrong else "") + text[start:]
+    )
+
+
+def _head(text: str) -> int:
+    line = text.rfind("\n", HEAD_CHARS // 2, HEAD_CHARS)
+    return line + 1 if line >= 0 else HEAD_CHARS
+
+
+def _tail(text: str) -> int:
+    start = len(text) - TAIL_CHARS
+    line = text.find("\n", start, start + TAIL_CHARS // 2)
+    return line + 1 if line >= 0 else start
+
+
+def _wrong(hidden: list[str], first: int) -> Iterator[str]:
+    """The first lines that look like errors, numbered, as many as fit."""
+    room = WRONG_CHARS
+    for number, line in enumerate(hidden, first):
+        if not _WRONG.search(line[:2_000]):
+            continue
+        told = f"{number}: {line.strip()[:LONGEST_LINE]}\n"
+        room -= len(told)
+        if room < 0:
+            return
+        yield told
+
+
+class Excerpt(NamedTuple):
+    """A part of a text. `next_offset` is where the rest begins; 0 at the end."""
+
+    text: str
+    chars: int  # of the whole
+    next_offset: int = 0
+
+
+def excerpt_at(text: str, offset: int, most: int) -> Excerpt:
+    """The text from an offset on, cut at the end of a line if one is near."""
+    end = min(len(text), offset + max(1, most))
+    if end < len(text):
+        line = text.rfind("\n", offset + most // 2, end)
+        end = line + 1 if line > 0 else end
+    return Excerpt(text[offset:end], len(text), end if end < len(text) else 0)
+
+
+def excerpt_with(text: str, words: str, offset: int, most: int) -> Excerpt:
+    """The lines that hold all of the words in any case, numbered, with two lines around each."""
+    wanted = words.lower().split()
+    lines = text.splitlines()
+    hits = [n for n, line in enumerate(lines) if all(word in line.lower() for word in wanted)]
+    shown = sorted({near for hit in hits for near in range(hit - AROUND, hit + AROUND + 1)})
+    told = [f"{n + 1}: {lines[n][:LONGEST_FOUND_LINE]}" for n in shown if 0 <= n < len(lines)]
+    return excerpt_at("\n".join(told), offset, most)

@@ -1,7 +1,7 @@
-"""Bring the archive up to the client's transcripts: the newest first, each whole or as before.
+"""Update the archive from the client's transcripts, newest first.
 
-Called by a process nobody waits for. What changed since the last time is read, secrets are taken
-out, the rest is packed and put behind what is there. A kill at any instant leaves the last copy.
+A background process calls this. It reads what changed since the last run, redacts it, compresses
+it and appends it to the copy. A kill at any moment leaves the last copy intact.
 """
 
 from __future__ import annotations
@@ -14,24 +14,20 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.archive import transcript_file, transcripts
-from holdfast.archive.damage import damage
-from holdfast.archive.transcript_file import About
+from holdfast.archive import transcripts
 from holdfast.archive.transcript_secrets import LEFT_OUT, Cleaner, Line
-from holdfast.archive.transcripts import AGENTS, PLAIN_ENDING
+from holdfast.archive.transcripts import AGENTS, PLAIN_ENDING, CopyHeader, damage
 from holdfast.client.claude_folder import transcripts_folder
 from holdfast.client.limit_settings import project_of
 from holdfast.files import atomic, lock
 from holdfast.files.folders import Place, entered
 from holdfast.record.same_file import sign
 from holdfast.record.user_input import own_words
+from holdfast.transcript.blocks import Malformed
 from holdfast.transcript.entries import Prompt
-from holdfast.transcript.parse import parse
-from holdfast.transcript.reader import LONGEST_LINE_BYTES
-from holdfast.transcript.repair import Malformed
-from holdfast.transcript.source import Source, Unreadable
+from holdfast.transcript.parse import Tally, parse
+from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource, Unreadable
 from holdfast.transcript.subagents import subagent_files
-from holdfast.transcript.tally import Tally
 from holdfast.wire import log, places
 
 VERSION = 1
@@ -41,9 +37,9 @@ STAMP = "saved.json"
 _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
-class Saved(NamedTuple):
-    """How many transcripts were written, how many sessions wait for the next time, what went
-    wrong."""
+class SaveResult(NamedTuple):
+    """How many transcripts were written, how many sessions are left for the next run, and the
+    errors."""
 
     written: int = 0
     left: int = 0
@@ -51,34 +47,34 @@ class Saved(NamedTuple):
 
 
 class TooLarge(Exception):
-    """A session that alone needs more than all the room."""
+    """A session that alone exceeds the limit."""
 
 
 class _Found(NamedTuple):
-    """A session of the client's."""
+    """One of the client's sessions."""
 
     changed: float
     files: tuple[str, ...]  # its own first, then its subagents'
 
 
-def save_all(most_bytes: int) -> Saved:
-    """All of the client's transcripts that changed."""
+def save_all(most_bytes: int) -> SaveResult:
+    """Save every transcript of the client that changed."""
     with held():
         return _save_all(most_bytes, float("inf"))
 
 
-def save_in_turn(most_bytes: int, seconds: float) -> Saved:
-    """As many as can be done in so much time; nothing where another waits to do the same."""
+def save_in_turn(most_bytes: int, seconds: float) -> SaveResult:
+    """Save as many as the time allows. Does nothing if another process already waits to do so."""
     with _one_by_one() as is_ours:
-        return _save_all(most_bytes, time.monotonic() + seconds) if is_ours else Saved()
+        return _save_all(most_bytes, time.monotonic() + seconds) if is_ours else SaveResult()
 
 
-def _save_all(most_bytes: int, give_up: float) -> Saved:
-    done, floor = Saved(), _floor(most_bytes)
+def _save_all(most_bytes: int, give_up: float) -> SaveResult:
+    done, floor = SaveResult(), _floor(most_bytes)
     used = sum(one.bytes for one in transcripts.sessions())
     for found in _sessions():
         if found.changed <= floor:
-            break  # there was no room for those
+            break  # older sessions did not fit either
         if time.monotonic() > give_up:
             done = done._replace(left=done.left + 1)
             continue
@@ -86,7 +82,7 @@ def _save_all(most_bytes: int, give_up: float) -> Saved:
             for source in found.files:
                 grown = save(source, most_bytes - _size_beside(source, found.files))
                 done, used = done._replace(written=done.written + (grown > 0)), used + grown
-        except (Unreadable, TooLarge) as slip:  # one that cannot be taken holds up no other
+        except (Unreadable, TooLarge) as slip:  # one bad session must not hold up the others
             done = done._replace(slips=(*done.slips, str(slip)))
         except FileNotFoundError:
             continue  # the client has just deleted it
@@ -100,18 +96,18 @@ def _save_all(most_bytes: int, give_up: float) -> Saved:
 
 
 def last_saved() -> float:
-    """When the archive was last brought up; 0: never."""
+    """When the archive was last updated; 0 if never."""
     return places.written_ms(f"{transcripts.folder()}/{STAMP}") / 1000
 
 
 def save(source: str, room: int) -> int:
-    """By how many bytes the archive grew; 0 where the client has not written since. TooLarge leaves
-    what was there before."""
+    """Save one transcript. Returns by how many bytes the archive grew, 0 if nothing changed.
+    TooLarge leaves the copy as it was."""
     told = os.stat(source)  # noqa: PTH116
     place = transcripts.place_of(source)
     if _exists_since(place, told.st_mtime_ns):
         return 0
-    before, grown = transcript_file.about(place), 0
+    before, grown = transcripts.read_header(place), 0
     if before is not None and told.st_size < before.source_bytes:
         log.add("WARN", "transcripts", f"{source} became shorter: the longer copy stays")
     elif before is None or before.changed_ns != told.st_mtime_ns or damage(place):
@@ -127,16 +123,18 @@ def _size_beside(source: str, files: tuple[str, ...]) -> int:
     return sum(_size(transcripts.place_of(one)) for one in files if one != source)
 
 
-def _first(source: str) -> About:
+def _first(source: str) -> CopyHeader:
     """What is known of a transcript before one line of it is in the archive."""
     path = Path(source)
     project = project_of(path)[:LONGEST_PATH]
     if path.parent.name == AGENTS:
-        return About(source, path.parent.parent.name, path.stem.removeprefix("agent-"), project)
-    return About(source, path.stem, "", project)
+        return CopyHeader(
+            source, path.parent.parent.name, path.stem.removeprefix("agent-"), project
+        )
+    return CopyHeader(source, path.stem, "", project)
 
 
-def _packed(source: str, place: str, before: About, changed_ns: int, room: int) -> bytes:
+def _packed(source: str, place: str, before: CopyHeader, changed_ns: int, room: int) -> bytes:
     """The file as it shall be, within its room. Where a secret is named that lines before may
     quote, all is read once more: then it is known from the start."""
     cleaner, is_same = Cleaner(), before.sign == sign(source, before.source_bytes) != ""
@@ -153,8 +151,8 @@ def _packed(source: str, place: str, before: About, changed_ns: int, room: int) 
         told=cleaner.told,
         sign=sign(source, packer.about.source_bytes),
     )
-    packed = transcript_file.members(place) if packer.goes_on else b""
-    data = transcript_file.header(about) + packed + packer.member
+    packed = transcripts.members(place) if packer.goes_on else b""
+    data = transcripts.encode_header(about) + packed + packer.member
     if len(data) > room:
         raise _too_large(source)
     return data
@@ -169,7 +167,7 @@ def _too_large(source: str) -> TooLarge:
 class _Packer:
     """Reads a transcript on from where its copy ends."""
 
-    def __init__(self, about: About, room: int) -> None:
+    def __init__(self, about: CopyHeader, room: int) -> None:
         self.about = about
         self._room = room
         self.goes_on = about.source_bytes > 0
@@ -177,7 +175,7 @@ class _Packer:
 
     def read(self, source: str, cleaner: Cleaner) -> bool:
         """False where a secret was met that was not known when the reading began."""
-        known, packing, packed = cleaner.known, transcript_file.packing(), list[bytes]()
+        known, packing, packed = cleaner.known, transcripts.open_member(), list[bytes]()
         size = 0
         for batch, end in _batches(source, self.about.source_bytes):
             clean = cleaner.without(batch)
@@ -213,7 +211,7 @@ def _batches(source: str, start: int) -> Iterator[tuple[list[Line], int]]:
 def _lines(source: str, start: int) -> Iterator[tuple[int, int, bytes]]:
     """Where each begins and ends, and its bytes; of one too long to be held only that it was."""
     end = begins = start
-    with Source(source) as opened:
+    with TranscriptSource(source) as opened:
         for data in opened.lines(start, LONGEST_LINE_BYTES):
             end += len(data)
             if data.endswith(b"\n"):
@@ -222,7 +220,7 @@ def _lines(source: str, start: int) -> Iterator[tuple[int, int, bytes]]:
 
 
 def _lines_at(source: str, offsets: tuple[int, ...]) -> Iterator[Line]:
-    with Source(source) as opened:
+    with TranscriptSource(source) as opened:
         for offset in sorted(offsets):
             yield offset, next(opened.lines(offset, LONGEST_LINE_BYTES), b"")
 
@@ -295,8 +293,7 @@ def _note(most_bytes: int, floor: float) -> None:
 
 @contextmanager
 def _one_by_one() -> Iterator[bool]:
-    """One at work and one that waits: whoever comes third leaves, as that one will see all that
-    there is by now."""
+    """One process works and one waits. A third leaves: the waiting one will see its changes too."""
     waiting = _opened("waiting.lock")
     try:
         if not lock.acquire(waiting):
@@ -311,7 +308,7 @@ def _one_by_one() -> Iterator[bool]:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Nobody else writes or removes archived transcripts meanwhile."""
+    """Hold the archive's lock: nobody else writes or removes copies meanwhile."""
     fd = _opened("lock")
     try:
         lock.acquire(fd, lock.FOREVER)

@@ -1,6 +1,6 @@
-"""Lines of a transcript without their secrets.
+"""Remove secrets from the lines of a transcript.
 
-A line is looked at as what it says, not as the JSON it is written in: `\\n` and `\\"` would hide
+A line's texts are checked after decoding its JSON: escapes such as `\\n` and `\\"` would hide
 where a word begins. Most lines hold no secret and stay byte for byte as they were.
 """
 
@@ -15,14 +15,14 @@ import msgspec
 from holdfast.record.secrets import MOST_BARE, Known, is_known_bare
 from holdfast.redact import find, redact, redact_each, which_are_clean, without_named
 
-Line = tuple[int, bytes]  # where it begins in the client's file, and its bytes with the line's end
+Line = tuple[int, bytes]  # its offset in the client's file, and its bytes with the newline
 _UNREADABLE = (msgspec.DecodeError, ValueError, RecursionError)
 _ANSWERS = "answers"
-LEFT_OUT = b'{"type":"holdfast-left-out"}\n'  # in place of a line that could not be taken
+LEFT_OUT = b'{"type":"holdfast-left-out"}\n'  # stands for a line that could not be redacted
 
 
 class Cleaner:
-    """A secret that a line told with its name is known in every other line, too."""
+    """Redacts lines. A secret that one line names is recognised in all other lines too."""
 
     def __init__(self) -> None:
         self._known = Known()
@@ -31,12 +31,12 @@ class Cleaner:
 
     @property
     def told(self) -> tuple[int, ...]:
-        """Where the lines begin that told a secret: noted in place of the secrets."""
+        """The offsets of lines that named a secret. They are stored instead of the secrets."""
         return tuple(sorted(self._known.lines))
 
     @property
     def known(self) -> int:
-        """How many secrets are known by themselves."""
+        """How many secrets are recognised without their names."""
         return len(self._bare)
 
     def hear(self, lines: Iterable[Line]) -> None:
@@ -46,7 +46,7 @@ class Cleaner:
         self._written = [msgspec.json.encode(value)[1:-1] for value in self._bare]
 
     def without(self, lines: Sequence[Line]) -> list[bytes]:
-        """The same lines in the same order, each one line of JSON still."""
+        """The same lines without secrets, in the same order, each still one line of JSON."""
         read = [_read(data) for _, data in lines]
         clean = which_are_clean([said for _, said in read])
         self.hear(line for line, is_clean in zip(lines, clean, strict=True) if not is_clean)
@@ -90,7 +90,7 @@ class Cleaner:
 
 
 def _read(data: bytes) -> tuple[Any, str]:
-    """The line's value and what it says; no value for what is no JSON: a text like any other."""
+    """The decoded line and its texts. A line that is not JSON has no value and is one text."""
     try:
         value = msgspec.json.decode(data)
         return value, "\n".join(_texts(value))
@@ -99,7 +99,7 @@ def _read(data: bytes) -> tuple[Any, str]:
 
 
 def _texts(value: Any, key: str = "") -> Iterator[str]:
-    """Each text behind its key, which may tell what it is."""
+    """Each text with its key, which may say what it is."""
     if isinstance(value, str):
         yield f'"{key}": "{value}"' if key else value
     elif isinstance(value, dict):

@@ -1,33 +1,111 @@
-"""Archived transcripts on disk: laid out as the client lays out its own, so that whoever has the
-path of one finds the other.
+"""Archived transcripts on disk: compressed copies, laid out as the client lays out its own.
 
     transcripts/<project>/<session>.jsonl.gz
     transcripts/<project>/<session>/subagents/agent-<id>.jsonl.gz
 
-copy_of(path)      sessions(…) -> Session      prune(…)      remove(session)
+A copy is a gzip whose empty first member carries a header in its extra field: which transcript it
+is of, how far it goes, and how many lines it must have to be whole.
+
+copy_of(path)      sessions(…) -> ArchivedSession
+prune(…)      remove(session)      damage(path)
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
+import time
+import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import NamedTuple
 
-from holdfast.archive import transcript_file
-from holdfast.archive.errors import NoTranscript, SeveralTranscripts
-from holdfast.archive.transcript_file import ENDING, About
+from holdfast.archive.errors import NoArchivedTranscript, SeveralTranscripts
 from holdfast.wire import log, places
 
+VERSION = 1
+ENDING = ".jsonl.gz"
+MOST_HEADER = 60_000
+MOST_FILE = 2 << 30
+GZIP_MAGIC = b"\x1f\x8b\x08"  # as in transcript/, which a search by words alone does not load
+_HAS_EXTRA = 4
+_NAME = b"HF"
+_FIXED = 16  # ten bytes of gzip, the length of all extra fields, our name, the length of ours
+_EMPTY = b"\x03\x00" + bytes(8)  # a deflate stream of nothing, its checksum and length
 AGENTS = "subagents"
 PLAIN_ENDING = ".jsonl"
-REMOVED = ".removed"  # in place of a session the user removed while the client still has it
+REMOVED = ".removed"  # stands for a session that the user removed while the client still has it
 _SESSION = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _AGENT = re.compile(r"agent-[A-Za-z0-9_-]{1,128}")
 
 
-class Session(NamedTuple):
+class CopyHeader(NamedTuple):
+    """The header of a copy. It covers the first `source_bytes` of the client's file; `sign` shows
+    whether that file only grew since. `told` are the lines that named a secret with its value."""
+
+    source: str
+    session_id: str
+    agent_id: str = ""
+    project: str = ""
+    asked: str = ""  # the first words of the user, secrets out
+    lines: int = 0
+    left_out: int = 0  # lines too long to be read
+    source_bytes: int = 0
+    changed_ns: int = 0
+    sign: str = ""
+    told: tuple[int, ...] = ()
+
+
+def encode_header(about: CopyHeader) -> bytes:
+    """The empty first member. If there are too many `told` lines they are left out, and the next
+    run reads the whole source again."""
+    data = _encode(about)
+    if len(data) > MOST_HEADER:
+        data = _encode(about._replace(told=(), sign=""))
+    lengths = (len(data) + 4).to_bytes(2, "little"), len(data).to_bytes(2, "little")
+    start = GZIP_MAGIC + bytes([_HAS_EXTRA, 0, 0, 0, 0, 0, 255])
+    return start + lengths[0] + _NAME + lengths[1] + data + _EMPTY
+
+
+def open_member() -> zlib._Compress:
+    """A compressor that makes one gzip member."""
+    return zlib.compressobj(6, zlib.DEFLATED, 16 + zlib.MAX_WBITS)
+
+
+def read_header(path: str) -> CopyHeader | None:
+    """The header of a copy; None if the file is missing or not an archived transcript."""
+    data, length = _header_of(places.read_small(path, _FIXED + MOST_HEADER))
+    try:
+        found = json.loads(data[_FIXED : _FIXED + length])
+        if found.pop("version") != VERSION:
+            return None
+        found["told"] = tuple(int(line) for line in found["told"])
+        return CopyHeader(**found)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
+        return None
+
+
+def members(path: str) -> bytes:
+    """The compressed members behind the header, unchanged."""
+    data, length = _header_of(places.read_small(path, MOST_FILE))
+    return data[_FIXED + length + len(_EMPTY) :] if data else b""
+
+
+def _header_of(data: bytes) -> tuple[bytes, int]:
+    """The bytes and the length of our header field; empty if they do not begin with one."""
+    if data[:3] != GZIP_MAGIC or len(data) < _FIXED or data[12:14] != _NAME:
+        return b"", 0
+    return data, int.from_bytes(data[14:16], "little")
+
+
+def _encode(about: CopyHeader) -> bytes:
+    """As JSON. A path may hold bytes that are not text; they survive the round trip."""
+    text = json.dumps({"version": VERSION, **about._asdict()}, ensure_ascii=False)
+    return text.encode("utf-8", "surrogatepass")
+
+
+class ArchivedSession(NamedTuple):
     """A session in the archive: its own file, and those of its subagents."""
 
     id: str
@@ -37,8 +115,8 @@ class Session(NamedTuple):
     changed: float  # when the client last wrote to it
 
     @property
-    def about(self) -> About | None:
-        return transcript_file.about(self.path)
+    def about(self) -> CopyHeader | None:
+        return read_header(self.path)
 
 
 def folder() -> str:
@@ -69,7 +147,7 @@ def copy_of(source: str) -> str:
 
 
 def instead_of(source: str) -> str:
-    """The path itself while there is a file, else the archived copy, else the path."""
+    """The path if the file exists, else its archived copy, else the path."""
     return source if os.path.exists(source) else copy_of(source) or source  # noqa: PTH110
 
 
@@ -83,33 +161,35 @@ def copies_of_gone(client_folder: str) -> Iterator[tuple[str, str]]:
                 yield source + PLAIN_ENDING, copy
 
 
-def is_gone(session: Session) -> bool:
+def is_gone(session: ArchivedSession) -> bool:
     """The client has deleted its own: it cannot resume this session any more."""
     about = session.about
     return about is not None and not os.path.exists(about.source)  # noqa: PTH110
 
 
-def sessions(project_folder: str = "") -> list[Session]:
+def sessions(project_folder: str = "") -> list[ArchivedSession]:
     """All of them, or those of one folder of the client's, newest first."""
     names = [project_folder] if project_folder else _names(folder())
     found = [one for name in names for one in _of_project(f"{folder()}/{name}")]
     return sorted(found, key=lambda one: one.changed, reverse=True)
 
 
-def named(start: str) -> Session:
-    """The one session whose id begins so."""
+def named(start: str) -> ArchivedSession:
+    """The one session whose id begins with `start`."""
     found = [one for one in sessions() if start and one.id.startswith(start)]
     if len({one.id for one in found}) > 1:
         raise SeveralTranscripts(f"{len(found)} archived sessions begin with {start[:80]!r}")
     if not found:
-        raise NoTranscript(f"no archived session begins with {start[:80]!r}")
+        raise NoArchivedTranscript(f"no archived session begins with {start[:80]!r}")
     return found[0]
 
 
 def prune(most_bytes: int) -> float:
-    """Remove sessions until the rest fits: from the newest on, each that finds no room. When the
-    newest of them had changed; -1 where all fit. One larger than all the room pushes out no other:
-    it is removed, and does not count."""
+    """Remove sessions until the rest fits, newest first: each that does not fit is removed.
+
+    Returns when the newest removed session had changed, or -1 if all fit. A session larger than
+    the whole limit is removed without counting, so that it pushes out no other.
+    """
     room, newest = most_bytes, -1.0
     for one in sessions():
         if one.bytes <= room:
@@ -122,8 +202,9 @@ def prune(most_bytes: int) -> float:
     return newest
 
 
-def remove(session: Session) -> None:
-    """For good: while the client still has its own, a note keeps it from being archived again."""
+def remove(session: ArchivedSession) -> None:
+    """Remove a session for good. While the client still has it, a note keeps it from being
+    archived again."""
     is_left = not is_gone(session)
     _delete(session)
     if is_left:
@@ -136,8 +217,7 @@ def was_removed(source: str) -> bool:
 
 
 def forget_removed() -> None:
-    """Notes of sessions the client has deleted by now say nothing any more; nor do the empty
-    folders that were left."""
+    """Delete the notes of sessions that the client has deleted too, and empty folders."""
     for name in _names(folder()):
         inside = f"{folder()}/{name}"
         for one in _names(inside):
@@ -154,16 +234,16 @@ def _is_listed(project: str, session: str) -> bool:
     return (transcripts_folder() / project / f"{session}{PLAIN_ENDING}").exists()
 
 
-def _delete(session: Session) -> None:
-    """The session's own file last: what was begun is found again and finished."""
-    import shutil  # whoever only reads does without
+def _delete(session: ArchivedSession) -> None:
+    """Delete the session's own file last: an interrupted removal is found again and finished."""
+    import shutil  # readers do not need it
 
     shutil.rmtree(session.path.removesuffix(ENDING), ignore_errors=True)
     with suppress(OSError):
         os.unlink(session.path)  # noqa: PTH108
 
 
-def _of_project(inside: str) -> Iterator[Session]:
+def _of_project(inside: str) -> Iterator[ArchivedSession]:
     names = _names(inside)
     stems = {name.removesuffix(ENDING) for name in names if name.endswith(ENDING)}
     agents = {name for name in names if os.path.isdir(f"{inside}/{name}/{AGENTS}")}  # noqa: PTH112
@@ -172,8 +252,8 @@ def _of_project(inside: str) -> Iterator[Session]:
             yield _session(inside, stem)
 
 
-def _session(inside: str, stem: str) -> Session:
-    """Also one whose own file is missing: then its subagents' are all there is of it."""
+def _session(inside: str, stem: str) -> ArchivedSession:
+    """A session, even if its own file is missing and only its subagents' files are left."""
     path, below = f"{inside}/{stem}{ENDING}", f"{inside}/{stem}/{AGENTS}"
     agents = sorted(f"{below}/{name}" for name in _names(below) if name.endswith(ENDING))
     size, changed = 0, 0.0
@@ -181,7 +261,7 @@ def _session(inside: str, stem: str) -> Session:
         with suppress(OSError):
             told = os.stat(one)  # noqa: PTH116
             size, changed = size + told.st_size, max(changed, told.st_mtime)
-    return Session(stem, path, (path, *agents), size, changed)
+    return ArchivedSession(stem, path, (path, *agents), size, changed)
 
 
 def _names(inside: str) -> list[str]:
@@ -189,3 +269,48 @@ def _names(inside: str) -> list[str]:
         return os.listdir(inside)  # noqa: PTH208
     except OSError:
         return []
+
+
+def damage(path: str) -> str:
+    """What is wrong with a copy, in words; empty if it is whole. Reads all of it."""
+    about = read_header(path)
+    if about is None:
+        return "it is damaged, or of another version of Holdfast"
+    found, is_damaged = _whole_lines(path)
+    if found == about.lines and not is_damaged:
+        return ""
+    return f"it is damaged: {min(found, about.lines):,} of {about.lines:,} lines can be read"
+
+
+def is_empty(path: str) -> bool:
+    """Whether not a single line of it can be read."""
+    return _whole_lines(path, 1)[0] == 0
+
+
+def damaged_copies(seconds: float) -> list[str]:
+    """What is wrong with each damaged copy, as far as the time allows. Copies whose source is gone
+    are checked first."""
+    give_up, found = time.monotonic() + seconds, list[str]()
+    for session in sorted(sessions(), key=is_gone, reverse=True):
+        for path in session.files:
+            if time.monotonic() > give_up:
+                return found
+            if words := damage(path):
+                found.append(f"the archived {path}: {words}")
+    return found
+
+
+def _whole_lines(path: str, most: int = -1) -> tuple[int, bool]:
+    """How many lines can be read (at most `most`), and whether an error stopped the reading."""
+    from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource, Unreadable
+
+    count = 0
+    try:
+        with TranscriptSource(path) as source:
+            for data in source.lines(0, LONGEST_LINE_BYTES):
+                count += data.endswith(b"\n")
+                if count == most:
+                    break
+            return count, source.is_damaged
+    except Unreadable:
+        return count, True

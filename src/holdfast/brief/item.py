@@ -2,8 +2,8 @@
 
 import msgspec
 
-from holdfast.budget.estimate import CHARS_PER_TOKEN
 from holdfast.record.model import Place
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 MOST_UNITS = 9_990  # the client takes 10,000 UTF-16 units per hook, and drops the rest to a file
 

@@ -11,12 +11,13 @@ import msgspec
 from msgspec.structs import replace
 
 from holdfast.brief.item import BriefItem
-from holdfast.budget.estimate import CHARS_PER_TOKEN, units
+from holdfast.budget.estimate import units
 from holdfast.record.calls import PLAN_ASKED
 from holdfast.record.model import Place, Record, Turn
 from holdfast.record.replies import LONGEST, OPTIONS_END, is_answer
 from holdfast.text.fence import flat
 from holdfast.text.sentences import sentences
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 USUAL_CHARS, LEAST_CHARS, MOST_CHARS = 400, 80, 4000
 SHARE, SMALL_SHARE = 0.6, 0.3

@@ -5,16 +5,18 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from holdfast.brief.item import BriefItem, short
 from holdfast.brief.roles import Section
-from holdfast.budget.allot import Allotment, Wish, allot
-from holdfast.budget.compartment import (
+from holdfast.budget.compartments import (
     ACTIVE,
     AMBIENT,
     BACKGROUND,
     PREFERENCES,
     SAFETY,
+    Allotment,
     Compartment,
+    Wish,
+    allot,
 )
-from holdfast.budget.compartment import compartments as divided
+from holdfast.budget.compartments import compartments as divided
 from holdfast.budget.estimate import units
 
 _OF = {

@@ -1,14 +1,14 @@
-"""How long a text is: in our tokens, in the units the client counts, and in the model's own."""
+"""The length of a text in tokens, in UTF-16 units, and in the model's own tokens."""
 
 import msgspec
 
-CHARS_PER_TOKEN = 3.5
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 
-class Estimate(msgspec.Struct, frozen=True):
+class TextEstimate(msgspec.Struct, frozen=True):
     chars: int
-    tokens: int  # as every budget here counts: characters / 3.5
-    model_tokens: int | None = None  # by what this session's own usage tells, where there is one
+    tokens: int  # characters / CHARS_PER_TOKEN, as every budget counts
+    model_tokens: int | None = None  # by the density measured in this session, if there is one
 
 
 def units(text: str) -> int:
@@ -20,8 +20,8 @@ def tokens_of(chars: int) -> int:
     return -int(-chars // CHARS_PER_TOKEN)
 
 
-def estimate(text: str, density: float = 0.0) -> Estimate:
-    """`density`: characters to a token of the model at work, as its transcript shows."""
-    return Estimate(
+def estimate(text: str, density: float = 0.0) -> TextEstimate:
+    """Estimate a text. `density`: characters per token of the model, measured in its transcript."""
+    return TextEstimate(
         len(text), tokens_of(len(text)), round(len(text) / density) if density else None
     )

@@ -1,7 +1,8 @@
-"""What was pinned, evicted and allotted, in small files: of the user, of a project, of a session.
+"""What was pinned, evicted and allotted, in small files: of the user, a project, a session.
 
-Hooks read it (three files that are mostly not there), so it imports little; a file that cannot be
-read counts as empty, and the log says so.
+Hooks read it (three files that are mostly absent), so it imports little. A file that cannot be
+read counts as empty, and the log says so. Nothing overwrites it: a newer version is refused, a
+damaged file is set aside.
 """
 
 from __future__ import annotations
@@ -9,17 +10,56 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from itertools import count
 from typing import Any, NamedTuple
 
-from holdfast.budget.compartment import NAMES, PREFERENCES
+from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.files import folders
 from holdfast.wire import log, places
+from holdfast.wire.errors import HoldfastError
 
 VERSION = 1
 SCOPES = ("session", "project", "user")
 MOST_BYTES = 64 << 10
 MOST_PINS, MOST_CHARS, MOST_PIN = 20, 2_000, 300  # of one scope
 MOST_EVICTED = 500
+
+
+class InvalidPin(HoldfastError):
+    exit_code = 2
+
+
+class TooManyPins(HoldfastError):
+    """Pins stand in every brief: without a bound they would leave room for nothing else."""
+
+    exit_code = 3
+    hint = "`holdfast budget` lists them, `holdfast budget unpin ID` takes one back"
+
+
+class NoSuchPin(HoldfastError):
+    hint = "`holdfast budget` lists what is pinned, and what the brief holds"
+
+
+class InvalidShare(HoldfastError):
+    exit_code = 2
+    hint = "shares lie between 0 and 1, and those that are set must leave the others something"
+
+
+class BudgetNotWritten(HoldfastError):
+    exit_code = 5
+    hint = "nothing was changed; make the folder writable"
+
+
+class NewerLedger(HoldfastError):
+    """What this Holdfast cannot read it does not write over."""
+
+    exit_code = 3
+    hint = "upgrade this Holdfast; nothing was changed"
+
+
+class BudgetBusy(HoldfastError):
+    exit_code = 5
+    hint = "nothing was changed; try again, and if it stays so, end whoever holds the lock"
 
 
 class Pin(NamedTuple):
@@ -147,3 +187,25 @@ def _shares(found: Mapping[str, Any]) -> dict[str, float]:
 def _list(found: Mapping[str, Any], name: str) -> list[Any]:
     value = found.get(name)
     return value if isinstance(value, list) else []
+
+
+def set_aside_if_damaged(path: str) -> str:
+    """Where it went, or empty; NewerLedger for one that a newer Holdfast wrote."""
+    found, slip = checked(path)
+    if is_newer(found):
+        raise NewerLedger(f"{path} was written by a newer Holdfast, and was left alone")
+    if not slip and (found or not _holds_something(path)):
+        return ""
+    names = (f"{path}.damaged{f'-{n}' if n else ''}" for n in count())
+    aside = next(name for name in names if not os.path.lexists(name))
+    os.rename(path, aside)  # noqa: PTH104
+    log.add("WARN", "budget", f"{path} was damaged: it is kept as {aside}")
+    return aside
+
+
+def _holds_something(path: str) -> bool:
+    """It is there, though nothing was read of it: not ours to read, or no plain file."""
+    try:
+        return os.lstat(path).st_size > 0
+    except OSError:
+        return False

@@ -10,23 +10,34 @@ from typing import Any
 from zlib import crc32
 
 from holdfast.budget import ledger
-from holdfast.budget.compartment import NAMES, PREFERENCES
-from holdfast.budget.damage import set_aside_if_damaged
-from holdfast.budget.errors import Busy, NoSuchPin, NotKept, TooManyPins, UnfitPin, UnfitShare
-from holdfast.budget.estimate import Estimate, estimate
-from holdfast.budget.ledger import MOST_CHARS, MOST_EVICTED, MOST_PIN, MOST_PINS, Pin
+from holdfast.budget.compartments import NAMES, PREFERENCES
+from holdfast.budget.estimate import TextEstimate, estimate
+from holdfast.budget.ledger import (
+    MOST_CHARS,
+    MOST_EVICTED,
+    MOST_PIN,
+    MOST_PINS,
+    BudgetBusy,
+    BudgetNotWritten,
+    InvalidPin,
+    InvalidShare,
+    NoSuchPin,
+    Pin,
+    TooManyPins,
+    set_aside_if_damaged,
+)
 from holdfast.files import lock
 from holdfast.redact import redact
 
 __all__ = [
-    "Estimate",
     "Pin",
+    "TextEstimate",
     "allot",
     "estimate",
     "evict",
-    "mended",
     "pin",
     "readmit",
+    "repair",
     "share_set",
     "unpin",
 ]
@@ -46,7 +57,7 @@ def pin(
     """Into every brief of its scope until it is unpinned. The same words twice are one pin."""
     words = " ".join(redact(text).split())
     if not 0 < len(words) <= MOST_PIN:
-        raise UnfitPin(f"a pin has 1 to {MOST_PIN} characters, this one {len(words):,}")
+        raise InvalidPin(f"a pin has 1 to {MOST_PIN} characters, this one {len(words):,}")
     _must_be_compartment(compartment)
     new = Pin(f"{crc32(words.encode()):08x}", words, compartment, scope, now_ms)
 
@@ -104,7 +115,7 @@ def allot(
     """Give a compartment a share, or with None take that back; the shares set in this scope."""
     _must_be_compartment(compartment)
     if share is not None and not 0 <= share <= 1:
-        raise UnfitShare(f"{share:g} is no share")
+        raise InvalidShare(f"{share:g} is no share")
     kept: dict[str, float] = {}
 
     def change(found: dict[str, Any]) -> None:
@@ -115,7 +126,7 @@ def allot(
             kept[compartment] = share
         room = 1 - LEFT_OVER * (len(NAMES) - len(kept))
         if sum(kept.values()) > room + 1e-9:
-            raise UnfitShare(f"the shares set would be {sum(kept.values()):.0%} of the brief")
+            raise InvalidShare(f"the shares set would be {sum(kept.values()):.0%} of the brief")
         found["shares"] = kept
 
     _change(scope, project, "", change)
@@ -129,7 +140,7 @@ def share_set(compartment: str, *, scope: str = "project", project: str = "") ->
     return float(value) if isinstance(value, int | float) else None
 
 
-def mended(scope: str, project: str = "", session_id: str = "") -> str:
+def repair(scope: str, project: str = "", session_id: str = "") -> str:
     """A damaged file of this scope is set aside; where it went, for whoever asked to be told."""
     path = ledger.path_of(scope, project, session_id)
     if not path or not os.path.lexists(path):
@@ -138,7 +149,7 @@ def mended(scope: str, project: str = "", session_id: str = "") -> str:
         with _locked(path):
             return set_aside_if_damaged(path)
     except OSError as slip:
-        raise NotKept(f"{path} cannot be written: {slip.strerror}") from slip
+        raise BudgetNotWritten(f"{path} cannot be written: {slip.strerror}") from slip
 
 
 def _change(
@@ -146,7 +157,7 @@ def _change(
 ) -> None:
     path = ledger.path_of(scope, project, session_id)
     if scope not in ledger.SCOPES or not path:
-        raise UnfitPin(f"no {scope} to keep it for")
+        raise InvalidPin(f"no {scope} to keep it for")
     try:
         with _locked(path):
             set_aside_if_damaged(path)
@@ -154,7 +165,7 @@ def _change(
             change(found)
             ledger.save(path, {**found, **({"project": project} if scope == "project" else {})})
     except OSError as slip:
-        raise NotKept(f"{path} cannot be written: {slip.strerror}") from slip
+        raise BudgetNotWritten(f"{path} cannot be written: {slip.strerror}") from slip
 
 
 @contextmanager
@@ -162,13 +173,13 @@ def _locked(path: str) -> Iterator[None]:
     """One after the other: each has the file for a few milliseconds."""
     with lock.hold_file(f"{path}.lock", PATIENCE_SECONDS) as is_ours:
         if not is_ours:
-            raise Busy("another Holdfast is writing the budget")
+            raise BudgetBusy("another Holdfast is writing the budget")
         yield
 
 
 def _must_be_compartment(name: str) -> None:
     if name not in NAMES:
-        raise UnfitPin(f"{name!r} is no compartment: {', '.join(NAMES)}")
+        raise InvalidPin(f"{name!r} is no compartment: {', '.join(NAMES)}")
 
 
 def _rows(found: dict[str, Any], name: str) -> list[dict[str, Any]]:

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import click
 
-from holdfast.archive import transcript_file, transcripts
-from holdfast.archive.damage import damage, is_empty
-from holdfast.archive.errors import DamagedTranscript, NoTranscript
-from holdfast.archive.transcripts import Session
+from holdfast.archive import transcripts
+from holdfast.archive.errors import DamagedTranscript, NoArchivedTranscript
+from holdfast.archive.transcripts import ArchivedSession, damage, is_empty
 from holdfast.cli import choose_session
 from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.client.memory_folder import slug
@@ -60,7 +59,7 @@ def _of_copy(copy: str) -> Chosen:
 
 
 def _of_gzip(path: str) -> Chosen:
-    about = transcript_file.about(path)
+    about = transcripts.read_header(path)
     if about:
         _say_damaged(path)
     return Chosen(state_of(path, about) if about else State(transcript=path), "")
@@ -83,11 +82,11 @@ def _say_damaged(copy: str) -> None:
         click.echo(f"note: the archived {shown(copy)}: {words}", err=True)
 
 
-def named(start: str) -> Session | None:
+def named(start: str) -> ArchivedSession | None:
     """The archived session whose id begins so, if there is one."""
     try:
         return transcripts.named(start)
-    except NoTranscript:
+    except NoArchivedTranscript:
         return None
 
 
@@ -107,14 +106,14 @@ def list_gone(project: str, everywhere: bool) -> bool:
     return bool(gone)
 
 
-def _line(one: Session) -> str:
+def _line(one: ArchivedSession) -> str:
     about = one.about
     age = f"{(time.time() - one.changed) / DAY_SECONDS:.0f} days"
     asked = shown(fence.clean(about.asked)) if about else ""
     return f"{shown(one.id[:8])} {age:>9} archived    {asked}"
 
 
-def show(one: Session, as_text: bool, as_json: bool) -> None:
+def show(one: ArchivedSession, as_text: bool, as_json: bool) -> None:
     """The brief of an archived session; with `as_text` nothing else."""
     brief, is_gone = brief_of(one), transcripts.is_gone(one)
     _say_damaged(one.path)

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from holdfast.budget import operations
-from holdfast.budget.compartment import NAMES, PREFERENCES
+from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.cli import choose_session
 from holdfast.cli.budget_table import SHOWN_CHARS, show
 from holdfast.cli.choose_session import Chosen, NoSession
@@ -179,7 +179,7 @@ def allot(compartment: str, share: str, is_user: bool, project: Path | None, as_
 
 
 def _say_if_mended(scope: str, project: str, session_id: str = "") -> None:
-    aside = operations.mended(scope, project, session_id)
+    aside = operations.repair(scope, project, session_id)
     if aside:
         click.echo(f"the {scope}'s file was damaged: it is kept as {shown(aside)}", err=True)
 

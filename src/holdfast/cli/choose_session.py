@@ -11,7 +11,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.transcript import Unreadable, header, read
+from holdfast.transcript import Unreadable, lookup, read
 from holdfast.window import state as window_state
 from holdfast.window.for_transcript import met
 from holdfast.window.live_windows import LIVE_MS, is_over
@@ -151,4 +151,4 @@ def _names(path: Path) -> tuple[str, str]:
     stem = path.name.removesuffix(".gz").removesuffix(".jsonl")
     if stem.startswith("agent-") and path.parent.name == "subagents":
         return path.parent.parent.name, stem.removeprefix("agent-")
-    return inert(header.session_id(path), MOST_NAME) or stem, ""
+    return inert(lookup.session_id(path), MOST_NAME) or stem, ""

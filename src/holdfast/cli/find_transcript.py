@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from holdfast.archive import transcripts as archive
-from holdfast.archive.errors import NoTranscript
+from holdfast.archive.errors import NoArchivedTranscript
 from holdfast.cli.choose_session import NoSuchTranscript
 from holdfast.client.claude_folder import transcripts_folder
 from holdfast.client.memory_folder import slug
@@ -63,7 +63,7 @@ def _of_session(start: str) -> Path:
         return max(found, key=_written)
     try:
         return Path(archive.named(start).path)
-    except NoTranscript:
+    except NoArchivedTranscript:
         words = f"no file is called {inert(start, 80)}, and no session's id begins so"
         raise NoSuchTranscript(words) from None
 

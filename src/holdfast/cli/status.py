@@ -14,7 +14,7 @@ from holdfast.cli.choose_session import Chosen
 from holdfast.cli.watched_by import who
 from holdfast.memory.cleared_results import cleared
 from holdfast.settings import load as settings_load
-from holdfast.transcript import header
+from holdfast.transcript import lookup
 from holdfast.watcher import single_instance
 from holdfast.window import alert_texts, health, make_mark, readings, view
 from holdfast.window.state import State
@@ -100,7 +100,7 @@ def _is_guarded(state: State) -> bool:
 def _of_file(transcript: Path) -> dict[str, Any]:
     """Of a file no hook may have followed: it knows its compactions itself."""
     chosen = choose_session.by_transcript(transcript)
-    return _with_stop_guard(chosen) | {"compactions": header.compactions(transcript).count}
+    return _with_stop_guard(chosen) | {"compactions": lookup.compactions(transcript).count}
 
 
 def report(chosen: Chosen) -> dict[str, Any]:

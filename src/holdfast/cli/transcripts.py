@@ -13,8 +13,8 @@ import click
 
 from holdfast.archive import save_transcripts
 from holdfast.archive import transcripts as archive
-from holdfast.archive.errors import NoTranscript
-from holdfast.archive.transcripts import Session
+from holdfast.archive.errors import NoArchivedTranscript
+from holdfast.archive.transcripts import ArchivedSession
 from holdfast.client.memory_folder import slug
 from holdfast.events import archive_transcripts
 from holdfast.settings import edit
@@ -105,7 +105,7 @@ def remove(sessions: tuple[str, ...], everything: bool, yes: bool) -> None:
     transcripts stay."""
     found = archive.sessions() if everything else [archive.named(one) for one in sessions]
     if not found:
-        raise NoTranscript("there is nothing to remove: name sessions, or --all")
+        raise NoArchivedTranscript("there is nothing to remove: name sessions, or --all")
     for one in found:
         click.echo(line(one), err=True)
     if not yes and not _asked(f"Remove {_counted(found)} for good?"):
@@ -138,7 +138,7 @@ def what_is_there() -> str:
     return f"{_counted(found)} in {archive.folder()}" if found else ""
 
 
-def line(one: Session) -> str:
+def line(one: ArchivedSession) -> str:
     about = one.about
     gone = "archive only" if archive.is_gone(one) else "client too"
     asked = fence.clean(about.asked)[:ASKED_CHARS] if about else ""
@@ -146,7 +146,7 @@ def line(one: Session) -> str:
     return f"{one.id[:8]}  {day}  {_megabytes(one.bytes):>8}  {gone:<12}  {shown(asked)}"
 
 
-def row(one: Session) -> dict[str, Any]:
+def row(one: ArchivedSession) -> dict[str, Any]:
     about = one.about
     return {
         "session_id": one.id,
@@ -160,7 +160,7 @@ def row(one: Session) -> dict[str, Any]:
     }
 
 
-def _counted(found: list[Session]) -> str:
+def _counted(found: list[ArchivedSession]) -> str:
     return f"{_plural(len(found))} ({_megabytes(sum(one.bytes for one in found))})"
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from holdfast.archive import outputs
 from holdfast.archive.errors import NotArchived
-from holdfast.archive.preview import preview
+from holdfast.archive.outputs import preview
 from holdfast.client import tool_outputs
 from holdfast.redact import redact
 from holdfast.settings import load as settings_load

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from holdfast.wire import log, places
 
 if TYPE_CHECKING:
-    from holdfast.archive.save_transcripts import Saved
+    from holdfast.archive.save_transcripts import SaveResult
     from holdfast.settings.load import Settings
 
 ARGUMENT = "transcripts"
@@ -70,7 +70,7 @@ def run() -> None:
     _log(save_in_turn(most_bytes(settings), AT_MOST_SECONDS))
 
 
-def save_now(settings: Settings) -> Saved:
+def save_now(settings: Settings) -> SaveResult:
     """What went wrong is logged, too."""
     from holdfast.archive.save_transcripts import save_all
 
@@ -83,7 +83,7 @@ def most_bytes(settings: Settings) -> int:
     return settings.whole("archive_transcripts_megabytes") << 20
 
 
-def _log(done: Saved) -> None:
+def _log(done: SaveResult) -> None:
     for slip in done.slips:
         log.add("WARN", "transcripts", f"not archived: {slip}")
     if done.written or done.left:

@@ -3,10 +3,8 @@ one."""
 
 from __future__ import annotations
 
-from holdfast.archive.damage import damage, is_empty
 from holdfast.archive.errors import DamagedTranscript
-from holdfast.archive.transcript_file import About
-from holdfast.archive.transcripts import Session
+from holdfast.archive.transcripts import ArchivedSession, CopyHeader, damage, is_empty
 from holdfast.brief.compose import Brief
 from holdfast.events import window_brief
 from holdfast.events.take_checkpoint import without_secrets
@@ -14,7 +12,7 @@ from holdfast.record import read_record
 from holdfast.window.state import State
 
 
-def brief_of(session: Session) -> Brief:
+def brief_of(session: ArchivedSession) -> Brief:
     """What a compaction at its end would have given back."""
     about = session.about
     if about is None or is_empty(session.path):
@@ -23,7 +21,7 @@ def brief_of(session: Session) -> Brief:
     return window_brief.composed(state_of(session.path, about), "", record)
 
 
-def state_of(path: str, about: About) -> State:
+def state_of(path: str, about: CopyHeader) -> State:
     """The window as its archived transcript tells it."""
     return State(
         transcript=path,

@@ -25,7 +25,7 @@ from holdfast.transcript import (
     read,
 )
 from holdfast.window.state import State
-from holdfast.wire.mark import DENSITY
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 END_BYTES = 16 << 20  # three steps take less
 LONGEST_CALL = 40
@@ -61,7 +61,7 @@ def _words(state: State, window: int) -> str:
 
 def _parts(state: State) -> list[WindowPart]:
     """What is in every request, what the client put back after the compaction, one result."""
-    density = state.density or DENSITY
+    density = state.density or CHARS_PER_TOKEN
     since = _since_boundary(state)
     fixed = since.input_tokens - int(since.before / density) if since.input_tokens else 0
     restored, largest = int(since.restored / density), int(since.largest / density)

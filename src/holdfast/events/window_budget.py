@@ -9,14 +9,14 @@ from holdfast.brief import pinned, trim
 from holdfast.brief.compose import KEPT, Brief
 from holdfast.brief.item import BriefItem, item_id
 from holdfast.brief.roles import sections_of
-from holdfast.budget import compartment as five
+from holdfast.budget import compartments as five
 from holdfast.budget import ledger, operations
-from holdfast.budget.errors import NoSuchPin
-from holdfast.budget.estimate import CHARS_PER_TOKEN, tokens_of, units
-from holdfast.budget.ledger import Ledger, Pin
+from holdfast.budget.estimate import tokens_of, units
+from holdfast.budget.ledger import Ledger, NoSuchPin, Pin
 from holdfast.events import take_checkpoint, window_brief
 from holdfast.settings import load as settings_load
 from holdfast.window import health, view
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 if TYPE_CHECKING:
     from holdfast.window.state import State

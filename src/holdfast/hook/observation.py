@@ -40,7 +40,7 @@ class Moment:
         self.folder = places.window(scan.text_of(payload, "session_id") or "unknown", agent_id)
         self.transcript = places.transcript(main_path, agent_id)
         self.mark = mark.load(self.folder)
-        density = self.mark.density if self.mark else mark.DENSITY
+        density = self.mark.density if self.mark else mark.CHARS_PER_TOKEN
         self.tail = self._newest_tail(bool(agent_id), density)
         self.spool_bytes = 0
         self.pending_chars = 0.0  # on its way to the model, not in the transcript yet

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.memory.sources import calls
-from holdfast.transcript import header, tool_results
+from holdfast.transcript import lookup
 from holdfast.window.state import State
 
 
@@ -15,11 +15,11 @@ def cleared(state: State) -> dict[str, Any]:
     """How often, how many tokens, and which results: `holdfast expand ID` gives each back."""
     transcript = Path(state.transcript)
     try:
-        told = header.compactions(transcript, sidechain=bool(state.agent_id))
+        told = lookup.compactions(transcript, sidechain=bool(state.agent_id))
         ids = [each for one in told.thinned for each in one.cleared_ids]
-        found = list(tool_results.find(transcript, ids)) if ids else []
+        found = list(lookup.find_calls(transcript, ids)) if ids else []
     except (OSError, ValueError):
-        told, ids, found = header.Compactions(), [], []
+        told, ids, found = lookup.Compactions(), [], []
     return {
         "count": len(told.thinned),
         "saved_tokens": sum(one.saved_tokens for one in told.thinned),

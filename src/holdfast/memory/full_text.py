@@ -9,7 +9,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
-from holdfast.archive import excerpt, outputs
+from holdfast.archive import outputs
 from holdfast.memory import locations
 from holdfast.memory.errors import NotFound
 from holdfast.memory.expand import beginning, expand, only
@@ -18,7 +18,7 @@ from holdfast.redact import redact
 from holdfast.segment import formats
 from holdfast.segment import library as segments
 from holdfast.text import fence
-from holdfast.transcript import tool_results
+from holdfast.transcript import lookup
 
 USUAL_CHARS = 5_000
 MOST_SEARCHED = 10_000_000
@@ -67,7 +67,7 @@ def _text(word: str, now_ms: int, project: str) -> _Text:
     """Of what has this id, or else alone begins so."""
     if outputs.is_output(word):
         return _Text(word, "output", outputs.load(word).text)
-    if tool_results.is_id(word):
+    if lookup.is_id(word):
         return _result(word, project)
     segment = segments.find(word)
     if segment is not None:
@@ -90,7 +90,7 @@ def _result(word: str, project: str) -> _Text:
     ]
     for path in sorted(known, key=_changed, reverse=True)[:MOST_TRANSCRIPTS]:
         with suppress(OSError):
-            for one in tool_results.find(Path(path), [word]):
+            for one in lookup.find_calls(Path(path), [word]):
                 text = redact(f"{calls.call(one.use)}\n{one.result.text}")
                 return _Text(word, "tool result", text, f", {path}")
     raise NotFound(f"no transcript of this project has the result of {fence.flat(word, 80)!r}")
@@ -111,7 +111,7 @@ def _meant(start: str, project: str) -> str:
     return only(start, [*outputs.beginning(start), *named, *items]) or start
 
 
-def _nothing(found: excerpt.Piece, offset: int, find: str) -> Iterator[str]:
+def _nothing(found: outputs.Excerpt, offset: int, find: str) -> Iterator[str]:
     """Why there is nothing to show, where there is not."""
     if found.text:
         return
@@ -121,7 +121,7 @@ def _nothing(found: excerpt.Piece, offset: int, find: str) -> Iterator[str]:
         yield f"it ends at character {found.chars:,}: there is nothing from {offset:,} on"
 
 
-def _part(text: str, offset: int, most_chars: int, find: str) -> excerpt.Piece:
+def _part(text: str, offset: int, most_chars: int, find: str) -> outputs.Excerpt:
     if find.strip():
-        return excerpt.with_words(text, find, offset, most_chars)
-    return excerpt.from_offset(text, offset, most_chars)
+        return outputs.excerpt_with(text, find, offset, most_chars)
+    return outputs.excerpt_at(text, offset, most_chars)

@@ -9,8 +9,7 @@ from holdfast.redact import redact
 from holdfast.text import fence
 from holdfast.transcript.blocks import Text, ToolResult, ToolUse
 from holdfast.transcript.entries import Answer, Entry, Prompt, Result
-from holdfast.transcript.reader import read
-from holdfast.transcript.source import Unreadable
+from holdfast.transcript.reader import Unreadable, read
 
 MOST_CHARS = 2_000_000
 INPUT_CHARS = 20_000

@@ -40,7 +40,7 @@ from holdfast.transcript import (
     ToolUse,
     decoded,
 )
-from holdfast.transcript.first_line import begins_midway
+from holdfast.transcript.reader import begins_midway
 from holdfast.wire import log
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode

@@ -10,7 +10,7 @@ import os
 from zlib import crc32
 
 from holdfast.record.model import Record
-from holdfast.transcript.source import GZIP_MAGIC
+from holdfast.transcript.reader import GZIP_MAGIC
 from holdfast.wire import places
 
 HEAD_BYTES, BEFORE_BYTES = 4096, 1024

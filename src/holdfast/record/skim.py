@@ -11,12 +11,10 @@ from collections.abc import Iterable, Iterator
 
 from holdfast.record.model import Record
 from holdfast.record.results import is_rejection
+from holdfast.transcript.blocks import Malformed
 from holdfast.transcript.entries import Entry
-from holdfast.transcript.parse import parse
-from holdfast.transcript.reader import LONGEST_LINE_BYTES, behind_torn
-from holdfast.transcript.repair import Malformed
-from holdfast.transcript.source import Source
-from holdfast.transcript.tally import Tally
+from holdfast.transcript.parse import Tally, parse
+from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource, behind_torn
 
 SHORT_BYTES = 20_000  # a stopped call says little
 HEAD_BYTES = 1500  # where a line says what it is, unless it is a short one
@@ -39,7 +37,7 @@ def skim(path: str | os.PathLike[str], record: Record, end: int) -> Iterator[Ent
     """The entries that matter up to byte `end`; `record` learns how far we came."""
     # Answers, should the user have stopped one of their calls.
     recent: deque[tuple[int, bytes]] = deque(maxlen=6)
-    with Source(path) as source:
+    with TranscriptSource(path) as source:
         for data in source.lines(record.offset, LONGEST_LINE_BYTES):
             if record.offset >= end or not data.endswith(b"\n"):
                 return

@@ -26,9 +26,10 @@ from holdfast.segment.contents import (
     Source,
     Words,
 )
-from holdfast.segment.formats import CHARS_PER_TOKEN, Compressed, Metadata
+from holdfast.segment.formats import Compressed, Metadata
 from holdfast.segment.segment import Segment
 from holdfast.transcript import Answer, Reader, Text, ToolUse
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 MOST_TOKENS = 10_000  # past it a text is no longer read in one go
 SHARE = 0.19  # of the segment; redaction may lengthen a little what is to stay under a fifth

@@ -12,9 +12,9 @@ import msgspec
 
 from holdfast.segment.errors import Damaged, NewerSegments
 from holdfast.wire import places
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 VERSION = 1
-CHARS_PER_TOKEN = 3.5
 OURS, MODEL = "holdfast", "model"
 
 

@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator, Sequence
 
 from holdfast.files.digest import digest, sha256
-from holdfast.transcript.source import PIECE_BYTES, Source
+from holdfast.transcript.reader import PIECE_BYTES, TranscriptSource
 from holdfast.wire import places
 
 HEX = 12
@@ -36,7 +36,7 @@ def names(
 def _digests(transcript: str | os.PathLike[str], spans: Sequence[tuple[int, int]]) -> Iterator[str]:
     if not spans:
         return
-    with Source(transcript) as source:
+    with TranscriptSource(transcript) as source:
         at = spans[0][0]
         pieces = source.lines(at, PIECE_BYTES)
         for start, end in spans:

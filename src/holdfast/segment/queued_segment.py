@@ -6,6 +6,7 @@ from holdfast.segment import relevance
 from holdfast.segment.cutter import Cut
 from holdfast.segment.formats import Pending
 from holdfast.segment.segment import Segment
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 
 def pending(known: Cut, one: Segment, topic: str, now_ms: int) -> Pending:
@@ -32,5 +33,5 @@ def segment(waiting: Pending) -> Segment:
         start_byte=waiting.start_byte,
         end_byte=waiting.end_byte,
         message_count=waiting.message_count,
-        tokens=int((waiting.end_byte - waiting.start_byte) / 3.5),
+        tokens=int((waiting.end_byte - waiting.start_byte) / CHARS_PER_TOKEN),
     )

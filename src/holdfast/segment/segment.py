@@ -12,9 +12,9 @@ from math import log
 
 import msgspec
 
-from holdfast.segment.formats import CHARS_PER_TOKEN
 from holdfast.segment.steps import EDITED, READ, Step
 from holdfast.segment.words import is_name
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 HOT, WARM, COLD = "hot", "warm", "cold"
 MOST_FILES = 30

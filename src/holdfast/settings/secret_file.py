@@ -1,12 +1,14 @@
-"""Secrets in files of ours: made once, owner-only, and refused where others can read them."""
+"""Files that hold a secret: created once, owner-only, and refused if others can read them."""
 
 from __future__ import annotations
 
 import os
 import stat
 import time
+from contextlib import suppress
 from pathlib import Path
 
+from holdfast.files import atomic
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
@@ -16,7 +18,7 @@ SETTLED_NS = 1_000_000_000  # two writes in one tick of a file system's clock lo
 
 
 class SecretExposed(HoldfastError):
-    """Others may read the file, or it is not a file of ours."""
+    """Others may read the file, or it belongs to someone else."""
 
     exit_code = 3
 
@@ -26,7 +28,7 @@ class SecretExposed(HoldfastError):
 
 
 class SecretUnusable(HoldfastError):
-    """Too short, or of characters no header carries."""
+    """The secret is too short, or no HTTP header can carry it."""
 
     exit_code = 3
     hint = f"at least {LEAST_CHARS} letters, digits and signs, without blanks"
@@ -40,7 +42,7 @@ def usable(text: str, origin: str) -> str:
 
 
 def read(path: Path) -> str:
-    """Empty where there is no such file."""
+    """The secret in a file; empty if there is no such file."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
@@ -59,9 +61,9 @@ def read(path: Path) -> str:
 
 
 class SecretFile:
-    """What a file holds now. It is read again once it changed: a stat takes 2 µs, a read 20.
+    """The current secret of a file, read again when it changes: a stat takes 2 µs, a read 20.
 
-    Where the file is gone or unfit, `now` is empty, and nobody knows the secret.
+    If the file is missing or invalid, `now` is empty and nobody is let in.
     """
 
     def __init__(self, path: Path) -> None:
@@ -100,26 +102,17 @@ class SecretFile:
 
 
 def made(path: Path) -> str:
-    """What it holds, or a new one. Whole from the start: of two that make it, one wins."""
+    """The secret in a file; a new one is made if there is none. Of two that make it, one wins."""
     found = read(path)
     if found:
         return found
     import secrets
 
     os.makedirs(path.parent, 0o700, exist_ok=True)  # noqa: PTH103 (pathlib ignores the mode)
-    draft = path.with_name(f"{path.name}.{os.getpid()}.draft")
-    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW, 0o600)
-    with os.fdopen(fd, "w", encoding="ascii") as file:
-        os.fchmod(fd, 0o600)
-        file.write(secrets.token_urlsafe(32) + "\n")
-        file.flush()
-        os.fsync(fd)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        os.link(draft, path)
-    except FileExistsError:
-        pass  # somebody was faster: theirs holds
-    except OSError:
-        draft.replace(path)  # a file system without links
+        with suppress(FileExistsError):  # another process was faster: its secret counts
+            atomic.put_new(folder, secrets.token_urlsafe(32).encode() + b"\n", [path.name])
     finally:
-        draft.unlink(missing_ok=True)
+        os.close(folder)
     return read(path)

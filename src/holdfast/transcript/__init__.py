@@ -17,6 +17,8 @@ from holdfast.transcript.blocks import (
     Thinking,
     ToolResult,
     ToolUse,
+    Usage,
+    decoded,
 )
 from holdfast.transcript.entries import (
     Answer,
@@ -28,17 +30,12 @@ from holdfast.transcript.entries import (
     Result,
     Summary,
 )
-from holdfast.transcript.reader import Reader, read
-from holdfast.transcript.repair import decoded
-from holdfast.transcript.source import Unreadable
-from holdfast.transcript.tally import Tally
-from holdfast.transcript.usage import Usage
+from holdfast.transcript.parse import Tally
+from holdfast.transcript.reader import Reader, Unreadable, read
 
 if TYPE_CHECKING:
-    from holdfast.transcript.step import Operation
-    from holdfast.transcript.steps import operations
+    from holdfast.transcript.steps import Operation, TaskEvent, operations, task_events
     from holdfast.transcript.subagents import subagent_file, subagent_files
-    from holdfast.transcript.tasks import TaskEvent, task_events
 
 __all__ = [
     "Answer",
@@ -71,12 +68,12 @@ __all__ = [
 ]
 
 _LATER = {  # hooks need none of these, and dataclasses and pathlib cost them 30 ms
-    "Operation": "step",
-    "TaskEvent": "tasks",
+    "Operation": "steps",
+    "TaskEvent": "steps",
     "operations": "steps",
     "subagent_file": "subagents",
     "subagent_files": "subagents",
-    "task_events": "tasks",
+    "task_events": "steps",
 }
 
 

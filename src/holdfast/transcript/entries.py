@@ -1,10 +1,11 @@
-"""What a transcript says, one frozen value per line that matters.
+"""The lines of a transcript as Claude Code writes them, and the entries they mean.
 
-An entry is a line seen as what it means. It keeps the line it came from and reads it when asked:
-copying eight fields into every entry made parsing a quarter slower.
+One struct, with the few fields we need, serves every line type. A union tagged by `type` would
+read most lines twice, because the client writes `type` after the message it describes.
 
-Several `Answer`s may share a `message_id`: they are one answer of the model, told one content
-block per line (see `gather`).
+An entry is a line seen as what it means. It holds the line it came from and reads it when asked:
+copying eight fields into every entry made parsing a quarter slower. Several `Answer`s may share a
+`message_id`: they are one answer of the model, written as one line per content block.
 """
 
 from datetime import UTC, datetime
@@ -12,17 +13,106 @@ from typing import Literal
 
 import msgspec
 
-from holdfast.transcript.blocks import AnyBlock, Image, ToolResult, words_within
-from holdfast.transcript.lines import NOTHING, Line, Message, decode_copy
-from holdfast.transcript.repair import attempt
-from holdfast.transcript.usage import Usage
+from holdfast.transcript.blocks import (
+    AnyBlock,
+    Image,
+    Text,
+    Tokens,
+    ToolResult,
+    Usage,
+    attempt,
+    words_within,
+)
+
+NOTHING = msgspec.Raw()
+
+
+class TranscriptMessage(msgspec.Struct, frozen=True, gc=False):
+    """The API's message inside a line."""
+
+    id: str = ""
+    model: str = ""
+    content: str | tuple[AnyBlock, ...] | None = None
+    stop_reason: str | None = ""  # an explicit null means "not ended yet", silence does not
+    usage: Usage | None = None
+
+    @property
+    def blocks(self) -> tuple[AnyBlock, ...]:
+        """The content as blocks, also where it was written as one string."""
+        if isinstance(self.content, str):
+            return (Text(self.content),)
+        return self.content or ()
+
+    @property
+    def text(self) -> str:
+        """The words of all text blocks."""
+        return "\n".join(block.text for block in self.blocks if isinstance(block, Text))
+
+
+class CompactMetadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """What a boundary line knows of its compaction."""
+
+    trigger: str = ""
+    pre_tokens: Tokens | None = None
+    post_tokens: Tokens | None = None
+
+
+class MicrocompactMetadata(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """What a line knows of old tool results that were cleared from the context."""
+
+    trigger: str = ""
+    pre_tokens: Tokens | None = None
+    tokens_saved: Tokens = 0
+    compacted_tool_ids: tuple[str, ...] = ()
+
+
+class TranscriptLine(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """One line of any type."""
+
+    type: str = ""
+    subtype: str | None = None
+    uuid: str = ""
+    timestamp: str = ""
+    session_id: str = ""
+    cwd: str = ""
+    version: str = ""
+    is_sidechain: bool = False
+    agent_id: str | None = None
+    prompt_id: str | None = None
+    message: TranscriptMessage | None = None
+    requested_model: str | None = None
+    is_meta: bool | None = False
+    is_compact_summary: bool | None = False
+    permission_mode: str | None = None
+    compact_metadata: CompactMetadata | None = None
+    microcompact_metadata: MicrocompactMetadata | None = None
+    attachment: msgspec.Raw = NOTHING
+    rendered: msgspec.Raw = NOTHING
+
+
+class ResultCopy(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """The client's own record of a tool's result: large, and read only when asked for."""
+
+    tool_use_result: msgspec.Raw = NOTHING
+
+
+class QueueOperation(msgspec.Struct, frozen=True, gc=False):
+    """What was done to the queue of prompts typed while the model works."""
+
+    operation: str = ""
+    content: str | None = ""
+
+
+decode = msgspec.json.Decoder(TranscriptLine).decode
+decode_queueing = msgspec.json.Decoder(QueueOperation).decode
+decode_copy = msgspec.json.Decoder(ResultCopy).decode
 
 
 class Entry(msgspec.Struct, frozen=True, gc=False):
     """What every line carries; `offset` is the byte at which the line begins."""
 
     offset: int
-    line: Line
+    line: TranscriptLine
 
     @property
     def uuid(self) -> str:
@@ -61,7 +151,7 @@ class Entry(msgspec.Struct, frozen=True, gc=False):
 class Answer(Entry, frozen=True, gc=False):
     """One line of an answer of the model."""
 
-    message: Message
+    message: TranscriptMessage
     usage: Usage
 
     @property
@@ -89,7 +179,7 @@ class Answer(Entry, frozen=True, gc=False):
 class Prompt(Entry, frozen=True, gc=False):
     """The user's own words, or (`is_meta`) words the client puts in the user's mouth."""
 
-    message: Message
+    message: TranscriptMessage
 
     @property
     def text(self) -> str:
@@ -112,7 +202,7 @@ class Prompt(Entry, frozen=True, gc=False):
 class Result(Entry, frozen=True, gc=False):
     """What tools gave back; `text` holds words that came beside the results, seldom any."""
 
-    message: Message
+    message: TranscriptMessage
     data: bytes  # the line itself
 
     @property
@@ -133,7 +223,7 @@ class Result(Entry, frozen=True, gc=False):
 class Summary(Entry, frozen=True, gc=False):
     """The summary a compaction left for the model."""
 
-    message: Message
+    message: TranscriptMessage
 
     @property
     def text(self) -> str:

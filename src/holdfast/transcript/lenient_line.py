@@ -10,15 +10,22 @@ from typing import Any
 
 import msgspec
 
-from holdfast.transcript.blocks import KNOWN_KINDS, AnyBlock, OtherBlock
-from holdfast.transcript.lines import Line, Message
-from holdfast.transcript.repair import LARGEST_TREE_BYTES, UNDECODABLE, Malformed, repaired
-from holdfast.transcript.tally import UNDERSTOOD
+from holdfast.transcript.blocks import (
+    KNOWN_KINDS,
+    LARGEST_TREE_BYTES,
+    UNDECODABLE,
+    AnyBlock,
+    Malformed,
+    OtherBlock,
+    repaired,
+)
+from holdfast.transcript.entries import TranscriptLine, TranscriptMessage
+from holdfast.transcript.parse import UNDERSTOOD
 
 Fields = dict[str, msgspec.Raw]
 
 
-class Kind(msgspec.Struct):
+class BlockKind(msgspec.Struct):
     """Only the type of an object."""
 
     type: str = ""
@@ -26,7 +33,7 @@ class Kind(msgspec.Struct):
 
 _fields = msgspec.json.Decoder(Fields).decode
 _pieces = msgspec.json.Decoder(list[msgspec.Raw]).decode
-_kind = msgspec.json.Decoder(Kind).decode
+_kind = msgspec.json.Decoder(BlockKind).decode
 _block: Any = msgspec.json.Decoder(AnyBlock).decode
 
 
@@ -37,23 +44,23 @@ def _decoders(struct: type[msgspec.Struct]) -> dict[str, tuple[str, Any]]:
     }
 
 
-_OF_A_LINE = _decoders(Line)
-_OF_A_MESSAGE = _decoders(Message)
+_OF_A_LINE = _decoders(TranscriptLine)
+_OF_A_MESSAGE = _decoders(TranscriptMessage)
 
 
-def mended(data: bytes, slips: list[str]) -> Line:
+def decode_leniently(data: bytes, slips: list[str]) -> TranscriptLine:
     """What can be kept of the line; the wrong fields' names are added to `slips`."""
     fields = _fields_within(data, slips)
     kind = _fitting(fields, {"type": _OF_A_LINE["type"]}, slips).get("type", "")
     if kind not in UNDERSTOOD:
-        return Line(type=kind)  # not ours to judge
+        return TranscriptLine(type=kind)  # not ours to judge
     values = _fitting(fields, _OF_A_LINE, slips)
     if "is_sidechain" in slips:
-        return Line(type=kind)
+        return TranscriptLine(type=kind)
     if "message" in slips:
         slips.remove("message")
         values["message"] = _message(fields["message"], slips)
-    return Line(**values)
+    return TranscriptLine(**values)
 
 
 def _fields_within(data: bytes, slips: list[str]) -> Fields:
@@ -83,7 +90,7 @@ def _fitting(
     return values
 
 
-def _message(raw: msgspec.Raw, slips: list[str]) -> Message | None:
+def _message(raw: msgspec.Raw, slips: list[str]) -> TranscriptMessage | None:
     try:
         fields = _fields(raw)
     except UNDECODABLE:
@@ -93,7 +100,7 @@ def _message(raw: msgspec.Raw, slips: list[str]) -> Message | None:
     if "content" in slips:
         slips.remove("content")
         values["content"] = _content(fields["content"], slips)
-    return Message(**values)
+    return TranscriptMessage(**values)
 
 
 def _content(raw: msgspec.Raw, slips: list[str]) -> tuple[AnyBlock, ...]:

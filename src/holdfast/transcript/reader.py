@@ -1,19 +1,111 @@
-"""Reading a transcript from a byte offset to its end, in memory that does not grow with it."""
+"""Read a transcript from a byte offset to its end, in memory that does not grow with it.
 
+The file may be plain or gzip. It must be a regular file, so that opening it never waits.
+"""
+
+import io
 import os
+import stat
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
+from types import TracebackType
+from typing import Self, cast
 
+import msgspec
+
+from holdfast.transcript.blocks import Malformed, end_of_torn, may_hold_words
 from holdfast.transcript.entries import Entry
-from holdfast.transcript.parse import parse
-from holdfast.transcript.repair import Malformed, end_of_torn, may_hold_words
-from holdfast.transcript.source import Source
-from holdfast.transcript.tally import Tally
+from holdfast.transcript.parse import Tally, parse
 
+BUFFER_BYTES = 1 << 18
+PIECE_BYTES = 1 << 20  # what is too long to be kept need not be read in long pieces either
+NEWLINE = ord("\n")
+GZIP_MAGIC = b"\x1f\x8b\x08"
 LONGEST_LINE_BYTES = 64 << 20
 REPORT_EVERY_BYTES = 1 << 20
 
 OnBytes = Callable[[int], object]
+# A session opens with lines that belong to no conversation: titles of others by the hundred.
+MOST_LINES, MOST_BYTES = 5000, 4 << 20
+
+
+class Unreadable(OSError):
+    """There is no transcript to be read at this path."""
+
+    hint = "check the path and its permissions; the client writes the file after its first answer"
+
+
+class TranscriptSource:
+    """An open transcript; use it in a `with`."""
+
+    def __init__(self, path: str | os.PathLike[str]) -> None:
+        self.path = path
+        self.is_damaged = False
+        self._file = _regular_file(path)
+        self._stream: io.BufferedReader | None = None
+        self._damage: tuple[type[Exception], ...] = ()  # what a broken gzip raises
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, slip: BaseException | None, at: TracebackType | None
+    ) -> None:
+        self._file.close()
+
+    def lines(self, start: int, longest: int) -> Iterator[bytes]:
+        """Lines from byte `start` of the text; what is longer than `longest` comes in pieces. Asked
+        again, a gzip is not begun anew for what lies further on."""
+        try:
+            stream = self._stream = self._stream or self._unzipped()
+            stream.seek(start)  # past the end there is simply nothing to read
+            limit = longest
+            while data := stream.readline(limit):
+                yield data
+                if data[-1] == NEWLINE:
+                    limit = longest
+                elif len(data) == limit:
+                    limit = PIECE_BYTES
+                else:
+                    return  # the end; what is written from now on is for the next time
+        except self._damage:  # it is content, not a missing file: what came before it stands
+            self.is_damaged = True
+        except OSError as slip:
+            raise _unreadable(self.path, slip) from slip
+
+    def _unzipped(self) -> io.BufferedReader:
+        if not self._file.peek(3).startswith(GZIP_MAGIC):
+            return self._file
+        import gzip  # 1 ms, and the client writes none
+        import zlib
+
+        self._damage = (EOFError, gzip.BadGzipFile, zlib.error)
+        unzipped = gzip.GzipFile(fileobj=self._file)
+        return io.BufferedReader(cast(io.RawIOBase, unzipped), BUFFER_BYTES)
+
+    @property
+    def disk_bytes(self) -> int:
+        """How much of the file on disk has been taken in; for gzip, less than the text."""
+        return self._file.tell()
+
+
+def _regular_file(path: str | os.PathLike[str]) -> io.BufferedReader:
+    try:
+        # Without O_NONBLOCK, opening a FIFO would wait for a writer, perhaps for ever.
+        descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC)
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise Unreadable(f"cannot read {os.fspath(path)!r}: it is not a regular file")
+        return cast(io.BufferedReader, os.fdopen(descriptor, "rb", BUFFER_BYTES))
+    except Unreadable:
+        raise
+    except (OSError, ValueError) as slip:  # ValueError: a NUL inside the path
+        raise _unreadable(path, slip) from slip
+
+
+def _unreadable(path: str | os.PathLike[str], slip: Exception) -> Unreadable:
+    reason = slip.strerror if isinstance(slip, OSError) else None
+    return Unreadable(f"cannot read {os.fspath(path)!r}: {reason or slip}")
 
 
 class Reader:
@@ -39,7 +131,7 @@ class Reader:
     def __iter__(self) -> Iterator[Entry]:
         self.tally.torn_tail = False
         report_at = self.offset + REPORT_EVERY_BYTES
-        with Source(self.path) as source:
+        with TranscriptSource(self.path) as source:
             lines = source.lines(self.offset, LONGEST_LINE_BYTES)
             for data in lines:
                 entry = self._entry(data, lines)
@@ -80,7 +172,7 @@ class Reader:
         self.tally.torn_tail = True
         self.offset = offset
 
-    def _report(self, source: Source) -> None:
+    def _report(self, source: TranscriptSource) -> None:
         if self._on_bytes is not None:
             self._on_bytes(source.disk_bytes)
 
@@ -114,10 +206,48 @@ def read(
 
 def read_at(path: str | os.PathLike[str], offsets: Iterable[int]) -> Iterator[Entry]:
     """The entries that begin at these bytes, first to last, in one going through."""
-    with Source(path) as source:
+    with TranscriptSource(path) as source:
         for offset in sorted(offsets):
             data = next(source.lines(offset, LONGEST_LINE_BYTES), b"")
             with suppress(Malformed):
                 entry = parse(data, offset, Tally())
                 if entry is not None:
                     yield entry
+
+
+class _Opening(msgspec.Struct, rename="camel"):
+    parent_uuid: str | msgspec.UnsetType | None = msgspec.UNSET
+    subtype: str | None = None
+    is_sidechain: bool = False
+
+
+def begins_midway(path: str | os.PathLike[str]) -> bool:
+    """The first line of the conversation follows a line that this file does not hold. Old clients
+    wrote subagents' lines between; a subagent's own file has no others."""
+    first: _Opening | None = None
+    try:
+        with TranscriptSource(path) as source:  # an archived copy is a gzip
+            lines, seen_bytes = source.lines(0, LONGEST_LINE_BYTES), 0
+            for _, line in zip(range(MOST_LINES), lines, strict=False):
+                opening = _decode_opening(line)
+                if opening and opening.parent_uuid is not msgspec.UNSET:
+                    first = first or opening
+                    if not opening.is_sidechain:
+                        return _follows(opening)
+                seen_bytes += len(line)
+                if seen_bytes > MOST_BYTES:
+                    break
+    except (OSError, ValueError):
+        return False
+    return first is not None and _follows(first)
+
+
+def _follows(opening: _Opening) -> bool:
+    return opening.parent_uuid is not None or opening.subtype == "compact_boundary"
+
+
+def _decode_opening(line: bytes) -> _Opening | None:
+    try:
+        return msgspec.json.decode(line, type=_Opening)
+    except (msgspec.DecodeError, ValueError, RecursionError):
+        return None

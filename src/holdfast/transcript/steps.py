@@ -1,13 +1,16 @@
 """Entries gathered into operations, in order, holding only the one being gathered.
 
-The client writes an answer as one line per content block, all with the same `message.id`, and the
-results of its first calls may stand between two of them. Client 1.0.53 wrote no boundary line at a
-compaction, only the summary: such a summary is given the boundary it implies.
+An operation is one answer of the model with what followed it. The client writes an answer as one
+line per content block, all with the same `message.id`, and the results of its first calls may
+stand between two of them. Client 1.0.53 wrote no boundary line at a compaction, only the summary:
+such a summary is given the boundary it implies.
 """
 
 from collections.abc import Iterable, Iterator
-from typing import TypeVar
+from dataclasses import dataclass
+from typing import Any, NamedTuple, TypeVar
 
+from holdfast.transcript.blocks import AnyBlock, ToolResult, ToolUse, Usage
 from holdfast.transcript.entries import (
     Answer,
     Attachment,
@@ -17,10 +20,100 @@ from holdfast.transcript.entries import (
     Result,
     Summary,
 )
-from holdfast.transcript.step import Follower, Operation
 
-Told = Operation | Boundary | Summary
-Kept = TypeVar("Kept", bound=Entry)
+Follower = Prompt | Result | Attachment
+# TodoWrite rewrites the whole list, on clients before TaskCreate and TaskUpdate came.
+TASK_TOOLS = frozenset({"TaskCreate", "TaskUpdate", "TodoWrite"})
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One answer, and what came after it up to the next.
+
+    `before` is filled only where no operation was there to follow: the first prompt of a session,
+    and what the client brings back after a compaction.
+    """
+
+    lines: tuple[Answer, ...]
+    after: tuple[Follower, ...] = ()
+    before: tuple[Follower, ...] = ()
+    dropped: int = 0  # entries not kept, because they cover too much of the file
+
+    @property
+    def message_id(self) -> str:
+        return self.lines[0].message_id
+
+    @property
+    def model(self) -> str:
+        return self.lines[-1].model
+
+    @property
+    def requested_model(self) -> str | None:
+        return self.lines[-1].requested_model
+
+    @property
+    def version(self) -> str:
+        return self.lines[-1].version
+
+    @property
+    def usage(self) -> Usage:
+        """Of the last line: earlier ones may have been written while the answer streamed."""
+        return self.lines[-1].usage
+
+    @property
+    def output_is_partial(self) -> bool:
+        """Even the last line was written too early, so its output count is only a floor."""
+        return self.lines[-1].stop_reason is None
+
+    @property
+    def blocks(self) -> tuple[AnyBlock, ...]:
+        return tuple(block for line in self.lines for block in line.blocks)
+
+    @property
+    def timestamp(self) -> str:
+        return self.lines[0].timestamp
+
+    @property
+    def epoch_s(self) -> float | None:
+        return self.lines[0].epoch_s
+
+    @property
+    def offset(self) -> int:
+        return self.lines[0].offset
+
+    @property
+    def results(self) -> tuple[ToolResult, ...]:
+        """Every result that came back, one per call."""
+        return tuple(
+            result for entry in self.after if isinstance(entry, Result) for result in entry.results
+        )
+
+    @property
+    def prompts(self) -> tuple[Prompt, ...]:
+        return tuple(entry for entry in self.after if isinstance(entry, Prompt))
+
+    @property
+    def attachments(self) -> tuple[Attachment, ...]:
+        return tuple(entry for entry in self.after if isinstance(entry, Attachment))
+
+
+class TaskEvent(NamedTuple):
+    """One call that changes the task list."""
+
+    tool_use_id: str
+    name: str
+    input: dict[str, Any]
+
+
+def task_events(answer: "Answer | Operation") -> Iterator[TaskEvent]:
+    """The task calls of one answer, in order."""
+    for block in answer.blocks:
+        if isinstance(block, ToolUse) and block.name in TASK_TOOLS:
+            yield TaskEvent(block.id, block.name, block.input)
+
+
+StepItem = Operation | Boundary | Summary
+KeptEntry = TypeVar("KeptEntry", bound=Entry)
 
 # Of one operation so much is kept, and the rest only counted: a small line takes eight times its
 # bytes as an entry, so both limits are needed to keep memory flat on a hostile file.
@@ -29,7 +122,7 @@ MOST_ENTRIES = 10_000
 IDS_REMEMBERED = 4096  # of answers already told, should a file repeat one
 
 
-def operations(entries: Iterable[Entry], *, sidechain: bool = False) -> Iterator[Told]:
+def operations(entries: Iterable[Entry], *, sidechain: bool = False) -> Iterator[StepItem]:
     """Each answer once, with what followed it, between the compactions it stands between.
 
     A subagent's lines are left out, unless `sidechain`: in a subagent's own file all lines are.
@@ -57,7 +150,7 @@ class _Gathering:
         self._held: list[Boundary] = []
         self._dropped = 0
 
-    def take(self, entry: Entry) -> list[Told]:
+    def take(self, entry: Entry) -> list[StepItem]:
         if isinstance(entry, Answer):
             return self._answer(entry)
         if isinstance(entry, Prompt | Result | Attachment):
@@ -68,7 +161,7 @@ class _Gathering:
             return [*self._implied(entry), entry]
         return []
 
-    def close(self) -> list[Told]:
+    def close(self) -> list[StepItem]:
         if not self._lines:
             return []
         done = Operation(tuple(self._lines), tuple(self._after), tuple(self._before), self._dropped)
@@ -77,7 +170,7 @@ class _Gathering:
         self._remember(done.message_id)
         return [done, *held]
 
-    def _answer(self, line: Answer) -> list[Told]:
+    def _answer(self, line: Answer) -> list[StepItem]:
         self._bounded = False
         if self._lines and self._lines[0].message_id == line.message_id:
             if not self._keep(self._lines, line):
@@ -90,7 +183,7 @@ class _Gathering:
         self._lines.append(line)
         return done
 
-    def _boundary(self, boundary: Boundary) -> list[Told]:
+    def _boundary(self, boundary: Boundary) -> list[StepItem]:
         if not boundary.resets_window:
             return self._micro(boundary)
         done = self.close()
@@ -98,19 +191,19 @@ class _Gathering:
         self._bounded = True
         return [*done, boundary]
 
-    def _micro(self, boundary: Boundary) -> list[Told]:
+    def _micro(self, boundary: Boundary) -> list[StepItem]:
         """Nothing ends here: an open operation is finished first, and told first."""
         if not self._lines:
             return [boundary]
         self._keep(self._held, boundary)
         return []
 
-    def _implied(self, summary: Summary) -> list[Told]:
+    def _implied(self, summary: Summary) -> list[StepItem]:
         if self._bounded:
             return []
         return self._boundary(Boundary(summary.offset, summary.line, "compact", implied=True))
 
-    def _keep(self, kept: list[Kept], entry: Kept) -> bool:
+    def _keep(self, kept: list[KeptEntry], entry: KeptEntry) -> bool:
         if entry.offset - self._start > LARGEST_SPAN_BYTES or len(kept) >= MOST_ENTRIES:
             self._dropped += 1
             return False

@@ -54,10 +54,10 @@ def glance(found: LiveTranscript, now_ms: int) -> Glance | None:
     state, folder = met(Path(found.path), found.session_id, found.agent_id)
     if _has_ended(state, folder, found):
         return None
-    end = tail.look(found.path, bool(found.agent_id), state.density or mark.DENSITY)
+    end = tail.look(found.path, bool(found.agent_id), state.density or mark.CHARS_PER_TOKEN)
     if end.basis == "none" or view.is_compacting(end, state, now_ms):
         return None
-    used = end.used_tokens(state.density or mark.DENSITY, state.overhead_tokens)
+    used = end.used_tokens(state.density or mark.CHARS_PER_TOKEN, state.overhead_tokens)
     settings = settings_load.load(state.project)
     return Glance(
         found,

@@ -7,8 +7,9 @@ from holdfast.window.crossing import Crossing
 from holdfast.window.guard import Alert, Verdict, Zone
 from holdfast.window.reading import Reading
 from holdfast.window.velocity import Forecast
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
-MOST_CHARS = 210  # 60 tokens of 3.5 characters
+MOST_CHARS = int(60 * CHARS_PER_TOKEN)  # 60 tokens
 # The model is told to work on: all is saved, and a brief follows the compaction. Only the last
 # alert asks it to stop, for an edit that is cut in two is lost.
 TO_MODEL = {

@@ -85,7 +85,7 @@ def of(path: str, *, sidechain: bool = False) -> History:
         if isinstance(item, Boundary):
             history.levels = lowered(history.levels, item)
             continue
-        total = total_tokens(item, history.density or mark.DENSITY)
+        total = total_tokens(item, history.density or mark.CHARS_PER_TOKEN)
         history.totals.append(total)
         history.levels.append(total)
         history.times_ms.append(int((item.epoch_s or 0) * 1000))

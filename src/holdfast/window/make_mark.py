@@ -5,7 +5,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from holdfast.wire import log, mark, places
-from holdfast.wire.mark import DENSITY, NEVER, OWED_TO_MODEL, OWED_TO_SERVER, OWED_TO_USER, Mark
+from holdfast.wire.mark import (
+    CHARS_PER_TOKEN,
+    NEVER,
+    OWED_TO_MODEL,
+    OWED_TO_SERVER,
+    OWED_TO_USER,
+    Mark,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +70,7 @@ def wake_next(state: State) -> Mark:
     """After a compaction was announced: look again at the very next call."""
     return Mark(
         above=WAKE_NEXT,
-        density=state.density or DENSITY,
+        density=state.density or CHARS_PER_TOKEN,
         overhead=state.overhead_tokens,
         owed=owed(state),
         stop=stop_at(state),

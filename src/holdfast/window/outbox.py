@@ -15,11 +15,12 @@ from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
 from holdfast.wire import log, places
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 VERSION = 1
 MOST_BYTES = 256 << 10
 MOST_ENTRIES = 50
-MOST_CHARS = 210  # 60 tokens of 3.5 characters
+MOST_CHARS = int(60 * CHARS_PER_TOKEN)  # 60 tokens
 WAITING, SAID, CONFIRMED, EXPIRED = "waiting", "said", "confirmed", "expired"
 TEAM = "team:"  # before the id of a message that a team's server has; others are of the board here
 

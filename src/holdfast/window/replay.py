@@ -18,7 +18,7 @@ from holdfast.window import guard, history
 from holdfast.window.crossing import Crossing, cross
 from holdfast.window.guard import Alert, Thresholds
 from holdfast.window.state import State
-from holdfast.wire.mark import DENSITY
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +90,7 @@ class Replayer:
         self._state = State()
         self._recent: list[Operation] = []
         self._totals: list[int] = []
-        self._density = DENSITY
+        self._density = CHARS_PER_TOKEN
         self._used = 0
         self._highest = 0
         self._since: dict[str, int] = {}

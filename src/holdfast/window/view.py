@@ -47,7 +47,7 @@ def of_moment(moment: Moment, state: State, settings: Settings) -> View:
 
 def of_transcript(state: State, settings: Settings, now_ms: int, folder: str = "") -> View:
     """The window as its transcript stands; `folder` where hooks have left their notes."""
-    end = tail.look(state.transcript, bool(state.agent_id), state.density or mark.DENSITY)
+    end = tail.look(state.transcript, bool(state.agent_id), state.density or mark.CHARS_PER_TOKEN)
     return _of(end, folder, state, settings, now_ms, 0.0)
 
 
@@ -88,7 +88,7 @@ def _learn(state: State, end: Tail, past: History, folder: str) -> None:
     """Model, density and overhead, as far as this transcript tells them."""
     state.model = inert(end.model or past.model, 200) or state.model
     state.client_version = inert(end.version or past.version, 200) or state.client_version
-    state.density = past.density or state.density or mark.DENSITY
+    state.density = past.density or state.density or mark.CHARS_PER_TOKEN
     noted = _status_line(folder)
     window = noted.get("window_tokens")
     state.stated_window = window if isinstance(window, int) else state.stated_window

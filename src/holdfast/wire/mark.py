@@ -15,7 +15,7 @@ from holdfast.wire import places
 
 VERSION = "v2"
 FIELDS = 8
-DENSITY = 3.5  # characters per token where nothing was fitted yet
+CHARS_PER_TOKEN = 3.5  # used everywhere, until a model's own density was measured
 NEVER = 1 << 53
 OWED_TO_USER, OWED_TO_MODEL, OWED_TO_SERVER = 1, 2, 4
 
@@ -29,7 +29,7 @@ class Mark:
         below: int = 0,
         spool_bytes: int = NEVER,
         time_ms: int = NEVER,
-        density: float = DENSITY,
+        density: float = CHARS_PER_TOKEN,
         overhead: int = 0,
         owed: int = 0,
         stop: int = 0,
@@ -64,7 +64,7 @@ def parse(data: bytes) -> Mark | None:
     if version != VERSION or len(fields) != FIELDS or not all(f.isdecimal() for f in fields):
         return None
     above, below, spool_bytes, time_ms, milli, overhead, *flags = (int(f[:16]) for f in fields)
-    density = milli / 1000 if 500 <= milli <= 20000 else DENSITY
+    density = milli / 1000 if 500 <= milli <= 20000 else CHARS_PER_TOKEN
     return Mark(above, below, spool_bytes, time_ms, density, overhead, *flags)
 
 

@@ -100,7 +100,7 @@ class Tail:
         return self.basis == "usage"
 
 
-def look(path: str, sidechain: bool = False, density: float = mark.DENSITY) -> Tail:
+def look(path: str, sidechain: bool = False, density: float = mark.CHARS_PER_TOKEN) -> Tail:
     """Read the end of a transcript; a missing or odd file gives a tail that says nothing."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)

@@ -14,7 +14,8 @@ from holdfast.api.responses import Answer, Paged, paging, said
 from holdfast.api.router import Router
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Row
-from holdfast.hub.tree import agent_contexts, capacity
+from holdfast.hub.tree import agent_contexts
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 router = Router(prefix="/api/agent-contexts", tags=["agents"])
 Limit = Annotated[int, Query(ge=1, le=1000)]
@@ -134,4 +135,4 @@ def shown(row: Row) -> dict[str, Any]:
 
 def _tokens(snapshot: dict[str, Any]) -> int:
     """Of all of it, as it would be read: JSON, by characters."""
-    return round(len(msgspec.json.encode(snapshot).decode()) / capacity.CHARS_PER_TOKEN)
+    return round(len(msgspec.json.encode(snapshot).decode()) / CHARS_PER_TOKEN)

@@ -16,6 +16,7 @@ from holdfast.brief.store_brief import compose_shared
 from holdfast.hub import row_times
 from holdfast.hub.store import ids
 from holdfast.hub.tree import agent_knowledge
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 router = Router(prefix="/api/context", tags=["context"])
 History = Annotated[int, Field(ge=0, le=500)]
@@ -118,7 +119,7 @@ def _brief(
     return {
         "id": ids.new(),
         "content": text,
-        "token_count": round(len(text) / 3.5),
+        "token_count": round(len(text) / CHARS_PER_TOKEN),
         "truncated": cut,
         "generated_at": row_times.written(now_ms),
     }

@@ -19,8 +19,8 @@ from holdfast.settings import load as settings_load
 from holdfast.window import room as rooms
 from holdfast.window.guard import Thresholds, place
 from holdfast.window.live_windows import LIVE_MS
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
-CHARS_PER_TOKEN = 3.5
 MOST_TRACKED = 50_000
 LATE_MS = 2_000  # a last call may be told of a moment after the end
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import time
 
 from holdfast.archive import transcripts
-from holdfast.archive.errors import NoTranscript
+from holdfast.archive.errors import NoArchivedTranscript
 from holdfast.brief import checkpoint_brief
 from holdfast.checkpoint import find, index, provenance
 from holdfast.checkpoint import verify as checks
@@ -79,7 +79,7 @@ def _archived(which: str) -> ToolAnswer:
     """The brief of an archived session; NoCheckpoint if there is no such session either."""
     try:
         session = transcripts.named(which)
-    except NoTranscript:
+    except NoArchivedTranscript:
         raise NoCheckpoint(f"there is no checkpoint {which}") from None
     found = archived_brief.brief_of(session)
     return ToolAnswer(

@@ -75,8 +75,7 @@ def _read(
 
 def _uuid(transcript: str, offset: int) -> str:
     """Of the line that begins there; empty where the transcript is gone."""
-    from holdfast.transcript.reader import read
-    from holdfast.transcript.source import Unreadable
+    from holdfast.transcript.reader import Unreadable, read
 
     try:
         first = next(read(transcript, start=offset), None)

@@ -12,10 +12,9 @@ from holdfast.record.secrets import MOST_BARE, READ_CHARS, SHORTEST_BARE, texts
 from holdfast.record.user_input import queued_words
 from holdfast.redact import find, redact, which_are_clean
 from holdfast.redact.value import random_looking
-from holdfast.transcript.blocks import Text, ToolResult, ToolUse
+from holdfast.transcript.blocks import Text, ToolResult, ToolUse, decoded
 from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Result
 from holdfast.transcript.reader import read_at
-from holdfast.transcript.repair import decoded
 
 MOST_LINES = 64
 

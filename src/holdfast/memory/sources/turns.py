@@ -31,11 +31,9 @@ from holdfast.record.replies import is_answer
 from holdfast.record.same_file import sign
 from holdfast.record.user_input import is_notification, own_words, queued_words
 from holdfast.redact import redact
-from holdfast.transcript.blocks import Text, ToolResult, ToolUse
+from holdfast.transcript.blocks import Text, ToolResult, ToolUse, decoded
 from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Result
-from holdfast.transcript.reader import Reader
-from holdfast.transcript.repair import decoded
-from holdfast.transcript.source import Unreadable
+from holdfast.transcript.reader import Reader, Unreadable
 from holdfast.transcript.user_words import without_briefs
 
 USER, MODEL, AGENT = "user", "model", "agent"

@@ -14,7 +14,7 @@ from holdfast.plan.estimates import run_prompt
 from holdfast.plan.estimates.features import Words, heard
 from holdfast.transcript import Attachment, Boundary, Operation, Prompt, Summary, ToolUse
 from holdfast.transcript.blocks import Text
-from holdfast.transcript.step import Follower
+from holdfast.transcript.steps import Follower
 from holdfast.transcript.user_words import user_words
 from holdfast.window import history
 from holdfast.wire import mark
@@ -22,7 +22,7 @@ from holdfast.wire import mark
 FILE_TOOLS = frozenset({"Read", "Edit", "MultiEdit", "Write", "NotebookEdit"})
 _MODES = {"EnterPlanMode": True, "ExitPlanMode": False}
 _NOTES = {"plan_mode": True, "plan_mode_reentry": True, "plan_mode_exit": False}
-DENSITY = mark.DENSITY
+CHARS_PER_TOKEN = mark.CHARS_PER_TOKEN
 MOST_FILES = 1000  # a request that touches more touches everything
 
 
@@ -106,9 +106,10 @@ class _Fold:
             self.open.called = _calls(operation)
         if not operation.usage.total_tokens:
             return
-        sent, total = operation.usage.input_side_tokens, history.total_tokens(operation, DENSITY)
+        sent = operation.usage.input_side_tokens
+        total = history.total_tokens(operation, CHARS_PER_TOKEN)
         if self.start is None:
-            self.start = max(0, sent - int(_typed_chars(operation.before) / DENSITY))
+            self.start = max(0, sent - int(_typed_chars(operation.before) / CHARS_PER_TOKEN))
             if self.open is not None and not self.open.answers:
                 self.open.fill_tokens = self.start
         elif self.last is not None and total < self.last:

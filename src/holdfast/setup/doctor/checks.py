@@ -9,8 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from holdfast.archive.damage import damaged_copies
 from holdfast.archive.errors import DamagedTranscript
+from holdfast.archive.transcripts import damaged_copies
 from holdfast.client import payloads
 from holdfast.events import breadcrumb
 from holdfast.events.archive_transcripts import state as transcripts_state

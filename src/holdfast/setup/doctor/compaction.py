@@ -11,11 +11,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from holdfast.budget.estimate import CHARS_PER_TOKEN
 from holdfast.checkpoint.verify import verify
 from holdfast.client import payloads
 from holdfast.files.folders import INSIDE
 from holdfast.setup.doctor import hooks as client_doctor
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
 RULE = "Never touch data/raw."
 BEFORE, AFTER = "compaction, before", "compaction, after"

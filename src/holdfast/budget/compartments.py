@@ -1,15 +1,49 @@
-"""Dividing the room: everyone has a share, what one leaves is lent by priority, pins hold first.
+"""The five compartments of a brief, and how its room is divided among them.
 
-Nobody is crowded out below what it needs or its share, whichever is less. Only pins may press the
-shares down, and then all of them alike. Counted in thousandths inside, so that nothing is lost to
-rounding and more room never means less for anyone.
+Every compartment has a share. Room that one leaves unused is lent to others by priority. Pins come
+first: only they may shrink the shares, and then all shares alike. No other compartment can push
+one below its share, or below its need if that is less. Amounts are counted in thousandths, so that
+nothing is lost to rounding and more room never means less for any compartment.
 """
 
 from collections.abc import Mapping, Sequence
 
 import msgspec
 
-from holdfast.budget.compartment import WHOLE, Compartment
+ACTIVE, BACKGROUND, PREFERENCES, SAFETY, AMBIENT = NAMES = (
+    "active_task",
+    "project_background",
+    "operator_preferences",
+    "safety_constraints",
+    "ambient_knowledge",
+)
+# Who borrows first of what others leave: what is being done, then where, then what lies around.
+PRIORITY = {SAFETY: 1, PREFERENCES: 2, ACTIVE: 3, BACKGROUND: 4, AMBIENT: 5}
+WHOLE = 1000  # shares are counted in thousandths, so that they add up exactly
+
+
+class Compartment(msgspec.Struct, frozen=True):
+    """`share` in thousandths of the room; the lower `priority`, the sooner it may borrow."""
+
+    name: str
+    share: int
+    priority: int
+
+    def part_of(self, room: int) -> int:
+        return self.share * room // WHOLE
+
+
+def compartments(weights: Mapping[str, float], given: Mapping[str, float]) -> list[Compartment]:
+    """Those somebody has given a share have it; the rest divide what is left by their weights."""
+    fixed = {name: min(max(given[name], 0.0), 1.0) for name in NAMES if name in given}
+    open_weights = {name: max(weights.get(name, 0.0), 0.0) for name in NAMES if name not in fixed}
+    left = max(0.0, 1 - sum(fixed.values()))
+    total = sum(open_weights.values()) or 1.0
+    shares = fixed | {name: left * (weight / total) for name, weight in open_weights.items()}
+    over = max(1.0, sum(shares.values()))
+    return [
+        Compartment(name, int(WHOLE * shares[name] / over + 1e-9), PRIORITY[name]) for name in NAMES
+    ]
 
 
 class Wish(msgspec.Struct, frozen=True):
@@ -53,10 +87,10 @@ def allot(total: int, compartments: Sequence[Compartment], wishes: Mapping[str, 
     pins = _pins(total * WHOLE, ranked, wishes)
     wants = {one.name: max(_wish(wishes, one).wanted * WHOLE, pins[one.name]) for one in ranked}
     level = _level(total * WHOLE, ranked, wants, pins)
-    own = {one.name: _own(one, level, wants, pins) for one in ranked}
+    own = {one.name: _own_part(one, level, wants, pins) for one in ranked}
     pressed = level < total * WHOLE
     granted = own if pressed else _with_loans(total * WHOLE, ranked, own, wants)
-    return _told(total, ranked, own, granted, pins, pressed)
+    return _allotment(total, ranked, own, granted, pins, pressed)
 
 
 def _wish(wishes: Mapping[str, Wish], one: Compartment) -> Wish:
@@ -72,7 +106,9 @@ def _pins(room: int, ranked: Sequence[Compartment], wishes: Mapping[str, Wish]) 
     return found
 
 
-def _own(one: Compartment, level: int, wants: Mapping[str, int], pins: Mapping[str, int]) -> int:
+def _own_part(
+    one: Compartment, level: int, wants: Mapping[str, int], pins: Mapping[str, int]
+) -> int:
     """Its share at this level, as far as it can use it, and never less than its pins."""
     return max(pins[one.name], min(wants[one.name], one.share * level // WHOLE))
 
@@ -84,7 +120,7 @@ def _level(
     low, high = 0, room
     while low < high:
         middle = (low + high + 1) // 2
-        if sum(_own(one, middle, wants, pins) for one in ranked) <= room:
+        if sum(_own_part(one, middle, wants, pins) for one in ranked) <= room:
             low = middle
         else:
             high = middle - 1
@@ -103,7 +139,7 @@ def _with_loans(
     return granted
 
 
-def _told(
+def _allotment(
     total: int,
     ranked: Sequence[Compartment],
     own: Mapping[str, int],

@@ -1,0 +1,100 @@
+"""Look up single facts in a transcript and decode only the lines that hold them.
+
+The session it belongs to, how often it was compacted, and tool results by the id of their call. A
+microcompaction clears old results from the window and names them by these ids; the transcript
+still holds them.
+"""
+
+import re
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import msgspec
+
+from holdfast.transcript.blocks import Malformed, ToolResult, ToolUse
+from holdfast.transcript.entries import Answer, Boundary, Result, Summary
+from holdfast.transcript.parse import Tally, parse
+from holdfast.transcript.reader import read
+
+END_BYTES = 1 << 20
+_SIGNS = (b"compact_boundary", b"isCompactSummary")
+PREFIX = "toolu_"  # how the id of a call begins
+LONGEST_ID = 80
+_ID = re.compile(rb'"(?:id|tool_use_id)":"([^"]{1,80})"')
+
+
+def session_id(path: Path) -> str:
+    """As the last lines have it: a resumed session may begin with those of the one before."""
+    start = max(0, path.stat().st_size - END_BYTES)
+    found = [entry.session_id for entry in read(path, start=start) if entry.session_id]
+    return found[-1] if found else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Compactions:
+    """How often a window was compacted, and its microcompactions since the last time."""
+
+    count: int = 0
+    thinned: tuple[Boundary, ...] = ()
+
+
+def compactions(path: Path, *, sidechain: bool = False) -> Compactions:
+    """From the few lines that tell of one: a gigabyte takes a second, not ten."""
+    boundaries = summaries = 0
+    thinned: list[Boundary] = []
+    with path.open("rb") as file:
+        for data in file:
+            if not any(sign in data for sign in _SIGNS):
+                continue
+            told = _entry(data)
+            if isinstance(told, Boundary) and not told.resets_window:
+                thinned += [told] if sidechain or not told.is_sidechain else []
+            elif isinstance(told, Boundary | Summary):
+                boundaries += isinstance(told, Boundary)
+                summaries += isinstance(told, Summary)
+                thinned.clear()
+    # client 1.0.53 wrote no boundary line
+    return Compactions(boundaries or summaries, tuple(thinned))
+
+
+def _entry(data: bytes) -> object:
+    try:
+        return parse(data, 0, Tally())
+    except Malformed:
+        return None
+
+
+class ToolCall(msgspec.Struct, frozen=True):
+    """A call, and what came back."""
+
+    use: ToolUse
+    result: ToolResult
+
+
+def is_id(word: str) -> bool:
+    return word.startswith(PREFIX) and len(word) <= LONGEST_ID
+
+
+def find_calls(path: Path, ids: Collection[str]) -> Iterator[ToolCall]:
+    """Those with these ids, in the order of the file. Only lines that name one are decoded."""
+    wanted = {one.encode() for one in ids}
+    uses: dict[str, ToolUse] = {}
+    with path.open("rb") as file:
+        for data in file:
+            if wanted.isdisjoint(_ID.findall(data)):
+                continue
+            for block in _blocks(data):
+                if isinstance(block, ToolUse) and block.id in ids:
+                    uses[block.id] = block
+                elif isinstance(block, ToolResult) and block.tool_use_id in uses:
+                    yield ToolCall(uses.pop(block.tool_use_id), block)
+
+
+def _blocks(data: bytes) -> Iterator[object]:
+    try:
+        entry = parse(data, 0, Tally())
+    except Malformed:
+        return
+    if isinstance(entry, Answer | Result):
+        yield from entry.message.blocks
