@@ -256,3 +256,52 @@ def test_an_open_request_is_told_with_what_the_user_chose_last(tmp_path: Path) -
     session.calls("AskUserQuestion", "ok", copy=form, questions=[{"question": "Which gauge?"}])
     [step] = sections_of(session.record(tmp_path))["Next Steps"]
     assert step.endswith("Read the gauge.; then to “Which gauge?”: north")
+
+
+def test_a_question_that_the_tool_did_not_take_was_never_asked(tmp_path: Path) -> None:
+    session = Session().user("Plan the regatta.")
+    asked = [{"question": "Which day?"}, {"question": "Which boats?"}]
+    session.calls("AskUserQuestion", "InputValidationError: too many", error=True, questions=asked)
+    assert open_items.questions(session.record(tmp_path)) == []
+    session.starts("AskUserQuestion", questions=asked[:1])
+    assert [one.text for one in open_items.questions(session.record(tmp_path))] == ["Which day?"]
+
+
+def names_running(record: Record) -> list[str]:
+    return [name for name, _ in open_items.running(record)]
+
+
+def test_what_an_ended_process_ran_is_not_running(tmp_path: Path) -> None:
+    session = Session().user("Go.").runs("make serve", IN_BACKGROUND)
+    session.calls("Agent", LAUNCHED, subagent_type="Explore", description="look at the quay")
+    assert names_running(session.record(tmp_path)) == ["af12", "b7x"]
+    started = {"type": "hook_success", "hookName": "SessionStart:startup"}
+    session.lines.append({"type": "attachment", "attachment": started})
+    assert names_running(session.record(tmp_path)) == ["af12", "b7x"]
+    resumed = {"type": "hook_success", "hookName": "SessionStart:resume"}
+    session.lines.append({"type": "attachment", "attachment": resumed})
+    record = session.record(tmp_path)
+    assert names_running(record) == []
+    assert "ended with the client" in "\n".join(sections_of(record)["Agents"])
+
+
+def test_a_command_that_is_started_again_or_only_looks_is_not_running(tmp_path: Path) -> None:
+    session = Session().user("Go.").runs("make serve", IN_BACKGROUND)
+    session.runs("make serve", IN_BACKGROUND.replace("b7x", "b8y"))
+    session.runs("tail -f /tmp/b8y", IN_BACKGROUND.replace("b7x", "b9z"))
+    assert names_running(session.record(tmp_path)) == ["b8y"]
+
+
+def test_a_subagent_that_was_not_waited_for_will_not_answer(tmp_path: Path) -> None:
+    session = Session().user("Go.").starts("Agent", description="look at the quay")
+    assert len(names_running(session.record(tmp_path))) == 1
+    session.says("The quay can wait.")
+    assert names_running(session.record(tmp_path)) == []
+
+
+def test_what_was_started_turns_ago_is_told_by_when(tmp_path: Path) -> None:
+    session = Session().user("Go.").runs("make serve", IN_BACKGROUND)
+    assert "running: background command b7x: make serve" in told(session.record(tmp_path))
+    session.says("It serves.").user("And the moon?").says("It is full.")
+    words = "started in turn 1, no end seen: background command b7x: make serve"
+    assert words in told(session.record(tmp_path))

@@ -255,7 +255,10 @@ def _open_work(record: Record) -> Iterator[str]:
     for one in open_items.questions(record):
         yield f"to be answered: {_cut(one.text)}"
     for name, agent in open_items.running(record):
-        yield f"running: {agent.kind or 'agent'} {name}: {_cut(agent.asked, SHORT_CHARS)}"
+        is_new = bool(record.turns) and agent.place.op >= record.turns[-1].place.op
+        since = f"started in turn {turn_number(record, agent.place)}, no end seen"
+        state = "running" if is_new else since
+        yield f"{state}: {agent.kind or 'agent'} {name}: {_cut(agent.asked, SHORT_CHARS)}"
     last = open_items.request(record)
     for failure in open_items.failures(record) if last else ():
         is_ours = not (is_one_off(failure) or failure.verdict)

@@ -9,6 +9,7 @@ COMMAND, SCHEDULE = "background command", "schedule"
 LONGEST_ASKED, SAME_CHARS = 400, 300
 _HANDED_BACK, _REPORT_FOLLOWS = "[Subagent hand-back]", "The report follows:\n"
 _STARTED = " in background with ID: "
+_RESUMED = b'"SessionStart:resume"'  # the client's record of a hook
 _OVER = {"completed": "done", "failed": "failed", "killed": "failed", "stopped": "failed"}
 
 
@@ -71,7 +72,23 @@ def command_started(record: Record, call: Call, text: str, place: Place) -> None
     """A shell command that goes on in the background, known by the id the client gave it."""
     name = text.partition(_STARTED)[2][:80].split(".")[0].split(" ")[0].strip()
     if name:
+        for one in record.agents.values():
+            if one.kind == COMMAND and one.asked == call.what and one.status == "running":
+                one.status = "started again"
         add(record, name, Agent(COMMAND, call.what, place))
+
+
+def hook_ran(record: Record, kind: str, raw: bytes) -> None:
+    """The client's record of a hook: one that says that the session was resumed."""
+    if kind == "hook_success" and _RESUMED in raw:
+        _client_restarted(record)
+
+
+def _client_restarted(record: Record) -> None:
+    """The session goes on in another process: what the one before ran has ended with it."""
+    for one in record.agents.values():
+        if one.status == "running":
+            one.status = "ended with the client, before the session was resumed"
 
 
 def stopped(record: Record, name: str) -> None:

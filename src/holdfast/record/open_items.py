@@ -6,13 +6,15 @@ itself while it is being worked on. What closed an item is in the record; see `p
 
 import msgspec
 
-from holdfast.record import plans
+from holdfast.record import plans, shell
+from holdfast.record.agents import COMMAND
 from holdfast.record.failures import is_one_off
 from holdfast.record.model import Agent, Call, Failure, Place, Question, Record, Task, Turn
 from holdfast.text.sentences import ASKING, sentences
 
 DOING = "in_progress"
 _LISTED = ("task", "todo")
+_CALL = "toolu_"  # how the id of a call begins
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -88,8 +90,20 @@ def questions(record: Record) -> list[Question]:
 
 
 def running(record: Record) -> list[tuple[str, Agent]]:
-    """Subagents and background commands that nobody has seen end, newest first."""
-    return [pair for pair in reversed(record.agents.items()) if pair[1].status == "running"]
+    """Subagents and background commands that nobody has seen end, newest first. A command that
+    only looks at something (`tail -f`) is no work, and a subagent the model did not wait for
+    without an id of its own will not answer any more."""
+    return [
+        (name, one)
+        for name, one in reversed(record.agents.items())
+        if one.status == "running" and _may_run(record, name, one)
+    ]
+
+
+def _may_run(record: Record, name: str, agent: Agent) -> bool:
+    if agent.kind == COMMAND:
+        return bool(shell.core(agent.asked))
+    return not name.startswith(_CALL) or name in record.calls
 
 
 def calls(record: Record) -> list[Call]:

@@ -6,6 +6,7 @@ from typing import Any
 import msgspec
 
 from holdfast.record import (
+    agents,
     calls,
     decisions,
     failures,
@@ -230,6 +231,7 @@ class RecordReader:
 
     def _attachment(self, entry: Attachment) -> None:
         plan_mode.told(self.record, entry.kind)
+        agents.hook_ran(self.record, entry.kind, bytes(entry.raw))
         if words := queued_words(decoded(entry.raw)) if entry.kind == "queued_command" else "":
             self._typed(words, self._place(entry))
 

@@ -94,6 +94,8 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
     if block.is_error and tool[:5] != "mcp__" and is_rejection(entry.data):
         _rejected(record, call, block.text, place)
         undo.command(record, call.what)
+    elif block.is_error and tool == ASKED:
+        undo.question(record, call)
     return call
 
 

@@ -52,3 +52,9 @@ def command(record: Record, key: str) -> None:
     """The user would not have it run; before, it may have been."""
     if (known := record.commands.get(key)) and known.count == 1:
         del record.commands[key]
+
+
+def question(record: Record, call: Call) -> None:
+    """The tool did not take it, so nobody was asked."""
+    for turn in record.turns[-1:]:
+        turn.questions = [one for one in turn.questions if one.place != call.place]
