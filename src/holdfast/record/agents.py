@@ -1,6 +1,7 @@
 """Subagents and commands in the background: launched by one call, heard of through others."""
 
 from holdfast.record.model import Agent, Call, Place, Record
+from holdfast.text.sentences import clip
 
 LAUNCHED = "Async agent launched"  # it answers later, in a file of its own
 LONGEST_ANSWER = 600
@@ -56,7 +57,7 @@ def notified(record: Record, text: str, place: Place) -> None:
                 _command_ended(record, agent.asked, text, place, failed=told == "failed")
             agent.status = status
             said = text.partition("<result>")[2] or text.partition("<output>")[2]
-            agent.answer = said.partition("</")[0].strip()[:LONGEST_ANSWER] or agent.answer
+            agent.answer = clip(said.partition("</")[0].strip(), LONGEST_ANSWER) or agent.answer
 
 
 def _command_ended(record: Record, key: str, text: str, place: Place, *, failed: bool) -> None:
@@ -98,7 +99,7 @@ def stopped(record: Record, name: str) -> None:
 
 def schedule(record: Record, use_id: str, when: str, prompt: str, place: Place) -> None:
     """The client will send these words by itself, in the user's name."""
-    add(record, use_id, Agent(SCHEDULE, f"{when}: {prompt}"[:LONGEST_ASKED], place))
+    add(record, use_id, Agent(SCHEDULE, clip(f"{when}: {prompt}", LONGEST_ASKED), place))
 
 
 def scheduled(record: Record, use_id: str, text: str) -> None:

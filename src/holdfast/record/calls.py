@@ -19,7 +19,7 @@ from holdfast.record import (
 from holdfast.record.heat import thin, warm
 from holdfast.record.model import Agent, Call, Command, Place, Record
 from holdfast.redact import redact
-from holdfast.text.sentences import Lazy, within
+from holdfast.text.sentences import Lazy, clip, within
 
 MOST_CALLS = 64
 MOST_TOOLS = 64
@@ -53,7 +53,7 @@ def call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> 
     before = undo.before(record, tool, given)
     what = _BY_TOOL.get(tool, _other)(record, given, place, use_id)
     with_git = git_work.called(text_of(given, "command")) if tool == "Bash" else []
-    made = Call(tool[:80], what[:LONGEST], place, before, with_git)
+    made = Call(tool[:80], clip(what, LONGEST), place, before, with_git)
     record.recent = [*record.recent[1 - MOST_RECENT :], made]
     record.calls[use_id[:80]] = made
     while len(record.calls) > MOST_CALLS:
@@ -108,7 +108,7 @@ def _write(record: Record, given: Given, place: Place, use_id: str) -> str:
 
 def _wrote(record: Record, name: str, old: str, new: str) -> None:
     if not record.far:
-        before, after = names.words(old), names.words(new[:WRITTEN_CHARS])
+        before, after = names.words(old), names.words(clip(new, WRITTEN_CHARS))
         names.note(record, after - before, 1.0, name)
         names.note(record, after & before, COPIED, name)
         if "http" in new:
@@ -125,8 +125,8 @@ def _left_in(name: str, text: str) -> list[str]:
     """What is marked as left to do in a comment; a document only speaks of it."""
     if name.endswith(_DATA):
         return []
-    lines = [line for line in text[:20_000].splitlines() if within(_LEFT, line)]
-    return [line.strip()[:160] for line in lines if _LEFT_IN_COMMENT.pattern.search(line)]
+    lines = [line for line in clip(text, 20_000).splitlines() if within(_LEFT, line)]
+    return [clip(line.strip(), 160) for line in lines if _LEFT_IN_COMMENT.pattern.search(line)]
 
 
 def _still_open(record: Record, name: str) -> None:
@@ -137,7 +137,7 @@ def _still_open(record: Record, name: str) -> None:
 
 
 def _bash(record: Record, given: Given, place: Place, use_id: str) -> str:
-    line = text_of(given, "command")[: shell.LONGEST_LINE]
+    line = clip(text_of(given, "command"), shell.LONGEST_LINE)
     for path in shell.files(line):
         files.use(record, path, "runs", 0.6)
     for branch in shell.branches(line):
@@ -145,7 +145,7 @@ def _bash(record: Record, given: Given, place: Place, use_id: str) -> str:
     names.hear(record, line, 1.0)
     key = shell.core(line)
     if key and (folder := files.folder(record, shell.enters(line))):
-        key = f"cd {folder} && {key}"[:LONGEST]
+        key = clip(f"cd {folder} && {key}", LONGEST)
     if record.redacted:  # what was kept before has no secrets in its keys any more
         key = redact(key)
     if key:
@@ -167,23 +167,23 @@ def _search(record: Record, given: Given, place: Place, use_id: str) -> str:
     path, pattern = text_of(given, "path"), text_of(given, "pattern")
     if "." in path.rpartition("/")[2]:
         files.use(record, path, "runs", 0.6)
-    names.hear(record, pattern[:LONGEST], 1.0)
+    names.hear(record, clip(pattern, LONGEST), 1.0)
     return f"{pattern} in {files.relative(record, path)}" if path else pattern
 
 
 def _agent(record: Record, given: Given, place: Place, use_id: str) -> str:
-    asked = text_of(given, "description") or text_of(given, "prompt")[:LONGEST]
+    asked = text_of(given, "description") or text_of(given, "prompt")
     kind = text_of(given, "subagent_type")[:80]
-    agents.add(record, use_id[:80], Agent(kind, asked[:LONGEST], place))
+    agents.add(record, use_id[:80], Agent(kind, clip(asked, LONGEST), place))
     names.hear(record, text_of(given, "prompt"), 0.7, 0.7)
     files.mention(record, text_of(given, "prompt"))
-    return asked
+    return clip(asked, LONGEST)
 
 
 def _schedule(record: Record, given: Given, place: Place, use_id: str) -> str:
     when, prompt = text_of(given, "cron")[:80], text_of(given, "prompt").strip()
     agents.schedule(record, use_id[:80], when, prompt, place)
-    return f"{when} {prompt}"[:LONGEST]
+    return clip(f"{when} {prompt}", LONGEST)
 
 
 def _plan(record: Record, given: Given, place: Place, use_id: str) -> str:
@@ -196,7 +196,7 @@ def _plan(record: Record, given: Given, place: Place, use_id: str) -> str:
 
 
 def _title(plan: str) -> str:
-    return plan.strip().partition("\n")[0].lstrip("# ")
+    return clip(plan.strip().partition("\n")[0].lstrip("# "), LONGEST)
 
 
 def _ask(record: Record, given: Given, place: Place, use_id: str) -> str:
@@ -239,7 +239,7 @@ def _other(record: Record, given: Given, place: Place, use_id: str) -> str:
     """Any other tool: the names in its short arguments."""
     texts = [value for value in given.values() if isinstance(value, str)][:12]
     for text in texts:
-        names.hear(record, text[:WRITTEN_CHARS], 0.7, 0.7)
+        names.hear(record, clip(text, WRITTEN_CHARS), 0.7, 0.7)
     return next((text for text in texts if text.strip()), "")
 
 

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from holdfast.record import plan_checks, plans, runs, shell, turns
 from holdfast.record.model import Command, Failure, Place, Record
-from holdfast.text.sentences import Lazy, sentences, within
+from holdfast.text.sentences import Lazy, clip, clip_start, sentences, within
 
 HEAD_CHARS = 6000
 LONGEST_LINE = 240
@@ -81,7 +81,7 @@ def judge(
     record: Record, key: str, command: Command, text: str, place: Place, *, failed: bool
 ) -> None:
     edge = HEAD_CHARS // 4 if record.far else HEAD_CHARS
-    edges = text if len(text) <= 2 * edge else text[:edge] + "\n" + text[-edge:]
+    edges = text if len(text) <= 2 * edge else f"{clip(text, edge)}\n{clip_start(text, edge)}"
     shows = _says_failed(edges)
     failed = failed or (bool(command.kind) and shows)
     command.ok = False if failed else None if shows else True
@@ -95,7 +95,7 @@ def judge(
             del record.commands[key]  # in that folder nobody will want to run it again
     else:
         told = wrong_lines(edges) if within(_HINTS, edges) else []
-        command.said = told[:3] or _last_lines(edges[-600:])[-1:]
+        command.said = told[:3] or _last_lines(clip_start(edges, 600))[-1:]
         if not shows:
             passed(record, key, place, edges if command.kind == "test" else "")
 
@@ -131,7 +131,7 @@ def wrong_lines(text: str) -> list[str]:
     traced = announced = False
     for line in text.splitlines():
         if announced and line.strip() and not line.startswith(_FINE):
-            sure[line.strip()[:LONGEST_LINE]] = None
+            sure[clip(line.strip(), LONGEST_LINE)] = None
         announced = _announces(line)
         if _TRACE in line:
             traced = True
@@ -139,7 +139,7 @@ def wrong_lines(text: str) -> list[str]:
         if traced and line[:1] in (" ", "\t", "|"):
             continue
         if traced and line:
-            sure[line[:LONGEST_LINE]] = None
+            sure[clip(line, LONGEST_LINE)] = None
             traced = False
         low = line.lower()
         if not within(_WRONG, low):
@@ -148,7 +148,7 @@ def wrong_lines(text: str) -> list[str]:
         if not 12 <= len(line) <= 400 or "Exit code" in line or line.startswith(_FINE):
             continue
         is_sure = line.startswith(_FAILED) or within(_SURE, low) or announced
-        (sure if is_sure else maybe)[line[:LONGEST_LINE]] = None
+        (sure if is_sure else maybe)[clip(line, LONGEST_LINE)] = None
         if len(sure) >= MOST_LINES:
             break
     found = list(sure or maybe)
@@ -167,8 +167,8 @@ def is_error(lines: list[str]) -> bool:
 
 
 def _last_lines(text: str) -> list[str]:
-    lines = [line.strip() for line in text[-2000:].splitlines()]
-    return [line[:LONGEST_LINE] for line in lines if line and "Exit code" not in line][-2:]
+    lines = [line.strip() for line in clip_start(text, 2000).splitlines()]
+    return [clip(line, LONGEST_LINE) for line in lines if line and "Exit code" not in line][-2:]
 
 
 def _is_slip(lines: list[str], slips: tuple[str, ...] = _SLIPS) -> bool:

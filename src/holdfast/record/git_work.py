@@ -6,7 +6,7 @@ kept of it. What git printed decides; a quiet commit is believed unless its comm
 
 from holdfast.record import files, names, shell
 from holdfast.record.model import Record
-from holdfast.text.sentences import Lazy, within
+from holdfast.text.sentences import Lazy, clip, within
 
 SUBJECT_CHARS = 120
 SHOWN_CHARS = 20_000  # of what a command printed
@@ -41,7 +41,7 @@ def called(line: str) -> list[str]:
         elif gh == MERGE and (number := _NUMBER.pattern.search(rest)):
             told = number[0]
         verb = AMEND if git == COMMIT and "--amend" in rest else git or gh
-        found.append(f"{verb} {told}"[:SUBJECT_CHARS])
+        found.append(clip(f"{verb} {told}", SUBJECT_CHARS))
     return found[:8]
 
 
@@ -94,7 +94,7 @@ def _committed(record: Record, one: str, text: str, *, failed: bool) -> None:
         work.commits += 1
     elif work.pushed == work.commits:
         work.pushed = -1  # what was pushed is another commit
-    subject = shown[:SUBJECT_CHARS] or work.subject
+    subject = clip(shown, SUBJECT_CHARS) or work.subject
     work.commit, work.subject, work.since = commit, subject, []
 
 

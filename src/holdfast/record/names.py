@@ -9,6 +9,7 @@ from collections import Counter
 
 from holdfast.record.heat import thin, warm
 from holdfast.record.model import Name, Record, Reference
+from holdfast.text.sentences import clip
 
 MOST_NAMES = 1500
 MOST_REFERENCES = 300
@@ -26,7 +27,7 @@ _HEX = frozenset("0123456789abcdef")
 
 def words(text: str) -> set[str]:
     """The identifiers in a text: what is shaped as code, not as prose."""
-    return {word for word in set(_WORD.findall(text[:READ_CHARS])) if _is_shaped(word)}
+    return {word for word in set(_WORD.findall(clip(text, READ_CHARS))) if _is_shaped(word)}
 
 
 def _is_shaped(word: str) -> bool:
@@ -38,7 +39,7 @@ def _is_shaped(word: str) -> bool:
 
 def frequent(text: str) -> list[str]:
     """The identifiers a text shows most often."""
-    counts = Counter(_WORD.findall(text[:READ_CHARS]))
+    counts = Counter(_WORD.findall(clip(text, READ_CHARS)))
     shaped = filter(_is_shaped, counts)
     return sorted(shaped, key=lambda word: (-counts[word], word))[:NAMES_SHOWN]
 
@@ -68,7 +69,7 @@ def hear(record: Record, text: str, weight: float, reference_weight: float = 1.0
     if record.far:
         return
     shaped, commits = set(), []
-    for word in set(_WORD.findall(text[:READ_CHARS])):
+    for word in set(_WORD.findall(clip(text, READ_CHARS))):
         if _is_shaped(word):
             shaped.add(word)
         elif is_commit(word) and _stands_alone(word, text):
@@ -83,7 +84,7 @@ def hear(record: Record, text: str, weight: float, reference_weight: float = 1.0
 def refer(record: Record, text: str, weight: float = 1.0) -> None:
     """Note the requests, tickets and addresses in a text."""
     before = ""
-    for word in text[:READ_CHARS].split():
+    for word in clip(text, READ_CHARS).split():
         if "http" in word:
             _address(record, word, weight)
         elif "#" in word or before in _CALLED:

@@ -11,7 +11,16 @@ from typing import NamedTuple
 
 from holdfast.record import completion, plan_checks, shell
 from holdfast.record.model import REPORTED, Place, Record, Task, Turn
-from holdfast.text.sentences import ASKING, LIGHT, Lazy, plain, sentences, subjects, within
+from holdfast.text.sentences import (
+    ASKING,
+    LIGHT,
+    Lazy,
+    clip,
+    plain,
+    sentences,
+    subjects,
+    within,
+)
 
 PROMPTED = "Implement the following plan:"  # the client's words, before an approved plan
 FILE = "file"
@@ -85,7 +94,7 @@ class Step(NamedTuple):
 
 def approved(record: Record, text: str, place: Place) -> None:
     """A plan that was handed to the user; a refusal takes its steps away again."""
-    _add(record, _steps(text[:PLAN_CHARS]), place, "plan")
+    _add(record, _steps(clip(text, PLAN_CHARS)), place, "plan")
 
 
 def written(record: Record, name: str, text: str, place: Place) -> None:
@@ -94,14 +103,14 @@ def written(record: Record, name: str, text: str, place: Place) -> None:
         return
     for key in [key for key, one in record.tasks.items() if one.source == FILE]:
         del record.tasks[key]
-    _add(record, _steps(text[:PLAN_CHARS], numbers=False), place, FILE)
+    _add(record, _steps(clip(text, PLAN_CHARS), numbers=False), place, FILE)
 
 
 def ran(record: Record, key: str) -> None:
     """A command passed: the checks of a plan that ask for it are made."""
     for step in record.tasks.values():
         if step.is_check and step.is_open and plan_checks.asks_for(step.text, key):
-            step.status, step.closed_by = "completed", f"{key[:120]} passed"
+            step.status, step.closed_by = "completed", f"{clip(key, 120)} passed"
 
 
 def hear(record: Record, text: str, place: Place) -> None:
@@ -109,14 +118,14 @@ def hear(record: Record, text: str, place: Place) -> None:
     _close_ticked(record, text)
     _close_reported(record, text)
     if not record.far:
-        _add(record, _announced(text[:READ_CHARS]), place, "prose")
+        _add(record, _announced(clip(text, READ_CHARS)), place, "prose")
 
 
 def settle(record: Record) -> None:
     """The user speaks again: what the turn before it carried out is closed."""
     for step in carried_out(record):
         turn = record.turns[-1]
-        step.status, step.closed_by = REPORTED, f"“{' '.join(turn.said.split())[:120]}”"
+        step.status, step.closed_by = REPORTED, f"“{clip(' '.join(turn.said.split()), 120)}”"
 
 
 def carried_out(record: Record) -> list[Task]:
@@ -237,7 +246,7 @@ def _close_ticked(record: Record, text: str) -> None:
             continue
         for step in open_steps:
             if is_all or _names(about, step) or _label_of(step.text) in labels:
-                step.status, step.closed_by = REPORTED, f"“{line.strip()[:120]}”"
+                step.status, step.closed_by = REPORTED, f"“{clip(line.strip(), 120)}”"
         open_steps = [one for one in open_steps if one.is_open]
 
 
@@ -249,7 +258,7 @@ def _close_reported(record: Record, text: str) -> None:
         named = [step for step in open_steps if _names(about, step)]
         if named and completion.calls_done(sentence):
             for step in named:
-                step.status, step.closed_by = REPORTED, f"“{sentence[:120]}”"
+                step.status, step.closed_by = REPORTED, f"“{clip(sentence, 120)}”"
 
 
 def _is_open_step(task: Task) -> bool:
@@ -278,7 +287,7 @@ def _add(record: Record, steps: list[Step], place: Place, source: str) -> None:
     known = {task.text for task in record.tasks.values() if task.is_open}
     for number, (box, words, about, is_check) in enumerate(steps[:MOST_OF_ONE]):
         bare = words.replace("*", "") if is_check else words.translate(_BOLD)
-        words = bare.strip(" -:")[:LONGEST_STEP]
+        words = clip(bare.strip(" -:"), LONGEST_STEP)
         first = words.partition(" ")[0].lower()
         reports = words[:1] in "✅✔☑" or (first.endswith("ed") and first not in _VERBS)  # done
         if words and words not in known and not reports:

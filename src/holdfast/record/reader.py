@@ -243,7 +243,7 @@ class RecordReader:
     def _summary(self, entry: Summary) -> None:
         """Never a source: kept only to know what need not be said again."""
         self.record.starts_midway = self.record.starts_midway or not self.record.turns
-        self.record.summary = entry.text[:SUMMARY_CHARS]
+        self.record.summary = sentences.clip(entry.text, SUMMARY_CHARS)
         self.record.since_summary = 0
 
 

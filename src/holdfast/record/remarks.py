@@ -5,7 +5,7 @@ itself is in the record.
 """
 
 from holdfast.record.model import Decision, Place, Record
-from holdfast.text.sentences import sentences
+from holdfast.text.sentences import clip, clip_last, sentences
 
 MOST_REMARKS = 80
 SHORTEST, HEAD, TAIL = 40, 140, 95  # characters
@@ -25,7 +25,8 @@ def hear(record: Record, text: str, place: Place) -> None:
         said.pop()  # the call stands for it
     kept = " ".join(_ended(one) for one in said if not _announces(one))
     if len(kept) > HEAD + TAIL + 3:
-        kept = f"{kept[:HEAD].rstrip()} … {kept[-TAIL:].lstrip()}"  # a conclusion stands at the end
+        end = clip_last(kept, TAIL).lstrip()  # a conclusion stands at the end
+        kept = f"{clip(kept, HEAD).rstrip()} … {end}"
     if len(kept) >= SHORTEST:
         record.remarks = [*record.remarks, Decision(kept, place)][-MOST_REMARKS:]
 

@@ -7,7 +7,7 @@ nothing. No list of words decides which prompts are replies.
 import re
 
 from holdfast.record.model import Record
-from holdfast.text.sentences import ASKING, Lazy, sentences
+from holdfast.text.sentences import ASKING, Lazy, clip, sentences
 
 REFUSED = "refused: "  # before a call that the user stopped
 SHORT_CHARS = 80
@@ -32,7 +32,7 @@ def reply_to(record: Record, words: str) -> str:
         return ""
     picked = _options(before, _marks(words))
     proposal = _proposal(sentences(before[-READ_CHARS:]))
-    return OPTIONS_END.join([*picked, proposal])[:LONGEST]
+    return clip(OPTIONS_END.join([*picked, proposal]), LONGEST)
 
 
 def is_answer(reply_to: str) -> bool:
@@ -60,7 +60,7 @@ def _proposal(told: list[str]) -> str:
     for sentence in reversed(told[max(0, last - 2) : last + 1]):
         if not sentence.endswith(":") and len(sentence) + len(words) < LONGEST_PROPOSAL:
             words = f"{sentence} {words}"
-    return words.strip() or " ".join(told[last:][:1])[:LONGEST_PROPOSAL]
+    return words.strip() or clip(" ".join(told[last:][:1]), LONGEST_PROPOSAL)
 
 
 def _options(text: str, marks: list[str]) -> list[str]:
@@ -70,7 +70,7 @@ def _options(text: str, marks: list[str]) -> list[str]:
         bare = line.strip().lstrip("-*#• ").removeprefix("Option ").replace("*", "")
         mark = bare[:1].lower()
         if bare[1:2] in (".", ")", ":") and (mark.isdecimal() or mark in "abcde") and mark:
-            options[mark] = bare[:LONGEST_OPTION]
+            options[mark] = clip(bare, LONGEST_OPTION)
     if "-1" in marks and options:
         options["-1"] = list(options.values())[-1]
     if not any(mark in options for mark in marks):

@@ -23,7 +23,7 @@ from holdfast.record import (
 from holdfast.record.model import Call, Place, Record
 from holdfast.record.replies import REFUSED
 from holdfast.redact import redact_answer
-from holdfast.text.sentences import within
+from holdfast.text.sentences import clip, within
 from holdfast.transcript import Result, ToolResult, decoded
 
 HEAD_CHARS = 6000
@@ -173,7 +173,7 @@ def _committed(record: Record, text: str) -> None:
     for line in text.splitlines():
         if made := git_work.commit_in(line):
             branch, commit, subject = made
-            names.point(record, commit, "commit", 1.0, subject[:120])
+            names.point(record, commit, "commit", 1.0, clip(subject, 120))
             plans.ran(record, plan_checks.COMMITTED)
             if " " not in branch and branch not in ("main", "master"):
                 names.point(record, branch, "branch", 1.0)
@@ -184,7 +184,7 @@ def _referred(record: Record, text: str) -> None:
     for line in text.splitlines():
         number, *title = line.split(maxsplit=1)[:2] or [""]
         if number.startswith("#") and number[1:].isdecimal() and title:
-            names.point(record, number[:LONGEST_NUMBER], "request", 0.5, title[0][:120])
+            names.point(record, number[:LONGEST_NUMBER], "request", 0.5, clip(title[0], 120))
         elif within(_REQUESTS, line):
             names.refer(record, line, 0.5)
 
@@ -215,7 +215,7 @@ def _agent_answered(record: Record, block: ToolResult) -> None:
     if block.text.startswith(agents.LAUNCHED):
         agents.launched(record, block.tool_use_id[:80], block.text)
     elif agent is not None:
-        agent.answer = _findings(agents.report(block.text))[:LONGEST_ANSWER].strip()
+        agent.answer = clip(_findings(agents.report(block.text)), LONGEST_ANSWER).strip()
         agent.status = "failed" if block.is_error else "done"
 
 
@@ -261,4 +261,4 @@ def _rejected(record: Record, call: Call, text: str, place: Place) -> None:
     if call.tool == "ExitPlanMode":
         turns.answered(record, calls.PLAN_ASKED + call.what, "refused", place)
     turns.current(record).interrupted = True
-    turns.begin(record, said, place, reply_to=refused[:LONGEST_REFUSED])
+    turns.begin(record, said, place, reply_to=clip(refused, LONGEST_REFUSED))

@@ -3,7 +3,7 @@
 import re
 
 from holdfast.redact.finding import REDACTED
-from holdfast.text.sentences import Lazy, within
+from holdfast.text.sentences import Lazy, clip, within
 
 LONGEST_LINE = 4000
 MOST_WRITTEN = 60
@@ -48,7 +48,7 @@ _BEFORE = frozenset({"sudo", "time", "nohup", "env", "command", "exec"})
 
 def parts(line: str) -> list[str]:
     """The simple commands of a line; what a here-document holds is left out."""
-    line = line[:LONGEST_LINE].replace("\\\n", " ")
+    line = clip(line, LONGEST_LINE).replace("\\\n", " ")
     if "<<" in line:
         line = line.partition("<<")[0]
     found, start = [], 0
@@ -120,7 +120,7 @@ def _without_redirections(words: list[str]) -> list[str]:
 
 def core(line: str) -> str:
     """What a line does, whatever it pipes the output through: two lines alike in this are one."""
-    return " && ".join(filter(None, map(doing, parts(line))))[:400]
+    return clip(" && ".join(filter(None, map(doing, parts(line)))), 400)
 
 
 def removed(line: str) -> list[str]:

@@ -3,6 +3,7 @@
 from typing import Any
 
 from holdfast.record.model import Place, Record, Task
+from holdfast.text.sentences import clip
 
 MOST_TASKS = 300
 LONGEST = 300
@@ -20,9 +21,9 @@ def todo(record: Record, given: dict[str, Any], place: Place) -> None:
         if isinstance(item, dict) and isinstance(words := item.get("content"), str) and words:
             status = item.get("status")
             status = status if isinstance(status, str) else "pending"
-            key = f"todo {words[:LONGEST]}"
+            key = f"todo {clip(words, LONGEST)}"
             since = before[key].place if key in before else place
-            task = record.tasks[key] = Task(words[:LONGEST], since, source="todo")
+            task = record.tasks[key] = Task(clip(words, LONGEST), since, source="todo")
             _set(task, status, "TodoWrite", place)
 
 
@@ -39,7 +40,7 @@ def created(record: Record, subject: str, answer: str, place: Place) -> None:
     """A task was made; its number stands in the answer."""
     number = answer.partition("#")[2][:6].partition(" ")[0].rstrip(".:")
     key = number if number.isdigit() else str(len(record.tasks) + 1)
-    record.tasks[f"task {key}"] = Task(subject[:LONGEST], place)
+    record.tasks[f"task {key}"] = Task(clip(subject, LONGEST), place)
     while len(record.tasks) > MOST_TASKS:
         closed = (key for key, task in record.tasks.items() if not task.is_open)
         del record.tasks[next(closed, next(iter(record.tasks)))]
@@ -52,7 +53,7 @@ def updated(record: Record, given: dict[str, Any], place: Place) -> str:
     if task is None:
         return ""
     if isinstance(subject := given.get("subject"), str) and subject:
-        task.text = subject[:LONGEST]
+        task.text = clip(subject, LONGEST)
     if isinstance(status := given.get("status"), str) and status:
         _set(task, status, "TaskUpdate", place)
     return key

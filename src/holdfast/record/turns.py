@@ -142,13 +142,13 @@ def ran(record: Record, command: str, passed: bool) -> None:
 def asks(record: Record, question: str, place: Place) -> None:
     """The model asked by a tool; the answer comes as the tool's result."""
     turn = current(record)
-    turn.questions = [*turn.questions, Question(question[:LONGEST_QUESTION], place)]
+    turn.questions = [*turn.questions, Question(sentences.clip(question, LONGEST_QUESTION), place)]
     del turn.questions[:-MOST_QUESTIONS]
 
 
 def answered(record: Record, question: str, answer: str, place: Place) -> None:
     """The user answered; a question we did not see is told with its answer."""
-    question = question[:LONGEST_QUESTION]
+    question = sentences.clip(question, LONGEST_QUESTION)
     for turn in reversed(record.turns[-3:]):
         for one in reversed(turn.questions):
             if one.text == question and not one.answer:

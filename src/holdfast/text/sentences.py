@@ -11,6 +11,7 @@ from itertools import pairwise
 
 from holdfast.redact import redact
 
+LONGEST_WORD = 200
 LONGEST_CHARS = 1_000_000  # longer texts are read only so far
 # Typographic quotes and dashes on purpose: people paste them.
 _BLANKS = ',;:!?()[]"“”«»—–*_`.'  # noqa: RUF001
@@ -40,6 +41,40 @@ LIGHT = frozenset({"use", "run", "add", "make", "write", "get", "have", "put", "
 def head(text: str, chars: int) -> str:
     """The first `chars` characters."""
     return text if len(text) <= chars else redact(text[:LONGEST_CHARS])[:chars]
+
+
+def clip(text: str, chars: int) -> str:
+    """At most the first `chars` characters, cut between words: a secret is kept whole, and found
+    later, or left out. Costs nothing, unlike `head`; only a word longer than 200 is looked into."""
+    if len(text) <= chars:
+        return text
+    end, least = chars, max(0, chars - LONGEST_WORD)
+    while end > least and _is_glued(text[end - 1], text[end]):
+        end -= 1
+    return text[:end] if end > least or not chars else head(text, chars)
+
+
+def clip_start(text: str, chars: int) -> str:
+    """At most the last `chars` characters, from the start of a line: the name that tells a secret
+    stands before it."""
+    if len(text) <= chars:
+        return text
+    end = text[-chars:]
+    return end.partition("\n")[2] if "\n" in end else redact(text[-LONGEST_CHARS:])[-chars:]
+
+
+def clip_last(text: str, chars: int) -> str:
+    """At most the last `chars` characters, cut between words; the text was heard for secrets that
+    only their names tell."""
+    start = max(0, len(text) - chars)
+    while 0 < start < len(text) and _is_glued(text[start - 1], text[start]):
+        start += 1
+    return text[start:]
+
+
+def _is_glued(one: str, other: str) -> bool:
+    """Both belong to one word of the script that secrets are written in."""
+    return "!" <= one <= "~" and "!" <= other <= "~"
 
 
 def head_and_tail(text: str, first: int, last: int, mark: str) -> str:
