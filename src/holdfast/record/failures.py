@@ -241,7 +241,7 @@ def hear(record: Record, text: str) -> None:
         said = sentence.lower().replace("non-pre-existing", "")
         if within(_NOT_OURS, said) and within(_ABOUT_FAILURE, said):
             for one in [one for one in known if plan_checks.tells_of(said, one.command)]:
-                one.verdict = sentence[:LONGEST_VERDICT]
+                one.verdict = clip(sentence, LONGEST_VERDICT)
 
 
 def passed(record: Record, key: str, place: Place, said: str = "") -> None:
