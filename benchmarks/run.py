@@ -217,7 +217,7 @@ def _endurance(asked: bool) -> Iterator[Row]:
 
 
 def _truth(corpus: Path | None) -> Iterator[Row]:
-    from benchmarks import readings
+    from benchmarks import forecast, readings
 
     if corpus is None or not readings.transcripts(corpus):
         yield "skipped", "no transcripts: say CORPUS=DIR", ""
@@ -239,6 +239,12 @@ def _truth(corpus: Path | None) -> Iterator[Row]:
         "≥ 95 %",
     )
     yield "urgent ≥ 1 operation ahead", f"{found['urgent 1 operation ahead']:.1%} {ahead}", "≥ 90 %"
+    ahead_of = forecast.measure(corpus)["each repository left out"]
+    yield (
+        "steps left: the truth lies in the range",
+        f"{ahead_of['inside']:.1%} of {ahead_of['forecasts']:,}, width {ahead_of['width, median']}",
+        "75 to 85 %",
+    )
     calm = f"of {found['sessions without a compaction']} sessions without a compaction"
     yield "hear anything", f"{found['of them heard anything']:.1%} {calm}", "≤ 30 %"
 

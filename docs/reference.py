@@ -30,6 +30,7 @@ SETTING_PAGES = {  # by how the name of a setting begins
     "batch_": "plan",
     "watch_": "watcher",
     "stop_guard": "stop-guard",
+    "status_line": "status",
     "segment_": "segments",
     "topics": "agents",
     "brief_tokens": "briefs",

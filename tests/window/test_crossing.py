@@ -107,7 +107,7 @@ def test_a_message_costs_at_most_sixty_tokens(
     settings: Settings, share: float, edge: int, kind: str, estimated: bool
 ) -> None:
     crossing, verdict = _cross(State(), share, settings), a_verdict(share)
-    ahead = Forecast(1_234.5, 123_456, 99_999.9, "")
+    ahead = Forecast(1_234.5, 9_456, 99_999.9, "", None, 9_400, 123_456)
     for said in (alert_texts.to_model, alert_texts.to_user):
         reading = Reading(int(share * edge), 0, estimated=estimated)
         text = said(crossing, verdict, ahead, reading, Edge(edge, edge, kind, ""))

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from holdfast.window.velocity import forecast, velocity
+from holdfast.window.velocity import forecast, in_words, steps_range, velocity
 
 MINUTE = 60_000
 
@@ -19,7 +21,7 @@ def test_the_forecast_says_how_many_operations_and_minutes_and_why() -> None:
     times = [i * MINUTE for i in range(4)]
     ahead = forecast([10_000, 12_000, 14_000, 16_000], times, 16_000, 36_000)
     assert (ahead.ops_left, ahead.minutes_left) == (10, 10.0)
-    assert ahead.basis == "mean of the last 3 operations, 2,000 tokens each, one in 60 s"
+    assert ahead.basis == "the last 3 steps took 2,000 tokens each, one in 60 s"
 
 
 @pytest.mark.requirement("W7")
@@ -52,3 +54,55 @@ def test_without_times_the_minutes_are_unknown_and_the_operations_are_not() -> N
 @pytest.mark.requirement("W7")
 def test_past_the_edge_nothing_is_left() -> None:
     assert forecast([1_000, 2_000, 3_000], [0, 1, 2], 50_000, 36_000).ops_left == 0
+
+
+@pytest.mark.requirement("W7")
+@given(
+    st.lists(st.integers(-2_000, 30_000), min_size=3, max_size=60),
+    st.integers(0, 200_000),
+)
+def test_the_range_holds_the_number_of_the_last_three_steps(steps: list[int], room: int) -> None:
+    levels = [20_000]
+    for step in steps:
+        levels.append(max(1_000, levels[-1] + step))
+    ahead = forecast(levels, [], levels[-1], levels[-1] + room)
+    if ahead.ops_left is None:
+        assert ahead.ops_left_low is None
+        return
+    assert ahead.ops_left_low is not None and ahead.ops_left_high is not None
+    assert 0 <= ahead.ops_left_low <= ahead.ops_left <= ahead.ops_left_high
+
+
+@pytest.mark.requirement("W7")
+def test_one_huge_read_does_not_end_the_forecast_of_a_calm_session() -> None:
+    calm = [20_000 + 500 * n for n in range(20)]
+    before = forecast(calm, [], calm[-1], 150_000)
+    after = forecast([*calm, calm[-1] + 40_000], [], calm[-1] + 40_000, 190_000)
+    assert before.ops_left_high is not None and after.ops_left_high is not None
+    assert after.ops_left_high > 0.7 * before.ops_left_high
+
+
+def test_more_room_never_means_fewer_steps() -> None:
+    found = [steps_range(room, 900, room // 2_000) for room in range(0, 100_000, 500)]
+    assert found == sorted(found)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "pace_ms", "words"),
+    [
+        (None, None, None, ""),
+        (0, 0, None, "less than one step"),
+        (0, 1, None, "up to 1 step"),
+        (1, 1, None, "about 1 step"),
+        (9, 20, None, "about 9\u201320 steps"),
+        (43, 127, None, "about 45\u2013130 steps"),
+        (9, 20, 60_000.0, "about 9\u201320 steps, 9\u201320 min"),
+        (1, 3, 10_000.0, "about 1\u20133 steps, under a minute"),
+        (0, 3, 60_000.0, "up to 3 steps, up to 3 min"),
+        (120, 400, 60_000.0, "about 120\u2013400 steps, 2\u20137 h"),
+    ],
+)
+def test_a_range_in_words_has_no_more_digits_than_an_estimate(
+    low: int | None, high: int | None, pace_ms: float | None, words: str
+) -> None:
+    assert in_words(low, high, pace_ms) == words

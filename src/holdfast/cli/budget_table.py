@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from holdfast.cli import colours
 from holdfast.events.window_budget import BudgetStatus, CompartmentUse
 from holdfast.text.escape import shown
 from holdfast.window.alert_texts import about
+from holdfast.window.velocity import in_words
 
 SHOWN_CHARS = 90
 
@@ -15,7 +15,7 @@ SHOWN_CHARS = 90
 def show(found: BudgetStatus, most: int) -> None:
     spent = f"{found.spent_tokens:,} of {found.max_tokens:,} tokens"
     click.echo(f"brief    {spent}, role {found.role}")
-    left = colours.left(found.ops_left, found.minutes_left)
+    left = in_words(found.ops_left_low, found.ops_left_high, found.pace_ms) or "time left unknown"
     share = f"{about(found.estimated)}{found.used_ratio:.1%}"
     click.echo(f"window   {share} used; {left} ({shown(found.forecast_basis)})")
     for part in found.parts:

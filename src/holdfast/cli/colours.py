@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from rich.text import Text
+
+from holdfast.window.velocity import in_words
 
 ZONE_STYLE = {"green": "green", "yellow": "yellow", "orange": "dark_orange", "red": "bold red"}
 ALERT_STYLE = {
@@ -16,7 +21,7 @@ ALERT_PAINT = {"warning": "yellow", "advisory": "orange", "urgent": "red", "crit
 
 
 def bar(used_ratio: float, zone: str, width: int = 40) -> Text:
-    """A gauge whose end is the edge."""
+    """A gauge whose end is the compaction limit."""
     filled = min(width, max(0, round(used_ratio * width)))
     text = Text("█" * filled, style=ZONE_STYLE[zone])
     text.append("░" * (width - filled), style="dim")
@@ -24,19 +29,15 @@ def bar(used_ratio: float, zone: str, width: int = 40) -> Text:
 
 
 def sparkline(readings: list[int], edge_tokens: int) -> str:
-    """The last readings, each against the edge."""
+    """The last readings, each against the compaction limit."""
     steps = "▁▂▃▄▅▆▇█"
     return "".join(steps[min(7, int(used / edge_tokens * 8))] for used in readings)
 
 
-def left(ops_left: int | None, minutes_left: float | None) -> str:
+def left(found: Mapping[str, Any]) -> str:
     """A forecast in words; unknown is a fine answer."""
-    if ops_left is None:
-        return "unknown"
-    minutes = "" if minutes_left is None else f", {duration(minutes_left)}"
-    if ops_left == 0:
-        return f"less than one operation{minutes}"
-    return f"{ops_left:,} operation{'' if ops_left == 1 else 's'}{minutes}"
+    steps = in_words(found["ops_left_low"], found["ops_left_high"], found["pace_ms"])
+    return steps or "unknown"
 
 
 def duration(minutes: float) -> str:

@@ -99,7 +99,8 @@ TOPICS: dict[str, Topic] = {
         "Show what Holdfast would have done in a past session.",
         "It needs no installation into Claude Code, and changes nothing.",
         (
-            Example("holdfast replay", "the newest session on this machine"),
+            Example("holdfast replay", "the newest session of this folder"),
+            Example("holdfast replay 752b636e", "a session by the start of its id"),
             Example("holdfast replay FILE --svg fill.svg", "a transcript, drawn as a picture"),
         ),
         "replay",
@@ -348,7 +349,7 @@ TOPICS: dict[str, Topic] = {
     "statusline": Topic(
         PLUMBING,
         "Print the status line for a payload on stdin.",
-        "Claude Code starts this by itself.",
+        "Claude Code starts this by itself. `holdfast statusline --preview` shows its presets.",
         page="status",
     ),
     "roll": Topic(PLUMBING, "An older name of `holdfast compress`.", page="segments"),

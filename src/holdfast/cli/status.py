@@ -164,11 +164,11 @@ def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:
     edge = f"{found['edge_tokens']:,} in a window of {found['window_tokens']:,}"
     rows = [
         ("used", f"{used} (known by: {found['basis']})"),
-        ("edge", f"{edge}: {found['edge_source']}"),
-        ("left", colours.left(found["ops_left"], found["minutes_left"])),
+        ("limit", f"{edge}: {found['edge_source']}"),
+        ("left", colours.left(found)),
         ("forecast", found["forecast_basis"]),
         ("session", _who(found)),
-        ("last heard", _when(found)),
+        ("last hook", _when(found)),
         ("model", f"{found['model'] or 'unknown'}, client {found['client_version'] or 'unknown'}"),
     ]
     if len(found["readings"]) > 1:
@@ -224,7 +224,9 @@ def _told(server: dict[str, Any]) -> str:
 def _stop_guard(found: dict[str, Any], about: str) -> str:
     against = [f"{one} runs" for one in found["running_subtasks"]]
     against += [f"not resolved: {one}" for one in found["unresolved_errors"]]
-    against.append(f"{about}{found['unsaved_ratio']:.0%} used since the last checkpoint")
+    against.append(
+        f"{about}{found['unsaved_ratio']:.0%} of the limit used since the last checkpoint"
+    )
     forced = ", stops are forced" if found["forced"] else ""
     return f"{'on' if found['on'] else 'off'}{forced}; {', '.join(against)}"
 
@@ -233,7 +235,7 @@ def _when(found: dict[str, Any]) -> str:
     """How old the news is, and whether more can come."""
     if found["ended_ms"]:
         return f"it ended {_ago(found['ended_ms'])}"
-    return _ago(found["heard_ms"]) if found["heard_ms"] else "never by a hook"
+    return _ago(found["heard_ms"]) if found["heard_ms"] else "none has run in this session"
 
 
 def _ago(ms: int) -> str:

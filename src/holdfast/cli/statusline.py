@@ -1,4 +1,4 @@
-"""`holdfast statusline`: what the installed status line prints, for trying it by hand."""
+"""`holdfast statusline`: what the installed status line prints, and a preview of its presets."""
 
 from __future__ import annotations
 
@@ -6,12 +6,56 @@ import sys
 
 import click
 
+from holdfast.cli.terminal import has_colour, say
 from holdfast.events import status_line
+from holdfast.events.status_line import Facts
+from holdfast.settings import load as settings_load
+from holdfast.settings.table import BY_NAME
 from holdfast.wire import scan
+
+EXAMPLES = (
+    Facts(38_000, 167_000, "green", model="Sonnet 4.6", ops_low=52, ops_high=158, pace_ms=21_000),
+    Facts(
+        131_000,
+        167_000,
+        "orange",
+        "warning",
+        model="Sonnet 4.6",
+        ops_low=15,
+        ops_high=46,
+        pace_ms=21_000,
+        saved="saved 12 min ago",
+    ),
+    Facts(
+        163_000,
+        167_000,
+        "red",
+        "critical",
+        model="Sonnet 4.6",
+        ops_low=1,
+        ops_high=5,
+        pace_ms=21_000,
+        saved="saved just now",
+    ),
+)
 
 
 @click.command()
-def statusline() -> None:
+@click.option("--preview", is_flag=True, help="show what each preset looks like")
+def statusline(preview: bool) -> None:
     """Read Claude Code's status payload on stdin, print one line."""
+    if preview or sys.stdin.isatty():
+        _preview()
+        return
     data = sys.stdin.buffer.read()
-    click.echo(status_line.show(scan.parse_object(data), data), nl=False)
+    click.echo(status_line.show(scan.parse_object(data), data), nl=False, color=True)
+
+
+def _preview() -> None:
+    """Nobody types a payload by hand: whoever calls this on a terminal wants to see the line."""
+    now = settings_load.load().word("status_line")
+    for preset in BY_NAME["status_line"].choices:
+        say(f"{preset}{' (yours)' if preset == now else ''}:")
+        for facts in EXAMPLES:
+            say(f"  {status_line.line(facts, preset, colour=has_colour(sys.stdout))}")
+    say("Choose one: holdfast settings set status_line full", err=True)

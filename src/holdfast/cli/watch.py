@@ -20,6 +20,7 @@ from holdfast.cli.signals import told_to_end
 from holdfast.cli.status import report
 from holdfast.cli.terminal import own_drawing
 from holdfast.window import alert_texts
+from holdfast.window.velocity import in_words
 from holdfast.wire.inert import inert
 
 BAR, SHORT_BAR = 10, 4
@@ -81,9 +82,7 @@ def _table(rows: list[dict[str, Any]], width: int) -> Table:
             *((_cell(row["agent_type"] or row["agent_id"], 16),) if agents else ()),
             colours.bar(row["used_ratio"], zone, BAR if width >= NARROW else SHORT_BAR),
             "compacting" if row["compacting"] else f"{about}{row['used_ratio']:.0%}",
-            "?"
-            if row["ops_left"] is None
-            else f"{row['ops_left']:,} op{'' if row['ops_left'] == 1 else 's'}",
+            in_words(row["ops_left_low"], row["ops_left_high"]).removeprefix("about ") or "?",
             str(row["alert"] or ""),
             PathEnd(inert(str(row["cwd"] or ""), MOST_PATH)),
         )

@@ -30,7 +30,7 @@ def tell(moment: Moment) -> str:
         record_session.note(state, moment)
         state.compacting_ms = moment.now_ms
         state.compacting_answer = moment.tail.answer_id
-        state.velocity = state.pace_ms = 0.0
+        state.velocity = state.growth = state.pace_ms = 0.0
         kept = take_checkpoint.take(state, moment.folder, trigger, moment.now_ms)
         _note_crowding(state, moment.folder, trigger)
         make_mark.rouse(moment.folder, state)

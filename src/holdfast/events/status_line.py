@@ -1,4 +1,5 @@
-"""The status line: fill, zone, forecast, last checkpoint; the user's own line stays first.
+"""The status line: fill, zone, tokens, forecast, last checkpoint, model, as the setting
+`status_line` wants it; the user's own line stays first.
 
 The client calls it after every answer and tells it what hooks are never told: the size of the
 window. That is noted, and so is its count, for when no usage can be read.
@@ -9,18 +10,30 @@ from __future__ import annotations
 import json
 import os
 import time
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from holdfast.client import compaction_limit, limit_settings
 from holdfast.events import user_status_line
 from holdfast.settings import load as settings_load
-from holdfast.window import guard
+from holdfast.window import guard, velocity
 from holdfast.window.state import State, load
 from holdfast.wire import log, mark, places, scan, tail
+from holdfast.wire.inert import inert
 
 BAR = 10
-COLOURS = {"green": "32", "yellow": "33", "orange": "38;5;208", "red": "1;31"}
+MOST_MODEL = 40
+MINIMAL, FULL = "minimal", "full"
+COLOURS = {
+    "green": "32",
+    "yellow": "33",
+    "orange": "38;5;208",
+    "red": "1;31",
+    "compacting": "36",
+    "unknown": "2",
+    "": "2",
+}
 
 
 def show(payload: dict[str, Any], data: bytes, theirs: str = "") -> str:
@@ -53,27 +66,79 @@ def _ours(folder: str, payload: dict[str, Any]) -> str:
     edge_tokens = state.edge_tokens or _edge_tokens(payload, used)
     settings = settings_load.load(state.project or _project(payload))
     ratio = used / edge_tokens
-    zone = guard.place(ratio, guard.Thresholds.of(settings).zones).name.lower()
     if state.compacting_answer and state.compacting_answer == end.answer_id:
         return _coloured("compacting", "holdfast: compacting …")
+    zone = guard.place(ratio, guard.Thresholds.of(settings).zones).name.lower()
     alert = guard.Alert(min(state.alert, guard.Alert.CRITICAL)).name.lower() if state.alert else ""
-    parts = [f"{_bar(ratio)} {about}{ratio:.0%} {zone}{alert and ', ' + alert}"]
-    parts += _forecast(state, used, edge_tokens) if end.basis == "usage" else []
-    parts += ["/compact"] if alert == "critical" else []
-    return _coloured(zone, " · ".join(parts))
+    facts = Facts(used, edge_tokens, zone, alert, about, _model(payload))
+    if end.basis == "usage" and state.velocity > 0:
+        facts = replace(facts, **_ahead(state, edge_tokens - used))
+    return line(facts, settings.word("status_line"))
 
 
-def _forecast(state: State, used: int, edge_tokens: int) -> list[str]:
-    if state.velocity <= 0:
-        return []
-    ops = max(0, edge_tokens - used) / state.velocity
-    minutes = f" / {max(1, ops * state.pace_ms / 60_000):,.0f} min" if state.pace_ms else ""
-    count = f"~{int(ops):,} op{'' if int(ops) == 1 else 's'}" if ops >= 1 else "<1 op"
-    said = [f"{count}{minutes} left"]
-    if state.checkpoint_trigger:
-        minutes_ago = max(0, int(time.time() * 1000) - state.checkpoint_ms) // 60_000
-        said.append(f"saved {minutes_ago} min ago" if minutes_ago else "saved just now")
-    return said
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What a line may show; empty or None where it is not known."""
+
+    used_tokens: int
+    edge_tokens: int
+    zone: str
+    alert: str = ""
+    about: str = ""
+    model: str = ""
+    ops_low: int | None = None
+    ops_high: int | None = None
+    pace_ms: float | None = None
+    saved: str = ""
+
+
+def line(facts: Facts, preset: str, *, colour: bool = True) -> str:
+    """minimal: how full. default: with zone, tokens, steps left and the last checkpoint. full: with
+    minutes and model as well."""
+    ratio = facts.used_tokens / facts.edge_tokens
+    head = f"{_bar(ratio)} {facts.about}{ratio:.0%}"
+    if preset == MINIMAL:
+        rest = []
+    else:
+        head += f" {facts.zone}{facts.alert and ', ' + facts.alert}"
+        pace_ms = facts.pace_ms if preset == FULL else None
+        steps = velocity.in_words(facts.ops_low, facts.ops_high, pace_ms).removeprefix("about ")
+        rest = [_tokens(facts), f"{steps} left" if steps else "", facts.saved]
+        rest += [facts.model] if preset == FULL else []
+    rest += ["/compact now"] if facts.alert == "critical" else []
+    more = "".join(f" · {part}" for part in rest if part)
+    if not colour:
+        return head + more
+    return _coloured(facts.zone, head) + (_coloured("", more) if more else "")
+
+
+def _tokens(facts: Facts) -> str:
+    return f"{_thousands(facts.used_tokens)}/{_thousands(facts.edge_tokens)}"
+
+
+def _thousands(tokens: int) -> str:
+    """In thousands, as the client shows them itself."""
+    return f"{tokens / 1000:,.0f}k" if tokens >= 1000 else str(tokens)
+
+
+def _ahead(state: State, room: int) -> dict[str, Any]:
+    """Steps left by what hooks measured, and the age of the last checkpoint."""
+    ops = int(max(0, room) / state.velocity)
+    low, high = velocity.steps_range(room, state.growth or state.velocity, ops)
+    found = {"ops_low": low, "ops_high": high, "pace_ms": state.pace_ms or None}
+    if not state.checkpoint_trigger:
+        return found
+    minutes_ago = max(0, int(time.time() * 1000) - state.checkpoint_ms) // 60_000
+    saved = f"saved {minutes_ago} min ago" if minutes_ago else "saved just now"
+    return {**found, "saved": saved}
+
+
+def _model(payload: dict[str, Any]) -> str:
+    """As the client names it to people."""
+    model = payload.get("model")
+    if not isinstance(model, dict):
+        return ""
+    return inert(scan.text_of(model, "display_name") or scan.text_of(model, "id"), MOST_MODEL)
 
 
 def _bar(ratio: float) -> str:
@@ -82,9 +147,9 @@ def _bar(ratio: float) -> str:
 
 
 def _coloured(zone: str, text: str) -> str:
-    if "NO_COLOR" in os.environ:
+    if os.environ.get("NO_COLOR"):
         return text
-    return f"\033[{COLOURS.get(zone, '36')}m{text}\033[0m"
+    return f"\033[{COLOURS[zone]}m{text}\033[0m"
 
 
 def _note(folder: str, payload: dict[str, Any]) -> None:

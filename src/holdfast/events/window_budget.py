@@ -64,13 +64,16 @@ class BudgetStatus:
     used_ratio: float
     estimated: bool
     ops_left: int | None
+    ops_left_low: int | None
+    ops_left_high: int | None
     minutes_left: float | None
+    pace_ms: float | None
     forecast_basis: str
 
 
 def status(state: State, folder: str, now_ms: int, max_tokens: int | None = None) -> BudgetStatus:
-    max_tokens = window_brief.wanted_tokens(state.project) if max_tokens is None else max_tokens
     """What the brief would be now, by compartment, beside when the window runs out."""
+    max_tokens = window_brief.wanted_tokens(state.project) if max_tokens is None else max_tokens
     facts = take_checkpoint.facts_of(state, folder)
     brief = window_brief.composed(state, folder, facts, max_tokens)
     known = ledger.read(state.project, state.session_id)
@@ -89,6 +92,9 @@ def status(state: State, folder: str, now_ms: int, max_tokens: int | None = None
         used_ratio=ahead["used_ratio"],
         estimated=ahead["estimated"],
         ops_left=ahead["ops_left"],
+        ops_left_low=ahead["ops_left_low"],
+        ops_left_high=ahead["ops_left_high"],
+        pace_ms=ahead["pace_ms"],
         minutes_left=ahead["minutes_left"],
         forecast_basis=ahead["forecast_basis"],
     )

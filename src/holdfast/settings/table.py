@@ -132,6 +132,13 @@ TABLE: Final[tuple[Setting, ...]] = (
         choices=("off", "on"),
     ),
     Setting(
+        "status_line",
+        USER,
+        "default",
+        "what Holdfast's status line shows",
+        choices=("minimal", "default", "full"),
+    ),
+    Setting(
         "segment_queue_from",
         PROJECT,
         0.60,

@@ -6,7 +6,7 @@ from holdfast.client.compaction_limit import Edge
 from holdfast.window.crossing import Crossing
 from holdfast.window.guard import Alert, Verdict, Zone
 from holdfast.window.reading import Reading
-from holdfast.window.velocity import Forecast
+from holdfast.window.velocity import Forecast, in_words
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 MOST_CHARS = int(60 * CHARS_PER_TOKEN)  # 60 tokens
@@ -83,14 +83,6 @@ def to_user(
     return _said(verdict, forecast, reading, edge, advice, window)
 
 
-def _left(ops: int | None) -> str:
-    if ops is None:
-        return ""
-    if ops == 0:
-        return "; less than one step left"
-    return f"; about {ops:,} step{'' if ops == 1 else 's'} left"
-
-
 def _said(
     verdict: Verdict,
     forecast: Forecast,
@@ -102,6 +94,7 @@ def _said(
     share = f"{about(reading.estimated)}{verdict.used_ratio:.0%}"
     used = counted(reading.used_tokens, reading.estimated)
     full = f"Holdfast: window {window}, context {share} full, {used} of {edge.edge_tokens:,} tokens"
-    left = _left(forecast.ops_left)
+    steps = in_words(forecast.ops_left_low, forecast.ops_left_high)
+    left = f"; {steps} left" if steps else ""
     text = f"{full} {END[edge.kind]}{left}. {advice}"
     return text if len(text) <= MOST_CHARS else f"{full}. {advice}"[:MOST_CHARS]

@@ -23,11 +23,12 @@ from holdfast.wire.mark import CHARS_PER_TOKEN
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One operation: what its answer left, and what a hook read once its results were in."""
+    """One step: what its answer left, and what a hook read once its results were in."""
 
     index: int
     at_ms: int
     input_tokens: int
+    total_tokens: int
     used_tokens: int
     edge_tokens: int
     zone: str
@@ -124,7 +125,9 @@ class Replayer:
         alert = verdict.alert.name.lower() if verdict.alert else None
         zone = verdict.zone.name.lower()
         inputs = item.usage.input_side_tokens
-        replay.points.append(Point(index, at_ms, inputs, self._used, edge.edge_tokens, zone, alert))
+        replay.points.append(
+            Point(index, at_ms, inputs, total, self._used, edge.edge_tokens, zone, alert)
+        )
 
     def _edge(self, item: Operation) -> Edge:
         return client_edge.find(

@@ -48,7 +48,8 @@ class State:
     basis: str = "none"
     estimated: bool = True
     at_ms: int = 0
-    velocity: float = 0.0  # tokens per operation at the last look; 0: unknown
+    velocity: float = 0.0  # tokens per step at the last look; 0: unknown
+    growth: float = 0.0  # the same over a longer time, for the range of steps left
     pace_ms: float = 0.0
     zone: int = 0
     zone_ratio: float = 0.0  # how full it was when the zone was entered

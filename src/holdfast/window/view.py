@@ -73,6 +73,7 @@ def _of(
     state.estimated, state.at_ms = reading.estimated, now_ms
     ahead = velocity.forecast(past.levels, past.times_ms, reading.used_tokens, edge.edge_tokens)
     state.velocity, state.pace_ms = ahead.velocity_tokens_per_op or 0.0, ahead.pace_ms or 0.0
+    state.growth = ahead.growth or 0.0
     return View(
         reading,
         edge,
