@@ -99,7 +99,7 @@ def test_the_stop_guard_s_reason_says_about(tmp_path: Path) -> None:
     said = stop_guard.judge(Standing(unsaved_ratio=0.6, estimated=True))
     assert "about 60% of the window was used" in said
     fire("PostToolUse", _without_usage(tmp_path / "s1.jsonl", 600))
-    assert re.search(r"about \d+% used since", _run("status"))
+    assert re.search(r"about \d+% of the limit used since", _run("status"))
 
 
 @pytest.mark.requirement("W10")
