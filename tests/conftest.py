@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-pytest_plugins = ("tests.cost", "tests.stores", "tests.told")
+pytest_plugins = ("tests.cost", "tests.stores")
 PROFILE = os.environ.get("HYPOTHESIS_PROFILE", "quick")
 gc.disable()  # until all is collected: nothing of what is imported can be freed
 OURS = ("HOLDFAST_", "CLAUDE", "DISABLE_", "FORCE_", "CHECK_INTERVAL", "COOLDOWN_", "CAPACITY_")

@@ -9,8 +9,8 @@ import pytest
 from holdfast.checkpoint import index
 from holdfast.checkpoint.verify import everything
 from holdfast.wire import places
-from tests.at_once import processes
 from tests.checkpoint.documents import final_names, in_project, left_drafts
+from tests.concurrent_processes import processes
 
 KEEPER = """
 import sys

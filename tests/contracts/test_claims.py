@@ -9,7 +9,7 @@ from holdfast.hub.errors import NotThere, Taken
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import projects
-from tests.at_once import processes
+from tests.concurrent_processes import processes
 from tests.contracts import together
 
 NOW = 1_760_000_000_000
