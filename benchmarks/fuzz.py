@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from benchmarks.hooks import HOOK
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 from holdfast.setup.doctor.hooks import understood
 
 SECONDS = 180
@@ -58,9 +58,11 @@ def _trouble(event: str, data: bytes, folder: Path) -> str:
 
 
 def _payload(chance: random.Random, folder: Path) -> tuple[str, bytes]:
-    event = chance.choice(payloads.EVENTS)
+    event = chance.choice(sample_payloads.EVENTS)
     transcript = _transcript(chance, folder)
-    sent = payloads.payload(event, session_id="s", transcript=str(transcript), cwd=str(folder))
+    sent = sample_payloads.make_payload(
+        event, session_id="s", transcript=str(transcript), cwd=str(folder)
+    )
     for _ in range(chance.randrange(4)):
         sent[chance.choice([*sent, "agent_id", "source", "tool_response"])] = chance.choice(ODD)
     data = json.dumps(sent).encode("utf-8", "surrogatepass")
@@ -70,7 +72,7 @@ def _payload(chance: random.Random, folder: Path) -> tuple[str, bytes]:
 def _transcript(chance: random.Random, folder: Path) -> Path:
     lines = []
     for _ in range(chance.randrange(8)):
-        line: dict[str, Any] = payloads.answer_line(
+        line: dict[str, Any] = sample_payloads.answer_line(
             chance.choice([0, 9_000, 120_000, 166_000, 10**9])
         )
         target = chance.choice([line, line["message"], line["message"]["usage"]])

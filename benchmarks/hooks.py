@@ -14,7 +14,7 @@ from typing import Any
 
 import holdfast
 from holdfast.cli.install import ARCHIVE_CHARS
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 from holdfast.hub.projection import projection_file
 from holdfast.wire import mark, places, spool
 
@@ -96,7 +96,7 @@ def _arm() -> None:
 
 
 def _sent(event: str, transcript: Path, size: int, session: str = SESSION) -> bytes:
-    sent = payloads.payload(
+    sent = sample_payloads.make_payload(
         event, session_id=session, transcript=str(transcript), cwd=str(transcript.parent)
     )
     if size:
@@ -117,11 +117,11 @@ def write_transcript(path: Path, size: int) -> None:
     with path.open("wb") as file:
         while file.tell() < size:
             file.write(text)
-        file.write(_line(payloads.answer_line(60_000)).encode())
+        file.write(_line(sample_payloads.answer_line(60_000)).encode())
 
 
 def _round(number: int) -> str:
-    answer = payloads.answer_line(50_000 + number)
+    answer = sample_payloads.answer_line(50_000 + number)
     block = {"type": "tool_result", "tool_use_id": f"t{number}", "content": "x" * 1500}
     result: dict[str, Any] = {
         "type": "user",

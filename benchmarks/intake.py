@@ -22,7 +22,7 @@ import sqlalchemy as sa
 from benchmarks import made_up
 from benchmarks.databases import both
 from benchmarks.hooks import HOOK
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 from holdfast.hub.ingest import gather
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
@@ -82,7 +82,9 @@ def _fire(number: int, until: float) -> int:
     fired = 0
     while time.monotonic() < until:
         session = f"bench{number}"
-        sent = payloads.payload("PostToolUse", session_id=session, transcript="", cwd="/p")
+        sent = sample_payloads.make_payload(
+            "PostToolUse", session_id=session, transcript="", cwd="/p"
+        )
         sent |= {"tool_use_id": f"toolu_{number}_{fired}"}
         subprocess.run(HOOK, input=json.dumps(sent).encode(), check=True, capture_output=True)
         fired += 1

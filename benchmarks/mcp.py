@@ -20,7 +20,7 @@ from typing import Any
 
 from benchmarks import made_up
 from benchmarks.hooks import BARE
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 from holdfast.setup.doctor.mcp_trial import HELLO
 from holdfast.setup.wiring import server_entry, this_program
 from holdfast.wire.mark import CHARS_PER_TOKEN
@@ -148,7 +148,7 @@ def _a_session() -> Iterator[Path]:
         path = folder / "bench.jsonl"
         made_up.write(path, TRANSCRIPT_BYTES)
         for event, own in (("SessionStart", {"source": "startup"}), ("PostToolUse", {})):
-            sent = payloads.payload(
+            sent = sample_payloads.make_payload(
                 event, session_id="bench", transcript=str(path), cwd=str(folder)
             )
             data = json.dumps(sent | own).encode()

@@ -24,7 +24,7 @@ from benchmarks import made_up, shared_work
 from benchmarks.hooks import BARE, HOOK
 from holdfast.checkpoint import index
 from holdfast.checkpoint.entry import CheckpointEntry
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 from holdfast.hub.projection import projection_file
 from holdfast.wire import places
 
@@ -172,7 +172,7 @@ class Bench:
         return {"CLAUDE_PROJECT_DIR": str(self.project), "HOLDFAST_RAISE": "1"}
 
     def _payload(self, event: str, transcript: Path) -> bytes:
-        sent = payloads.payload(
+        sent = sample_payloads.make_payload(
             event,
             session_id=self._session,
             transcript=str(transcript),

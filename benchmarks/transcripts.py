@@ -24,7 +24,7 @@ from benchmarks.hooks import HOOK
 from benchmarks.readings import transcripts as real_transcripts
 from holdfast.archive import transcripts
 from holdfast.archive.save_transcripts import save_all
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 from holdfast.events.archive_transcripts import LATE_SECONDS
 from holdfast.record import read_record
 
@@ -78,7 +78,9 @@ def _end(path: Path) -> float:
     """Wall time of the hook: a client waits for it. What it starts nobody waits for, and it looks
     at these folders for a moment longer."""
     spent: dict[str, list[float]] = {"on": [], "off": []}
-    sent = payloads.payload("SessionEnd", session_id="s", transcript=str(path), cwd="/p")
+    sent = sample_payloads.make_payload(
+        "SessionEnd", session_id="s", transcript=str(path), cwd="/p"
+    )
     data = json.dumps(sent | {"reason": "other"}).encode()
     for _ in range(ROUNDS):
         for word, times in spent.items():

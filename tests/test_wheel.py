@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 
 ROOT = Path(__file__).parents[1]
 
@@ -34,7 +34,7 @@ def test_the_built_wheel_runs_the_hook_in_an_empty_place(tmp_path: Path, own_hom
     place = tmp_path / "place" / "holdfast"
     assert (place / "setup" / "plugin_files" / "LICENSE").is_file()
     assert (place / "py.typed").is_file()
-    sent = payloads.payload("Stop", session_id="s1", transcript="", cwd="/p")
+    sent = sample_payloads.make_payload("Stop", session_id="s1", transcript="", cwd="/p")
     hook = place / "hook" / "__main__.py"
     run = subprocess.run(
         [sys.executable, "-I", "-S", str(hook)],

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 from starlette.testclient import TestClient
 
 from holdfast.cli.status import status
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 from holdfast.hub import row_times
 from holdfast.hub.ingest import sync
 from holdfast.hub.store.store import Store
@@ -110,7 +110,7 @@ def test_all_agree_at_every_moment_of_a_session(api: TestClient, machine: Machin
     assert _must_agree(api)["a1"]["used_tokens"] == 100_007, "no hook has told of that"
     machine.hook("PreCompact")
     assert _must_agree(api)["s1"]["compacting"]
-    machine.write(machine.main, *payloads.compacted_lines())
+    machine.write(machine.main, *sample_payloads.compacted_lines())
     machine.hook("SessionStart", source="compact")
     machine.hook("PostCompact")
     assert _must_agree(api)["s1"]["used_tokens"] < 50_000, "it was freed"

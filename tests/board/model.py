@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 from holdfast.hook import entry
 from holdfast.window.outbox import Entry
 from holdfast.wire import places
@@ -66,7 +66,9 @@ class Client:
 
 def hook(event: str, path: Path, armed: Armed = bool, **own: Any) -> str:
     """One hook in a process of its own, its stdout read to the end."""
-    sent = payloads.payload(event, session_id="s1", transcript=str(path), cwd="/p") | own
+    sent = (
+        sample_payloads.make_payload(event, session_id="s1", transcript=str(path), cwd="/p") | own
+    )
     take, give = os.pipe()
     told, tell = os.pipe()
     child = os.fork()

@@ -14,7 +14,7 @@ from click.testing import CliRunner
 
 import holdfast
 from holdfast.cli.main import holdfast_command
-from holdfast.client.payloads import EVENTS
+from holdfast.client.sample_payloads import EVENTS
 from holdfast.setup import wiring
 from holdfast.setup.doctor.hooks import Fired, understood
 from holdfast.setup.doctor.real_client import judged

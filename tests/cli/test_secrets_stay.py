@@ -25,7 +25,7 @@ from holdfast.api.app import ROUTERS, create
 from holdfast.api.database import Database
 from holdfast.cli.help import TOPICS
 from holdfast.cli.main import holdfast_command
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 from holdfast.hub.store.store import Store
 from holdfast.mcp import tool_table
 from holdfast.memory.locations import client_folder
@@ -153,7 +153,7 @@ class Machine:
         a_transcript(self.path, *self.lines)
 
     def hook(self, event: str, *arguments: str, **own: Any) -> None:
-        sent = payloads.payload(
+        sent = sample_payloads.make_payload(
             event, session_id="s1", transcript=str(self.path), cwd=str(self.project)
         )
         data = json.dumps(sent | own).encode()

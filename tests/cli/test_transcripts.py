@@ -15,7 +15,7 @@ from holdfast.archive import transcripts
 from holdfast.archive.save_transcripts import save_all
 from holdfast.archive.transcripts import damaged_copies
 from holdfast.cli.main import holdfast_command
-from holdfast.client.cleanup_period import cleanup_period
+from holdfast.client.settings_files import read_cleanup_period
 from holdfast.events import archive_transcripts
 from holdfast.settings import load as settings_load
 from holdfast.wire import places
@@ -254,7 +254,7 @@ def test_the_clients_period_is_that_of_the_strongest_file(
     for name, value in files.items():
         paths[name].parent.mkdir(exist_ok=True)
         paths[name].write_text(json.dumps({"cleanupPeriodDays": value}))
-    found = cleanup_period(str(tmp_path))
+    found = read_cleanup_period(str(tmp_path))
     assert found.days == days and not found.slip
     assert f"{days:,} days" in found.words
 
@@ -264,7 +264,7 @@ def test_a_period_the_client_cannot_use_is_told(value: object, own_home: Path) -
     """It then deletes nothing until that is mended."""
     (own_home / ".claude").mkdir()
     (own_home / ".claude" / "settings.json").write_text(json.dumps({"cleanupPeriodDays": value}))
-    found = cleanup_period("")
+    found = read_cleanup_period("")
     assert found.slip and "deletes no transcript until" in found.words
 
 

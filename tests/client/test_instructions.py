@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.cli.main import holdfast_command
-from holdfast.client import instruction_imports, instructions, rule_paths
-from holdfast.client.marked_rules import MOST_RULES, marked_rules
+from holdfast.client import instruction_syntax, instructions
+from holdfast.client.instructions import MAX_RULES, collect_marked_rules
 
 WRITTEN = {
     "yes": [
@@ -30,19 +30,19 @@ def put(path: Path, text: str) -> None:
 
 
 def _scope(value: str) -> tuple[str, ...]:
-    return rule_paths.scope(f'---\npaths:\n  - "{value}"\n---\nrule\n')
+    return instruction_syntax.parse_paths(f'---\npaths:\n  - "{value}"\n---\nrule\n')
 
 
 @pytest.mark.requirement("M4")
 @pytest.mark.parametrize("pattern", WRITTEN["yes"])
 def test_a_pattern_means_what_git_would_mean(pattern: str) -> None:
-    assert rule_paths.matches(_scope(pattern), "sub/file.txt")
+    assert instruction_syntax.matches(_scope(pattern), "sub/file.txt")
 
 
 @pytest.mark.requirement("M4")
 @pytest.mark.parametrize("pattern", WRITTEN["no"])
 def test_what_the_client_did_not_take_for_a_match_is_none(pattern: str) -> None:
-    assert not rule_paths.matches(_scope(pattern), "sub/file.txt")
+    assert not instruction_syntax.matches(_scope(pattern), "sub/file.txt")
 
 
 @pytest.mark.requirement("M4")
@@ -58,14 +58,14 @@ def test_what_the_client_did_not_take_for_a_match_is_none(pattern: str) -> None:
     ],
 )
 def test_paths_are_read_in_every_spelling(head: str, patterns: tuple[str, ...]) -> None:
-    assert rule_paths.scope(f"---\n{head}\n---\nrule\n") == patterns
+    assert instruction_syntax.parse_paths(f"---\n{head}\n---\nrule\n") == patterns
 
 
 @pytest.mark.requirement("X7")
 @given(st.text(max_size=300), st.text(max_size=100))
 def test_no_head_and_no_pattern_takes_long_or_breaks(head: str, path: str) -> None:
-    rule_paths.matches(rule_paths.scope(f"---\npaths: {head}\n---\n"), path)
-    rule_paths.matches(("*a" * 40, "**/" * 40 + "x"), "a" * 300 + path)
+    instruction_syntax.matches(instruction_syntax.parse_paths(f"---\npaths: {head}\n---\n"), path)
+    instruction_syntax.matches(("*a" * 40, "**/" * 40 + "x"), "a" * 300 + path)
 
 
 @pytest.mark.requirement("M4")
@@ -74,7 +74,7 @@ def test_an_import_is_a_word_that_begins_with_an_at_sign_outside_of_code() -> No
         "@a.md\n`@code.md`\n```\n@fence.md\n```\nSee @b.md for it, mail x@c.md\n- @d.md\n"
         "<!-- @comment.md\n@too.md --> (@paren.md)\n    @e.md\n@f\\ g.md\n@h.md#part\n@i.md, and\n"
     )
-    assert instruction_imports.named(text) == [
+    assert instruction_syntax.find_imports(text) == [
         *("a.md", "b.md", "d.md", "e.md", "f g.md", "h.md", "i.md,"),
     ]
 
@@ -88,7 +88,7 @@ def test_imports_go_four_steps_deep_round_no_circle_and_not_out_of_the_project(
     put(tmp_path / "out.md", "outside")
     for n in range(1, 7):
         put(project / f"docs/{n}.md", f"@{n + 1}.md\n@1.md\n@../CLAUDE.md\n")
-    found = instruction_imports.followed(
+    found = instruction_syntax.follow_imports(
         str(project / "CLAUDE.md"), "@docs/1.md\n@../out.md\n@~/out.md", str(project), str(tmp_path)
     )
     assert [Path(path).name for path, _ in found] == ["1.md", "2.md", "3.md", "4.md"]
@@ -97,7 +97,7 @@ def test_imports_go_four_steps_deep_round_no_circle_and_not_out_of_the_project(
 @pytest.mark.requirement("X7")
 @given(st.text(alphabet="`@~-<>! \n#\\a.", max_size=400))
 def test_imports_of_any_text_are_found_without_harm(text: str) -> None:
-    assert all(isinstance(one, str) for one in instruction_imports.named(text))
+    assert all(isinstance(one, str) for one in instruction_syntax.find_imports(text))
 
 
 @pytest.mark.requirement("M4")
@@ -120,7 +120,7 @@ def test_what_is_loaded_at_the_start_is_found_in_the_client_s_order(
     put(project / ".claude/rules/scoped.md", "---\npaths: sub/**\n---\nwords @../../docs/x.md\n")
     put(project / "docs/x.md", "imported\n")
     put(project / ".claude/rules/text.txt", "no rule\n")
-    found = instructions.at_start(str(project), {"HOME": str(own_home)})
+    found = instructions.find_loaded_at_start(str(project), {"HOME": str(own_home)})
     assert [(Path(one.path).name, one.kind) for one in found] == [
         *(("CLAUDE.md", "user"), ("u.md", "rule"), ("CLAUDE.md", "project")),
         *(("CLAUDE.md", "project"), ("CLAUDE.md", "project"), ("r.md", "rule")),
@@ -144,7 +144,7 @@ def test_marked_rules_of_what_was_read_are_told_and_no_others(
     put(tmp_path / ".claude/rules/p.md", "---\npaths: sub/**\n---\n(CRITICAL) of a path\n")
     put(tmp_path / ".claude/rules/q.md", "---\npaths: never/**\n---\n(CRITICAL) of no path\n")
     put(own_home / ".claude/rules/u.md", '---\npaths: "*.py"\n---\n(CRITICAL) of the user\n')
-    told = marked_rules(str(tmp_path), ["sub/deep/x.py", "/etc/passwd", "../y.py"])
+    told = collect_marked_rules(str(tmp_path), ["sub/deep/x.py", "/etc/passwd", "../y.py"])
     assert set(told) == {
         "(CRITICAL) of a path",
         "(CRITICAL) of the user",
@@ -152,7 +152,7 @@ def test_marked_rules_of_what_was_read_are_told_and_no_others(
         "(ENFORCED) of an inner folder",
         "(ENFORCED) of a rule in a folder",
     }
-    assert marked_rules(str(tmp_path), []) == []
+    assert collect_marked_rules(str(tmp_path), []) == []
 
 
 @pytest.mark.requirement("M4")
@@ -160,10 +160,10 @@ def test_what_the_user_excludes_is_not_told_and_there_is_a_bound(
     tmp_path: Path, own_home: Path
 ) -> None:
     put(tmp_path / "sub/CLAUDE.md", "".join(f"(ENFORCED) rule {n}\n" for n in range(40)))
-    assert len(marked_rules(str(tmp_path), ["sub/x.py"])) == MOST_RULES
+    assert len(collect_marked_rules(str(tmp_path), ["sub/x.py"])) == MAX_RULES
     settings = {"claudeMdExcludes": ["**/sub/CLAUDE.md"]}
     put(own_home / ".claude/settings.json", json.dumps(settings))
-    assert marked_rules(str(tmp_path), ["sub/x.py"]) == []
+    assert collect_marked_rules(str(tmp_path), ["sub/x.py"]) == []
 
 
 @pytest.mark.requirement("M4", "X7")
@@ -178,7 +178,7 @@ def test_hostile_places_are_read_without_harm(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe" / "CLAUDE.md")
     put(tmp_path / "long/CLAUDE.md", "(ENFORCED) first\n" + "x" * (1 << 20))
     files = ["sub/a.py", "pipe/a.py", "long/a.py", "a/" * 200 + "x.py"]
-    assert marked_rules(str(tmp_path), files) == ["(ENFORCED) first"]
+    assert collect_marked_rules(str(tmp_path), files) == ["(ENFORCED) first"]
 
 
 @pytest.mark.requirement("M4", "U3")

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import holdfast
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 from holdfast.setup import wiring
 from holdfast.setup.plan import apply, plan_install
 from holdfast.setup.plugin import plugin_target
@@ -112,7 +112,7 @@ def test_no_installed_hook_ends_in_anything_but_silence_and_exit_0(
     assert len(hooks) == len(wiring.TIMEOUTS) + 1
     said = {}
     for event, command in {(event, hook["command"]) for event, hook in hooks}:
-        sent = payloads.payload(event, session_id="s", transcript="", cwd="/p")
+        sent = sample_payloads.make_payload(event, session_id="s", transcript="", cwd="/p")
         run = _run(command, json.dumps(sent).encode(), tmp_path)
         said[event, command] = (run.returncode, run.stdout)
     assert set(said.values()) == {(0, b"")}

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.wire import places, spool
@@ -35,7 +35,7 @@ def _fire(process: int) -> None:
     """The calls of one session and one of its subagents, a hook process each."""
     session = f"s{process % 4}"
     for number in range(EACH):
-        sent = payloads.payload(
+        sent = sample_payloads.make_payload(
             "PostToolUseFailure" if number % 5 == 4 else "PostToolUse",
             session_id=session,
             transcript="",

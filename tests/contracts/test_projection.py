@@ -13,7 +13,7 @@ import pytest
 import sqlalchemy as sa
 
 from holdfast.checkpoint import snapshot
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.projection import projection_file, refresh, short_rows
 from holdfast.hub.store import ids, pending_writes
@@ -271,7 +271,9 @@ def test_no_hook_loads_the_store(sqlite_url: str, tmp_path: Path, event: str) ->
     store.write(lambda c: c.execute(sa.update(tasks).values(status="running")))
     refresh.refresh(store, now_ms=START_MS)
     store.close()
-    sent = payloads.payload(event, session_id="s1", transcript=str(told.transcript), cwd="/p")
+    sent = sample_payloads.make_payload(
+        event, session_id="s1", transcript=str(told.transcript), cwd="/p"
+    )
     sent |= {"source": "compact"} if event == "SessionStart" else {}
     ran = subprocess.run(
         [sys.executable, "-X", "importtime", *COMMAND[1:]],

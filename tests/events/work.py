@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 from tests.builders import a_boundary, a_prompt, a_result, a_summary, a_transcript, an_answer
 from tests.hot.hooks import fire, run, to_model
 
@@ -16,7 +16,10 @@ REQUEST = "Please teach the parser to read gauge files with two headings."
 
 def raw(event: str, path: Path, project: Path, **own: Any) -> str:
     """What a hook prints, as it is: PreCompact prints plain text."""
-    sent = payloads.payload(event, session_id="s1", transcript=str(path), cwd=str(project)) | own
+    sent = (
+        sample_payloads.make_payload(event, session_id="s1", transcript=str(path), cwd=str(project))
+        | own
+    )
     found = run(json.dumps(sent).encode(), environ={"CLAUDE_PROJECT_DIR": str(project)})
     assert (found.returncode, found.stderr) == (0, b"")
     return found.stdout.decode()

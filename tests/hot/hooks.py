@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import holdfast
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 from tests.hot import forked
 
 STARTED = os.environ.get("HOLDFAST_TEST_HOOKS") == "started"
@@ -51,7 +51,12 @@ def fire(
     **own: Any,
 ) -> dict[str, Any]:
     """Fire one event and read what was said; an empty dict is silence."""
-    sent = payloads.payload(event, session_id=session, transcript=str(transcript), cwd="/p") | own
+    sent = (
+        sample_payloads.make_payload(
+            event, session_id=session, transcript=str(transcript), cwd="/p"
+        )
+        | own
+    )
     found = run(json.dumps(sent).encode(), environ=environ)
     assert found.returncode == 0, found.stderr.decode()
     assert found.stderr == b"", found.stderr.decode()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from holdfast.client.payloads import EVENTS, payload
+from holdfast.client.sample_payloads import EVENTS, make_payload
 from holdfast.setup.doctor.hooks import understood
 from holdfast.wire import log, scan, spool, visible
 from tests.builders import a_transcript, an_answer
@@ -93,7 +93,7 @@ def test_a_payload_of_five_megabytes_is_read_whole(tmp_path: Path) -> None:
 def test_of_a_giant_payload_only_its_frame_is_parsed(tmp_path: Path, key: str) -> None:
     """Twenty million tiny lists took half a minute; they count as the longest text shown."""
     path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000, calls=("t1",)))
-    sent = payload("PostToolUse", session_id="s1", transcript=str(path), cwd="/p")
+    sent = make_payload("PostToolUse", session_id="s1", transcript=str(path), cwd="/p")
     del sent["tool_use_id"], sent[key]
     frame = json.dumps(sent)[:-1]
     lists = b"[" + b"[]," * 3_000_000 + b"[]]"
@@ -110,7 +110,7 @@ def test_of_a_giant_payload_only_its_frame_is_parsed(tmp_path: Path, key: str) -
 
 @pytest.mark.requirement("X1")
 def test_without_home_the_hook_still_ends_well() -> None:
-    sent = payload("PostToolUse", session_id="s1", transcript="", cwd="/p")
+    sent = make_payload("PostToolUse", session_id="s1", transcript="", cwd="/p")
     data = json.dumps(sent).encode()
     assert _survives(data, HOME="", HOLDFAST_HOME="/proc/nowhere") == ""
 
@@ -120,7 +120,7 @@ def test_without_home_the_hook_still_ends_well() -> None:
 def test_a_home_that_is_a_file_harms_nothing(tmp_path: Path) -> None:
     (tmp_path / "home").write_text("mine")
     for event in EVENTS:
-        sent = payload(event, session_id="s1", transcript="", cwd="/p")
+        sent = make_payload(event, session_id="s1", transcript="", cwd="/p")
         assert _survives(json.dumps(sent).encode(), HOLDFAST_HOME=str(tmp_path / "home")) == ""
     assert (tmp_path / "home").read_text() == "mine"
 
@@ -141,7 +141,7 @@ def test_a_full_disk_is_survived(event: str) -> None:
 
     from tests.hot.hooks import COMMAND
 
-    sent = payload(event, session_id="s1", transcript="", cwd="/p")
+    sent = make_payload(event, session_id="s1", transcript="", cwd="/p")
     found = subprocess.run(
         [sys.executable, "-c", code, *COMMAND],
         input=json.dumps(sent).encode(),

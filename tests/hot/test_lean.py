@@ -13,7 +13,7 @@ import msgspec
 import pytest
 
 import holdfast
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 from holdfast.wire import mark, spool
 from tests.builders import a_result, a_transcript, an_answer
 from tests.hot.hooks import COMMAND, fire, to_model, window
@@ -187,10 +187,15 @@ def test_saving_and_giving_back_load_nothing_heavy(
 ) -> None:
     """Their speed is in the benchmarks; here, by module names, that nobody makes them slow."""
     path = a_transcript(tmp_path / "t.jsonl", an_answer(150_000))
-    sent = payloads.payload(event, session_id="s1", transcript=str(path), cwd=str(tmp_path)) | own
+    sent = (
+        sample_payloads.make_payload(
+            event, session_id="s1", transcript=str(path), cwd=str(tmp_path)
+        )
+        | own
+    )
     loaded = _loaded_by(COMMAND, sent)
     assert "msgspec" in loaded, "the test sees what is loaded"
-    assert not loaded & HEAVY
+    assert sorted(loaded & HEAVY) == []
     assert ("holdfast.brief.compose" in loaded) == (event != "PreCompact")
 
 
@@ -201,7 +206,9 @@ def test_a_woken_hook_runs_site_only_where_its_libraries_are_far(
     tmp_path: Path, beside: bool, python: bool
 ) -> None:
     path = a_transcript(tmp_path / "t.jsonl", an_answer(150_000))
-    sent = payloads.payload("PreCompact", session_id="s1", transcript=str(path), cwd=str(tmp_path))
+    sent = sample_payloads.make_payload(
+        "PreCompact", session_id="s1", transcript=str(path), cwd=str(tmp_path)
+    )
     (tmp_path / "place").mkdir()
     for package in [holdfast, msgspec] if beside else [holdfast]:
         (tmp_path / "place" / package.__name__).symlink_to(package.__path__[0])

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint.verify import verify
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 from holdfast.wire import log
 from tests.events.work import REQUEST, RULE, Work
 from tests.hot.hooks import run, window
@@ -32,7 +32,7 @@ def work(tmp_path: Path) -> Work:
 
 def _printed(work: Work, event: str, **own: str) -> str:
     """What a hook prints where its complaints may go to stderr."""
-    sent = payloads.payload(
+    sent = sample_payloads.make_payload(
         event, session_id="s1", transcript=str(work.path), cwd=str(work.project)
     )
     data = json.dumps(sent | own).encode()
@@ -67,7 +67,9 @@ def test_a_home_that_takes_nothing_costs_only_our_notes(
 @pytest.mark.requirement("C5", "X6")
 def test_without_a_log_the_trouble_stands_on_stderr(work: Work, own_home: Path) -> None:
     (own_home / ".holdfast").write_text("in the way")
-    sent = payloads.payload("PreCompact", session_id="s1", transcript=str(work.path), cwd="/p")
+    sent = sample_payloads.make_payload(
+        "PreCompact", session_id="s1", transcript=str(work.path), cwd="/p"
+    )
     found = run(json.dumps(sent).encode())
     assert b"went on without its lock" in found.stderr
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.client import instructions
-from holdfast.client.memory_folder import memory_folder
+from holdfast.client.memory_folder import find_memory_folder
 from holdfast.setup.trial.cycle import SUMMARY
 from holdfast.setup.trial.script import Acts, Answer, ToolCall, bash, usage_of
 
@@ -41,7 +41,7 @@ def _set_up(stage: Stage) -> None:
             stage.project / f"sub{n}" / "CLAUDE.md", f"TK-below{n} (ENFORCED) rule of folder {n}\n"
         )
         _put(stage.project / f"sub{n}" / "file.txt", "hello\n")
-    memory = Path(memory_folder(str(stage.project), {"HOME": str(stage.home)}).path)
+    memory = Path(find_memory_folder(str(stage.project), {"HOME": str(stage.home)}).path)
     _put(memory / "MEMORY.md", "- TK-memory\n")
 
 
@@ -65,7 +65,10 @@ def test_the_client_loads_what_we_say_and_forgets_what_we_pin(binary: Path, stag
     asked = trial.asked("main")
     first = json.dumps(asked[0].body)
     environ = {"HOME": str(stage.home)}
-    ours = {one.text.split()[0] for one in instructions.at_start(str(stage.project), environ)}
+    ours = {
+        one.text.split()[0]
+        for one in instructions.find_loaded_at_start(str(stage.project), environ)
+    }
     everything = {f"TK-{name}" for name in ("code", "out", "scoped")} | ours
     assert {one for one in everything if one in first} == ours
     assert "TK-memory" in first, "the folder is where we look for it"

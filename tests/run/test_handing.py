@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.brief.compose import DEFAULT_TOKENS
-from holdfast.client.claude_folder import claude_folder
+from holdfast.client.settings_files import claude_folder
 from holdfast.record import model as known
 from holdfast.run import handover
 from holdfast.wire import log, places

@@ -146,11 +146,13 @@ def test_a_woken_asynchronous_hook_tells_the_server_and_what_it_says_is_the_same
 def test_without_a_server_no_hook_loads_what_speaks_to_one(tmp_path: Path) -> None:
     import json
 
-    from holdfast.client import payloads
+    from holdfast.client import sample_payloads
     from tests.hot.hooks import COMMAND
 
     path = a_transcript(tmp_path / "t.jsonl", an_answer(50_000))
-    sent = payloads.payload("PostToolUse", session_id="s1", transcript=str(path), cwd="/p")
+    sent = sample_payloads.make_payload(
+        "PostToolUse", session_id="s1", transcript=str(path), cwd="/p"
+    )
     command = [COMMAND[0], "-X", "importtime", *COMMAND[1:]]
     found = subprocess.run(
         command, input=json.dumps(sent).encode(), capture_output=True, check=True, env=os.environ

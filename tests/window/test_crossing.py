@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.client.compaction_limit import Edge
+from holdfast.client.compaction_limit import CompactionLimit
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.window import alert_texts
@@ -110,7 +110,7 @@ def test_a_message_costs_at_most_sixty_tokens(
     ahead = Forecast(1_234.5, 9_456, 99_999.9, "", None, 9_400, 123_456)
     for said in (alert_texts.to_model, alert_texts.to_user):
         reading = Reading(int(share * edge), 0, estimated=estimated)
-        text = said(crossing, verdict, ahead, reading, Edge(edge, edge, kind, ""))
+        text = said(crossing, verdict, ahead, reading, CompactionLimit(edge, edge, kind, ""))
         assert len(text) / 3.5 <= 60, text
         assert text.endswith("."), text
 
@@ -120,7 +120,7 @@ def test_at_critical_the_model_starts_nothing_new_and_the_user_is_asked_to_compa
     settings: Settings,
 ) -> None:
     crossing, ahead = _cross(State(), 0.98, settings), Forecast(None, None, None, "")
-    limit = Edge(1_033_000, 1_000_000, "early", "")
+    limit = CompactionLimit(1_033_000, 1_000_000, "early", "")
     facts = (crossing, a_verdict(0.98), ahead, Reading(980_000, 0), limit)
     assert "begin nothing new" in alert_texts.to_model(*facts)
     assert "/compact now" in alert_texts.to_user(*facts)

@@ -17,8 +17,8 @@ from typing import NamedTuple
 from holdfast.archive import transcripts
 from holdfast.archive.transcript_secrets import LEFT_OUT, Cleaner, Line
 from holdfast.archive.transcripts import AGENTS, PLAIN_ENDING, CopyHeader, damage
-from holdfast.client.claude_folder import transcripts_folder
 from holdfast.client.limit_settings import project_of
+from holdfast.client.settings_files import transcripts_folder
 from holdfast.files import atomic, lock
 from holdfast.files.folders import Place, entered
 from holdfast.record.same_file import sign

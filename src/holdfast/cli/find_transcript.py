@@ -9,8 +9,8 @@ from pathlib import Path
 from holdfast.archive import transcripts as archive
 from holdfast.archive.errors import NoArchivedTranscript
 from holdfast.cli.choose_session import NoSuchTranscript
-from holdfast.client.claude_folder import transcripts_folder
 from holdfast.client.memory_folder import slug
+from holdfast.client.settings_files import transcripts_folder
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.inert import inert
 

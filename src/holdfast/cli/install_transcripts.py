@@ -9,7 +9,7 @@ import click
 from holdfast.archive import transcripts as archive
 from holdfast.cli import install_confirm
 from holdfast.cli.transcripts import HOW_TO_REMOVE, SETTING, say_off, say_on, what_is_there
-from holdfast.client.cleanup_period import cleanup_period
+from holdfast.client.settings_files import read_cleanup_period
 from holdfast.settings import edit
 from holdfast.settings import load as settings_load
 
@@ -40,7 +40,7 @@ def _is_open() -> bool:
 def _asked() -> bool | None:
     """None where nobody answered."""
     megabytes = settings_load.load().whole("archive_transcripts_megabytes")
-    click.echo(f"{cleanup_period(str(Path.cwd())).words}.", err=True)
+    click.echo(f"{read_cleanup_period(str(Path.cwd())).words}.", err=True)
     question = (
         f"Save compressed copies without secrets in {archive.folder()}, up to {megabytes:,} MB?"
     )

@@ -13,7 +13,7 @@ from typing import Any
 import click
 
 from holdfast.cli.memory_rules import rules
-from holdfast.client.memory_folder import memory_folder
+from holdfast.client.memory_folder import find_memory_folder
 from holdfast.memory.topics import topic_store
 from holdfast.memory.topics.errors import NoSuchTopic, Unfit
 from holdfast.memory.topics.folder import MOST_TOPIC_BYTES
@@ -60,7 +60,7 @@ memory.add_command(rules)
 def list_(project: Path | None, as_json: bool) -> None:
     """List every topic of this project's memory."""
     found = topic_store.topics(_path(project))
-    folder = memory_folder(_path(project))
+    folder = find_memory_folder(_path(project))
     if as_json:
         about = {"folder": folder.path, "is_read": folder.is_read, "why": folder.why}
         rows = [{k: v for k, v in asdict(one).items() if k != "body"} for one in found]

@@ -17,7 +17,7 @@ from holdfast.cli import plan_room
 from holdfast.cli.progress import ticker
 from holdfast.cli.replay import write_drawing
 from holdfast.cli.token_count import TokenCount
-from holdfast.client.claude_folder import transcripts_folder
+from holdfast.client.settings_files import transcripts_folder
 from holdfast.plan.estimates import past
 from holdfast.plan.formats import read
 from holdfast.plan.make import make

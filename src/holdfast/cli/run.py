@@ -18,7 +18,7 @@ from holdfast.cli.run_dry import show
 from holdfast.cli.run_end import told_after
 from holdfast.cli.run_progress import shown
 from holdfast.cli.token_count import TokenCount
-from holdfast.client.claude_folder import transcripts_folder
+from holdfast.client.settings_files import transcripts_folder
 from holdfast.plan.errors import BadPlan, NoPlan
 from holdfast.plan.estimates import past
 from holdfast.plan.files.expand_patterns import spread

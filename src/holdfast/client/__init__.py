@@ -1,1 +1,1 @@
-"""All we know of Claude Code: models and their edges, settings, payloads; install, doctor."""
+"""What we know about Claude Code: models and limits, settings files, hook input and output."""

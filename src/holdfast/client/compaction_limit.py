@@ -1,7 +1,7 @@
-"""The edge: the token count at which the client will really compact.
+"""The compaction limit: the token count at which Claude Code will compact.
 
-`window - min(max output, 20,000) - 13,000`, moved by the user's switches, by what the client
-of the line did (up to 2.1.24 it kept 32,000 free), and by compactions seen on this machine.
+`window - min(max output, 20,000) - 13,000`, moved by the user's settings, by the version of Claude
+Code (up to 2.1.24 it left 32,000 free), and by compactions seen on this machine.
 """
 
 from __future__ import annotations
@@ -10,23 +10,26 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from holdfast.client import models
-from holdfast.client.limit_settings import LEAST_WINDOW, Switches
+from holdfast.client.limit_settings import MIN_WINDOW, LimitSettings
 
 RESERVE = 20_000
 MARGIN = 13_000
-REFUSES_BEFORE = 23_000  # with compaction off the client sends nothing from window - 23,000
+REFUSES_BEFORE = 23_000  # with compaction off, Claude Code sends nothing from window - 23,000 on
 OLD_RESERVE = 32_000
 OLD_RESERVE_BEFORE = (2, 1, 25)  # compactions at 155,000 up to 2.1.17, at 167,000 from 2.1.25
-ALL_EARLY_BEFORE = (2, 1, 197)  # the oldest client seen to let some models run to the limit
-LEAST_SEEN, MOST_SEEN = 10_000, 20_000_000  # no client compacts outside of this
-OVERSHOOT = 1.10  # a compaction is noticed one step late: so far above the edge is still the edge
-UNDERSHOOT = 0.98  # the client estimates what it adds; so little below the table is no other limit
-FEWEST_AGREEING = 2  # one odd line moves no limit
+ALL_EARLY_BEFORE = (2, 1, 197)  # the oldest version seen to let some models run to the window's end
+MIN_SEEN, MAX_SEEN = 10_000, 20_000_000  # no version compacts outside of this range
+OVERSHOOT = (
+    1.10  # a compaction happens up to a step after the limit: so far above is the same limit
+)
+UNDERSHOOT = 0.98  # Claude Code estimates what it adds: so little below is the same limit
+MIN_AGREEING = 2  # a single odd line moves no limit
 
 
 @dataclass(frozen=True, slots=True)
-class Edge:
-    """`kind`: early (compacts there), window (only at the API's word), refusal (compaction off)."""
+class CompactionLimit:
+    """`kind`: early (compacts at the limit), window (compacts when the API refuses), refusal
+    (compaction is off)."""
 
     window_tokens: int
     edge_tokens: int
@@ -37,27 +40,27 @@ class Edge:
 def find(
     model_id: str,
     client_version: str = "",
-    switches: Switches | None = None,
+    switches: LimitSettings | None = None,
     *,
     used_tokens: int = 0,
     stated_window: int | None = None,
     seen_pre_tokens: Iterable[int] = (),
     passed_tokens: int = 0,
-) -> Edge:
-    """Where this session's window ends. `stated_window` is the size the status line told;
-    `seen_pre_tokens` are automatic compactions of the same model, client and switches;
-    `passed_tokens` were in this window without a compaction."""
-    switches = switches or Switches()
+) -> CompactionLimit:
+    """The limit of one session. `stated_window` is the window size that the status line reported;
+    `seen_pre_tokens` are the token counts of automatic compactions with the same model, version and
+    settings; `passed_tokens` is what the window already held without a compaction."""
+    switches = switches or LimitSettings()
     version = parse_version(client_version)
     model = _model(model_id, switches, stated_window, used_tokens)
     edge = _by_table(model, model_id, version, switches)
-    learned = learned_limit(edge.edge_tokens, seen_pre_tokens)
+    learned = learn_limit(edge.edge_tokens, seen_pre_tokens)
     if learned and passed_tokens <= learned.tokens * OVERSHOOT:
         window = max(edge.window_tokens, learned.tokens)
         source = learned.in_words(model_id, client_version)
-        edge = Edge(window, learned.tokens, edge.kind, source)
-    if used_tokens > edge.window_tokens:  # beyond any window we know of
-        return Edge(used_tokens, used_tokens, "window", "a reading above the window")
+        edge = CompactionLimit(window, learned.tokens, edge.kind, source)
+    if used_tokens > edge.window_tokens:  # larger than any window we know
+        return CompactionLimit(used_tokens, used_tokens, "window", "a reading above the window")
     return edge
 
 
@@ -69,9 +72,9 @@ def parse_version(text: str) -> tuple[int, ...]:
 
 
 def _model(
-    model_id: str, switches: Switches, stated_window: int | None, used_tokens: int
+    model_id: str, switches: LimitSettings, stated_window: int | None, used_tokens: int
 ) -> models.Model:
-    """The row of the table, corrected by what was asked for, said, and seen."""
+    """The model's row of the table, corrected by settings, the stated window and the usage."""
     asked = switches.model
     wide = asked.endswith("[1m]") and not switches.large_windows_off
     model = models.find(model_id + "[1m]" if wide and not model_id.endswith("[1m]") else model_id)
@@ -90,45 +93,45 @@ def _model(
 
 
 def _by_table(
-    model: models.Model, model_id: str, version: tuple[int, ...], switches: Switches
-) -> Edge:
+    model: models.Model, model_id: str, version: tuple[int, ...], switches: LimitSettings
+) -> CompactionLimit:
     window = model.window_tokens
     if switches.compaction_off:
         off = f"compaction is off ({switches.off_source or 'autoCompactEnabled'})"
-        return Edge(window, max(1, window - REFUSES_BEFORE), "refusal", off)
+        return CompactionLimit(window, max(1, window - REFUSES_BEFORE), "refusal", off)
     era = f", client before 2.1.{OLD_RESERVE_BEFORE[2]}" if version < OLD_RESERVE_BEFORE else ""
     effective, source = window, f"model table ({model.prefix or 'unknown model'}{era})"
     configured, set_by = _configured(model_id, switches, window)
     if configured:
         effective, source = configured, f"setting {set_by}"
     elif not model.compacts_early and version >= ALL_EARLY_BEFORE:
-        return Edge(window, window, "window", source + ", no early compaction")
+        return CompactionLimit(window, window, "window", source + ", no early compaction")
     reserve = _reserve(version, switches)
     edge = effective - reserve - MARGIN
     if switches.percent_override:
         lowered = int(switches.percent_override / 100 * (effective - reserve))
         if lowered < edge:
             edge, source = lowered, "setting CLAUDE_AUTOCOMPACT_PCT_OVERRIDE"
-    return Edge(window, max(1, edge), "early", source)
+    return CompactionLimit(window, max(1, edge), "early", source)
 
 
-def _configured(model_id: str, switches: Switches, window: int) -> tuple[int, str]:
-    """The window that was set, 0 for none; an agent's own only lowers what it inherits."""
+def _configured(model_id: str, switches: LimitSettings, window: int) -> tuple[int, str]:
+    """The configured window, 0 for none. The window of an agent can only lower it."""
     wanted, set_by = switches.window_for(model_id)
-    found = min(max(wanted, LEAST_WINDOW), window) if wanted else 0
+    found = min(max(wanted, MIN_WINDOW), window) if wanted else 0
     if switches.agent_window and switches.agent_window < (found or window):
         return switches.agent_window, "autoCompactWindow of the agent's definition"
     return found, set_by
 
 
-def _reserve(version: tuple[int, ...], switches: Switches) -> int:
+def _reserve(version: tuple[int, ...], switches: LimitSettings) -> int:
     cap = OLD_RESERVE if version < OLD_RESERVE_BEFORE else RESERVE
     return min(switches.max_output_tokens or cap, cap)
 
 
 @dataclass(frozen=True, slots=True)
-class Learned:
-    """A limit that `count` compactions agree on, against what the table says."""
+class LearnedLimit:
+    """A limit that `count` compactions agree on and that differs from the table."""
 
     tokens: int
     count: int
@@ -138,17 +141,17 @@ class Learned:
         return f"learned from {self.count} compactions of {of}"
 
 
-def learned_limit(table_tokens: int, seen_pre_tokens: Iterable[int]) -> Learned | None:
-    """What compactions that really happened say instead of the table: at least two that agree,
-    and more than those that confirm the table. A compaction in an idle hour says nothing."""
-    sane = sorted(n for n in seen_pre_tokens if LEAST_SEEN <= n <= MOST_SEEN)
+def learn_limit(table_tokens: int, seen_pre_tokens: Iterable[int]) -> LearnedLimit | None:
+    """The limit that observed compactions show: at least two agree, and more than confirm the
+    table. A single early compaction, for example in an idle hour, changes nothing."""
+    sane = sorted(n for n in seen_pre_tokens if MIN_SEEN <= n <= MAX_SEEN)
     confirming = [n for n in sane if _is_same(n, table_tokens)]
     others = [n for n in sane if not _is_same(n, table_tokens)]
     groups = [[n for n in others if low <= n <= low * OVERSHOOT] for low in others]
-    largest = max(groups, key=len, default=[])  # of equal ones the lowest: it comes first
-    if len(largest) < FEWEST_AGREEING or len(largest) <= len(confirming):
+    largest = max(groups, key=len, default=[])  # of groups of equal size the lowest, which is first
+    if len(largest) < MIN_AGREEING or len(largest) <= len(confirming):
         return None
-    return Learned(largest[0], len(largest))
+    return LearnedLimit(largest[0], len(largest))
 
 
 def _is_same(pre_tokens: int, limit_tokens: int) -> bool:

@@ -1,11 +1,12 @@
-"""Where the client keeps what it remembers of a project, and whether it looks there.
+"""The folder where Claude Code stores its memory of a project, and whether it reads it.
 
 Seen with 2.1.325: the folder belongs to the repository (all worktrees and subfolders share one, and
-links are followed), without one to the folder itself; `autoMemoryDirectory` of any settings file
-wins where it is absolute or begins with `~/`; the variable wins over `autoMemoryEnabled`.
+links are followed), or to the folder itself if there is no repository. `autoMemoryDirectory` of any
+settings file wins if it is absolute or starts with `~/`. The variable wins over
+`autoMemoryEnabled`.
 
-We write there, so a settings file of the project may name only a folder inside of the project: it
-comes with the repository, and could have us write into any folder of the user.
+We write there. A settings file of the project comes with the repository, so it may name only a
+folder inside the project; otherwise it could make us write into any folder of the user.
 """
 
 from __future__ import annotations
@@ -14,28 +15,32 @@ import os
 from collections.abc import Mapping
 from typing import NamedTuple
 
-from holdfast.client import limit_settings
+from holdfast.client import settings_files
+from holdfast.client.settings_files import config_folder
 from holdfast.wire import places
 
 OFF = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
-MOST_BYTES = 4096
+MAX_BYTES = 4096
 _TRUE, _FALSE = frozenset(("1", "true", "yes", "on")), frozenset(("0", "false", "no", "off"))
 
 
 class MemoryFolder(NamedTuple):
     path: str
-    is_read: bool  # whether the client puts its index into a session
-    why: str  # what says so
+    is_read: bool  # whether Claude Code loads its index into a session
+    why: str  # the setting behind it
 
 
-def memory_folder(project: str, environ: Mapping[str, str] | None = None) -> MemoryFolder:
-    """The folder of this project's memory, as the client would choose it."""
+def find_memory_folder(project: str, environ: Mapping[str, str] | None = None) -> MemoryFolder:
+    """The folder that Claude Code would choose for this project."""
     environ = os.environ if environ is None else environ
-    path, origin = f"{config(environ)}/projects/{slug(root_of(project))}/memory", "the usual place"
+    path, origin = (
+        f"{config_folder(environ)}/projects/{slug(find_root(project))}/memory",
+        "the usual place",
+    )
     said, is_on, refused = environ.get(OFF, ""), True, ""
-    for file, settings in limit_settings.settings_by_file(project, environ):
+    for file, settings in settings_files.read_by_file(project, environ):
         given = settings.get("autoMemoryDirectory")
-        if isinstance(given, str) and (chosen := _absolute(given, environ)):
+        if isinstance(given, str) and (chosen := _resolve(given, environ)):
             if _may_name(file, chosen, project, environ):
                 path, origin, refused = chosen, "autoMemoryDirectory", ""
             else:
@@ -56,23 +61,18 @@ def memory_folder(project: str, environ: Mapping[str, str] | None = None) -> Mem
 def _may_name(file: str, folder: str, project: str, environ: Mapping[str, str]) -> bool:
     """Whether this settings file may name this folder."""
     own = not project or not file.startswith(f"{project}/.claude/")
-    if own or file == f"{config(environ)}/settings.json":
+    if own or file == f"{config_folder(environ)}/settings.json":
         return True
-    return os.path.realpath(folder).startswith(root_of(project).rstrip("/") + "/")
-
-
-def config(environ: Mapping[str, str]) -> str:
-    """The client's own folder."""
-    return environ.get("CLAUDE_CONFIG_DIR") or f"{environ.get('HOME', '')}/.claude"
+    return os.path.realpath(folder).startswith(find_root(project).rstrip("/") + "/")
 
 
 def slug(path: str) -> str:
-    """How the client names a folder after a path."""
+    """The folder name that Claude Code makes from a path."""
     return "".join(mark if mark.isascii() and mark.isalnum() else "-" for mark in path)
 
 
-def root_of(folder: str) -> str:
-    """The repository this folder belongs to, its first worktree; the folder itself without one."""
+def find_root(folder: str) -> str:
+    """The first worktree of the repository around a folder; the folder itself if there is none."""
     here = os.path.realpath(folder)
     place = here
     while True:
@@ -88,21 +88,21 @@ def root_of(folder: str) -> str:
 
 
 def _first_worktree(place: str, mark: str) -> str:
-    """`.git` as a file names a folder of the repository; that one says where they all meet."""
-    named = _line(mark).removeprefix("gitdir:").strip()
+    """Follow a `.git` file to the repository's folder, and from there to its first worktree."""
+    named = _read_line(mark).removeprefix("gitdir:").strip()
     inner = os.path.join(place, named)  # noqa: PTH118
-    shared = _line(f"{inner}/commondir")
+    shared = _read_line(f"{inner}/commondir")
     if not named or not shared:
         return place
     found = os.path.realpath(os.path.join(inner, shared))  # noqa: PTH118
     return os.path.dirname(found) if found.endswith("/.git") else place  # noqa: PTH120
 
 
-def _line(path: str) -> str:
-    return places.read_small(path, MOST_BYTES).decode("utf-8", "replace").partition("\n")[0]
+def _read_line(path: str) -> str:
+    return places.read_small(path, MAX_BYTES).decode("utf-8", "replace").partition("\n")[0]
 
 
-def _absolute(given: str, environ: Mapping[str, str]) -> str:
+def _resolve(given: str, environ: Mapping[str, str]) -> str:
     if given.startswith("~/"):
         given = f"{environ.get('HOME', '')}/{given[2:]}"
     return given.rstrip("/") if given.startswith("/") and "\0" not in given else ""

@@ -1,7 +1,7 @@
-"""The models Claude Code runs, as data: the window of each, and whether it compacts early.
+"""The models of Claude Code: the window of each, and whether it is compacted early.
 
-Seen with the real client (2.1.325), except where noted. A model nobody has heard of gets what
-the client itself assumes: a window of a million tokens.
+Seen with Claude Code 2.1.325, except where noted. An unknown model gets what Claude Code itself
+assumes: a window of a million tokens.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ class Model:
     compacts_early: bool = True
 
 
-# The longest prefix that fits wins. Versions 4.6 and older have 200K, the rest a million.
+# The longest matching prefix wins. Versions 4.6 and older have 200K tokens, the rest a million.
 MODELS: Final = (
     Model("claude-2", SMALL, compacts_early=False),
     Model("claude-3", SMALL, compacts_early=False),
@@ -48,7 +48,7 @@ ALIASES: Final = {
 
 
 def find(model_id: str) -> Model:
-    """The row for a model id as transcripts, payloads or command lines write it."""
+    """The row for a model id as it is written in transcripts, payloads or command lines."""
     name = model_id.strip().lower()
     wide = name.endswith("[1m]")
     stem = name.removesuffix("[1m]")
@@ -62,7 +62,7 @@ def find(model_id: str) -> Model:
 
 
 def canonical(model_id: str) -> str:
-    """The name without date, `[1m]` and a cloud's frame: the key of the client's settings."""
+    """The name without date, `[1m]` and a cloud's prefix, as Claude Code's settings use it."""
     stem = model_id.strip().lower().removesuffix("[1m]")
     stem = ALIASES.get(stem, stem)
     stem = stem[stem.find("claude-") :] if "claude-" in stem else stem
@@ -71,12 +71,12 @@ def canonical(model_id: str) -> str:
     return name if len(last) == 8 and last.isdecimal() else stem
 
 
-def known(model_id: str) -> bool:
+def is_known(model_id: str) -> bool:
     return find(model_id) is not UNKNOWN
 
 
 def _fits(prefix: str, name: str) -> bool:
-    """`claude-opus-4` is not `claude-opus-45`, and its date is not a version."""
+    """Whether the prefix means this name: `claude-opus-4` does not mean `claude-opus-45`."""
     bare = name.removesuffix("[1m]")
     if prefix.endswith("[1m]"):
         return name.endswith("[1m]") and _fits(prefix.removesuffix("[1m]"), bare)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.client import outputs
+from holdfast.client import hook_outputs
 from holdfast.events import alerting
 from holdfast.hook.observation import Moment
 from holdfast.settings import load as settings_load
@@ -24,7 +24,7 @@ def tell(moment: Moment) -> str:
         )
 
         compress_segments.in_passing(moment)
-    return outputs.answer(moment.line.event, to_model=said)
+    return hook_outputs.add_context(moment.line.event, to_model=said)
 
 
 def _forward(now_ms: int) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from holdfast.client import outputs
+from holdfast.client import hook_outputs
 from holdfast.events import messages
 from holdfast.window.state import WindowBusy, held
 from holdfast.wire import places, scan
@@ -27,4 +27,4 @@ def tell(payload: dict[str, Any], folder: str, now_ms: int) -> str:
             said = messages.turn(folder, state.transcript or path, now_ms, MOST_AT_END)
     except WindowBusy:
         return ""
-    return outputs.answer("SubagentStop", to_model=said)
+    return hook_outputs.add_context("SubagentStop", to_model=said)

@@ -8,7 +8,7 @@ from typing import Any
 from holdfast.archive import outputs
 from holdfast.archive.errors import NotArchived
 from holdfast.archive.outputs import preview
-from holdfast.client import tool_outputs
+from holdfast.client import hook_outputs
 from holdfast.redact import redact
 from holdfast.settings import load as settings_load
 from holdfast.wire import log, scan
@@ -20,7 +20,7 @@ def tell(payload: dict[str, Any], limit: int, now_ms: int) -> str:
     """What to print: the same answer with a preview in it, or nothing, and it stays as it is."""
     tool = scan.text_of(payload, "tool_name")
     response = payload.get("tool_response")
-    text = tool_outputs.text_of(tool, response)
+    text = hook_outputs.read_text(tool, response)
     if len(text) <= limit or _asked_for_whole(payload):
         return ""
     clean, output_id = redact(text), outputs.new_id()
@@ -30,8 +30,8 @@ def tell(payload: dict[str, Any], limit: int, now_ms: int) -> str:
         log.add("WARN", "archive", str(slip))
         return ""
     _tidy(now_ms)
-    shown = tool_outputs.with_text(tool, response, preview(clean, output_id))
-    return tool_outputs.replaced(shown)
+    shown = hook_outputs.put_text(tool, response, preview(clean, output_id))
+    return hook_outputs.replace_output(shown)
 
 
 def _asked_for_whole(payload: dict[str, Any]) -> bool:

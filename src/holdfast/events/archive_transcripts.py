@@ -94,10 +94,10 @@ def _log(done: SaveResult) -> None:
 def state(project: str) -> dict[str, Any]:
     """What the client does with its transcripts, and what we do."""
     from holdfast.archive import transcripts
-    from holdfast.client.cleanup_period import cleanup_period
+    from holdfast.client.settings_files import read_cleanup_period
     from holdfast.settings.load import load
 
-    period, settings = cleanup_period(project), load(project)
+    period, settings = read_cleanup_period(project), load(project)
     every = transcripts.sessions()
     return {
         "client_days": period.days,

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from holdfast.client import instructions
-from holdfast.client.instructions import Source
-from holdfast.client.marked_rules import Marked, forgotten, marked_in
+from holdfast.client.instructions import InstructionFile, MarkedRule, find_forgotten, find_marked
 from holdfast.events import take_checkpoint, window_brief
 from holdfast.window.state import State
 
@@ -22,7 +21,7 @@ class File:
     after: str  # what becomes of it after a compaction: one of the words above
     when: str  # what loads it, where it is not the start
     imported_by: str
-    marked: tuple[Marked, ...]
+    marked: tuple[MarkedRule, ...]
 
 
 def files(
@@ -30,12 +29,12 @@ def files(
 ) -> list[File]:
     """In the order the client loads them; `state` of the session whose reading counts, if any."""
     environ = os.environ if environ is None else environ
-    passed_by = instructions.excluded(project, environ)
+    passed_by = instructions.read_excludes(project, environ)
     found: dict[str, File] = {}
     for source, after in _sources(project, state, folder, environ):
         if instructions.is_excluded(source.path, passed_by):
             after = NEVER
-        marked = tuple(marked_in(source))
+        marked = tuple(find_marked(source))
         one = File(source.path, source.kind, after, source.when, source.by, marked)
         found.setdefault(os.path.realpath(source.path), one)
     return list(found.values())
@@ -43,13 +42,13 @@ def files(
 
 def _sources(
     project: str, state: State | None, folder: str, environ: Mapping[str, str]
-) -> Iterator[tuple[Source, str]]:
+) -> Iterator[tuple[InstructionFile, str]]:
     read = window_brief.read_files(take_checkpoint.facts_of(state, folder)) if state else []
-    for source in instructions.at_start(project, environ):
+    for source in instructions.find_loaded_at_start(project, environ):
         yield source, BACK
-    for source in forgotten(project, read, environ):
+    for source in find_forgotten(project, read, environ):
         yield source, PINNED
-    for source in instructions.scoped_rules(project, environ):
+    for source in instructions.find_scoped_rules(project, environ):
         yield source, LATER
-    for source in instructions.below(project, environ):
+    for source in instructions.find_below(project, environ):
         yield source, LATER

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from holdfast.client import outputs
+from holdfast.client import hook_outputs
 from holdfast.events import alerting
 from holdfast.hook.observation import Moment
 
 
 def tell(moment: Moment) -> str:
     news = alerting.judge(moment, pays=True)
-    return outputs.answer(moment.line.event, to_model=news.to_model, to_user=news.to_user)
+    return hook_outputs.add_context(moment.line.event, to_model=news.to_model, to_user=news.to_user)

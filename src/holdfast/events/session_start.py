@@ -7,7 +7,7 @@ import os
 from contextlib import suppress
 from datetime import UTC, datetime
 
-from holdfast.client import outputs
+from holdfast.client import hook_outputs
 from holdfast.events import record_session, take_checkpoint
 from holdfast.hook.observation import Moment
 from holdfast.window import make_mark
@@ -34,10 +34,12 @@ def tell(moment: Moment) -> str:
         "INFO", record_session.place(state), f"session {source}, model {state.model or 'unknown'}"
     )
     if not alarm:
-        return outputs.answer("SessionStart", to_model=said)
+        return hook_outputs.add_context("SessionStart", to_model=said)
     log.add("ALERT", record_session.place(state), alarm)
     to_user = "" if state.agent_id else f"Holdfast: {alarm}"
-    return outputs.answer("SessionStart", to_model=f"Holdfast: {alarm}\n{said}", to_user=to_user)
+    return hook_outputs.add_context(
+        "SessionStart", to_model=f"Holdfast: {alarm}\n{said}", to_user=to_user
+    )
 
 
 def _ask_settings(state: State, now_ms: int) -> None:

@@ -6,7 +6,7 @@ Never another word to the model: any context here would start the turn again.
 
 from __future__ import annotations
 
-from holdfast.client import outputs
+from holdfast.client import hook_outputs
 from holdfast.events import alerting
 from holdfast.hook.observation import Moment
 from holdfast.wire import log
@@ -16,8 +16,8 @@ def tell(moment: Moment) -> str:
     owed = alerting.pay(moment)
     reason = _reason(moment) if _may_object(moment) else ""
     if reason:
-        return outputs.block(reason, to_user=owed)
-    return outputs.answer("Stop", to_user=owed)
+        return hook_outputs.block_stop(reason, to_user=owed)
+    return hook_outputs.add_context("Stop", to_user=owed)
 
 
 def _may_object(moment: Moment) -> bool:

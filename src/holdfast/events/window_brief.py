@@ -12,7 +12,7 @@ from typing import Any
 from holdfast.brief.compose import DEFAULT_TOKENS, Brief, compose
 from holdfast.brief.item import STILL_RUNNING, BriefItem
 from holdfast.budget import ledger
-from holdfast.client.marked_rules import marked_rules
+from holdfast.client.instructions import collect_marked_rules
 from holdfast.events import take_checkpoint
 from holdfast.hub.projection.projection_file import read_projection, subtasks
 from holdfast.record.model import Record
@@ -110,7 +110,7 @@ def _plural(count: int, noun: str) -> str:
 def _marked(state: State, record: Record) -> list[str]:
     """A fault in the instruction files costs their rules, not the brief."""
     try:
-        return marked_rules(state.project, read_files(record))
+        return collect_marked_rules(state.project, read_files(record))
     except Exception as fault:
         if "HOLDFAST_RAISE" in os.environ:  # set in tests, so that faults stay loud to us
             raise

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 
-from holdfast.client.memory_folder import config, slug
+from holdfast.client.memory_folder import slug
+from holdfast.client.settings_files import config_folder
 from holdfast.files.digest import digest
 from holdfast.wire import places
 
@@ -40,7 +41,7 @@ def index_files() -> list[str]:
 
 def client_folder(project: str) -> str:
     """The client's own folder for the transcripts of a project."""
-    return f"{config(os.environ)}/projects/{slug(project)}"
+    return f"{config_folder(os.environ)}/projects/{slug(project)}"
 
 
 def names_in(folder: str) -> list[str]:

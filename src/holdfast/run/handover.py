@@ -8,7 +8,7 @@ from pathlib import Path
 from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.verify import verify
 from holdfast.checkpoint.write import SavedCheckpoint
-from holdfast.client.claude_folder import transcripts_folder
+from holdfast.client.settings_files import transcripts_folder
 from holdfast.events import take_checkpoint, window_brief
 from holdfast.settings import load as settings_load
 from holdfast.window import state as window_state

@@ -12,7 +12,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
-from holdfast.client.memory_folder import config, slug
+from holdfast.client.memory_folder import slug
+from holdfast.client.settings_files import config_folder
 from holdfast.files import folders
 from holdfast.redact import are_clean, redact
 from holdfast.segment import disk, formats
@@ -86,7 +87,7 @@ def _is_public(segment_id: str) -> bool:
 
 def _is_of(project: str, transcript: str) -> bool:
     """In the client's own folder for the project."""
-    folder = f"{config(os.environ)}/projects/{slug(project)}/"
+    folder = f"{config_folder(os.environ)}/projects/{slug(project)}/"
     return bool(project) and transcript.startswith(folder) and ".." not in transcript.split("/")
 
 

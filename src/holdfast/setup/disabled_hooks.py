@@ -9,7 +9,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from holdfast.client.limit_settings import settings_files
+from holdfast.client import settings_files
 from holdfast.setup.settings_file import settings_in
 
 OFF_WORDS = ("HOLDFAST_DISABLE", "DISABLE_AUTO_CONTEXT_MANAGER")
@@ -17,7 +17,7 @@ OFF_WORDS = ("HOLDFAST_DISABLE", "DISABLE_AUTO_CONTEXT_MANAGER")
 
 def silenced(project: Path) -> Iterator[str]:
     """Each thing that silences us, with the file or the environment that says it."""
-    files = settings_files(str(project), os.environ)  # weakest first
+    files = settings_files.list_files(str(project), os.environ)  # weakest first
     said = [(path, settings_in(path)) for path in files]
     off = [(path, held["disableAllHooks"]) for path, held in said if "disableAllHooks" in held]
     if off and off[-1][1] is True:

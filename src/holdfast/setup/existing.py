@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from holdfast.client.claude_folder import claude_folder
+from holdfast.client.settings_files import claude_folder
 from holdfast.setup.scopes import SCOPES, settings_file
 from holdfast.setup.settings_file import installed_commands, settings_in
 from holdfast.setup.wiring import Program, is_written_by_us, read_command

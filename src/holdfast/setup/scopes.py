@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import resources
 from pathlib import Path
 
-from holdfast.client.claude_folder import claude_folder
+from holdfast.client.settings_files import claude_folder
 from holdfast.setup import wiring
 from holdfast.setup.owned_files import OwnFile, Part, SettingsPart
 from holdfast.setup.server_part import ServerPart

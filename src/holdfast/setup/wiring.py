@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import holdfast
-from holdfast.client.tool_outputs import MATCHER
+from holdfast.client.hook_outputs import MATCHER
 
 ENTRY = "holdfast/hook/__main__.py"
 OR_NOTHING = " || :"  # whatever becomes of our files, the shell ends with exit code 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from dataclasses import dataclass, replace
 
-from holdfast.client.claude_folder import transcripts_folder
+from holdfast.client.settings_files import transcripts_folder
 from holdfast.hub.store.store import Store
 from holdfast.watcher import board, checkpoints
 from holdfast.watcher.board import BoardWriter

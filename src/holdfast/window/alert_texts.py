@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.client.compaction_limit import Edge
+from holdfast.client.compaction_limit import CompactionLimit
 from holdfast.window.crossing import Crossing
 from holdfast.window.guard import Alert, Verdict, Zone
 from holdfast.window.reading import Reading
@@ -57,7 +57,7 @@ def to_model(
     verdict: Verdict,
     forecast: Forecast,
     reading: Reading,
-    edge: Edge,
+    edge: CompactionLimit,
     window: int = 1,
     *,
     saved: bool = True,
@@ -74,7 +74,7 @@ def to_user(
     verdict: Verdict,
     forecast: Forecast,
     reading: Reading,
-    edge: Edge,
+    edge: CompactionLimit,
     window: int = 1,
     *,
     saved: bool = True,
@@ -87,7 +87,7 @@ def _said(
     verdict: Verdict,
     forecast: Forecast,
     reading: Reading,
-    edge: Edge,
+    edge: CompactionLimit,
     advice: str,
     window: int,
 ) -> str:

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from holdfast.client import compaction_limit
-from holdfast.client.compaction_limit import Edge
-from holdfast.client.limit_settings import Switches, from_json
+from holdfast.client.compaction_limit import CompactionLimit
+from holdfast.client.limit_settings import LimitSettings, from_json
 from holdfast.wire import log, places
 
 VERSION = 2
@@ -56,7 +56,7 @@ class Observed:
         return [one for one in new if one.at_ms > self.forgotten_ms]
 
 
-def conditions(model: str, client_version: str, switches: Switches) -> Conditions:
+def conditions(model: str, client_version: str, switches: LimitSettings) -> Conditions:
     turned = json.dumps(switches.moving_limit_of(model), sort_keys=True)
     return Conditions(model, client_version, turned)
 
@@ -125,7 +125,7 @@ def learned() -> list[dict[str, Any]]:
     ]
 
 
-def _edge_of(where: Conditions, pre_tokens: list[int]) -> Edge:
+def _edge_of(where: Conditions, pre_tokens: list[int]) -> CompactionLimit:
     turned = from_json(json.loads(where.switches))
     return compaction_limit.find(
         where.model, where.client_version, turned, seen_pre_tokens=pre_tokens

@@ -10,8 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from holdfast.client import compaction_limit as client_edge
-from holdfast.client.compaction_limit import Edge
-from holdfast.client.limit_settings import Switches
+from holdfast.client.compaction_limit import CompactionLimit
+from holdfast.client.limit_settings import LimitSettings
 from holdfast.settings.load import Settings
 from holdfast.transcript import Boundary, Operation, Summary
 from holdfast.window import guard, history
@@ -72,7 +72,7 @@ class Replay:
     model: str = ""
     client_version: str = ""
     session_id: str = ""
-    edge: Edge | None = None
+    edge: CompactionLimit | None = None
 
     @property
     def heard(self) -> bool:
@@ -82,10 +82,10 @@ class Replay:
 class Replayer:
     """Feed it a transcript in order; `replay` holds what happened so far."""
 
-    def __init__(self, settings: Settings, switches: Switches | None = None) -> None:
+    def __init__(self, settings: Settings, switches: LimitSettings | None = None) -> None:
         self.replay = Replay()
         self._settings = settings
-        self._switches = switches or Switches()
+        self._switches = switches or LimitSettings()
         self._thresholds = Thresholds.of(settings)
         self._seen: defaultdict[tuple[str, str], list[int]] = defaultdict(list)
         self._state = State()
@@ -129,7 +129,7 @@ class Replayer:
             Point(index, at_ms, inputs, total, self._used, edge.edge_tokens, zone, alert)
         )
 
-    def _edge(self, item: Operation) -> Edge:
+    def _edge(self, item: Operation) -> CompactionLimit:
         return client_edge.find(
             item.model,
             item.version,

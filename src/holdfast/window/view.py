@@ -9,8 +9,8 @@ from typing import Any
 from holdfast.client import compaction_limit as client_edge
 from holdfast.client import limit_settings as client_switches
 from holdfast.client import models
-from holdfast.client.compaction_limit import Edge
-from holdfast.client.limit_settings import Switches
+from holdfast.client.compaction_limit import CompactionLimit
+from holdfast.client.limit_settings import LimitSettings
 from holdfast.hook.observation import Moment
 from holdfast.settings.load import Settings
 from holdfast.window import fallback, guard, history, observed_limits, velocity
@@ -31,7 +31,7 @@ IDLE_MS = 30 * 60_000
 @dataclass(frozen=True, slots=True)
 class View:
     reading: Reading
-    edge: Edge
+    edge: CompactionLimit
     forecast: Forecast
     verdict: Verdict
     model: str
@@ -123,8 +123,8 @@ def _tells_limit(one: Compaction, since_ms: int) -> bool:
     return known and one.waited_ms < IDLE_MS and (boundary.epoch_s or 0) * 1000 >= since_ms
 
 
-def _edge(state: State, past: History, used: int, told: tuple[Observation, ...]) -> Edge:
-    turned: Switches = client_switches.from_json(state.switches)
+def _edge(state: State, past: History, used: int, told: tuple[Observation, ...]) -> CompactionLimit:
+    turned: LimitSettings = client_switches.from_json(state.switches)
     wanted = observed_limits.conditions(state.model, state.client_version, turned)
     return client_edge.find(
         state.model,
@@ -145,7 +145,9 @@ def _most(used: int, totals: Sequence[int]) -> int:
     return max([used, *believed])
 
 
-def _reading(end: Tail, folder: str, state: State, edge: Edge, used: int, now_ms: int) -> Reading:
+def _reading(
+    end: Tail, folder: str, state: State, edge: CompactionLimit, used: int, now_ms: int
+) -> Reading:
     if is_compacting(end, state, now_ms):
         return Reading(used, now_ms, "compacting", estimated=True)
     if end.basis != "none":

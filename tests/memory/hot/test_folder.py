@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.client.memory_folder import memory_folder, slug
+from holdfast.client.memory_folder import find_memory_folder, slug
 
 OFF = "CLAUDE_CODE_DISABLE_AUTO_MEMORY"
 
@@ -36,15 +36,15 @@ def test_subfolders_and_worktrees_of_a_repository_share_its_folder(
     (tmp_path / "link").symlink_to(project)
     wanted = _usual(own_home, project)
     for place in (project, project / "a" / "b", tmp_path / "tree", tmp_path / "link"):
-        assert memory_folder(str(place)).path == wanted
+        assert find_memory_folder(str(place)).path == wanted
 
 
 @pytest.mark.requirement("M1")
 def test_without_a_repository_it_is_the_folder_s_own(tmp_path: Path, own_home: Path) -> None:
     (tmp_path / "a").mkdir()
-    assert memory_folder(str(tmp_path / "a")).path == _usual(own_home, tmp_path / "a")
+    assert find_memory_folder(str(tmp_path / "a")).path == _usual(own_home, tmp_path / "a")
     (tmp_path / "a" / ".git").write_text("gitdir: nowhere\n")
-    assert memory_folder(str(tmp_path / "a")).path == _usual(own_home, tmp_path / "a")
+    assert find_memory_folder(str(tmp_path / "a")).path == _usual(own_home, tmp_path / "a")
 
 
 @pytest.mark.requirement("M1")
@@ -71,7 +71,7 @@ def test_a_settings_file_may_name_another(
     )
     (place / "settings.json").write_text(json.dumps({"autoMemoryDirectory": said}))
     for project in (str(tmp_path), f"{tmp_path}/"):
-        assert memory_folder(project).path == (chosen or _usual(own_home, tmp_path))
+        assert find_memory_folder(project).path == (chosen or _usual(own_home, tmp_path))
 
 
 @pytest.mark.requirement("M1", "X7")
@@ -83,7 +83,7 @@ def test_a_project_names_no_folder_through_a_link_and_it_is_reported(
     (tmp_path / "notes").symlink_to(own_home)
     said = json.dumps({"autoMemoryDirectory": f"{tmp_path}/notes/.ssh"})
     (tmp_path / ".claude" / name).write_text(said)
-    found = memory_folder(str(tmp_path))
+    found = find_memory_folder(str(tmp_path))
     assert found.path == _usual(own_home, tmp_path)
     assert not found.is_read
     assert "is ignored: it lies outside the project" in found.why
@@ -91,7 +91,7 @@ def test_a_project_names_no_folder_through_a_link_and_it_is_reported(
 
 @pytest.mark.requirement("M1")
 def test_another_home_of_the_client_is_honoured(tmp_path: Path) -> None:
-    found = memory_folder(str(tmp_path), {"HOME": "/h", "CLAUDE_CONFIG_DIR": "/cfg"})
+    found = find_memory_folder(str(tmp_path), {"HOME": "/h", "CLAUDE_CONFIG_DIR": "/cfg"})
     assert found.path.startswith("/cfg/projects/")
 
 
@@ -112,4 +112,4 @@ def test_what_turns_it_off_is_known(
     (own_home / ".claude").mkdir()
     (own_home / ".claude" / "settings.json").write_text(json.dumps(settings))
     environ = {"HOME": str(own_home)} | ({OFF: variable} if variable else {})
-    assert memory_folder(str(tmp_path), environ).is_read is is_read
+    assert find_memory_folder(str(tmp_path), environ).is_read is is_read

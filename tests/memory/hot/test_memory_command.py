@@ -10,7 +10,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.cli.main import holdfast_command
-from holdfast.client.memory_folder import memory_folder
+from holdfast.client.memory_folder import find_memory_folder
 
 
 def run(*words: str, given: str = "") -> Result:
@@ -31,7 +31,7 @@ def _undo(said: str) -> list[str]:
 
 @pytest.mark.requirement("M1", "U3")
 def test_every_change_can_be_undone_by_the_line_it_prints(here: Path) -> None:
-    folder = Path(memory_folder(str(here)).path)
+    folder = Path(find_memory_folder(str(here)).path)
     added = run("add", "Prefer ruff", "--type", "feedback", "--body", "Ruff.")
     first = (folder / "prefer-ruff.md").read_bytes()
     edited = run("edit", "prefer-ruff", "--body", "-", given="Ruff only.\n")

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from holdfast.client.memory_folder import memory_folder
+from holdfast.client.memory_folder import find_memory_folder
 from holdfast.memory.topics import folder as on_disk
 from holdfast.memory.topics import topic
 from holdfast.memory.topics.errors import (
@@ -38,7 +38,7 @@ def project(tmp_path: Path) -> str:
 
 @pytest.fixture
 def memory(project: str) -> Path:
-    found = Path(memory_folder(project).path)
+    found = Path(find_memory_folder(project).path)
     found.mkdir(parents=True)
     return found
 
@@ -312,7 +312,7 @@ def test_a_folder_that_takes_nothing_is_said_and_left_as_it_was(
 
 @pytest.mark.requirement("M1")
 def test_a_file_where_the_folder_should_be_is_said(project: str) -> None:
-    place = Path(memory_folder(project).path)
+    place = Path(find_memory_folder(project).path)
     place.parent.mkdir(parents=True)
     place.write_text("not a folder")
     assert topics(project) == []

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from holdfast.client.claude_folder import transcripts_folder
+from holdfast.client.settings_files import transcripts_folder
 from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.client_session import UnknownSession

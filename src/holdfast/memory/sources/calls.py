@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from holdfast.client.tool_outputs import OURS
+from holdfast.client.hook_outputs import OWN_TOOLS
 from holdfast.record.turns import LONGEST_QUESTION
 from holdfast.redact import redact
 from holdfast.transcript.blocks import ToolUse
@@ -27,7 +27,7 @@ def call(block: ToolUse, *, is_clean: bool = False) -> str:
 
 def looks_back(block: ToolUse) -> bool:
     """It asks us for what is in the index already: neither question nor answer is new."""
-    if block.name.startswith(OURS):
+    if block.name.startswith(OWN_TOOLS):
         return block.name.rpartition("__")[2] in _BACK
     if block.name != "Bash" or b"holdfast" not in bytes(block.raw_input):
         return False  # without decoding it once more

@@ -6,7 +6,7 @@ import os
 from collections.abc import Iterator
 from functools import partial
 
-from holdfast.client.memory_folder import memory_folder
+from holdfast.client.memory_folder import find_memory_folder
 from holdfast.memory import locations as here
 from holdfast.memory.item import MEMORY, Item, id_of
 from holdfast.memory.sources.pieces import clean, pieces
@@ -18,7 +18,7 @@ INDEX = "MEMORY.md"
 
 
 def sources(project: str) -> Iterator[Source]:
-    folder = memory_folder(project).path
+    folder = find_memory_folder(project).path
     for name in sorted(here.names_in(folder))[:MOST_FILES]:
         path = f"{folder}/{name}"
         # A link may lead anywhere: what is not in the folder is not a memory of this project.

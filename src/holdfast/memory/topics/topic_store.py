@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from itertools import count
 from pathlib import Path
 
-from holdfast.client.memory_folder import memory_folder
+from holdfast.client.memory_folder import find_memory_folder
 from holdfast.memory.topics import backups, folder, overflow, topic
 from holdfast.memory.topics.errors import NotOurs, Unfit
 from holdfast.memory.topics.index import NAME, Index, made_to_fit
@@ -42,7 +42,7 @@ def topics(project: str) -> list[Topic]:
 
 
 def _folder(project: str) -> Path:
-    return Path(memory_folder(project).path)
+    return Path(find_memory_folder(project).path)
 
 
 def remember(

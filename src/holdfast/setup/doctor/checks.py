@@ -11,7 +11,7 @@ from typing import Any
 
 from holdfast.archive.errors import DamagedTranscript
 from holdfast.archive.transcripts import damaged_copies
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 from holdfast.events import breadcrumb
 from holdfast.events.archive_transcripts import state as transcripts_state
 from holdfast.hub.store import write_health
@@ -121,7 +121,7 @@ def _troubles(install: Install, fired: list[Fired]) -> list[str]:
         if (event, command) not in install.runnable
     ]
     have = {event for event, _ in install.commands}
-    missing = [event for event in payloads.EVENTS if event not in have]
+    missing = [event for event in sample_payloads.EVENTS if event not in have]
     return said + ([f"not installed for {', '.join(missing)}; {mend}"] if missing else [])
 
 

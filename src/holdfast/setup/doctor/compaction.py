@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.checkpoint.verify import verify
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 from holdfast.files.folders import INSIDE
 from holdfast.setup.doctor import hooks as client_doctor
 from holdfast.wire.mark import CHARS_PER_TOKEN
@@ -42,10 +42,15 @@ def rehearse(commands: list[tuple[str, str]]) -> list[Step]:
         return []
     with tempfile.TemporaryDirectory(prefix="holdfast-doctor-") as name:
         folder = Path(name)
-        work = [payloads.prompt_line(f"Mend the parser. {RULE}"), payloads.answer_line(165_500)]
+        work = [
+            sample_payloads.prompt_line(f"Mend the parser. {RULE}"),
+            sample_payloads.answer_line(165_500),
+        ]
         said, first = _fired("PreCompact", before, folder, work)
         steps = [_before(said, kept_in(folder), first)]
-        said, second = _fired("SessionStart", after, folder, [*work, *payloads.compacted_lines()])
+        said, second = _fired(
+            "SessionStart", after, folder, [*work, *sample_payloads.compacted_lines()]
+        )
         return [*steps, _after(said, second)]
 
 
@@ -61,7 +66,9 @@ def _fired(
     own = {"source": "compact"} if event == "SessionStart" else {}
     path = client_doctor.written(folder, lines)
     where = {"session_id": client_doctor.SESSION, "transcript": path, "cwd": str(folder)}
-    ran = client_doctor.run_as_client(command, payloads.payload(event, **where) | own, folder)
+    ran = client_doctor.run_as_client(
+        command, sample_payloads.make_payload(event, **where) | own, folder
+    )
     if isinstance(ran, str):
         return "", 0.0
     done, milliseconds = ran

@@ -16,7 +16,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from holdfast.client import payloads
+from holdfast.client import sample_payloads
 from holdfast.setup.wiring import archives_from, read_command
 
 SESSION = "holdfast-doctor"
@@ -79,7 +79,7 @@ def missing(command: str) -> str:
 
 
 def _fire(event: str, command: str, folder: Path) -> Fired:
-    sent = payloads.payload(
+    sent = sample_payloads.make_payload(
         event, session_id=SESSION, transcript=_transcript(folder), cwd=str(folder)
     )
     limit = archives_from(command)
@@ -98,7 +98,7 @@ def _long_output(limit: int) -> dict[str, Any]:
 
 
 def _transcript(folder: Path) -> str:
-    return written(folder, [payloads.answer_line(NEARLY_FULL)])
+    return written(folder, [sample_payloads.answer_line(NEARLY_FULL)])
 
 
 def written(folder: Path, lines: list[dict[str, Any]]) -> str:

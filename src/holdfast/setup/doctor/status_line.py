@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.client.limit_settings import settings_files
+from holdfast.client import settings_files
 from holdfast.setup import receipt as receipts
 from holdfast.setup.doctor.hooks import Fired, fire_status_line, missing
 from holdfast.setup.existing import Install
@@ -31,7 +31,9 @@ def look_at_status_line(installs: list[Install], project: Path, packages: frozen
     if not installs:
         return Line()
     gone = tuple(_gone(install) for install in installs if _is_gone(install))
-    files = settings_files(str(project), os.environ)  # weakest first: the last one is shown
+    files = settings_files.list_files(
+        str(project), os.environ
+    )  # weakest first: the last one is shown
     lines = [(path, their_status_command(settings_in(path))) for path in files]
     shown = [(path, command) for path, command in lines if command is not None]
     if not shown:

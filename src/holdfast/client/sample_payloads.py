@@ -1,4 +1,4 @@
-"""One payload per event we listen to, shaped as the real client (2.1.325) sends them."""
+"""Sample payloads, one per hook event, shaped as Claude Code 2.1.325 sends them."""
 
 from __future__ import annotations
 
@@ -41,8 +41,8 @@ _OWN: dict[str, dict[str, Any]] = {
 }
 
 
-def payload(event: str, *, session_id: str, transcript: str, cwd: str) -> dict[str, Any]:
-    """What the client would put on a hook's stdin."""
+def make_payload(event: str, *, session_id: str, transcript: str, cwd: str) -> dict[str, Any]:
+    """What Claude Code would write to a hook's stdin."""
     common = {
         "session_id": session_id,
         "transcript_path": transcript,
@@ -54,7 +54,7 @@ def payload(event: str, *, session_id: str, transcript: str, cwd: str) -> dict[s
 
 
 def answer_line(used_tokens: int, *, model: str = "claude-sonnet-4-6") -> dict[str, Any]:
-    """A transcript line of an answer that left so many tokens in the window, and made our call."""
+    """A transcript line of an answer with this token count and a tool call."""
     return {
         "parentUuid": None,
         "isSidechain": False,
@@ -93,7 +93,7 @@ def prompt_line(text: str) -> dict[str, Any]:
 
 
 def compacted_lines() -> list[dict[str, Any]]:
-    """What a compaction adds: its boundary, and a summary that tells nothing."""
+    """The transcript lines that a compaction adds: its boundary and a summary."""
     boundary = {
         "parentUuid": None,
         "isSidechain": False,

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.client import compaction_limit, limit_settings, models
-from holdfast.client.limit_settings import Switches
+from holdfast.client.limit_settings import LimitSettings
 
 
 def _edge(model: str, environ: dict[str, str] | None = None, *words: str, **known: int) -> int:
@@ -257,7 +257,7 @@ def test_compactions_seen_win_over_the_table_unless_they_overshot_it() -> None:
 def test_two_agreeing_compactions_and_a_majority_contradict_the_table(
     seen: tuple[int, ...], limit: int | None
 ) -> None:
-    learned = compaction_limit.learned_limit(167_000, seen)
+    learned = compaction_limit.learn_limit(167_000, seen)
     assert (learned.tokens if learned else None) == limit
 
 
@@ -294,10 +294,10 @@ def test_the_source_of_a_limit_is_named() -> None:
 
 @pytest.mark.requirement("W3")
 def test_switches_survive_being_noted() -> None:
-    turned = Switches(auto_compact_window=120_000, compaction_off=True, model="opus[1m]")
+    turned = LimitSettings(auto_compact_window=120_000, compaction_off=True, model="opus[1m]")
     assert limit_settings.from_json(json.loads(json.dumps(turned.as_json()))) == turned
-    assert limit_settings.from_json({"auto_compact_window": "x", "later": 1}) == Switches()
-    assert limit_settings.from_json([]) == Switches()
+    assert limit_settings.from_json({"auto_compact_window": "x", "later": 1}) == LimitSettings()
+    assert limit_settings.from_json([]) == LimitSettings()
 
 
 def test_a_model_s_date_is_no_version() -> None:

@@ -1,0 +1,89 @@
+"""What a hook may print, in Claude Code's format; nothing else is ever written to stdout.
+
+`additionalContext` reaches the model and `systemMessage` the user. A missing event name or an
+unknown decision makes Claude Code drop the whole output.
+
+`updatedToolOutput` replaces what a tool returned. It must have the shape of the tool's own output,
+or Claude Code ignores it (seen with 2.1.325: a string in place of Bash's object changed nothing;
+for an MCP tool both a string and a list of blocks are accepted).
+"""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+TAKES_CONTEXT = frozenset(
+    (
+        *("SessionStart", "UserPromptSubmit", "PostToolUse", "PostToolUseFailure"),
+        *("SubagentStart", "SubagentStop"),
+    )
+)
+OWN_TOOLS = ("mcp__holdfast__", "mcp__plugin_holdfast_")
+# Results that the model needs word for word are left out: a file to edit, an agent's report.
+MATCHER = "Bash|Grep|WebFetch|WebSearch|mcp__.*"
+_FIELDS = {"Bash": "stdout", "Grep": "content", "WebFetch": "result"}
+
+
+def block_stop(reason: str, *, to_user: str = "") -> str:
+    """Continue the turn, and tell the model why."""
+    said = {"decision": "block", "reason": reason}
+    return json.dumps({**said, "systemMessage": to_user} if to_user else said, ensure_ascii=False)
+
+
+def add_context(event: str, *, to_model: str = "", to_user: str = "") -> str:
+    """The JSON for one event; empty if there is nothing to say."""
+    body: dict[str, object] = {}
+    if to_user:
+        body["systemMessage"] = to_user
+    if to_model and event in TAKES_CONTEXT:
+        body["hookSpecificOutput"] = {"hookEventName": event, "additionalContext": to_model}
+    return json.dumps(body, ensure_ascii=False) if body else ""
+
+
+def read_text(tool: str, response: Any) -> str:
+    """The text that may be shortened; empty if there is none or if it must stay."""
+    if tool.startswith(OWN_TOOLS):
+        return ""
+    if tool.startswith("mcp__"):
+        return _of_server(response)
+    field = _FIELDS.get(tool, "")
+    if not isinstance(response, dict) or not isinstance(response.get(field), str):
+        return ""
+    if response.get("isImage") or response.get("persistedOutputPath"):
+        return ""  # an image, or Claude Code has put the text into a file itself
+    text: str = response[field]
+    return text
+
+
+def put_text(tool: str, response: Any, text: str) -> Any:
+    """The same output with another text in it."""
+    if isinstance(response, str):
+        return text
+    if isinstance(response, list):
+        return [{"type": "text", "text": text}]
+    return {**response, _FIELDS[tool]: text}
+
+
+def replace_output(response: Any) -> str:
+    """What the hook prints to replace the tool's output."""
+    inner = {"hookEventName": "PostToolUse", "updatedToolOutput": response}
+    return json.dumps({"hookSpecificOutput": inner}, ensure_ascii=False)
+
+
+def _of_server(response: Any) -> str:
+    if isinstance(response, str):
+        return response
+    if not isinstance(response, list) or not response:
+        return ""
+    texts = [one.get("text") for one in response if _is_text(one)]
+    whole = len(texts) == len(response)  # an image among them must reach the model
+    return "\n".join(str(text) for text in texts) if whole else ""
+
+
+def _is_text(block: object) -> bool:
+    return (
+        isinstance(block, dict)
+        and block.get("type") == "text"
+        and isinstance(block.get("text"), str)
+    )

@@ -1,0 +1,122 @@
+"""Claude Code's own folder, its settings files, and the settings that only need those files."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path  # a hook reads these files, and pathlib costs 8 ms
+
+MAX_SETTINGS_BYTES = 4 << 20
+CLEANUP_SETTING = "cleanupPeriodDays"
+DEFAULT_CLEANUP_DAYS = 30
+
+
+def config_folder(environ: Mapping[str, str]) -> str:
+    """Claude Code's own folder for this user; empty if the environment names no home."""
+    home = environ.get("HOME", "")
+    return environ.get("CLAUDE_CONFIG_DIR") or (f"{home}/.claude" if home else "")
+
+
+def claude_folder(home: Path) -> Path:
+    """The same folder as an absolute path, for a given home."""
+    from pathlib import Path
+
+    given = os.environ.get("CLAUDE_CONFIG_DIR")
+    return Path(given).absolute() if given else home / ".claude"
+
+
+def transcripts_folder() -> Path:
+    """The folder with one folder per project, and in it one file per session."""
+    from pathlib import Path
+
+    return claude_folder(Path.home()) / "projects"
+
+
+def list_files(project: str, environ: Mapping[str, str]) -> list[Path]:
+    """Claude Code's settings files, weakest first."""
+    from pathlib import Path
+
+    return [Path(path) for path in _settings_paths(project, environ)]
+
+
+def _settings_paths(project: str, environ: Mapping[str, str]) -> list[str]:
+    config = config_folder(environ)
+    files = [f"{config}/settings.json"] if config else []
+    if project:
+        files += [f"{project}/.claude/{name}" for name in ("settings.json", "settings.local.json")]
+    managed = ("/etc/claude-code", "/Library/Application Support/ClaudeCode")
+    return files + [f"{folder}/managed-settings.json" for folder in managed]
+
+
+def read_all(project: str, environ: Mapping[str, str]) -> Iterator[dict[str, object]]:
+    """The content of each file, weakest first. Files that cannot be read are skipped."""
+    for _, value in read_by_file(project, environ):
+        yield value
+
+
+def read_by_file(
+    project: str, environ: Mapping[str, str]
+) -> Iterator[tuple[str, dict[str, object]]]:
+    """The path and the content of each file."""
+    for path in _settings_paths(project, environ):
+        try:
+            if not _may_read(path):
+                continue
+            with open(path, "rb") as file:  # noqa: PTH123
+                value = json.loads(file.read())
+        except (OSError, ValueError, RecursionError):
+            continue  # Claude Code ignores a broken file too; install and doctor report it
+        if isinstance(value, dict):
+            yield path, value
+
+
+def _may_read(path: str) -> bool:
+    found = os.stat(path)  # noqa: PTH116
+    return stat.S_ISREG(found.st_mode) and found.st_size <= MAX_SETTINGS_BYTES
+
+
+class CleanupPeriod(NamedTuple):
+    """After how many days Claude Code deletes transcripts. `file` is the settings file that sets
+    it, empty for the default; `slip` is an invalid setting.
+
+    Seen with 2.1.325: a whole number of at least 1; the strongest file wins; the default is 30. As
+    long as one file has an invalid value, nothing is deleted.
+    """
+
+    days: int = DEFAULT_CLEANUP_DAYS
+    file: str = ""
+    slip: str = ""
+
+    @property
+    def words(self) -> str:
+        if self.slip:
+            return f"Claude Code deletes no transcript until this is fixed: {self.slip}"
+        origin = (
+            f"{CLEANUP_SETTING} in {self.file}" if self.file else f"{CLEANUP_SETTING} is not set"
+        )
+        days = "day" if self.days == 1 else "days"
+        return (
+            f"Claude Code deletes a transcript {self.days:,} {days} after its last use ({origin})"
+        )
+
+
+def read_cleanup_period(
+    project: str = "", environ: Mapping[str, str] | None = None
+) -> CleanupPeriod:
+    """The cleanup period for sessions in this project."""
+    found = CleanupPeriod()
+    environ = os.environ if environ is None else environ
+    for file, settings in read_by_file(project, environ):
+        if CLEANUP_SETTING not in settings:
+            continue
+        days = settings[CLEANUP_SETTING]
+        if isinstance(days, int) and not isinstance(days, bool) and days > 0:
+            found = found._replace(days=days, file=file)
+        else:
+            found = found._replace(slip=f"{CLEANUP_SETTING} = {days!r} in {file}")
+    return found
