@@ -268,7 +268,10 @@ def test_the_checks_of_a_plan_are_closed_by_a_run_and_not_by_the_end_of_the_turn
     assert still(session.record(tmp_path)) == [CHECK]
     record = session.user("commit").says("Committed.").record(tmp_path)
     assert still(record) == [CHECK]
-    assert sections_of(record)["Next Steps"] == [f"{CHECK} (planned, since turn 1)"]
+    assert sections_of(record)["Next Steps"] == [
+        "nothing open: last asked “commit”, answered “Committed.”",
+        f"for a person to check (since turn 1): {CHECK}",
+    ]
     [closed] = [one for one in record.tasks.values() if one.is_check and not one.is_open]
     assert closed.closed_by == "pytest tests/ -q passed"
 
@@ -316,6 +319,7 @@ def test_a_plan_is_carried_out_over_a_turn_that_was_stopped(tmp_path: Path) -> N
     ("check", "line"),
     [
         ("`npm run lint` is clean", "npm run build && npm run lint"),
+        ("`npm run typecheck` — no type errors at all", "npm run typecheck"),
         ("All tests pass", "uv run pytest -q"),
         ("All tests pass", "npm run build && npm test"),
         ("Commit the table", "git commit -m tides"),
@@ -361,3 +365,22 @@ def test_a_step_before_one_that_is_done_is_done_too(tmp_path: Path) -> None:
     session = planned(plan).runs("make").says("The work goes on, some of it is still open.")
     session.user("and?").runs("make").says("Print the heights: done.")
     assert still(session.record(tmp_path)) == ["Paint the boat"]
+
+
+def test_words_that_a_step_is_made_of_do_not_call_it_unfinished(tmp_path: Path) -> None:
+    plan = "### 1. Handle failed gauges\ntext\n### 2. Show the pending tides\ntext"
+    words = "All checks pass. A failed gauge is told now, and so are pending tides."
+    session = planned(plan).edits("/work/project/src/gauge.py").says(words)
+    assert still(session.record(tmp_path)) == []
+    session = planned(plan).edits("/work/project/src/gauge.py").says("The build is blocked.")
+    assert len(still(session.record(tmp_path))) == 2
+
+
+def test_checks_for_a_person_are_one_line_and_runs_are_steps(tmp_path: Path) -> None:
+    checks = "\n".join(["- `make test` passes", *(f"- Look at gauge {n}" for n in range(8))])
+    session = planned(f"1. Paint\n2. Moor\n## Verification\n{checks}").edits("/work/project/a.py")
+    steps = sections_of(session.says("Painted and moored.").record(tmp_path))["Next Steps"]
+    assert steps[0] == "`make test` passes (planned, since turn 1)"
+    [told] = steps[1:]
+    assert told.startswith("for a person to check (since turn 1): Look at gauge 2; ")
+    assert told.endswith("Look at gauge 7 and 2 more")

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import Any
 
 from holdfast.checkpoint.git_state import git_state
-from holdfast.record import open_items
+from holdfast.record import open_items, plan_checks
 from holdfast.record.decisions import decided
 from holdfast.record.failures import is_one_off, resolved
 from holdfast.record.model import Agent, Command, Failure, Record, Task, Turn, Used
@@ -23,6 +23,7 @@ ASKED_CHARS, ANSWERED_CHARS = 75, 45  # of the last turn, where nothing is open:
 MOST_FAILURES = 12
 MOST_COMMANDS = 20
 MOST_STEPS = 20
+MOST_CHECKS, CHECK_CHARS = 6, 120  # by hand, in one line
 MOST_USED = 20  # files that were only read
 IN_PROGRESS = "In Progress"
 NOTHING_OPEN = "nothing open"
@@ -229,6 +230,15 @@ def _next_steps(record: Record) -> Iterator[str]:
         words = _cut(" ".join(record.turns[-1].asked.split()), ASKED_CHARS)
         told = _cut(" ".join(record.turns[-1].said.split()), ANSWERED_CHARS)
         yield f"{NOTHING_OPEN}: last asked “{words}”, answered “{told}”"
+    by_hand = [one for one in _steps(record) if _is_by_hand(one)]
+    if by_hand:
+        told = "; ".join(_cut(one.text, CHECK_CHARS) for one in by_hand[-MOST_CHECKS:])
+        rest = f" and {len(by_hand) - MOST_CHECKS} more" if len(by_hand) > MOST_CHECKS else ""
+        yield f"for a person to check ({_since(record, by_hand[0])}): {told}{rest}"
+
+
+def _is_by_hand(step: Task) -> bool:
+    return step.is_check and plan_checks.is_by_hand(step.text)
 
 
 def _open_request(record: Record) -> Iterator[str]:
@@ -250,7 +260,7 @@ def _last_answer(turn: Turn) -> str:
 def _open_work(record: Record) -> Iterator[str]:
     for task in open_items.tasks(record)[:MOST_ITEMS]:
         yield f"{_cut(task.text)} ({task.status.replace('_', ' ')}, {_since(record, task)})"
-    for task in _steps(record)[-MOST_STEPS:]:
+    for task in [one for one in _steps(record) if not _is_by_hand(one)][-MOST_STEPS:]:
         yield f"{_cut(task.text)} (planned, {_since(record, task)})"
     for one in open_items.questions(record):
         yield f"to be answered: {_cut(one.text)}"

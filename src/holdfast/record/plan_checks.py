@@ -42,6 +42,13 @@ def asks_for(check: str, key: str) -> bool:
     return any(not called.isdisjoint(_names(one)) for one in made)
 
 
+def is_by_hand(check: str) -> bool:
+    """It asks for no run: a person is to look at something."""
+    if check.lower().startswith(_BY_HAND):
+        return True
+    return not (_commands(check) or _begun(check) or _called(check) or asks_for(check, COMMITTED))
+
+
 def is_told(check: str, said: str, but: tuple[str, ...]) -> bool:
     """A sentence tells of the run that a check asks for, and holds none of the words in `but`."""
     asked = set[str]().union(*map(_names, _commands(check)))

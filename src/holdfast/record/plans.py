@@ -138,12 +138,14 @@ def carried_out(record: Record) -> list[Task]:
     for question in asked:
         told = told.replace(question, " ")  # "go on until all is done?" reports nothing
     told = plain(told)
-    finished, unfinished = within(_DONE, told), within(_NOT_YET, told)
+    known = [one for one in record.tasks.values() if _is_open_step(one)]
+    named = "".join(plain(one.text) for one in known)  # "handle failed logins" is done all the same
+    unfinished = within((phrase for phrase in _NOT_YET if phrase not in named), told)
+    finished = within(_DONE, told)
     ticks_some = within(_TICKS, turn.said) and not _ALL_DONE.pattern.search(turn.said)
     broke = bool(turn.runs) and not turn.runs[-1][1]
     ended = (finished or not ends_asking) and not (broke or unfinished or ticks_some)
     about = subjects(told) if finished and not unfinished else set()
-    known = [one for one in record.tasks.values() if _is_open_step(one)]
     if not known:
         return []
     changed = _changed(record, min(one.place.op for one in known))

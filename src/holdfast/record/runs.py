@@ -49,7 +49,7 @@ _COMPILES = frozenset({"go test", "go vet", "cargo test", "cargo clippy"})
 _EVERYTHING = frozenset({"ci", "all", "full", "everything"})
 # What people call a test or a build, and the programs that are one.
 _TEST = ("test", "pytest", "jest", "vitest", "playwright", "cypress", "tox", "nox")
-_TESTS_BY_NAME = frozenset({"spec", "specs", "rspec", "check", "checks"})
+_TESTS_BY_NAME = frozenset({"spec", "specs", "rspec", "check", "checks", "typecheck"})
 _BUILD_WORDS = (
     "build compile make tsc lint vet fmt clippy mypy ruff gcc cargo gradle mvn cmake webpack vite "
     "prettier eslint pyright flake8 pylint nvcc"
