@@ -1,4 +1,4 @@
-"""The tree of a project: right, in three queries, and by indexes."""
+"""The tree of a project: right, in four queries, and by indexes."""
 
 from __future__ import annotations
 
