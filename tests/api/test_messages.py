@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from holdfast.api.app import create
 from holdfast.api.routes import messages
 from holdfast.hub.board import outboxes
 from holdfast.hub.store.store import Store
+from holdfast.wire import places
 from tests.waiting import until
 
 TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
@@ -184,6 +186,7 @@ def test_nobody_waits_for_all_windows_to_be_reached(
         handed.extend(posted)
 
     monkeypatch.setattr(outboxes, "handed", hang)
+    Path(places.window("s1")).mkdir(parents=True)
     try:
         first, second = _posted(api, to_agent="b"), _posted(api)
         assert handed == []

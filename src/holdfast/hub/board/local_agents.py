@@ -7,6 +7,7 @@ the team's server asks too.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from glob import escape
@@ -44,6 +45,15 @@ class Listener:
     def not_told(self) -> Collection[str]:
         """Topics."""
         return NOT_TO_AGENTS if self.is_agent else ()
+
+
+def has_windows() -> bool:
+    """Whether this machine has seen a session at all: a team's server has not. Takes 10 µs."""
+    try:
+        with os.scandir(places.windows()) as found:
+            return any(found)
+    except OSError:
+        return False
 
 
 def listeners(now_ms: int, name: str = "") -> list[Listener]:

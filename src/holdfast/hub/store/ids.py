@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-import secrets
+import random
 import uuid
 
 _ORDER = itertools.count()
@@ -29,5 +29,6 @@ def in_order(now_ms: int) -> str:
     """As `new`, but those of one process sort as they were made, within a millisecond too."""
     order = next(_ORDER) & 0xFFFF_FFFF
     high = (now_ms & 0xFFFF_FFFF_FFFF) << 16 | 0x7000 | order >> 20
-    low = 0b10 << 62 | (order & 0xF_FFFF) << 42 | secrets.randbits(42)
+    # not `secrets`: a system call, for which a busy server's threads take turns; 50 µs
+    low = 0b10 << 62 | (order & 0xF_FFFF) << 42 | random.getrandbits(42)
     return str(uuid.UUID(int=high << 64 | low))
