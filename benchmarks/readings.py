@@ -12,7 +12,7 @@ from holdfast.transcript import Boundary, Operation, Result, operations, read
 from holdfast.transcript.blocks import decoded
 from holdfast.window import history
 from holdfast.window.replay import Compaction, Replay, Replayer
-from holdfast.wire import tail, visible
+from holdfast.wire import result_size, tail
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 
@@ -76,7 +76,7 @@ def payload_chars(operation: Operation, density: float) -> float:
     for part in operation.after:
         if isinstance(part, Result):
             response = decoded(part.tool_use_result)
-            seen = visible.response_chars(response, density)
+            seen = result_size.response_chars(response, density)
             chars += tail.FRAME_CHARS + (seen or len(part.text))
     return chars + sum(len(prompt.text) for prompt in operation.prompts)
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from holdfast.client.sample_payloads import EVENTS, make_payload
 from holdfast.setup.doctor.hooks import understood
-from holdfast.wire import log, scan, spool, visible
+from holdfast.wire import log, result_size, scan, spool
 from tests.builders import a_transcript, an_answer
 from tests.hot.hooks import fire, run, window
 
@@ -98,14 +98,14 @@ def test_of_a_giant_payload_only_its_frame_is_parsed(tmp_path: Path, key: str) -
     frame = json.dumps(sent)[:-1]
     lists = b"[" + b"[]," * 3_000_000 + b"[]]"
     data = frame.encode() + f',"{key}":'.encode() + lists + b',"tool_use_id":"t1"}'
-    parsed = scan.parse_object(visible.bounded(data))
+    parsed = scan.parse_object(result_size.bounded(data))
     assert parsed["session_id"] == "s1"
     assert parsed["tool_use_id"] == "t1"
     assert not isinstance(parsed.get(key), list)
     assert _survives(data) == ""
     [line] = spool.lines(str(window()))
     assert line.tool_use_id == "t1"
-    assert line.chars <= visible.CUT_CHARS + 100
+    assert line.chars <= result_size.CUT_CHARS + 100
 
 
 @pytest.mark.requirement("X1")

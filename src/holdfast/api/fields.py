@@ -22,7 +22,7 @@ from starlette.convertors import StringConvertor, register_url_convertor
 
 from holdfast.hub import row_times
 from holdfast.redact import are_clean, redact, redact_each, without_named
-from holdfast.wire.inert import is_utf8
+from holdfast.wire.log import is_utf8
 
 MOST_INT = 2**31 - 1
 MOST_BIGINT = 2**53

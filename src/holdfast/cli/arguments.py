@@ -12,7 +12,7 @@ import click
 from click.shell_completion import CompletionItem
 
 from holdfast.cli import completion
-from holdfast.wire.inert import is_utf8
+from holdfast.wire.log import is_utf8
 
 Completer = Callable[[str], list[CompletionItem]]
 COMPLETERS: dict[str, Completer] = {  # by the name of the parameter, the same in every command

@@ -17,7 +17,7 @@ from holdfast.window.for_transcript import met
 from holdfast.window.live_windows import LIVE_MS, is_over
 from holdfast.window.state import State
 from holdfast.wire.errors import HoldfastError
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 MOST_NAME = 200
 

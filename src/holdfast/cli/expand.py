@@ -10,7 +10,7 @@ import click
 
 from holdfast.memory.full_text import USUAL_CHARS, Whole, whole
 from holdfast.text import fence
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 
 @click.command()

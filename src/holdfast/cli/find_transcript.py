@@ -12,7 +12,7 @@ from holdfast.cli.choose_session import NoSuchTranscript
 from holdfast.client.memory_folder import slug
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.wire.errors import HoldfastError
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 LOOKED_AT = 40  # files, the newest first
 COMPACTED = b'"compact_boundary"', b'"isCompactSummary":true'

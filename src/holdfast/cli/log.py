@@ -13,7 +13,7 @@ import click
 
 from holdfast.window import audit
 from holdfast.wire import log as guard_log
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 LOOK_EVERY_SECONDS = 0.5
 

@@ -14,7 +14,7 @@ from holdfast.cli.archived_sessions import chosen_to_read
 from holdfast.events import lost as lifecycle_lost
 from holdfast.events.lost import Lost
 from holdfast.wire.errors import HoldfastError
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 OTHERS = {
     "files": ("file", "files"),

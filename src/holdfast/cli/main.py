@@ -17,7 +17,7 @@ from holdfast.cli.arguments import prepare
 from holdfast.cli.help import HEADINGS, INTRODUCTION, TOPICS, explain, listed, write_list
 from holdfast.cli.terminal import safe_streams
 from holdfast.wire.errors import HoldfastError
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 MODULES = {"uninstall": "install", "compress": "roll", "version": "help"}  # else the same name
 FUNCTIONS = {"compress": "roll"}

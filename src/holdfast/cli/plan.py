@@ -29,7 +29,7 @@ from holdfast.run import continued_plan as begun_plan
 from holdfast.run.continued_plan import Begun
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, named
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 MOST_NOTES = 30
 

@@ -13,7 +13,7 @@ from holdfast.plan.room import Room
 from holdfast.plan.split import Piece
 from holdfast.plan.workflow import Batch, Workflow
 from holdfast.text.numbers import counted, listed, named, nothing_left, short, step_of
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 MOST_SHOWN = 200  # batches; the rest is a number
 MOST_CHARS = 160  # of a title

@@ -24,7 +24,7 @@ from holdfast.text.numbers import counted, short
 from holdfast.transcript import Reader, operations
 from holdfast.window.replay import Compaction, Raised, Replay, Replayer
 from holdfast.wire.errors import HoldfastError
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 
 class NothingToReplay(HoldfastError):

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from holdfast.cli.colours import ZONE_STYLE
 from holdfast.window.replay import Point, Replay
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 HEX = {"green": "#3fa34d", "yellow": "#d4a72c", "orange": "#e36209", "red": "#cf222e"}

@@ -21,7 +21,7 @@ from holdfast.cli.run_progress import SESSION_CHARS, line
 from holdfast.cli.terminal import own_drawing
 from holdfast.run.events import Event, Tell
 from holdfast.text.numbers import counted, short
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 MOST_NAME = 24
 ECHO_CHARS = 2  # a terminal shows ^C where the bars end: on the next line, they would not be found

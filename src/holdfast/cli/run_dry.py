@@ -14,7 +14,7 @@ from holdfast.run import claude, prompt
 from holdfast.run.job import Job
 from holdfast.run.runner import Conductor
 from holdfast.text.numbers import about, named, nothing_left
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 SHOWN_LINES = 6
 SHOWN_CHARS = 160

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 import click
 
 from holdfast.run.events import Event, Tell
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 SESSION_CHARS = 8
 

@@ -14,7 +14,7 @@ from holdfast.run import journal_state, single_instance
 from holdfast.run.journal_state import Account, Try
 from holdfast.run.remaining import left
 from holdfast.text.numbers import counted, named, short
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 VERSION = 1
 DONE, AT_WORK, BROKEN_OFF, FAILED, LEFT = "done", "at work", "broken off", "failed", "left"

@@ -10,7 +10,7 @@ import click
 
 from holdfast.cli.search_results import lines
 from holdfast.memory.item import KINDS
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 if TYPE_CHECKING:
     from holdfast.memory.results import Answer, Expanded

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from holdfast.text import fence
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 if TYPE_CHECKING:
     from holdfast.memory.results import Answer, Found

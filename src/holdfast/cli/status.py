@@ -18,7 +18,7 @@ from holdfast.transcript import lookup
 from holdfast.watcher import single_instance
 from holdfast.window import alert_texts, health, make_mark, readings, view
 from holdfast.window.state import State
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 MOST_CLEARED = 8
 

@@ -21,7 +21,7 @@ from holdfast.cli.status import report
 from holdfast.cli.terminal import own_drawing
 from holdfast.window import alert_texts
 from holdfast.window.velocity import in_words
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 BAR, SHORT_BAR = 10, 4
 ECHO_CHARS = 2  # a terminal shows ^C where a frame ends: on the next line, two would be seen

@@ -13,7 +13,7 @@ from pathlib import Path
 from holdfast.settings.load import Settings
 from holdfast.window.state import State
 from holdfast.wire import log, places
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 MOST_NOTE = 4 << 20
 

@@ -9,7 +9,7 @@ from holdfast.client import limit_settings
 from holdfast.hook.observation import Moment
 from holdfast.window.state import State
 from holdfast.wire import scan
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 MOST_NAME, MOST_PATH = 200, 4096
 

@@ -20,7 +20,7 @@ from holdfast.settings import load as settings_load
 from holdfast.window import guard, velocity
 from holdfast.window.state import State, load
 from holdfast.wire import log, mark, places, scan, tail
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 BAR = 10
 MOST_MODEL = 40

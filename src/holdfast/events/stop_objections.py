@@ -15,7 +15,7 @@ from holdfast.window import stop_guard
 from holdfast.window.state import State
 from holdfast.window.stop_guard import LIVE_MS, OPERATIONS, Standing
 from holdfast.wire import log, places, spool
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 FORCE = "force-stop"
 NAMED_CHARS = 80

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from holdfast.wire import mark, places, scan, spool, tail, visible
+from holdfast.wire import mark, places, result_size, scan, spool, tail
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ class Moment:
 
     def _result_chars(self, density: float) -> float:
         if "tool_response" in self.payload:
-            chars = visible.response_chars(self.payload["tool_response"], density)
+            chars = result_size.response_chars(self.payload["tool_response"], density)
         else:
             chars = len(scan.text_of(self.payload, "error"))
         return chars + tail.FRAME_CHARS

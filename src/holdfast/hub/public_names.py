@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from holdfast.hub.errors import Refused
 from holdfast.redact import are_clean
-from holdfast.wire.inert import is_utf8
+from holdfast.wire.log import is_utf8
 
 MOST_NAMES = 4_096
 MOST_NAME_CHARS = 512

@@ -15,7 +15,7 @@ from holdfast.mcp.answers import AnswerPages, sanitize
 from holdfast.mcp.tool_table import TOOLS
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 MAX_ARGUMENTS_CHARS = 256 << 10
 MAX_ERROR_CHARS = 600

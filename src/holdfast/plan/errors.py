@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from holdfast.wire.errors import HoldfastError
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from holdfast.window import view
 from holdfast.window.alert_texts import about
 from holdfast.window.live_windows import is_over
 from holdfast.window.state import State
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 
 def of_window(state: State, folder: str, settings: Settings, now_ms: int) -> Room:

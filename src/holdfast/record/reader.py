@@ -23,7 +23,7 @@ from holdfast.record import (
 from holdfast.record.model import Place, Record
 from holdfast.record.skim import skim
 from holdfast.record.user_input import own_words, queued_words
-from holdfast.redact.finding import REDACTED
+from holdfast.redact.rule import REDACTED
 from holdfast.text import sentences
 from holdfast.transcript import (
     Answer,

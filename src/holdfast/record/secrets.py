@@ -18,7 +18,7 @@ from holdfast.record.model import Record
 from holdfast.record.results import answers
 from holdfast.record.user_input import own_words, queued_words
 from holdfast.redact.find import PASSES, find, replaced
-from holdfast.redact.finding import REDACTED, Finding
+from holdfast.redact.rule import REDACTED, SecretFinding
 from holdfast.redact.value import random_looking
 from holdfast.text.sentences import LONGEST_CHARS, Lazy
 from holdfast.transcript import (
@@ -142,7 +142,7 @@ def forget(record: Record, known: Known) -> Record:
     return record if data == before else msgspec.json.decode(data, type=Record)
 
 
-def _words_at(text: str, one: Finding) -> list[str]:
+def _words_at(text: str, one: SecretFinding) -> list[str]:
     """The words a secret is made of, with what is glued to it: `-pSecret` is one word."""
     before = _GLUED.pattern.search(text, max(0, one.start - LONGEST_NAME), one.start)
     after = _WORD_END.pattern.match(text, one.end)

@@ -2,7 +2,7 @@
 
 import re
 
-from holdfast.redact.finding import REDACTED
+from holdfast.redact.rule import REDACTED
 from holdfast.text.sentences import Lazy, clip, within
 
 LONGEST_LINE = 4000

@@ -4,12 +4,19 @@ A secret is known by its shape or by the name it is given, never by how random i
 commit ids, hashes and uuids stay. Importing this costs `re` and nothing else.
 """
 
-from holdfast.redact.find import are_clean, find, redact, which_are_clean
-from holdfast.redact.finding import Finding
-from holdfast.redact.json_values import redact_answer, redact_each, without_named
+from holdfast.redact.find import (
+    are_clean,
+    find,
+    redact,
+    redact_answer,
+    redact_each,
+    which_are_clean,
+    without_named,
+)
+from holdfast.redact.rule import SecretFinding
 
 __all__ = [
-    "Finding",
+    "SecretFinding",
     "are_clean",
     "find",
     "redact",

@@ -9,17 +9,16 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from holdfast.redact import names, nearby
+from holdfast.redact import certainty, names
 from holdfast.redact.certainty import Written, span_of
-from holdfast.redact.finding import Finding
-from holdfast.redact.rule import places
+from holdfast.redact.rule import SecretFinding, places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.redact.names import Name
-    from holdfast.redact.search_text import Page
+    from holdfast.redact.names import SecretName
+    from holdfast.redact.rule import SearchPage
 
 _QUOTE = r"(?:[\\\"'`]{1,8}|&quot;|&#3[49];|%22)?"
 _QUOTES = r"[\\\"'`]{0,8}"
@@ -110,7 +109,7 @@ _FLAG_CHARS, _SEPARATOR_CHARS = 32, 200
 _KEY_CHARS = 64  # a longer key is not remembered
 
 
-def scan(page: Page) -> Iterator[Finding]:
+def scan(page: SearchPage) -> Iterator[SecretFinding]:
     for name in names.ALL:
         if name.word in page.words_low:
             yield from _named(page, name)
@@ -142,7 +141,7 @@ def _without_tail(low: str, end: int) -> int:
     return -1 if after and goes_on else match.end()
 
 
-def _named(page: Page, name: Name) -> Iterator[Finding]:
+def _named(page: SearchPage, name: SecretName) -> Iterator[SecretFinding]:
     text, low, word = page.text, page.low, name.word
     done = 0
     dull = re.compile(_DULL, re.A)
@@ -164,10 +163,12 @@ def _named(page: Page, name: Name) -> Iterator[Finding]:
             if span:
                 break
         if span is None and name.far and sure != names.WEAK:
-            span = nearby.find(text, at, end, name, sure == names.SURE, names.qualified(low, at))
+            span = certainty.find_nearby(
+                text, at, end, name, sure == names.SURE, names.qualified(low, at)
+            )
         if span:
             done = span[1]
-            yield Finding(name.kind, *span)
+            yield SecretFinding(name.kind, *span)
 
 
 def _keys(low: str) -> Iterator[int]:

@@ -1,38 +1,53 @@
-"""All rules over one text, and the text without what they found."""
+"""All rules applied to a text, and the text or JSON value without the secrets they find.
+
+In JSON a key may say that the value below it is secret: in lists, numbers and objects too.
+"""
 
 from __future__ import annotations
 
-from holdfast.redact import assignment, auth_headers, keys, shapes, shell, tokens
-from holdfast.redact.finding import Finding, merged
-from holdfast.redact.search_text import Page
+from holdfast.redact import assignment, shapes, shell, tokens
+from holdfast.redact.assignment import is_telling
+from holdfast.redact.rule import SearchPage, SecretFinding, merge_findings
+from holdfast.redact.value import is_password
 
-INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
-PASSES = 3  # a secret glued to another may show only once its neighbour is gone
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
+    from typing import Any
 
-_SURER_FIRST = (keys.scan, tokens.scan, shapes.scan, auth_headers.scan, shell.scan, assignment.scan)
+INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
+PASSES = 3  # a secret glued to another may show only once its neighbour is gone
+
+_SURER_FIRST = (
+    tokens.scan_keys,
+    tokens.scan_tokens,
+    shapes.scan,
+    tokens.scan_headers,
+    shell.scan,
+    assignment.scan,
+)
+_LEAST_NUMBER = 100_000  # a shorter one is a count
+_GONE = SecretFinding("password", 0, 0).placeholder
 
 
-def find(text: str) -> list[Finding]:
+def find(text: str) -> list[SecretFinding]:
     """The secrets of a text, in order, none overlapping."""
     found = list(_found(text))
     if not text.isascii() and any(mark in text for mark in INVISIBLE):
         found += _found_beneath(text)
-    return merged(found)
+    return merge_findings(found)
 
 
-def _found(text: str) -> Iterator[Finding]:
-    page = Page(text)
+def _found(text: str) -> Iterator[SecretFinding]:
+    page = SearchPage(text)
     return (one for scan in _SURER_FIRST for one in scan(page))
 
 
-def _found_beneath(text: str) -> Iterator[Finding]:
+def _found_beneath(text: str) -> Iterator[SecretFinding]:
     """What a reader sees: a character without width in a name or a token hides it from us."""
     kept = [at for at, mark in enumerate(text) if mark not in INVISIBLE]
     for one in _found("".join([text[at] for at in kept])):
-        yield Finding(one.kind, kept[one.start], kept[one.end - 1] + 1)
+        yield SecretFinding(one.kind, kept[one.start], kept[one.end - 1] + 1)
 
 
 def are_clean(texts: Iterable[str]) -> bool:
@@ -60,7 +75,7 @@ def redact(text: str) -> str:
     return text
 
 
-def replaced(text: str, findings: list[Finding]) -> str:
+def replaced(text: str, findings: list[SecretFinding]) -> str:
     """The text with a placeholder for each of these."""
     parts: list[str] = []
     at = 0
@@ -68,3 +83,45 @@ def replaced(text: str, findings: list[Finding]) -> str:
         parts += text[at : one.start], one.placeholder
         at = one.end
     return "".join([*parts, text[at:]])
+
+
+def without_named(value: Any, *, told: bool = False) -> Any:
+    """The value, a placeholder in each place that a key above it says is secret."""
+    if isinstance(value, dict):
+        return {
+            key: without_named(inner, told=told or is_telling(key)) for key, inner in value.items()
+        }
+    if isinstance(value, list):
+        return [without_named(inner, told=told) for inner in value]
+    return _GONE if told and _is_secret(value) else value
+
+
+def redact_each(value: Any) -> Any:
+    """The same value, and no secret in any of its texts, keys among them."""
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {redact_each(key): redact_each(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [redact_each(inner) for inner in value]
+    return value
+
+
+def redact_answer(question: str, answer: str) -> str:
+    """The answer without what the question says is secret: "What is the admin password?"."""
+    for before, behind in ((f'"{question}"="', '"'), (f"{question}\n", "")):
+        start, end = len(before), len(before) + len(answer)
+        found = [
+            SecretFinding(one.kind, one.start - start, min(one.end, end) - start)
+            for one in find(before + answer + behind)
+            if start <= one.start < end
+        ]
+        if found:
+            return replaced(answer, found)
+    return answer
+
+
+def _is_secret(value: Any) -> bool:
+    if isinstance(value, str):
+        return " " not in value and is_password(value, True)
+    return isinstance(value, int | float) and abs(value) >= _LEAST_NUMBER

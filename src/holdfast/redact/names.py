@@ -13,7 +13,7 @@ from holdfast.redact.rule import begins
 SURE, HINT, WEAK = 3, 2, 1
 
 
-class Name:
+class SecretName:
     """A word, the kind it names, whether it names a password, and whether it stands for itself."""
 
     __slots__ = ("apart", "far", "kind", "level", "password", "word")
@@ -44,15 +44,15 @@ _SECRETS = "secret token credential oauth _auth setcookie erlang_cookie"
 _HINTS = "auth creds cred pat jwt otp totp seed login appid bearer sid hmac pepper authtoken"
 _SAME = {"credentials": "credential"}
 ALL = (
-    *(Name(word, "password", password=True) for word in _PASSWORDS.split()),
-    *(Name(word, "password", password=True, apart=True) for word in _SHORT_PASSWORDS.split()),
+    *(SecretName(word, "password", password=True) for word in _PASSWORDS.split()),
+    *(SecretName(word, "password", password=True, apart=True) for word in _SHORT_PASSWORDS.split()),
     *(
-        Name(word, word if word in ("secret", "credential") else "token")
+        SecretName(word, word if word in ("secret", "credential") else "token")
         for word in _SECRETS.split()
     ),
-    *(Name(word, _SAME[word]) for word in _SAME),
-    Name("key", "key", apart=True),
-    *(Name(word, "key", apart=True, level=HINT) for word in _HINTS.split()),
+    *(SecretName(word, _SAME[word]) for word in _SAME),
+    SecretName("key", "key", apart=True),
+    *(SecretName(word, "key", apart=True, level=HINT) for word in _HINTS.split()),
 )
 # What a key is called that opens something …
 _TO_SOMETHING = (
@@ -88,7 +88,7 @@ _SECRETIVE = (  # `"Jwt": { "Key": …`
 )
 
 
-def telling(text: str, low: str, name: Name, at: int) -> int:
+def telling(text: str, low: str, name: SecretName, at: int) -> int:
     """What the name at this place says: SURE, a HINT, or 0 where it says nothing."""
     if name.word == "key":
         return _key(text, low, at)

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.redact.finding import Finding
-from holdfast.redact.rule import Rule
+from holdfast.redact.rule import Rule, SecretFinding
 from holdfast.redact.value import (
     is_key,
     is_password,
@@ -20,7 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.redact.search_text import Page
+    from holdfast.redact.rule import SearchPage
 
 _GLUE = r"|(?<=\\[nrt])|(?<=%[0-9A-F]{2})|(?<=\x1b\[[0-9;]m)|(?<=\x1b\[[0-9;]{2}m))"
 _START = r"(?:(?<![A-Za-z0-9_])" + _GLUE
@@ -248,6 +247,6 @@ RULES = (
 )
 
 
-def scan(page: Page) -> Iterator[Finding]:
+def scan(page: SearchPage) -> Iterator[SecretFinding]:
     for rule in RULES:
         yield from rule.scan(page)

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import re
 
-from holdfast.redact.finding import Finding
-from holdfast.redact.rule import begins, places
+from holdfast.redact.rule import SecretFinding, begins, places
 from holdfast.redact.value import (
     is_password,
     is_phrase,
@@ -22,7 +21,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from holdfast.redact.search_text import Page
+    from holdfast.redact.rule import SearchPage
 
     Argument = re.Match[str]
 
@@ -110,14 +109,14 @@ _TOOLS = frozenset(
 )
 
 
-def scan(page: Page) -> Iterator[Finding]:
+def scan(page: SearchPage) -> Iterator[SecretFinding]:
     there = _tools(page)
     if there:
         yield from _found(page, there)
     yield from _fed(page)
 
 
-def _tools(page: Page) -> frozenset[str]:
+def _tools(page: SearchPage) -> frozenset[str]:
     """Which of our tools and flags stand in the text, by set rather than one search for each."""
     words = re.sub(_COLOUR, " ", page.words) if "\x1b" in page.words else page.words
     for glue in _GLUED:
@@ -128,7 +127,7 @@ def _tools(page: Page) -> frozenset[str]:
     return _TOOLS.intersection(apart)
 
 
-def _found(page: Page, there: frozenset[str]) -> Iterator[Finding]:
+def _found(page: SearchPage, there: frozenset[str]) -> Iterator[SecretFinding]:
     for tools, flags in _FLAGS.items():
         for arguments in _commands(page, there, tools):
             yield from _passwords(_flagged(arguments, flags))
@@ -143,7 +142,7 @@ def _found(page: Page, there: frozenset[str]) -> Iterator[Finding]:
     yield from _any_verb(page, there)
 
 
-def _commands(page: Page, there: frozenset[str], tools: str) -> Iterator[list[Argument]]:
+def _commands(page: SearchPage, there: frozenset[str], tools: str) -> Iterator[list[Argument]]:
     """The arguments of each command that begins with one of these tools."""
     for tool in tools.split():
         if tool not in there:
@@ -222,23 +221,23 @@ def _counted(arguments: Sequence[Argument], verbs: str) -> Iterator[Place]:
             yield _place(plain[int(count) - 1])
 
 
-def _passwords(places_: Iterator[Place], *, literal: bool = True) -> Iterator[Finding]:
+def _passwords(places_: Iterator[Place], *, literal: bool = True) -> Iterator[SecretFinding]:
     for value, start, end in places_:
         for mark in ("pass:", "file:", "env:", "stdin", "fd:"):  # as openssl names its sources
             if value.startswith(mark):
                 value, start = (value[5:], start + 5) if mark == "pass:" else ("", end)
         if value and value[0] not in "-/$" and is_password(value, literal):
-            yield Finding("password", start, end)
+            yield SecretFinding("password", start, end)
 
 
-def _parted(places_: Iterator[Place], mark: str) -> Iterator[Finding]:
+def _parted(places_: Iterator[Place], mark: str) -> Iterator[SecretFinding]:
     for value, _, end in places_:
         user, parted, secret = value.partition(mark)
         if parted and user and secret and not stand_in(secret):
-            yield Finding("password", end - len(secret), end)
+            yield SecretFinding("password", end - len(secret), end)
 
 
-def _anybody(page: Page, there: frozenset[str]) -> Iterator[Finding]:
+def _anybody(page: SearchPage, there: frozenset[str]) -> Iterator[SecretFinding]:
     """`--auth user:password` of a tool we do not know."""
     for flag in _ANY_BOTH:
         if flag.strip() not in there:
@@ -247,24 +246,24 @@ def _anybody(page: Page, there: frozenset[str]) -> Iterator[Finding]:
             value, _, end = _next(page.text, at + len(flag))
             user, colon, secret = value.partition(":")
             if colon and user and "/" not in value and _sure(secret):
-                yield Finding("password", end - len(secret), end)
+                yield SecretFinding("password", end - len(secret), end)
 
 
 def _sure(secret: str) -> bool:
     return is_password(secret, literal=False) and not secret.isdigit()
 
 
-def _any_flag(page: Page, there: frozenset[str]) -> Iterator[Finding]:
+def _any_flag(page: SearchPage, there: frozenset[str]) -> Iterator[SecretFinding]:
     for flag in _KEY_FLAGS:
         if flag not in there:
             continue
         for at in places(page.text, f" {flag} "):
             value, start, end = _next(page.text, at + len(flag) + 2)
             if is_random(value) or (flag in _PASSWORD_FLAGS and _in_a_command(value)):
-                yield Finding("password", start, end)
+                yield SecretFinding("password", start, end)
 
 
-def _any_verb(page: Page, there: frozenset[str]) -> Iterator[Finding]:
+def _any_verb(page: SearchPage, there: frozenset[str]) -> Iterator[SecretFinding]:
     for verb in (*_VERBS, *_TWO_VERBS):
         if verb.split()[-1] not in there:
             continue
@@ -275,14 +274,14 @@ def _any_verb(page: Page, there: frozenset[str]) -> Iterator[Finding]:
             for one in _arguments(page.text, after, _command_end(page.text, after))[:6]:
                 value, start, end = _place(one)
                 if is_random(value) or (_in_a_command(value) and mixed(value)):
-                    yield Finding("password", start, end)
+                    yield SecretFinding("password", start, end)
 
 
 def _in_a_command(value: str) -> bool:
     return like_a_password(value) and not re.search(r"[/:=,(){}]", value)
 
 
-def _fed(page: Page) -> Iterator[Finding]:
+def _fed(page: SearchPage) -> Iterator[SecretFinding]:
     text = page.text
     for word in ("echo ", "printf "):
         for at in places(text, word) if " |" in text and word.strip() in page.words else ():
@@ -296,7 +295,7 @@ def _fed(page: Page) -> Iterator[Finding]:
             yield from _given(match, user="chpasswd" in line)
 
 
-def _given(match: re.Match[str], *, user: bool) -> Iterator[Finding]:
+def _given(match: re.Match[str], *, user: bool) -> Iterator[SecretFinding]:
     group = "quoted" if match["quoted"] is not None else "bare"
     value, start = match[group], match.start(group)
     if user and ":" in value:
@@ -304,4 +303,4 @@ def _given(match: re.Match[str], *, user: bool) -> Iterator[Finding]:
     if "=" in value[:24] and "\\n" in value:  # fields, as `git credential` reads them
         return
     if is_phrase(value, True) if " " in value else is_password(value, literal=True):
-        yield Finding("password", start, start + len(value))
+        yield SecretFinding("password", start, start + len(value))

@@ -1,22 +1,21 @@
-"""Tokens that say whose they are: a known beginning, and a body long enough.
+"""Tokens with a known beginning, private keys in blocks, and credentials in request headers.
 
-No pattern per issuer: one for the body serves them all.
+Tokens need no pattern per issuer: a known beginning and one pattern for the body serve them all.
 """
 
 from __future__ import annotations
 
 import re
 
-from holdfast.redact.finding import Finding
-from holdfast.redact.rule import begins, places
-from holdfast.redact.search_text import LONG_CHARS
-from holdfast.redact.value import masked, random_looking
+from holdfast.redact.rule import LONG_CHARS, Rule, SecretFinding, begins, places
+from holdfast.redact.value import is_key, masked, random_looking, stand_in, user_and_password
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from holdfast.redact.search_text import Page
+    from holdfast.redact.rule import SearchPage
+
 
 # kind: beginnings, each with the shortest body. `_` after the number: the body may hold `_` and
 # `-`, and must then be mixed, since `npm_config_registry` and `sk-folding-cube` are names.
@@ -69,9 +68,30 @@ _WORD = r"[A-Za-z0-9_-]*"
 _HEX_ONLY = ("key-", "dapi", "sk-or-v1-", "sbp_", "dop_v1_", "doo_v1_", "dor_v1_", "pul-")
 _TAILED = ("ghs_", "dp.st.", "dt0c01.", "dt0s01.", "secret_", "sk.", "hcp.", "hawk.")
 _TAIL = r"(?:\.[A-Za-z0-9_-]+){0,3}"  # the newest server tokens end like a JWT
+KIND = "private key"
+LONGEST_CHARS = 24_000  # an RSA key of 16,384 bits has 12,800
+_BEGIN, _END = "-----BEGIN", "-----END"
+_MARK = r"-----(?:BEGIN|END) (?:[A-Z0-9 ]{0,40}PRIVATE KEY(?: BLOCK)?|OpenVPN Static key V1)-----"
+# What may stand between two lines of a key: line ends (escaped too), quote marks, line numbers,
+# and the slash by which we put lines of an output into one.
+_BETWEEN = r"(?:\s/(?=\s)|[\s>|+#*\"',;:-]|\\+[nrt]|[0-9]{1,6}(?:→|\t|: ))"
+_LINE = r"(?:[A-Za-z0-9+/]{20,}={0,2}|(?:Proc-Type|DEK-Info|Version|Comment|Hash): [^\r\n\\]{0,99})"
+_AFTER = rf"(?:{_BETWEEN}*+{_LINE})*+(?:{_BETWEEN}*+[A-Za-z0-9+/=]{{1,76}}\Z)?"
+# The same read from the end, where the head is lost; the n of an escaped line end is no base64.
+# (Nothing follows, so nothing is given back: see `assignment` for why it is not said with a `+`.)
+_BACKWARDS = (
+    r"(?:(?:\s/(?=\s)|[\s>|+#*\"',;:-]|[nrt]\\+|(?:→|\t| :)[0-9]{1,6})*+"
+    r"={0,2}(?:(?![nrt]\\)[A-Za-z0-9+/]){20,})*"
+)
+_BODY = r"[A-Za-z0-9+/]{20}"
+_ENCODED = r"LS0tLS1CRUdJTi(?:BSU0Eg|BFQyBQ|BEU0Eg|BQUklW|BPUEVO|BFTkNS|BQR1Ag)[A-Za-z0-9+/=]*"
+_PUTTY = r"Private-Lines: [0-9]{1,3}(?:\s|\\[nr])+((?:[A-Za-z0-9+/=]{4,64}(?:\s|\\[nr])*+){1,200}+)"
+_TEXT = r"[^\s\x00-\x1f\"'`\\<>,;(){}\[\]]"
+_GAP = r"(?:[\"'`\\]{0,4}[ \t]{0,4}[:=,][ \t]{0,4}[\"'`\\]{0,4}|[ \t]{1,4}\\{0,3}[\"'])"
+_SCHEME = r"[a-z][\w-]{1,24}[ \t]{1,4}"
 
 
-def scan(page: Page) -> Iterator[Finding]:
+def scan_tokens(page: SearchPage) -> Iterator[SecretFinding]:
     if not page.long:
         return
     # 200 searches: only through words that can hold one. Paths do not, nor do words without digits.
@@ -103,7 +123,9 @@ def _read(entry: str) -> tuple[str, int, bool]:
     return entry[:-2], int(entry[-2:]), wide
 
 
-def _found(text: str, kind: str, beginning: str, shortest: int, wide: bool) -> Iterator[Finding]:
+def _found(
+    text: str, kind: str, beginning: str, shortest: int, wide: bool
+) -> Iterator[SecretFinding]:
     body = re.compile((_WORD if wide else _ALNUM) + (_TAIL if beginning in _TAILED else ""))
     done = 0
     for at in places(text, beginning):
@@ -114,7 +136,7 @@ def _found(text: str, kind: str, beginning: str, shortest: int, wide: bool) -> I
             continue
         done = match.end()  # also of what is refused: a run of beginnings is read once
         if _real(beginning, match[0], wide or len(match[0]) < shortest):
-            yield Finding(kind, at, done)
+            yield SecretFinding(kind, at, done)
 
 
 def _is_cut(text: str, body: re.Match[str]) -> bool:
@@ -129,3 +151,119 @@ def _real(beginning: str, body: str, wide: bool) -> bool:
     if beginning in _HEX_ONLY and body.strip("0123456789abcdef"):
         return False
     return not masked(body) and (random_looking(body) or (not wide and len(body) >= 30))
+
+
+def scan_keys(page: SearchPage) -> Iterator[SecretFinding]:
+    text = page.text
+    if "-----" in text and ("PRIVATE KEY" in text or "Static key" in text):
+        yield from _key_blocks(text)
+    if "LS0tLS1CRUdJTi" in page.long:  # "-----BEGIN" in base64, as in a kubeconfig
+        for match in re.finditer(_ENCODED, text):
+            yield SecretFinding(KIND, *match.span())
+    if "Private-Lines: " in text:
+        for match in re.finditer(_PUTTY, text):
+            yield SecretFinding(KIND, *match.span(1))
+
+
+def _key_blocks(text: str) -> Iterator[SecretFinding]:
+    marks = list(re.finditer(_MARK, text))
+    ended = 0
+    for number, mark in enumerate(marks, 1):
+        if mark.start() < ended:
+            continue
+        if not _begins_block(mark):
+            start = _before_block(text, ended, mark.start())
+            ended = mark.end()
+            if start < mark.start():
+                yield SecretFinding(KIND, start, ended)
+            continue
+        ended = _end_of_block(text, mark, marks[number] if number < len(marks) else None)
+        if re.compile(_BODY).search(text, mark.end(), ended):  # prose names such marks too
+            yield SecretFinding(KIND, mark.start(), ended)
+
+
+def _begins_block(mark: re.Match[str]) -> bool:
+    return mark[0].startswith(_BEGIN)
+
+
+def _end_of_block(text: str, mark: re.Match[str], after: re.Match[str] | None) -> int:
+    if after and not _begins_block(after) and after.start() - mark.end() < LONGEST_CHARS:
+        return after.end()
+    match = re.compile(_AFTER).match(text, mark.end())
+    return match.end() if match else mark.end()
+
+
+def _before_block(text: str, floor: int, at: int) -> int:
+    """Where the lines of a key begin whose head was cut off."""
+    floor = max(floor, at - LONGEST_CHARS)
+    match = re.match(_BACKWARDS, text[floor:at][::-1])
+    return at - match.end() if match else at
+
+
+def _credential(value: str) -> bool:
+    """After a scheme: short words are prose, as in "basic authentication"."""
+    return not stand_in(value) and (is_key(value, literal=True) or user_and_password(value))
+
+
+def _bearer(value: str) -> bool:
+    return is_key(value, literal=True) and random_looking(value)
+
+
+def _cookies(value: str) -> bool:
+    """True if any of the pairs looks like the key to a session."""
+    pairs = (pair.partition("=") for pair in value.split(";"))
+    return any(is_key(part.strip(), literal=False) for _, _, part in pairs)
+
+
+def _session(value: str) -> bool:
+    """Claude Code calls its own sessions by a uuid, and those must stay."""
+    return is_key(value, literal=False) and value.count("-") != 4
+
+
+RULES = (
+    Rule(
+        "authorization",
+        "authorization",
+        rf"authorization{_GAP}(?:{_SCHEME})?({_TEXT}{{6,2048}}+)",
+        _credential,
+        any_case=True,
+        within="words_low",
+    ),
+    Rule(
+        "password",
+        "basic",
+        r"basic[ \t]{1,4}([A-Za-z0-9+/=]{6,}+)",
+        user_and_password,
+        any_case=True,
+        within="words_low",
+    ),
+    Rule(
+        "bearer token",
+        "bearer",
+        rf"bearer[ \t]{{1,4}}({_TEXT}{{12,4096}}+)",
+        _bearer,
+        any_case=True,
+        within="words_low",
+    ),
+    Rule(
+        "cookie",
+        "cookie",
+        rf"cookie{_GAP}([\w.%-]{{1,64}}=[^\r\n\x1b\"'`\\]{{8,4096}})",
+        _cookies,
+        any_case=True,
+        within="words_low",
+        once=True,
+    ),
+    Rule(
+        "session cookie",
+        "phpsessid= jsessionid= connect.sid= sessionid=",
+        rf"[\w.]{{9,11}}=({_TEXT}{{16,4096}}+)",
+        _session,
+        any_case=True,
+    ),
+)
+
+
+def scan_headers(page: SearchPage) -> Iterator[SecretFinding]:
+    for rule in RULES:
+        yield from rule.scan(page)

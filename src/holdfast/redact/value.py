@@ -9,7 +9,7 @@ import re
 from functools import lru_cache
 from operator import ne
 
-from holdfast.redact.finding import REDACTED
+from holdfast.redact.rule import REDACTED
 
 # A value made of these words alone is a stand-in, a label, a type or a state; `changeme` too: it
 # says that nothing has been set yet.

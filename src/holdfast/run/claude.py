@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast.run.errors import NoClient, NotOurs
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 CONDUCTED = "HOLDFAST_CONDUCTED"
 STOP_GUARD = "HOLDFAST_STOP_GUARD"

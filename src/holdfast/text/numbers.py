@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from holdfast.redact import redact
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 DIGITS = 2
 SMALL_TOKENS = 2000  # 1 % of the smallest window; a lower end below it is not shown

@@ -23,7 +23,7 @@ from holdfast.hub.tree import live_events, projects
 from holdfast.watcher.glance import Glance
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
-from holdfast.wire.inert import is_utf8
+from holdfast.wire.log import is_utf8
 
 TOPIC, FROM = "checkpoint_trigger", "watcher"
 MESSAGE_TTL_SECONDS = 1_800

@@ -21,7 +21,7 @@ from holdfast.window.reading import Reading
 from holdfast.window.state import State
 from holdfast.window.velocity import Forecast
 from holdfast.wire import mark, places, scan, spool, tail
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 from holdfast.wire.tail import Tail
 
 COMPACTING_MS = 10 * 60_000  # a compaction that took longer than this never came

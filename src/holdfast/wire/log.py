@@ -1,4 +1,7 @@
-"""The guard's log: one line per event, `time LEVEL place message`, rotated at 1 MB."""
+"""The log: one line per event, `time LEVEL place message`, rotated at 1 MB.
+
+Text of unknown origin is made harmless for a log or a terminal: no escapes, no line ends.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,26 @@ import os
 import time
 
 from holdfast.wire import places
-from holdfast.wire.inert import inert
 
 ROTATE_BYTES = 1 << 20
 ALOUD = ("WARN", "ERROR")  # said on stderr where the log takes nothing
 LEVELS = ("DEBUG", "INFO", "WARN", "ALERT", "ERROR")
+
+
+def inert(text: str, most: int = 1000) -> str:
+    """The same words, one line of at most so many; what cannot be printed becomes "?"."""
+    return "".join(c if c.isprintable() else "?" for c in text[:most])
+
+
+def is_utf8(text: str) -> bool:
+    """Arguments and names of files may hold bytes that are none, and no page, row or line can."""
+    if text.isascii():
+        return True
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def path() -> str:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 
-from holdfast.wire import mark, scan, visible
+from holdfast.wire import mark, result_size, scan
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -254,7 +254,9 @@ def _bound(tail: Tail, metadata: dict[str, Any], loose: _Added) -> bool:
 
 def _content_chars(line: dict[str, Any], density: float) -> float:
     message = line.get("message")
-    return visible.text_chars(message.get("content"), density) if isinstance(message, dict) else 0
+    return (
+        result_size.text_chars(message.get("content"), density) if isinstance(message, dict) else 0
+    )
 
 
 class _Added:

@@ -23,7 +23,7 @@ from holdfast.window import outbox, outbox_delivery, outbox_reading
 from holdfast.window.outbox import CONFIRMED, EXPIRED, SAID, TEAM, WAITING, Done, Entry
 from holdfast.window.state import WindowBusy, held
 from holdfast.wire import log
-from holdfast.wire.inert import is_utf8
+from holdfast.wire.log import is_utf8
 
 PATH = "/api/messages/exchange"
 MOST_WINDOWS = 100  # the newest: whoever else is there has its turn when these have ended

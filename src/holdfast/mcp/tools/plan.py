@@ -26,7 +26,7 @@ from holdfast.run import continued_plan
 from holdfast.run.continued_plan import Begun
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted
-from holdfast.wire.inert import inert
+from holdfast.wire.log import inert
 
 MAX_NEW_BYTES = 32 << 20  # of transcripts read for one answer; the next answer reads on
 MAX_TASKS, MAX_FILES, MAX_WARNINGS = 20, 20, 10
