@@ -34,16 +34,15 @@ ABOUT_STORES = tuple(
         "board/test_by_kind.py",
         "contracts",
         "docs/test_limits.py",
-        "mcp/test_beside.py",
-        "mcp/test_life.py",
-        "mcp/test_refusal.py",  # the SDK's types: a quarter of a second, had by the two above
+        "mcp/test_background.py",
+        "mcp/test_server.py",
         "real_client/test_board.py",
-        "stories/test_filled.py",
-        "surfaces/test_board.py",
-        "surfaces/test_db.py",
+        "events/test_filled.py",
+        "cli/test_board.py",
+        "cli/test_db.py",
         "team",
         "watcher",
-        "work/test_status.py",
+        "hub/test_status.py",
     )
 )
 GIVEN = "HOLDFAST_TEST_DATABASE_URL"
@@ -62,6 +61,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         opens = DATABASES.intersection(getattr(item, "fixturenames", ()))
         if opens or _is_about_stores(item.path):
             item.add_marker(pytest.mark.store)
+
+
+def pytest_configure() -> None:
+    gone = [name for name in ABOUT_STORES if not Path(name).exists()]
+    assert not gone, f"tests/stores.py names what is not there: {gone}"
 
 
 def _is_about_stores(path: Path) -> bool:
