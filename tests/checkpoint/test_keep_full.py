@@ -30,12 +30,12 @@ FULL = """
 import resource, sys
 from pathlib import Path
 from holdfast.checkpoint.write import keep
-from holdfast.checkpoint.errors import NotKept
+from holdfast.checkpoint.errors import CheckpointNotSaved
 from tests.checkpoint.documents import a_document
 resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), int(sys.argv[2])))
 try:
     print(keep(a_document(sys.argv[1], "x" * 5000)).path)
-except NotKept as slip:
+except CheckpointNotSaved as slip:
     print("not kept:", slip)
 """
 

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from holdfast.record import model
-from holdfast.redact import redact
+from holdfast.record.secrets import redacted
 from holdfast.text.sentences import clip, clip_last, clip_start
 from tests.checkpoint.sessions import Session
 from tests.redact.samples import drawn
@@ -42,6 +42,7 @@ CUT: dict[str, tuple[int, Put]] = {
     ),
     "failure": (240, lambda one, text: one.runs("make", f"error: {text}", fails=True)),
     "long output": (6000, lambda one, text: one.runs("make", f"{text}{'x ' * 9000}", fails=True)),
+    "names in a file": (6000, lambda one, text: one.calls("Read", text, file_path=FILE)),
     "names": (4000, lambda one, text: one.edits(FILE, "a", text)),
     "left to do": (160, lambda one, text: one.edits(FILE, "a", f"# TODO: {text}")),
     "question": (
@@ -54,7 +55,7 @@ CUT: dict[str, tuple[int, Put]] = {
 
 
 def _leaks(session: Session, secret: str, folder: Path) -> bool:
-    stored = redact(model.save(session.record(folder)).decode())
+    stored = model.save(redacted(session.record(folder))).decode()
     return any(secret[at : at + 8] in stored for at in range(len(secret) - 8))
 
 
@@ -66,6 +67,27 @@ def test_no_half_of_a_secret_stays_in_a_record(place: str, tmp_path: Path) -> No
         text = ("tide " * 1000)[: before - 1] + f" gh{'p_'}{secret} and so on. " + "gauge " * 200
         session = put(Session().user("Print the tides.").works(1), text).says("Next.")
         assert not _leaks(session, secret, tmp_path), before
+
+
+@pytest.mark.parametrize(
+    "words", ["What is the password:", "DB_PASSWORD=", "set password =", "mysql -u root -p"]
+)
+def test_a_text_that_ends_where_a_secret_would_begin_spoils_nothing(
+    words: str, tmp_path: Path
+) -> None:
+    token = f"gh{'p_'}{drawn(Random(words), 36)}"
+    session = Session().user(words).runs(f"make {words}").says("Done.")
+    record = session.user(f"Use {token} for it.").record(tmp_path)
+    stored = redacted(record)
+    assert model.load(model.save(stored)) == stored
+    assert [turn.asked for turn in stored.turns] == [words, "Use [redacted: github token] for it."]
+    assert [turn.place for turn in stored.turns] == [turn.place for turn in record.turns]
+    assert stored.commands.keys() == record.commands.keys()
+
+
+def test_a_record_without_a_secret_is_left_as_it_is(tmp_path: Path) -> None:
+    record = Session().user("Print the tides.").works(2).record(tmp_path)
+    assert redacted(record) is record
 
 
 def test_a_text_is_cut_between_words() -> None:

@@ -13,8 +13,8 @@ from holdfast.cli import choose_session
 from holdfast.cli.archived_sessions import chosen_to_read
 from holdfast.cli.choose_session import Chosen
 from holdfast.events import window_brief
-from holdfast.events.take_checkpoint import without_secrets
 from holdfast.record import read_record
+from holdfast.record.secrets import redacted
 from holdfast.transcript import Unreadable
 
 
@@ -64,9 +64,7 @@ def _composed(chosen: Chosen, max_tokens: int, role: str) -> Brief:
         facts = read_record(path, sidechain=bool(chosen.state.agent_id))
     except Unreadable as slip:
         raise choose_session.NoSuchTranscript(str(slip)) from slip
-    return window_brief.composed(
-        chosen.state, chosen.folder, without_secrets(facts), max_tokens, role
-    )
+    return window_brief.composed(chosen.state, chosen.folder, redacted(facts), max_tokens, role)
 
 
 def plain(found: Brief) -> dict[str, object]:

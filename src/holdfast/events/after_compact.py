@@ -14,6 +14,7 @@ from holdfast.budget import ledger
 from holdfast.events import record_session, take_checkpoint
 from holdfast.hook.observation import Moment
 from holdfast.redact import redact
+from holdfast.text.sentences import clip
 from holdfast.window import audit, make_mark
 from holdfast.window.pressure import FREED
 from holdfast.window.state import State, WindowBusy, held
@@ -27,7 +28,7 @@ MOST_SUMMARY = 60_000
 
 
 def tell(moment: Moment) -> str:
-    summary = scan.text_of(moment.payload, "compact_summary")[:MOST_SUMMARY]
+    summary = clip(scan.text_of(moment.payload, "compact_summary"), MOST_SUMMARY)
     try:
         with held(moment.folder) as state:
             record_session.note(state, moment)

@@ -7,8 +7,8 @@ from holdfast.archive.errors import DamagedTranscript
 from holdfast.archive.transcripts import ArchivedSession, CopyHeader, damage, is_empty
 from holdfast.brief.compose import Brief
 from holdfast.events import window_brief
-from holdfast.events.take_checkpoint import without_secrets
 from holdfast.record import read_record
+from holdfast.record.secrets import redacted
 from holdfast.window.state import State
 
 
@@ -17,7 +17,7 @@ def brief_of(session: ArchivedSession) -> Brief:
     about = session.about
     if about is None or is_empty(session.path):
         raise DamagedTranscript(f"the archived {session.path}: {damage(session.path)}")
-    record = without_secrets(read_record(session.path))
+    record = redacted(read_record(session.path))
     return window_brief.composed(state_of(session.path, about), "", record)
 
 

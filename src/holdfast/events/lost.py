@@ -15,8 +15,8 @@ from holdfast.brief.roles import sections_of
 from holdfast.brief.summary_check import SummaryCheck, check
 from holdfast.budget.estimate import tokens_of, units
 from holdfast.events import after_compact, window_brief
-from holdfast.events.take_checkpoint import without_secrets
 from holdfast.record import RecordReader
+from holdfast.record.secrets import redacted
 from holdfast.redact import redact
 from holdfast.transcript import Summary, read
 
@@ -70,7 +70,7 @@ def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> Lo
         return None
     last = found[-1]
     reader = RecordReader(sidechain=sidechain)
-    record = without_secrets(reader.read(path, until=last.offset))
+    record = redacted(reader.read(path, until=last.offset))
     summary = reader.known.without_in(redact(last.text))
     brief = compose(record, max_tokens, summary=summary, remark_chars=REMARK_CHARS)
     return Lost(brief, check(record, summary))
@@ -80,7 +80,7 @@ def summary_losses(path: Path, *, sidechain: bool) -> Iterator[tuple[int, Summar
     """Every summary of a transcript, with the byte it begins at: in one pass, as the hooks do."""
     reader = RecordReader(sidechain=sidechain)
     for one in _summaries(path, sidechain):
-        record = without_secrets(reader.read(path, until=one.offset))
+        record = redacted(reader.read(path, until=one.offset))
         summary = reader.known.without_in(redact(one.text))[: after_compact.MOST_SUMMARY]
         lost, checked = lost_items(record, summary), check(record, summary)
         first = compose(

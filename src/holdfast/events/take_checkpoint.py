@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -21,7 +20,7 @@ from holdfast.events import snapshot_work
 from holdfast.record import RecordReader, same_file
 from holdfast.record import model as known
 from holdfast.record.model import Record
-from holdfast.record.secrets import Known
+from holdfast.record.secrets import Known, redacted
 from holdfast.redact import are_clean, redact
 from holdfast.window.state import State
 from holdfast.wire import log, places
@@ -39,7 +38,7 @@ def facts_of(state: State, folder: str) -> Record:
         return before  # nothing new: what was kept is what there is
     found = RecordReader(before, sidechain=bool(state.agent_id)).read(state.transcript)
     found.read_from = same_file.sign(state.transcript, found.offset)
-    return _remembered(path, found) or found
+    return _remembered(path, found)
 
 
 def take(
@@ -127,11 +126,6 @@ def _content(state: State, folder: str) -> tuple[dict[str, list[str]], dict[str,
         return told, {"context_summary": "the transcript could not be read"}
 
 
-def without_secrets(facts: Record) -> Record:
-    """For whoever quotes them: a secret that is cut in two is not found any more."""
-    return known.load(redact(known.save(facts).decode()).encode()) or facts
-
-
 def known_secrets(state: State, record: Record) -> Known:
     """Those the session told with their names, for words that come from elsewhere."""
     known = Known()
@@ -139,18 +133,11 @@ def known_secrets(state: State, record: Record) -> Known:
     return known
 
 
-def _remembered(path: str, facts: Record) -> Record | None:
-    """As stored: secrets are taken out first, so that none is cut in two by whoever quotes it.
-    What could then not be read back is not kept, and the next time reads from the start."""
-    text = known.save(facts).decode()
-    clean = redact(text)
-    data = clean.encode()
-    stored = facts if clean is text else known.load(data)
+def _remembered(path: str, facts: Record) -> Record:
+    """As stored: secrets are taken out first, so that none is cut in two by whoever quotes it."""
+    stored = redacted(facts)
     try:
-        if stored is None:
-            _forget(path)
-        else:
-            _write(path, data)
+        _write(path, known.save(stored))
     except OSError as slip:
         log.add("WARN", "facts", f"not remembered: {slip}")
     return stored
@@ -163,11 +150,6 @@ def _write(path: str, data: bytes) -> None:
     except FileNotFoundError:
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
         places.replace_whole(path, data)
-
-
-def _forget(path: str) -> None:
-    with suppress(FileNotFoundError):
-        os.unlink(path)  # noqa: PTH108
 
 
 def _size(path: str) -> int:

@@ -105,7 +105,7 @@ class RecordReader:
     def _look_into_reads(self) -> None:
         """Names in the files read last; older reads are not worth decoding."""
         for name, block in self._reads.items():
-            text = block.text[: names.READ_CHARS]
+            text = sentences.clip(block.text, names.READ_CHARS)
             if found := names.frequent(text):
                 names.show(self.record, name, found)
                 self._heard.append((self._offset, text))

@@ -17,7 +17,7 @@ import msgspec
 from holdfast.record.model import Record
 from holdfast.record.results import answers
 from holdfast.record.user_input import own_words, queued_words
-from holdfast.redact.find import PASSES, find, replaced
+from holdfast.redact.find import PASSES, find, redact, replaced, which_are_clean
 from holdfast.redact.rule import REDACTED, SecretFinding
 from holdfast.redact.value import random_looking
 from holdfast.text.sentences import LONGEST_CHARS, Lazy
@@ -140,6 +140,44 @@ def forget(record: Record, known: Known) -> Record:
     before = msgspec.json.encode(record)
     data = known.without(before)
     return record if data == before else msgspec.json.decode(data, type=Record)
+
+
+def redacted(record: Record) -> Record:
+    """The record without a secret in any of its texts; the very same one where there is none. The
+    whole is looked through at once, and only where something is found each text by itself: a text
+    that ends in `password:` would take what stands behind it for one."""
+    if not find(msgspec.json.encode(record).decode()):
+        return record
+    plain = msgspec.to_builtins(record)
+    told = list(dict.fromkeys(_texts_in(plain)))
+    clean = which_are_clean(told)
+    without = {
+        text: redact(text) for text, is_clean in zip(told, clean, strict=True) if not is_clean
+    }
+    return msgspec.convert(_with(plain, without), Record)
+
+
+def _texts_in(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        yield from value
+        for inner in value.values():
+            yield from _texts_in(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts_in(inner)
+
+
+def _with(value: Any, others: dict[str, str]) -> Any:
+    """The same value with other texts in it."""
+    if isinstance(value, str):
+        return others.get(value, value)
+    if isinstance(value, dict):
+        return {others.get(key, key): _with(inner, others) for key, inner in value.items()}
+    if isinstance(value, list | tuple):
+        return [_with(inner, others) for inner in value]
+    return value
 
 
 def _words_at(text: str, one: SecretFinding) -> list[str]:

@@ -67,7 +67,7 @@ def brief(session_id: str, tokens: int) -> str:
         return ""
     state, folder = met(path, session_id, "")
     try:
-        facts = take_checkpoint.without_secrets(take_checkpoint.facts_of(state, folder))
+        facts = take_checkpoint.facts_of(state, folder)
         found = window_brief.composed(state, folder, facts, tokens)
     except Exception as slip:  # a transcript is anyone's words: the batch starts without them
         log.add("ERROR", session_id[:8], f"no brief for the next batch: {slip!r}")
