@@ -15,6 +15,7 @@ from holdfast.archive.errors import DamagedTranscript, NoArchivedTranscript
 from holdfast.archive.transcripts import ArchivedSession, damage, is_empty
 from holdfast.cli import choose_session
 from holdfast.cli.choose_session import Chosen, NoSession
+from holdfast.cli.terminal import say
 from holdfast.client.memory_folder import slug
 from holdfast.events.archived_brief import brief_of, state_of
 from holdfast.text import fence
@@ -70,7 +71,7 @@ def _copy_if_gone(source: str) -> str:
 
 
 def _say_gone(copy: str) -> None:
-    click.echo(f"note: {NOT_RESUMABLE}; this is from the archived {shown(copy)}", err=True)
+    say(f"note: {NOT_RESUMABLE}; this is from the archived {shown(copy)}", err=True)
 
 
 def _say_damaged(copy: str) -> None:
@@ -79,7 +80,7 @@ def _say_damaged(copy: str) -> None:
     if words and is_empty(copy):
         raise DamagedTranscript(f"the archived {shown(copy)}: {words}")
     if words:
-        click.echo(f"note: the archived {shown(copy)}: {words}", err=True)
+        say(f"note: the archived {shown(copy)}: {words}", err=True)
 
 
 def named(start: str) -> ArchivedSession | None:
@@ -96,13 +97,11 @@ def list_gone(project: str, everywhere: bool) -> bool:
     gone = [one for one in listed if transcripts.is_gone(one)]
     if gone:
         words = "Claude Code has deleted their transcripts, so `claude --resume` cannot open them"
-        click.echo(
-            f"archived: {words}; `holdfast resume ID` prints a brief for a new one", err=True
-        )
+        say(f"archived: {words}; `holdfast resume ID` prints a brief for a new one", err=True)
     width = shutil.get_terminal_size((120, 24)).columns
     for one in gone:
         text = _line(one)
-        click.echo(text if len(text) <= width else f"{text[: width - 1]}…")
+        say(text if len(text) <= width else f"{text[: width - 1]}…")
     return bool(gone)
 
 
@@ -121,11 +120,11 @@ def show(one: ArchivedSession, as_text: bool, as_json: bool) -> None:
         told = {"session_id": one.id, "path": one.path, "client_has_it": not is_gone}
         click.echo(json.dumps({**told, "brief": brief.text}))
         return
-    click.echo(brief.text)
+    say(brief.text)
     if as_text:
         return
     if is_gone:
         new = f'claude "$(holdfast resume {shown(one.id[:8])} --load)"'
-        click.echo(f"{NOT_RESUMABLE}. A new session with this brief: {new}", err=True)
+        say(f"{NOT_RESUMABLE}. A new session with this brief: {new}", err=True)
     else:
-        click.echo(f"Claude Code still has it: claude --resume {shown(one.id)}", err=True)
+        say(f"Claude Code still has it: claude --resume {shown(one.id)}", err=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 import click
 
+from holdfast.cli.terminal import say
 from holdfast.hub import public_names, row_times
 from holdfast.hub.board import deliveries, message_states, messages, topics
 from holdfast.hub.board import outboxes as on_board
@@ -73,12 +74,12 @@ def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, 
         return
     for row in reversed(page.rows):
         read = f", read by {', '.join(row['read_by'])}" if row["read_by"] else ""
-        click.echo(f"{line(row)} ({message_states.state_of(row, now)}){shown(read)}")
+        say(f"{line(row)} ({message_states.state_of(row, now)}){shown(read)}")
     counted = ", ".join(f"{count} {state}" for state, count in states.items())
-    click.echo(f"{len(page.rows)} of {page.total} messages: {counted}", err=True)
+    say(f"{len(page.rows)} of {page.total} messages: {counted}", err=True)
     elsewhere = all_there_are - page.total
     if elsewhere > 0:
-        click.echo(f"  and {elsewhere:,} of other projects, or of none: --everywhere", err=True)
+        say(f"  and {elsewhere:,} of other projects, or of none: --everywhere", err=True)
 
 
 @board.command()
@@ -144,8 +145,8 @@ def post(
         click.echo(json.dumps(plain(row) | {"heard": heard}))
         return
     name = to_agent or ("every agent" if everywhere else "every agent of this project")
-    click.echo(f"posted to {shown(name)}; gone at {_at(row['expires_ms'])}")
-    click.echo(f"  {heard}")
+    say(f"posted to {shown(name)}; gone at {_at(row['expires_ms'])}")
+    say(f"  {heard}")
 
 
 def _posted(database: str, row: Row, whom: list[Listener], place: str | None) -> str:
@@ -194,9 +195,9 @@ def read(
         )
         return
     for row in unread:
-        click.echo(line(row))
+        say(line(row))
     if not unread:
-        click.echo(f"nothing unread for {shown(agent)}", err=True)
+        say(f"nothing unread for {shown(agent)}", err=True)
 
 
 def plain(row: Row) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from holdfast.brief.roles import ROLES
 from holdfast.cli import choose_session
 from holdfast.cli.archived_sessions import chosen_to_read
 from holdfast.cli.choose_session import Chosen
+from holdfast.cli.terminal import say
 from holdfast.events import window_brief
 from holdfast.record import read_record
 from holdfast.record.secrets import redacted
@@ -50,11 +51,11 @@ def brief(
     if as_json:
         click.echo(json.dumps(plain(found), indent=2))
     elif explain:
-        click.echo(explained(found))
+        say(explained(found))
     elif found.lines:
-        click.echo(found.text)
+        say(found.text)
     else:
-        click.echo(f"nothing to hand back within --max-tokens {max_tokens}", err=True)
+        say(f"nothing to hand back within --max-tokens {max_tokens}", err=True)
 
 
 def _composed(chosen: Chosen, max_tokens: int, role: str) -> Brief:

@@ -18,6 +18,7 @@ from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.cli import choose_session
 from holdfast.cli.budget_table import SHOWN_CHARS, show
 from holdfast.cli.choose_session import Chosen, NoSession
+from holdfast.cli.terminal import say
 from holdfast.events import window_budget
 from holdfast.text.escape import shown
 from holdfast.wire import places
@@ -158,7 +159,7 @@ def estimate(text_or_file: str, session: str, as_json: bool) -> None:
         click.echo(json.dumps(values))
         return
     model = f"; about {found.model_tokens:,} of the model's" if found.model_tokens else ""
-    click.echo(f"{found.tokens:,} tokens ({found.chars:,} characters){model}")
+    say(f"{found.tokens:,} tokens ({found.chars:,} characters){model}")
 
 
 @budget.command()
@@ -181,7 +182,7 @@ def allot(compartment: str, share: str, is_user: bool, project: Path | None, as_
 def _say_if_mended(scope: str, project: str, session_id: str = "") -> None:
     aside = operations.repair(scope, project, session_id)
     if aside:
-        click.echo(f"the {scope}'s file was damaged: it is kept as {shown(aside)}", err=True)
+        say(f"the {scope}'s file was damaged: it is kept as {shown(aside)}", err=True)
 
 
 def _say(values: dict[str, Any], as_json: bool, words: str, undo: str) -> None:
@@ -190,9 +191,9 @@ def _say(values: dict[str, Any], as_json: bool, words: str, undo: str) -> None:
     if as_json:
         click.echo(json.dumps({**values, "undo": line}))
         return
-    click.echo(words)
+    say(words)
     if line:
-        click.echo(f"  undo: {line}")
+        say(f"  undo: {line}")
 
 
 def _where(scope: str, session_id: str, project: Path | None) -> str:
@@ -220,7 +221,7 @@ def _text(given: str) -> str:
     if len(given) < 4096 and "\0" not in given and Path(given).is_file():
         return places.read_small(given, MOST_FILE).decode("utf-8", "replace")
     if _FILE_NAME.fullmatch(given):
-        click.echo(f"note: there is no file {shown(given)}: counted as a text", err=True)
+        say(f"note: there is no file {shown(given)}: counted as a text", err=True)
     return given
 
 

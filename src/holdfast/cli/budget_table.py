@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import click
-
+from holdfast.cli.terminal import say
 from holdfast.events.window_budget import BudgetStatus, CompartmentUse
 from holdfast.text.escape import shown
 from holdfast.window.alert_texts import about
@@ -14,27 +13,27 @@ SHOWN_CHARS = 90
 
 def show(found: BudgetStatus, most: int) -> None:
     spent = f"{found.spent_tokens:,} of {found.max_tokens:,} tokens"
-    click.echo(f"brief    {spent}, role {found.role}")
+    say(f"brief    {spent}, role {found.role}")
     left = in_words(found.ops_left_low, found.ops_left_high, found.pace_ms) or "time left unknown"
     share = f"{about(found.estimated)}{found.used_ratio:.1%}"
-    click.echo(f"window   {share} used; {left} ({shown(found.forecast_basis)})")
+    say(f"window   {share} used; {left} ({shown(found.forecast_basis)})")
     for part in found.parts:
         _show_part(part, most)
     for words in found.loans:
-        click.echo(f"loan     {words}")
+        say(f"loan     {words}")
     for one in found.pins:
-        click.echo(f"pin      {one.id} ({one.scope}, {one.compartment}) {shown(one.text)}")
+        say(f"pin      {one.id} ({one.scope}, {one.compartment}) {shown(one.text)}")
     if found.evicted:
-        click.echo(f"evicted  {', '.join(found.evicted)}")
+        say(f"evicted  {', '.join(found.evicted)}")
 
 
 def _show_part(part: CompartmentUse, most: int) -> None:
     borrowed = f", {part.borrowed_tokens:,} borrowed" if part.borrowed_tokens else ""
     lent = f", {part.lent_tokens:,} lent" if part.lent_tokens else ""
     share = f"{part.share:.0%} by {part.set_by}, {part.share_tokens:,} tokens"
-    click.echo(f"{part.name}  {share}: {part.spent_tokens:,} spent{borrowed}{lent}")
+    say(f"{part.name}  {share}: {part.spent_tokens:,} spent{borrowed}{lent}")
     for one in part.items[:most]:
         firm = ", never cut" if one.is_never_cut and not one.is_pinned else ""
-        click.echo(f"  {one.id} {one.section}{firm}: {shown(one.text)[:SHOWN_CHARS]}")
+        say(f"  {one.id} {one.section}{firm}: {shown(one.text)[:SHOWN_CHARS]}")
     if len(part.items) > most:
-        click.echo(f"  … {len(part.items) - most} more: --all")
+        say(f"  … {len(part.items) - most} more: --all")

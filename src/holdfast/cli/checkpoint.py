@@ -11,6 +11,7 @@ import click
 from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.cli import choose_session
+from holdfast.cli.terminal import say
 from holdfast.events import take_checkpoint
 from holdfast.settings import load as settings_load
 from holdfast.text.escape import shown
@@ -42,11 +43,11 @@ def checkpoint(transcript: Path | None, project: Path | None, session: str, as_j
     if as_json:
         click.echo(json.dumps(plain(kept), indent=2))
         return
-    click.echo(kept.path)
+    say(kept.path)
     for said in filter(None, (_elsewhere(kept), *kept.notes)):
-        click.echo(f"note: {shown(said)}", err=True)
+        say(f"note: {shown(said)}", err=True)
     again = "the same state was kept already" if kept.reused else "verified by reading it back"
-    click.echo(f"{again}; `holdfast resume {kept.id}` shows it", err=True)
+    say(f"{again}; `holdfast resume {kept.id}` shows it", err=True)
 
 
 def plain(kept: SavedCheckpoint) -> dict[str, object]:

@@ -11,6 +11,7 @@ from holdfast.checkpoint import find, lineage, parse
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.cli import choose_session
+from holdfast.cli.terminal import say
 from holdfast.text.escape import escape, shown
 
 
@@ -35,15 +36,15 @@ def diff(older: str | None, newer: str, project: Path | None, as_json: bool) -> 
     if as_json:
         click.echo(json.dumps(plain(before, after, changes)))
         return
-    click.echo(_compared(before, after), err=True)
-    click.echo(f"{before.id} → {after.id}")
+    say(_compared(before, after), err=True)
+    say(f"{before.id} → {after.id}")
     for change in changes:
-        click.echo(f"\n## {escape(change.heading)}")
+        say(f"\n## {escape(change.heading)}")
         for sign, items in (("-", change.removed), ("+", change.added)):
             for item in items:
-                click.echo(f"{sign} " + escape(item).replace("\n", "\n  "))
+                say(f"{sign} " + escape(item).replace("\n", "\n  "))
     if not changes:
-        click.echo("no item was added or removed", err=True)
+        say("no item was added or removed", err=True)
 
 
 def _compared(before: CheckpointEntry, after: CheckpointEntry) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from holdfast.cli.terminal import say
 from holdfast.cli.transcripts import in_words as transcripts_in_words
 from holdfast.setup.doctor.checks import examine
 from holdfast.wire.errors import HoldfastError
@@ -44,7 +45,7 @@ def doctor(
     wanted = client or client_binary is not None
     binary = _binary(client_binary) if wanted else None
     if binary:
-        click.echo("This starts a trial of the real client, offline: about 20 s.", err=True)
+        say("This starts a trial of the real client, offline: about 20 s.", err=True)
     found = examine(project, plugin)
     if wanted:
         _try_client(found, binary, client_binary)
@@ -83,37 +84,35 @@ def _cycle(binary: Path) -> dict[str, Any]:
 
 def _show(found: dict[str, Any]) -> None:
     for install in found["installs"]:
-        click.echo(f"installed: {install['scope']}, {install['path']}")
+        say(f"installed: {install['scope']}, {install['path']}")
     line = [found["status_line"]] if found["status_line"] else []
     for hook in [*found["hooks"], *line]:
         mark = "ok " if hook["ok"] else "BAD"
-        click.echo(
-            f"  {mark} {hook['event']:<19} {hook['milliseconds']:>6.0f} ms  {_reached(hook)}"
-        )
+        say(f"  {mark} {hook['event']:<19} {hook['milliseconds']:>6.0f} ms  {_reached(hook)}")
     for step in found["compaction"]:
         mark = "ok " if step["ok"] else "BAD"
-        click.echo(f"  {mark} {step['name']:<19} {step['milliseconds']:>6.0f} ms  {step['words']}")
+        say(f"  {mark} {step['name']:<19} {step['milliseconds']:>6.0f} ms  {step['words']}")
     for server in found["servers"]:
         mark, tools = "ok " if server["ok"] else "BAD", ", ".join(server["tools"])
         said = f"tools: {tools}; ended" if server["ok"] else "see below"
-        click.echo(f"  {mark} {'MCP server':<19} {server['milliseconds']:>6.0f} ms  {said}")
+        say(f"  {mark} {'MCP server':<19} {server['milliseconds']:>6.0f} ms  {said}")
     for limit in found["limits"]:
-        click.echo(f"  {_limit(limit)}")
+        say(f"  {_limit(limit)}")
     for words in transcripts_in_words(found["transcripts"]):
-        click.echo(f"  {words}")
+        say(f"  {words}")
     for error in found["recent_errors"]:
-        click.echo(f"  log: {error}")
+        say(f"  log: {error}")
     if found["transcript_lines"]:
-        click.echo(f"  newest transcript: {_in_words(found['transcript_lines'])}")
+        say(f"  newest transcript: {_in_words(found['transcript_lines'])}")
     if "client" in found:
         from holdfast.setup.doctor.real_client import in_words
 
-        click.echo("\n".join(in_words(found["client"])))
+        say("\n".join(in_words(found["client"])))
     for note in found["notes"]:
-        click.echo(f"note: {note}", err=True)
+        say(f"note: {note}", err=True)
     for trouble in found["troubles"]:
-        click.echo(f"trouble: {trouble}", err=True)
-    click.echo("all is well" if found["ok"] else "not all is well")
+        say(f"trouble: {trouble}", err=True)
+    say("all is well" if found["ok"] else "not all is well")
 
 
 def _limit(one: dict[str, Any]) -> str:

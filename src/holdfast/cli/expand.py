@@ -8,6 +8,7 @@ import time
 
 import click
 
+from holdfast.cli.terminal import say
 from holdfast.memory.full_text import USUAL_CHARS, Whole, whole
 from holdfast.text import fence
 from holdfast.wire.log import inert
@@ -44,12 +45,12 @@ def expand(word: str, offset: int, max_chars: int, find: str, as_json: bool) -> 
     if found.text:
         click.echo(found.text if found.kind == "output" else _fenced(found))
     for note in found.notes:
-        click.echo(f"note: {inert(note)}", err=True)
+        say(f"note: {inert(note)}", err=True)
     if found.next_offset:
         going_on = f"--offset {found.next_offset}" + (
             f" --find {shlex.quote(find)}" if find else ""
         )
-        click.echo(f"more: holdfast expand {found.id} {going_on}", err=True)
+        say(f"more: holdfast expand {found.id} {going_on}", err=True)
 
 
 def _fenced(found: Whole) -> str:

@@ -11,6 +11,7 @@ import click
 
 from holdfast.cli import install_confirm, install_transcripts
 from holdfast.cli.remove_checkpoints import leave_checkpoints
+from holdfast.cli.terminal import say
 from holdfast.setup import install_lock
 from holdfast.setup import plan as installing
 from holdfast.setup.advice import installed_elsewhere
@@ -105,7 +106,7 @@ def install(
             _say_next(target)
     if plan.is_nothing:
         _tidy(plan, ours, dry_run)
-        click.echo(f"Already installed in {target.anchor}; nothing to change.")
+        say(f"Already installed in {target.anchor}; nothing to change.")
     _say_notes(plan.notes)
     if not dry_run:
         install_transcripts.settle(archive_transcripts, may_ask=not yes)
@@ -145,7 +146,7 @@ def uninstall(
     if plan.is_nothing:
         _tidy(plan, ours, dry_run)
     if plan.is_nothing and not plan.left:
-        click.echo(f"Not installed in {target.anchor}; nothing to change.")
+        say(f"Not installed in {target.anchor}; nothing to change.")
         packages = our_packages(ours)
         notes = tuple(installed_elsewhere(target, Path.home(), project.resolve(), packages))
     notes += install_transcripts.left()
@@ -202,7 +203,7 @@ def _tidy(plan: Plan, ours: Path, dry_run: bool) -> None:
     if plan.debris and not dry_run:
         with install_lock.only_one(ours):
             installing.clear_debris(plan)
-        click.echo("Removed what a run that was killed had left behind.")
+        say("Removed what a run that was killed had left behind.")
 
 
 def _agreed(target: Target, plan: Plan, yes: bool, dry_run: bool) -> bool:
@@ -211,7 +212,7 @@ def _agreed(target: Target, plan: Plan, yes: bool, dry_run: bool) -> bool:
     if plan.is_nothing:
         return False
     if plan.shown:
-        click.echo(f"This {in_one_line(target, plan.shown)}.")
+        say(f"This {in_one_line(target, plan.shown)}.")
     if yes and not dry_run:
         return True
     if not dry_run and install_confirm.is_terminal():
@@ -219,7 +220,7 @@ def _agreed(target: Target, plan: Plan, yes: bool, dry_run: bool) -> bool:
         return not plan.shown or install_confirm.agreed(plan.shown)
     install_confirm.show(plan.shown)
     if dry_run:
-        click.echo("Dry run: nothing was changed.")
+        say("Dry run: nothing was changed.")
         return False
     return not plan.shown or install_confirm.agreed(())
 
@@ -227,23 +228,23 @@ def _agreed(target: Target, plan: Plan, yes: bool, dry_run: bool) -> bool:
 def _say_next(target: Target) -> None:
     if target.scope == "plugin":
         folder = shlex.quote(str(target.anchor))
-        click.echo(f"for one session: claude --plugin-dir {folder}")
-        click.echo(
+        say(f"for one session: claude --plugin-dir {folder}")
+        say(
             f"for good: claude plugin marketplace add {folder} && "
             "claude plugin install holdfast@holdfast"
         )
-    click.echo(f"next: {typed_command()} doctor{target.doctor_words}")
+    say(f"next: {typed_command()} doctor{target.doctor_words}")
 
 
 def _say_done(plan: Plan, done: str, undo: str) -> None:
     for change in plan.shown:
         verb = "wrote" if change.after is not None else "removed"
-        click.echo(f"{verb} {change.path}")
+        say(f"{verb} {change.path}")
     for path, copy in plan.backups:
-        click.echo(f"kept {path} as it was in {copy}")
-    click.echo(f"{done} {undo}")
+        say(f"kept {path} as it was in {copy}")
+    say(f"{done} {undo}")
 
 
 def _say_notes(notes: tuple[str, ...]) -> None:
     for note in notes:
-        click.echo(f"Note: {note}.", err=True)
+        say(f"Note: {note}.", err=True)

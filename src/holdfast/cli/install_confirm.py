@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import click
 
+from holdfast.cli.terminal import say
 from holdfast.setup import diff
 from holdfast.setup.changes import Change
 
@@ -23,10 +24,10 @@ def show(changes: Sequence[Change]) -> None:
 
 def show_counted(changes: Sequence[Change], events: Sequence[str]) -> None:
     if events:
-        click.echo(f"  hooks at {', '.join(events)}")
+        say(f"  hooks at {', '.join(events)}")
     for change in changes:
         more, less = diff.counted(change)
-        click.echo(f"  {change.path}: {more:,} lines more, {less:,} less")
+        say(f"  {change.path}: {more:,} lines more, {less:,} less")
 
 
 def agreed(hidden: Sequence[Change]) -> bool:
@@ -34,10 +35,10 @@ def agreed(hidden: Sequence[Change]) -> bool:
     try:
         if _is_yes(hidden):
             return True
-        click.echo("Nothing was changed.", err=True)
+        say("Nothing was changed.", err=True)
     except click.Abort:  # the end of the input, or Ctrl-C
         hint = "" if sys.stdin.isatty() else " Say --yes to go on without a question."
-        click.echo(f"\nNothing was changed.{hint}", err=True)
+        say(f"\nNothing was changed.{hint}", err=True)
     click.get_current_context().exit(1)
 
 

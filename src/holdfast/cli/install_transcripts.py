@@ -8,6 +8,7 @@ import click
 
 from holdfast.archive import transcripts as archive
 from holdfast.cli import install_confirm
+from holdfast.cli.terminal import say
 from holdfast.cli.transcripts import HOW_TO_REMOVE, SETTING, say_off, say_on, what_is_there
 from holdfast.client.settings_files import read_cleanup_period
 from holdfast.settings import edit
@@ -40,12 +41,12 @@ def _is_open() -> bool:
 def _asked() -> bool | None:
     """None where nobody answered."""
     megabytes = settings_load.load().whole("archive_transcripts_megabytes")
-    click.echo(f"{read_cleanup_period(str(Path.cwd())).words}.", err=True)
+    say(f"{read_cleanup_period(str(Path.cwd())).words}.", err=True)
     question = (
         f"Save compressed copies without secrets in {archive.folder()}, up to {megabytes:,} MB?"
     )
     try:
         return click.confirm(question, err=True)
     except click.Abort:
-        click.echo("\nNot archived; later: holdfast transcripts on", err=True)
+        say("\nNot archived; later: holdfast transcripts on", err=True)
         return None

@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 
 import click
 
+from holdfast.cli.terminal import say
 from holdfast.window import audit
 from holdfast.wire import log as guard_log
 from holdfast.wire.log import inert
@@ -53,7 +54,7 @@ def log(
         click.echo(_plain(line) if as_json else line)
     if not wanted and not follow:
         kept = "nothing of that kind is logged" if level or session else "nothing logged yet"
-        click.echo(kept, err=True)
+        say(kept, err=True)
     if follow:
         for line in _following(path):
             if _fits(line, level, session):
@@ -68,7 +69,7 @@ def _show_decisions(session: str, lines: int, as_json: bool) -> None:
     for one in found[-lines:] if lines else []:
         click.echo(json.dumps(one) if as_json else _decision(one))
     if not found:
-        click.echo("no decision was taken in an orange or red window", err=True)
+        say("no decision was taken in an orange or red window", err=True)
 
 
 def _decision(one: dict[str, Any]) -> str:

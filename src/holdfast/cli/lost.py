@@ -11,6 +11,7 @@ import click
 from holdfast.brief.item import FalseClaim
 from holdfast.brief.summary_check import shown
 from holdfast.cli.archived_sessions import chosen_to_read
+from holdfast.cli.terminal import say
 from holdfast.events import lost as lifecycle_lost
 from holdfast.events.lost import Lost
 from holdfast.wire.errors import HoldfastError
@@ -62,15 +63,15 @@ def lost(
     _say(found.checked.called_done, "Called done, although it is open:")
     lines = found.brief.lines if show_all else found.main
     if lines:
-        click.echo("Not in the summary, nor brought back by Claude Code itself:")
+        say("Not in the summary, nor brought back by Claude Code itself:")
     for line in lines:
         for part in line.text.split("\n"):
-            click.echo(f"  {inert(part)}")
+            say(f"  {inert(part)}")
     if not show_all and found.rest:
         kinds = (_counted(kind, count) for kind, count in found.rest.items())
-        click.echo(f"Also lost, and easy to find again: {', '.join(kinds)} (--all shows them)")
+        say(f"Also lost, and easy to find again: {', '.join(kinds)} (--all shows them)")
     if not (lines or found.rest or found.checked.told):
-        click.echo("The summary of the last compaction lost nothing that Holdfast knows of.")
+        say("The summary of the last compaction lost nothing that Holdfast knows of.")
 
 
 def _counted(kind: str, count: int) -> str:
@@ -80,9 +81,9 @@ def _counted(kind: str, count: int) -> str:
 
 def _say(claims: list[FalseClaim], heading: str) -> None:
     if claims:
-        click.echo(heading)
+        say(heading)
     for claim in claims:
-        click.echo(f"  “{inert(claim.sentence)}”\n    but {inert(claim.evidence)}")
+        say(f"  “{inert(claim.sentence)}”\n    but {inert(claim.evidence)}")
 
 
 def _values(found: Lost) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from click.shell_completion import CompletionItem
 import holdfast
 from holdfast.cli.arguments import prepare
 from holdfast.cli.help import HEADINGS, INTRODUCTION, TOPICS, explain, listed, write_list
-from holdfast.cli.terminal import safe_streams
+from holdfast.cli.terminal import paint, safe_streams, say
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
@@ -97,9 +97,9 @@ def _whole() -> None:
         sys.exit(holdfast_command(standalone_mode=False) or 0)
     except HoldfastError as slip:
         with contextlib.suppress(OSError):
-            click.echo(f"holdfast: {slip}", err=True)
+            say(f"{paint('holdfast:', 'red', err=True)} {slip}", err=True)
             if slip.hint:
-                click.echo(f"  try: {slip.hint}", err=True)
+                say(f"  try: {slip.hint}", err=True, hang=5)
         sys.exit(slip.exit_code)
     except click.ClickException as slip:
         slip.show()
@@ -111,13 +111,13 @@ def _whole() -> None:
         sys.exit(0)
     except OSError as slip:
         with contextlib.suppress(OSError):
-            click.echo(f"holdfast: {_of_the_system(slip)}", err=True)
+            say(f"{paint('holdfast:', 'red', err=True)} {_of_the_system(slip)}", err=True)
         sys.exit(4)
     except Exception as slip:
         if "HOLDFAST_RAISE" in os.environ:  # as in the hook: our bugs stay loud to us
             raise
         with contextlib.suppress(OSError):
-            click.echo(f"holdfast: {type(slip).__name__}: {inert(str(slip), 300)}", err=True)
+            say(f"holdfast: {type(slip).__name__}: {inert(str(slip), 300)}", err=True)
         sys.exit(1)
 
 

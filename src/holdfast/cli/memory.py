@@ -13,6 +13,7 @@ from typing import Any
 import click
 
 from holdfast.cli.memory_rules import rules
+from holdfast.cli.terminal import say
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.memory.topics import topic_store
 from holdfast.memory.topics.errors import NoSuchTopic, Unfit
@@ -67,10 +68,10 @@ def list_(project: Path | None, as_json: bool) -> None:
         click.echo(json.dumps({**about, "topics": rows}, indent=2))
         return
     for one in found:
-        click.echo(_row(one))
+        say(_row(one))
     read = "" if folder.is_read else f"; the client does not read it: {folder.why}"
     count = "1 topic" if len(found) == 1 else f"{len(found)} topics"
-    click.echo(f"{count} in {shown(folder.path)}{read}", err=True)
+    say(f"{count} in {shown(folder.path)}{read}", err=True)
 
 
 @memory.command()
@@ -82,9 +83,9 @@ def show(name: str, project: Path | None, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(asdict(one), indent=2))
         return
-    click.echo(_row(one))
+    say(_row(one))
     for line in one.body.split("\n"):
-        click.echo(shown(line) if line.strip() else "")
+        say(shown(line) if line.strip() else "")
 
 
 @memory.command()
@@ -169,13 +170,11 @@ def _say(done: Change, as_json: bool, undo: str) -> None:
         click.echo(json.dumps({**asdict(done), "undo": undo}, indent=2))
         return
     did = "it says that already, nothing was changed" if done.did == "nothing" else done.did
-    click.echo(f"{did}: {shown(done.path)}")
+    say(f"{did}: {shown(done.path)}")
     for name in done.shelved:
-        click.echo(
-            f"  MEMORY.md is full: {shown(name)} left it for a page it names (holdfast-more)"
-        )
+        say(f"  MEMORY.md is full: {shown(name)} left it for a page it names (holdfast-more)")
     if done.did != "nothing":
-        click.echo(f"  undo: {undo}")
+        say(f"  undo: {undo}")
 
 
 def _row(one: Topic) -> str:

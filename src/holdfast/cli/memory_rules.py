@@ -10,6 +10,7 @@ import click
 
 from holdfast.cli import choose_session
 from holdfast.cli.choose_session import NoSession
+from holdfast.cli.terminal import say
 from holdfast.events import instruction_files
 from holdfast.events.instruction_files import File
 from holdfast.text.escape import shown
@@ -36,7 +37,7 @@ def rules(project: Path | None, session: str, as_json: bool) -> None:
     for one in found:
         _show(one)
     marked = sum(len(one.marked) for one in found)
-    click.echo(f"{len(found)} files, {marked} marked rules", err=True)
+    say(f"{len(found)} files, {marked} marked rules", err=True)
 
 
 def _found(project: Path | None, session: str) -> list[File]:
@@ -56,9 +57,9 @@ def _show(one: File) -> None:
     when = f", loaded by {one.when}" if one.when not in ("", "never") else ""
     when = ", the client never loads it" if one.when == "never" else when
     by = f", imported by {one.imported_by}" if one.imported_by else ""
-    click.echo(shown(f"{one.path} [{one.kind}{by}{when}]: {_after(one)}"))
+    say(shown(f"{one.path} [{one.kind}{by}{when}]: {_after(one)}"))
     for rule in one.marked:
-        click.echo(f"  {rule.line}: {shown(rule.text)[:MOST_CHARS]}")
+        say(f"  {rule.line}: {shown(rule.text)[:MOST_CHARS]}")
 
 
 def _after(one: File) -> str:

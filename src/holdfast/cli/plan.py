@@ -16,6 +16,7 @@ import click
 from holdfast.cli import plan_room
 from holdfast.cli.progress import ticker
 from holdfast.cli.replay import write_drawing
+from holdfast.cli.terminal import say
 from holdfast.cli.token_count import TokenCount
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.plan.estimates import past
@@ -85,9 +86,9 @@ def plan(
 def _say_next(run: str, ran: int, is_left: bool) -> None:
     if ran:
         did = f"{counted(ran, 'task')} of it {'was' if ran == 1 else 'were'} done by a run"
-        click.echo(f"  {did}: {run} --status says more", err=True)
+        say(f"  {did}: {run} --status says more", err=True)
     if is_left:
-        click.echo(f"  next: {run}", err=True)
+        say(f"  next: {run}", err=True)
 
 
 def _run_words(file: Path, project: Path | None, told: int | None, window: int | None) -> str:
@@ -99,9 +100,9 @@ def _run_words(file: Path, project: Path | None, told: int | None, window: int |
 
 def show_notes(notes: Sequence[str]) -> None:
     for words in notes[:MOST_NOTES]:
-        click.echo(f"  note: {named(words)}", err=True)
+        say(f"  note: {named(words)}", err=True)
     if len(notes) > MOST_NOTES:
-        click.echo(f"  and {len(notes) - MOST_NOTES:,} more notes: --json has all", err=True)
+        say(f"  and {len(notes) - MOST_NOTES:,} more notes: --json has all", err=True)
 
 
 def _stdin() -> bytes:

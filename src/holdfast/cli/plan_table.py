@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from holdfast.cli import terminal
 from holdfast.plan.room import Room
 from holdfast.plan.split import Piece
 from holdfast.plan.workflow import Batch, Workflow
@@ -23,7 +23,7 @@ RIGHT = ("tokens", "80% range")
 
 
 def show(found: Workflow) -> None:
-    console = Console(highlight=False)
+    console = terminal.console()
     title = Text(named(found.title) or "plan", style="bold")
     said = f"{counted(len(found.batches), 'batch')}, {found.size}"
     console.print(title + Text(f": {said}", style="not bold"))

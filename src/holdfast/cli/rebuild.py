@@ -12,6 +12,7 @@ import click
 from holdfast.checkpoint import index
 from holdfast.checkpoint import rebuild as rebuilding
 from holdfast.cli import verify as verify_command
+from holdfast.cli.terminal import say
 from holdfast.text.escape import shown
 
 if TYPE_CHECKING:
@@ -44,30 +45,28 @@ def rebuild(projects: tuple[Path, ...], database: str, as_json: bool) -> None:
     show(found)
     show_rows(filled)
     for one in indexed:
-        click.echo(f"{shown(one.project)}: {one.items:,} items to search in")
+        say(f"{shown(one.project)}: {one.items:,} items to search in")
         for note in one.notes:
-            click.echo(f"  {shown(note)}")
+            say(f"  {shown(note)}")
 
 
 def show(found: rebuilding.RebuiltIndex) -> None:
-    click.echo(
-        f"{index.path()}: {len(found.entries)} checkpoints of {len(found.projects)} projects"
-    )
+    say(f"{index.path()}: {len(found.entries)} checkpoints of {len(found.projects)} projects")
     for label, things in _changes(found).items():
         for thing in things:
-            click.echo(f"  {label}: {shown(thing)}")
+            say(f"  {label}: {shown(thing)}")
     if found.damaged:
-        click.echo("not as they were kept; the files were left alone:")
+        say("not as they were kept; the files were left alone:")
         verify_command.show(found.damaged)
 
 
 def show_rows(filled: Rebuilt) -> None:
     if filled.set_aside:
-        click.echo(f"the database was damaged: it is kept as {filled.set_aside}")
+        say(f"the database was damaged: it is kept as {filled.set_aside}")
         saved = ", ".join(f"{n} {name}" for name, n in filled.saved.items()) or "nothing"
-        click.echo(f"  read from it: {saved}; restart holdfast serve if it runs")
+        say(f"  read from it: {saved}; restart holdfast serve if it runs")
     told = filled.synced
-    click.echo(
+    say(
         f"{filled.database}: {told.requests} requests, {told.tasks} tasks, "
         f"{told.subtasks} subtasks, {told.actions} actions, {told.checkpoints} checkpoints"
     )

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-import click
-
 from holdfast.checkpoint import remove
+from holdfast.cli.terminal import say
 from holdfast.setup import receipt
 from holdfast.setup.existing import find_installs, plugin_in
 from holdfast.setup.ownership import our_packages
@@ -24,15 +23,15 @@ def leave_checkpoints(*, go: bool) -> None:
         why = left.why or (remove.remove(left) if go else "")
         done = "stays" if why else "removed" if go else "would go"
         counted = f"{left.checkpoints} checkpoint{'' if left.checkpoints == 1 else 's'}"
-        click.echo(f"{done:<8} {shown(left.path)}: {shown(why) or counted}")
+        say(f"{done:<8} {shown(left.path)}: {shown(why) or counted}")
     if not found:
-        click.echo("no project holds checkpoints of ours", err=True)
+        say("no project holds checkpoints of ours", err=True)
     elif not go:
-        click.echo("Nothing was removed; --yes removes those that would go.", err=True)
+        say("Nothing was removed; --yes removes those that would go.", err=True)
     for place, words in dict(_still_there()).items():
         out = f": holdfast uninstall{words} takes them out"
-        click.echo(f"Hooks are still in {shown(f'{place}{out}')}.", err=True)
-    click.echo(f"All else of ours lies in {places.home()}.", err=True)
+        say(f"Hooks are still in {shown(f'{place}{out}')}.", err=True)
+    say(f"All else of ours lies in {places.home()}.", err=True)
 
 
 def _still_there() -> Iterator[tuple[str, str]]:

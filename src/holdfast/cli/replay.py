@@ -112,7 +112,7 @@ def write_drawing(drawing: str, svg: Path) -> None:
         svg.write_text(drawing, encoding="utf-8")
     except OSError as slip:
         raise NotDrawn(f"{svg} cannot be written: {slip.strerror}") from None
-    click.echo(f"drawn into {svg}", err=True)
+    say(f"drawn into {svg}", err=True)
 
 
 def play(transcript: Path, *, progress: bool = False) -> tuple[Replay, dict[str, int]]:
@@ -227,7 +227,8 @@ def _compaction(found: Replay, at: int, loss: SummaryLoss | None) -> Iterator[st
     ahead = _ahead(found, at)
     if ahead:
         first, steps = max(ahead.items(), key=lambda pair: pair[1])
-        rest = ", ".join(f"{name} {count}" for name, count in ahead.items() if name != first)
+        later = ((name, count) for name, count in ahead.items() if name != first and count)
+        rest = ", ".join(f"{name} {count}" for name, count in later)
         yield f"{indent}warned {counted(steps, 'step')} ahead ({first}{rest and '; ' + rest})"
     else:
         yield f"{indent}no warning before it"
@@ -253,7 +254,7 @@ def _lost(loss: SummaryLoss) -> Iterator[str]:
         yield "the summary lost nothing that Holdfast knows of"
     else:
         yield paint(f"the summary lost {_kinds(loss.lost, loss.messages)}", "red")
-        for one in loss.lost[:SHOWN_LOST]:
+        for one in sorted(loss.lost, key=_weight)[:SHOWN_LOST]:
             yield f"  - {short(inert(' '.join(one.text.split())), LOST_CHARS)}"
         if len(loss.lost) > SHOWN_LOST:
             yield f"  and {len(loss.lost) - SHOWN_LOST:,} more"
@@ -263,6 +264,11 @@ def _lost(loss: SummaryLoss) -> Iterator[str]:
     for claim in (*loss.checked.called_done, *loss.checked.in_users_name)[:SHOWN_LOST]:
         yield paint(f"wrong: “{short(inert(claim.sentence), LOST_CHARS)}”", "red")
         yield f"  but {short(inert(claim.evidence), LOST_CHARS)}"
+
+
+def _weight(one: BriefItem) -> tuple[bool, int]:
+    """Open work first, then the messages that say most."""
+    return one.section == "said", -len(one.text)
 
 
 def _size(loss: SummaryLoss) -> str:
@@ -286,7 +292,12 @@ def _messages(count: int, of: int) -> str:
 
 def words_for(counts: dict[str, int]) -> str:
     """What was read, what was left alone, and what could not be understood."""
-    told = [f"{count:,} {name.replace('_', ' ')}" for name, count in counts.items() if count]
+    names = {"understood": "used", "left_alone": "not needed"}
+    told = [
+        f"{count:,} {names.get(name, name.replace('_', ' '))}"
+        for name, count in counts.items()
+        if count
+    ]
     return "transcript: " + ", ".join(told)
 
 

@@ -14,6 +14,7 @@ from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import Changed, NoCheckpoint
 from holdfast.cli import archived_sessions, resume_list
+from holdfast.cli.terminal import say
 from holdfast.redact import redact
 from holdfast.text import fence
 from holdfast.text.escape import shown
@@ -66,24 +67,24 @@ def resume(
         click.echo(json.dumps([row(entry) for entry, _ in found]))
         return
     if found:
-        click.echo(resume_list.heading(found), err=True)
+        say(resume_list.heading(found), err=True)
     own = {entry.path for entry in provenance.own(entry for entry, _ in found)}
     for line in resume_list.lines(found, datetime.now(UTC), own):
-        click.echo(line)
+        say(line)
     if not archived_sessions.list_gone(where, everywhere) and not found:
-        click.echo(f"no checkpoint of {where} yet", err=True)
+        say(f"no checkpoint of {where} yet", err=True)
 
 
 def _warn(entry: CheckpointEntry, *, refuse: bool) -> None:
     """One that is not what was kept is shown all the same, and said to be; to the model it goes
     only if somebody wants that."""
     if not provenance.is_own(entry):
-        click.echo(checkpoint_brief.foreign(entry), err=True)
+        say(checkpoint_brief.foreign(entry), err=True)
     if entry.verified:
         return
     if refuse:
         raise Changed(checkpoint_brief.changed(entry))
-    click.echo(checkpoint_brief.changed(entry), err=True)
+    say(checkpoint_brief.changed(entry), err=True)
 
 
 def one(entry: CheckpointEntry, as_text: bool, as_json: bool) -> None:
@@ -100,7 +101,7 @@ def one(entry: CheckpointEntry, as_text: bool, as_json: bool) -> None:
         click.echo(fence.closing())
         return
     for label, text in _rows(entry):
-        click.echo(f"{label:<11} {shown(text)}")
+        say(f"{label:<11} {shown(text)}")
     click.echo(body, nl=False)
 
 

@@ -10,6 +10,7 @@ import click
 
 from holdfast.cli import choose_session
 from holdfast.cli.choose_session import Chosen
+from holdfast.cli.terminal import say
 from holdfast.events import take_checkpoint
 from holdfast.segment import formats
 from holdfast.segment import roll as rolling
@@ -35,7 +36,7 @@ def roll(now: bool, session: str, transcript: Path | None, as_json: bool) -> Non
         click.echo(json.dumps({**formats.plain(report), "line": report.line}))
     else:
         for text in lines(report):
-            click.echo(text)
+            say(text)
     if report.slips:
         raise NotRolled("; ".join(report.slips), report.exit_code)
 

@@ -8,6 +8,7 @@ from textwrap import shorten
 
 import click
 
+from holdfast.cli.terminal import say
 from holdfast.plan.room import Room
 from holdfast.redact import redact_each
 from holdfast.run import claude, prompt
@@ -25,18 +26,18 @@ def show(conductor: Conductor, room: Room, warning: str, as_plain: bool) -> None
     batches = list(conductor.ahead.jobs(flow))
     if as_plain:
         if warning:
-            click.echo(f"  note: {named(warning)}", err=True)
+            say(f"  note: {named(warning)}", err=True)
         listed = [_plain(conductor, job) for batch in batches for job in batch]
         click.echo(json.dumps(redact_each(listed), indent=2))
         return
-    click.echo(f"room: {room.fresh_tokens:,} tokens a batch ({room.basis})")
+    say(f"room: {room.fresh_tokens:,} tokens a batch ({room.basis})")
     for batch in batches:
         for job in batch:
             _show(conductor, job, batch)
     if not batches:
-        click.echo(nothing_left(len(flow.done)))
+        say(nothing_left(len(flow.done)))
     for words in filter(None, (warning, *conductor.report.notes)):
-        click.echo(f"  note: {named(words)}", err=True)
+        say(f"  note: {named(words)}", err=True)
 
 
 def _plain(conductor: Conductor, job: Job) -> dict[str, object]:
@@ -58,13 +59,13 @@ def _show(conductor: Conductor, job: Job, batch: list[Job]) -> None:
     upper = f", one in ten takes more than {about(job.high_tokens)}" if wide else ""
     size = f"about {about(job.tokens)} tokens{upper}"
     size = "a session of its own, as its size is unknown" if job.is_unknown else size
-    click.echo(f"\nbatch {job.number} of {job.count}{beside}: {size}")
-    click.echo(f"  $ {inert(shlex.join(_command(conductor)))}")
+    say(f"\nbatch {job.number} of {job.count}{beside}: {size}")
+    say(f"  $ {inert(shlex.join(_command(conductor)))}")
     lines = [line for line in _prompt(conductor, job).splitlines() if line.strip()]
     for line in lines[:SHOWN_LINES]:
-        click.echo(f"  > {_short(named(line))}")
+        say(f"  > {_short(named(line))}")
     if len(lines) > SHOWN_LINES:
-        click.echo(f"  > … {len(lines) - SHOWN_LINES} more lines")
+        say(f"  > … {len(lines) - SHOWN_LINES} more lines")
 
 
 def _short(line: str) -> str:

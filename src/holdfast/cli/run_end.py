@@ -8,6 +8,7 @@ from contextlib import contextmanager, suppress
 
 import click
 
+from holdfast.cli.terminal import say
 from holdfast.run.events import Report
 from holdfast.text.numbers import counted, nothing_left
 from holdfast.wire.errors import HoldfastError
@@ -38,11 +39,11 @@ def _tell_end(reports: list[Report], as_plain: bool) -> None:
 def _tell(report: Report) -> None:
     tasks, sessions = counted(report.tasks, "task"), counted(len(report.sessions), "session")
     if report.state == "nothing":
-        click.echo(nothing_left(report.done_before))
+        say(nothing_left(report.done_before))
     elif report.state == "done":
-        click.echo(f"done: {tasks}, {sessions} of Claude in this run; nothing left")
+        say(f"done: {tasks}, {sessions} of Claude in this run; nothing left")
     else:
         done = report.tasks - len(report.left)
-        click.echo(f"{report.state}: {done:,} of {tasks} done, {sessions} of Claude in this run")
+        say(f"{report.state}: {done:,} of {tasks} done, {sessions} of Claude in this run")
     with suppress(OSError):
-        click.echo(f"journal: {report.folder}/journal.jsonl", err=True)
+        say(f"journal: {report.folder}/journal.jsonl", err=True)

@@ -6,8 +6,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-import click
-
+from holdfast.cli.terminal import say
 from holdfast.run.events import Event, Tell
 from holdfast.wire.log import inert
 
@@ -45,12 +44,12 @@ def _while_it_can(tell: Tell) -> Tell:
 def _lines(event: Event) -> None:
     """Readings come with every answer: on paper they would be most of it."""
     if event.kind != "reading" and event.words:
-        click.echo(line(event), err=True)
+        say(line(event), err=True)
 
 
 def _notes(event: Event) -> None:
     if event.kind == "note":
-        click.echo(line(event), err=True)
+        say(line(event), err=True)
 
 
 def line(event: Event) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from holdfast.cli.terminal import say
 from holdfast.plan.task import Plan, Task
 from holdfast.run import journal_state, single_instance
 from holdfast.run.journal_state import Account, Try
@@ -31,11 +32,11 @@ def show(plan: Plan, known: Account, file: Path, folder: str, as_plain: bool) ->
         return
     states = [task["state"] for task in found["tasks"]]
     head = f"{states.count(DONE):,} of {counted(len(states), 'task')} done"
-    click.echo(f"{named(plan.title) or file}: {head}, {_now(found)}")
+    say(f"{named(plan.title) or file}: {head}, {_now(found)}")
     for task in found["tasks"][:MOST_SHOWN]:
-        click.echo(f"  {task['state']:<10}  {_line(task, found['sessions'])}")
+        say(f"  {task['state']:<10}  {_line(task, found['sessions'])}")
     if len(states) > MOST_SHOWN:
-        click.echo(f"  and {len(states) - MOST_SHOWN:,} more: --json has all")
+        say(f"  and {len(states) - MOST_SHOWN:,} more: --json has all")
 
 
 def _found(plan: Plan, known: Account, at_work: bool) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import click
 
 from holdfast.cli.search_results import lines
+from holdfast.cli.terminal import say
 from holdfast.memory.item import KINDS
 from holdfast.wire.log import inert
 
@@ -121,11 +122,11 @@ def _show_standing(found: Standing, as_json: bool) -> None:
         click.echo(json.dumps(found.plain()))
         return
     kinds = ", ".join(f"{n:,} {kind}s" for kind, n in found.kinds.items()) or "nothing yet"
-    click.echo(f"{inert(found.project)}: {found.items:,} items ({kinds})")
+    say(f"{inert(found.project)}: {found.items:,} items ({kinds})")
     of = f" of {inert(found.embedder)}" if found.embedder else ""
-    click.echo(f"vectors: {found.vectors:,}{of}, {found.missing:,} to be made")
+    say(f"vectors: {found.vectors:,}{of}, {found.missing:,} to be made")
     if found.left:
-        click.echo(f"{found.left:,} sources wait to be read")
+        say(f"{found.left:,} sources wait to be read")
 
 
 def _show(answer: Answer, as_json: bool) -> None:
@@ -134,9 +135,9 @@ def _show(answer: Answer, as_json: bool) -> None:
         return
     found, notes = lines(answer)
     for line in found:
-        click.echo(line)
+        say(line)
     for line in notes:
-        click.echo(line, err=True)
+        say(line, err=True)
 
 
 def _show_expanded(found: Expanded, as_json: bool) -> None:
@@ -145,8 +146,6 @@ def _show_expanded(found: Expanded, as_json: bool) -> None:
         return
     click.echo(found.text)
     for note in found.notes:
-        click.echo(f"note: {inert(note)}", err=True)
+        say(f"note: {inert(note)}", err=True)
     if found.more:
-        click.echo(
-            f"more: holdfast search --expand {found.item.id} --offset {found.more}", err=True
-        )
+        say(f"more: holdfast search --expand {found.item.id} --offset {found.more}", err=True)

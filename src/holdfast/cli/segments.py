@@ -12,6 +12,7 @@ import click
 
 from holdfast.cli import choose_session
 from holdfast.cli.choose_session import NoSession
+from holdfast.cli.terminal import say
 from holdfast.redact import redact
 from holdfast.segment import disk, formats, library
 from holdfast.segment.errors import NoSegment, NotASave, SeveralSegments
@@ -57,12 +58,12 @@ def segments(
         click.echo(json.dumps({name: formats.plain(value) for name, value in told.items()}))
         return
     for one in pending:
-        click.echo(f"pending {shown(one.segment_id)}  {_said(one.topic)}")
+        say(f"pending {shown(one.segment_id)}  {_said(one.topic)}")
     for tier, found in (("warm", warm), ("cold", cold)):
         for segment in found:
-            click.echo(f"{tier:<7} {line(segment)}")
+            say(f"{tier:<7} {line(segment)}")
     if not (pending or warm or cold):
-        click.echo("no segment has been compressed here yet", err=True)
+        say("no segment has been compressed here yet", err=True)
 
 
 @segments.command()
@@ -89,9 +90,9 @@ def show(segment_id: str, as_text: bool, as_json: bool) -> None:
         click.echo(fence.closing())
     else:
         for label, text in _rows(one):
-            click.echo(f"{label:<11} {_said(text)}")
+            say(f"{label:<11} {_said(text)}")
         for row in formats.shown(one).splitlines():
-            click.echo(_said(row))
+            say(_said(row))
 
 
 @segments.command()
@@ -117,7 +118,7 @@ def save(words: str, as_json: bool) -> None:
         return
     for one in saved:
         size = f"{one.original_tokens:,} tokens → {one.compressed_tokens:,} tokens"
-        click.echo(f"saved {shown(one.segment_id)} ({size}); our own words stay behind it")
+        say(f"saved {shown(one.segment_id)} ({size}); our own words stay behind it")
 
 
 @segments.command()
@@ -132,13 +133,13 @@ def clear(segment_ids: tuple[str, ...], session: str, yes: bool) -> None:
     if not found:
         raise NoSegment("there is nothing to clear: name segments, or --session ID")
     for one in found:
-        click.echo(line(one), err=True)
+        say(line(one), err=True)
     if not yes and not _asked(f"Remove {len(found)} for good?"):
-        click.echo("Nothing was removed.", err=True)
+        say("Nothing was removed.", err=True)
         sys.exit(1)
     with disk.held():
         gone = [one for one in found if library.clear(one)]
-    click.echo(f"{len(gone)} removed; the transcript still has what they stood for")
+    say(f"{len(gone)} removed; the transcript still has what they stood for")
 
 
 def line(one: Compressed) -> str:
@@ -184,7 +185,7 @@ def _asked(question: str) -> bool:
     except click.Abort:  # the end of the input, or Ctrl-C
         if sys.stdin.isatty():
             raise
-        click.echo("\nSay --yes to go on without a question.", err=True)
+        say("\nSay --yes to go on without a question.", err=True)
         return False
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from holdfast.cli.terminal import say
 from holdfast.wire.errors import HoldfastError
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def serve(
     from holdfast.api.address import Address
 
     address = Address(host, port, tls_cert, tls_key, behind_proxy, allow_host)
-    server.serve(server.Plan(address, database), lambda words: click.echo(words, err=True))
+    server.serve(server.Plan(address, database), lambda words: say(words, err=True))
 
 
 def _watch(database: str) -> None:
@@ -80,14 +81,14 @@ def _watch(database: str) -> None:
 
     other = single_instance.holder()
     if other is not None:
-        click.echo(f"{who(other)} watches already; waiting for its end", err=True)
+        say(f"{who(other)} watches already; waiting for its end", err=True)
     started = threading.Event()
     threading.Thread(target=_say_once, args=(started,), daemon=True).start()
     with told_to_end(signal.SIGINT, signal.SIGTERM) as told:
         loop.run(told, inside="alone", database=database, started=started)
-    click.echo("ended; every checkpoint taken is verified", err=True)
+    say("ended; every checkpoint taken is verified", err=True)
 
 
 def _say_once(started: Event) -> None:
     started.wait()
-    click.echo("watching every live session; Ctrl-C ends it", err=True)
+    say("watching every live session; Ctrl-C ends it", err=True)

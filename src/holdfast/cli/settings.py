@@ -9,6 +9,7 @@ from pathlib import Path
 
 import click
 
+from holdfast.cli.terminal import say
 from holdfast.events import breadcrumb
 from holdfast.settings import edit
 from holdfast.settings import load as settings_load
@@ -62,7 +63,7 @@ def set_value(name: str, value: str, project: Path | None) -> None:
     before = edit.value_in(path, name)
     written = edit.check(name, value, project)
     edit.write(name, written, path)
-    click.echo(f"{path}: {name} = {written}")
+    say(f"{path}: {name} = {written}")
     _say_undo(name, before, project)
     _say_if_overridden(name, path, project)
 
@@ -75,20 +76,20 @@ def unset(name: str, project: Path | None) -> None:
     path = settings_load.file_of(project)
     before = edit.value_in(path, name)
     if before is None:
-        click.echo(f"{path} does not set {name}; nothing was changed")
+        say(f"{path} does not set {name}; nothing was changed")
         return
     edit.remove(name, path)
     loaded = settings_load.load(str(project or ""))
-    click.echo(f"{path}: {name} removed; it is {loaded.values[name]} now")
+    say(f"{path}: {name} removed; it is {loaded.values[name]} now")
     _say_undo(name, before, project)
 
 
 def _say_undo(name: str, before: object, project: Path | None) -> None:
     there = f" --project {shlex.quote(str(project))}" if project else ""
     if before is None:
-        click.echo(f"  undo: holdfast settings unset {name}{there}")
+        say(f"  undo: holdfast settings unset {name}{there}")
     else:
-        click.echo(f"  undo: holdfast settings set {name} {shlex.quote(str(before))}{there}")
+        say(f"  undo: holdfast settings set {name} {shlex.quote(str(before))}{there}")
 
 
 def _say_if_overridden(name: str, path: Path, project: Path | None) -> None:
@@ -96,7 +97,7 @@ def _say_if_overridden(name: str, path: Path, project: Path | None) -> None:
     loaded = settings_load.load(str(project or Path.cwd()))
     if loaded.origins[name] != str(path):
         stronger = f"{loaded.values[name]} from {loaded.origins[name]}"
-        click.echo(f"note: here {name} is still {stronger}, which comes after this file", err=True)
+        say(f"note: here {name} is still {stronger}, which comes after this file", err=True)
 
 
 def _show(rows: tuple[Setting, ...], project: Path | None, as_json: bool) -> None:
@@ -116,12 +117,12 @@ def _show(rows: tuple[Setting, ...], project: Path | None, as_json: bool) -> Non
         return
     for one in rows:
         who = "you only" if one.set_by == USER else "you or the project"
-        click.echo(f"{one.name} = {loaded.values[one.name]}   (from {loaded.origins[one.name]})")
-        click.echo(f"    {one.meaning}; set by {who}")
+        say(f"{one.name} = {loaded.values[one.name]}   (from {loaded.origins[one.name]})")
+        say(f"    {one.meaning}; set by {who}")
     for slip in slips:
-        click.echo(f"not used: {slip}", err=True)
+        say(f"not used: {slip}", err=True)
     name, variables = ("NAME", "HOLDFAST_NAME") if len(rows) > 1 else _names(rows[0])
-    click.echo(
+    say(
         f"change: holdfast settings set {name} VALUE (in {settings_load.user_file()}), "
         f"or the variable {variables}",
         err=True,

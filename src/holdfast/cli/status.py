@@ -9,8 +9,9 @@ from typing import Any
 
 import click
 
-from holdfast.cli import choose_session, colours
+from holdfast.cli import choose_session, colours, terminal
 from holdfast.cli.choose_session import Chosen
+from holdfast.cli.terminal import say
 from holdfast.cli.watched_by import who
 from holdfast.memory.cleared_results import cleared
 from holdfast.settings import load as settings_load
@@ -56,14 +57,14 @@ def status(
     for one in reports:
         show(one)
     if not reports:
-        click.echo("no live session; without --all the last one is shown", err=True)
+        say("no live session; without --all the last one is shown", err=True)
 
 
 def _forget_limits() -> None:
     from holdfast.window import observed_limits
 
     count = observed_limits.forget(int(time.time() * 1000))
-    click.echo(f"forgot {count} compactions; limits come from the table and your settings now")
+    say(f"forgot {count} compactions; limits come from the table and your settings now")
 
 
 def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
@@ -136,11 +137,10 @@ def _server() -> dict[str, Any]:
 
 def show(found: dict[str, Any]) -> None:
     """One screen for a person."""
-    from rich.console import Console
     from rich.table import Table
     from rich.text import Text
 
-    console = Console(highlight=False)
+    console = terminal.console()
     zone = str(found["zone"])
     head = Text("context ", style="bold")
     head.append_text(colours.bar(found["used_ratio"], zone))

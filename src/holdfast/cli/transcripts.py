@@ -15,6 +15,7 @@ from holdfast.archive import save_transcripts
 from holdfast.archive import transcripts as archive
 from holdfast.archive.errors import NoArchivedTranscript
 from holdfast.archive.transcripts import ArchivedSession
+from holdfast.cli.terminal import say
 from holdfast.client.memory_folder import slug
 from holdfast.events import archive_transcripts
 from holdfast.settings import edit
@@ -50,23 +51,23 @@ def transcripts(
         click.echo(json.dumps({**told, "sessions": [row(one) for one in found]}, indent=2))
         return
     for one in found:
-        click.echo(line(one))
+        say(line(one))
     if not found:
-        click.echo("no transcript is archived" + ("" if everywhere else f" of {where}"), err=True)
+        say("no transcript is archived" + ("" if everywhere else f" of {where}"), err=True)
     for words in in_words(told):
-        click.echo(words, err=True)
+        say(words, err=True)
 
 
 @transcripts.command()
 def on() -> None:
     """Archive transcripts from now on."""
-    click.echo(f"wrote {edit.write(SETTING, 'on')}: {SETTING} = on")
+    say(f"wrote {edit.write(SETTING, 'on')}: {SETTING} = on")
     say_on()
 
 
 def say_on() -> None:
     megabytes = settings_load.load().whole("archive_transcripts_megabytes")
-    click.echo(
+    say(
         f"Transcripts are archived in {archive.folder()} when a session ends, compressed and "
         f"without secrets, up to {megabytes:,} MB. Those there are now: holdfast transcripts save"
     )
@@ -75,13 +76,13 @@ def say_on() -> None:
 @transcripts.command()
 def off() -> None:
     """Stop archiving. What is archived stays until you remove it."""
-    click.echo(f"wrote {edit.write(SETTING, 'off')}: {SETTING} = off")
+    say(f"wrote {edit.write(SETTING, 'off')}: {SETTING} = off")
     say_off()
 
 
 def say_off() -> None:
     left = what_is_there()
-    click.echo(f"What is archived stays: {left}. Remove it: {HOW_TO_REMOVE}" if left else NOTHING)
+    say(f"What is archived stays: {left}. Remove it: {HOW_TO_REMOVE}" if left else NOTHING)
 
 
 @transcripts.command()
@@ -92,8 +93,8 @@ def save() -> None:
         raise click.UsageError("archiving is off; turn it on first: holdfast transcripts on")
     done = archive_transcripts.save_now(settings)
     for slip in done.slips:
-        click.echo(f"not archived: {shown(slip)}", err=True)
-    click.echo(f"{done.written} written; archived: {what_is_there() or 'nothing'}")
+        say(f"not archived: {shown(slip)}", err=True)
+    say(f"{done.written} written; archived: {what_is_there() or 'nothing'}")
 
 
 @transcripts.command()
@@ -107,15 +108,15 @@ def remove(sessions: tuple[str, ...], everything: bool, yes: bool) -> None:
     if not found:
         raise NoArchivedTranscript("there is nothing to remove: name sessions, or --all")
     for one in found:
-        click.echo(line(one), err=True)
+        say(line(one), err=True)
     if not yes and not _asked(f"Remove {_counted(found)} for good?"):
-        click.echo("Nothing was removed.", err=True)
+        say("Nothing was removed.", err=True)
         sys.exit(1)
     with save_transcripts.held():
         for one in found:
             archive.remove(one)
         archive.forget_removed()
-    click.echo(f"{_counted(found)} removed")
+    say(f"{_counted(found)} removed")
 
 
 def in_words(told: dict[str, Any]) -> list[str]:
@@ -178,5 +179,5 @@ def _asked(question: str) -> bool:
     except click.Abort:  # the end of the input, or Ctrl-C
         if sys.stdin.isatty():
             raise
-        click.echo("\nSay --yes to go on without a question.", err=True)
+        say("\nSay --yes to go on without a question.", err=True)
         return False

@@ -10,6 +10,7 @@ import click
 
 from holdfast.checkpoint import find, index
 from holdfast.checkpoint import verify as checks
+from holdfast.cli.terminal import say
 from holdfast.text.escape import shown
 from holdfast.wire.errors import HoldfastError
 
@@ -52,11 +53,11 @@ def plain(report: checks.VerifyReport) -> dict[str, object]:
 
 def show(reports: list[checks.VerifyReport]) -> None:
     for report in reports:
-        click.echo(f"{'ok     ' if report.ok else 'DAMAGED'} {shown(report.path)}")
+        say(f"{'ok     ' if report.ok else 'DAMAGED'} {shown(report.path)}")
         for finding in report.findings:
-            click.echo(f"        {finding.part}: {shown(finding.words)}")
+            say(f"        {finding.part}: {shown(finding.words)}")
         for note in report.notes:
-            click.echo(f"        {'intact; ' if report.ok else ''}{shown(note)}")
+            say(f"        {'intact; ' if report.ok else ''}{shown(note)}")
     bad = sum(not report.ok for report in reports)
     if len(reports) != 1:
-        click.echo(f"{len(reports)} checkpoints, {bad or 'none'} damaged", err=True)
+        say(f"{len(reports)} checkpoints, {bad or 'none'} damaged", err=True)

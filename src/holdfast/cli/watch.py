@@ -18,7 +18,7 @@ from holdfast.cli import choose_session, colours
 from holdfast.cli.path_end import PathEnd
 from holdfast.cli.signals import told_to_end
 from holdfast.cli.status import report
-from holdfast.cli.terminal import own_drawing
+from holdfast.cli.terminal import own_drawing, say
 from holdfast.window import alert_texts
 from holdfast.window.velocity import in_words
 from holdfast.wire.log import inert
@@ -45,7 +45,7 @@ def watch(every: float, once: bool) -> None:
     if once:
         console.print(_table(_rows(), console.width))
         return
-    click.echo(f"every {every:g} s; Ctrl-C ends it", err=True)
+    say(f"every {every:g} s; Ctrl-C ends it", err=True)
     with (
         told_to_end(signal.SIGINT) as told,  # in the midst of a frame, its head would stay twice
         Live(_frame(console), console=console, auto_refresh=False, screen=False) as live,
