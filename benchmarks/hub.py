@@ -1,0 +1,173 @@
+"""What a save, a restore and the hierarchy cost through the API, compared with another checkout.
+
+    python -m benchmarks.hub                    # times, and where the time goes
+    python -m benchmarks.hub --against DIR      # as ratios to the checkout in DIR, with its .venv
+
+Both servers run at once on one database, on SQLite and on PostgreSQL, and their requests take
+turns, so that what else the machine does falls on both. Requests that are refused and rolled back
+are among them. Everything is measured twice: with one session, and with 1,000 sessions of 1,000
+actions beside it. A save holds 50 KB; the hierarchy is that of 100 tasks of 10 subtasks.
+
+At last a real `holdfast serve` is started, and its memory is read after 2,000 requests.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from statistics import median
+from typing import Any, NamedTuple
+
+import sqlalchemy as sa
+
+from benchmarks import hub_profile
+from benchmarks.api import REFUSED, TOKEN, free_port, wait_for
+from benchmarks.databases import both
+from benchmarks.hub_data import REQUESTS, fill_others, fill_tree
+from holdfast.hub.store.store import Store
+
+Row = tuple[str, str, str]
+ROUNDS = 40
+WANTED = {"save": 0.5, "restore": 0.45, "hierarchy": 0.7, "message": 1.0, "action": 1.0}
+MOST_MB, MOST_START_SECONDS = 100, 1.0
+LOAD = 400  # of each of the five kinds
+
+
+class Server(NamedTuple):
+    port: int
+    process: subprocess.Popen[bytes]
+    token: str = TOKEN
+
+    def ask(self, name: str) -> float:
+        """Milliseconds of one request on a connection of its own."""
+        method, path, body = REQUESTS[name]
+        began = time.perf_counter()
+        self._sent(method, path, body)
+        return (time.perf_counter() - began) * 1000
+
+    def be_refused(self) -> None:
+        for path, body, status in REFUSED:
+            self._sent("POST", path, body, status)
+
+    def _sent(self, method: str, path: str, body: Any, status: int | None = None) -> None:
+        asked = http.client.HTTPConnection("127.0.0.1", self.port, timeout=60)
+        headers = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
+        asked.request(method, path, json.dumps(body) if body else None, headers)
+        answer = asked.getresponse()
+        told = answer.read()
+        asked.close()
+        if answer.status != status and (status or answer.status >= 300):
+            raise RuntimeError(f"{path} answered {answer.status}: {told[:200]!r}")
+
+
+def rows(against: Path | None = None) -> Iterator[Row]:
+    for engine in ("SQLite", "PostgreSQL"):
+        with both() as addresses, ExitStack() as running:
+            store = Store.open(addresses[engine])
+            store.write(fill_tree)
+            folders = [Path.cwd(), *([against] if against else [])]
+            servers = [running.enter_context(_serving(f, addresses[engine])) for f in folders]
+            yield from _compared(servers, f"{engine}, one session")
+            store.write(fill_others)
+            with store.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as c:
+                c.execute(sa.text("ANALYZE"))
+            yield from _compared(servers, f"{engine}, 1,000 sessions of 1,000 actions")
+            store.close()
+    yield from _of_serve()
+
+
+def _compared(servers: list[Server], about: str) -> Iterator[Row]:
+    spent = {name: [list[float]() for _ in servers] for name in REQUESTS}
+    for round_ in range(ROUNDS + 3):
+        for name in REQUESTS:
+            for n in range(len(servers)):
+                at = (n + round_) % len(servers)  # each is first as often as the other
+                servers[at].be_refused()
+                took = servers[at].ask(name)
+                if round_ >= 3:
+                    spent[name][at].append(took)
+    for name, times in spent.items():
+        ours = median(times[0])
+        if len(servers) == 1:
+            yield f"{name}, {about}", f"{ours:.1f} ms", ""
+            continue
+        other = median(times[1])
+        told = f"{ours / other:.2f}x ({ours:.1f} of {other:.1f} ms)"
+        yield f"{name}, {about}", told, f"≤ {WANTED[name]:g}x"
+
+
+@contextmanager
+def _serving(folder: Path, address: str) -> Iterator[Server]:
+    port = free_port()
+    command = [str(folder / ".venv" / "bin" / "python"), "-m", "benchmarks.api", "serve", address]
+    with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as home:
+        process = subprocess.Popen(
+            [*command, str(port)],
+            cwd=folder,
+            stdout=subprocess.DEVNULL,
+            env=os.environ | {"HOLDFAST_HOME": home},
+        )
+        try:
+            wait_for(port)
+            yield Server(port, process)
+        finally:
+            process.terminate()
+            process.wait()
+
+
+def _of_serve() -> Iterator[Row]:
+    """The real thing: how soon it answers, and what it holds after a load."""
+    starts = []
+    for last in (False, False, True):
+        with tempfile.TemporaryDirectory(prefix="holdfast-bench-") as home:
+            if not last:
+                Store.open(f"sqlite:///{home}/holdfast.db").close()
+            port, began = free_port(), time.perf_counter()
+            process = subprocess.Popen(
+                [Path(sys.executable).parent / "holdfast", "serve", "--port", str(port)],
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+                env=os.environ | {"HOLDFAST_HOME": home, "HOLDFAST_API_TOKEN": TOKEN * 2},
+            )
+            try:
+                wait_for(port)
+                starts.append(time.perf_counter() - began)
+                if last:
+                    yield from _loaded(Server(port, process, TOKEN * 2))
+            finally:
+                process.terminate()
+                process.wait()
+    told = f"{min(starts[:2]):.2f} s; {starts[2]:.2f} s where the database is made first"
+    yield "`serve` answers after", told, f"≤ {MOST_START_SECONDS:g} s"
+
+
+def _loaded(server: Server) -> Iterator[Row]:
+    """The hierarchy needs a project: the first action makes it."""
+    for name in ("action", *(name for _ in range(LOAD) for name in REQUESTS)):
+        server.ask(name)
+        time.sleep(0.001)  # within the rate that a caller may have
+    told = Path(f"/proc/{server.process.pid}/status").read_text().split("VmRSS:")[1].split()[0]
+    name = f"memory of `serve` after {LOAD * len(REQUESTS):,} requests"
+    yield name, f"{int(told) / 1024:.0f} MB", f"≤ {MOST_MB} MB"
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--against", type=Path, help="another checkout, with its .venv")
+    given = parser.parse_args()
+    for row in rows(given.against and given.against.resolve()):
+        print(*row, sep=" | ", flush=True)
+    print(*hub_profile.table(), sep="\n")
+
+
+if __name__ == "__main__":
+    main()
