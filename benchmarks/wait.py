@@ -17,7 +17,7 @@ from typing import Any
 
 from holdfast.setup.trial.namespace import NamespaceImpossible
 from holdfast.setup.trial.run import run_trial
-from holdfast.setup.trial.script import Acts, Answer, Received, Step, bash, usage_of
+from holdfast.setup.trial.script import Acts, ReceivedRequest, ScriptedAnswer, Step, bash, usage_of
 from holdfast.setup.wiring import hook_table
 
 ROUNDS = 25
@@ -29,11 +29,13 @@ class _Timed:
     """Many quick rounds far below the first mark, and when each answer left."""
 
     def __init__(self) -> None:
-        rounds = [Answer("", (bash("true"),), usage_of(20_000 + 300 * n)) for n in range(ROUNDS)]
+        rounds = [
+            ScriptedAnswer("", (bash("true"),), usage_of(20_000 + 300 * n)) for n in range(ROUNDS)
+        ]
         self._acts = Acts(rounds)
         self.answered_seconds: list[float] = []
 
-    def __call__(self, request: Received) -> Step:
+    def __call__(self, request: ReceivedRequest) -> Step:
         self.answered_seconds.append(time.monotonic())
         return self._acts(request)
 

@@ -20,8 +20,7 @@ from typing import Any
 from tide_files import plant
 from tide_story import PROMPT, story
 
-from holdfast.setup.trial.cycle import MODEL
-from holdfast.setup.trial.outcome import compactions, hook_faults
+from holdfast.setup.trial.cycle import MODEL, compactions, hook_faults
 from holdfast.setup.trial.run import Trial, run_trial
 
 HERE = Path(__file__).resolve().parent

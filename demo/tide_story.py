@@ -11,7 +11,7 @@ from pathlib import Path
 
 import tide_files as files
 
-from holdfast.setup.trial.script import Acts, Answer, ToolCall, bash, usage_of
+from holdfast.setup.trial.script import Acts, ScriptedAnswer, ScriptedToolCall, bash, usage_of
 
 START_TOKENS = 21_000
 AFTER_TOKENS = 25_500
@@ -39,7 +39,7 @@ class Beat:
     """One round: some words, one tool call, and by how much the window grows."""
 
     words: str
-    tool: ToolCall
+    tool: ScriptedToolCall
     grows_tokens: int = 2_900
 
 
@@ -48,29 +48,29 @@ def story(project: Path) -> Acts:
     first = list(_answers(_before(project), START_TOKENS))
     then = list(_answers(_after(project), AFTER_TOKENS))
     last = then[-1].usage.total + 900
-    end = Answer(
+    end = ScriptedAnswer(
         "The missing hours are reported and the tests pass. All is committed.", (), usage_of(last)
     )
-    return Acts([*first, *then, end], summary=[Answer(SUMMARY, usage=usage_of(168_900))])
+    return Acts([*first, *then, end], summary=[ScriptedAnswer(SUMMARY, usage=usage_of(168_900))])
 
 
-def _answers(beats: list[Beat], start_tokens: int) -> Iterator[Answer]:
+def _answers(beats: list[Beat], start_tokens: int) -> Iterator[ScriptedAnswer]:
     used = start_tokens
     for beat in beats:
-        yield Answer(beat.words, (beat.tool,), usage_of(used, output_tokens=180))
+        yield ScriptedAnswer(beat.words, (beat.tool,), usage_of(used, output_tokens=180))
         used += beat.grows_tokens
 
 
 def _before(project: Path) -> list[Beat]:
-    def write(path: str, text: str) -> ToolCall:
-        return ToolCall("Write", {"file_path": str(project / path), "content": text})
+    def write(path: str, text: str) -> ScriptedToolCall:
+        return ScriptedToolCall("Write", {"file_path": str(project / path), "content": text})
 
-    def read(path: str) -> ToolCall:
-        return ToolCall("Read", {"file_path": str(project / path)})
+    def read(path: str) -> ScriptedToolCall:
+        return ScriptedToolCall("Read", {"file_path": str(project / path)})
 
-    def edit(path: str, old: str, new: str) -> ToolCall:
+    def edit(path: str, old: str, new: str) -> ScriptedToolCall:
         words = {"file_path": str(project / path), "old_string": old, "new_string": new}
-        return ToolCall("Edit", words)
+        return ScriptedToolCall("Edit", words)
 
     test = bash("make test", "Run the tests")
     table = bash("python3 -m tide_tables data/raw/harbour_2025.csv | head -20", "Print the table")
@@ -147,12 +147,12 @@ def _before(project: Path) -> list[Beat]:
 def _after(project: Path) -> list[Beat]:
     gaps = str(project / "tide_tables/gaps.py")
 
-    def edit(old: str, new: str) -> ToolCall:
-        return ToolCall("Edit", {"file_path": gaps, "old_string": old, "new_string": new})
+    def edit(old: str, new: str) -> ScriptedToolCall:
+        return ScriptedToolCall("Edit", {"file_path": gaps, "old_string": old, "new_string": new})
 
     report = "from tide_tables.gaps import gaps"
     return [
-        Beat("On with gaps.py.", ToolCall("Read", {"file_path": gaps}), 2_400),
+        Beat("On with gaps.py.", ScriptedToolCall("Read", {"file_path": gaps}), 2_400),
         Beat("", edit(files.GAPS_LAST_OLD, files.GAPS_LAST_NEW), 2_100),
         Beat("", bash(f"cat >> tide_tables/gaps.py <<'END'\n{files.GAPS_CLOCK}END"), 2_000),
         Beat("", bash("make test", "Run the tests"), 1_900),
@@ -163,7 +163,7 @@ def _after(project: Path) -> list[Beat]:
     ]
 
 
-def _commit(message: str) -> ToolCall:
+def _commit(message: str) -> ScriptedToolCall:
     return bash(f"make test && git add -A && git commit -q -m '{message}' && git log -1 --oneline")
 
 

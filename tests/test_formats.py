@@ -27,8 +27,8 @@ from holdfast.plan.estimates import past
 from holdfast.record import model as record
 from holdfast.segment import archived_topics, cutter, queue
 from holdfast.segment.formats import Done, Queue
-from holdfast.setup import receipt
-from holdfast.setup.receipt import Receipt
+from holdfast.setup import receipts
+from holdfast.setup.receipts import Receipt
 from holdfast.window import observed_limits, outbox, state
 from holdfast.window.observed_limits import Conditions, Observation
 from holdfast.window.outbox import Outbox
@@ -131,10 +131,10 @@ def _read_index(folder: Path) -> object:
 
 def _receipt(folder: Path) -> Path:
     anchor = folder / "settings.json"
-    for change in receipt.keep(folder, Receipt("user", str(anchor), "", ("a folder",), ())):
+    for change in receipts.keep(folder, Receipt("user", str(anchor), "", ("a folder",), ())):
         change.path.parent.mkdir(exist_ok=True)
         change.path.write_bytes(change.after or b"")
-    return receipt.path_for(folder, anchor)
+    return receipts.path_for(folder, anchor)
 
 
 def _ledger(folder: Path) -> Path:
@@ -173,7 +173,7 @@ FORMATS = {
     "the index of checkpoints": Format(_index, _read_index),
     "a ledger of pins": Format(_ledger, lambda folder: ledger.load(str(folder / "budget.json"))),
     "windows.json": Format(_windows, lambda folder: windows.noted()),
-    "a receipt": Format(_receipt, lambda folder: receipt.load(folder, folder / "settings.json")),
+    "a receipt": Format(_receipt, lambda folder: receipts.load(folder, folder / "settings.json")),
 }
 
 

@@ -15,8 +15,8 @@ from benchmarks.endurance.facts import OR, Fact
 from benchmarks.endurance.session import Ran, SessionFailed
 from benchmarks.endurance.story import Story
 from benchmarks.endurance.summaries import Lie, names_of
-from holdfast.setup.trial.outcome import texts
-from holdfast.setup.trial.script import Received
+from holdfast.setup.trial.cycle import texts
+from holdfast.setup.trial.script import ReceivedRequest
 
 _SUMMARY = "This session is being continued from a previous conversation"
 _PATTERN = "re:"
@@ -90,12 +90,12 @@ def _holds(text: str, key: str) -> bool:
     return any(plain(either) in text for either in key.split(OR))
 
 
-def given(request: Received) -> list[str]:
+def given(request: ReceivedRequest) -> list[str]:
     """All strings of system prompt and messages."""
     return [*texts(request.body.get("system", "")), *texts(request.body["messages"])]
 
 
-def scored_requests(story: Story, ran: Ran, compaction: int) -> list[Received]:
+def scored_requests(story: Story, ran: Ran, compaction: int) -> list[ReceivedRequest]:
     """The first request; and those up to the one that can hold what the next hook says.
 
     A prompt's hook speaks in the request of that prompt, the second. The hook behind a tool call is
@@ -156,7 +156,7 @@ def judge_lies(story: Story, ran: Ran, lies: Sequence[Lie]) -> list[Judged]:
     return judged
 
 
-def _all_lines(requests: Iterable[Received]) -> Iterator[tuple[str, str]]:
+def _all_lines(requests: Iterable[ReceivedRequest]) -> Iterator[tuple[str, str]]:
     """(heading, line), both plain, of all that is not the summary itself."""
     for request in requests:
         for text in given(request):

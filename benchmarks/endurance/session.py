@@ -24,11 +24,17 @@ from typing import Any
 from benchmarks.endurance import workplace
 from benchmarks.endurance.story import AFTER, Stage, Story
 from benchmarks.endurance.summaries import Lie, summary
-from holdfast.setup.trial.home import notes_folder, prepare_home, trial_environment
-from holdfast.setup.trial.namespace import confined
-from holdfast.setup.trial.outcome import texts
-from holdfast.setup.trial.pacing import Patience
-from holdfast.setup.trial.script import Answer, Received, Step, ToolCall, bash, usage_of
+from holdfast.setup.trial.cycle import texts
+from holdfast.setup.trial.namespace import Patience, confined
+from holdfast.setup.trial.run import notes_folder, prepare_home, trial_environment
+from holdfast.setup.trial.script import (
+    ReceivedRequest,
+    ScriptedAnswer,
+    ScriptedToolCall,
+    Step,
+    bash,
+    usage_of,
+)
 from holdfast.setup.trial.scripted_api import ScriptedApi
 
 MODEL = "claude-sonnet-4-6"  # compacts at 167,000 of 200,000
@@ -51,11 +57,11 @@ class SessionFailed(RuntimeError):
 class Ran:
     """What the API was asked, in order, and what the client held against our hooks."""
 
-    requests: tuple[Received, ...]
+    requests: tuple[ReceivedRequest, ...]
     faults: tuple[str, ...]
     seconds: float
 
-    def after(self, compaction: int) -> list[Received]:
+    def after(self, compaction: int) -> list[ReceivedRequest]:
         """The main requests from this compaction to the next."""
         found, number = [], 0
         for request in self.requests:
@@ -70,7 +76,7 @@ class _Beat:
     """One answer of the scripted model."""
 
     says: str
-    call: ToolCall | None
+    call: ScriptedToolCall | None
     typed: str
     used_tokens: int
 
@@ -199,33 +205,33 @@ class _Play:
         with self._said:
             os.write(self._keys, json.dumps(value).encode() + b"\n")
 
-    def _answer(self, request: Received) -> Step:
+    def _answer(self, request: ReceivedRequest) -> Step:
         if request.kind == "summary":
             self._summaries += 1
             text = summary(self._summaries, self._lies)
-            return Answer(text, usage=usage_of(3_000, output_tokens=200))
+            return ScriptedAnswer(text, usage=usage_of(3_000, output_tokens=200))
         if request.kind == "agent":
-            return Answer(self._finding(request), usage=usage_of(6_000))
+            return ScriptedAnswer(self._finding(request), usage=usage_of(6_000))
         if request.kind == "side":
-            return Answer("Fine.", usage=usage_of(1_000))
+            return ScriptedAnswer("Fine.", usage=usage_of(1_000))
         return self._next()
 
-    def _next(self) -> Answer:
+    def _next(self) -> ScriptedAnswer:
         if not self._beats:
             self.unasked += 1
-            return Answer("Done.", usage=usage_of(FIRST))
+            return ScriptedAnswer("Done.", usage=usage_of(FIRST))
         beat = self._beats.pop(0)
         if beat.typed:
             self._say(beat.typed)
         calls = (self._played(beat.call),) if beat.call else ()
-        return Answer(beat.says, calls, usage_of(beat.used_tokens))
+        return ScriptedAnswer(beat.says, calls, usage_of(beat.used_tokens))
 
-    def _finding(self, request: Received) -> str:
+    def _finding(self, request: ReceivedRequest) -> str:
         asked = "\n".join(texts(request.body["messages"]))
         found = self._stage.findings.items()
         return next((returns for task, returns in found if task in asked), "Nothing found.")
 
-    def _played(self, call: ToolCall) -> ToolCall:
+    def _played(self, call: ScriptedToolCall) -> ScriptedToolCall:
         """Fill in what is known only now: whole paths, the line as it stands, the task's number."""
         given = dict(call.arguments)
         if call.name == "TaskCreate":
@@ -239,13 +245,13 @@ class _Play:
             given |= {"old_string": f"revision {now - 1}.", "new_string": f"revision {now}."}
         if "file_path" in given:
             given["file_path"] = str(self._project / str(given["file_path"]))
-        return ToolCall(call.name, given)
+        return ScriptedToolCall(call.name, given)
 
 
 def _flat(story: Story) -> tuple[list[str], list[_Beat]]:
     """All prompts, and all answers with the usage that fills each window once."""
     prompts: list[str] = []
-    windows: list[list[tuple[str, ToolCall | None, str]]] = [[]]
+    windows: list[list[tuple[str, ScriptedToolCall | None, str]]] = [[]]
     for window in story.windows:
         for turn in window.turns:
             prompts.append(turn.prompt)
@@ -260,7 +266,9 @@ def _flat(story: Story) -> tuple[list[str], list[_Beat]]:
     return prompts, list(_beats(windows))
 
 
-def _beats(windows: Sequence[Sequence[tuple[str, ToolCall | None, str]]]) -> Iterator[_Beat]:
+def _beats(
+    windows: Sequence[Sequence[tuple[str, ScriptedToolCall | None, str]]],
+) -> Iterator[_Beat]:
     for place, answers in enumerate(windows):
         full = place + 1 < len(windows)
         for number, answer in enumerate(answers):

@@ -9,7 +9,7 @@ from typing import Any
 
 from benchmarks.endurance.facts import Fact, choose, of_window, pools
 from benchmarks.endurance.failures import command_of, failing_output, passing_output
-from holdfast.setup.trial.script import ToolCall, bash
+from holdfast.setup.trial.script import ScriptedToolCall, bash
 
 STEPS = (16, 26)  # answers of the model in one window
 # The steps right after a compaction: the request after each of them is still scored.
@@ -32,7 +32,7 @@ class Step:
     """One answer of the model with its one tool call; `typed` arrives while it is awaited."""
 
     says: str
-    call: ToolCall
+    call: ScriptedToolCall
     typed: str = ""
 
 
@@ -166,12 +166,14 @@ class _Writer:
             return [Step("Let me run it.", bash(command))]
         if pool == "task":
             call = {"subject": about["subject"], "description": "Asked for by the team."}
-            return [Step("", ToolCall("TaskCreate", call))]
+            return [Step("", ScriptedToolCall("TaskCreate", call))]
         if pool == "plan" and about["place"] == 0:
             return [self._run(_plan(about))]
         if pool == "chosen":
             stage.answers[about["question"]] = about["answer"]
-            return [Step("I need to know one thing.", ToolCall("AskUserQuestion", _asks(about)))]
+            return [
+                Step("I need to know one thing.", ScriptedToolCall("AskUserQuestion", _asks(about)))
+            ]
         if pool == "queued":
             return [self._run(typed=about["says"])]
         if pool == "refused":
@@ -184,10 +186,10 @@ class _Writer:
             return [Step("", bash(about["command"]))]
         if pool == "written":
             call = {"file_path": about["path"], "content": "begun\n"}
-            return [Step("", ToolCall("Write", call))]
+            return [Step("", ScriptedToolCall("Write", call))]
         if pool == "agent":
             stage.findings[about["task"]] = about["returns"]
-            return [Step("", ToolCall("Agent", _agent(about)))]
+            return [Step("", ScriptedToolCall("Agent", _agent(about)))]
         return []
 
     def _ending(self, fact: Fact) -> list[Step]:
@@ -198,7 +200,7 @@ class _Writer:
             return [*self._edit("I know what it is."), rerun]
         if fact.pool == "task":
             call = {"taskId": about["subject"], "status": "completed"}
-            return [Step("", ToolCall("TaskUpdate", call))]
+            return [Step("", ScriptedToolCall("TaskUpdate", call))]
         if fact.pool == "plan":
             run = f"pytest -q tests/test_step_{fact.number}.py"
             self.stage.outputs[run] = [("6 passed in 0.20s", 0)]
@@ -225,7 +227,10 @@ class _Writer:
     def _edit(self, says: str, path: str = "") -> list[Step]:
         """Read, then change one line; what stands there is known only when it is played."""
         where = {"file_path": path or self._random.choice(FILES)}
-        return [Step(says, ToolCall("Read", where)), Step("", ToolCall("Edit", where))]
+        return [
+            Step(says, ScriptedToolCall("Read", where)),
+            Step("", ScriptedToolCall("Edit", where)),
+        ]
 
     def _flight(self, fact: Fact) -> list[Step]:
         if "command" in fact.about:

@@ -16,11 +16,11 @@ import holdfast
 from holdfast.cli.main import holdfast_command
 from holdfast.client.sample_payloads import EVENTS
 from holdfast.setup import wiring
-from holdfast.setup.doctor.hooks import Fired, understood
-from holdfast.setup.doctor.real_client import judged
+from holdfast.setup.doctor.compaction import judged
+from holdfast.setup.doctor.hooks import FiredHook, understood
 from holdfast.setup.trial.namespace import NamespaceImpossible
 from holdfast.setup.trial.run import Trial
-from holdfast.setup.trial.script import Kind, Received
+from holdfast.setup.trial.script import Kind, ReceivedRequest
 from holdfast.wire import log
 from tests.builders import a_transcript, an_answer
 from tests.hot.hooks import fire
@@ -131,8 +131,8 @@ def test_hooks_that_run_and_do_nothing_are_not_well(tmp_path: Path, own_home: Pa
 
 @pytest.mark.requirement("U2", "B1", "B2")
 def test_what_the_real_client_did_not_pass_on_is_a_trouble() -> None:
-    def asked(number: int, kind: Kind, text: str) -> Received:
-        return Received(number, kind, "", 0.0, {"messages": [{"content": text}]})
+    def asked(number: int, kind: Kind, text: str) -> ReceivedRequest:
+        return ReceivedRequest(number, kind, "", 0.0, {"messages": [{"content": text}]})
 
     asked_for = (asked(1, "summary", "Summarise."), asked(2, "main", "Holdfast: 75 % full"))
     events = ({"subtype": "compact_boundary"},)
@@ -224,8 +224,8 @@ def _line(command: str) -> dict[str, str]:
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Hooks are fired by other tests; here all is well with them, at once."""
 
-    def fired(commands: list[tuple[str, str]]) -> list[Fired]:
-        return [Fired(event, command, True, 0, 1.0, "", "", "") for event, command in commands]
+    def fired(commands: list[tuple[str, str]]) -> list[FiredHook]:
+        return [FiredHook(event, command, True, 0, 1.0, "", "", "") for event, command in commands]
 
     monkeypatch.setattr("holdfast.setup.doctor.hooks.fire_all", fired)
 

@@ -15,7 +15,7 @@ import pytest
 import holdfast
 from holdfast.cli.help import TOPICS
 from holdfast.settings.table import TABLE
-from holdfast.setup.scopes import SKILLS
+from holdfast.setup.targets import SKILLS
 
 ROOT = Path(__file__).parents[2]
 DOCS = "\n".join(path.read_text(encoding="utf-8") for path in ROOT.glob("docs/**/*.md"))

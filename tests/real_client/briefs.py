@@ -8,15 +8,15 @@ from pathlib import Path
 from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.index import known
 from holdfast.checkpoint.verify import verify
-from holdfast.setup.trial.outcome import texts
+from holdfast.setup.trial.cycle import texts
 from holdfast.setup.trial.run import Trial
-from holdfast.setup.trial.script import Received
+from holdfast.setup.trial.script import ReceivedRequest
 
 MOST_TOKENS = 2_000
 _BRIEF = re.compile(r"<holdfast-brief.*?</holdfast-brief>", re.DOTALL)
 
 
-def briefs(request: Received) -> list[str]:
+def briefs(request: ReceivedRequest) -> list[str]:
     """Every brief in one request, in order, as often as it is there."""
     said = (_BRIEF.findall(text) for text in texts(request.body["messages"]))
     return [brief for found in said for brief in found]
@@ -27,7 +27,7 @@ def tokens(text: str) -> float:
     return len(text) / 3.5
 
 
-def after_compactions(trial: Trial) -> list[Received]:
+def after_compactions(trial: Trial) -> list[ReceivedRequest]:
     """For each summary, the next request of the window it was written for."""
     asked = trial.requests
     return [

@@ -7,13 +7,19 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from holdfast.setup.ownership import our_packages
-from holdfast.setup.plan import apply, plan_install
-from holdfast.setup.scopes import settings_target
+from holdfast.setup.install import apply, plan_install
+from holdfast.setup.receipts import our_packages
+from holdfast.setup.targets import settings_target
 from holdfast.setup.trial.cycle import MODEL
-from holdfast.setup.trial.home import prepare_home
-from holdfast.setup.trial.run import Trial, run_trial
-from holdfast.setup.trial.script import Answer, Received, Step, ToolCall, bash, usage_of
+from holdfast.setup.trial.run import Trial, prepare_home, run_trial
+from holdfast.setup.trial.script import (
+    ReceivedRequest,
+    ScriptedAnswer,
+    ScriptedToolCall,
+    Step,
+    bash,
+    usage_of,
+)
 
 from .stage import LOUD, Stage
 
@@ -24,17 +30,17 @@ class Waiting:
     """A script that begins once the client has told the model of our tools: it does not wait for
     servers itself."""
 
-    def __init__(self, then: Callable[[Received], Step]) -> None:
+    def __init__(self, then: Callable[[ReceivedRequest], Step]) -> None:
         self._then = then
         self._waits = 0
         self._begun = False
 
-    def __call__(self, request: Received) -> Step:
+    def __call__(self, request: ReceivedRequest) -> Step:
         if request.kind == "main" and not self._begun and self._waits < MOST_WAITS:
             self._begun = "mcp__holdfast__recall" in json.dumps(request.body)
             if not self._begun:
                 self._waits += 1
-                return Answer("Waiting.", (bash("sleep 0.1"),), usage_of(20_000))
+                return ScriptedAnswer("Waiting.", (bash("sleep 0.1"),), usage_of(20_000))
         return self._then(request)
 
 
@@ -51,7 +57,7 @@ def install(stage: Stage, *, archive_chars: int | None = None) -> None:
     path.write_text(json.dumps(settings | {"permissions": {**quiet, "allow": ["mcp__holdfast"]}}))
 
 
-def ask_through(binary: Path, stage: Stage, then: Callable[[Received], Step]) -> Trial:
+def ask_through(binary: Path, stage: Stage, then: Callable[[ReceivedRequest], Step]) -> Trial:
     return run_trial(
         *(binary, stage.project, stage.home, Waiting(then)),
         model=MODEL,
@@ -61,7 +67,7 @@ def ask_through(binary: Path, stage: Stage, then: Callable[[Received], Step]) ->
     )
 
 
-def results(request: Received) -> list[str]:
+def results(request: ReceivedRequest) -> list[str]:
     """What tools gave back, as the model saw it, in order."""
     blocks = [
         block
@@ -72,5 +78,5 @@ def results(request: Received) -> list[str]:
     return [json.dumps(block) for block in blocks if block.get("type") == "tool_result"]
 
 
-def call(tool: str, **arguments: Any) -> ToolCall:
-    return ToolCall(f"mcp__holdfast__{tool}", arguments)
+def call(tool: str, **arguments: Any) -> ScriptedToolCall:
+    return ScriptedToolCall(f"mcp__holdfast__{tool}", arguments)

@@ -14,12 +14,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from holdfast.setup.trial.cycle import MODEL
-from holdfast.setup.trial.home import notes_folder, prepare_home, trial_environment
-from holdfast.setup.trial.namespace import confined
-from holdfast.setup.trial.outcome import texts
-from holdfast.setup.trial.pacing import children_of, wait_for_end
-from holdfast.setup.trial.script import Received, Script
+from holdfast.setup.trial.cycle import MODEL, texts
+from holdfast.setup.trial.namespace import children_of, confined, wait_for_end
+from holdfast.setup.trial.run import notes_folder, prepare_home, trial_environment
+from holdfast.setup.trial.script import ReceivedRequest, Script
 from holdfast.setup.trial.scripted_api import ScriptedApi
 
 from .stage import LOUD, Stage, hook_settings
@@ -27,17 +25,17 @@ from .stage import LOUD, Stage, hook_settings
 BATCH = re.compile(r"This is batch (\d) of (\d)")
 
 
-def text_of(request: Received) -> str:
+def text_of(request: ReceivedRequest) -> str:
     return json.dumps(request.body.get("messages"), ensure_ascii=False)
 
 
-def told_of(request: Received) -> str:
+def told_of(request: ReceivedRequest) -> str:
     """What the prompt quotes of the sessions before."""
     said = [text for text in texts(request.body.get("messages")) if BATCH.match(text.lstrip())]
     return said[0].partition("From the sessions before:")[2]
 
 
-def batch_of(request: Received) -> int:
+def batch_of(request: ReceivedRequest) -> int:
     """Of the prompt itself: a brief or an offered checkpoint may quote an earlier one."""
     found = [BATCH.match(text.lstrip()) for text in texts(request.body.get("messages"))]
     return next((int(one.group(1)) for one in found if one), 0)
@@ -46,7 +44,7 @@ def batch_of(request: Received) -> int:
 @dataclass(frozen=True)
 class Ran:
     code: int
-    requests: list[Received]
+    requests: list[ReceivedRequest]
     answer: dict[str, Any]
     left: frozenset[int]
     errors: str

@@ -16,10 +16,9 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.setup.trial.cycle import MODEL
-from holdfast.setup.trial.home import notes_folder, prepare_home, trial_environment
-from holdfast.setup.trial.namespace import Confined, confined
-from holdfast.setup.trial.pacing import Patience
-from holdfast.setup.trial.script import Kind, Received, Script
+from holdfast.setup.trial.namespace import ConfinedProcess, Patience, confined
+from holdfast.setup.trial.run import notes_folder, prepare_home, trial_environment
+from holdfast.setup.trial.script import Kind, ReceivedRequest, Script
 from holdfast.setup.trial.scripted_api import ScriptedApi
 
 from .stage import LOUD, Stage
@@ -31,7 +30,7 @@ _CONTROL = re.compile(r"\x1b(?:\[[0-9;?<>=]*[a-zA-Z]|\][^\x07\x1b]*(?:\x07|\x1b\
 class Terminal:
     """What is typed, what was painted since the start, and what the API was asked meanwhile."""
 
-    def __init__(self, keys: int, client: Confined, api: ScriptedApi, debug: Path) -> None:
+    def __init__(self, keys: int, client: ConfinedProcess, api: ScriptedApi, debug: Path) -> None:
         self._keys, self._client, self._api, self._debug = keys, client, api, debug
         self._bytes = bytearray()
         self._reader = threading.Thread(target=self._read, daemon=True)
@@ -42,7 +41,7 @@ class Terminal:
         """All text without blanks: the client moves the cursor over them, and paints changes."""
         return "".join(_CONTROL.sub("", self._bytes.decode(errors="replace")).split())
 
-    def asked(self, kind: Kind) -> list[Received]:
+    def asked(self, kind: Kind) -> list[ReceivedRequest]:
         return [request for request in self._api.received if request.kind == kind]
 
     @property

@@ -9,10 +9,9 @@ from click.testing import CliRunner
 
 from holdfast.archive import transcripts
 from holdfast.cli.main import holdfast_command
-from holdfast.setup.trial.cycle import MODEL
-from holdfast.setup.trial.outcome import hook_faults
+from holdfast.setup.trial.cycle import MODEL, hook_faults
 from holdfast.setup.trial.run import run_trial
-from holdfast.setup.trial.script import Acts, Answer, bash, usage_of
+from holdfast.setup.trial.script import Acts, ScriptedAnswer, bash, usage_of
 from tests.waiting import until
 
 from .stage import LOUD, Stage, hook_settings
@@ -28,8 +27,8 @@ def test_what_the_client_deleted_is_given_back_by_us_alone(
     def perform(*args: str) -> tuple[str, int]:
         script = Acts(
             [
-                Answer("Looking.", (bash("echo sounding"),), usage_of(20_000)),
-                Answer("Mapped.", usage=usage_of(21_000)),
+                ScriptedAnswer("Looking.", (bash("echo sounding"),), usage_of(20_000)),
+                ScriptedAnswer("Mapped.", usage=usage_of(21_000)),
             ]
         )
         trial = run_trial(

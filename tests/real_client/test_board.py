@@ -15,10 +15,17 @@ from holdfast.hub import row_times
 from holdfast.hub.board import message_states, messages, outboxes
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import projects
-from holdfast.setup.trial.cycle import rounds
-from holdfast.setup.trial.outcome import hook_faults, texts
+from holdfast.setup.trial.cycle import hook_faults, rounds, texts
 from holdfast.setup.trial.run import Trial
-from holdfast.setup.trial.script import Acts, Answer, Received, Step, ToolCall, bash, usage_of
+from holdfast.setup.trial.script import (
+    Acts,
+    ReceivedRequest,
+    ScriptedAnswer,
+    ScriptedToolCall,
+    Step,
+    bash,
+    usage_of,
+)
 from holdfast.watcher.watch import Watch
 from holdfast.wire import places
 from tests.builders import EDGE
@@ -38,11 +45,13 @@ TASK: dict[str, Any] = {
 class During:
     """A script that does something between two answers, as others do while a session runs."""
 
-    def __init__(self, acts: Acts, deeds: Mapping[tuple[str, int], Callable[[Received], object]]):
+    def __init__(
+        self, acts: Acts, deeds: Mapping[tuple[str, int], Callable[[ReceivedRequest], object]]
+    ):
         self._acts, self._deeds = acts, dict(deeds)
         self._count: dict[str, int] = {}
 
-    def __call__(self, request: Received) -> Step:
+    def __call__(self, request: ReceivedRequest) -> Step:
         number = self._count[request.kind] = self._count.get(request.kind, 0) + 1
         deed = self._deeds.pop((request.kind, number), None)
         if deed is not None:
@@ -66,7 +75,7 @@ def _post(store: Store, stage: Stage, to: str | None) -> None:
     outboxes.post(store, row)
 
 
-def _heard(request: Received) -> int:
+def _heard(request: ReceivedRequest) -> int:
     return sum(text.count(WORDS) for text in texts(request.body.get("messages", [])))
 
 
@@ -98,11 +107,11 @@ def test_a_subagent_hears_what_names_it_and_its_parent_does_not(
     binary: Path, stage: Stage, store: Store, by: str
 ) -> None:
     main = [
-        Answer("First.", (bash("echo first"),), usage_of(20_000)),
-        Answer("Let an agent look.", (ToolCall("Agent", TASK),), usage_of(30_000)),
+        ScriptedAnswer("First.", (bash("echo first"),), usage_of(20_000)),
+        ScriptedAnswer("Let an agent look.", (ScriptedToolCall("Agent", TASK),), usage_of(30_000)),
         *rounds((35_000, 36_000)),
     ]
-    report = [Answer("All is well.", usage=usage_of(24_000)), Answer("I saw it.")]
+    report = [ScriptedAnswer("All is well.", usage=usage_of(24_000)), ScriptedAnswer("I saw it.")]
     acts = Acts(main, agent=[*rounds((21_000, 22_000, 23_000)), *report])
     kind = TASK["subagent_type"] if by == "its kind" else None
     told = During(acts, {("agent", 3): lambda asked: _post(store, stage, kind or asked.agent_id)})

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.setup.trial.cycle import OVER, SUMMARY, rounds
-from holdfast.setup.trial.outcome import compactions, heard
-from holdfast.setup.trial.script import Acts, Answer, usage_of
+from holdfast.setup.trial.cycle import OVER, SUMMARY, compactions, heard, rounds
+from holdfast.setup.trial.script import Acts, ScriptedAnswer, usage_of
 
 from .stage import Stage, perform
 
@@ -22,7 +21,7 @@ USAGES = (60_000, 100_000, OVER, OVER, OVER, OVER, OVER)
 def test_model_and_user_hear_the_alarm_before_the_client_gives_up(
     binary: Path, stage: Stage
 ) -> None:
-    summary = [Answer(SUMMARY, usage=usage_of(3_000, output_tokens=200)) for _ in range(5)]
+    summary = [ScriptedAnswer(SUMMARY, usage=usage_of(3_000, output_tokens=200)) for _ in range(5)]
     trial = perform(binary, stage, Acts(rounds(USAGES), summary=summary))
     assert (trial.exit_code, compactions(trial)) == (1, 3)  # "Autocompact is thrashing"
     told = [text for request in trial.asked("main") for text in heard(request) if ALARM in text]

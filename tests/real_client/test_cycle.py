@@ -6,11 +6,18 @@ from collections import Counter
 
 import pytest
 
-from holdfast.setup.doctor.real_client import judged
-from holdfast.setup.trial.cycle import EDGE_TOKENS, FILL, REFILL, cycle_usage
-from holdfast.setup.trial.outcome import compactions, heard, hook_faults
+from holdfast.setup.doctor.compaction import judged
+from holdfast.setup.trial.cycle import (
+    EDGE_TOKENS,
+    FILL,
+    REFILL,
+    compactions,
+    cycle_usage,
+    heard,
+    hook_faults,
+)
 from holdfast.setup.trial.run import Trial
-from holdfast.setup.trial.script import Received
+from holdfast.setup.trial.script import ReceivedRequest
 
 pytestmark = pytest.mark.real_client
 
@@ -19,12 +26,12 @@ TOLD_AT = (75, 85, 90, 93, 97)
 USAGE = cycle_usage(refill=True)
 
 
-def _before(trial: Trial) -> list[Received]:
+def _before(trial: Trial) -> list[ReceivedRequest]:
     """The main requests up to the compaction; request n+1 is the first that knows answer n."""
     return trial.asked("main")[: len(FILL) + 1]
 
 
-def _after(trial: Trial) -> list[Received]:
+def _after(trial: Trial) -> list[ReceivedRequest]:
     return trial.asked("main")[len(FILL) + 1 :]
 
 
@@ -36,7 +43,7 @@ def _crossings() -> dict[int, int]:
     }
 
 
-def _first_heard(requests: list[Received]) -> dict[str, int]:
+def _first_heard(requests: list[ReceivedRequest]) -> dict[str, int]:
     """Each text, with the number of the request that had it first."""
     first: dict[str, int] = {}
     for number, request in enumerate(requests):

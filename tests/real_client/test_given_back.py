@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint.verify import verify
-from holdfast.setup.trial.cycle import MODEL, SUMMARY
-from holdfast.setup.trial.outcome import compactions, hook_faults
+from holdfast.setup.trial.cycle import MODEL, SUMMARY, compactions, hook_faults
 from holdfast.setup.trial.run import Trial, run_trial
-from holdfast.setup.trial.script import Acts, Answer, Received, bash, usage_of
+from holdfast.setup.trial.script import Acts, ReceivedRequest, ScriptedAnswer, bash, usage_of
 from tests.real_client.stage import LOUD, Stage, a_stage, hook_settings
 
 pytestmark = pytest.mark.real_client
@@ -26,10 +25,12 @@ def trial(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Trial
     """Two compactions in a row in one session."""
     stage = a_stage(tmp_path_factory.mktemp("given-back"))
     rounds = [
-        Answer(f"Round {n}.", (bash(f"sleep 0.1; echo gauge-{n} > out-{n}.txt"),), usage_of(used))
+        ScriptedAnswer(
+            f"Round {n}.", (bash(f"sleep 0.1; echo gauge-{n} > out-{n}.txt"),), usage_of(used)
+        )
         for n, used in enumerate(USAGE, start=1)
     ]
-    summary = [Answer(SUMMARY, usage=usage_of(3_000, output_tokens=200))] * 2
+    summary = [ScriptedAnswer(SUMMARY, usage=usage_of(3_000, output_tokens=200))] * 2
     done = run_trial(
         *(binary, stage.project, stage.home, Acts(rounds, summary=summary)),
         prompt=PROMPT,
@@ -41,7 +42,7 @@ def trial(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Trial
     return done, stage
 
 
-def _text(request: Received) -> str:
+def _text(request: ReceivedRequest) -> str:
     return json.dumps(request.body, ensure_ascii=False)
 
 

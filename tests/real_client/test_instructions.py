@@ -10,7 +10,7 @@ import pytest
 from holdfast.client import instructions
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.setup.trial.cycle import SUMMARY
-from holdfast.setup.trial.script import Acts, Answer, ToolCall, bash, usage_of
+from holdfast.setup.trial.script import Acts, ScriptedAnswer, ScriptedToolCall, bash, usage_of
 
 from .stage import Stage, perform
 
@@ -48,12 +48,14 @@ def _set_up(stage: Stage) -> None:
 def _script(stage: Stage) -> Acts:
     files = [str(stage.project / f"sub{n}" / "file.txt") for n in range(BELOW)]
     main = [
-        Answer("Look.", (ToolCall("Read", {"file_path": file}),), usage_of(20_000 + n))
+        ScriptedAnswer(
+            "Look.", (ScriptedToolCall("Read", {"file_path": file}),), usage_of(20_000 + n)
+        )
         for n, file in enumerate(files)
     ]
     for n, used in enumerate((30_000, 31_000, 169_000, 12_000)):
-        main.append(Answer(f"Round {n}.", (bash(f"sleep 0.15; echo {n}"),), usage_of(used)))
-    return Acts(main, summary=[Answer(SUMMARY, usage=usage_of(3_000, output_tokens=200))])
+        main.append(ScriptedAnswer(f"Round {n}.", (bash(f"sleep 0.15; echo {n}"),), usage_of(used)))
+    return Acts(main, summary=[ScriptedAnswer(SUMMARY, usage=usage_of(3_000, output_tokens=200))])
 
 
 @pytest.mark.real_client

@@ -9,7 +9,7 @@ import pytest
 
 from holdfast.setup.trial.cycle import SUMMARY, rounds
 from holdfast.setup.trial.run import skipped_hooks
-from holdfast.setup.trial.script import Acts, Answer, usage_of
+from holdfast.setup.trial.script import Acts, ScriptedAnswer, usage_of
 from holdfast.setup.wiring import status_line
 
 from .briefs import MOST_TOKENS, briefs, checkpoints, tokens
@@ -33,8 +33,8 @@ def ended(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Termi
     """One sitting: a request, an automatic compaction, `/compact`, one more prompt, `/exit`."""
     stage = a_stage(tmp_path_factory.mktemp("interactive"))
     ours = {**hook_settings(), "statusLine": status_line(), "permissions": {"allow": ["Bash"]}}
-    main = [*rounds(USAGE), Answer("All mapped.", usage=usage_of(23_000))]
-    summary = [Answer(SUMMARY, usage=usage_of(3_000, output_tokens=200))] * 2
+    main = [*rounds(USAGE), ScriptedAnswer("All mapped.", usage=usage_of(23_000))]
+    summary = [ScriptedAnswer(SUMMARY, usage=usage_of(3_000, output_tokens=200))] * 2
     script = Acts(main, summary=summary)
     with in_a_terminal(binary, stage, script, ours) as terminal:
         terminal.wait(lambda: READY in terminal.painted)

@@ -9,10 +9,9 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from holdfast.setup.trial.cycle import MODEL, SUMMARY, rounds
-from holdfast.setup.trial.outcome import compactions, hook_faults
+from holdfast.setup.trial.cycle import MODEL, SUMMARY, compactions, hook_faults, rounds
 from holdfast.setup.trial.run import Trial, run_trial
-from holdfast.setup.trial.script import Acts, Answer, usage_of
+from holdfast.setup.trial.script import Acts, ScriptedAnswer, usage_of
 
 from .briefs import MOST_TOKENS, briefs, checkpoints, tokens
 from .stage import LOUD, Stage, a_stage, hook_settings
@@ -33,7 +32,7 @@ class Runs(NamedTuple):
 def _say(binary: Path, stage: Stage, words: str, settings: Mapping[str, Any], *args: str) -> Trial:
     script = Acts(
         rounds((20_000, 30_000, 40_000)),
-        summary=[Answer(SUMMARY, usage=usage_of(3_000, output_tokens=200))],
+        summary=[ScriptedAnswer(SUMMARY, usage=usage_of(3_000, output_tokens=200))],
     )
     return run_trial(
         *(binary, stage.project, stage.home, script),

@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.setup.trial.cycle import MODEL
-from holdfast.setup.trial.home import notes_folder, trial_environment
 from holdfast.setup.trial.namespace import confined
-from holdfast.setup.trial.script import Acts, Answer, Received, Step, bash, usage_of
+from holdfast.setup.trial.run import notes_folder, trial_environment
+from holdfast.setup.trial.script import Acts, ReceivedRequest, ScriptedAnswer, Step, bash, usage_of
 from holdfast.setup.trial.scripted_api import ScriptedApi
 from holdfast.setup.wiring import SERVER_ENTRY
 from tests.mcp.clients import ended
@@ -27,27 +27,27 @@ USAGE = (30_000, 70_000, 110_000, 150_000, 169_000)
 FACT = "The keeper of the lighthouse goes by the name of quahog-77."
 
 
-def _round(used: int) -> Answer:
-    return Answer(f"At {used}.", (bash(f"sleep 0.15; echo {used}"),), usage_of(used))
+def _round(used: int) -> ScriptedAnswer:
+    return ScriptedAnswer(f"At {used}.", (bash(f"sleep 0.15; echo {used}"),), usage_of(used))
 
 
-def _noted(number: int) -> Answer:
+def _noted(number: int) -> ScriptedAnswer:
     """A remark, as long as a brief takes them: many push older ones out."""
     words = f"Gauge {number} drifts by {number} mm against its neighbour, which is more than the "
     words += f"makers of type {number} allow, so its readings of the last {number + 2} days are "
     words += f"marked as doubtful and will be compared with those of harbour {number} later on."
-    return Answer(words, (bash(f"sleep 0.05; echo {number}"),), usage_of(26_000 + number))
+    return ScriptedAnswer(words, (bash(f"sleep 0.05; echo {number}"),), usage_of(26_000 + number))
 
 
 @pytest.mark.requirement("U6", "M2", "M6")
 def test_a_fact_from_before_two_compactions_is_recalled(binary: Path, stage: Stage) -> None:
     install(stage)
-    said = Answer(FACT, (bash("sleep 0.15; echo noted"),), usage_of(25_000))
-    after = Answer("?", (call("recall", query="keeper lighthouse name"),), usage_of(15_000))
-    full = Answer("How full?", (call("status", task_tokens=90_000),), usage_of(16_000))
+    said = ScriptedAnswer(FACT, (bash("sleep 0.15; echo noted"),), usage_of(25_000))
+    after = ScriptedAnswer("?", (call("recall", query="keeper lighthouse name"),), usage_of(15_000))
+    full = ScriptedAnswer("How full?", (call("status", task_tokens=90_000),), usage_of(16_000))
     main = [said, *map(_noted, range(20)), *map(_round, USAGE), *map(_round, USAGE), after, full]
     told = usage_of(3_000, output_tokens=200)
-    lost = [Answer("<summary>Work went on.</summary>", usage=told) for _ in range(2)]
+    lost = [ScriptedAnswer("<summary>Work went on.</summary>", usage=told) for _ in range(2)]
     trial = ask_through(binary, stage, Acts(main, summary=lost))
     assert trial.exit_code == 0, trial.stderr
     assert len(trial.asked("summary")) == 2
@@ -64,13 +64,19 @@ def test_an_archived_output_is_expanded(binary: Path, stage: Stage) -> None:
     install(stage, archive_chars=8_000)
     long = "seq -f 'row %g of the tide' 1 900"
 
-    def then(request: Received) -> Step:
+    def then(request: ReceivedRequest) -> Step:
         seen = results(request)
         found = re.search(r"kept as (out-[0-9a-f]{8})", seen[-1]) if seen else None
         if found:
-            return Answer("!", (call("expand", id=found[1], find="row 777"),), usage_of(30_000))
+            return ScriptedAnswer(
+                "!", (call("expand", id=found[1], find="row 777"),), usage_of(30_000)
+            )
         over = any("777: row 777" in result for result in seen)
-        return Answer("Done.") if over else Answer("?", (bash(long),), usage_of(25_000))
+        return (
+            ScriptedAnswer("Done.")
+            if over
+            else ScriptedAnswer("?", (bash(long),), usage_of(25_000))
+        )
 
     trial = ask_through(binary, stage, then)
     assert trial.exit_code == 0, trial.stderr
@@ -86,10 +92,10 @@ def test_a_killed_client_leaves_no_server_behind(binary: Path, stage: Stage) -> 
     install(stage)
     servers: list[int] = []
 
-    def then(request: Received) -> Step:
+    def then(request: ReceivedRequest) -> Step:
         servers.extend(_servers_of(client.process.pid))
         client.process.send_signal(signal.SIGKILL)
-        return Answer("Nobody hears this.")
+        return ScriptedAnswer("Nobody hears this.")
 
     command = [str(binary.resolve()), "-p", "Please begin.", "--model", MODEL]
     command += ["--allowedTools", "Bash", "--output-format", "stream-json", "--verbose"]

@@ -10,8 +10,14 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.setup.trial.namespace import NamespaceImpossible, confined, unshare_command
-from holdfast.setup.trial.pacing import Patience, children_of, wait_for_end
+from holdfast.setup.trial.namespace import (
+    NamespaceImpossible,
+    Patience,
+    children_of,
+    confined,
+    unshare_command,
+    wait_for_end,
+)
 from holdfast.setup.trial.script import Acts
 from holdfast.setup.trial.scripted_api import ScriptedApi
 

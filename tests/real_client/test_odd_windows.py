@@ -7,18 +7,25 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.setup.trial.cycle import rounds
-from holdfast.setup.trial.outcome import compactions, heard, hook_faults
-from holdfast.setup.trial.pacing import wait_for_end
+from holdfast.setup.trial.cycle import compactions, heard, hook_faults, rounds
+from holdfast.setup.trial.namespace import wait_for_end
 from holdfast.setup.trial.run import run_trial
-from holdfast.setup.trial.script import Acts, Answer, Refusal, Step, ToolCall, bash, usage_of
+from holdfast.setup.trial.script import (
+    Acts,
+    ScriptedAnswer,
+    ScriptedError,
+    ScriptedToolCall,
+    Step,
+    bash,
+    usage_of,
+)
 from holdfast.wire import spool
 
 from .stage import LOUD, Stage, hook_settings, perform
 
 pytestmark = pytest.mark.real_client
 
-SUMMARY = [Answer("<summary>Rounds.</summary>")]
+SUMMARY = [ScriptedAnswer("<summary>Rounds.</summary>")]
 
 
 @pytest.mark.requirement("G2", "W4")
@@ -33,7 +40,7 @@ def test_an_alert_of_the_old_window_is_not_heard_in_the_new_one(binary: Path, st
 @pytest.mark.requirement("X1")
 def test_a_late_compaction_after_a_refusal_breaks_no_hook(binary: Path, stage: Stage) -> None:
     """Sonnet 4.5 does not compact ahead of time: only the API's 400 makes it."""
-    main: list[Step] = [*rounds((150_000, 199_000)), Refusal(), *rounds((12_000,))]
+    main: list[Step] = [*rounds((150_000, 199_000)), ScriptedError(), *rounds((12_000,))]
     trial = perform(binary, stage, Acts(main, summary=SUMMARY), model="claude-sonnet-4-5")
     assert compactions(trial) == 1
     assert hook_faults(trial) == []
@@ -67,7 +74,10 @@ def test_a_run_that_does_not_end_is_ended_with_all_it_started(binary: Path, stag
     note = stage.project / "command-id"
     command = bash(f"echo $$ > {note}; sleep 600")
     trial = run_trial(
-        *(binary, stage.project, stage.home), Acts([Answer("", (command,))]), settings={}, timeout=8
+        *(binary, stage.project, stage.home),
+        Acts([ScriptedAnswer("", (command,))]),
+        settings={},
+        timeout=8,
     )
     assert trial.timed_out
     assert wait_for_end(int(note.read_text()), 10)
@@ -120,8 +130,13 @@ def test_a_window_set_for_an_agent_moves_the_limit_of_that_agent(
         "subagent_type": "counter",
         "run_in_background": False,
     }
-    main = [Answer("Let an agent count.", (ToolCall("Agent", task),), usage_of(60_000))]
-    agent = [*rounds((70_000, 86_000, 88_500, 20_000)), Answer("14.", usage=usage_of(21_000))]
+    main = [
+        ScriptedAnswer("Let an agent count.", (ScriptedToolCall("Agent", task),), usage_of(60_000))
+    ]
+    agent = [
+        *rounds((70_000, 86_000, 88_500, 20_000)),
+        ScriptedAnswer("14.", usage=usage_of(21_000)),
+    ]
     trial = perform(binary, stage, Acts(main, agent=agent, summary=SUMMARY))
     assert _preceding(stage, "*/*/subagents/*.jsonl") == pytest.approx([88_500], abs=100)
     windows = stage.windows(trial.session_id)

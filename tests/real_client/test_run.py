@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.checkpoint.verify import verify
-from holdfast.setup.trial.script import Answer, Received, Step, bash, usage_of
+from holdfast.setup.trial.script import ReceivedRequest, ScriptedAnswer, Step, bash, usage_of
 from holdfast.window import make_mark
 
 from .running import Ran, batch_of, run_plan, text_of, told_of
@@ -40,20 +40,20 @@ class Model:
     deed: Callable[[], None] | None = None
     answered: dict[int, int] = field(default_factory=dict)
 
-    def __call__(self, request: Received) -> Step:
+    def __call__(self, request: ReceivedRequest) -> Step:
         batch = batch_of(request) if request.kind == "main" else 0
         if not batch:
-            return Answer("Fine.", usage=usage_of(1_000))
+            return ScriptedAnswer("Fine.", usage=usage_of(1_000))
         if batch == 2 and "tool_result" in text_of(request) and self.deed is not None:
             deed, self.deed = self.deed, None
             deed()
-            return Answer("Too late.", usage=usage_of(30_000))
+            return ScriptedAnswer("Too late.", usage=usage_of(30_000))
         if "tool_result" not in text_of(request):
             again = NESTED if batch == 3 else ""
             call = bash(f"sleep 0.2; echo buoy-{batch} >> done.txt{again}", f"Mark buoy {batch}")
-            return Answer(f"Setting buoy {batch}.", (call,), usage_of(20_000))
+            return ScriptedAnswer(f"Setting buoy {batch}.", (call,), usage_of(20_000))
         self.answered[batch] = self.answered.get(batch, 0) + 1
-        return Answer(ENDED.format(batch), usage=usage_of(30_000))
+        return ScriptedAnswer(ENDED.format(batch), usage=usage_of(30_000))
 
 
 @pytest.fixture(scope="module")

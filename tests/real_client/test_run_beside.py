@@ -12,7 +12,14 @@ import pytest
 
 from holdfast.plan.estimates import past
 from holdfast.setup.trial.cycle import SUMMARY
-from holdfast.setup.trial.script import Answer, Received, Refusal, Step, bash, usage_of
+from holdfast.setup.trial.script import (
+    ReceivedRequest,
+    ScriptedAnswer,
+    ScriptedError,
+    Step,
+    bash,
+    usage_of,
+)
 
 from .briefs import briefs
 from .running import Ran, run_plan, text_of, told_of
@@ -40,7 +47,7 @@ MOST_WAITS = 100
 TIDE_USAGE = (60_000, 100_000, 140_000, 169_000, 20_000, 22_000)
 
 
-def _session(request: Received) -> str:
+def _session(request: ReceivedRequest) -> str:
     """Also of a request whose prompt has been summarised away.
 
     The device beside it may change in mid-session: two clients that begin at once in a new home
@@ -58,33 +65,33 @@ class Model:
         self._steps: dict[str, int] = defaultdict(int)
         self.waits = 0
 
-    def __call__(self, request: Received) -> Step:
+    def __call__(self, request: ReceivedRequest) -> Step:
         if request.kind == "summary":
-            return Answer(SUMMARY, usage=usage_of(3_000, output_tokens=200))
+            return ScriptedAnswer(SUMMARY, usage=usage_of(3_000, output_tokens=200))
         if request.kind != "main":
-            return Answer("Fine.")
+            return ScriptedAnswer("Fine.")
         session = _session(request)
         if session not in self.tasks:
             self.tasks[session] = _task(request)
         task = self.tasks[session]
         if task != LOG and len(self.tasks) < 2 and self.waits < MOST_WAITS:
             self.waits += 1
-            return Answer("Waiting.", (bash("sleep 0.1"),), usage_of(20_000))
+            return ScriptedAnswer("Waiting.", (bash("sleep 0.1"),), usage_of(20_000))
         self._steps[session] += 1
         return self._step(task, self._steps[session])
 
     def _step(self, task: str, number: int) -> Step:
         if task == LOG and list(self.tasks.values()).count(LOG) == 1:
-            return Refusal(message=FAILURE)
+            return ScriptedError(message=FAILURE)
         usage = TIDE_USAGE if task == TIDE else (30_000,)
         if number > len(usage):
-            return Answer(f"{task}: done.", usage=usage_of(usage[-1] + 1_000))
+            return ScriptedAnswer(f"{task}: done.", usage=usage_of(usage[-1] + 1_000))
         word = task.split()[-1]
         command = f"sleep 0.15; echo {word}-{number} >> {word}.txt"
-        return Answer(f"{word} {number}.", (bash(command),), usage_of(usage[number - 1]))
+        return ScriptedAnswer(f"{word} {number}.", (bash(command),), usage_of(usage[number - 1]))
 
 
-def _task(request: Received) -> str:
+def _task(request: ReceivedRequest) -> str:
     return next(task for task in (TIDE, CRANE, LOG) if f"## 1. {task}  [" in text_of(request))
 
 
@@ -99,7 +106,7 @@ def ran(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Stage, 
 Run = tuple[Stage, Ran, Model]
 
 
-def _asked(run: Run, task: str) -> list[list[Received]]:
+def _asked(run: Run, task: str) -> list[list[ReceivedRequest]]:
     """The requests of each session that was given this task, in order."""
     _, done, model = run
     mine = [session for session, given in model.tasks.items() if given == task]

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.setup.trial.script import Acts, Answer, Refusal, Step, bash, usage_of
+from holdfast.setup.trial.script import Acts, ScriptedAnswer, ScriptedError, Step, bash, usage_of
 from holdfast.setup.trial.scripted_api import ScriptedApi, kind_of
 
 TOOLS = [{"name": "Bash"}]
@@ -36,14 +36,14 @@ def _answered(step: Step, **more: Any) -> str:
 
 
 def test_a_plain_request_is_answered_as_one_message() -> None:
-    message = json.loads(_answered(Answer("Hi.", (bash("ls"),), usage_of(5_000))))
+    message = json.loads(_answered(ScriptedAnswer("Hi.", (bash("ls"),), usage_of(5_000))))
     assert [block["type"] for block in message["content"]] == ["text", "tool_use"]
     assert message["stop_reason"] == "tool_use"
     assert sum(message["usage"].values()) == 5_000
 
 
 def test_a_streamed_answer_says_the_same_in_events() -> None:
-    text = _answered(Answer("Hi.", (bash("ls"),), usage_of(5_000)), stream=True)
+    text = _answered(ScriptedAnswer("Hi.", (bash("ls"),), usage_of(5_000)), stream=True)
     events = [json.loads(line[6:]) for line in text.splitlines() if line.startswith("data: ")]
     assert (events[0]["type"], events[-1]["type"]) == ("message_start", "message_stop")
     assert events[-2]["delta"]["stop_reason"] == "tool_use"
@@ -54,7 +54,7 @@ def test_a_streamed_answer_says_the_same_in_events() -> None:
 
 def test_a_refusal_is_an_error_in_the_apis_own_form() -> None:
     with pytest.raises(urllib.error.HTTPError) as caught:
-        _answered(Refusal())
+        _answered(ScriptedError())
     error = json.loads(caught.value.read())
     caught.value.close()
     assert caught.value.code == 400
@@ -69,7 +69,9 @@ def test_tokens_can_be_counted() -> None:
 
 
 def test_each_kind_of_request_has_steps_of_its_own() -> None:
-    script = Acts([Answer("main")], summary=[Answer("summary")], side=[Answer("side")])
+    script = Acts(
+        [ScriptedAnswer("main")], summary=[ScriptedAnswer("summary")], side=[ScriptedAnswer("side")]
+    )
     with ScriptedApi(script) as api:
         said = [
             json.loads(_post(api, body))["content"][0]["text"]
@@ -101,6 +103,6 @@ def test_what_was_asked_is_kept_as_json_lines(tmp_path: Path) -> None:
 
 
 def test_a_spent_script_does_not_empty_the_window() -> None:
-    with ScriptedApi(Acts([Answer("One.", usage=usage_of(90_000))])) as api:
+    with ScriptedApi(Acts([ScriptedAnswer("One.", usage=usage_of(90_000))])) as api:
         totals = [sum(json.loads(_post(api, _body()))["usage"].values()) for _ in range(2)]
     assert totals == [90_000, 90_000]

@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 import pytest
 
 from holdfast.segment import library
-from holdfast.setup.trial.cycle import MODEL
-from holdfast.setup.trial.outcome import hook_faults, texts
+from holdfast.setup.trial.cycle import MODEL, hook_faults, texts
 from holdfast.setup.trial.run import Trial, run_trial
-from holdfast.setup.trial.script import Answer, Received, Step, bash, usage_of
+from holdfast.setup.trial.script import ReceivedRequest, ScriptedAnswer, Step, bash, usage_of
 from tests.segment.shelves import a_segment, kept
 
 from .installed import install, results
@@ -35,7 +34,7 @@ HEADLESS = "5e55e55e-0000-4000-8000-000000000007"
 READY = "\u276f"  # the mark before the words being typed
 TURN_ENDED = "Hooks: Stop ["
 BETTER = "The tide table\u2019s heights are in metres (`m`), $(pwd) or not; see #3 > 2."
-Say = Callable[[Received], Step]
+Say = Callable[[ReceivedRequest], Step]
 
 
 class Told:
@@ -44,13 +43,13 @@ class Told:
     def __init__(self, steps: Sequence[Say]) -> None:
         self._steps = list(steps)
 
-    def __call__(self, request: Received) -> Step:
+    def __call__(self, request: ReceivedRequest) -> Step:
         if request.kind != "main" or not self._steps:
-            return Answer("Fine.", usage=usage_of(60_000))
+            return ScriptedAnswer("Fine.", usage=usage_of(60_000))
         return self._steps.pop(0)(request)
 
 
-def _quoted(request: Received, words: str) -> str:
+def _quoted(request: ReceivedRequest, words: str) -> str:
     said: list[str] = [
         one for text in texts(request.body["messages"]) for one in QUOTED.findall(text)
     ]
@@ -58,10 +57,10 @@ def _quoted(request: Received, words: str) -> str:
 
 
 def _run(words: str) -> Say:
-    return lambda request: Answer("!", (bash(_quoted(request, words)),), usage_of(61_000))
+    return lambda request: ScriptedAnswer("!", (bash(_quoted(request, words)),), usage_of(61_000))
 
 
-def _save(request: Received) -> Step:
+def _save(request: ReceivedRequest) -> Step:
     """In better words, as the quoted example has it."""
     [mine] = _listed(request)
     words = {
@@ -73,10 +72,10 @@ def _save(request: Received) -> Step:
     command, _, example = _quoted(request, "segments save").partition("'")
     assert json.loads(example.rstrip("'")).keys() == words.keys()
     command += f"'{json.dumps(words, ensure_ascii=False)}'"
-    return Answer("!", (bash(command),), usage_of(62_000))
+    return ScriptedAnswer("!", (bash(command),), usage_of(62_000))
 
 
-def _listed(request: Received) -> list[dict[str, Any]]:
+def _listed(request: ReceivedRequest) -> list[dict[str, Any]]:
     found = [_shown(one) for one in results(request)]
     text = next(one for one in reversed(found) if one.startswith("{") and "warm" in one)
     listed: list[dict[str, Any]] = json.JSONDecoder().raw_decode(text)[0]["warm"]
@@ -88,8 +87,8 @@ def _shown(result: str) -> str:
     return str(content if isinstance(content, str) else content[0]["text"])
 
 
-def _end(_: Received) -> Step:
-    return Answer("That is it.", usage=usage_of(63_000))
+def _end(_: ReceivedRequest) -> Step:
+    return ScriptedAnswer("That is it.", usage=usage_of(63_000))
 
 
 PLANNING = (_run(" plan "), _end)

@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.setup.trial.cycle import rounds
-from holdfast.setup.trial.outcome import heard, hook_faults
-from holdfast.setup.trial.script import Acts, Answer, ToolCall, bash, usage_of
+from holdfast.setup.trial.cycle import heard, hook_faults, rounds
+from holdfast.setup.trial.script import Acts, ScriptedAnswer, ScriptedToolCall, bash, usage_of
 from holdfast.wire import spool
 
 from .stage import Stage, perform
@@ -28,11 +27,11 @@ def _script() -> Acts:
         "run_in_background": False,
     }
     main = [
-        Answer("First.", (bash("echo first"),), usage_of(20_000)),
-        Answer("Let an agent look.", (ToolCall("Agent", task),), usage_of(30_000)),
+        ScriptedAnswer("First.", (bash("echo first"),), usage_of(20_000)),
+        ScriptedAnswer("Let an agent look.", (ScriptedToolCall("Agent", task),), usage_of(30_000)),
         *rounds((35_000, PARENT_MOST)),
     ]
-    report = Answer("All is well.", usage=usage_of(AGENT_USAGE[-1] + 100))
+    report = ScriptedAnswer("All is well.", usage=usage_of(AGENT_USAGE[-1] + 100))
     return Acts(main, agent=[*rounds(AGENT_USAGE), report])
 
 

@@ -11,10 +11,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.setup.trial.cycle import MODEL, SUMMARY
-from holdfast.setup.trial.outcome import hook_faults
+from holdfast.setup.trial.cycle import MODEL, SUMMARY, hook_faults
 from holdfast.setup.trial.run import Trial, run_trial
-from holdfast.setup.trial.script import Acts, Answer, ToolCall, bash, usage_of
+from holdfast.setup.trial.script import Acts, ScriptedAnswer, ScriptedToolCall, bash, usage_of
 
 from .briefs import MOST_TOKENS, after_compactions, briefs, checkpoints, tokens
 from .stage import LOUD, Stage, a_stage, hook_settings
@@ -51,18 +50,18 @@ def _script() -> Acts:
         "run_in_background": False,
     }
     main = [
-        Answer("Sounding.", (bash("echo sounding"),), usage_of(20_000)),
-        Answer("Let an agent count.", (ToolCall("Agent", task),), usage_of(30_000)),
+        ScriptedAnswer("Sounding.", (bash("echo sounding"),), usage_of(20_000)),
+        ScriptedAnswer("Let an agent count.", (ScriptedToolCall("Agent", task),), usage_of(30_000)),
         *_rounds("chart", PARENT_USAGE),
     ]
-    report = Answer("There are 14 gauges.", usage=usage_of(23_000))
-    summary = Answer(SUMMARY, usage=usage_of(3_000, output_tokens=200))
+    report = ScriptedAnswer("There are 14 gauges.", usage=usage_of(23_000))
+    summary = ScriptedAnswer(SUMMARY, usage=usage_of(3_000, output_tokens=200))
     return Acts(main, agent=[*_rounds("tide", AGENT_USAGE), report], summary=[summary] * 2)
 
 
-def _rounds(word: str, usages: tuple[int, ...]) -> list[Answer]:
+def _rounds(word: str, usages: tuple[int, ...]) -> list[ScriptedAnswer]:
     return [
-        Answer(f"{word} {n}.", (bash(f"sleep 0.15; echo {word}-{n}"),), usage_of(used))
+        ScriptedAnswer(f"{word} {n}.", (bash(f"sleep 0.15; echo {word}-{n}"),), usage_of(used))
         for n, used in enumerate(usages, start=1)
     ]
 

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.setup.trial.cycle import MODEL
-from holdfast.setup.trial.outcome import compactions, hook_faults
+from holdfast.setup.trial.cycle import MODEL, compactions, hook_faults
 from holdfast.setup.trial.run import Trial, run_trial
-from holdfast.setup.trial.script import Acts, Answer, bash, usage_of
+from holdfast.setup.trial.script import Acts, ScriptedAnswer, bash, usage_of
 
 from .briefs import MOST_TOKENS, after_compactions, briefs, checkpoints, tokens
 from .stage import LOUD, Stage, a_stage, hook_settings
@@ -31,13 +30,15 @@ PROMPT = "\n".join((REQUEST, *RULES))
 def run(binary: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Trial, Stage]:
     stage = a_stage(tmp_path_factory.mktemp("ten"))
     main = [
-        Answer(f"Part {cycle}.{used}.", (bash(_command(cycle, used)),), usage_of(used))
+        ScriptedAnswer(f"Part {cycle}.{used}.", (bash(_command(cycle, used)),), usage_of(used))
         for cycle in range(1, CYCLES + 1)
         for used in USAGE
     ]
-    ending = Answer("Nearly done.", (bash("echo last"),), usage_of(20_000))
+    ending = ScriptedAnswer("Nearly done.", (bash("echo last"),), usage_of(20_000))
     summary = [
-        Answer(f"<summary>Work went on, {n}.</summary>", usage=usage_of(3_000, output_tokens=200))
+        ScriptedAnswer(
+            f"<summary>Work went on, {n}.</summary>", usage=usage_of(3_000, output_tokens=200)
+        )
         for n in range(CYCLES)
     ]
     trial = run_trial(

@@ -13,10 +13,9 @@ import pytest
 
 import holdfast
 from holdfast.setup import wiring
-from holdfast.setup.trial.cycle import MODEL
-from holdfast.setup.trial.outcome import hook_faults
+from holdfast.setup.trial.cycle import MODEL, hook_faults
 from holdfast.setup.trial.run import Trial, run_trial
-from holdfast.setup.trial.script import Acts, Answer, bash, usage_of
+from holdfast.setup.trial.script import Acts, ScriptedAnswer, bash, usage_of
 
 from .stage import Stage
 
@@ -52,8 +51,8 @@ def _program(folder: Path) -> wiring.Program:
 def _perform(binary: Path, stage: Stage, program: wiring.Program) -> Trial:
     script = Acts(
         [
-            Answer("Looking.", (bash("echo sounding"),), usage_of(20_000)),
-            Answer("Mapped.", usage=usage_of(21_000)),
+            ScriptedAnswer("Looking.", (bash("echo sounding"),), usage_of(20_000)),
+            ScriptedAnswer("Mapped.", usage=usage_of(21_000)),
         ]
     )
     settings = {"hooks": wiring.hook_table(8_000, program)}

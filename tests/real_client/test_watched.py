@@ -9,9 +9,18 @@ from typing import Any
 
 import pytest
 
-from holdfast.setup.trial.outcome import hook_faults, texts
+from holdfast.setup.trial.cycle import hook_faults, texts
 from holdfast.setup.trial.run import Trial
-from holdfast.setup.trial.script import Acts, Answer, Kind, Received, Step, ToolCall, bash, usage_of
+from holdfast.setup.trial.script import (
+    Acts,
+    Kind,
+    ReceivedRequest,
+    ScriptedAnswer,
+    ScriptedToolCall,
+    Step,
+    bash,
+    usage_of,
+)
 from tests.builders import EDGE
 
 from .briefs import checkpoints
@@ -51,22 +60,26 @@ class Model:
             call("status", task_tokens=EDGE - CALM - 20_000),
             call("status", task_tokens=EDGE - CALM + 1),
         )
-        main = [Answer("?", (one,), usage_of(CALM)) for one in asking]
-        main.append(Answer("Filling.", (bash("sleep 0.2; echo full"),), usage_of(FULL)))
-        main.append(Answer("Let an agent look.", (ToolCall("Agent", TASK),), usage_of(FULL)))
-        after = [Answer("On.", (bash("sleep 0.2; echo on"),), usage_of(FULLER)) for _ in range(4)]
+        main = [ScriptedAnswer("?", (one,), usage_of(CALM)) for one in asking]
+        main.append(ScriptedAnswer("Filling.", (bash("sleep 0.2; echo full"),), usage_of(FULL)))
+        main.append(
+            ScriptedAnswer("Let an agent look.", (ScriptedToolCall("Agent", TASK),), usage_of(FULL))
+        )
+        after = [
+            ScriptedAnswer("On.", (bash("sleep 0.2; echo on"),), usage_of(FULLER)) for _ in range(4)
+        ]
         self._acts = Acts([*main, *after])
 
-    def __call__(self, request: Received) -> Step:
+    def __call__(self, request: ReceivedRequest) -> Step:
         if request.kind != "agent":
             return self._acts(request)
         self._left -= 1
         if self._left and len(list(self._kept.glob("*.md"))) < 2:
-            return Answer("Looking.", (bash("sleep 0.2; echo look"),), usage_of(FULLER))
+            return ScriptedAnswer("Looking.", (bash("sleep 0.2; echo look"),), usage_of(FULLER))
         if "task_tokens" not in json.dumps(request.body["messages"]):
             ask = call("status", task_tokens=EDGE - FULLER + 3_000)
-            return Answer("And I?", (ask,), usage_of(FULLER))
-        return Answer("All is well.", usage=usage_of(FULLER))
+            return ScriptedAnswer("And I?", (ask,), usage_of(FULLER))
+        return ScriptedAnswer("All is well.", usage=usage_of(FULLER))
 
 
 @pytest.fixture(scope="module")
@@ -165,5 +178,5 @@ def test_the_session_hears_of_its_own_checkpoint_once_and_of_the_agents_not(
     assert [_told(request) for request in run[0].asked("agent")] == [0] * len(run[0].asked("agent"))
 
 
-def _told(request: Received) -> int:
+def _told(request: ReceivedRequest) -> int:
     return sum(text.count("context_60_percent") for text in texts(request.body["messages"]))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.run import exit_note
-from holdfast.setup.trial.pacing import children_of, wait_for_end
+from holdfast.setup.trial.namespace import children_of, wait_for_end
 from tests.run.theatre import PATIENCE_SECONDS, Theatre
 
 pytestmark = pytest.mark.slow

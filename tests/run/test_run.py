@@ -15,7 +15,7 @@ from holdfast.plan.errors import BadPlan
 from holdfast.run import session
 from holdfast.run.errors import BatchFailed, Conducted, NoClient, NotOurs, NotStarted
 from holdfast.run.supervisor import not_done
-from holdfast.setup.trial.pacing import wait_for_end
+from holdfast.setup.trial.namespace import wait_for_end
 from holdfast.wire import places
 from tests.run.theatre import ALONE, PATIENCE_SECONDS, TWO, Theatre
 

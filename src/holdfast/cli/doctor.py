@@ -77,7 +77,7 @@ def _try_client(found: dict[str, Any], binary: Path | None, named: Path | None) 
 
 def _cycle(binary: Path) -> dict[str, Any]:
     """Only who asks for the client pays for what plays it."""
-    from holdfast.setup.doctor.real_client import try_cycle
+    from holdfast.setup.doctor.compaction import try_cycle
 
     return try_cycle(binary)
 
@@ -105,7 +105,7 @@ def _show(found: dict[str, Any]) -> None:
     if found["transcript_lines"]:
         say(f"  newest transcript: {_in_words(found['transcript_lines'])}")
     if "client" in found:
-        from holdfast.setup.doctor.real_client import in_words
+        from holdfast.setup.doctor.compaction import in_words
 
         say("\n".join(in_words(found["client"])))
     for note in found["notes"]:

@@ -12,15 +12,14 @@ import click
 from holdfast.cli import install_confirm, install_transcripts
 from holdfast.cli.remove_checkpoints import leave_checkpoints
 from holdfast.cli.terminal import say
-from holdfast.setup import install_lock
-from holdfast.setup import plan as installing
+from holdfast.setup import changes
+from holdfast.setup import install as installing
 from holdfast.setup.advice import installed_elsewhere
 from holdfast.setup.errors import ChangedMeanwhile, LeftBehind
-from holdfast.setup.ownership import our_packages
-from holdfast.setup.plan import Plan
-from holdfast.setup.plugin import plugin_target
-from holdfast.setup.scopes import SCOPES, Target, settings_target
-from holdfast.setup.summary import events, in_one_line
+from holdfast.setup.install import InstallPlan
+from holdfast.setup.preview import events, in_one_line
+from holdfast.setup.receipts import our_packages
+from holdfast.setup.targets import SCOPES, Target, plugin_target, settings_target
 from holdfast.setup.wiring import typed_command
 from holdfast.wire import places
 
@@ -95,7 +94,7 @@ def install(
     ours = _ours()
     target = _target(scope, project, plugin_folder, ours, not no_mcp, _bounded(archive_chars))
 
-    def look() -> Plan:
+    def look() -> InstallPlan:
         return installing.plan_install(target, Path.home(), ours, force=force)
 
     plan = look()
@@ -134,7 +133,7 @@ def uninstall(
     ours = _ours()
     target = _target(scope, project, plugin_folder, ours)
 
-    def look() -> Plan:
+    def look() -> InstallPlan:
         return installing.plan_uninstall(target, Path.home(), ours)
 
     plan, notes = look(), tuple[str, ...]()
@@ -184,13 +183,13 @@ def _bounded(chars: int | None) -> int | None:
 
 def _ours() -> Path:
     ours = Path(places.home()).absolute()
-    install_lock.check_home(ours)
+    changes.check_home(ours)
     return ours
 
 
-def _make(shown: Plan, look: Callable[[], Plan], ours: Path) -> Plan:
+def _make(shown: InstallPlan, look: Callable[[], InstallPlan], ours: Path) -> InstallPlan:
     """Do what was shown, and nothing else: others may have been at work while we asked."""
-    with install_lock.only_one(ours):
+    with changes.only_one(ours):
         plan = look()
         if not plan.is_nothing and plan.shown != shown.shown:
             raise ChangedMeanwhile("the files were changed by someone else just now")
@@ -198,15 +197,15 @@ def _make(shown: Plan, look: Callable[[], Plan], ours: Path) -> Plan:
     return plan
 
 
-def _tidy(plan: Plan, ours: Path, dry_run: bool) -> None:
+def _tidy(plan: InstallPlan, ours: Path, dry_run: bool) -> None:
     """Where nothing else is to do, what a run that was killed left behind still goes."""
     if plan.debris and not dry_run:
-        with install_lock.only_one(ours):
+        with changes.only_one(ours):
             installing.clear_debris(plan)
         say("Removed what a run that was killed had left behind.")
 
 
-def _agreed(target: Target, plan: Plan, yes: bool, dry_run: bool) -> bool:
+def _agreed(target: Target, plan: InstallPlan, yes: bool, dry_run: bool) -> bool:
     """Show the change and ask; a no ends the command with exit code 1. On a terminal, how large it
     is in each file: all of it scrolls away before it can be read."""
     if plan.is_nothing:
@@ -236,7 +235,7 @@ def _say_next(target: Target) -> None:
     say(f"next: {typed_command()} doctor{target.doctor_words}")
 
 
-def _say_done(plan: Plan, done: str, undo: str) -> None:
+def _say_done(plan: InstallPlan, done: str, undo: str) -> None:
     for change in plan.shown:
         verb = "wrote" if change.after is not None else "removed"
         say(f"{verb} {change.path}")

@@ -8,8 +8,8 @@ from collections.abc import Sequence
 import click
 
 from holdfast.cli.terminal import say
-from holdfast.setup import diff
-from holdfast.setup.changes import Change
+from holdfast.setup import preview
+from holdfast.setup.changes import FileChange
 
 
 def is_terminal() -> bool:
@@ -17,20 +17,20 @@ def is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def show(changes: Sequence[Change]) -> None:
+def show(changes: Sequence[FileChange]) -> None:
     for change in changes:
-        click.echo(diff.unified(change))
+        click.echo(preview.unified(change))
 
 
-def show_counted(changes: Sequence[Change], events: Sequence[str]) -> None:
+def show_counted(changes: Sequence[FileChange], events: Sequence[str]) -> None:
     if events:
         say(f"  hooks at {', '.join(events)}")
     for change in changes:
-        more, less = diff.counted(change)
+        more, less = preview.counted(change)
         say(f"  {change.path}: {more:,} lines more, {less:,} less")
 
 
-def agreed(hidden: Sequence[Change]) -> bool:
+def agreed(hidden: Sequence[FileChange]) -> bool:
     """True for a yes; anything else says so and ends the command. `hidden`: not shown so far."""
     try:
         if _is_yes(hidden):
@@ -42,7 +42,7 @@ def agreed(hidden: Sequence[Change]) -> bool:
     click.get_current_context().exit(1)
 
 
-def _is_yes(hidden: Sequence[Change]) -> bool:
+def _is_yes(hidden: Sequence[FileChange]) -> bool:
     if not hidden:
         return click.confirm("Make these changes?", err=True)
     words = "Make these changes? (d shows every line) [y/N/d]"

@@ -7,11 +7,11 @@ from pathlib import Path
 
 from holdfast.checkpoint import remove
 from holdfast.cli.terminal import say
-from holdfast.setup import receipt
-from holdfast.setup.existing import find_installs, plugin_in
-from holdfast.setup.ownership import our_packages
-from holdfast.setup.scopes import Target
-from holdfast.setup.settings_file import installed_commands
+from holdfast.setup import receipts
+from holdfast.setup.installs import find_installs, plugin_in
+from holdfast.setup.receipts import our_packages
+from holdfast.setup.settings_text import installed_commands
+from holdfast.setup.targets import Target
 from holdfast.text.escape import shown
 from holdfast.wire import places
 
@@ -41,7 +41,7 @@ def _still_there() -> Iterator[tuple[str, str]]:
         if one.scope != "plugin":  # of a plugin, the receipt knows the folder
             project = None if one.scope == "user" else Path.cwd()
             yield str(one.path), Target(one.scope, one.path, project, ()).words
-    for kept in receipt.load_all(Path(places.home())):
+    for kept in receipts.load_all(Path(places.home())):
         place, project = Path(kept.anchor), Path(kept.project) if kept.project else None
         if installed_commands(place, packages) or plugin_in(place).commands:
             yield kept.anchor, Target(kept.scope, place, project, ()).words

@@ -5,17 +5,14 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
-from holdfast.setup import receipt as receipts
-from holdfast.setup.changes import Change
-from holdfast.setup.disabled_hooks import silenced
-from holdfast.setup.existing import find_installs, find_others, plugin_in
-from holdfast.setup.json_places import read
-from holdfast.setup.owned_files import OwnFile, Part
-from holdfast.setup.ownership import our_packages
-from holdfast.setup.scopes import Target, settings_file
-from holdfast.setup.server_part import ServerPart
-from holdfast.setup.settings_file import installed_commands, settings_in
-from holdfast.setup.settings_text import their_status_command
+from holdfast.setup import receipts
+from holdfast.setup.changes import FileChange
+from holdfast.setup.install_parts import InstallPart, OwnFile, ServerPart
+from holdfast.setup.installs import find_installs, find_others, plugin_in, silenced
+from holdfast.setup.json_text import read
+from holdfast.setup.receipts import our_packages
+from holdfast.setup.settings_text import installed_commands, settings_in, their_status_command
+from holdfast.setup.targets import Target, settings_file
 from holdfast.setup.wiring import ENTRY, is_ours, wrapped_in
 
 TAKE_OUT = "take them out by hand if nobody needs them"
@@ -36,7 +33,7 @@ def install_notes(
     )
 
 
-def wrapping_notes(target: Target, edits: Sequence[Change]) -> Iterator[str]:
+def wrapping_notes(target: Target, edits: Sequence[FileChange]) -> Iterator[str]:
     for edit in edits:
         if edit.path == target.anchor and edit.after is not None:
             command = their_status_command(read(edit.after.decode()))
@@ -44,7 +41,7 @@ def wrapping_notes(target: Target, edits: Sequence[Change]) -> Iterator[str]:
                 yield "your own status line still runs; ours is put after it"
 
 
-def uninstall_notes(left: Iterable[tuple[Part, bytes | None]]) -> tuple[str, ...]:
+def uninstall_notes(left: Iterable[tuple[InstallPart, bytes | None]]) -> tuple[str, ...]:
     notes = list[str]()
     for part, data in left:
         if data is None:

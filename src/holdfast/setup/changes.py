@@ -1,7 +1,7 @@
-"""A change to one file, and a set of them that happens whole or not at all.
+"""A change to one file, and a set of changes that is made completely or not at all.
 
-Each file gets its new name only once it is whole on disk and was still as we had read it; when one
-change fails, those before it are taken back.
+A file gets its new content only after that is complete on disk and if the file is still as we read
+it. When one change fails, those before it are undone. One process installs at a time.
 """
 
 from __future__ import annotations
@@ -10,21 +10,27 @@ import contextlib
 import errno
 import glob
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from holdfast.files import lock
 from holdfast.setup.errors import (
     CannotUndo,
     CannotWrite,
     ChangedMeanwhile,
+    HomeUnusable,
     InstallError,
+    InstallRunning,
     SettingsReadOnly,
 )
 
+WAIT_SECONDS = 10.0
+
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class FileChange:
     """From these bytes to those; None: no file. Private files are ours, for the owner only."""
 
     path: Path
@@ -36,8 +42,8 @@ class Change:
     def is_none(self) -> bool:
         return self.before == self.after
 
-    def reversed(self) -> Change:
-        return Change(self.path, self.after, self.before, self.private)
+    def reversed(self) -> FileChange:
+        return FileChange(self.path, self.after, self.before, self.private)
 
 
 def bytes_of(path: Path) -> bytes | None:
@@ -67,14 +73,14 @@ def check_writable(path: Path) -> None:
 
 
 def apply(
-    changes: Sequence[Change], folders: Sequence[Path] = (), last: Sequence[Change] = ()
+    changes: Sequence[FileChange], folders: Sequence[Path] = (), last: Sequence[FileChange] = ()
 ) -> None:
     """Make all changes in order, remove those of the folders that are empty then, and make the
     last changes: all of it, or none."""
-    done: list[Change] = []
+    done: list[FileChange] = []
     made: list[Path] = []
 
-    def make(change: Change) -> None:
+    def make(change: FileChange) -> None:
         done.append(change)
         made.extend(_make_folders(change))
         _put(change)
@@ -122,7 +128,7 @@ def remove_empty(folders: Sequence[Path]) -> None:
             folder.rmdir()
 
 
-def _take_back(done: list[Change], made: list[Path]) -> None:
+def _take_back(done: list[FileChange], made: list[Path]) -> None:
     stuck = []
     for change in reversed(done):
         try:
@@ -136,14 +142,14 @@ def _take_back(done: list[Change], made: list[Path]) -> None:
         raise CannotUndo("a step failed and could not be taken back: " + ", ".join(stuck))
 
 
-def _make_folders(change: Change) -> list[Path]:
+def _make_folders(change: FileChange) -> list[Path]:
     missing = missing_folders(change.path) if change.after is not None else []
     for folder in missing:
         folder.mkdir(mode=0o700 if change.private else 0o777, exist_ok=True)
     return missing
 
 
-def _put(change: Change) -> None:
+def _put(change: FileChange) -> None:
     if change.after is None:
         _still_as_read(change)
         change.path.unlink(missing_ok=True)
@@ -153,7 +159,7 @@ def _put(change: Change) -> None:
         _flush_folder(change.path.parent)
 
 
-def _replace(change: Change, data: bytes) -> None:
+def _replace(change: FileChange, data: bytes) -> None:
     # Same folder on purpose: a rename across filesystems is a copy, and a copy can tear.
     draft = change.path.with_name(f".{change.path.name}.{os.getpid()}.draft")
     try:
@@ -164,7 +170,7 @@ def _replace(change: Change, data: bytes) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _write_draft(draft: Path, change: Change, data: bytes) -> None:
+def _write_draft(draft: Path, change: FileChange, data: bytes) -> None:
     draft.unlink(missing_ok=True)
     mode = 0o600 if change.private else 0o666
     with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb") as file:
@@ -185,7 +191,7 @@ def _be_like(path: Path, descriptor: int) -> None:
             os.fchown(descriptor, old.st_uid, old.st_gid)
 
 
-def _still_as_read(change: Change) -> None:
+def _still_as_read(change: FileChange) -> None:
     if bytes_of(change.path) != change.before:
         raise ChangedMeanwhile(f"{change.path} was changed by someone else just now")
 
@@ -202,3 +208,30 @@ def _in_words(slip: OSError, path: Path) -> InstallError:
     if slip.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return SettingsReadOnly(f"{path} cannot be written: {slip.strerror}")
     return CannotWrite(f"{path} cannot be written: {slip.strerror or slip}")
+
+
+@contextmanager
+def only_one(ours: Path, wait_seconds: float = WAIT_SECONDS) -> Iterator[None]:
+    """Hold the lock for a while; InstallRunning if someone else keeps it."""
+    path = ours / "install.lock"
+    descriptor = _open(path)
+    try:
+        if not lock.acquire(descriptor, wait_seconds):
+            raise InstallRunning(f"another install holds {path}")
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def check_home(ours: Path) -> None:
+    """Refuse a HOLDFAST_HOME that is, or lies under, something else than a folder."""
+    there = next(place for place in (ours, *ours.parents) if os.path.lexists(place))
+    if not there.is_dir():
+        raise HomeUnusable(f"HOLDFAST_HOME is {ours}, and {there} is not a folder")
+
+
+def _open(path: Path) -> int:
+    try:
+        return lock.open_file(str(path))
+    except OSError as slip:
+        raise HomeUnusable(f"{path} cannot be written: {slip.strerror or slip}") from slip

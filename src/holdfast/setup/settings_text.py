@@ -1,9 +1,9 @@
-"""Our share of a settings text: put it in, take it out, and leave the rest to the byte.
+"""Our part of a settings.json: add it, remove it, and leave every other byte as it is.
 
-`packages` are the Holdfasts whose lines are ours; those of another one are as foreign as any.
+`packages` are the Holdfasts whose lines are ours; lines of another Holdfast are foreign.
 
-`before` is the text as it was without us. It tells which containers are ours; where it is unknown
-(None), a container that our leaving empties is taken to be ours.
+`before` is the text as it was without us. It tells which objects and lists are ours. If it is
+unknown (None), one that is empty after our part is removed counts as ours.
 """
 
 from __future__ import annotations
@@ -11,15 +11,28 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Collection
+from pathlib import Path
 from typing import Any
 
+from holdfast.setup.changes import bytes_of
 from holdfast.setup.errors import SettingsBroken
-from holdfast.setup.json_edits import add, blank_inside, is_empty, remove, replace
-from holdfast.setup.json_places import Path, children, find, raw, read, root
+from holdfast.setup.json_text import (
+    JsonPath,
+    add,
+    blank_inside,
+    children,
+    find,
+    is_empty,
+    raw,
+    read,
+    remove,
+    replace,
+    root,
+)
 from holdfast.setup.wiring import HookTable, is_ours, read_command, wrapped_in
 
-STATUS: Path = ("statusLine",)
-STATUS_COMMAND: Path = ("statusLine", "command")
+STATUS: JsonPath = ("statusLine",)
+STATUS_COMMAND: JsonPath = ("statusLine", "command")
 
 
 def or_empty(text: str) -> str:
@@ -108,7 +121,7 @@ def _join_event(text: str, event: str, groups: list[dict[str, Any]]) -> str:
     return text
 
 
-def _remove_hook(text: str, path: Path, before: str | None) -> str:
+def _remove_hook(text: str, path: JsonPath, before: str | None) -> str:
     text = remove(text, path)
     if not is_empty(text, path[:4]):
         return text
@@ -122,7 +135,7 @@ def _remove_hook(text: str, path: Path, before: str | None) -> str:
     return text
 
 
-def close(text: str, container: Path, before: str | None) -> str:
+def close(text: str, container: JsonPath, before: str | None) -> str:
     """A container that we emptied goes if it was ours; else it is as blank as it was."""
     theirs = before is not None and find(before, container) is not None
     if container and not theirs:
@@ -181,10 +194,27 @@ def _list_in(group: object) -> list[Any]:
     return inside if isinstance(inside, list) else []
 
 
-def _refuse_twins(text: str, path: Path, only: str = "") -> None:
+def _refuse_twins(text: str, path: JsonPath, only: str = "") -> None:
     place = find(text, path) or root(text)
     counts = Counter(str(child.key) for child in children(text, place))
     for key, count in counts.items():
         if count > 1 and (not only or key == only):
             name = ".".join([*map(str, path), key])
             raise SettingsBroken(f"`{name}` is given twice, and only the last one counts")
+
+
+def settings_in(path: Path) -> dict[str, Any]:
+    """Its settings; none where Claude Code could not read them either."""
+    try:
+        data = bytes_of(path)
+        return check(or_empty((data or b"").decode()))
+    except (OSError, UnicodeDecodeError, SettingsBroken):
+        return {}
+
+
+def installed_commands(
+    path: Path, packages: Collection[str] | None = None
+) -> list[tuple[str, str]]:
+    """The very command lines of these packages, or of any Holdfast, that stand in a settings file
+    or a plugin's hooks.json."""
+    return commands(settings_in(path), packages)

@@ -16,16 +16,22 @@ from holdfast.events import breadcrumb
 from holdfast.events.archive_transcripts import state as transcripts_state
 from holdfast.hub.store import write_health
 from holdfast.settings import load as settings_load
-from holdfast.setup import receipt as receipts
+from holdfast.setup import receipts
 from holdfast.setup.advice import TAKE_OUT, known_elsewhere
-from holdfast.setup.disabled_hooks import silenced
 from holdfast.setup.doctor import hooks as client_doctor
-from holdfast.setup.doctor.compaction import Step, rehearse
-from holdfast.setup.doctor.hooks import Fired
+from holdfast.setup.doctor.compaction import RehearsalStep, rehearse
+from holdfast.setup.doctor.hooks import FiredHook
 from holdfast.setup.doctor.mcp_server import look_at_servers
 from holdfast.setup.doctor.status_line import look_at_status_line
-from holdfast.setup.existing import Install, OtherHoldfast, find_installs, find_others, plugin_in
-from holdfast.setup.ownership import our_packages
+from holdfast.setup.installs import (
+    Install,
+    OtherHoldfast,
+    find_installs,
+    find_others,
+    plugin_in,
+    silenced,
+)
+from holdfast.setup.receipts import our_packages
 from holdfast.transcript import Reader
 from holdfast.window import observed_limits
 from holdfast.window.state import all_windows
@@ -105,7 +111,7 @@ def _install_troubles(installs: list[Install]) -> list[str]:
     return [f"{words}; run `holdfast uninstall` for one of them"]
 
 
-def _troubles(install: Install, fired: list[Fired]) -> list[str]:
+def _troubles(install: Install, fired: list[FiredHook]) -> list[str]:
     """Said once, however many hooks have it."""
     mend = _mend(install)
     if not install.commands:
@@ -125,14 +131,14 @@ def _troubles(install: Install, fired: list[Fired]) -> list[str]:
     return said + ([f"not installed for {', '.join(missing)}; {mend}"] if missing else [])
 
 
-def _rehearsed(install: Install, fired: list[Fired]) -> list[Step]:
+def _rehearsed(install: Install, fired: list[FiredHook]) -> list[RehearsalStep]:
     """A compaction, where its hooks run at all: what keeps them from it is told already."""
     fails = {one.event for one in fired if not one.ok}
     fails |= {event for event, _ in install.commands} - {one.event for one in fired}
     return [] if fails & {"PreCompact", "SessionStart"} else rehearse(list(install.runnable))
 
 
-def _missed(install: Install, steps: list[Step]) -> list[str]:
+def _missed(install: Install, steps: list[RehearsalStep]) -> list[str]:
     mend = f"`holdfast log` may say why; else {_mend(install)}"
     return [f"{one.name}: {one.words}; {mend}" for one in steps if not one.ok]
 

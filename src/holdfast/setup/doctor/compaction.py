@@ -1,11 +1,14 @@
-"""The headline under the doctor's eyes: a made-up session is compacted, and nothing is lost.
+"""The doctor's rehearsal of a compaction: with the installed hooks, or with the real Claude Code.
 
-The installed commands of PreCompact and SessionStart, one after the other, on one small session in
-a folder of its own; what they leave and say is judged by what a user wants of them.
+`rehearse` runs the installed commands of PreCompact and SessionStart on a small made-up session in
+a folder of its own. `try_cycle` runs Claude Code against a scripted API. Both check what reached
+the model.
 """
 
 from __future__ import annotations
 
+import json
+import os
 import tempfile
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -15,14 +18,25 @@ from holdfast.checkpoint.verify import verify
 from holdfast.client import sample_payloads
 from holdfast.files.folders import INSIDE
 from holdfast.setup.doctor import hooks as client_doctor
+from holdfast.setup.trial.cycle import compactions, heard, hook_faults, run_cycle
+from holdfast.setup.trial.run import Trial
+from holdfast.setup.wiring import hook_table
+from holdfast.text.fence import TAG
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 RULE = "Never touch data/raw."
 BEFORE, AFTER = "compaction, before", "compaction, after"
+STEERS = "Keep these word for word in the summary:"
+_MISSED = {
+    "alerts_the_api_received": "no alert reached the API",
+    "checkpoint_kept": "no checkpoint was kept",
+    "summariser_got_our_text": "the summariser did not get our text",
+    "brief_in_next_request": "the brief was not in the request after the compaction",
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class RehearsalStep:
     """One half of a compaction: what we did, in words, or what did not come."""
 
     name: str
@@ -34,7 +48,7 @@ class Step:
         return asdict(self)
 
 
-def rehearse(commands: list[tuple[str, str]]) -> list[Step]:
+def rehearse(commands: list[tuple[str, str]]) -> list[RehearsalStep]:
     """Both halves; none where a hook that is needed is not installed: that is told elsewhere."""
     by_event = dict(reversed(commands))
     before, after = by_event.get("PreCompact"), by_event.get("SessionStart")
@@ -76,17 +90,74 @@ def _fired(
     return client_doctor.understood(event, out)[0], milliseconds
 
 
-def _before(steering: str, kept: bool, milliseconds: float) -> Step:
+def _before(steering: str, kept: bool, milliseconds: float) -> RehearsalStep:
     if kept and RULE in steering:
         words = f"kept a checkpoint and steered the summary ({len(steering)} characters)"
-        return Step(BEFORE, True, milliseconds, words)
+        return RehearsalStep(BEFORE, True, milliseconds, words)
     missing = [] if kept else ["no checkpoint was kept"]
     missing += [] if RULE in steering else ["the summary was not steered"]
-    return Step(BEFORE, False, milliseconds, " and ".join(missing))
+    return RehearsalStep(BEFORE, False, milliseconds, " and ".join(missing))
 
 
-def _after(brief: str, milliseconds: float) -> Step:
+def _after(brief: str, milliseconds: float) -> RehearsalStep:
     if RULE in brief:
         words = f"gave back a brief of {len(brief) / CHARS_PER_TOKEN:.0f} tokens"
-        return Step(AFTER, True, milliseconds, words)
-    return Step(AFTER, False, milliseconds, "no brief was given back")
+        return RehearsalStep(AFTER, True, milliseconds, words)
+    return RehearsalStep(AFTER, False, milliseconds, "no brief was given back")
+
+
+def try_cycle(binary: Path) -> dict[str, Any]:
+    """Against a scripted API, cut off from any network, in folders of its own."""
+    with tempfile.TemporaryDirectory(prefix="holdfast-doctor-") as folder:
+        home, project = Path(folder, "home"), Path(folder, "project")
+        home.mkdir()
+        project.mkdir()
+        trial = run_cycle(
+            binary,
+            project,
+            home,
+            settings={"hooks": hook_table()},
+            env={"HOLDFAST_HOME": str(home / ".holdfast")},
+        )
+        return {"binary": os.fspath(binary)} | judged(trial, kept=kept_in(project))
+
+
+def judged(trial: Trial, *, kept: bool) -> dict[str, Any]:
+    """What the API received of ours; whatever did not come is a trouble."""
+    times = compactions(trial)
+    found = {
+        "requests": len(trial.requests),
+        "compactions": times,
+        "alerts_the_api_received": sorted({t for one in trial.requests for t in heard(one)}),
+        "checkpoint_kept": kept,
+        "summariser_got_our_text": any(STEERS in _text(one.body) for one in trial.asked("summary")),
+        "brief_in_next_request": f"<{TAG} " in _next_request(trial),
+    }
+    troubles = hook_faults(trial)
+    if not times:
+        return found | {"troubles": [*troubles, "the client did not compact"]}
+    return found | {"troubles": troubles + [_MISSED[name] for name in _MISSED if not found[name]]}
+
+
+def in_words(client: dict[str, Any]) -> list[str]:
+    told = [f"real client: {client['requests']} requests, {client['compactions']} compaction"]
+    told += [f"  the API received: {text}" for text in client["alerts_the_api_received"]]
+    done = {
+        "checkpoint_kept": "a checkpoint was kept",
+        "summariser_got_our_text": "the summariser got our text",
+        "brief_in_next_request": "our brief was in the next request",
+    }
+    return told + [f"  {words}" for name, words in done.items() if client[name]]
+
+
+def _next_request(trial: Trial) -> str:
+    """The first turn the model was asked for after the summary."""
+    asked = iter(trial.requests)
+    for request in asked:
+        if request.kind == "summary":
+            return next((_text(one.body) for one in asked if one.kind == "main"), "")
+    return ""
+
+
+def _text(body: dict[str, Any]) -> str:
+    return json.dumps(body.get("messages"), ensure_ascii=False)

@@ -28,7 +28,7 @@ SPEAKS = frozenset(("PostToolUse", "PostToolUseFailure", "UserPromptSubmit"))
 
 
 @dataclass(frozen=True, slots=True)
-class Fired:
+class FiredHook:
     """One hook, end to end. `reached`: what the model and the user would have got."""
 
     event: str
@@ -44,7 +44,7 @@ class Fired:
         return asdict(self)
 
 
-def fire_all(commands: list[tuple[str, str]]) -> list[Fired]:
+def fire_all(commands: list[tuple[str, str]]) -> list[FiredHook]:
     """Each hook on a fresh window that is nearly full."""
     fired = []
     for event, command in commands:
@@ -53,19 +53,19 @@ def fire_all(commands: list[tuple[str, str]]) -> list[Fired]:
     return fired
 
 
-def fire_status_line(command: str) -> Fired:
+def fire_status_line(command: str) -> FiredHook:
     """A status line on the same window; what a program prints beside it goes nowhere."""
     with tempfile.TemporaryDirectory(prefix="holdfast-doctor-") as folder:
         sent = _status_payload(_transcript(Path(folder)), folder)
         ran = run_as_client(command, sent, Path(folder))
     if isinstance(ran, str):
-        return Fired(STATUS_LINE, command, False, None, 0.0, "", "", ran)
+        return FiredHook(STATUS_LINE, command, False, None, 0.0, "", "", ran)
     run, milliseconds = ran
     line, talk = (part.decode("utf-8", "replace").strip() for part in (run.stdout, run.stderr))
     trouble = (talk[:500] or f"exit code {run.returncode}") if run.returncode else ""
     if read_command(command) is not None:
         trouble = missing(command) or trouble or talk[:500] or ("" if line else "printed nothing")
-    return Fired(
+    return FiredHook(
         STATUS_LINE, command, not trouble, run.returncode, milliseconds, "", _plain(line), trouble
     )
 
@@ -78,7 +78,7 @@ def missing(command: str) -> str:
     return f"{file} was not found, so nothing runs" if file else ""
 
 
-def _fire(event: str, command: str, folder: Path) -> Fired:
+def _fire(event: str, command: str, folder: Path) -> FiredHook:
     sent = sample_payloads.make_payload(
         event, session_id=SESSION, transcript=_transcript(folder), cwd=str(folder)
     )
@@ -87,7 +87,7 @@ def _fire(event: str, command: str, folder: Path) -> Fired:
         sent |= {"tool_name": "Bash", "tool_response": _long_output(limit)}
     ran = run_as_client(command, sent, folder)
     if isinstance(ran, str):
-        return Fired(event, command, False, None, 0.0, "", "", ran)
+        return FiredHook(event, command, False, None, 0.0, "", "", ran)
     return _judged(event, command, *ran)
 
 
@@ -168,7 +168,7 @@ def _passed_on() -> dict[str, str]:
 
 def _judged(
     event: str, command: str, run: subprocess.CompletedProcess[bytes], milliseconds: float
-) -> Fired:
+) -> FiredHook:
     out = run.stdout.decode("utf-8", "replace").strip()
     trouble = missing(command) or run.stderr.decode("utf-8", "replace").strip()[:500]
     if run.returncode != 0:
@@ -179,7 +179,7 @@ def _judged(
         archives = bool(archives_from(command))
         trouble = "a long output was not archived" if archives else NOT_TOLD
     ok = run.returncode == 0 and not trouble
-    return Fired(event, command, ok, run.returncode, milliseconds, to_model, to_user, trouble)
+    return FiredHook(event, command, ok, run.returncode, milliseconds, to_model, to_user, trouble)
 
 
 def understood(event: str, out: str) -> tuple[str, str, str]:

@@ -1,32 +1,45 @@
-"""What the doctor finds of our MCP server: where it is installed, and whether it lives."""
+"""The doctor's check of our MCP server: where it is installed, and whether it starts and ends."""
 
 from __future__ import annotations
 
+import contextlib
 import json
+import subprocess
+import tempfile
+import threading
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
-from holdfast.setup.doctor import mcp_trial
-from holdfast.setup.doctor.mcp_trial import Started
-from holdfast.setup.existing import Install
-from holdfast.setup.scopes import SCOPES, server_part
+from holdfast.setup.doctor.hooks import surroundings
+from holdfast.setup.installs import Install
+from holdfast.setup.targets import SCOPES, server_part
 from holdfast.setup.wiring import SERVER, read_server, server_entry
+
+TRIAL_SECONDS = 30.0
+HELLO = {
+    "protocolVersion": "2025-11-25",
+    "capabilities": {},
+    "clientInfo": {"name": "holdfast-doctor", "version": "1"},
+}
 
 
 @dataclass(frozen=True, slots=True)
-class Servers:
-    started: tuple[Started, ...]
+class ServersCheck:
+    started: tuple[StartedServer, ...]
     troubles: tuple[str, ...]
     notes: tuple[str, ...]
 
 
-def look_at_servers(installs: list[Install], project: Path, packages: frozenset[str]) -> Servers:
+def look_at_servers(
+    installs: list[Install], project: Path, packages: frozenset[str]
+) -> ServersCheck:
     """Start each that is installed; hooks without a server are worth a word, not a trouble."""
     found = list(_installed(installs, project, packages))
     ours = [one for one in found if _may_start(*one, installs, project, packages)]
-    started = tuple(mcp_trial.start(*one) for one in ours)
+    started = tuple(start(*one) for one in ours)
     mend = "run `holdfast install`"
     troubles = tuple(
         f"the MCP server of {one.path}: {one.trouble}; {mend}" for one in started if one.trouble
@@ -38,7 +51,7 @@ def look_at_servers(installs: list[Install], project: Path, packages: frozenset[
     )
     missing = not found and any(install.commands for install in installs)
     words = ("the model has no tools of ours: `holdfast install` adds the MCP server",)
-    return Servers(started, troubles, words if missing else ())
+    return ServersCheck(started, troubles, words if missing else ())
 
 
 def _may_start(
@@ -82,3 +95,80 @@ def _read(path: Path, keys: tuple[str, ...]) -> Any:
     for key in keys:
         found = found.get(key) if isinstance(found, dict) else None
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class StartedServer:
+    """One server, from its start to its end; `trouble` says what it did not do."""
+
+    path: str
+    ok: bool
+    milliseconds: float
+    tools: tuple[str, ...]
+    trouble: str
+
+    def as_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+
+def start(path: Path, entry: dict[str, Any]) -> StartedServer:
+    """In a HOLDFAST_HOME of its own, so that no real session is touched."""
+    begun = time.perf_counter()
+    with tempfile.TemporaryDirectory(prefix="holdfast-doctor-") as folder:
+        tools, trouble = _tried([entry["command"], *entry["args"]], Path(folder))
+    milliseconds = round((time.perf_counter() - begun) * 1000, 1)
+    return StartedServer(str(path), not trouble, milliseconds, tools, trouble)
+
+
+def _tried(command: list[str], folder: Path) -> tuple[tuple[str, ...], str]:
+    pipe = subprocess.PIPE
+    try:
+        server = subprocess.Popen(
+            command, stdin=pipe, stdout=pipe, stderr=pipe, cwd=folder, env=surroundings(folder)
+        )
+    except (OSError, ValueError) as slip:
+        return (), f"does not start: {slip}"
+    last = threading.Timer(TRIAL_SECONDS, server.kill)
+    last.start()
+    try:
+        return _talked(server)
+    finally:
+        last.cancel()
+        server.kill()
+        with contextlib.suppress(BrokenPipeError), server:  # what was not sent is of no use
+            pass
+
+
+def _talked(server: subprocess.Popen[bytes]) -> tuple[tuple[str, ...], str]:
+    assert server.stdin and server.stdout and server.stderr
+    try:
+        _ask(server.stdin, server.stdout, 1, "initialize", HELLO)
+        _send(server.stdin, {"method": "notifications/initialized"})
+        listed = _ask(server.stdin, server.stdout, 2, "tools/list", {})
+        tools = tuple(str(tool["name"]) for tool in listed["tools"])
+        server.stdin.close()
+    except (OSError, ValueError, KeyError, TypeError):
+        server.kill()
+        said = server.stderr.read().decode("utf-8", "replace").strip()
+        return (), (said.splitlines()[-1][:300] if said else "did not answer as a server does")
+    try:
+        server.wait(TRIAL_SECONDS)
+    except subprocess.TimeoutExpired:
+        return tools, "did not end with its input"
+    return tools, "" if tools else "has no tools"
+
+
+def _ask(
+    sending: IO[bytes], hearing: IO[bytes], number: int, method: str, params: dict[str, Any]
+) -> dict[str, Any]:
+    _send(sending, {"id": number, "method": method, "params": params})
+    while True:
+        said = json.loads(hearing.readline())
+        if said.get("id") == number:
+            result: dict[str, Any] = said["result"]
+            return result
+
+
+def _send(sending: IO[bytes], message: dict[str, Any]) -> None:
+    sending.write(json.dumps({"jsonrpc": "2.0", **message}).encode() + b"\n")
+    sending.flush()

@@ -7,12 +7,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast.client import settings_files
-from holdfast.setup import receipt as receipts
-from holdfast.setup.doctor.hooks import Fired, fire_status_line, missing
-from holdfast.setup.existing import Install
-from holdfast.setup.scopes import SCOPES, settings_file
-from holdfast.setup.settings_file import settings_in
-from holdfast.setup.settings_text import their_status_command
+from holdfast.setup import receipts
+from holdfast.setup.doctor.hooks import FiredHook, fire_status_line, missing
+from holdfast.setup.installs import Install
+from holdfast.setup.settings_text import settings_in, their_status_command
+from holdfast.setup.targets import SCOPES, settings_file
 from holdfast.setup.wiring import is_ours, is_written_by_us, wrapped_in
 from holdfast.wire import places
 
@@ -20,16 +19,18 @@ CANNOT_RUN = (126, 127)  # how a shell says so
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
-    fired: Fired | None = None
+class StatusLineCheck:
+    fired: FiredHook | None = None
     troubles: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
 
 
-def look_at_status_line(installs: list[Install], project: Path, packages: frozenset[str]) -> Line:
+def look_at_status_line(
+    installs: list[Install], project: Path, packages: frozenset[str]
+) -> StatusLineCheck:
     """Fire the one that the client shows in this project."""
     if not installs:
-        return Line()
+        return StatusLineCheck()
     gone = tuple(_gone(install) for install in installs if _is_gone(install))
     files = settings_files.list_files(
         str(project), os.environ
@@ -38,13 +39,13 @@ def look_at_status_line(installs: list[Install], project: Path, packages: frozen
     shown = [(path, command) for path, command in lines if command is not None]
     if not shown:
         nothing = "no status line is installed" + _why(installs)
-        return Line(None, gone, () if gone else (nothing,))
+        return StatusLineCheck(None, gone, () if gone else (nothing,))
     path, command = shown[-1]
     if path in _of_project(project) and not is_written_by_us(command):
         words = f"the status line shown is that of {path}; it came with the project and was not run"
-        return Line(None, gone, (words,))
+        return StatusLineCheck(None, gone, (words,))
     line = _fired(path, command, packages)
-    return Line(line.fired, gone + line.troubles, line.notes)
+    return StatusLineCheck(line.fired, gone + line.troubles, line.notes)
 
 
 def _of_project(project: Path) -> set[Path]:
@@ -71,21 +72,23 @@ def _why(installs: list[Install]) -> str:
     return "; a plugin cannot set it, its README.md says how"
 
 
-def _foreign(path: Path, fired: Fired) -> Line:
+def _foreign(path: Path, fired: FiredHook) -> StatusLineCheck:
     """Theirs may say no outside of a repository; a program that is not there shows nothing."""
     if fired.exit_code in CANNOT_RUN or missing(fired.command):
         said = f"the status line in {path}: {fired.trouble}; it is not ours: mend it, or take it"
-        return Line(fired, (f"{said} out and run `holdfast install`",))
-    return Line(fired, (), (f"the status line shown is that of {path}, without ours",))
+        return StatusLineCheck(fired, (f"{said} out and run `holdfast install`",))
+    return StatusLineCheck(fired, (), (f"the status line shown is that of {path}, without ours",))
 
 
-def _fired(path: Path, command: str, packages: frozenset[str]) -> Line:
+def _fired(path: Path, command: str, packages: frozenset[str]) -> StatusLineCheck:
     fired = fire_status_line(command)
     if not is_ours(command, packages):
         return _foreign(path, fired)
     if fired.trouble:
         said = f"the status line in {path}: {fired.trouble}; run `holdfast install`"
-        return Line(fired, (said,))
+        return StatusLineCheck(fired, (said,))
     theirs = wrapped_in(command)
     trouble = fire_status_line(theirs).trouble if theirs else ""
-    return Line(fired, (), (f"your own status line fails: {trouble}",) if trouble else ())
+    return StatusLineCheck(
+        fired, (), (f"your own status line fails: {trouble}",) if trouble else ()
+    )

@@ -1,18 +1,20 @@
-"""The whole life of a window as one scripted session: fill, alert, compaction, and filling again.
+"""The whole life of a window as one scripted session, and what of ours reached the model in it.
 
-The steps are small (3.3 % of the edge) so that every mark is crossed by an answer of its own and
-no fast climb is seen. The API is patient, so that an asynchronous hook ends before the next answer,
-as in real life; what it says is then in the request after that answer.
+The window fills, is alerted, compacted and filled again. The steps are small (3.3 % of the limit)
+so that every mark is crossed by an answer of its own and no fast climb is seen. The API is patient,
+so that an asynchronous hook ends before the next answer, as in real life; its text is then in the
+request after that answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from holdfast.setup.trial.run import Trial, run_trial
-from holdfast.setup.trial.script import Acts, Answer, bash, usage_of
+from holdfast.setup.trial.script import Acts, ReceivedRequest, ScriptedAnswer, bash, usage_of
 
 MODEL = "claude-sonnet-4-6"
 EDGE_TOKENS = 167_000  # of a 200,000 window; CLIENT.md (m)
@@ -25,6 +27,14 @@ SUMMARY = (
     "<analysis>The session ran short commands.</analysis>\n"
     "<summary>1. Primary request: run the rounds.\n2. Pending: the rest of them.</summary>"
 )
+# A text of ours ends where the client's wrapper, or a section of its system message, ends.
+_OURS = re.compile(r"Holdfast:.*?(?=\s*</system-reminder>|\n\n|\Z)", re.DOTALL)
+# PreCompact and PostCompact are not in the stream: only the debug log has their status.
+_STATUS = re.compile(
+    r"\[DEBUG\] (?:Hooks: )?(\w+\S* \[.*\] (?:completed|finished) with status [1-9].*)"
+)
+_ERROR = re.compile(r"\[ERROR\] (.*\b[Hh]ook\b.*)")
+_REJECTED = re.compile(r"\] (.*[Hh]ook JSON output validation failed.*)")
 
 
 def cycle_usage(*, refill: bool = False) -> tuple[int, ...]:
@@ -32,11 +42,13 @@ def cycle_usage(*, refill: bool = False) -> tuple[int, ...]:
     return (*FILL, OVER, *AFTER, *(REFILL if refill else ()))
 
 
-def rounds(usages: Sequence[int], pause_seconds: float = 0.15) -> list[Answer]:
+def rounds(usages: Sequence[int], pause_seconds: float = 0.15) -> list[ScriptedAnswer]:
     """One tool call for each usage; the pause is how long the client may take to write an answer
     into its transcript (67 ms seen), so that the hook after the call finds it there."""
     return [
-        Answer(f"Round {n}.", (bash(f"sleep {pause_seconds}; echo round {n}"),), usage_of(tokens))
+        ScriptedAnswer(
+            f"Round {n}.", (bash(f"sleep {pause_seconds}; echo round {n}"),), usage_of(tokens)
+        )
         for n, tokens in enumerate(usages, start=1)
     ]
 
@@ -44,7 +56,7 @@ def rounds(usages: Sequence[int], pause_seconds: float = 0.15) -> list[Answer]:
 def cycle_script(*, refill: bool = False) -> Acts:
     """The script of the cycle; a spent list ends the turn."""
     main = rounds(cycle_usage(refill=refill))
-    return Acts(main, summary=[Answer(SUMMARY, usage=usage_of(3_000, output_tokens=200))])
+    return Acts(main, summary=[ScriptedAnswer(SUMMARY, usage=usage_of(3_000, output_tokens=200))])
 
 
 def run_cycle(
@@ -69,3 +81,42 @@ def run_cycle(
         timeout=timeout,
         patient=True,
     )
+
+
+def heard(request: ReceivedRequest) -> list[str]:
+    """Every text of ours in one request, in order, as often as it is there."""
+    found: list[str] = []
+    for text in texts(request.body.get("messages", [])):
+        found += [match.group().strip() for match in _OURS.finditer(text)]
+    return found
+
+
+def compactions(trial: Trial) -> int:
+    """How often the client compacted."""
+    return sum(event.get("subtype") == "compact_boundary" for event in trial.events)
+
+
+def hook_faults(trial: Trial) -> list[str]:
+    """All the client held against a hook, from its event stream and its debug log, and what our
+    own log says of hooks that failed and ended well all the same."""
+    faults = [
+        f"{run.name}: {run.outcome}, exit {run.exit_code}, {run.stderr.strip()}"
+        for run in trial.hooks
+        if run.outcome != "success" or run.exit_code not in (0, None) or run.stderr.strip()
+    ]
+    faults += trial.skipped
+    for pattern in (_STATUS, _ERROR, _REJECTED):
+        faults += pattern.findall(trial.debug_log)
+    return faults
+
+
+def texts(value: Any) -> Iterator[str]:
+    """All strings of a JSON value: our text may sit in a tool result, a block or a message."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for part in value.values():
+            yield from texts(part)
+    elif isinstance(value, list):
+        for part in value:
+            yield from texts(part)

@@ -1,18 +1,24 @@
 """Start a program in a network namespace that has only loopback, and serve it from outside.
 
-A client under trial must not reach the network, not even by mistake; if the system cannot promise
-that, there is no trial.
+A Claude Code under trial must not reach the network, not even by mistake. If the system cannot
+guarantee that, the trial does not start.
+
+`Patience` delays scripted answers until the hooks have ended. A real answer takes seconds, so the
+hooks of the step before are always over by then; a scripted one takes a millisecond, and the text
+of an asynchronous hook would come one to three steps late.
 """
 
 from __future__ import annotations
 
 import contextlib
 import os
+import select
 import shutil
 import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,7 +26,6 @@ from typing import IO
 
 from holdfast.setup.errors import HoldfastError
 from holdfast.setup.trial import enter_namespace
-from holdfast.setup.trial.pacing import wait_for_end
 
 _START_SECONDS = 20.0
 _GRACE_SECONDS = 3.0
@@ -33,7 +38,7 @@ class NamespaceImpossible(HoldfastError):
 
 
 @dataclass(frozen=True)
-class Confined:
+class ConfinedProcess:
     """A running program, and a listening socket that only it can reach."""
 
     process: subprocess.Popen[bytes]
@@ -64,7 +69,7 @@ def confined(
     environment: Mapping[str, str],
     stdout: IO[bytes],
     stderr: IO[bytes],
-) -> Iterator[Confined]:
+) -> Iterator[ConfinedProcess]:
     """Start `command` confined; whatever of its process group is left at the end is ended too."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
@@ -80,7 +85,7 @@ def confined(
         )
         theirs.close()
         try:
-            yield Confined(process, _receive_listener(ours))
+            yield ConfinedProcess(process, _receive_listener(ours))
         finally:
             _end_group(process)
 
@@ -109,3 +114,44 @@ def _receive_listener(channel: socket.socket) -> socket.socket:
             "the namespace was refused, or loopback could not be raised there"
         )
     return socket.socket(fileno=descriptors[0])
+
+
+class Patience:
+    """Call it before an answer: waits for the client's own short-lived children, within a bound."""
+
+    def __init__(self, client_id: int, limit_seconds: float = 10.0) -> None:
+        self._client_id = client_id
+        self._limit_seconds = limit_seconds
+        self._residents: frozenset[int] | None = None
+
+    def __call__(self) -> None:
+        running = children_of(self._client_id)
+        if self._residents is None:  # e.g. MCP servers: they stay, so waiting for them is in vain
+            self._residents = running
+        until = time.monotonic() + self._limit_seconds
+        for process_id in running - self._residents:
+            wait_for_end(process_id, until - time.monotonic())
+
+
+def wait_for_end(process_id: int, seconds: float) -> bool:
+    """True once that process is over (also if it was before we looked); it is not reaped."""
+    try:
+        descriptor = os.pidfd_open(process_id)
+    except ProcessLookupError:
+        return True
+    try:
+        return bool(select.select([descriptor], [], [], max(0.0, seconds))[0])
+    finally:
+        os.close(descriptor)
+
+
+def children_of(parent_id: int) -> frozenset[int]:
+    """The processes a process has started and not yet reaped."""
+    found = set()
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with contextlib.suppress(OSError):  # it may end while we look
+            # "7 (a name) S 1 ...": the name may hold anything, so count from its last bracket.
+            fields = stat.read_text(errors="replace").rpartition(")")[2].split()
+            if int(fields[1]) == parent_id:
+                found.add(int(stat.parent.name))
+    return frozenset(found)

@@ -1,24 +1,30 @@
-"""One run of the real Claude Code against a scripted API, cut off from every network.
-
-Used by the tests that judge our hooks by the real client, and by `holdfast doctor --client`.
-"""
+"""Run the real Claude Code once, headless and offline, in its own home; collect the outcome."""
 
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from holdfast.setup.trial.home import notes_folder, prepare_home, transcripts_in, trial_environment
-from holdfast.setup.trial.namespace import confined
-from holdfast.setup.trial.pacing import Patience
-from holdfast.setup.trial.script import Kind, Received, Script
+from holdfast.setup.trial.namespace import Patience, confined
+from holdfast.setup.trial.script import Kind, ReceivedRequest, Script
 from holdfast.setup.trial.scripted_api import ScriptedApi
 
 _TOOLS = "Bash,Read,Write,Edit,Agent"
+_KEY = "sk-ant-scripted-api-on-loopback-only"  # opens nothing: the scripted API never looks at it
+
+# Nothing but the API on loopback is ever asked for; the namespace would refuse it anyway.
+_QUIET = {
+    "DISABLE_TELEMETRY": "1",
+    "DISABLE_ERROR_REPORTING": "1",
+    "DISABLE_AUTOUPDATER": "1",
+    "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
+    "IS_SANDBOX": "1",
+}
 
 
 @dataclass(frozen=True)
@@ -42,13 +48,13 @@ class Trial:
     seconds: float
     events: tuple[dict[str, Any], ...]
     hooks: tuple[HookRun, ...]
-    requests: tuple[Received, ...]
+    requests: tuple[ReceivedRequest, ...]
     transcripts: tuple[Path, ...]
     debug_log: str
     stderr: str
     skipped: tuple[str, ...] = ()  # lines of our own log: hooks that failed, and ended well
 
-    def asked(self, kind: Kind) -> list[Received]:
+    def asked(self, kind: Kind) -> list[ReceivedRequest]:
         """The requests of one kind, in order."""
         return [request for request in self.requests if request.kind == kind]
 
@@ -145,3 +151,48 @@ def _hook_runs(events: Sequence[dict[str, Any]]) -> Iterator[HookRun]:
                 stdout=str(event.get("stdout", "")),
                 stderr=str(event.get("stderr", "")),
             )
+
+
+def prepare_home(home: Path, project: Path, settings: Mapping[str, Any] | None) -> None:
+    """Answer the first-run questions; `settings` None leaves the settings file as it is found."""
+    (home / ".claude").mkdir(parents=True, exist_ok=True)
+    notes_folder(home).mkdir(exist_ok=True)
+    state = home / ".claude.json"
+    if not state.exists():
+        state.write_text(json.dumps(_first_run_answers(project)), encoding="utf-8")
+    if settings is not None:
+        text = json.dumps(settings, indent=2)
+        (home / ".claude" / "settings.json").write_text(text, encoding="utf-8")
+
+
+def trial_environment(home: Path, extra: Mapping[str, str]) -> dict[str, str]:
+    """A clean environment; TMPDIR keeps the client's own scratch files inside the trial."""
+    return {
+        "PATH": os.environ.get("PATH", os.defpath),
+        "TERM": "dumb",
+        "LANG": "C.UTF-8",
+        "HOME": str(home),
+        "TMPDIR": str(notes_folder(home)),
+        "HOLDFAST_HOME": str(home / ".holdfast"),
+        "ANTHROPIC_API_KEY": _KEY,
+        **_QUIET,
+        **extra,
+    }
+
+
+def notes_folder(home: Path) -> Path:
+    """Where a trial keeps what the client printed, and the client its own scratch files."""
+    return home / "trial"
+
+
+def transcripts_in(home: Path) -> tuple[Path, ...]:
+    """The sessions' own transcripts, without those of subagents."""
+    return tuple(sorted((home / ".claude" / "projects").glob("*/*.jsonl")))
+
+
+def _first_run_answers(project: Path) -> dict[str, Any]:
+    return {
+        "hasCompletedOnboarding": True,
+        "customApiKeyResponses": {"approved": [_KEY[-20:]], "rejected": []},
+        "projects": {str(project.resolve()): {"hasTrustDialogAccepted": True}},
+    }

@@ -15,7 +15,7 @@ Kind = Literal["main", "summary", "agent", "side"]
 
 
 @dataclass(frozen=True)
-class Usage:
+class ScriptedUsage:
     """The four numbers the client adds up to know how full its window is."""
 
     input_tokens: int = 10
@@ -33,34 +33,34 @@ class Usage:
         )
 
 
-def usage_of(total: int, *, output_tokens: int = 50, input_tokens: int = 10) -> Usage:
+def usage_of(total: int, *, output_tokens: int = 50, input_tokens: int = 10) -> ScriptedUsage:
     """A usage that adds up to `total`, nearly all of it from the cache, as in real life."""
     cached = total - output_tokens - input_tokens
     if cached < 0:
         raise ValueError(f"{total} tokens cannot hold {output_tokens} of output")
-    return Usage(input_tokens, 0, cached, output_tokens)
+    return ScriptedUsage(input_tokens, 0, cached, output_tokens)
 
 
 @dataclass(frozen=True)
-class ToolCall:
+class ScriptedToolCall:
     """One tool the scripted model asks for."""
 
     name: str
     arguments: Mapping[str, object]
 
 
-def bash(command: str, description: str = "Run a command") -> ToolCall:
+def bash(command: str, description: str = "Run a command") -> ScriptedToolCall:
     """The tool call most scripts are made of."""
-    return ToolCall("Bash", {"command": command, "description": description})
+    return ScriptedToolCall("Bash", {"command": command, "description": description})
 
 
 @dataclass(frozen=True)
-class Answer:
+class ScriptedAnswer:
     """What the scripted model says; with tools it stops for them, else the turn ends."""
 
     text: str = ""
-    tools: tuple[ToolCall, ...] = ()
-    usage: Usage = field(default_factory=Usage)
+    tools: tuple[ScriptedToolCall, ...] = ()
+    usage: ScriptedUsage = field(default_factory=ScriptedUsage)
     stop_reason: str | None = None
 
     @property
@@ -69,7 +69,7 @@ class Answer:
 
 
 @dataclass(frozen=True)
-class Refusal:
+class ScriptedError:
     """An error instead of an answer; by default the one that makes the client compact late."""
 
     status: int = 400
@@ -77,11 +77,11 @@ class Refusal:
     message: str = "prompt is too long: 205000 tokens > 200000 maximum"
 
 
-Step = Answer | Refusal
+Step = ScriptedAnswer | ScriptedError
 
 
 @dataclass(frozen=True)
-class Received:
+class ReceivedRequest:
     """One request as the API saw it: what the model would really have been given."""
 
     number: int
@@ -91,7 +91,7 @@ class Received:
     body: dict[str, Any]
 
 
-Script = Callable[[Received], Step]
+Script = Callable[[ReceivedRequest], Step]
 
 
 class Acts:
@@ -111,14 +111,14 @@ class Acts:
             "agent": list(agent),
             "side": list(side),
         }
-        self._last_usage: dict[Kind, Usage] = {}
+        self._last_usage: dict[Kind, ScriptedUsage] = {}
         self._lock = threading.Lock()
 
-    def __call__(self, request: Received) -> Step:
+    def __call__(self, request: ReceivedRequest) -> Step:
         with self._lock:
             left = self._left[request.kind]
             step = left.pop(0) if left else self._closing(request.kind)
-            if isinstance(step, Answer):
+            if isinstance(step, ScriptedAnswer):
                 self._last_usage[request.kind] = step.usage
             return step
 
@@ -126,6 +126,6 @@ class Acts:
         """How many steps were never asked for."""
         return len(self._left[kind])
 
-    def _closing(self, kind: Kind) -> Answer:
+    def _closing(self, kind: Kind) -> ScriptedAnswer:
         # The window must not seem to empty itself just because the script is over.
-        return Answer("Done.", usage=self._last_usage.get(kind, Usage()))
+        return ScriptedAnswer("Done.", usage=self._last_usage.get(kind, ScriptedUsage()))

@@ -1,7 +1,7 @@
-"""A Messages API of our own on loopback: it answers from a script and remembers all it was asked.
+"""A Messages API on loopback that answers from a script and remembers every request.
 
-Nothing here waits: an answer leaves as soon as its request is whole (unless told to be patient), so
-the gaps between two requests are the client's own time and its hooks'.
+An answer is sent as soon as its request is complete (unless the API is told to be patient), so the
+time between two requests is Claude Code's own and its hooks'.
 """
 
 from __future__ import annotations
@@ -10,20 +10,28 @@ import json
 import socket
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import asdict
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from types import TracebackType
 from typing import Any, cast
 
-from holdfast.setup.trial.answer_stream import as_error, as_events, as_message
-from holdfast.setup.trial.script import Kind, Received, Refusal, Script, Step
+from holdfast.setup.trial.script import (
+    Kind,
+    ReceivedRequest,
+    Script,
+    ScriptedAnswer,
+    ScriptedError,
+    Step,
+)
 
 # Words of the summariser's own prompt, the same in 2.1.197 and 2.1.325.
 _SUMMARY_PROMPT = "Your task is to create a detailed summary of the conversation"
 _AGENT_HEADER = "x-claude-code-agent-id"
 # Clients without the header still say it in the first block of the system prompt.
 _AGENT_MARKS = ("cc_is_subagent=true", "You are an agent for Claude Code")
+Event = dict[str, Any]
 
 
 def kind_of(body: Mapping[str, Any], agent_id: str = "") -> Kind:
@@ -54,7 +62,7 @@ class ScriptedApi:
         log: Path | None = None,
         before_answer: Callable[[], None] | None = None,
     ) -> None:
-        self.received: list[Received] = []
+        self.received: list[ReceivedRequest] = []
         self._script = script
         self._log = log
         self._before_answer = before_answer
@@ -74,7 +82,7 @@ class ScriptedApi:
         with self._lock:
             number = len(self.received) + 1
             kind = kind_of(body, agent_id)
-            request = Received(number, kind, agent_id, time.monotonic(), body)
+            request = ReceivedRequest(number, kind, agent_id, time.monotonic(), body)
             self.received.append(request)
             self._write_down(request)
         if self._before_answer is not None:
@@ -96,7 +104,7 @@ class ScriptedApi:
         self._thread.join()
         self._server.server_close()
 
-    def _write_down(self, request: Received) -> None:
+    def _write_down(self, request: ReceivedRequest) -> None:
         if self._log is None:
             return
         line = json.dumps({"kind": request.kind, "agent_id": request.agent_id, **request.body})
@@ -126,10 +134,10 @@ class _Door(BaseHTTPRequestHandler):
         elif path == "/v1/messages":
             self._send_step(json.loads(raw))
         else:
-            self._send_json(404, as_error(Refusal(404, "not_found_error", path)))
+            self._send_json(404, as_error(ScriptedError(404, "not_found_error", path)))
 
     def do_GET(self) -> None:
-        self._send_json(404, as_error(Refusal(404, "not_found_error", self.path)))
+        self._send_json(404, as_error(ScriptedError(404, "not_found_error", self.path)))
 
     def do_HEAD(self) -> None:
         self._send(200, "text/plain", b"")
@@ -141,7 +149,7 @@ class _Door(BaseHTTPRequestHandler):
         api = cast("_Server", self.server).api
         number, step = api.answer(body, self.headers.get(_AGENT_HEADER, ""))
         model = str(body.get("model", ""))
-        if isinstance(step, Refusal):
+        if isinstance(step, ScriptedError):
             self._send_json(step.status, as_error(step))
         elif body.get("stream"):
             events = as_events(step, number=number, model=model)
@@ -158,3 +166,71 @@ class _Door(BaseHTTPRequestHandler):
         self.send_header("content-length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
+
+
+def as_message(answer: ScriptedAnswer, *, number: int, model: str) -> dict[str, Any]:
+    """The whole answer, as a request without `stream` gets it."""
+    return {
+        "id": f"msg_scripted{number:06d}",
+        "type": "message",
+        "role": "assistant",
+        "model": model,
+        "content": _blocks(answer, number),
+        "stop_reason": answer.stops_for,
+        "stop_sequence": None,
+        "usage": asdict(answer.usage),
+    }
+
+
+def as_events(answer: ScriptedAnswer, *, number: int, model: str) -> bytes:
+    """The same answer as the event stream the client normally asks for."""
+    message = as_message(answer, number=number, model=model)
+    return b"".join(_encode(event) for event in _events(message))
+
+
+def as_error(refusal: ScriptedError) -> dict[str, Any]:
+    """An error in the API's own form."""
+    return {
+        "type": "error",
+        "error": {"type": refusal.error_type, "message": refusal.message},
+    }
+
+
+def _blocks(answer: ScriptedAnswer, number: int) -> list[dict[str, Any]]:
+    blocks: list[dict[str, Any]] = []
+    if answer.text:
+        blocks.append({"type": "text", "text": answer.text})
+    for place, tool in enumerate(answer.tools):
+        name = f"toolu_scripted{number:06d}x{place}"
+        blocks.append(
+            {"type": "tool_use", "id": name, "name": tool.name, "input": dict(tool.arguments)}
+        )
+    return blocks
+
+
+def _events(message: dict[str, Any]) -> Iterator[Event]:
+    final_usage = message["usage"]
+    opening = {**message, "content": [], "stop_reason": None}
+    opening["usage"] = {**final_usage, "output_tokens": 1}
+    yield {"type": "message_start", "message": opening}
+    for index, block in enumerate(message["content"]):
+        yield from _block_events(index, block)
+    ending = {"stop_reason": message["stop_reason"], "stop_sequence": None}
+    yield {"type": "message_delta", "delta": ending, "usage": final_usage}
+    yield {"type": "message_stop"}
+
+
+def _block_events(index: int, block: dict[str, Any]) -> Iterator[Event]:
+    if block["type"] == "text":
+        empty: Event = {"type": "text", "text": ""}
+        delta: Event = {"type": "text_delta", "text": block["text"]}
+    else:
+        empty = {**block, "input": {}}
+        delta = {"type": "input_json_delta", "partial_json": json.dumps(block["input"])}
+    yield {"type": "content_block_start", "index": index, "content_block": empty}
+    yield {"type": "content_block_delta", "index": index, "delta": delta}
+    yield {"type": "content_block_stop", "index": index}
+
+
+def _encode(event: Event) -> bytes:
+    return f"event: {event['type']}\ndata: {json.dumps(event)}\n\n".encode()

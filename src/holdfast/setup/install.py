@@ -1,0 +1,255 @@
+"""Install into Claude Code and uninstall: plan what changes, show it, then do all of it.
+
+Both plans ask the same question about each file: how would it look without us? If it is byte for
+byte as we left it, the answer is the backup. Otherwise our part is removed by position, and what
+others changed stays.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from holdfast.setup import changes, receipts, wiring
+from holdfast.setup.advice import install_notes, uninstall_notes, wrapping_notes
+from holdfast.setup.changes import FileChange
+from holdfast.setup.errors import AlreadyInstalledElsewhere, InstallError, SettingsReadOnly
+from holdfast.setup.install_parts import UNKNOWN, BytesBefore, InstallPart
+from holdfast.setup.installs import Install, find_installs, find_others
+from holdfast.setup.receipts import Receipt, our_packages, packages_in
+from holdfast.setup.settings_text import installed_commands
+from holdfast.setup.targets import Target
+
+__all__ = [
+    "Install",
+    "InstallPlan",
+    "apply",
+    "find_installs",
+    "installed_commands",
+    "plan_install",
+    "plan_uninstall",
+]
+
+
+@dataclass(frozen=True, slots=True)
+class InstallPlan:
+    """Changes in the order they are made, and what else to say. Uninstalling removes `folders` once
+    they are empty, and only then our record of them, `forgotten`. `left` says which files could not
+    be left, and why: what else is ours goes all the same. `debris` is what a run that was killed
+    left behind: drafts, and a folder for receipts without a receipt."""
+
+    changes: tuple[FileChange, ...]
+    notes: tuple[str, ...]
+    folders: tuple[Path, ...] = ()
+    forgotten: tuple[FileChange, ...] = ()
+    left: tuple[str, ...] = ()
+    debris: tuple[Path, ...] = ()
+
+    @property
+    def is_nothing(self) -> bool:
+        return not self.changes and not self.forgotten
+
+    @property
+    def shown(self) -> list[FileChange]:
+        """The changes outside our own folder."""
+        return [change for change in self.changes if not change.private]
+
+    @property
+    def backups(self) -> list[tuple[Path, Path]]:
+        """Whole copies of other people's files, newly kept: whose, and where. Of a file that the
+        client rewrites all the time only our own entry's place is kept, which is no copy."""
+        kept = [one for one in self.changes if one.after and one.path.suffix == ".bak"]
+        return [
+            (edit.path, copy.path)
+            for copy in kept
+            for edit in self.shown
+            if edit.before == copy.after
+        ]
+
+
+@dataclass(frozen=True, slots=True)
+class _Share:
+    """One file: as it is, as it would be without us, as it shall be."""
+
+    part: InstallPart
+    now: bytes | None
+    without: bytes | None
+    wanted: bytes | None
+
+    @property
+    def change(self) -> FileChange:
+        return FileChange(self.part.path, self.now, self.wanted)
+
+
+ANOTHER = "uninstall that one with its own `holdfast`, or say --force; both would run every hook"
+
+
+def plan_install(target: Target, home: Path, ours: Path, *, force: bool = False) -> InstallPlan:
+    """What installing here would change; refuses what it could not do or should not."""
+    old = receipts.load(ours, target.anchor)
+    shares = [_joined(_look(part, old)) for part in target.parts]
+    edits = [share.change for share in shares if not share.change.is_none]
+    notes = install_notes(target, home, ours, [share.wanted for share in shares])
+    debris = _debris(target, ours)
+    if not edits:
+        return InstallPlan((), notes, debris=debris)
+    if not force:
+        _refuse_second_place(target, home, ours)
+    for edit in edits:
+        changes.check_writable(edit.path)
+    # The receipt comes first: if we die in between, leaving still knows what it needs.
+    kept = receipts.keep(ours, _receipt(target, shares, old))
+    notes = (*notes, *wrapping_notes(target, edits))
+    return InstallPlan(_real([*kept, *edits]), notes, debris=debris)
+
+
+def plan_uninstall(target: Target, home: Path, ours: Path) -> InstallPlan:
+    """What leaving this place would change; nothing where we are not."""
+    old = receipts.load(ours, target.anchor)
+    shares, stuck = list[_Share](), dict[Path, str]()
+    for part in target.parts:
+        try:
+            shares.append(_leaving(part, old))
+        except InstallError as slip:
+            if _may_hold_us(part, old):
+                stuck[part.path] = str(slip)
+    edits = [share.change for share in shares if not share.change.is_none]
+    forgotten = receipts.drop(ours, target.anchor, but=stuck)
+    notes = uninstall_notes((share.part, share.wanted) for share in shares)
+    return InstallPlan(
+        _real(edits),
+        notes,
+        _our_folders(target, old, edits),
+        _real(forgotten),
+        tuple(stuck.values()),
+        _debris(target, ours),
+    )
+
+
+def apply(plan: InstallPlan) -> None:
+    """Make the planned changes, all or none."""
+    clear_debris(plan)
+    changes.apply(plan.changes, plan.folders, plan.forgotten)
+    if plan.forgotten:
+        changes.remove_empty([plan.forgotten[0].path.parent])
+
+
+def clear_debris(plan: InstallPlan) -> None:
+    for left in plan.debris:
+        changes.clear(left)
+
+
+def _real(every: list[FileChange]) -> tuple[FileChange, ...]:
+    return tuple(change for change in every if not change.is_none)
+
+
+def _debris(target: Target, ours: Path) -> tuple[Path, ...]:
+    paths = [part.path for part in target.parts]
+    drafts = [draft for path in paths for draft in changes.left_drafts(path.parent, path.name)]
+    return (*drafts, *receipts.left_behind(ours, target.anchor))
+
+
+def _look(part: InstallPart, old: Receipt | None) -> _Share:
+    try:
+        now = part.read()
+    except OSError as slip:
+        raise SettingsReadOnly(f"{part.path} cannot be read: {slip.strerror}") from slip
+    return _Share(part, now, _without_us(part, now, old), now)
+
+
+def _leaving(part: InstallPart, old: Receipt | None) -> _Share:
+    share = _look(part, old)
+    share = replace(share, wanted=share.without)
+    if not share.change.is_none:
+        changes.check_writable(part.path)
+    return share
+
+
+def _may_hold_us(part: InstallPart, old: Receipt | None) -> bool:
+    """Of a file that cannot be understood: we wrote in it, or it names us, or nobody can say."""
+    if old is not None and old.record_of(part.path):
+        return True
+    try:
+        return wiring.OUR_FILES in (changes.bytes_of(part.path) or b"")
+    except OSError:
+        return True
+
+
+def _without_us(part: InstallPart, now: bytes | None, old: Receipt | None) -> bytes | None:
+    record = old.record_of(part.path) if old else None
+    if record is None:
+        return part.leave(now, UNKNOWN)
+    if now is not None and receipts.sha256(now) == record.left_sha256:
+        return record.before
+    return part.leave(now, BytesBefore(known=True, data=record.before))
+
+
+def _joined(share: _Share) -> _Share:
+    if share.part.is_joined(share.now, share.without):
+        return share
+    return replace(share, wanted=share.part.join(share.without))
+
+
+def _our_folders(target: Target, old: Receipt | None, edits: list[FileChange]) -> tuple[Path, ...]:
+    """The folders we made; without a receipt, all that our own files stood in."""
+    if old is not None:
+        return tuple(Path(folder) for folder in old.folders)
+    return _folders_above(target, [edit.path for edit in edits if edit.after is None])
+
+
+def _folders_above(target: Target, paths: list[Path]) -> tuple[Path, ...]:
+    above = {folder for path in paths for folder in path.parents}
+    return tuple(folder for folder in above if target.anchor.parent in folder.parents)
+
+
+def _refuse_second_place(target: Target, home: Path, ours: Path) -> None:
+    project, packages = target.project or Path.cwd(), our_packages(ours)
+    for one in find_others(home, project, packages):
+        if not one.program.missing:
+            raise AlreadyInstalledElsewhere(one.words, hint=ANOTHER)
+    for other in find_installs(home, project, packages):
+        if target.scope == "plugin" and other.scope == "plugin":
+            continue  # the folder may be the very one that is installed
+        # A plugin may be known only from the very file that we would write.
+        if other.scope == "plugin" or other.path.resolve() != target.anchor.resolve():
+            raise AlreadyInstalledElsewhere(
+                f"already installed in {other.scope} scope: {other.path}", hint=_way_out(other)
+            )
+
+
+def _way_out(other: Install) -> str:
+    if other.scope == "plugin":
+        return (
+            "`claude plugin uninstall` it first (or set it to false in enabledPlugins), "
+            "or say --force; both would run every hook twice"
+        )
+    return f"`holdfast uninstall --scope {other.scope}` first, or say --force"
+
+
+def _receipt(target: Target, shares: list[_Share], old: Receipt | None) -> Receipt:
+    made = {f for share in shares for f in changes.missing_folders(share.part.path)}
+    if old is None:  # lost, where files of ours are there already
+        there = [share.part.path for share in shares if share.now and share.without is None]
+        made.update(_folders_above(target, there))
+    return Receipt(
+        scope=target.scope,
+        anchor=str(target.anchor),
+        project=str(target.project or ""),
+        folders=tuple(sorted({str(folder) for folder in made}.union(old.folders if old else ()))),
+        files=tuple(
+            receipts.record(
+                target.anchor,
+                share.part.path,
+                *share.part.remembered(share.without, share.wanted),
+            )
+            for share in shares
+            if share.wanted != share.without
+        ),
+        packages=_packages(target, shares),
+    )
+
+
+def _packages(target: Target, shares: list[_Share]) -> tuple[str, ...]:
+    """Whose lines stand in these files from here on; of old ones too, in case we are killed now."""
+    old = frozenset().union(*(packages_in(share.now) for share in shares)) & target.packages
+    return tuple(sorted(old | {wiring.this_program().package}))

@@ -1,0 +1,272 @@
+"""The files that an install changes, each knowing how it looks with our part and without it.
+
+A settings file belongs to the user and holds a few lines of ours (`SettingsPart`); an own file is
+ours as a whole (`OwnFile`); `~/.claude.json` or a `.mcp.json` has our MCP server among much else
+(`ServerPart`). Claude Code rewrites `~/.claude.json` all the time, so that one has no backup: the
+receipt only tells which of the objects around our entry existed before.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol
+
+from holdfast.setup import settings_text, wiring
+from holdfast.setup.changes import bytes_of
+from holdfast.setup.errors import SettingsBroken, SettingsIsALink
+from holdfast.setup.json_text import add, find, is_empty, raw, read, remove
+from holdfast.setup.settings_text import settings_in, their_status_command
+from holdfast.setup.wiring import is_ours, wrapped_in
+
+
+class InstallPart(Protocol):
+    """`before` is the bytes from before us, or UNKNOWN where no receipt tells."""
+
+    @property
+    def path(self) -> Path: ...
+    def read(self) -> bytes | None: ...
+    def is_joined(self, data: bytes | None, without: bytes | None) -> bool: ...
+    def join(self, data: bytes | None) -> bytes | None: ...
+    def leave(self, data: bytes | None, before: BytesBefore) -> bytes | None: ...
+    def remembered(
+        self, without: bytes | None, wanted: bytes | None
+    ) -> tuple[bytes | None, bytes | None]:
+        """What the receipt keeps: the file without us, and as we left it."""
+
+
+@dataclass(frozen=True, slots=True)
+class BytesBefore:
+    known: bool
+    data: bytes | None = None
+
+
+UNKNOWN = BytesBefore(known=False)
+
+
+@dataclass(frozen=True, slots=True)
+class SettingsPart:
+    """A settings.json: our hooks and our status line in it; `below` are those it overrides.
+    `packages` are the Holdfasts whose lines are ours."""
+
+    path: Path
+    packages: frozenset[str]
+    below: tuple[Path, ...] = ()
+    table: wiring.HookTable = field(default_factory=wiring.hook_table)
+
+    def read(self) -> bytes | None:
+        """The bytes, or a refusal in words: a link, a folder, not text, not JSON."""
+        data = plain_bytes(self.path)
+        checked(self.path, data)
+        return data
+
+    def is_joined(self, data: bytes | None, without: bytes | None) -> bool:
+        line = self._line(without)
+        return settings_text.has_all(text_of(data), self.table, line, self.packages)
+
+    def join(self, data: bytes | None) -> bytes:
+        settings = checked(self.path, data)
+        try:
+            settings_text.check_room(settings)
+        except SettingsBroken as slip:
+            raise SettingsBroken(f"{self.path}: {slip}") from None
+        return settings_text.join(text_of(data), self.table, self._line(data)).encode()
+
+    def leave(self, data: bytes | None, before: BytesBefore) -> bytes | None:
+        if data is None:
+            return None
+        was = text_of(before.data) if before.known else None
+        line_below = command_to_wrap({}, self.below, self.packages)
+        text = settings_text.leave(text_of(data), was, self.packages, line_below)
+        if text == text_of(data):
+            return data
+        return before.data if text == was else text.encode()
+
+    def remembered(
+        self, without: bytes | None, wanted: bytes | None
+    ) -> tuple[bytes | None, bytes | None]:
+        return without, wanted
+
+    def _line(self, without: bytes | None) -> dict[str, Any]:
+        held = checked(self.path, without)
+        theirs = command_to_wrap(held, self.below, self.packages)
+        return wiring.status_line(theirs)
+
+
+@dataclass(frozen=True, slots=True)
+class OwnFile:
+    """A file that is ours whole. `varying` are the words in it that differ between machines. In a
+    `shared` place another Holdfast may have put its own."""
+
+    path: Path
+    content: str
+    varying: tuple[str, ...] = ()
+    shared: bool = False
+
+    def read(self) -> bytes | None:
+        """A link or a folder in our place is someone else's, and so is never what we wrote."""
+        if self.path.is_symlink() or self.path.is_dir():
+            return b""
+        return bytes_of(self.path)
+
+    def is_joined(self, data: bytes | None, without: bytes | None) -> bool:
+        return data == self.content.encode()
+
+    def is_foreign(self, data: bytes | None) -> bool:
+        return data is not None and not self._is_mine(data)
+
+    def join(self, data: bytes | None) -> bytes:
+        return self.content.encode() if data is None else data
+
+    def leave(self, data: bytes | None, before: BytesBefore) -> bytes | None:
+        return None if data is None or self._is_mine(data) else data
+
+    def remembered(
+        self, without: bytes | None, wanted: bytes | None
+    ) -> tuple[bytes | None, bytes | None]:
+        return without, wanted
+
+    def _is_mine(self, data: bytes) -> bool:
+        """True when only the varying words differ: an older python wrote it."""
+        cuts = "|".join(re.escape(word) for word in sorted(self.varying, key=len, reverse=True))
+        pieces = re.split(cuts, self.content) if cuts else [self.content]
+        pattern = "([^\n]+?)".join(re.escape(piece) for piece in pieces)
+        same = re.fullmatch(pattern, data.decode("utf-8", "replace"))
+        return same is not None and not (self.shared and any(map(self._is_another, same.groups())))
+
+    def _is_another(self, word: str) -> bool:
+        """True for the command of another Holdfast that is still there."""
+        return word not in self.varying and wiring.can_start(word)
+
+
+def plain_bytes(path: Path) -> bytes | None:
+    """What the file holds; a link is refused: replacing it would cut it from its manager."""
+    if path.is_symlink():
+        target = path.readlink()
+        raise SettingsIsALink(
+            f"{path} is a link to {target}",
+            hint=f"whatever manages {target} would lose our lines; make it a plain file first",
+        )
+    if path.exists() and not path.is_file():
+        raise SettingsBroken(f"{path} is not a file")
+    return bytes_of(path)
+
+
+def text_of(data: bytes | None) -> str:
+    return settings_text.or_empty((data or b"").decode())
+
+
+def checked(path: Path, data: bytes | None) -> dict[str, Any]:
+    try:
+        return settings_text.check(text_of(data))
+    except UnicodeDecodeError as slip:
+        raise SettingsBroken(f"{path}: not UTF-8 at byte {slip.start + 1}") from None
+    except SettingsBroken as slip:
+        raise SettingsBroken(f"{path}: {slip}") from None
+
+
+def command_to_wrap(
+    without_us: dict[str, Any], below: Sequence[Path], packages: Collection[str]
+) -> str | None:
+    """What the status line would run without us: this file's own, else that of the files below."""
+    for settings in (without_us, *map(settings_in, below)):
+        command = their_status_command(settings)
+        while is_ours(command, packages):  # never wrap ourselves: that would not end
+            command = wrapped_in(command)
+        if command is not None:
+            return command if _is_an_argument(command) else None
+    return None
+
+
+def _is_an_argument(command: str) -> bool:
+    """A NUL or half a surrogate pair cannot be handed to a program: such a line never ran."""
+    try:
+        return b"\0" not in command.encode()
+    except UnicodeEncodeError:
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class ServerPart:
+    """The entry under `servers`, such as ("mcpServers",); not `wanted`: it shall not be there.
+    `packages` are the Holdfasts whose entry is ours."""
+
+    path: Path
+    packages: frozenset[str]
+    servers: tuple[str, ...] = ("mcpServers",)
+    wanted: bool = True
+
+    def read(self) -> bytes | None:
+        data = plain_bytes(self.path)
+        checked(self.path, data)
+        return data
+
+    def is_joined(self, data: bytes | None, without: bytes | None) -> bool:
+        entry = self._entry(data)
+        return entry == wiring.server_entry() if self.wanted else not self._is_ours(data)
+
+    def is_foreign(self, data: bytes | None) -> bool:
+        """Somebody else's server goes by our name: it stays, and ours is left out."""
+        return self._entry(data) is not None and not self._is_ours(data)
+
+    def join(self, data: bytes | None) -> bytes | None:
+        if not self.wanted or self.is_foreign(data):
+            return data
+        text = text_of(data)
+        there = self._depth(text)
+        new: Any = wiring.server_entry()
+        for key in reversed((*self.servers, wiring.SERVER)[there + 1 :]):
+            new = {key: new}
+        key = (*self.servers, wiring.SERVER)[there]
+        return add(text, self.servers[:there], new, key=key).encode()
+
+    def leave(self, data: bytes | None, before: BytesBefore) -> bytes | None:
+        if not self._is_ours(data):
+            return data
+        was = text_of(before.data) if before.known else None
+        text = remove(text_of(data), (*self.servers, wiring.SERVER))
+        for depth in range(len(self.servers), -1, -1):
+            if not is_empty(text, self.servers[:depth]):
+                return text.encode()
+            text = settings_text.close(text, self.servers[:depth], was)
+        # Left empty: as blank as it was, or no file again.
+        blank = before.known and not (before.data or b"").strip()
+        return before.data if blank and is_empty(text, ()) else text.encode()
+
+    def remembered(
+        self, without: bytes | None, wanted: bytes | None
+    ) -> tuple[bytes | None, bytes | None]:
+        """The bare objects around our entry, each as blank as it was; and no word of the rest."""
+        if not (without or b"").strip():
+            return without, None
+        text = text_of(without)
+        depth = self._depth(text)
+        inner = self.servers[:depth]
+        bare = (raw(text, inner) or "{}") if is_empty(text, inner) else "{}"
+        for key in reversed(inner):
+            bare = f"{{{json.dumps(key)}: {bare}}}"
+        return bare.encode(), None
+
+    def _depth(self, text: str) -> int:
+        """How many of the objects around our entry are there."""
+        for depth in range(1, len(self.servers) + 1):
+            place = find(text, self.servers[:depth])
+            if place is None:
+                return depth - 1
+            if text[place.value_start] != "{":
+                named = ".".join(self.servers[:depth])
+                raise SettingsBroken(f"{self.path}: `{named}` is not an object")
+        return len(self.servers)
+
+    def _entry(self, data: bytes | None) -> Any:
+        found: Any = read(text_of(data))
+        for key in (*self.servers, wiring.SERVER):
+            found = found.get(key) if isinstance(found, dict) else None
+        return found
+
+    def _is_ours(self, data: bytes | None) -> bool:
+        program = wiring.read_server(self._entry(data))
+        return program is not None and program.package in self.packages

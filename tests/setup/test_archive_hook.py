@@ -1,0 +1,104 @@
+"""The hook that archives long outputs is there for who asked for it, and for nobody else."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+
+from holdfast.cli.install import ARCHIVE_CHARS
+from holdfast.cli.main import holdfast_command
+from holdfast.setup import wiring
+from holdfast.setup.install import installed_commands
+
+from .machine import Desk
+from .settings_samples import telling_first
+
+pytestmark = pytest.mark.requirement("R7", "U1")
+
+
+@pytest.fixture(autouse=True)
+def here(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(desk.project)
+    monkeypatch.setenv("HOME", str(desk.home))
+    monkeypatch.setenv("HOLDFAST_HOME", str(desk.ours))
+
+
+def _call(line: str) -> str:
+    run = CliRunner().invoke(holdfast_command, shlex.split(line))
+    assert run.exit_code == 0, run.output
+    return run.stdout
+
+
+def _limit(desk: Desk) -> int:
+    return wiring.archive_chars(installed_commands(desk.settings))
+
+
+def _hook(desk: Desk) -> dict[str, Any]:
+    groups = json.loads(desk.settings.read_text())["hooks"]["PostToolUse"]
+    group: dict[str, Any] = groups[-1]
+    return group
+
+
+def test_it_is_not_installed_unless_asked_for(desk: Desk) -> None:
+    _call("install --yes")
+    assert _limit(desk) == 0
+
+
+def test_it_waits_and_looks_only_at_tools_that_print_much(desk: Desk) -> None:
+    _call("install --yes --archive-outputs")
+    group = _hook(desk)
+    assert "async" not in group["hooks"][0], "an asynchronous hook cannot change an output"
+    assert group["matcher"] == "Bash|Grep|WebFetch|WebSearch|mcp__.*"
+    assert group["hooks"][0]["command"].endswith(f" archive {ARCHIVE_CHARS} || :")
+
+
+@pytest.mark.slow
+def test_installing_again_keeps_what_was_asked_for_until_it_is_taken_back(desk: Desk) -> None:
+    _call("install --yes --archive-outputs 20000")
+    assert "nothing to change" in _call("install --yes")
+    assert _limit(desk) == 20_000
+    _call("install --yes --archive-outputs 9000")
+    assert _limit(desk) == 9_000
+    _call("install --yes --archive-outputs 0")
+    assert _limit(desk) == 0
+    assert "nothing to change" in _call("install --yes")
+
+
+@telling_first
+def test_leaving_takes_it_out_to_the_byte(desk: Desk, data: bytes) -> None:
+    desk.write(data)
+    before = desk.tree()
+    _call("install --yes --archive-outputs")
+    assert _limit(desk) == ARCHIVE_CHARS
+    _call("uninstall --yes")
+    assert desk.tree() == before
+
+
+def test_a_limit_below_a_preview_s_own_size_is_refused() -> None:
+    run = CliRunner().invoke(holdfast_command, ["install", "--yes", "--archive-outputs", "500"])
+    assert run.exit_code == 2
+    assert "4,000 or more" in run.output
+
+
+def test_a_plugin_can_have_it_too(desk: Desk) -> None:
+    _call("install --yes --plugin plug --archive-outputs 9000")
+    hooks = Path("plug/hooks/hooks.json")
+    assert wiring.archive_chars(installed_commands(hooks)) == 9_000
+    assert "nothing to change" in _call("install --yes --plugin plug")
+    _call("uninstall --yes --plugin plug")
+    assert not Path("plug").exists()
+
+
+@pytest.mark.parametrize(
+    "rest", ["archive", "archive 0", "archive -5", "archive 12 34", "archive x", "archives 5000"]
+)
+def test_a_line_that_is_not_as_we_write_it_is_not_ours(rest: str) -> None:
+    ours = wiring.hook_command().removesuffix(wiring.OR_NOTHING)
+    for end in ("", wiring.OR_NOTHING):
+        assert wiring.read_command(f"{ours} {rest}{end}") is None
+        assert wiring.read_command(f"{ours} archive 8000{end}") is not None

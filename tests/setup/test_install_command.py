@@ -1,0 +1,319 @@
+"""`holdfast install` and `uninstall` through their public door."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import pty
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner, Result
+
+from holdfast.cli.install import install, uninstall
+from holdfast.settings import load as settings_load
+from holdfast.setup import wiring
+from holdfast.setup.errors import ChangedMeanwhile, HomeUnusable, LeftBehind, SettingsBroken
+from holdfast.setup.install import installed_commands
+from holdfast.setup.targets import SKILLS
+
+from .machine import Desk
+from .settings_samples import SAMPLES
+
+pytestmark = pytest.mark.requirement("U1")
+
+
+def call(line: str, answer: str = "") -> Result:
+    verb, *words = shlex.split(line)
+    command = {"install": install, "uninstall": uninstall}[verb]
+    return CliRunner().invoke(command, words, input=answer)
+
+
+def test_it_shows_a_diff_asks_and_says_how_to_undo(desk: Desk) -> None:
+    desk.write(SAMPLES["hooked"])
+    said = call("install", "y\n")
+    assert said.exit_code == 0
+    assert f"--- {desk.settings}" in said.stdout
+    assert '+    "PreCompact": [' in said.stdout
+    assert "Make these changes?" in said.stderr
+    assert f"Undo: {wiring.typed_command()} uninstall\n" in said.stdout
+    assert f"wrote {desk.settings}" in said.stdout
+    assert installed_commands(desk.settings)
+    [backup] = desk.ours.rglob("*.bak")
+    assert f"kept {desk.settings} as it was in {backup}" in said.stdout
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("answer", "hint"), [("n\n", False), ("", True)])
+def test_a_no_changes_nothing_and_says_so(desk: Desk, answer: str, hint: bool) -> None:
+    desk.write(SAMPLES["hooked"])
+    before = desk.tree()
+    said = call("install", answer)
+    assert said.exit_code == 1
+    assert "Nothing was changed." in said.stderr
+    assert ("--yes" in said.stderr) == hint, "without a terminal there is another way"
+    assert desk.tree() == before
+    assert not desk.ours.exists()
+    call("install --yes")
+    assert call("uninstall", answer).exit_code == 1
+    assert installed_commands(desk.settings)
+
+
+@pytest.mark.slow  # the whole command, to say what the one above says
+def test_without_a_terminal_the_real_command_says_so_too(desk: Desk) -> None:
+    line = [sys.executable, "-m", "holdfast.cli", "install"]
+    run = subprocess.run(line, stdin=subprocess.DEVNULL, capture_output=True, text=True)
+    assert run.returncode == 1
+    assert "Nothing was changed. Say --yes" in run.stderr
+
+
+def _on_a_terminal(typed: bytes, *words: str) -> tuple[int, str]:
+    ours, theirs = pty.openpty()
+    line = [sys.executable, "-m", "holdfast.cli", *words]
+    environ = {**os.environ, "TERM": "dumb"}
+    with subprocess.Popen(line, stdin=theirs, stdout=theirs, stderr=theirs, env=environ) as run:
+        os.close(theirs)
+        os.write(ours, typed)
+        shown = b""
+        with contextlib.suppress(OSError):  # all is read, and nobody writes any more
+            while data := os.read(ours, 65_536):
+                shown += data
+        os.close(ours)
+    return run.returncode, shown.decode().replace("\r\n", "\n")
+
+
+@pytest.mark.slow
+def test_on_a_terminal_it_says_how_much_and_shows_every_line_if_asked(desk: Desk) -> None:
+    desk.write(SAMPLES["hooked"])
+    before = desk.tree()
+    code, said = _on_a_terminal(b"n\n", "install")
+    assert (code, desk.tree()) == (1, before)
+    assert re.search("hooks at .*PreCompact", said) and "[y/N/d]" in said
+    assert re.search(rf"{desk.settings}: \d+ lines more, \d+ less", said)
+    assert '"PreCompact"' not in said and len(said.splitlines()) < 20
+    code, said = _on_a_terminal(b"d\nn\n", "install")
+    assert (code, desk.tree()) == (1, before)
+    assert '+    "PreCompact": [' in said
+    assert '+    "PreCompact": [' in _on_a_terminal(b"", "install", "--dry-run")[1]
+    assert _on_a_terminal(b"y\nn\n", "install")[0] == 0
+    assert installed_commands(desk.settings)
+    code, said = _on_a_terminal(b"d\ny\n", "uninstall")
+    assert code == 0 and '-    "PreCompact": [' in said
+    assert desk.tree() == before
+
+
+@pytest.mark.requirement("R9")
+def test_on_a_terminal_it_asks_once_whether_to_archive_transcripts(desk: Desk) -> None:
+    code, said = _on_a_terminal(b"y\n\n", "install")
+    assert code == 0 and "Save compressed copies" in said
+    assert "30 days after its last use (cleanupPeriodDays is not set)" in said
+    assert settings_load.load().word("archive_transcripts") == "off"
+    assert not (desk.ours / "transcripts").exists()
+    code, said = _on_a_terminal(b"", "install")
+    assert code == 0 and "Save compressed copies" not in said, "no is an answer"
+    settings_load.user_file().unlink()
+    code, said = _on_a_terminal(b"y\n", "install")
+    assert code == 0 and "Transcripts are archived in" in said
+    assert settings_load.load().word("archive_transcripts") == "on"
+
+
+def test_leaving_where_nothing_is_makes_nothing(desk: Desk) -> None:
+    assert "Not installed" in call("uninstall --yes").stdout
+    assert desk.tree() == {}
+    assert not desk.ours.exists()
+
+
+def test_what_changed_while_we_asked_is_not_written(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def answered(*_: object, **__: object) -> bool:
+        desk.write(b'{"theirs": 1}')
+        return True
+
+    monkeypatch.setattr(click, "confirm", answered)
+    assert isinstance(call("install").exception, ChangedMeanwhile)
+    assert desk.settings.read_bytes() == b'{"theirs": 1}'
+
+
+@pytest.mark.parametrize("below", ["", "/ours"])
+def test_a_home_that_is_a_file_is_refused_in_words(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, below: str
+) -> None:
+    file = desk.project / "file"
+    file.write_text("x")
+    monkeypatch.setenv("HOLDFAST_HOME", f"{file}{below}")
+    for line in ("install --yes", "uninstall --yes", "install --dry-run"):
+        slip = call(line).exception
+        assert isinstance(slip, HomeUnusable)
+        assert "is not a folder" in str(slip)
+
+
+def test_it_says_in_one_line_what_it_does(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    skills = ", ".join(f"/holdfast:{name}" for name in SKILLS)
+    server = f"the MCP server {{0}} {desk.home / '.claude.json'}"
+    share = f"10 hooks and the status line {{0}} {desk.settings}, {server}, {skills}."
+    said = call("install --dry-run").stdout.splitlines()
+    assert said[0] == "This adds " + share.format("to")
+    assert said[1].startswith("---")
+    call("install --yes")
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "executable", "/opt/other/bin/python3")
+        assert "This renews " + share.format("in") in call("install --dry-run").stdout
+    desk.skill.unlink()
+    assert "This adds /holdfast:status." in call("install --dry-run").stdout
+    left = call("uninstall --yes").stdout.splitlines()[0]
+    rest = skills.removeprefix("/holdfast:status, ")
+    hooks = f"This removes 10 hooks and the status line from {desk.settings}"
+    assert left == f"{hooks}, {server.format('from')}, {rest}."
+    plugin = call("install --dry-run --plugin plug").stdout
+    assert f"This adds {len(SKILLS) + 6} files of the plugin in {desk.project / 'plug'}." in plugin
+
+
+@pytest.mark.slow
+def test_the_next_step_can_be_typed(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    script = Path(sys.executable).parent / "holdfast"
+    monkeypatch.setenv("PATH", os.defpath)
+    said = call("install --yes").stdout
+    assert f"next: {wiring.console_command()} doctor\n" in said
+    assert f"Undo: {wiring.console_command()} uninstall\n" in said
+    assert "Undo: " + wiring.console_command() + " install\n" in call("uninstall --yes").stdout
+    monkeypatch.setenv("PATH", str(script.parent))
+    desk.uninstall()
+    assert "next: holdfast doctor\n" in call("install --yes").stdout
+    said = call("install --yes --scope local --force").stdout
+    assert f"next: holdfast doctor --project '{desk.project}'\n" in said
+
+
+def test_a_dry_run_changes_nothing_and_makes_no_folder(desk: Desk) -> None:
+    said = call("install --dry-run --yes")
+    assert said.exit_code == 0
+    assert "+++" in said.stdout
+    assert "nothing was changed" in said.stdout
+    assert desk.tree() == {}
+    assert not desk.ours.exists()
+
+
+def test_yes_asks_nothing_and_twice_is_once(desk: Desk) -> None:
+    desk.write(SAMPLES["hooked, minified"])
+    assert call("install --yes").exit_code == 0
+    again = call("install --yes")
+    assert "nothing to change" in again.stdout
+    assert call("uninstall --yes").exit_code == 0
+    assert desk.settings.read_bytes() == SAMPLES["hooked, minified"]
+
+
+def test_leaving_where_we_are_not_says_where_we_are(desk: Desk) -> None:
+    call("install --yes --scope local")
+    said = call("uninstall --yes")
+    assert said.exit_code == 0
+    assert "Not installed" in said.stdout
+    assert "settings.local.json" in said.stderr
+    said = call("uninstall --yes --scope local")
+    where = f"--scope local --project '{desk.project}'"
+    assert f"Undo: {wiring.typed_command()} install {where}" in said.stdout
+    assert desk.tree() == {}
+
+
+def test_what_could_not_be_left_is_named_with_its_own_exit_code(desk: Desk) -> None:
+    call("install --yes")
+    state = desk.home / ".claude.json"
+    whole = state.read_bytes()
+    state.write_bytes(whole[:-3])
+    tried = call("uninstall --dry-run")
+    assert (tried.exit_code, str(state) in tried.stderr) == (0, True)
+    said = call("uninstall --yes")
+    assert isinstance(said.exception, LeftBehind)
+    assert said.exception.exit_code == 5
+    assert str(state) in str(said.exception)
+    assert "Uninstalled, but for what is named below." in said.stdout
+    again = call("uninstall --yes")
+    assert isinstance(again.exception, LeftBehind)
+    assert "Not installed" not in again.stdout
+    state.write_bytes(whole)
+    assert call("uninstall --yes").exit_code == 0
+    assert b"holdfast" not in (state.read_bytes() if state.exists() else b"")
+
+
+def test_a_project_is_named_by_its_folder(desk: Desk, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    said = call("install --yes --scope project --project ../other")
+    assert installed_commands(tmp_path / "other" / ".claude" / "settings.json")
+    assert "use --scope local" in said.stderr
+
+
+def test_a_plugin_folder_comes_and_goes(desk: Desk) -> None:
+    said = call("install --yes --plugin ./plug").stdout
+    assert "uninstall --plugin" in said
+    place = shlex.quote(str(desk.project / "plug"))
+    assert f"claude plugin marketplace add {place} && claude plugin install" in said
+    assert f"doctor --plugin {place}" in said
+    assert (desk.project / "plug" / "hooks" / "hooks.json").exists()
+    assert call("uninstall --yes --plugin plug").exit_code == 0
+    assert desk.tree() == {}
+
+
+def test_a_text_of_one_long_line_is_shown_so_that_it_can_be_read(desk: Desk) -> None:
+    desk.write(SAMPLES["hooked, minified"])
+    said = call("install --dry-run")
+    assert max(map(len, said.stdout.splitlines()[1:])) < 250
+    assert "indented here" in said.stdout
+
+
+def test_errors_are_of_our_tree_with_a_hint_and_an_exit_code(desk: Desk) -> None:
+    desk.write(b'{"a": }')
+    slip = call("install --yes").exception
+    assert isinstance(slip, SettingsBroken)
+    assert "line 1, column 7" in str(slip)
+    assert slip.hint
+    assert slip.exit_code == 5
+
+
+@pytest.mark.slow  # four whole commands
+def test_many_installs_at_once_are_one(desk: Desk) -> None:
+    desk.write(SAMPLES["hooked"])
+    line = [sys.executable, "-c", "from holdfast.cli.install import install; install(['--yes'])"]
+    runs = [subprocess.Popen(line, stdout=subprocess.PIPE, text=True) for _ in range(4)]
+    said = [run.communicate(timeout=60)[0] for run in runs]
+    assert [run.returncode for run in runs] == [0] * 4
+    assert sum("Installed." in text for text in said) == 1
+    assert len(installed_commands(desk.settings)) == len(wiring.TIMEOUTS)
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X3")
+def test_the_installed_command_is_one_the_shell_can_run(
+    desk: Desk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A python in a folder with blanks and quotes in its name, run as the client runs it."""
+    odd = tmp_path / "it's a folder"
+    odd.mkdir()
+    (odd / "python").symlink_to(sys.executable)
+    monkeypatch.setattr(sys, "executable", str(odd / "python"))
+    call("install --yes")
+    event, command = installed_commands(desk.settings)[0]
+    payload = json.dumps({"hook_event_name": event, "session_id": "s"})
+    run = subprocess.run(command, shell=True, input=payload, text=True, capture_output=True)
+    assert run.returncode == 0
+    assert shlex.split(command)[0] == str(odd / "python")
+
+
+def test_a_copy_that_is_not_kept_is_not_told_of(desk: Desk) -> None:
+    state = desk.home / ".claude.json"
+    state.write_text('{"numStartups": 3}')
+    said = call("install --yes")
+    assert f"wrote {state}" in said.stdout
+    assert "kept " not in said.stdout, "of that file there is no copy"
+
+
+def test_local_scope_says_what_git_would_see(desk: Desk, tmp_path: Path) -> None:
+    project = tmp_path / "repository"
+    (project / ".git" / "info").mkdir(parents=True)
+    said = call(f"install --scope local --project {shlex.quote(str(project))} --yes")
+    assert "'/.claude/commands/holdfast/' >>" in said.stderr
+    assert not (project / ".git" / "info" / "exclude").exists()

@@ -1,0 +1,34 @@
+"""kill -9 at every write point of install and uninstall: leaving afterwards leaves no trace."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+pytestmark = [pytest.mark.slow, pytest.mark.requirement("U1", "X6")]  # hundreds of forked installs
+
+LEAST_POINTS = 40  # there are that many touches of the disk in each, or the harness is blind
+
+
+@pytest.mark.parametrize(
+    ("verb", "start", "recovery"),
+    [
+        ("install", "none", "uninstall"),
+        ("install", "hooked", "install"),
+        ("renew", "none", "install"),
+        ("renew", "hooked", "uninstall"),
+        ("uninstall", "none", "uninstall"),
+        ("uninstall", "hooked", "install"),
+    ],
+)
+def test_killed_at_any_point_leaving_leaves_no_draft_and_no_folder(
+    quick_disk: Path, verb: str, start: str, recovery: str
+) -> None:
+    argv = [sys.executable, "-m", "tests.setup.killing", str(quick_disk), verb, start, recovery]
+    root = Path(__file__).parents[2]
+    run = subprocess.run(argv, capture_output=True, text=True, cwd=root, check=False)
+    assert run.returncode == 0, run.stderr
+    assert int(run.stdout) >= LEAST_POINTS

@@ -1,0 +1,303 @@
+"""What cannot be done is refused in words, and everything stays as it was."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from holdfast.setup import changes
+from holdfast.setup.changes import FileChange, only_one
+from holdfast.setup.errors import (
+    AlreadyInstalledElsewhere,
+    CannotUndo,
+    CannotWrite,
+    ChangedMeanwhile,
+    InstallError,
+    InstallRunning,
+    SettingsBroken,
+    SettingsIsALink,
+    SettingsReadOnly,
+)
+from holdfast.setup.install import apply, plan_install
+from holdfast.setup.settings_text import settings_in
+
+from .machine import Desk
+from .settings_samples import SAMPLES
+
+pytestmark = pytest.mark.requirement("U1")
+
+BROKEN = {
+    "a comma too many": (b'{\n  "a": 1,\n}\n', "line 3, column 1"),
+    "not UTF-8": (b'{"a": "\xff"}', "not UTF-8 at byte 8"),
+    "UTF-16": ('{"a": 1}'.encode("utf-16"), "not UTF-8 at byte 1"),
+    "a list": (b"[]", "not an object"),
+    "hooks a list": (b'{"hooks": []}', "`hooks` is not an object"),
+    "an event an object": (b'{"hooks": {"Stop": {}}}', "`hooks.Stop` is not a list"),
+    "hooks twice": (b'{"hooks": {}, "hooks": {}}', "twice"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("data", "said"), BROKEN.values(), ids=BROKEN.keys())
+def test_broken_settings_are_refused(desk: Desk, data: bytes, said: str) -> None:
+    desk.write(data)
+    before = desk.tree()
+    with pytest.raises(SettingsBroken) as caught:
+        desk.install()
+    assert said in str(caught.value)
+    assert str(desk.settings) in str(caught.value)
+    assert caught.value.hint
+    assert desk.tree() == before
+    assert not desk.ours.exists()
+
+
+def _torn(path: Path) -> None:
+    path.write_bytes(path.read_bytes()[:-3])
+
+
+def _read_only(path: Path) -> None:
+    path.chmod(0o444)
+
+
+def _a_link(path: Path) -> None:
+    path.rename(path.with_name("elsewhere.json"))
+    path.symlink_to(path.with_name("elsewhere.json"))
+
+
+@pytest.mark.parametrize("name", [".claude.json", ".claude/settings.json"])
+@pytest.mark.parametrize("break_it", [_torn, _read_only, _a_link])
+def test_a_file_that_cannot_be_left_holds_up_no_other(
+    desk: Desk, name: str, break_it: Callable[[Path], None]
+) -> None:
+    desk.write(b'{"model": "x"}')
+    (desk.home / ".claude.json").write_bytes(b'{"theme": "dark"}')
+    before = desk.tree()
+    desk.install()
+    path = desk.home / name
+    whole = path.read_bytes()
+    break_it(path)
+    broken = path.read_bytes()
+    plan = desk.uninstall()
+    assert [name in slip for slip in plan.left] == [True]
+    assert path.read_bytes() == broken
+    other = {".claude.json", ".claude/settings.json"} - {name}
+    for left in map(desk.home.joinpath, other):
+        assert left.read_bytes() == before[str(left)]
+    assert not desk.skill.exists()
+    assert desk.uninstall().left == plan.left, "and again, for as long as it is so"
+    path.unlink()
+    path.with_name("elsewhere.json").unlink(missing_ok=True)
+    path.write_bytes(whole)
+    assert desk.uninstall().left == ()
+    assert desk.tree() == before
+    assert not list((desk.ours / "installs").glob("*.bak"))
+
+
+def test_a_broken_file_we_never_wrote_in_is_not_our_business(desk: Desk) -> None:
+    desk.install()
+    state = desk.home / ".claude.json"
+    state.write_bytes(b"{")
+    desk.uninstall()
+    for receipt in (desk.ours / "installs").glob("*"):
+        receipt.unlink()
+    plan = desk.uninstall()
+    assert (plan.left, plan.is_nothing) == ((), True)
+    assert state.read_bytes() == b"{"
+
+
+@pytest.mark.parametrize("there", [True, False])
+def test_a_link_is_refused_and_its_target_named(desk: Desk, there: bool) -> None:
+    target = desk.home / "dotfiles.json"
+    if there:
+        target.write_bytes(b"{}")
+    desk.settings.parent.mkdir()
+    desk.settings.symlink_to(target)
+    with pytest.raises(SettingsIsALink) as caught:
+        desk.install()
+    assert str(target) in str(caught.value)
+    assert str(target) in caught.value.hint
+    assert desk.settings.is_symlink()
+
+
+def test_a_folder_that_is_a_link_is_fine(desk: Desk) -> None:
+    (desk.home / "dotfiles").mkdir()
+    desk.settings.parent.symlink_to(desk.home / "dotfiles")
+    desk.install()
+    desk.uninstall()
+    assert list((desk.home / "dotfiles").iterdir()) == []
+
+
+def test_a_folder_in_place_of_the_file_is_refused(desk: Desk) -> None:
+    desk.settings.mkdir(parents=True)
+    with pytest.raises(SettingsBroken, match="is not a file"):
+        desk.install()
+    assert desk.settings.is_dir()
+
+
+def test_a_pipe_in_place_of_the_file_is_nothing_to_wait_for(desk: Desk) -> None:
+    desk.settings.parent.mkdir(parents=True)
+    os.mkfifo(desk.settings)
+    assert settings_in(desk.settings) == {}
+    with pytest.raises(SettingsBroken, match="is not a file"):
+        desk.install()
+
+
+def test_a_read_only_file_is_refused_even_for_root(desk: Desk) -> None:
+    desk.write(b"{}")
+    desk.settings.chmod(0o444)
+    with pytest.raises(SettingsReadOnly):
+        desk.install()
+    assert desk.settings.read_bytes() == b"{}"
+    assert not desk.ours.exists()
+
+
+def test_a_read_only_folder_is_refused_even_for_root(desk: Desk) -> None:
+    desk.write(b"{}")
+    desk.settings.parent.chmod(0o555)
+    try:
+        with pytest.raises(SettingsReadOnly):
+            desk.install()
+    finally:
+        desk.settings.parent.chmod(0o755)
+    assert desk.settings.read_bytes() == b"{}"
+
+
+def test_a_file_where_the_command_folder_should_be_is_refused(desk: Desk) -> None:
+    desk.write(b"{}")
+    (desk.settings.parent / "commands").write_text("not a folder")
+    before = desk.tree()
+    with pytest.raises(InstallError):
+        desk.install()
+    assert desk.tree() == before
+
+
+def test_settings_that_change_between_reading_and_writing_are_not_written(desk: Desk) -> None:
+    desk.write(SAMPLES["hooked"])
+    plan = plan_install(desk.target(), desk.home, desk.ours)
+    desk.write(b'{"theirs": 1}')
+    with pytest.raises(ChangedMeanwhile):
+        apply(plan)
+    assert desk.settings.read_bytes() == b'{"theirs": 1}'
+    assert not desk.skill.parent.exists()
+    assert not list(desk.ours.rglob("*.json"))
+
+
+@pytest.mark.requirement("X6")
+@pytest.mark.parametrize("failing", range(14))
+def test_when_a_step_fails_the_steps_before_it_are_undone(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch, failing: int
+) -> None:
+    """Backup, receipt, settings, server, command files: a full disk at each, or its folder."""
+    desk.write(SAMPLES["hooked"])
+    before = desk.tree()
+    plan = plan_install(desk.target(), desk.home, desk.ours)
+    assert len(plan.changes) == 10
+    real, calls = os.fsync, iter(range(99))
+
+    def full_disk(descriptor: int) -> None:
+        if next(calls) == failing:
+            raise OSError(28, "No space left on device")
+        real(descriptor)
+
+    monkeypatch.setattr(os, "fsync", full_disk)
+    with pytest.raises(CannotWrite, match="No space left") as caught:
+        apply(plan)
+    assert str(plan.changes[failing // 2].path) in str(caught.value)
+    assert desk.tree() == before
+    assert not desk.ours.exists() or not list(desk.ours.rglob("*"))
+
+
+@pytest.mark.requirement("X6")
+def test_what_cannot_be_undone_is_named(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.write(SAMPLES["hooked"])
+    plan = plan_install(desk.target(), desk.home, desk.ours)
+    real = changes._put
+
+    def stuck_disk(change: FileChange) -> None:
+        if change.path == desk.skill or change.after == SAMPLES["hooked"]:
+            raise OSError(5, "Input/output error")
+        real(change)
+
+    monkeypatch.setattr(changes, "_put", stuck_disk)
+    with pytest.raises(CannotUndo, match=r"settings\.json") as caught:
+        changes.apply([change for change in plan.changes if not change.private])
+    assert "backups" in caught.value.hint
+
+
+@pytest.mark.requirement("X6")
+def test_an_interrupt_is_undone_too(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk.write(SAMPLES["hooked"])
+    before = desk.tree()
+    plan = plan_install(desk.target(), desk.home, desk.ours)
+    real = changes._put
+
+    def interrupted(change: FileChange) -> None:
+        real(change)
+        if change.path == desk.settings and change.before == SAMPLES["hooked"]:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(changes, "_put", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        apply(plan)
+    assert desk.tree() == before
+
+
+@pytest.mark.slow
+@pytest.mark.requirement("X6")
+@pytest.mark.parametrize("done", range(4))
+def test_killed_at_any_step_the_next_run_finds_its_way(desk: Desk, done: int) -> None:
+    desk.write(SAMPLES["hooked"])
+    before = desk.tree()
+    plan = plan_install(desk.target(), desk.home, desk.ours)
+    changes.apply(plan.changes[:done])  # and then the power went
+    desk.uninstall()
+    assert desk.tree() == before
+    changes.apply(plan_install(desk.target(), desk.home, desk.ours).changes[:done])
+    desk.install()
+    desk.uninstall()
+    assert desk.tree() == before
+
+
+@pytest.mark.requirement("X6")
+@pytest.mark.parametrize("damage", [b"", b"{", b'{"version": 2}', b"[]", b'{"version": 1}'])
+def test_a_damaged_receipt_counts_as_lost(desk: Desk, damage: bytes) -> None:
+    desk.write(SAMPLES["rich, tabs"])
+    desk.install()
+    [receipt] = (desk.ours / "installs").glob("*.json")
+    receipt.write_bytes(damage)
+    desk.uninstall()
+    assert b"holdfast/hook/__main__.py statusline" not in desk.settings.read_bytes()
+    assert not (desk.ours / "installs").exists()
+
+
+@pytest.mark.requirement("X6")
+def test_a_damaged_backup_is_not_restored(desk: Desk) -> None:
+    desk.write(SAMPLES["rich, two blanks"])
+    desk.install()
+    [backup] = desk.ours.rglob("*.bak")
+    backup.write_bytes(b"{}")
+    desk.uninstall()
+    assert desk.settings.read_bytes() == SAMPLES["rich, two blanks"]
+
+
+@pytest.mark.parametrize(("first", "second"), [("user", "project"), ("local", "user")])
+def test_a_second_place_is_refused(desk: Desk, first: str, second: str) -> None:
+    desk.install(first)
+    before = desk.tree()
+    with pytest.raises(AlreadyInstalledElsewhere) as caught:
+        desk.install(second)
+    assert f"--scope {first}" in caught.value.hint
+    assert desk.tree() == before
+    assert not desk.install(second, force=True).is_nothing
+    assert desk.install(second).is_nothing
+
+
+def test_two_installs_at_once_wait_for_each_other(tmp_path: Path) -> None:
+    held, late = only_one(tmp_path / "ours"), only_one(tmp_path / "ours", wait_seconds=0.1)
+    with held, pytest.raises(InstallRunning), late:
+        pass
+    with only_one(tmp_path / "ours", wait_seconds=0):
+        pass

@@ -1,0 +1,127 @@
+"""Where we are wired in already: found in settings of every scope, and in plugins."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from holdfast.setup import wiring
+from holdfast.setup.errors import AlreadyInstalledElsewhere
+from holdfast.setup.install import apply, find_installs, installed_commands, plan_install
+from holdfast.setup.installs import plugin_in
+from holdfast.setup.receipts import our_packages
+from holdfast.setup.targets import plugin_target
+
+from .machine import Desk
+
+pytestmark = pytest.mark.requirement("U1")
+
+
+def scopes(desk: Desk) -> list[str]:
+    return [
+        install.scope for install in find_installs(desk.home, desk.project, our_packages(desk.ours))
+    ]
+
+
+def register(desk: Desk, **more: str) -> Path:
+    """installed_plugins.json as the client writes it."""
+    plugin = desk.home / "cache" / "holdfast"
+    (plugin / "hooks").mkdir(parents=True)
+    hooks = plugin / "hooks" / "hooks.json"
+    hooks.write_text(json.dumps({"hooks": wiring.hook_table()}))
+    entry = {"scope": "user", "installPath": str(plugin), "version": "0.1.0", **more}
+    path = desk.home / ".claude" / "plugins" / "installed_plugins.json"
+    path.parent.mkdir(parents=True)
+    path.write_text(json.dumps({"version": 2, "plugins": {"holdfast@mk": [entry]}}))
+    return hooks
+
+
+def test_nothing_is_found_where_nothing_is(desk: Desk) -> None:
+    assert scopes(desk) == []
+    desk.write(b"broken")
+    assert scopes(desk) == []
+
+
+@pytest.mark.parametrize("scope", ["user", "project", "local"])
+def test_settings_of_each_scope_are_found_with_their_commands(desk: Desk, scope: str) -> None:
+    desk.install(scope)
+    [install] = find_installs(desk.home, desk.project, our_packages(desk.ours))
+    assert (install.scope, install.path) == (scope, desk.target(scope).anchor)
+    assert set(install.commands) == {(event, wiring.hook_command()) for event in wiring.TIMEOUTS}
+    assert list(install.commands) == installed_commands(install.path)
+
+
+def test_an_installed_plugin_is_found_with_its_commands(desk: Desk) -> None:
+    hooks = register(desk)
+    [install] = find_installs(desk.home, desk.project, our_packages(desk.ours))
+    assert (install.scope, install.path) == ("plugin", hooks)
+    assert len(install.commands) == len(wiring.TIMEOUTS)
+    with pytest.raises(AlreadyInstalledElsewhere) as caught:
+        desk.install()
+    assert "claude plugin uninstall" in caught.value.hint
+
+
+def test_a_plugin_that_is_only_enabled_is_found(desk: Desk) -> None:
+    desk.write(b'{"enabledPlugins": {"holdfast@mk": true, "other@mk": true}}')
+    assert scopes(desk) == ["plugin"]
+
+
+def test_a_plugin_known_only_from_the_file_we_would_write_is_refused_too(desk: Desk) -> None:
+    desk.write(b'{"enabledPlugins": {"holdfast@holdfast": true}}')
+    with pytest.raises(AlreadyInstalledElsewhere) as caught:
+        desk.install()
+    assert caught.value.exit_code == 5
+    assert "enabledPlugins" in caught.value.hint
+    desk.install(force=True)
+    [user, plugin] = find_installs(desk.home, desk.project, our_packages(desk.ours))
+    assert user.commands
+    assert plugin.commands == (), "the settings' own hooks are not the plugin's"
+
+
+def test_installs_in_other_projects_are_said_as_long_as_they_stand(
+    desk: Desk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    desk.install("local")
+    monkeypatch.chdir(desk.home)
+    said = f"also installed in project {desk.project}: hooks run twice there"
+    assert said in desk.install().notes
+    assert said in desk.install().notes
+    desk.uninstall()
+    (desk.project / ".claude" / "settings.local.json").write_text("{}")
+    assert said not in desk.install().notes
+
+
+def test_a_plugin_folder_of_ours_is_said(desk: Desk) -> None:
+    folder = desk.home / "plug"
+    apply(plan_install(plugin_target(folder), desk.home, desk.ours))
+    assert plugin_in(folder).commands
+    assert any(f"{folder}: where it is enabled" in note for note in desk.install().notes)
+
+
+def test_a_disabled_plugin_does_not_count(desk: Desk) -> None:
+    register(desk)
+    desk.write(b'{"enabledPlugins": {"holdfast@mk": false}}')
+    assert scopes(desk) == []
+    desk.install()
+
+
+def test_a_plugin_of_another_project_does_not_count(desk: Desk) -> None:
+    register(desk, scope="project", projectPath="/some/where/else")
+    assert scopes(desk) == []
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"[]", b'{"plugins": []}', b'{"plugins": {"holdfast@x": 1}}']
+)
+def test_an_odd_register_is_no_trouble(desk: Desk, data: bytes) -> None:
+    path = desk.home / ".claude" / "plugins" / "installed_plugins.json"
+    path.parent.mkdir(parents=True)
+    path.write_bytes(data)
+    assert scopes(desk) == []
+
+
+def test_a_home_that_is_the_project_counts_once(desk: Desk) -> None:
+    desk.install()
+    assert len(find_installs(desk.home, desk.home, our_packages(desk.ours))) == 1

@@ -1,0 +1,215 @@
+"""The laws of our share in a settings text: in and out is nothing, whatever happens around it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from holdfast.setup import settings_text, wiring
+from holdfast.setup.errors import SettingsBroken
+from holdfast.setup.install_parts import command_to_wrap
+from holdfast.setup.json_text import add, find, raw, read, remove
+
+from .json_drafts import documents, edits, values
+
+pytestmark = pytest.mark.requirement("U1")
+
+TABLE = wiring.hook_table()
+OURS = frozenset((wiring.this_program().package,))
+
+
+def line_for(text: str) -> dict[str, Any]:
+    return wiring.status_line(command_to_wrap(read(text), (), OURS))
+
+
+def joined(text: str) -> str:
+    return settings_text.join(text, TABLE, line_for(text))
+
+
+@given(documents())
+def test_joining_and_leaving_is_nothing(text: str) -> None:
+    assert settings_text.leave(joined(text), text, OURS) == text
+
+
+@pytest.mark.slow
+@given(documents())
+def test_joining_adds_ours_and_loses_nothing(text: str) -> None:
+    before, after = json.loads(text), json.loads(joined(text))
+    assert settings_text.has_all(joined(text), TABLE, line_for(text), OURS)
+    assert not settings_text.has_all(text, TABLE, line_for(text), OURS)
+    assert settings_text.commands(before) == []
+    for event, groups in before.pop("hooks", {}).items():
+        assert after["hooks"][event] == groups + TABLE.get(event, [])
+    line = before.pop("statusLine", None)
+    if (
+        isinstance(line, dict)
+        and settings_text.their_status_command({"statusLine": line}) is not None
+    ):
+        assert after["statusLine"] == {**line, "command": line_for(text)["command"]}
+    assert before.items() <= after.items()
+
+
+@pytest.mark.slow
+@given(st.data())
+def test_leaving_after_edits_leaves_exactly_the_edits(data: st.DataObject) -> None:
+    text = data.draw(documents())
+    ours, theirs = joined(text), text
+    for number in range(data.draw(st.integers(1, 4))):
+        edit = data.draw(edits(theirs, number))
+        ours, theirs = edit(ours), edit(theirs)
+    assert settings_text.has_all(ours, TABLE, line_for(text), OURS)
+    assert settings_text.leave(ours, text, OURS) == theirs
+
+
+@pytest.mark.slow
+@given(documents())
+def test_without_a_receipt_only_containers_that_we_emptied_go(text: str) -> None:
+    left = json.loads(settings_text.leave(joined(text), None, OURS))
+    before = json.loads(text)
+    hooks = before.pop("hooks", {})
+    kept = {event: groups for event, groups in hooks.items() if groups or event not in TABLE}
+    if line_for(text) == wiring.status_line():  # nothing was wrapped that could come back
+        before.pop("statusLine", None)
+    assert left == ({**before, "hooks": kept} if kept else before)
+
+
+@given(documents(), values)
+def test_adding_and_removing_a_member_is_nothing(text: str, value: Any) -> None:
+    held = json.loads(text)
+    grown = add(text, (), value, key="something new")
+    assert json.loads(grown) == {**held, "something new": value}
+    if held:
+        assert remove(grown, ("something new",)) == text
+
+
+@given(documents())
+def test_reading_agrees_with_json(text: str) -> None:
+    assert read(text) == json.loads(text)
+    for key, value in json.loads(text).items():
+        written = raw(text, (key,))
+        assert written is not None
+        assert json.loads(written) == value
+    assert find(text, ("not there", 0)) is None
+
+
+def test_our_share_is_laid_out_as_its_neighbours_are() -> None:
+    tabs = add('{\n\t"a": {\n\t\t"b": 1\n\t}\n}', ("a",), [1, {}], key="c")
+    assert tabs == '{\n\t"a": {\n\t\t"b": 1,\n\t\t"c": [\n\t\t\t1,\n\t\t\t{}\n\t\t]\n\t}\n}'
+    assert add('{"a":[1]}', ("a",), {"b": 2}) == '{"a":[1,{"b":2}]}'
+    assert add('{"a": [1]}', ("a",), {"b": 2}) == '{"a": [1, {"b": 2}]}'
+    assert add('{\r\n  "a": []\r\n}', ("a",), 1) == '{\r\n  "a": [\r\n    1\r\n  ]\r\n}'
+    assert add("{}", (), 1, key="a") == '{\n  "a": 1\n}'
+
+
+def test_the_last_of_two_same_keys_counts() -> None:
+    text = '{"statusLine": 1, "statusLine": {"type": "command", "command": "theirs"}}'
+    assert '"statusLine": 1' in joined(text)
+    assert read(joined(text))["statusLine"]["command"] == wiring.status_command("theirs")
+    assert settings_text.leave(joined(text), text, OURS) == text
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('{"a": 1,}', "line 1, column 9"),
+        ('{\n  "a": 1\n  "b": 2\n}', "line 3, column 3"),
+        ('\ufeff{"a" 1}', "line 1, column 6"),
+        ('{\r\n"a": tru\r\n}', "line 2, column 6"),
+        ('{"a": 1} x', "line 1, column 10"),
+        ('{"a": NaN}', "NaN"),
+        ('{"a": "\t"}', "control character"),
+        ("// a comment\n{}", "line 1, column 1"),
+        ("[" * 100_000, "deep"),
+        ("[1]", "not an object"),
+        ('"hooks"', "not an object"),
+        ('{"hooks": {}, "hooks": {}}', "`hooks` is given twice"),
+        ('{"hooks": {"Stop": [], "St\\u006fp": []}}', "`hooks.Stop` is given twice"),
+    ],
+)
+def test_what_is_broken_is_refused_with_its_place(text: str, said: str) -> None:
+    with pytest.raises(SettingsBroken, match=said.replace("`", ".")) as caught:
+        settings_text.check(text)
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("hooks", ['"x"', "[]", "null", '{"Stop": {}}', '{"Foo": null}'])
+def test_hooks_of_a_wrong_shape_are_no_ground_to_build_on(hooks: str) -> None:
+    with pytest.raises(SettingsBroken):
+        settings_text.check_room(settings_text.check(f'{{"hooks": {hooks}}}'))
+
+
+@pytest.mark.parametrize("hooks", ['"x"', "[1]", '{"Stop": {}}', '{"Stop": [1, {"hooks": 2}]}'])
+def test_leaving_copes_with_hooks_of_any_shape(hooks: str) -> None:
+    text = f'{{"hooks": {hooks}}}'
+    assert settings_text.leave(text, None, OURS) == text
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "ruff check src/holdfast/hook/__main__.py",
+        "cat /x/holdfast/hook/__main__.py",
+        "python -I -S /x/holdfast/hook/__main__.py | tee log",
+        "nice python -I -S /x/holdfast/hook/__main__.py",
+        "python -I -S /x/other/hook/__main__.py",
+        "python -I -S",
+        "python -I -S /x/holdfast/hook/__main__.py statusline --wraps",
+        "python -I -S /x/holdfast/hook/__main__.py statusline --wraps a b",
+        "python -I -S /x/holdfast/hook/__main__.py statusline --wraps a;b",
+        "python -I -S /x/holdfast/hook/__main__.py statusline --wraps $HOME/line.sh",
+        "python -I -S /x/holdfast/hook/__main__.py statusline --wraps 'a' | tee log",
+        "python -I -S /x/holdfast/hook/__main__.py --wraps a",
+        "python -I -S /x/holdfast/hook/__main__.py || : || tee log",
+        "python -I -S /x/holdfast/hook/__main__.py '||' :",
+        "python -I -S /x/holdfast/hook/__main__.py || exit 1",
+        "set -- a ; python -I -S /x/holdfast/hook/__main__.py statusline || eval a",
+        "set -- a ; python -I -S /x/holdfast/hook/__main__.py statusline --wraps $1 || eval $1",
+        "set -- a",
+        "'",
+        "",
+    ],
+)
+def test_commands_of_others_are_not_taken_for_ours(command: str) -> None:
+    assert wiring.read_command(command) is None
+    assert not wiring.is_ours(command, ["/x/holdfast"])
+
+
+def test_ours_is_known_whatever_its_python_and_another_package_is_not_ours() -> None:
+    program = wiring.Program("/opt/it's here/bin/python3.14", "/opt/it's here/holdfast")
+    assert "'" in wiring.hook_command(program)
+    for command in (wiring.hook_command(program), wiring.status_command("a b", program)):
+        assert wiring.is_ours(command, [program.package])
+        assert not wiring.is_ours(command, OURS)
+    assert not wiring.is_ours(None, OURS)
+
+
+def test_lines_of_the_first_release_are_known() -> None:
+    """0.1.0 wrote them without a guard."""
+    program = wiring.Program("/opt/a b/bin/python", "/opt/a b/holdfast")
+    line = "'/opt/a b/bin/python' -I -S '/opt/a b/holdfast/hook/__main__.py'"
+    for end, theirs in (("", None), (" statusline", None), (" statusline --wraps 'x y'", "x y")):
+        found = wiring.read_command(line + end)
+        assert found is not None and found.program == program
+        assert wiring.wrapped_in(line + end) == theirs
+    assert wiring.archives_from(f"{line} archive 9000") == 9_000
+
+
+@pytest.mark.requirement("U4")
+@given(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])))
+def test_what_ours_wraps_is_read_back_from_it(theirs: str) -> None:
+    command = wiring.status_command(theirs)
+    assert wiring.is_ours(command, OURS)
+    assert wiring.wrapped_in(command) == theirs
+    assert wiring.wrapped_in(theirs) is None
+
+
+def test_the_hooks_are_those_the_client_documents() -> None:
+    table = wiring.hook_table()
+    waited_for = {event for event, [group] in table.items() if not group["hooks"][0].get("async")}
+    assert set(table) - waited_for == {"PostToolUse", "PostToolUseFailure"}
+    assert all(0 < group["hooks"][0]["timeout"] <= 30 for [group] in table.values())  # seconds
+    assert all("matcher" not in group for [group] in table.values())
