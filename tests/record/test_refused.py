@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.checkpoint.sections import sections_of
 from tests.checkpoint.sessions import Session
 
 pytestmark = pytest.mark.requirement("C2")
@@ -113,3 +114,15 @@ def test_an_agent_fetched_later_is_done(tmp_path: Path) -> None:
     )
     [agent] = session.calls("TaskOutput", told, task_id="abc123").record(tmp_path).agents.values()
     assert (agent.status, agent.answer) == ("done", "Found it in src/quay.py")
+
+
+@pytest.mark.requirement("B13", "C14")
+def test_an_edit_that_failed_changed_nothing_in_its_turn(tmp_path: Path) -> None:
+    session = Session().user("Mend it.").edits("/work/project/tide.py", error=True).says("No.")
+    record = session.record(tmp_path)
+    assert record.turns[-1].edited == record.git.since == []
+    found = sections_of(record)
+    assert found["What Changed"] == []
+    assert "tide.py" not in "".join(found["Why Changed"])
+    record = session.edits("/work/project/tide.py").edits("/work/project/tide.py", error=True)
+    assert record.record(tmp_path).turns[-1].edited == ["tide.py"]

@@ -78,8 +78,6 @@ def _restorable(record: Record, name: str) -> None:
 def _edit(record: Record, given: Given, place: Place, use_id: str) -> str:
     name = files.use(record, files.told(given), "edits", 2.0)
     _restorable(record, name)
-    turns.edited(record, name)
-    git_work.changed(record, name)
     edits = given.get("edits")
     for edit in edits[:50] if isinstance(edits, list) else [given]:
         if isinstance(edit, dict):
@@ -92,8 +90,6 @@ def _edit(record: Record, given: Given, place: Place, use_id: str) -> str:
 def _write(record: Record, given: Given, place: Place, use_id: str) -> str:
     name = files.use(record, text_of(given, "file_path"), "edits", 2.0)
     _restorable(record, name)
-    turns.edited(record, name)
-    git_work.changed(record, name)
     content = text_of(given, "content")
     if name:
         record.files[name].left = []  # the whole file is new

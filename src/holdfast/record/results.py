@@ -68,7 +68,10 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
         undo.undo(record, call)
     else:
         plan_mode.done(record, tool, call.what)
-        record.edited_op = record.op if tool in _EDITS else record.edited_op
+        if tool in undo.EDITS:
+            record.edited_op = record.op
+            turns.edited(record, call.what)
+            git_work.changed(record, call.what)
     if tool == "Bash":
         _ran(record, call, block, place)
     elif tool in _EDITS and not record.far:
