@@ -27,12 +27,14 @@ def test_changes_without_a_commit_are_said_to_be_so(tmp_path: Path) -> None:
     assert told(edited(), tmp_path) == "no commit was made in this session"
     session = edited().runs("git commit -m 'Mend the ebb'", "error: hook failed", fails=True)
     session.runs("git commit -qm 'Mend the ebb'", "nothing to commit, working tree clean")
+    refused = "no commit was made in this session; the last git commit did not succeed"
+    assert told(session, tmp_path) == refused
     session.runs("git commit --dry-run").runs("echo git commit -m x")
     session.runs(
         "cd /tmp && mkdir try && cd try && git commit -m 'Try it'", "[main 1a2b3c4] Try it"
     )
     session.runs("git init lab && cd lab && git commit -m 'Try it'", "[main 1a2b3c4] Try it")
-    assert told(session, tmp_path) == "no commit was made in this session"
+    assert told(session, tmp_path) == refused
     assert told(Session().user("Look.").runs("ls"), tmp_path) == "", "nothing was changed"
 
 
@@ -54,13 +56,14 @@ def test_changes_without_a_commit_are_said_to_be_so(tmp_path: Path) -> None:
 )
 def test_the_last_commit_is_named(command: str, output: str, last: str, tmp_path: Path) -> None:
     session = edited().runs(command, output)
-    assert told(session, tmp_path) == (f"1 commit, the last {last}, no git push after it")
+    on = "on branch fix/ebb; " if output == MADE else ""
+    assert told(session, tmp_path) == (f"{on}1 commit, the last {last}, no git push after it")
 
 
 @pytest.mark.requirement("C14")
 def test_pushes_requests_and_later_changes_are_told(tmp_path: Path) -> None:
     session = edited().runs("git commit -m x && git push", f"{MADE}\n main -> main")
-    last = "1 commit, the last 1a2b3c4 “Mend the ebb”"
+    last = "on branch fix/ebb; 1 commit, the last 1a2b3c4 “Mend the ebb”"
     assert told(session, tmp_path) == f"{last}, pushed"
     session.runs("gh pr create --fill", "Warning\nhttps://git.example.org/quay/pull/31")
     assert told(session, tmp_path) == f"{last}, pushed; pull request #31 created"
@@ -71,7 +74,10 @@ def test_pushes_requests_and_later_changes_are_told(tmp_path: Path) -> None:
     merged = "pull request #31 merged; changed after that commit: moon.py"
     assert told(session, tmp_path) == f"{last}, pushed; {merged}"
     session.runs("git commit --amend --no-edit", MADE).runs("git push", "[rejected]", fails=True)
-    assert told(session, tmp_path) == f"{last}, no git push after it; pull request #31 merged"
+    refused = "pull request #31 merged; the last git push did not succeed"
+    assert told(session, tmp_path) == f"{last}, no git push after it; {refused}"
+    steps = sections_of(session.record(tmp_path))["Next Steps"]
+    assert "git push did not succeed, and was not repeated" in steps
 
 
 @pytest.mark.requirement("C14")
@@ -87,3 +93,76 @@ def test_a_long_past_commit_is_known(tmp_path: Path) -> None:
     session = edited().runs("git commit -m x", MADE)
     session.calls("Read", "tide " * 800_000, file_path="/work/project/long.txt").says("Done.")
     assert "1a2b3c4 “Mend the ebb”" in told(session, tmp_path)
+
+
+REJECTED = "hint: Updates were rejected because the tip is behind\nhint: See the note"
+
+
+@pytest.mark.requirement("C14")
+@pytest.mark.parametrize(
+    ("command", "output", "is_pushed"),
+    [
+        ("git push", "To quay:tides\n   1a2b3c4..5d6e7f8  main -> main", True),
+        ("git push -q", "", True),
+        ("git push origin HEAD 2>&1 | tail -1", " * [new branch]  fix/ebb -> fix/ebb", True),
+        ("git push | tail -3", REJECTED, False),
+        ("git push 2>&1 | tail -1", "remote: the door is closed", False),
+        ("git push 2>&1 | tail -1", "Everything up-to-date", True),
+        ("quay open --all", "Pushed branch fix/ebb to origin", True),
+        ("quay open --all", "To quay:tides\n * [new branch]      fix/ebb -> fix/ebb", True),
+        ("git log", "pushed to the limit", False),
+        ("git fetch", "From quay:tides\n   1a2b3c4..5d6e7f8  main -> origin/main", False),
+    ],
+)
+def test_a_push_is_believed_by_what_was_printed(
+    command: str, output: str, is_pushed: bool, tmp_path: Path
+) -> None:
+    session = edited().runs("git commit -m x", MADE).runs(command, output)
+    assert ("no git push after it" not in told(session, tmp_path)) is is_pushed
+
+
+@pytest.mark.requirement("C14")
+@pytest.mark.parametrize(
+    ("output", "is_made"),
+    [
+        ("black....................Failed\n- hook id: black", False),
+        ("FAILED tests/test_tide.py::test_ebb\n1 failed", False),
+        (" 2 files changed, 3 insertions(+)", True),
+        ("On branch fix/ebb", True),
+    ],
+)
+def test_a_commit_that_a_hook_stopped_was_not_made(
+    output: str, is_made: bool, tmp_path: Path
+) -> None:
+    session = edited().runs("git commit -m 'Mend the ebb' | tail -3", output)
+    assert (session.record(tmp_path).git.commits == 1) is is_made
+
+
+@pytest.mark.requirement("C14")
+def test_branches_and_repositories_are_told_apart(tmp_path: Path) -> None:
+    session = edited().runs("git commit -m x", MADE).runs("git commit -m y", MADE)
+    session.runs("git switch -c fix/flood && git commit -m z", "[fix/flood 2b3c4d5] Mend the flood")
+    session.runs("git -C /work/moon commit -m m", "[main 3c4d5e6] Draw the moon")
+    session.runs("cd /work/moon && git push", "To quay:moon\n   1a2b3c4..3c4d5e6  main -> main")
+    found = [one for one in sections_of(session.record(tmp_path))["In Progress"] if "git," in one]
+    ebb = "2 commits, the last 1a2b3c4 “Mend the ebb”, no git push after it"
+    flood = "1 commit, the last 2b3c4d5 “Mend the flood”, no git push after it"
+    assert found == [
+        "git, by this session: on branch main; 1 commit, the last 3c4d5e6 “Draw the moon”, pushed",
+        f"git, earlier, on branch fix/ebb in /work/project: {ebb}",
+        f"git, earlier, on branch fix/flood in /work/project: {flood}",
+    ]
+    session.runs("git push -u origin fix/flood", "To quay:tides\n * [new branch] x -> x")
+    assert "2b3c4d5 “Mend the flood”, pushed" in "".join(
+        sections_of(session.record(tmp_path))["In Progress"]
+    )
+
+
+@pytest.mark.requirement("C14")
+def test_a_clean_tree_leaves_nothing_to_commit(tmp_path: Path) -> None:
+    session = edited().runs("git commit -m x", MADE).edits("/work/project/moon.py")
+    session.runs("git commit -m y", "husky - pre-commit hook exited", fails=True)
+    assert "moon.py; " not in told(session, tmp_path)
+    assert told(session, tmp_path).endswith("changed after that commit: moon.py")
+    session.runs("git status", "On branch fix/ebb\nnothing to commit, working tree clean")
+    assert told(session, tmp_path).endswith("no git push after it")

@@ -124,5 +124,5 @@ def test_an_edit_that_failed_changed_nothing_in_its_turn(tmp_path: Path) -> None
     found = sections_of(record)
     assert found["What Changed"] == []
     assert "tide.py" not in "".join(found["Why Changed"])
-    record = session.edits("/work/project/tide.py").edits("/work/project/tide.py", error=True)
-    assert record.record(tmp_path).turns[-1].edited == ["tide.py"]
+    session.edits("/work/project/tide.py").edits("/work/project/tide.py", error=True)
+    assert session.record(tmp_path).turns[-1].edited == ["tide.py"]

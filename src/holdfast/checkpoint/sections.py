@@ -10,7 +10,17 @@ from holdfast.checkpoint.git_state import git_state
 from holdfast.record import open_items, plan_checks
 from holdfast.record.decisions import decided
 from holdfast.record.failures import is_one_off, resolved
-from holdfast.record.model import Agent, Command, Failure, Record, Task, Turn, Used
+from holdfast.record.model import (
+    Agent,
+    Command,
+    Commits,
+    Failure,
+    GitWork,
+    Record,
+    Task,
+    Turn,
+    Used,
+)
 from holdfast.record.turns import KEPT_CHARS, turn_number
 
 MOST_ITEMS = 40
@@ -22,6 +32,7 @@ REQUEST_CHARS = 400  # of the request: the whole is under User Words
 ASKED_CHARS, ANSWERED_CHARS = 75, 45  # of the last turn, where nothing is open: 160 in all
 MOST_FAILURES = 12
 MOST_COMMANDS = 20
+MOST_BRANCHES = 4
 MOST_STEPS = 20
 MOST_CHECKS, CHECK_CHARS = 6, 120  # by hand, in one line
 MOST_USED = 20  # files that were only read
@@ -144,35 +155,43 @@ def _in_progress(record: Record) -> Iterator[str]:
     for root in record.roots[:1]:
         if state := git_state(root):
             yield "git: " + state
-    if done := _git_work(record):
-        yield done
+    yield from _git_work(record)
 
 
-def _git_work(record: Record) -> str:
-    """What the session's own commands left: the last commit, whether it was pushed, what was
-    changed since. Other sessions, subagents and people may have done more."""
+def _git_work(record: Record) -> Iterator[str]:
+    """What the session's own commands left, for each branch and repository: the last commit,
+    whether it was pushed, what was changed since. Others may have done more."""
     work = record.git
-    changed = [name for name in work.since if name[0] not in "/~." and _still_there(record, name)]
+    changed = open_items.uncommitted(record)
     if not work.commits and (work.is_partial or not changed) and not work.request:
-        return ""
-    told = [f"on branch {record.branch}"] if record.branch else []
+        return
+    told = [f"on branch {branch}"] if (branch := work.branch or record.branch) else []
     if work.commits:
-        last = f"{work.commit} “{work.subject}”".strip().removesuffix("“”")
-        pushed = "pushed" if work.pushed == work.commits else "no git push after it"
-        told += [f"{work.commits} commit{'s'[: work.commits > 1]}, the last {last}, {pushed}"]
+        told += [_commits(work)]
     elif changed:
         told += ["no commit was made in this session"]
     if work.request:
         told += [f"pull request {work.request} {'merged' if work.merged else 'created'}"]
+    if work.refused:
+        told += [f"the last git {work.refused} did not succeed"]
     if work.commits and changed:
         rest = f" and {len(changed) - 5} more" if len(changed) > 5 else ""
         told += [f"changed after that commit: {', '.join(changed[-5:])}{rest}"]
-    return "git, by this session: " + "; ".join(told)
+    if work.branch and record.branch not in ("", work.branch) and work.op < record.op:
+        told += [f"now on branch {record.branch}"]
+    yield "git, by this session: " + "; ".join(told)
+    for name, one in list(work.others.items())[-MOST_BRANCHES:]:
+        folder, _, branch = name.partition("\t")
+        where = f" in {folder}" if folder != work.folder else ""
+        request = f"; pull request {one.request}" if one.request else ""
+        merged = " merged" if one.merged else ""
+        yield f"git, earlier, on branch {branch}{where}: {_commits(one)}{request}{merged}"
 
 
-def _still_there(record: Record, name: str) -> bool:
-    used = record.files.get(name)
-    return used is not None and bool(used.edits or used.written)
+def _commits(work: GitWork | Commits) -> str:
+    last = f"{work.commit} “{work.subject}”".strip().removesuffix("“”")
+    pushed = "pushed" if work.pushed == work.commits else "no git push after it"
+    return f"{work.commits} commit{'s'[: work.commits > 1]}, the last {last}, {pushed}"
 
 
 def _reasons(record: Record) -> Iterator[str]:
@@ -269,6 +288,8 @@ def _open_work(record: Record) -> Iterator[str]:
         since = f"started in turn {turn_number(record, agent.place)}, no end seen"
         state = "running" if is_new else since
         yield f"{state}: {agent.kind or 'agent'} {name}: {_cut(agent.asked, SHORT_CHARS)}"
+    if record.git.refused:
+        yield f"git {record.git.refused} did not succeed, and was not repeated"
     last = open_items.request(record)
     for failure in open_items.failures(record) if last else ():
         is_ours = not (is_one_off(failure) or failure.verdict)

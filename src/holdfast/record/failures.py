@@ -82,7 +82,7 @@ def judge(
 ) -> None:
     edge = HEAD_CHARS // 4 if record.far else HEAD_CHARS
     edges = text if len(text) <= 2 * edge else f"{clip(text, edge)}\n{clip_start(text, edge)}"
-    shows = _says_failed(edges)
+    shows = shows_failure(edges)
     failed = failed or (bool(command.kind) and shows)
     command.ok = False if failed else None if shows else True
     if command.kind or failed:
@@ -100,7 +100,8 @@ def judge(
             passed(record, key, place, edges if command.kind == "test" else "")
 
 
-def _says_failed(text: str) -> bool:
+def shows_failure(text: str) -> bool:
+    """A runner says that something failed."""
     if not within(_HINTS, text):
         return False
     said = counted = False

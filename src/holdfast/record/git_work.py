@@ -4,8 +4,11 @@ A line is looked at when it is called, for a message in a here-document may be l
 kept of it. What git printed decides; a quiet commit is believed unless its command failed.
 """
 
-from holdfast.record import files, names, shell
-from holdfast.record.model import Record
+import re
+from os.path import normpath
+
+from holdfast.record import failures, files, names, shell
+from holdfast.record.model import Commits, Record
 from holdfast.text.sentences import Lazy, clip, within
 
 SUBJECT_CHARS = 120
@@ -13,6 +16,9 @@ SHOWN_CHARS = 20_000  # of what a command printed
 MOST_SINCE = 60
 LONGEST_LINE = 20_000
 COMMIT, AMEND, PUSH, CREATE, MERGE = "commit", "amend", "push", "create", "merge"
+PIPED_PUSH = "push|"  # its exit code is hidden
+IN = "in"  # the folder, before the verbs
+MOST_BRANCHES = 12
 _VERB = Lazy(
     r"(?:^|[;&|(\n])[ \t]*(?:(?!echo |printf )[\w./-]+ +)?"  # a wrapper such as `sudo`
     r"(?:git(?:\s+-[cC]\s+\S+)*\s+(commit|push)|gh\s+pr\s+(create|merge))\b([^\n;&|]*)"
@@ -20,29 +26,61 @@ _VERB = Lazy(
 _QUOTED = Lazy(r"\s-\w*m\s*[\"'](?!\$\(cat)([^\n\"]{1,200})")
 _HERE = Lazy(r"<<-?\s*[\"']?\w+[\"']?[^\n]*\n\s*([^\n]{1,200})")
 _NUMBER = Lazy(r"\b\d{1,6}\b")
+_IN_FOLDER = Lazy(r"\bgit\s+-C\s+(\S+)")
+# `git push -u origin HEAD:fix/ebb`
+_TO_BRANCH = Lazy(r"^(?:\s+-\S+)*\s+[\w./@:-]+\s+\+?(?:[\w./-]+:)?([\w./-]+)")
+_PUSHED = Lazy(
+    r"^[ *+!=-]*(?:\[new branch\]|\[new tag\]|[0-9a-f]{6,40}\.{2,3}[0-9a-f]{6,40}) +\S+ +-> "
+    r"|^\S+ -> \S+$|Everything up-to-date|^\W*[Pp]ushed (?:branch )?\S+ to ",
+    re.MULTILINE,
+)
+_MADE = ("file changed", "files changed", "create mode")
 _IDLE = (" --dry-run ", " --delete ", " --help ", " --auto ")
 _REFUSED = ("nothing to commit", "no changes added", "nothing added to commit", "Aborting commit")
-_WRONG = ("fatal:", "error:", "[rejected]", "[remote rejected]", "failed to ", "not mergeable")
+_WRONG = (
+    *("fatal:", "error:", "[rejected]", "[remote rejected]", "failed to ", "not mergeable"),
+    *("non-fast-forward", "hint: Updates were rejected", "pre-push hook", "pre-receive hook"),
+)
+_FAILED_HOOK = ("...Failed", "hook failed", "husky - ")
 _REQUEST = Lazy(r"/(?:pull|merge_requests)/(\d{1,6})\b")
 
 
-def called(line: str) -> list[str]:
-    """What a shell line does with git: verbs, each with what identifies it."""
+def called(record: Record, line: str) -> list[str]:
+    """What a shell line does with git: the folder, then verbs, each with what identifies it."""
     if ("git " not in line and "gh " not in line) or _is_trial(line):
         return []
     found: list[str] = []
-    for match in _VERB.pattern.finditer(line[:LONGEST_LINE]):
+    line = line[:LONGEST_LINE]
+    for match in _VERB.pattern.finditer(line):
         git, gh, rest = match.groups("")
         if within(_IDLE, f" {rest} "):
             continue
-        told = ""
+        told, verb = "", AMEND if git == COMMIT and "--amend" in rest else git or gh
         if git == COMMIT:
             told = _subject(line[match.start(3) :])
+        elif git == PUSH:
+            told = named[1] if (named := _TO_BRANCH.pattern.match(rest)) else ""
+            verb = PIPED_PUSH if _is_piped(line[match.end(3) :]) else PUSH
         elif gh == MERGE and (number := _NUMBER.pattern.search(rest)):
             told = number[0]
-        verb = AMEND if git == COMMIT and "--amend" in rest else git or gh
         found.append(clip(f"{verb} {told}", SUBJECT_CHARS))
-    return found[:8]
+    return [f"{IN} {_folder(record, line)}", *found[:8]] if found else []
+
+
+def _is_piped(rest: str) -> bool:
+    """Something reads what this command prints, and its exit code is not seen."""
+    behind = rest.partition("\n")[0]
+    behind = behind.removeprefix("&1").replace("||", ";").partition("&&")[0].partition(";")[0]
+    return "|" in behind
+
+
+def _folder(record: Record, line: str) -> str:
+    """Where a line works: the folder the session was opened in, or another repository."""
+    named = _IN_FOLDER.pattern.search(line)
+    entered = named[1].strip("'\"") if named else shell.enters(line)
+    where = normpath(entered if entered[:1] == "/" else f"{record.cwd}/{entered}")
+    inside = (root for root in record.roots if f"{where}/".startswith(f"{root}/"))
+    return next(inside, where)  # the shortest comes first
 
 
 def _is_trial(line: str) -> bool:
@@ -63,16 +101,47 @@ def done(record: Record, verbs: list[str], text: str, *, failed: bool) -> None:
     """These were carried out, as far as what was printed tells."""
     text, work = text[:SHOWN_CHARS], record.git
     wrong = failed or within(_WRONG, text)
+    folder = work.folder
     for one in verbs:
         verb, _, told = one.partition(" ")
-        if verb in (COMMIT, AMEND):
-            _committed(record, one, text, failed=failed)
-        elif verb == PUSH and not wrong:
-            work.pushed = work.commits
+        if verb == IN:
+            folder = told
+        elif verb in (COMMIT, AMEND):
+            _committed(record, folder, one, text, failed=failed)
+        elif verb in (PUSH, PIPED_PUSH):
+            _pushed(record, folder, told, text, wrong=wrong, is_piped=verb == PIPED_PUSH)
         elif verb == CREATE and not failed and (found := _REQUEST.pattern.search(text)):
             work.request, work.merged, work.pushed = f"#{found[1]}", False, work.commits
         elif verb == MERGE and not wrong:
             work.request, work.merged = (f"#{told}" if told else work.request), True
+
+
+def printed(record: Record, text: str) -> None:
+    """Git says behind another command that nothing is left to commit, or that it pushed."""
+    if "working tree clean" in text:
+        record.git.since = []
+        record.git.refused = "" if record.git.refused == COMMIT else record.git.refused
+    if "\nTo " not in f"\n{text}" and "ushed " not in text:
+        return
+    if _PUSHED.pattern.search(text) and not within(_WRONG, text):
+        record.git.pushed, record.git.refused = record.git.commits, ""
+
+
+def _pushed(
+    record: Record, folder: str, branch: str, text: str, *, wrong: bool, is_piped: bool
+) -> None:
+    work = record.git
+    shown = bool(_PUSHED.pattern.search(text)) or not text.strip()
+    if wrong or (is_piped and not shown and "(no output)" not in text[:80].lower()):
+        work.refused = PUSH
+        return
+    work.refused = "" if work.refused == PUSH else work.refused
+    if folder == work.folder and branch in ("", "HEAD", work.branch):
+        work.pushed = work.commits
+    elif other := work.others.get(key(folder, branch or record.branch)):
+        other.pushed = other.commits
+    elif not work.others:
+        work.pushed = work.commits
 
 
 def commit_in(line: str) -> tuple[str, str, str] | None:
@@ -83,19 +152,56 @@ def commit_in(line: str) -> tuple[str, str, str] | None:
     return (branch, commit, subject) if is_made else None
 
 
-def _committed(record: Record, one: str, text: str, *, failed: bool) -> None:
+def _committed(record: Record, folder: str, one: str, text: str, *, failed: bool) -> None:
     work = record.git
     verb, _, subject = one.partition(" ")
     found = [made for line in text.splitlines() if (made := commit_in(line))]
-    if not found and (failed or within(_REFUSED, text)):
+    if not found and within(_REFUSED, text):
         return
-    _, commit, shown = found[-1] if found else ("", _told(subject, text), subject)
+    logged = _told(subject, text)
+    if not found and (failed or not (logged or within(_MADE, text) or _is_silent(text))):
+        work.refused = COMMIT
+        return
+    branch, commit, shown = found[-1] if found else (record.branch, logged, subject)
+    branch = "no branch" if branch == "detached HEAD" else branch.partition(" (")[0]
+    _enter(record, folder, branch or work.branch)
     if verb == COMMIT or not work.commits:
         work.commits += 1
     elif work.pushed == work.commits:
         work.pushed = -1  # what was pushed is another commit
-    subject = clip(shown, SUBJECT_CHARS) or work.subject
-    work.commit, work.subject, work.since = commit, subject, []
+    work.commit, work.subject = commit, clip(shown, SUBJECT_CHARS) or work.subject
+    work.op, work.refused = record.op, ""
+    work.since = [name for name in work.since if not _is_in(record, folder, name)]
+
+
+def _is_silent(text: str) -> bool:
+    """Nothing that was printed tells of a failure, of a hook perhaps."""
+    return not within(_FAILED_HOOK, text) and not failures.shows_failure(text)
+
+
+def _enter(record: Record, folder: str, branch: str) -> None:
+    """The next commit is made here: what is known of another branch or repository is put by."""
+    work = record.git
+    if (work.folder, work.branch) == (folder, branch):
+        return
+    if work.commits:
+        kept = (work.commits, work.commit, work.subject, work.pushed, work.request, work.merged)
+        work.others[key(work.folder, work.branch)] = Commits(*kept)
+        before = work.others.pop(key(folder, branch), Commits(0, "", "", -1, "", False))
+        work.commits, work.commit, work.subject = before.commits, before.commit, before.subject
+        work.pushed, work.request, work.merged = before.pushed, before.request, before.merged
+        while len(work.others) > MOST_BRANCHES:
+            del work.others[next(iter(work.others))]
+    work.folder, work.branch = folder, branch
+
+
+def key(folder: str, branch: str) -> str:
+    return f"{folder}\t{branch}"
+
+
+def _is_in(record: Record, folder: str, name: str) -> bool:
+    """A file of this repository; names without a folder before them are of the session's own."""
+    return name.startswith(f"{folder}/") if name[0] == "/" else folder in ("", *record.roots)
 
 
 def _told(subject: str, text: str) -> str:

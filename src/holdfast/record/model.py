@@ -156,8 +156,20 @@ class Call(msgspec.Struct, array_like=True, gc=False):
     failed: bool = False
 
 
+class Commits(msgspec.Struct, array_like=True, gc=False):
+    """What the session committed on one branch of one repository."""
+
+    commits: int
+    commit: str
+    subject: str
+    pushed: int
+    request: str
+    merged: bool
+
+
 class GitWork(msgspec.Struct, array_like=True, gc=False):
-    """What the session's own commands did with git."""
+    """What the session's own commands did with git. The first six tell of the branch and the
+    repository of the last commit."""
 
     commits: int = 0
     commit: str = ""  # the last one; empty where git did not print it
@@ -167,6 +179,11 @@ class GitWork(msgspec.Struct, array_like=True, gc=False):
     merged: bool = False
     since: list[str] = []  # files changed after the last commit
     is_partial: bool = False  # the beginning was passed over unread
+    folder: str = ""  # of the repository
+    branch: str = ""  # of the last commit
+    op: int = 0  # the step of the last commit
+    others: dict[str, Commits] = {}  # on other branches, by folder and branch
+    refused: str = ""  # the last commit or push, where that did not succeed
 
 
 class Record(msgspec.Struct):

@@ -110,3 +110,9 @@ def calls(record: Record) -> list[Call]:
     """Without a result, since the user's last words: one that those cut short never has one."""
     since = record.turns[-1].place.offset if record.turns else -1
     return [one for one in record.calls.values() if one.place.offset > since]
+
+
+def uncommitted(record: Record) -> list[str]:
+    """Files of the project that were changed after the last commit, and are still there."""
+    found = [(name, record.files.get(name)) for name in record.git.since if name[0] not in "/~."]
+    return [name for name, used in found if used and (used.edits or used.written)]
