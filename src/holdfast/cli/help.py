@@ -222,7 +222,7 @@ TOPICS: dict[str, Topic] = {
     "plan": Topic(
         PLANNING,
         "Divide a list of tasks into batches that fit the window.",
-        "FILE is a list in Markdown, JSON or TOML; `-` reads it from stdin. Nothing is started; "
+        "FILE is a list in Markdown, JSON or YAML; `-` reads it from stdin. Nothing is started; "
         "`holdfast run` does that.",
         (Example("holdfast plan plan.md", "batches, with estimates"),),
         "plan",
