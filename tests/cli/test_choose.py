@@ -10,6 +10,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.cli.main import holdfast_command
+from holdfast.client.memory_folder import slug
+from holdfast.wire.errors import HoldfastError
 from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
 from tests.hot.hooks import fire, run
 
@@ -56,7 +58,7 @@ def test_a_file_a_command_was_given_is_not_the_session_last_heard_of(
 
 
 @pytest.mark.requirement("U3")
-def test_the_live_session_of_this_folder_comes_first(
+def test_the_session_of_this_folder_comes_first_then_the_newest_live_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     here = _session(tmp_path, "alpha")
@@ -68,7 +70,7 @@ def test_the_live_session_of_this_folder_comes_first(
     monkeypatch.chdir(tmp_path)
     assert _json("status")["session_id"] == "beta", "else the newest that has not ended"
     monkeypatch.chdir(tmp_path / "gone")
-    assert _json("status")["session_id"] == "beta"
+    assert _json("status")["session_id"] == "gone", "ended or not, it is this folder's"
 
 
 @pytest.mark.requirement("C1", "U3")
@@ -132,3 +134,40 @@ def test_a_project_that_is_not_there_is_refused(tmp_path: Path, file: Path) -> N
     found = _invoke("checkpoint", "--transcript", str(file), "--project", gone)
     assert found.exit_code == 2
     assert "does not exist" in found.stderr
+
+
+def _client_s(name: str, folder: Path, *lines: dict[str, Any]) -> Path:
+    """A transcript where the client keeps them, of a session without hooks."""
+    projects = Path.home() / ".claude" / "projects" / slug(str(folder.resolve()))
+    projects.mkdir(parents=True, exist_ok=True)
+    return a_transcript(projects / f"{name}.jsonl", *lines)
+
+
+@pytest.mark.requirement("U3", "B6")
+def test_what_was_lost_before_the_hooks_were_installed_is_found_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    rule = "Never paint the lighthouse red."
+    lines = [a_prompt(rule), an_answer(160_000), a_boundary(), a_summary(), an_answer(20_000)]
+    _client_s("aaaa1111", tmp_path, *lines)
+    found = _invoke("lost")
+    assert rule in found.stdout
+    assert "no hook has run in this session" in found.stderr
+    assert _json("lost")["lost"] == [{"kind": "said", "text": f"“{rule}”"}]
+    assert _json("status")["used_tokens"] > 0
+
+
+@pytest.mark.requirement("B6")
+def test_a_session_without_a_compaction_lost_nothing_and_another_one_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    other = tmp_path / "other"
+    _client_s("bbbb2222", other, an_answer(160_000), a_boundary(), a_summary(), an_answer(9_000))
+    _client_s("aaaa1111", tmp_path, a_prompt("Count boats."), an_answer(20_000))
+    refused = _invoke("lost").exception
+    assert isinstance(refused, HoldfastError)
+    assert "has not been compacted, so nothing was lost" in str(refused)
+    assert "--session bbbb2222" in str(refused.hint)
+    assert _invoke("lost", "--session", "bbbb").exit_code == 0

@@ -13,7 +13,7 @@ import click
 from holdfast.archive import transcripts
 from holdfast.archive.errors import DamagedTranscript, NoArchivedTranscript
 from holdfast.archive.transcripts import ArchivedSession, damage, is_empty
-from holdfast.cli import choose_session
+from holdfast.cli import choose_session, find_transcript
 from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.cli.terminal import say
 from holdfast.client.memory_folder import slug
@@ -21,18 +21,22 @@ from holdfast.events.archived_brief import brief_of, state_of
 from holdfast.text import fence
 from holdfast.text.escape import shown
 from holdfast.window.state import State
+from holdfast.wire.errors import HoldfastError
 
 DAY_SECONDS = 86_400
 NOT_RESUMABLE = "Claude Code has deleted its transcript, so `claude --resume` cannot open it"
 
 
 def chosen_to_read(transcript: Path | None, session: str = "", agent: str = "") -> Chosen:
-    """As `choose` does, for who only reads: a gzip too, and the archived copy of what is gone."""
+    """As `choose` does, for who only reads: a gzip too, the archived copy of what is gone, and a
+    session of which no hook has told."""
     if transcript is not None:
         return _by_file(transcript)
     try:
         known = choose_session.newest(session, agent)
     except NoSession:
+        if not agent and (path := _not_told(session)):
+            return choose_session.by_transcript(path)
         one = named(session) if session and not agent else None
         if one is None:
             raise
@@ -43,6 +47,18 @@ def chosen_to_read(transcript: Path | None, session: str = "", agent: str = "") 
     _say_gone(copy)
     _say_damaged(copy)
     return Chosen(State(**{**vars(known.state), "transcript": copy}), known.folder)
+
+
+def _not_told(session: str) -> Path | None:
+    """The transcript of a session that ran before the hooks were installed."""
+    try:
+        path = find_transcript.find(session)
+    except HoldfastError:
+        return None
+    if path.suffix == ".gz":
+        return None
+    say(f"note: no hook has run in this session; read from {shown(str(path))}", err=True)
+    return path
 
 
 def _by_file(path: Path) -> Chosen:

@@ -89,8 +89,8 @@ def asking() -> str:
 
 
 def newest(session: str = "", agent: str = "") -> Chosen:
-    """The window at work in this folder's project, else the one last heard of; ended ones come
-    last. A main one unless an agent was named; run from inside a session, its own."""
+    """The newest window of this folder's project, else of the machine; live ones come first. A main
+    one unless an agent was named; run from inside a session, its own."""
     session = session or asking()
     found = windows(session, agent, everything=True)
     mains = [one for one in found if agent or not one.state.agent_id]
@@ -118,10 +118,10 @@ def of_folder(folder: Path) -> Chosen:
     return min(here, key=_distance)
 
 
-def _distance(one: Chosen) -> tuple[bool, int]:
-    """Live ones first; of those, the one whose project is nearest around this folder."""
-    ended = has_ended(one)
-    return ended, -len(one.state.project) if not ended and _is_here(one) else 0
+def _distance(one: Chosen) -> tuple[bool, bool, int]:
+    """Those of this folder first, then live ones; then the one whose project is nearest around."""
+    is_here = _is_here(one)
+    return not is_here, has_ended(one), -len(one.state.project) if is_here else 0
 
 
 def _is_here(one: Chosen, folder: Path | None = None) -> bool:

@@ -10,10 +10,12 @@ import click
 
 from holdfast.brief.item import FalseClaim
 from holdfast.brief.summary_check import shown
+from holdfast.cli import find_transcript
 from holdfast.cli.archived_sessions import chosen_to_read
-from holdfast.cli.terminal import say
+from holdfast.cli.terminal import paint, say
 from holdfast.events import lost as lifecycle_lost
 from holdfast.events.lost import Lost
+from holdfast.window.state import State
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
@@ -27,11 +29,24 @@ OTHERS = {
     "archived": ("archived topic", "archived topics"),
     "messages": ("message", "messages"),
     "about": ("note on the project", "notes on the project"),
+    "decisions": ("note of the model", "notes of the model"),
+    "agents": ("subagent's report", "subagents' reports"),
 }
 
 
+HEADINGS = {
+    "failing": "Commands that failed when they were last run:",
+    "tasks": "Open tasks:",
+    "questions": "Open questions:",
+    "said": "Your messages, in order:",
+}
+MOST_SHOWN = 8  # of each kind
+
+
 class NoCompaction(HoldfastError):
-    hint = "name a transcript that was compacted: --transcript FILE"
+    def __init__(self, words: str, hint: str) -> None:
+        super().__init__(words)
+        self.hint = hint
 
 
 @click.command()
@@ -55,23 +70,61 @@ def lost(
         Path(state.transcript), sidechain=bool(state.agent_id), max_tokens=max_tokens
     )
     if found is None:
-        raise NoCompaction(f"{state.transcript} holds no compaction")
+        raise _no_compaction(state)
     if as_json:
-        click.echo(json.dumps(_values(found), indent=2))
+        click.echo(json.dumps({"session_id": state.session_id, **_values(found)}, indent=2))
         return
-    _say(found.checked.in_users_name, "Said in your name, although you did not say it:")
-    _say(found.checked.called_done, "Called done, although it is open:")
-    lines = found.brief.lines if show_all else found.main
-    if lines:
-        say("Not in the summary, nor brought back by Claude Code itself:")
-    for line in lines:
+    say(paint(_which(state, found), "bold"))
+    _say_claims(found.checked.in_users_name, "The summary puts words into your mouth:")
+    _say_claims(found.checked.called_done, "The summary calls open work done:")
+    if show_all:
+        _show_all(found)
+    else:
+        _show(found)
+
+
+def _no_compaction(state: State) -> NoCompaction:
+    path = Path(state.transcript)
+    other = find_transcript.newest_compacted(path)
+    hint = (
+        f"holdfast lost --session {other.stem[:8]} (the newest session with a compaction)"
+        if other
+        else "come back after the first compaction; `holdfast brief` shows what it would restore"
+    )
+    name = inert(state.session_id[:8]) or path
+    return NoCompaction(f"session {name} has not been compacted, so nothing was lost", hint)
+
+
+def _which(state: State, found: Lost) -> str:
+    where = f" in {inert(state.project, 4096)}" if state.project else ""
+    at = inert(found.at[:16].replace("T", " "))
+    when = f", {at} UTC" if at else ""
+    return f"Session {inert(state.session_id[:8])}{where}: compaction {found.number}{when}"
+
+
+def _show(found: Lost) -> None:
+    """What matters first: open work, then the user's words."""
+    for kind, heading in HEADINGS.items():
+        items = [one for one in found.items if one.section == kind and one.order >= 0]
+        if items:
+            of = f" ({len(items):,} of {found.messages:,})" if kind == "said" else ""
+            say(f"{paint(heading.rstrip(':'), 'red')}{of}, not in the summary:")
+        for one in items[:MOST_SHOWN]:
+            say(f"  - {inert(' '.join(one.text.split()))}")
+        if len(items) > MOST_SHOWN:
+            say(f"  and {len(items) - MOST_SHOWN:,} more: holdfast lost --all")
+    if found.rest:
+        kinds = (_counted(kind, count) for kind, count in found.rest.items())
+        say(f"Also not in the summary, and easy to find again: {', '.join(kinds)} (--all)")
+    if not (found.items or found.rest or found.checked.told):
+        say("The summary lost nothing that Holdfast knows of.")
+
+
+def _show_all(found: Lost) -> None:
+    say("Not in the summary, nor read again by Claude Code itself:")
+    for line in found.brief.lines:
         for part in line.text.split("\n"):
             say(f"  {inert(part)}")
-    if not show_all and found.rest:
-        kinds = (_counted(kind, count) for kind, count in found.rest.items())
-        say(f"Also lost, and easy to find again: {', '.join(kinds)} (--all shows them)")
-    if not (lines or found.rest or found.checked.told):
-        say("The summary of the last compaction lost nothing that Holdfast knows of.")
 
 
 def _counted(kind: str, count: int) -> str:
@@ -79,9 +132,9 @@ def _counted(kind: str, count: int) -> str:
     return f"{count} {one if count == 1 else many}"
 
 
-def _say(claims: list[FalseClaim], heading: str) -> None:
+def _say_claims(claims: list[FalseClaim], heading: str) -> None:
     if claims:
-        say(heading)
+        say(paint(heading, "red"))
     for claim in claims:
         say(f"  “{inert(claim.sentence)}”\n    but {inert(claim.evidence)}")
 
@@ -89,6 +142,10 @@ def _say(claims: list[FalseClaim], heading: str) -> None:
 def _values(found: Lost) -> dict[str, Any]:
     lines = [{"text": one.text, "reason": one.reason} for one in found.brief.lines]
     return {
+        "compaction": found.number,
+        "at": found.at,
+        "messages": found.messages,
+        "lost": [{"kind": one.section, "text": one.text} for one in found.items],
         "left_out": lines,
         "contradicted": shown(found.checked.called_done),
         "in_users_name": shown(found.checked.in_users_name),

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from holdfast.cli import choose_session, colours, terminal
+from holdfast.cli.archived_sessions import chosen_to_read
 from holdfast.cli.choose_session import Chosen
 from holdfast.cli.terminal import say
 from holdfast.cli.watched_by import who
@@ -50,7 +51,7 @@ def status(
     elif everything:
         reports = [_with_stop_guard(one) for one in choose_session.windows(session, agent)]
     else:
-        reports = [_with_stop_guard(choose_session.newest(session, agent))]
+        reports = [_with_stop_guard(chosen_to_read(None, session, agent))]
     if as_json:
         click.echo(json.dumps(reports if everything else reports[0], indent=2))
         return

@@ -8,10 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.brief.compose import DEFAULT_TOKENS, Brief, BriefLine, compose, lost_items
+from holdfast.brief.compose import DEFAULT_TOKENS, Brief, compose, lost_items
 from holdfast.brief.item import BriefItem
-from holdfast.brief.quotes import OUTCOME, SECTION, quotes
-from holdfast.brief.roles import sections_of
+from holdfast.brief.quotes import SECTION, quotes
 from holdfast.brief.summary_check import SummaryCheck, check
 from holdfast.budget.estimate import tokens_of, units
 from holdfast.events import after_compact, window_brief
@@ -21,35 +20,25 @@ from holdfast.redact import redact
 from holdfast.transcript import Summary, read
 
 REMARK_CHARS = 900  # for what the model noted at work
-MAIN = frozenset(
-    ("said", "marked", "pinned", "tasks", "failing", "questions", "agents", "decisions")
-)
+MAIN = frozenset(("said", "tasks", "failing", "questions"))
 
 
 @dataclass(frozen=True, slots=True)
 class Lost:
-    """`brief` is what neither the client's summary nor the client itself brings back."""
+    """The last compaction. `brief` is what neither the client's summary nor the client brings back;
+    `items` is what matters of it: words of the user and open work."""
 
     brief: Brief
     checked: SummaryCheck
-
-    @property
-    def main(self) -> list[BriefLine]:
-        """The lines of what cannot be found again: words, open work, decisions."""
-        names = {f"## {one.heading}": one.name for one in sections_of(self.brief.role)}
-        lines, section = [], ""
-        for line in self.brief.lines:
-            if line.text.startswith("## "):
-                section = names.get(line.text, "")
-            if section in MAIN and line.reason != OUTCOME:
-                lines.append(line)
-        return lines
+    items: list[BriefItem]
+    messages: int  # that the user had sent
+    number: int  # of this compaction in its session
+    at: str  # when, as the transcript says it
 
     @property
     def rest(self) -> dict[str, int]:
-        """How many of each kind the other lines hold."""
-        sections = (item.section for item in self.brief.items if item.section not in MAIN)
-        return dict(Counter(sections))
+        """How many there are of each other kind."""
+        return dict(Counter(one.section for one in self.brief.items if one.section not in MAIN))
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +62,8 @@ def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> Lo
     record = redacted(reader.read(path, until=last.offset))
     summary = reader.known.without_in(redact(last.text))
     brief = compose(record, max_tokens, summary=summary, remark_chars=REMARK_CHARS)
-    return Lost(brief, check(record, summary))
+    items, messages = lost_items(record, summary), len(quotes(record))
+    return Lost(brief, check(record, summary), items, messages, len(found), last.timestamp)
 
 
 def summary_losses(path: Path, *, sidechain: bool) -> Iterator[tuple[int, SummaryLoss]]:
