@@ -91,7 +91,7 @@ def _demo(console: Console, folder: Path) -> None:
         "\n[bold]The client's summary lost all of this, and the brief above gave it back[/] "
         "in the model's next request.\n"
         "Try it on a session of yours, nothing to install: "
-        "[bold].venv/bin/holdfast replay ~/.claude/projects/…/….jsonl[/]"
+        "[bold].venv/bin/holdfast replay[/]"
     )
 
 
