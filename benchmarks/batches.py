@@ -19,14 +19,14 @@ from random import Random
 from statistics import mean
 from tempfile import TemporaryDirectory
 
-from holdfast.plan.batch import pack
-from holdfast.plan.estimates.estimate import Past, seen
-from holdfast.plan.estimates.features import heard
-from holdfast.plan.estimates.past_requests import Used
+from holdfast.plan.batch_order import Load
+from holdfast.plan.estimates.estimate import Past, make_case
+from holdfast.plan.estimates.features import extract_features
+from holdfast.plan.estimates.past_requests import PastRequest
 from holdfast.plan.formats import read
-from holdfast.plan.load import Load
-from holdfast.plan.make import make
-from holdfast.plan.room import fresh
+from holdfast.plan.packing import pack
+from holdfast.plan.planner import make_workflow
+from holdfast.plan.room import fresh_room
 
 ROOM = 120_000
 SPECS = 3
@@ -119,8 +119,8 @@ def whole_plan(text: str, root: Path) -> float:
     """Seconds of one core to read, estimate and batch it, with 2,000 past requests."""
     chance = Random(2)
     used = (
-        Used(
-            heard(f"{chance.choice(VERBS)} {'x' * chance.randint(1, 400)}"),
+        PastRequest(
+            extract_features(f"{chance.choice(VERBS)} {'x' * chance.randint(1, 400)}"),
             0,
             0,
             False,
@@ -130,9 +130,11 @@ def whole_plan(text: str, root: Path) -> float:
         )
         for n in range(2_000)
     )
-    past = Past([seen(one, here=False) for one in used])
+    past = Past([make_case(one, here=False) for one in used])
     start = time.process_time()
-    make(read.read(text, "markdown", root), fresh(200_000, 0.6, SPECS, ""), past, root)
+    make_workflow(
+        read.read_plan(text, "markdown", root), fresh_room(200_000, 0.6, SPECS, ""), past, root
+    )
     return time.process_time() - start
 
 

@@ -24,12 +24,12 @@ from statistics import median, pstdev
 from benchmarks import folder_tasks
 from benchmarks.readings import transcripts
 from holdfast.plan.estimates import likeness, prior
-from holdfast.plan.estimates.estimate import Estimate, Past, Seen, estimate
+from holdfast.plan.estimates.estimate import Past, PastCase, TaskEstimate, estimate_request
 from holdfast.plan.estimates.features import KINDS, UNSTATED_FILES
-from holdfast.plan.estimates.likeness import Asked
-from holdfast.plan.estimates.past_requests import Used, requests
-from holdfast.plan.estimates.past_runs import Ran
-from holdfast.plan.estimates.prior import Line
+from holdfast.plan.estimates.likeness import EstimateRequest
+from holdfast.plan.estimates.past_requests import PastRequest, read_requests
+from holdfast.plan.estimates.past_runs import RunTask
+from holdfast.plan.estimates.prior import FittedLine
 from holdfast.transcript import operations, read
 
 FLOOR_TOKENS = 2000
@@ -43,7 +43,7 @@ Row = tuple[str, str, str]
 class Case:
     session: str
     project: str
-    used: Used
+    used: PastRequest
     known: dict[str, float]
     grown: float
     in_folder: bool  # it names one
@@ -61,19 +61,19 @@ def _cases(project: str, paths: Sequence[Path]) -> Iterator[Case]:
     sessions = [(path, list(operations(read(path)))) for path in paths]
     folders = {name for _, told in sessions for name in folder_tasks.folders_of(told)}
     for path, told in sessions:
-        found = list(requests(told))
+        found = list(read_requests(told))
         for used, in_folder in zip(found, folder_tasks.named(told, found, folders), strict=True):
-            known = likeness.of_used(used) | likeness.of_folders(used.words.files)
-            grown = likeness.growth(used.growth_tokens)
+            known = likeness.describe_past(used) | likeness.describe_folders(used.words.files)
+            grown = likeness.log_growth(used.growth_tokens)
             yield Case(str(path), project, used, known, grown, in_folder)
 
 
 @dataclass(frozen=True, slots=True)
 class Lines:
-    words: Line
-    files: Line
-    folders: Line
-    kinds: dict[int, Line]
+    words: FittedLine
+    files: FittedLine
+    folders: FittedLine
+    kinds: dict[int, FittedLine]
 
 
 def lines(some: Sequence[Case]) -> Lines:
@@ -88,14 +88,14 @@ def lines(some: Sequence[Case]) -> Lines:
     )
 
 
-def middle(some: Sequence[Case]) -> Line:
+def middle(some: Sequence[Case]) -> FittedLine:
     """The median, and the tenths around it."""
     grown = sorted(case.grown for case in some)
     half, tenth = grown[len(grown) // 2], len(grown) // 10
-    return Line(half, {}, grown[tenth] - half, grown[-tenth - 1] - half)
+    return FittedLine(half, {}, grown[tenth] - half, grown[-tenth - 1] - half)
 
 
-def fit(some: Sequence[Case], names: Sequence[str], ridge: float = RIDGE) -> Line:
+def fit(some: Sequence[Case], names: Sequence[str], ridge: float = RIDGE) -> FittedLine:
     """A line through the logarithms, its slopes held back a little; then its residuals' tenths."""
     columns = {name: [case.known[name] for case in some] for name in names}
     means = {name: sum(values) / len(values) for name, values in columns.items()}
@@ -105,9 +105,9 @@ def fit(some: Sequence[Case], names: Sequence[str], ridge: float = RIDGE) -> Lin
     slopes = _ridge(rows, [case.grown - mean for case in some], ridge)
     terms = {name: slope / spread[name] for name, slope in zip(names, slopes, strict=True)}
     start = mean - sum(terms[name] * means[name] for name in names)
-    bare = Line(start, terms, 0.0, 0.0)
+    bare = FittedLine(start, terms, 0.0, 0.0)
     left = sorted(case.grown - bare.at(case.known) for case in some)
-    return Line(start, terms, left[len(left) // 10], left[-(len(left) // 10) - 1])
+    return FittedLine(start, terms, left[len(left) // 10], left[-(len(left) // 10) - 1])
 
 
 def _ridge(rows: list[list[float]], wanted: list[float], ridge: float) -> list[float]:
@@ -170,43 +170,56 @@ def _one_project(project: str, found: list[Case], scores: dict[str | int, Score]
     rows = [_seen(one) for one in others]
     past = Past(rows, fitted.words, fitted.files, folders=fitted.folders, kinds=fitted.kinds)
     alone = replace(past, seen=())
-    before: defaultdict[str, list[Ran]] = defaultdict(list)  # they stand for tasks that were run
+    before: defaultdict[str, list[RunTask]] = defaultdict(
+        list
+    )  # they stand for tasks that were run
     for case in (case for case in found if case.project == project):
         _one(case, past, alone, before[case.session], scores)
-        before[case.session].append(Ran(case.used.words, None, case.used.growth_tokens))
+        before[case.session].append(RunTask(case.used.words, None, case.used.growth_tokens))
 
 
-def _seen(case: Case) -> Seen:
-    return Seen(case.known, case.grown, False, case.used.words.kind, case.used.touched > 0)
+def _seen(case: Case) -> PastCase:
+    return PastCase(case.known, case.grown, False, case.used.words.kind, case.used.touched > 0)
 
 
 def _one(
-    case: Case, past: Past, alone: Past, before: list[Ran], scores: dict[str | int, Score]
+    case: Case, past: Past, alone: Past, before: list[RunTask], scores: dict[str | int, Score]
 ) -> None:
     used, truth = case.used, case.used.growth_tokens
-    typed = Asked(
+    typed = EstimateRequest(
         used.words,
         position=used.position,
         planning=used.planning,
         earlier_tokens=used.earlier_tokens,
     )
-    listed = Asked(used.words, files=used.touched)
+    listed = EstimateRequest(used.words, files=used.touched)
     scores["literal"].add(used.words.formula_tokens(UNSTATED_FILES), truth)
     scores["named"].add(used.words.formula_tokens(), truth)
     if used.touched:  # as a plan lists them; one that touches none is a talk, and no task
         scores["files formula"].add(used.words.formula_tokens(used.touched), truth)
-    asked: list[tuple[str | int, Estimate]] = [
-        ("ours", estimate(typed, past)),
-        ("prior", estimate(Asked(used.words), alone)),
-        ("task", estimate(Asked(used.words), past)),
-        ("task after", estimate(Asked(used.words), replace(past, ran=tuple(before)))),
+    asked: list[tuple[str | int, TaskEstimate]] = [
+        ("ours", estimate_request(typed, past)),
+        ("prior", estimate_request(EstimateRequest(used.words), alone)),
+        ("task", estimate_request(EstimateRequest(used.words), past)),
+        (
+            "task after",
+            estimate_request(EstimateRequest(used.words), replace(past, ran=tuple(before))),
+        ),
     ]
     if used.touched:
-        asked += [("files", estimate(listed, past)), ("files, no past", estimate(listed, alone))]
+        asked += [
+            ("files", estimate_request(listed, past)),
+            ("files, no past", estimate_request(listed, alone)),
+        ]
     if used.touched and case.in_folder:
-        asked.append(("folders", estimate(Asked(used.words, used.words.files, folders=1), past)))
+        asked.append(
+            (
+                "folders",
+                estimate_request(EstimateRequest(used.words, used.words.files, folders=1), past),
+            )
+        )
     if used.words.kind:
-        asked.append((used.words.kind, estimate(Asked(used.words), past)))
+        asked.append((used.words.kind, estimate_request(EstimateRequest(used.words), past)))
     for way, one in asked:
         scores[way].add(one.tokens, truth)
         scores[way].within += _covers(one, truth)
@@ -214,7 +227,7 @@ def _one(
         scores[way].widths.append(one.high_tokens / one.low_tokens)
 
 
-def _covers(one: Estimate, truth: int) -> bool:
+def _covers(one: TaskEstimate, truth: int) -> bool:
     return one.low_tokens <= max(truth, likeness.LEAST_GROWTH) <= one.high_tokens
 
 

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
-from holdfast.plan.estimates.features import READ_CHARS, heard
-from holdfast.plan.estimates.past_requests import FILE_TOOLS, Used
+from holdfast.plan.estimates.features import READ_CHARS, extract_features
+from holdfast.plan.estimates.past_requests import FILE_TOOLS, PastRequest
 from holdfast.transcript import Boundary, Operation, Prompt, Summary, ToolUse
 from holdfast.transcript.user_words import user_words
 
@@ -43,16 +43,16 @@ def prompts(told: Told) -> Iterator[str]:
                     yield user_words(entry.text)
 
 
-def named(told: Told, used: Iterable[Used], folders: set[str]) -> list[bool]:
+def named(told: Told, used: Iterable[PastRequest], folders: set[str]) -> list[bool]:
     """For each request whether it names one; requests and prompts stand in the same order."""
     left = prompts(told)
     return [any(_names(text, folders) for text in left_until(left, one)) for one in used]
 
 
-def left_until(left: Iterator[str], used: Used) -> Iterator[str]:
+def left_until(left: Iterator[str], used: PastRequest) -> Iterator[str]:
     """The prompt this request began with; those before it were not answered."""
     for text in left:
-        if text and heard(text) == used.words:
+        if text and extract_features(text) == used.words:
             yield text
             return
 

@@ -114,7 +114,7 @@ def test_what_a_run_has_done_of_a_file_is_not_planned_again(
 ) -> None:
     file = project / "plan.md"
     file.write_text("- [ ] One\n  - estimate: 9k\n- [ ] Two\n  - estimate: 8k\n", "utf-8")
-    one = read.load(file).tasks[0]
+    one = read.load_plan(file).tasks[0]
     folder = folder_of(file, project)
     Path(folder).mkdir(parents=True)
     journal = Journal(folder)

@@ -13,7 +13,7 @@ from holdfast.checkpoint.write import keep
 from holdfast.memory.recall import recall
 from holdfast.memory.sources import calls, transcripts, turns
 from holdfast.memory.sync import sync
-from holdfast.plan.split import Piece
+from holdfast.plan.split import TaskPiece
 from holdfast.run import prompt
 from holdfast.run.prompt import Told
 from holdfast.text import fence
@@ -40,7 +40,7 @@ def matched(project: Path, query: str) -> list[str]:
 def test_of_a_runs_prompt_the_plans_words_are_found_and_the_frame_is_not(project: Path) -> None:
     task = a_task("gauge", title="Read the gauge", description="Heights in millimetres.")
     told = Told(title="Harbour", again=True, error="it broke", briefs=(FENCED,))
-    words = prompt.words([Piece(task, a_piece().estimate)], told)
+    words = prompt.words([TaskPiece(task, a_piece().estimate)], told)
     a_session(project, "s1", words, "Both are read.")
     for query in ("gauge", "millimetres", "harbour plan"):
         found = recall(query, project=str(project), by_keyword=True).found

@@ -7,35 +7,42 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.plan.estimates import prior
-from holdfast.plan.estimates.estimate import Past, estimate
-from holdfast.plan.estimates.features import heard
-from holdfast.plan.estimates.likeness import Asked
-from holdfast.plan.make import estimate_task
+from holdfast.plan.estimates.estimate import Past, estimate_request
+from holdfast.plan.estimates.features import extract_features
+from holdfast.plan.estimates.likeness import EstimateRequest
+from holdfast.plan.planner import estimate_task
 from tests.plan.builders import a_past, a_request, a_task
 
 
 @pytest.mark.requirement("P1")
 def test_the_formula_is_the_seeds() -> None:
-    words = heard("Implement user authentication with OAuth2")
+    words = extract_features("Implement user authentication with OAuth2")
     assert words.formula_tokens(5) == int((41 // 4 + 5 * 2000) * 1.5)
-    assert heard("Refactor and add it").multiplier == 2.0
-    assert heard("update it").multiplier == 1.0  # 0.8 never wins over the 1.0 of other words
-    assert heard("look at src/a.py and @b.ts").files == 2
+    assert extract_features("Refactor and add it").multiplier == 2.0
+    assert (
+        extract_features("update it").multiplier == 1.0
+    )  # 0.8 never wins over the 1.0 of other words
+    assert extract_features("look at src/a.py and @b.ts").files == 2
 
 
 @pytest.mark.requirement("P1")
 def test_without_any_past_the_prior_stands_and_says_so() -> None:
-    found = estimate(Asked(heard("implement the cart")), Past())
+    found = estimate_request(EstimateRequest(extract_features("implement the cart")), Past())
     assert "public sessions, none of your own" in found.basis
     assert found.low_tokens < found.tokens < found.high_tokens
-    assert found.tokens < estimate(Asked(heard("implement the cart"), files=12), Past()).tokens
+    assert (
+        found.tokens
+        < estimate_request(
+            EstimateRequest(extract_features("implement the cart"), files=12), Past()
+        ).tokens
+    )
 
 
 @pytest.mark.requirement("P1")
 def test_similar_past_work_corrects_the_prior() -> None:
-    alone = estimate(Asked(heard("fix the login")), Past()).tokens
+    alone = estimate_request(EstimateRequest(extract_features("fix the login")), Past()).tokens
     past = a_past(*(a_request("fix the thing", 60_000 + n) for n in range(200)))
-    found = estimate(Asked(heard("fix the login")), past)
+    found = estimate_request(EstimateRequest(extract_features("fix the login")), past)
     assert abs(found.tokens - 60_000) < abs(alone - 60_000) / 2
     assert found.basis == "39 past requests like it, 39 in this project"
 
@@ -45,16 +52,16 @@ def test_this_project_comes_before_others() -> None:
     ours = [a_request("fix it", 2_000 + n) for n in range(40)]
     theirs = [a_request("fix it", 90_000 + n) for n in range(40)]
     past = Past([*a_past(*theirs, here=False).seen, *a_past(*ours).seen])
-    found = estimate(Asked(heard("fix it")), past)
+    found = estimate_request(EstimateRequest(extract_features("fix it")), past)
     assert found.tokens < 10_000
     assert "39 in this project" in found.basis
 
 
 @pytest.mark.requirement("P1")
 def test_more_past_makes_the_prior_count_less() -> None:
-    asked = Asked(heard("fix it"))
+    asked = EstimateRequest(extract_features("fix it"))
     off = [
-        abs(estimate(asked, a_past(*[a_request("fix it", 80_000)] * n)).tokens - 80_000)
+        abs(estimate_request(asked, a_past(*[a_request("fix it", 80_000)] * n)).tokens - 80_000)
         for n in (0, 9, 39, 400)
     ]
     assert off == sorted(off, reverse=True) and off[-1] < off[0] / 2
@@ -64,11 +71,11 @@ def test_more_past_makes_the_prior_count_less() -> None:
 @pytest.mark.requirement("P1")
 def test_the_range_is_that_of_eight_in_ten_past_requests() -> None:
     past = a_past(*(a_request("fix it", 1000 * (n + 1)) for n in range(39)))
-    flat = Past(past.seen, prior.Line(9.9, {}, 0.0, 0.0))
-    found = estimate(Asked(heard("fix it")), flat)
+    flat = Past(past.seen, prior.FittedLine(9.9, {}, 0.0, 0.0))
+    found = estimate_request(EstimateRequest(extract_features("fix it")), flat)
     bare = Past(list(past.seen) * 100, flat.words)  # as good as no prior
     assert found.low_tokens > 4_000 and found.high_tokens < 36_000
-    assert estimate(Asked(heard("fix it")), bare).low_tokens <= 4_100
+    assert estimate_request(EstimateRequest(extract_features("fix it")), bare).low_tokens <= 4_100
 
 
 @pytest.mark.requirement("P1")
@@ -81,7 +88,8 @@ def test_what_the_plan_gives_stands() -> None:
 def test_more_files_take_more_even_beyond_what_was_ever_seen() -> None:
     past = a_past(*(a_request("refactor it", 5_000 * n, n) for n in range(1, 20) for _ in range(5)))
     sizes = [
-        estimate(Asked(heard("refactor it"), files=n), past).tokens for n in (1, 5, 20, 80, 400)
+        estimate_request(EstimateRequest(extract_features("refactor it"), files=n), past).tokens
+        for n in (1, 5, 20, 80, 400)
     ]
     assert sizes == sorted(sizes) and sizes[-1] > 10 * sizes[1]
 
@@ -138,6 +146,6 @@ def test_an_estimate_is_always_positive_and_within_its_range(
     text: str, files: int | None, requests: list[object]
 ) -> None:
     past = a_past(*requests)  # type: ignore[arg-type]
-    found = estimate(Asked(heard(text), files=files), past)
+    found = estimate_request(EstimateRequest(extract_features(text), files=files), past)
     assert 0 < found.low_tokens <= found.tokens <= found.high_tokens
     assert found.basis

@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan.files import changed_together, python_imports, script_imports, test_files
-from holdfast.plan.files.groups import group
-from holdfast.plan.files.project_files import inside, sources
+from holdfast.plan.files import git, groups, imports
+from holdfast.plan.files.groups import group_files
+from holdfast.plan.files.project_files import read_sources, resolve_inside
 
 
 def _write(root: Path, **files: str) -> list[str]:
@@ -45,7 +45,7 @@ def repo(tmp_path: Path) -> Path:
 @pytest.mark.requirement("P2")
 def test_python_imports_are_found_however_they_are_written() -> None:
     found = set(
-        python_imports.pairs(
+        imports.find_python_imports(
             {
                 "src/shop/cart.py": b"from shop.price import total\nimport json\n",
                 "src/shop/price.py": b"from . import tax\n",
@@ -70,7 +70,7 @@ def test_python_imports_are_found_however_they_are_written() -> None:
 @pytest.mark.requirement("P2")
 def test_script_imports_are_found_however_they_are_written() -> None:
     found = set(
-        script_imports.pairs(
+        imports.find_script_imports(
             {
                 "web/a.ts": b"import {x} from './b'; import type {T} from \"./types.js\"",
                 "web/b.tsx": b"export * from '../lib'; const v = <p>{require('./c')}</p>",
@@ -95,23 +95,23 @@ def test_files_that_changed_together_are_found_in_git(repo: Path) -> None:
     for n in range(3):
         _commit(repo, f"both {n}", "a.txt", "deep/b.txt")
     _commit(repo, "alone", "c.txt")
-    found = changed_together.pairs(repo, ["a.txt", "deep/b.txt", "c.txt"])
+    found = git.find_changed_together(repo, ["a.txt", "deep/b.txt", "c.txt"])
     assert found == {("a.txt", "deep/b.txt"): 1.0}
-    assert changed_together.pairs(repo / "deep", ["b.txt", "a.txt"]) == {}
+    assert git.find_changed_together(repo / "deep", ["b.txt", "a.txt"]) == {}
 
 
 @pytest.mark.requirement("P2")
 def test_a_file_outside_the_repository_hides_nothing_of_the_others(repo: Path) -> None:
     for n in range(2):
         _commit(repo, f"both {n}", "a.txt", "b.txt")
-    found = changed_together.pairs(repo, ["a.txt", "../elsewhere.txt", "b.txt"])
+    found = git.find_changed_together(repo, ["a.txt", "../elsewhere.txt", "b.txt"])
     assert found == {("a.txt", "b.txt"): 1.0}
 
 
 @pytest.mark.requirement("P2")
 def test_without_history_nothing_changed_together(tmp_path: Path, repo: Path) -> None:
-    assert changed_together.pairs(repo, ["a", "b"]) == {}
-    assert changed_together.pairs(tmp_path / "none", ["a", "b"]) == {}
+    assert git.find_changed_together(repo, ["a", "b"]) == {}
+    assert git.find_changed_together(tmp_path / "none", ["a", "b"]) == {}
 
 
 @pytest.mark.requirement("X7")
@@ -135,7 +135,7 @@ def test_a_hostile_repository_runs_nothing(repo: Path, tmp_path: Path) -> None:
     _git(repo, "config", "log.showSignature", "true")
     _git(repo, "config", "core.hooksPath", str(repo))
     (repo / ".gitattributes").write_text("*.txt diff=x\n")
-    assert changed_together.pairs(repo, ["a.txt", "b.txt"]) == {("a.txt", "b.txt"): 1.0}
+    assert git.find_changed_together(repo, ["a.txt", "b.txt"]) == {("a.txt", "b.txt"): 1.0}
     assert not sprung.exists()
 
 
@@ -145,7 +145,7 @@ def test_imports_tie_closer_than_folders(tmp_path: Path) -> None:
         tmp_path,
         **{"a/one.py": "import b.two", "a/other.py": "", "b/two.py": "", "b/else.py": ""},
     )
-    found = group(tmp_path, files, 2)
+    found = group_files(tmp_path, files, 2)
     assert ("a/one.py", "b/two.py") in found.groups
     assert "imports" in found.why
 
@@ -153,12 +153,12 @@ def test_imports_tie_closer_than_folders(tmp_path: Path) -> None:
 @pytest.mark.requirement("P2")
 def test_files_with_nothing_in_common_still_go_by_folder_and_path(tmp_path: Path) -> None:
     files = [f"{folder}/{name}.txt" for folder in "ab" for name in "xyz"]
-    assert group(tmp_path, files, 3).groups == (
+    assert group_files(tmp_path, files, 3).groups == (
         ("a/x.txt", "a/y.txt", "a/z.txt"),
         ("b/x.txt", "b/y.txt", "b/z.txt"),
     )
-    assert len(group(tmp_path, files, 6).groups) == 1
-    assert len(group(tmp_path, files, 0).groups) == 6
+    assert len(group_files(tmp_path, files, 6).groups) == 1
+    assert len(group_files(tmp_path, files, 0).groups) == 6
 
 
 NAMES = st.lists(
@@ -173,7 +173,7 @@ def test_every_file_is_in_one_group_and_no_group_too_large(
     tmp_path_factory: pytest.TempPathFactory, names: list[tuple[str, str, str]], most: int
 ) -> None:
     files = [f"{folder}/{name}{suffix}" for folder, name, suffix in names]
-    groups = group(tmp_path_factory.getbasetemp(), files, most).groups
+    groups = group_files(tmp_path_factory.getbasetemp(), files, most).groups
     assert sorted(file for one in groups for file in one) == sorted(files)
     assert max(map(len, groups)) <= most
 
@@ -188,8 +188,8 @@ def test_nothing_outside_the_project_is_read(tmp_path: Path) -> None:
     os.mkfifo(root / "pipe.py")
     odd = ["../secret.py", "link.py", str(tmp_path / "secret.py"), "big.py", "pipe.py", "a\0b", "."]
     odd += ["x" * 5000, "/".join("y" * 300 for _ in range(40)), "\udcff"]
-    assert sources(root, odd) == dict.fromkeys(odd, b"")
-    assert inside(root, "../secret.py") is None
+    assert read_sources(root, odd) == dict.fromkeys(odd, b"")
+    assert resolve_inside(root, "../secret.py") is None
 
 
 @pytest.mark.requirement("P2")
@@ -205,7 +205,7 @@ def test_nothing_outside_the_project_is_read(tmp_path: Path) -> None:
 )
 def test_a_source_and_its_test_are_never_parted(tmp_path: Path, source: str, test: str) -> None:
     others = [f"src/other/{n}.py" for n in range(6)]
-    found = group(tmp_path, [test, *others, source, "tests/zz.py"], 3)
+    found = group_files(tmp_path, [test, *others, source, "tests/zz.py"], 3)
     [mine] = [one for one in found.groups if source in one]
     assert test in mine and "tests of one source" in found.why
 
@@ -213,13 +213,15 @@ def test_a_source_and_its_test_are_never_parted(tmp_path: Path, source: str, tes
 @pytest.mark.requirement("P2")
 def test_of_two_sources_of_one_name_a_test_goes_with_the_nearer() -> None:
     files = ["src/shop/models.py", "src/user/models.py", "tests/user/test_models.py"]
-    assert list(test_files.pairs(files)) == [("src/user/models.py", "tests/user/test_models.py")]
+    assert list(groups.find_test_files(files)) == [
+        ("src/user/models.py", "tests/user/test_models.py")
+    ]
 
 
 @pytest.mark.requirement("P2")
 @given(st.integers(4, 60), st.integers(3, 9), st.integers(1, 7))
 def test_no_part_is_left_with_one_file(count: int, most: int, folders: int) -> None:
     files = [f"f{n % folders}/{n}.txt" for n in range(count)]
-    found = group(Path("/nowhere"), files, most).groups
+    found = group_files(Path("/nowhere"), files, most).groups
     assert sorted(file for one in found for file in one) == sorted(files)
     assert all(2 <= len(one) <= most for one in found) or len(found) == 1

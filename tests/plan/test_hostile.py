@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.plan.errors import BadPlan, Place
-from holdfast.plan.formats.ids import Ids
-from holdfast.plan.formats.read import MOST_BYTES, load, read
+from holdfast.plan.errors import BadPlan, PlanPosition
+from holdfast.plan.formats.fields import TaskIds
+from holdfast.plan.formats.read import MOST_BYTES, load_plan, read_plan
 
 BOMB = "a: &a [x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 9)}]\n"
@@ -37,7 +37,7 @@ BOMB = "a: &a [x, x]\n" + "".join(
 )
 def test_a_hostile_plan_is_refused_in_words(text: str, kind: str, words: str) -> None:
     with pytest.raises(BadPlan, match=words):
-        read(text, kind)
+        read_plan(text, kind)
 
 
 @pytest.mark.slow
@@ -46,11 +46,11 @@ def test_ten_thousand_tasks_are_read() -> None:
     tasks = [
         {"id": f"t{n}", "title": "t", "depends": [f"t{n - 1}"] if n else []} for n in range(10_000)
     ]
-    assert len(read(json.dumps(tasks)).tasks) == 10_000
-    assert len(read("\n".join(f"- [ ] task {n}" for n in range(10_000))).tasks) == 10_000
+    assert len(read_plan(json.dumps(tasks)).tasks) == 10_000
+    assert len(read_plan("\n".join(f"- [ ] task {n}" for n in range(10_000))).tasks) == 10_000
 
 
-class _Counting(dict[str, Place]):
+class _Counting(dict[str, PlanPosition]):
     looks = 0
 
     def __contains__(self, name: object) -> bool:
@@ -60,7 +60,7 @@ class _Counting(dict[str, Place]):
 
 @pytest.mark.requirement("X7")
 def test_one_title_many_times_is_not_counted_up_from_one_each_time() -> None:
-    ids = Ids([])
+    ids = TaskIds([])
     ids._taken = taken = _Counting()
     assert [ids.made("Do it") for _ in range(1_000)][-1] == "do-it-1000"
     assert taken.looks < 3_000
@@ -79,7 +79,7 @@ def test_a_file_that_is_no_text_is_refused(tmp_path: Path, data: bytes, words: s
     path = tmp_path / "plan.json"
     path.write_bytes(data)
     with pytest.raises(BadPlan, match=words):
-        load(path)
+        load_plan(path)
     assert path.read_bytes() == data
 
 
@@ -91,10 +91,10 @@ def test_what_is_no_file_is_never_waited_for(tmp_path: Path) -> None:
         (".", "not a plain"),
     ):
         with pytest.raises(BadPlan, match=words):
-            load(tmp_path / name)
+            load_plan(tmp_path / name)
 
 
 def test_control_characters_of_a_plan_never_reach_the_terminal() -> None:
     with pytest.raises(BadPlan) as slip:
-        read(json.dumps([{"title": "a", "depends": ["\x1b[2J"]}]))
+        read_plan(json.dumps([{"title": "a", "depends": ["\x1b[2J"]}]))
     assert "\x1b" not in str(slip.value)

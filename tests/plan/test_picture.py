@@ -11,11 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.plan.estimates.estimate import Past
-from holdfast.plan.make import make
-from holdfast.plan.mermaid import mermaid
-from holdfast.plan.picture import MARGIN, RIGHT, WIDTH, svg
-from holdfast.plan.task import Task
-from holdfast.plan.text_width import width, wrapped
+from holdfast.plan.picture import MARGIN, RIGHT, WIDTH, draw_mermaid, draw_svg, width, wrap
+from holdfast.plan.planner import make_workflow
+from holdfast.plan.task import PlanTask
 from holdfast.plan.workflow import Workflow
 from tests.plan.builders import a_plan, a_room, a_task
 
@@ -23,16 +21,16 @@ TITLES = st.text(min_size=1, max_size=300)
 SVG = "{http://www.w3.org/2000/svg}"
 
 
-def _made(*tasks: Task) -> Workflow:
-    return make(a_plan(*tasks), a_room(), Past(), Path("/nonexistent"))
+def _made(*tasks: PlanTask) -> Workflow:
+    return make_workflow(a_plan(*tasks), a_room(), Past(), Path("/nonexistent"))
 
 
-def _sized(name: str, tokens: int = 60_000, **given: object) -> Task:
+def _sized(name: str, tokens: int = 60_000, **given: object) -> PlanTask:
     return a_task(name, estimate_tokens=tokens, **given)
 
 
 def _texts(workflow: Workflow) -> list[Element]:
-    return list(ElementTree.fromstring(svg(workflow)).iter(f"{SVG}text"))
+    return list(ElementTree.fromstring(draw_svg(workflow)).iter(f"{SVG}text"))
 
 
 def _words(workflow: Workflow) -> str:
@@ -43,8 +41,8 @@ def _words(workflow: Workflow) -> str:
 @given(st.lists(TITLES, min_size=1, max_size=8))
 def test_any_titles_make_a_picture_that_can_be_read(titles: list[str]) -> None:
     found = _made(*(_sized(f"t{n}", title=title) for n, title in enumerate(titles)))
-    ElementTree.fromstring(svg(found))
-    for line in mermaid(found).splitlines()[1:]:
+    ElementTree.fromstring(draw_svg(found))
+    for line in draw_mermaid(found).splitlines()[1:]:
         label = line.partition('["')[2].rpartition('"]')[0]
         assert '"' not in label and "\x1b" not in line
 
@@ -67,7 +65,7 @@ def test_no_words_run_out_of_the_picture_or_over_the_sizes(titles: list[str]) ->
 @pytest.mark.requirement("P3")
 @given(st.text(max_size=200), st.floats(20, 400), st.integers(1, 3))
 def test_wrapped_words_keep_to_their_lines(text: str, room: float, most: int) -> None:
-    lines = wrapped(text, room, most)
+    lines = wrap(text, room, most)
     assert len(lines) <= most
     assert all(width(line) <= room or len(line) <= 2 for line in lines)
     if not any(line.endswith("…") for line in lines):
@@ -85,7 +83,7 @@ def test_the_picture_tells_what_waits_what_is_in_a_part_and_what_does_not_fit() 
     words = _words(found)
     assert "0.txt, 1.txt, 2.txt, 3.txt" in words
     assert "after 1.1, 2.1" in words
-    assert "larger than the room" in words and "larger than the room" in mermaid(found)
+    assert "larger than the room" in words and "larger than the room" in draw_mermaid(found)
     assert "20,000, as given" in words
     assert [one for one in ("does not fit", "the room") if one not in words] == []
 
@@ -94,12 +92,12 @@ def test_the_picture_tells_what_waits_what_is_in_a_part_and_what_does_not_fit() 
 def test_one_batch_is_one_batch_and_none_is_nothing() -> None:
     assert "1 batch, about 10 tokens" in _words(_made(_sized("a", 10)))
     done = _made(_sized("a", done=True))
-    assert "nothing left to do" in _words(done) and "nothing left to do" in mermaid(done)
+    assert "nothing left to do" in _words(done) and "nothing left to do" in draw_mermaid(done)
 
 
 @pytest.mark.requirement("P3")
 def test_a_picture_has_a_size_of_its_own_and_a_dark_side() -> None:
-    root = ElementTree.fromstring(svg(_made(_sized("a"))))
+    root = ElementTree.fromstring(draw_svg(_made(_sized("a"))))
     assert root.attrib["viewBox"].split()[2:] == [root.attrib["width"], root.attrib["height"]]
     [style] = root.iter(f"{SVG}style")
     assert "prefers-color-scheme: dark" in (style.text or "")
@@ -109,4 +107,4 @@ def test_a_picture_has_a_size_of_its_own_and_a_dark_side() -> None:
 def test_a_picture_of_very_many_batches_is_bounded() -> None:
     found = _made(*(_sized(f"t{n}") for n in range(1000)))
     assert len(found.batches) == 1000
-    assert "600 more batches" in svg(found) and "600 more batches" in mermaid(found)
+    assert "600 more batches" in draw_svg(found) and "600 more batches" in draw_mermaid(found)

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan.errors import BadPlan, Cycle
-from holdfast.plan.formats.read import load, read
-from holdfast.plan.formats.tokens import tokens
-from holdfast.plan.task import Plan
+from holdfast.plan.errors import BadPlan, DependencyCycle
+from holdfast.plan.formats.fields import parse_tokens
+from holdfast.plan.formats.read import load_plan, read_plan
+from holdfast.plan.task import TaskPlan
 
 MARKDOWN = """# Ship it
 
@@ -75,7 +75,7 @@ SAME_AS_JSON = {
 
 @pytest.mark.requirement("P3")
 def test_the_three_ways_to_write_a_plan_say_the_same() -> None:
-    plans = [read(MARKDOWN), read(YAML), read(json.dumps(SAME_AS_JSON))]
+    plans = [read_plan(MARKDOWN), read_plan(YAML), read_plan(json.dumps(SAME_AS_JSON))]
     assert plans[0] == plans[1] == plans[2]
     setup, lexer, parser = plans[0].tasks
     assert setup.done and not lexer.done
@@ -116,7 +116,7 @@ def test_the_three_ways_to_write_a_plan_say_the_same() -> None:
 @pytest.mark.requirement("P3")
 def test_a_mistake_is_named_with_its_place(text: str, kind: str, place: str, words: str) -> None:
     with pytest.raises(BadPlan) as slip:
-        read(text, kind)
+        read_plan(text, kind)
     assert words in str(slip.value)
     assert str(slip.value.place) == place
     assert slip.value.exit_code == 2
@@ -125,29 +125,31 @@ def test_a_mistake_is_named_with_its_place(text: str, kind: str, place: str, wor
 @pytest.mark.requirement("P3")
 def test_a_circle_is_named_in_full() -> None:
     text = "- [ ] a\n  - depends: b\n- [ ] b\n  - depends: c\n- [ ] c\n  - depends: a\n- [ ] d\n"
-    with pytest.raises(Cycle, match="a → b → c → a"):
-        read(text)
-    with pytest.raises(Cycle, match="a → a"):
-        read("- [ ] a\n  - depends: a\n")
+    with pytest.raises(DependencyCycle, match="a → b → c → a"):
+        read_plan(text)
+    with pytest.raises(DependencyCycle, match="a → a"):
+        read_plan("- [ ] a\n  - depends: a\n")
 
 
 @pytest.mark.requirement("P3")
 def test_a_misspelled_dependency_is_answered_with_the_nearest_task() -> None:
     with pytest.raises(BadPlan, match="did you mean 'write-tests'"):
-        read('[{"id": "write-tests", "title": "t"}, {"title": "b", "depends": ["write-test"]}]')
+        read_plan(
+            '[{"id": "write-tests", "title": "t"}, {"title": "b", "depends": ["write-test"]}]'
+        )
 
 
 @pytest.mark.parametrize("text", ["", "  \n", "{}", "[]", "tasks: []", "just words"])
 def test_an_empty_plan_is_refused(text: str) -> None:
     with pytest.raises(BadPlan):
-        read(text)
+        read_plan(text)
 
 
 def test_the_file_stands_before_the_line(tmp_path: Path) -> None:
     path = tmp_path / "odd.yaml"
     path.write_text("tasks:\n- title: a\n  wen: b\n", encoding="utf-8")
     with pytest.raises(BadPlan, match=r"/odd\.yaml:3:8: a task has no 'wen'"):
-        load(path)
+        load_plan(path)
 
 
 def test_a_file_without_a_known_suffix_is_recognised_by_what_it_holds(tmp_path: Path) -> None:
@@ -155,11 +157,11 @@ def test_a_file_without_a_known_suffix_is_recognised_by_what_it_holds(tmp_path: 
     for text in (MARKDOWN, numbered, YAML, json.dumps(SAME_AS_JSON)):
         path = tmp_path / "PLAN"
         path.write_text(text, encoding="utf-8")
-        assert len(load(path).tasks) == 3
+        assert len(load_plan(path).tasks) == 3
 
 
 def test_two_tasks_of_one_title_have_two_ids() -> None:
-    plan = read("- [ ] Add tests\n- [ ] Add tests\n- [ ] x\n  - id: add-tests-2\n")
+    plan = read_plan("- [ ] Add tests\n- [ ] Add tests\n- [ ] x\n  - id: add-tests-2\n")
     assert [task.id for task in plan.tasks] == ["add-tests", "add-tests-3", "add-tests-2"]
 
 
@@ -171,7 +173,7 @@ TITLES = st.text(st.characters(codec="utf-8", exclude_categories=("Cc", "Cs")), 
 @pytest.mark.slow
 @given(st.lists(TITLES, min_size=1, max_size=6))
 def test_any_titles_at_all_are_kept_as_they_are(titles: list[str]) -> None:
-    plan = read(json.dumps([{"title": title} for title in titles]), "json")
+    plan = read_plan(json.dumps([{"title": title} for title in titles]), "json")
     assert [task.title for task in plan.tasks] == titles
     assert len({task.id for task in plan.tasks}) == len(titles)
 
@@ -179,7 +181,7 @@ def test_any_titles_at_all_are_kept_as_they_are(titles: list[str]) -> None:
 @given(st.text(max_size=200), st.sampled_from(["json", "yaml", "markdown"]))
 def test_any_text_is_a_plan_or_refused_in_words(text: str, kind: str) -> None:
     try:
-        assert isinstance(read(text, kind), Plan)
+        assert isinstance(read_plan(text, kind), TaskPlan)
     except BadPlan as slip:
         assert str(slip)
 
@@ -201,7 +203,7 @@ def test_a_field_that_is_nearly_one_is_a_mistake_with_the_one_that_was_meant(
     written: str, meant: str
 ) -> None:
     with pytest.raises(BadPlan, match=f"did you mean '{meant}'") as slip:
-        read(f"- [ ] Write it\n  - {written}\n")
+        read_plan(f"- [ ] Write it\n  - {written}\n")
     assert slip.value.place.line == 2
 
 
@@ -209,13 +211,13 @@ def test_a_field_that_is_nearly_one_is_a_mistake_with_the_one_that_was_meant(
     "words", ["Fixes: #12", "Note: at once", "fields: a, b", "see https://example.org", "tiles: 3"]
 )
 def test_other_words_with_a_colon_are_the_description(words: str) -> None:
-    [task] = read(f"- [ ] Write it\n  - {words}\n").tasks
+    [task] = read_plan(f"- [ ] Write it\n  - {words}\n").tasks
     assert task.description == words
 
 
 def test_a_field_of_several_words_may_be_joined_in_any_way() -> None:
     for name in ("depends on", "depends_on", "depends-on", "Depends On"):
-        one, two = read(f"- [ ] one\n- [ ] two\n  - {name}: one\n").tasks
+        one, two = read_plan(f"- [ ] one\n- [ ] two\n  - {name}: one\n").tasks
         assert two.depends == (one.id,)
 
 
@@ -238,22 +240,22 @@ def test_a_field_of_several_words_may_be_joined_in_any_way() -> None:
     ],
 )
 def test_tokens_are_read_as_people_write_them(written: str, meant: int | None) -> None:
-    assert tokens(written) == meant
+    assert parse_tokens(written) == meant
 
 
 @pytest.mark.requirement("P3")
 def test_a_code_block_beneath_a_task_is_part_of_what_it_asks() -> None:
     block = "  ```python\n  - [ ] no task\n    files: x\n  # no title\n\n  ```\n"
-    task, other = read(f"- [ ] a\n  Write:\n{block}  and stop\n- [ ] b\n").tasks
+    task, other = read_plan(f"- [ ] a\n  Write:\n{block}  and stop\n- [ ] b\n").tasks
     lines = ["Write:", "```python", "- [ ] no task", "  files: x", "# no title", "", "```"]
     assert task.description.split("\n") == [*lines, "and stop"]
     assert task.files == other.files == ()
-    assert task.hash != read("- [ ] a\n  Write:\n  and stop\n").tasks[0].hash
+    assert task.hash != read_plan("- [ ] a\n  Write:\n  and stop\n").tasks[0].hash
 
 
 @pytest.mark.requirement("P3")
 def test_a_code_block_at_the_left_is_prose() -> None:
-    [task] = read("- [ ] a\n\n```\n- [ ] an example\n```\n\nUse ``` as you like.\n").tasks
+    [task] = read_plan("- [ ] a\n\n```\n- [ ] an example\n```\n\nUse ``` as you like.\n").tasks
     assert task.description == ""
 
 
@@ -261,16 +263,16 @@ def test_a_code_block_at_the_left_is_prose() -> None:
 @pytest.mark.parametrize("more", ["", "with a description"])
 def test_a_title_too_long_for_one_is_kept_whole_in_the_description(more: str) -> None:
     title = "all that is to be done " * 100 + "and the end"
-    [task] = read(json.dumps([{"title": title, "description": more}])).tasks
+    [task] = read_plan(json.dumps([{"title": title, "description": more}])).tasks
     assert len(task.title) <= 1000
     assert task.description == f"{title}\n{more}".rstrip()
-    [same] = read(json.dumps([{"description": title}])).tasks
+    [same] = read_plan(json.dumps([{"description": title}])).tasks
     assert same.description == title
 
 
 @pytest.mark.requirement("P2")
 def test_a_file_has_one_name_and_those_of_a_group_are_the_tasks() -> None:
-    [task] = read("- [ ] a\n  - files: ./x.py, y//z.py\n  - group: y/../x.py, w.py\n").tasks
+    [task] = read_plan("- [ ] a\n  - files: ./x.py, y//z.py\n  - group: y/../x.py, w.py\n").tasks
     assert task.files == ("x.py", "y/z.py", "w.py")
     assert task.groups == (("x.py", "w.py"),)
 
@@ -278,7 +280,7 @@ def test_a_file_has_one_name_and_those_of_a_group_are_the_tasks() -> None:
 @pytest.mark.requirement("X4")
 def test_no_secret_of_a_title_is_in_an_id() -> None:
     secret = "ghp_" + "a1b2c3d4e5" * 3 + "a1b2c3"
-    [task] = read(f"- [ ] Use {secret} there\n").tasks
+    [task] = read_plan(f"- [ ] Use {secret} there\n").tasks
     assert "a1b2" not in task.id
     assert secret in task.title
 
@@ -305,7 +307,7 @@ def test_a_dependency_is_named_as_people_write_it(depends: str) -> None:
 3. [ ] Ship it
   - depends: {depends}
 """
-    found = read(text).tasks[2].depends
+    found = read_plan(text).tasks[2].depends
     assert sorted(found) == ["fix-the-parser-lexer-and-tokens", "t2-write-the-docs"]
 
 
@@ -320,7 +322,7 @@ def test_files_are_listed_as_people_write_them() -> None:
   - some words, with a comma
   - estimate: ~12k tokens
 """
-    [task] = read(text).tasks
+    [task] = read_plan(text).tasks
     assert task.files == ("src/__init__.py", "a, b.py", "tests/**", "c/[id].ts", "d.py")
     assert task.description == "some words, with a comma"
     assert task.estimate_tokens == 12_000
@@ -337,7 +339,7 @@ def test_boxes_beneath_a_subtask_are_part_of_it() -> None:
     - files: mast.py
   - [ ] Sail
 """
-    [task] = read(text).tasks
+    [task] = read_plan(text).tasks
     build, sail = task.subtasks
     assert build.description == "- the hull\n- the keel (done)"
     assert build.files == ("hull.py", "mast.py") and sail.title == "Sail"
@@ -346,7 +348,7 @@ def test_boxes_beneath_a_subtask_are_part_of_it() -> None:
 @pytest.mark.requirement("P3")
 @pytest.mark.parametrize("text", ["tasks: [{title: a, estimate: 12k}]", '["a", {"title": "b"}]'])
 def test_numbers_are_read_in_every_format(text: str) -> None:
-    assert read(text).tasks[0].estimate_tokens in (12_000, None)
+    assert read_plan(text).tasks[0].estimate_tokens in (12_000, None)
 
 
 @pytest.mark.requirement("U3")
@@ -361,6 +363,6 @@ def test_every_refusal_says_what_to_write_and_names_no_page() -> None:
     ]
     for text in texts:
         with pytest.raises(BadPlan) as slip:
-            read(text)
+            read_plan(text)
         assert slip.value.hint not in ("", BadPlan.hint), text
         assert "docs/" not in slip.value.hint

@@ -9,23 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan.estimates.estimate import GIVEN, SHARE, Estimate
-from holdfast.plan.estimates.estimate import given as given_tokens
-from holdfast.plan.files.groups import group
-from holdfast.plan.split import Piece, split
-from holdfast.plan.task import Task
+from holdfast.plan.estimates.estimate import GIVEN, SHARE, TaskEstimate
+from holdfast.plan.estimates.estimate import estimate_of_plan as given_tokens
+from holdfast.plan.files.groups import group_files
+from holdfast.plan.split import TaskPiece, split_task
+from holdfast.plan.task import PlanTask
 from tests.plan.builders import a_task
 
 NOWHERE = Path("/nonexistent")
 
 
-def _by_file(task: Task) -> Estimate:
+def _by_file(task: PlanTask) -> TaskEstimate:
     """A thousand tokens a file; what the plan gives, where it does."""
     return given_tokens(task.estimate_tokens or 1000 * max(1, len(task.files)))
 
 
-def _split(task: Task, room: int = 2500) -> list[Piece]:
-    return split(task, room, _by_file, partial(group, NOWHERE))
+def _split(task: PlanTask, room: int = 2500) -> list[TaskPiece]:
+    return split_task(task, room, _by_file, partial(group_files, NOWHERE))
 
 
 @pytest.mark.requirement("P2")

@@ -10,21 +10,22 @@ import pytest
 
 from holdfast.plan import room
 from holdfast.plan.estimates.estimate import Past
-from holdfast.plan.files.expand_patterns import spread
-from holdfast.plan.make import make
-from holdfast.plan.mermaid import mermaid
-from holdfast.plan.picture import svg
-from holdfast.plan.room import Room
-from holdfast.plan.task import Plan, Task
+from holdfast.plan.files.patterns import expand_patterns
+from holdfast.plan.picture import draw_mermaid, draw_svg
+from holdfast.plan.planner import make_workflow
+from holdfast.plan.room import PlanRoom
+from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import Workflow, as_json
 from tests.plan.builders import a_room, a_task
 
 
-def _made(*tasks: Task, at: Room | None = None, root: Path = Path("/nonexistent")) -> Workflow:
-    return make(Plan("a plan", tasks), at or a_room(), Past(), root)
+def _made(
+    *tasks: PlanTask, at: PlanRoom | None = None, root: Path = Path("/nonexistent")
+) -> Workflow:
+    return make_workflow(TaskPlan("a plan", tasks), at or a_room(), Past(), root)
 
 
-def _sized(name: str, tokens: int = 60_000, **given: object) -> Task:
+def _sized(name: str, tokens: int = 60_000, **given: object) -> PlanTask:
     return a_task(name, estimate_tokens=tokens, **given)
 
 
@@ -72,7 +73,7 @@ def test_a_step_is_not_beside_a_task_that_has_a_file_of_all_its_steps() -> None:
 def test_a_picture_says_whose_step_a_step_is() -> None:
     steps = (_sized("big/one", spec="big"), _sized("big/two", spec="big"))
     found = _made(_sized("big", 200_000, title="Rebuild it", subtasks=steps))
-    assert svg(found).count("a step of &quot;Rebuild it&quot;") == 2
+    assert draw_svg(found).count("a step of &quot;Rebuild it&quot;") == 2
 
 
 @pytest.mark.requirement("P3")
@@ -93,14 +94,14 @@ def test_a_picture_says_whose_step_a_step_is() -> None:
     ],
 )
 def test_what_will_be_made_in_a_folder_is_shared_too(
-    tmp_path: Path, one: Task, other: Task, kind: str
+    tmp_path: Path, one: PlanTask, other: PlanTask, kind: str
 ) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src/a.py").touch()
     (tmp_path / "linked").symlink_to("src")
     tasks = (replace(one, estimate_tokens=10), replace(other, id="b", spec="b", estimate_tokens=9))
     for order in (tasks, tasks[::-1]):
-        spread_out = spread(Plan("p", order), tmp_path).tasks
+        spread_out = expand_patterns(TaskPlan("p", order), tmp_path).tasks
         assert as_json(_made(*spread_out))["nodes"]["batch_0"]["type"] == kind
 
 
@@ -108,7 +109,7 @@ def test_what_will_be_made_in_a_folder_is_shared_too(
 def test_no_secret_of_a_title_is_in_a_picture() -> None:
     secret = "ghp_" + "a1b2c3d4e5" * 3 + "a1b2c3"
     found = _made(a_task(title=f"Use {secret}"))
-    assert "a1b2" not in svg(found) + mermaid(found)
+    assert "a1b2" not in draw_svg(found) + draw_mermaid(found)
 
 
 @pytest.mark.requirement("P3")
@@ -142,13 +143,13 @@ def test_ids_and_hashes_stay_while_other_tasks_change() -> None:
 
 @pytest.mark.requirement("P4")
 def test_the_room_is_what_the_window_leaves_and_at_most_the_share() -> None:
-    roomy = room.beside(200_000, 167_000, 10_000, 0.6, 3, "")
-    full = room.beside(200_000, 167_000, 150_000, 0.6, 3, "")
-    over = room.beside(200_000, 167_000, 190_000, 0.6, 3, "")
+    roomy = room.room_beside(200_000, 167_000, 10_000, 0.6, 3, "")
+    full = room.room_beside(200_000, 167_000, 150_000, 0.6, 3, "")
+    over = room.room_beside(200_000, 167_000, 190_000, 0.6, 3, "")
     assert (roomy.now_tokens, roomy.fresh_tokens) == (120_000, 120_000)
     assert (full.now_tokens, over.now_tokens) == (17_000, 0)
-    assert room.fresh(200_000, 0.9, 3, "").now_tokens == 200_000 - 33_000 - room.FRESH_TOKENS
-    assert room.fresh(10, 0.6, 3, "").now_tokens == 1
+    assert room.fresh_room(200_000, 0.9, 3, "").now_tokens == 200_000 - 33_000 - room.FRESH_TOKENS
+    assert room.fresh_room(10, 0.6, 3, "").now_tokens == 1
 
 
 @pytest.mark.requirement("P4")
@@ -191,7 +192,7 @@ def test_a_task_of_unknown_size_gets_a_session_of_its_own() -> None:
     told = as_json(found)
     [node] = [one for one in told["nodes"].values() if one.get("estimated_tokens", 0) is None]
     assert node["tasks"][0]["high_tokens"] is None
-    assert "size unknown" in mermaid(found) and "unknown: list the files" in svg(found)
+    assert "size unknown" in draw_mermaid(found) and "unknown: list the files" in draw_svg(found)
 
 
 @pytest.mark.requirement("P4")
@@ -227,8 +228,8 @@ def test_a_commit_comes_after_all_that_is_listed_before_it() -> None:
 def test_a_rename_is_not_cut_and_its_patterns_are_places_to_look(tmp_path: Path) -> None:
     for n in range(60):
         (tmp_path / f"{n}.py").touch()
-    plan = Plan("p", (a_task("Rename edge to limit", files=("*.py",)),))
-    [batch] = _made(*spread(plan, tmp_path).tasks, root=tmp_path).batches
+    plan = TaskPlan("p", (a_task("Rename edge to limit", files=("*.py",)),))
+    [batch] = _made(*expand_patterns(plan, tmp_path).tasks, root=tmp_path).batches
     assert batch.tokens < 50_000
     [too_large] = _made(a_task("rename it", files=tuple(f"{n}.py" for n in range(60)))).batches
     assert len(too_large.pieces) == 1

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from holdfast.brief.compose import compose
 from holdfast.checkpoint.sections import sections_of, snapshot_of
-from holdfast.plan.split import Piece
-from holdfast.plan.task import Task
+from holdfast.plan.split import TaskPiece
+from holdfast.plan.task import PlanTask
 from holdfast.record.user_input import own_words
 from holdfast.run import prompt
 from holdfast.run.prompt import Told
@@ -28,8 +28,8 @@ CHART = a_task("chart", title="Draw the chart of the harbour")
 BRIEF = f"{fence.opening('the last session')}\n- we decided on metres\n{fence.closing()}"
 
 
-def told(*tasks: Task, **more: object) -> str:
-    pieces = [Piece(task, a_piece().estimate) for task in tasks]
+def told(*tasks: PlanTask, **more: object) -> str:
+    pieces = [TaskPiece(task, a_piece().estimate) for task in tasks]
     return prompt.words(pieces, Told(**more))  # type: ignore[arg-type]
 
 

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from holdfast.plan import room
 from holdfast.plan.estimates import estimate
-from holdfast.plan.make import make
-from holdfast.plan.task import Plan, Task
+from holdfast.plan.planner import make_workflow
+from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import Workflow
 from holdfast.run.journal_state import DONE, Account, Share
 from holdfast.run.remaining import by_id, left, share_of
@@ -22,19 +22,21 @@ FILES = tuple(f"f{n}.py" for n in range(6))
 
 
 @st.composite
-def plans(draw: st.DrawFn) -> Plan:
+def plans(draw: st.DrawFn) -> TaskPlan:
     tasks = []
     for n in range(draw(st.integers(1, 5))):
         name = f"t{n}"
         steps = tuple(
-            Task(f"{name}/s{k}", f"step {k}", spec=name, estimate_tokens=draw(st.integers(1, 90)))
+            PlanTask(
+                f"{name}/s{k}", f"step {k}", spec=name, estimate_tokens=draw(st.integers(1, 90))
+            )
             for k in range(draw(st.sampled_from([0, 0, 2, 3])))
         )
         files = () if steps else FILES[: draw(st.integers(0, 6))]
         size = draw(st.integers(1, 400))
         before = draw(st.sets(st.sampled_from([f"t{k}" for k in range(n)]))) if n else set()
         tasks.append(
-            Task(
+            PlanTask(
                 name,
                 f"task {n}",
                 files=files,
@@ -44,11 +46,11 @@ def plans(draw: st.DrawFn) -> Plan:
                 spec=name,
             )
         )
-    return Plan("p", tuple(tasks))
+    return TaskPlan("p", tuple(tasks))
 
 
-def _flow(plan: Plan, tokens: int) -> Workflow:
-    return make(plan, room.stated(tokens, 3), NOBODY, Path("/nowhere"))
+def _flow(plan: TaskPlan, tokens: int) -> Workflow:
+    return make_workflow(plan, room.stated_room(tokens, 3), NOBODY, Path("/nowhere"))
 
 
 def _finish(known: Account, shares: list[Share]) -> None:
@@ -58,7 +60,7 @@ def _finish(known: Account, shares: list[Share]) -> None:
     known.take({"kind": "ended", "session": session, "result": DONE})
 
 
-def _work(share: Share, plan: Plan) -> set[tuple[str, str]]:
+def _work(share: Share, plan: TaskPlan) -> set[tuple[str, str]]:
     """What there is to be done, in its smallest pieces."""
     task = by_id(plan)[share.id]
     parts = share.files if share.files is not None else task.files
@@ -69,7 +71,7 @@ def _work(share: Share, plan: Plan) -> set[tuple[str, str]]:
 @pytest.mark.requirement("P5")
 @given(plans(), st.lists(st.integers(20, 400), min_size=1, max_size=6))
 def test_however_the_room_changes_between_runs_all_is_done_once(
-    plan: Plan, rooms: list[int]
+    plan: TaskPlan, rooms: list[int]
 ) -> None:
     """Each run does one batch and is killed; the next plans what is left for another room."""
     known, done = Account(), list[tuple[str, str]]()
@@ -86,7 +88,9 @@ def test_however_the_room_changes_between_runs_all_is_done_once(
 
 @pytest.mark.requirement("P5")
 @given(plans(), st.data())
-def test_a_task_that_was_edited_is_done_again_and_no_other(plan: Plan, data: st.DataObject) -> None:
+def test_a_task_that_was_edited_is_done_again_and_no_other(
+    plan: TaskPlan, data: st.DataObject
+) -> None:
     known = Account()
     for batch in _flow(plan, 500).batches:
         _finish(known, [share_of(piece, by_id(plan)) for piece in batch.pieces])
@@ -94,7 +98,7 @@ def test_a_task_that_was_edited_is_done_again_and_no_other(plan: Plan, data: st.
     tasks = [
         replace(task, description="otherwise") if task is changed else task for task in plan.tasks
     ]
-    rest = left(Plan("p", tuple(tasks)), known.coverage())
+    rest = left(TaskPlan("p", tuple(tasks)), known.coverage())
     again = {task.id for task in rest.tasks if not task.done}
     shares = [share.id for one in known.done for share in one.shares]
     whole = not changed.subtasks or changed.id in shares  # its steps did not change

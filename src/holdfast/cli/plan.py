@@ -21,9 +21,9 @@ from holdfast.cli.token_count import TokenCount
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.plan.estimates import past
 from holdfast.plan.formats import read
-from holdfast.plan.make import make
-from holdfast.plan.mermaid import mermaid as mermaid_text
-from holdfast.plan.picture import svg as picture
+from holdfast.plan.picture import draw_mermaid as mermaid_text
+from holdfast.plan.picture import draw_svg as picture
+from holdfast.plan.planner import make_workflow
 from holdfast.plan.workflow import Workflow, as_json
 from holdfast.redact import redact_each
 from holdfast.run import continued_plan as begun_plan
@@ -61,12 +61,12 @@ def plan(
     """A list of tasks as batches that fit the room left; FILE may be - for stdin."""
     root = (project or Path.cwd()).resolve()
     stdin = str(file) == "-"
-    begun = Begun(read.taken(_stdin(), root)) if stdin else begun_plan.load(file, root)
+    begun = Begun(read.decode_plan(_stdin(), root)) if stdin else begun_plan.load(file, root)
     settings = settings_load.load(str(root))
     room = plan_room.for_plan(settings, project and root, told, window, _now_ms())
     with ticker() as progress:
         known = past.learn(root, transcripts_folder(), progress=progress)
-        found = make(begun.plan, room, known, root, progress)
+        found = make_workflow(begun.plan, room, known, root, progress)
     if begun.note:
         found = replace(found, warnings=(*found.warnings, begun.note))
     if svg is not None:

@@ -7,25 +7,25 @@ from pathlib import Path
 from holdfast.cli import choose_session
 from holdfast.cli.choose_session import NoSession
 from holdfast.client import models
-from holdfast.plan import room, session_room
-from holdfast.plan.room import Room
+from holdfast.plan import room
+from holdfast.plan.room import PlanRoom
 from holdfast.settings.load import Settings
 
 
 def for_plan(
     settings: Settings, project: Path | None, told: int | None, window: int | None, now_ms: int
-) -> Room:
+) -> PlanRoom:
     """As it was said on the command line, else by the session at work, else a fresh window."""
     share, specs = settings.share("batch_share"), settings.whole("batch_specs")
     if told is not None:
-        return room.stated(told, specs)
+        return room.stated_room(told, specs)
     if window is not None:
-        return room.fresh(window, share, specs, f"{room.share_of(window, share)}, as told")
+        return room.fresh_room(window, share, specs, f"{room.share_of(window, share)}, as told")
     try:
         chosen = choose_session.of_folder(project) if project else choose_session.of_this_folder()
     except NoSession:
-        return session_room.unknown(settings)
-    return session_room.of_window(chosen.state, chosen.folder, settings, now_ms)
+        return room.unknown_room(settings)
+    return room.room_of_window(chosen.state, chosen.folder, settings, now_ms)
 
 
 def for_run(
@@ -35,11 +35,11 @@ def for_run(
     told: int | None,
     window: int | None,
     now_ms: int,
-) -> Room:
+) -> PlanRoom:
     """As a plan has it, but that every session begins in a fresh window; of the model's size where
     one is named."""
     if model and told is None and window is None:
         share, specs = settings.share("batch_share"), settings.whole("batch_specs")
         tokens = models.find(model).window_tokens
-        return room.fresh(tokens, share, specs, f"{model}: {room.share_of(tokens, share)}")
-    return room.in_fresh_windows(for_plan(settings, project, told, window, now_ms))
+        return room.fresh_room(tokens, share, specs, f"{model}: {room.share_of(tokens, share)}")
+    return room.use_fresh_windows(for_plan(settings, project, told, window, now_ms))

@@ -9,9 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from holdfast.cli import terminal
-from holdfast.plan.room import Room
-from holdfast.plan.split import Piece
-from holdfast.plan.workflow import Batch, Workflow
+from holdfast.plan.room import PlanRoom
+from holdfast.plan.split import TaskPiece
+from holdfast.plan.workflow import TaskBatch, Workflow
 from holdfast.text.numbers import counted, listed, named, nothing_left, short, step_of
 from holdfast.wire.log import inert
 
@@ -44,7 +44,7 @@ def _bases(found: Workflow) -> Counter[str]:
     return Counter(one.estimate.basis for one in pieces if _is_range(one))
 
 
-def _facts(room: Room, bases: Counter[str]) -> Table:
+def _facts(room: PlanRoom, bases: Counter[str]) -> Table:
     facts = Table.grid(padding=(0, 2, 0, 0))
     facts.add_row("  room", f"{_room(room)} ({inert(room.basis)})", style="dim")
     for at, (basis, count) in enumerate(bases.most_common(MOST_BASES)):
@@ -55,7 +55,7 @@ def _facts(room: Room, bases: Counter[str]) -> Table:
     return facts
 
 
-def _room(room: Room) -> str:
+def _room(room: PlanRoom) -> str:
     if room.here:
         now = f"{room.now_tokens:,} tokens in this session"
         return f"{now}, {room.fresh_tokens:,} in a fresh window"
@@ -78,7 +78,7 @@ def _table(found: Workflow) -> Table:
     return table
 
 
-def _batch(table: Table, at: int, batch: Batch, here: bool) -> None:
+def _batch(table: Table, at: int, batch: TaskBatch, here: bool) -> None:
     window = "in a fresh window" if batch.fresh else "in this session"
     where = f" {window}" if here else ""
     share = batch.tokens / max(1, batch.room_tokens)
@@ -93,14 +93,14 @@ def _batch(table: Table, at: int, batch: Batch, here: bool) -> None:
     )
 
 
-def _sizes(batch: Batch, style: str, colour: str) -> tuple[Text, Text]:
+def _sizes(batch: TaskBatch, style: str, colour: str) -> tuple[Text, Text]:
     if batch.is_unknown or len(batch.pieces) == 1:  # stands in the line of its task
         return Text(""), Text("")
     tokens, wide = batch.in_words
     return Text(tokens, style=style), Text(wide, style=colour)
 
 
-def _task(table: Table, piece: Piece) -> None:
+def _task(table: Table, piece: TaskPiece) -> None:
     tokens, wide = piece.estimate.in_words
     words = Text(short(named(piece.task.shown), MOST_CHARS))
     for line in _beneath(piece):
@@ -108,7 +108,7 @@ def _task(table: Table, piece: Piece) -> None:
     table.add_row("", words, tokens, Text(wide, style="dim"))
 
 
-def _beneath(piece: Piece) -> Iterator[str]:
+def _beneath(piece: TaskPiece) -> Iterator[str]:
     """Whose step it is, and what is in a part and why: who cannot see it cannot overrule it."""
     if piece.of:
         yield step_of(piece.of.title)
@@ -116,7 +116,7 @@ def _beneath(piece: Piece) -> Iterator[str]:
         yield _cut(piece)
 
 
-def _cut(piece: Piece) -> str:
+def _cut(piece: TaskPiece) -> str:
     files = piece.task.files
     if len(files) == 1 and piece.task.part:
         return short(named(files[0]), 300)
@@ -124,5 +124,5 @@ def _cut(piece: Piece) -> str:
     return short(named(f"{which}{piece.cut}"), 300)
 
 
-def _is_range(piece: Piece) -> bool:
+def _is_range(piece: TaskPiece) -> bool:
     return piece.estimate.low_tokens != piece.estimate.high_tokens

@@ -21,11 +21,11 @@ from holdfast.cli.token_count import TokenCount
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.plan.errors import BadPlan, NoPlan
 from holdfast.plan.estimates import past
-from holdfast.plan.files.expand_patterns import spread
+from holdfast.plan.files.patterns import expand_patterns
 from holdfast.plan.formats import read
-from holdfast.plan.make import make
-from holdfast.plan.room import Room
-from holdfast.plan.task import Plan
+from holdfast.plan.planner import make_workflow
+from holdfast.plan.room import PlanRoom
+from holdfast.plan.task import TaskPlan
 from holdfast.plan.workflow import Workflow
 from holdfast.run import claude, journal_state, single_instance
 from holdfast.run.claude import Client
@@ -106,7 +106,7 @@ def run(
     if str(file) == "-":
         raise click.UsageError("a plan to run is a file: said again, the run goes on by its path")
     root = (project or Path.cwd()).resolve()
-    written = read.load(file)
+    written = read.load_plan(file)
     if not written.tasks:
         raise NoPlan("the plan has no tasks").named(str(file))
     folder = folder_of(file, root)
@@ -146,9 +146,9 @@ def run(
             conductor.run()
 
 
-def _spread(plan: Plan, root: Path, known: Account, file: Path) -> Plan:
+def _spread(plan: TaskPlan, root: Path, known: Account, file: Path) -> TaskPlan:
     try:
-        return spread(plan, root, known.spread())
+        return expand_patterns(plan, root, known.spread())
     except BadPlan as slip:
         raise slip.named(str(file)) from None
 
@@ -176,17 +176,17 @@ def _client(named: Path | None, dry_run: bool) -> Client:
 class _Planner:
     """Plans what is left, by what past requests took, those of this run as well."""
 
-    def __init__(self, root: Path, room: Room, talks: bool) -> None:
+    def __init__(self, root: Path, room: PlanRoom, talks: bool) -> None:
         self._root, self.room, self._talks = root, room, talks
 
-    def __call__(self, plan: Plan) -> Workflow:
+    def __call__(self, plan: TaskPlan) -> Workflow:
         with ticker() if self._talks else nullcontext(silent) as progress:
             known = past.learn(self._root, transcripts_folder(), progress=progress)
-            return make(plan, self.room, known, self._root, progress)
+            return make_workflow(plan, self.room, known, self._root, progress)
 
 
 def _conductor(
-    floor: Floor, plan: Plan, planner: _Planner, settings: Settings, file: Path
+    floor: Floor, plan: TaskPlan, planner: _Planner, settings: Settings, file: Path
 ) -> Conductor:
     window = planner.room.window_tokens
     share = max(int(window * settings.share("batch_share")), planner.room.fresh_tokens)

@@ -9,7 +9,7 @@ from textwrap import shorten
 import click
 
 from holdfast.cli.terminal import say
-from holdfast.plan.room import Room
+from holdfast.plan.room import PlanRoom
 from holdfast.redact import redact_each
 from holdfast.run import claude, prompt
 from holdfast.run.job import Job
@@ -21,7 +21,7 @@ SHOWN_LINES = 6
 SHOWN_CHARS = 160
 
 
-def show(conductor: Conductor, room: Room, warning: str, as_plain: bool) -> None:
+def show(conductor: Conductor, room: PlanRoom, warning: str, as_plain: bool) -> None:
     flow = conductor.flow()
     batches = list(conductor.ahead.jobs(flow))
     if as_plain:

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from holdfast.cli.terminal import say
-from holdfast.plan.task import Plan, Task
+from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.run import journal_state, single_instance
 from holdfast.run.journal_state import Account, Try
 from holdfast.run.remaining import left
@@ -22,7 +22,7 @@ DONE, AT_WORK, BROKEN_OFF, FAILED, LEFT = "done", "at work", "broken off", "fail
 MOST_SHOWN = 200  # tasks; the rest is a number
 
 
-def show(plan: Plan, known: Account, file: Path, folder: str, as_plain: bool) -> None:
+def show(plan: TaskPlan, known: Account, file: Path, folder: str, as_plain: bool) -> None:
     found = _found(plan, known, single_instance.is_taken(folder)) | {
         "plan": str(file),
         "folder": folder,
@@ -39,7 +39,7 @@ def show(plan: Plan, known: Account, file: Path, folder: str, as_plain: bool) ->
         say(f"  and {len(states) - MOST_SHOWN:,} more: --json has all")
 
 
-def _found(plan: Plan, known: Account, at_work: bool) -> dict[str, Any]:
+def _found(plan: TaskPlan, known: Account, at_work: bool) -> dict[str, Any]:
     now, tries_of = left(plan, known.coverage()), _by_task(known)
     tasks = []
     for task in now.tasks:
@@ -62,7 +62,7 @@ def _by_task(known: Account) -> defaultdict[str, list[Try]]:
     return found
 
 
-def _steps(task: Task) -> dict[str, int]:
+def _steps(task: PlanTask) -> dict[str, int]:
     """Of a task that is done, all are."""
     done = sum(task.done or step.done for step in task.subtasks)
     return {"steps": len(task.subtasks), "steps_done": done}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from holdfast.plan.formats.tokens import tokens
+from holdfast.plan.formats.fields import parse_tokens
 
 
 class TokenCount(click.ParamType[int]):
@@ -15,7 +15,7 @@ class TokenCount(click.ParamType[int]):
     def convert(
         self, value: object, param: click.Parameter | None, ctx: click.Context | None
     ) -> int:
-        found = tokens(str(value))
+        found = parse_tokens(str(value))
         if not found:
             self.fail(f"{value!r} is no number of tokens: 12000, 12k or 1m", param, ctx)
         return found

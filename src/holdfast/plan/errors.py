@@ -9,7 +9,7 @@ from holdfast.wire.log import inert
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PlanPosition:
     """Where in the file; lines and columns count from 1, 0 is not known."""
 
     line: int = 0
@@ -25,10 +25,10 @@ class BadPlan(HoldfastError):
     exit_code = 2
     hint = "correct this line; the file was not changed"
 
-    def __init__(self, words: str, place: Place | None = None, hint: str = "") -> None:
+    def __init__(self, words: str, place: PlanPosition | None = None, hint: str = "") -> None:
         """`hint`: what to write instead."""
         super().__init__(inert(words))
-        self.place = place or Place()
+        self.place = place or PlanPosition()
         self.hint = inert(hint) or self.hint
 
     def named(self, file: str) -> BadPlan:
@@ -51,11 +51,11 @@ class NoTasks(BadPlan):
     hint = "write `- [ ] ` before each task: `- [ ] Fix the parser`"
 
 
-class Cycle(BadPlan):
+class DependencyCycle(BadPlan):
     """Tasks that wait for each other."""
 
     hint = "take one of these dependencies out"
 
-    def __init__(self, words: str, place: Place | None = None, hint: str = "") -> None:
+    def __init__(self, words: str, place: PlanPosition | None = None, hint: str = "") -> None:
         super().__init__("", place, hint)
         self.args = (inert(words, 100_000),)  # named in full, however long

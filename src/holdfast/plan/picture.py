@@ -1,7 +1,11 @@
-"""A workflow as an SVG: batches from top to bottom, each with a bar of what it takes.
+"""A workflow as a picture: an SVG, or text that Mermaid draws.
 
-It stands on a ground of its own, light or dark as the reader's screen is, so that it can be read on
-any page. Every colour is written twice: where styles are taken out, the light ones remain.
+The SVG shows batches from top to bottom, each with a bar for its tokens. It has a background of its
+own, light or dark like the reader's screen, so that it can be read on any page. Every colour is
+written twice: where styles are removed, the light ones remain.
+
+The reader's fonts are unknown, so text is measured with the widths of a wide font (DejaVu Sans, as
+fractions of its size): in any other font the text is shorter.
 """
 
 from __future__ import annotations
@@ -9,12 +13,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from html import escape
+from unicodedata import combining, east_asian_width
 
-from holdfast.plan.mermaid import MOST_BATCHES, head
-from holdfast.plan.split import Piece
-from holdfast.plan.text_width import width, wrapped
-from holdfast.plan.workflow import Batch, Workflow
-from holdfast.text.numbers import counted, listed, named, step_of
+from holdfast.plan.split import TaskPiece
+from holdfast.plan.workflow import TaskBatch, Workflow
+from holdfast.text.numbers import about, counted, listed, named, short, step_of
 
 WIDTH, MARGIN, LINE, GAP, BAR, INSET = 720, 24, 18, 34, 10, 10
 LEFT, RIGHT = MARGIN + INSET, WIDTH - MARGIN - INSET
@@ -39,9 +42,14 @@ WORDS = {
     "room": "the room",
 }
 FONT = "system-ui, -apple-system, 'Segoe UI', Helvetica, Arial, sans-serif"
+MOST_BATCHES = 400  # a picture of more shows nothing
+LONGEST_LABEL = 60
+NARROW = frozenset("iIjlfrt.,:;'`|!()[]{}/\\- \"")
+WIDE = frozenset("mwMWOQGD@%&—…")
+SIZE = 12
 
 
-def svg(workflow: Workflow) -> str:
+def draw_svg(workflow: Workflow) -> str:
     shown = workflow.batches[:MOST_BATCHES]
     sheet = _Sheet()
     sheet.text(MARGIN, MARGIN, named(workflow.title or "plan"), size=14, bold=True, most=1)
@@ -87,7 +95,7 @@ class _Sheet:
         most: int = 1,
     ) -> int:
         """How many lines it took; `end`: x is where it ends."""
-        lines = wrapped(words, room * 12 / size / (1.1 if bold else 1), most)
+        lines = wrap(words, room * 12 / size / (1.1 if bold else 1), most)
         anchor = ' text-anchor="end"' if end else ""
         weight = ' font-weight="bold"' if bold else ""
         for at, line in enumerate(lines):
@@ -108,9 +116,9 @@ def _fill(colour: str) -> str:
     return f'class="{colour}" fill="{COLOURS[colour][0]}"'
 
 
-def _box(sheet: _Sheet, at: int, batch: Batch, numbers: dict[str, str]) -> None:
+def _box(sheet: _Sheet, at: int, batch: TaskBatch, numbers: dict[str, str]) -> None:
     start, frame = sheet.top, len(sheet.parts)
-    sheet.text(LEFT, start + LINE, head(at, batch), bold=True)
+    sheet.text(LEFT, start + LINE, batch_title(at, batch), bold=True)
     down = start + 2 * LINE
     for piece in batch.pieces:
         down = _task(sheet, piece, down, numbers)
@@ -122,7 +130,7 @@ def _box(sheet: _Sheet, at: int, batch: Batch, numbers: dict[str, str]) -> None:
     sheet.parts.insert(frame, framed.parts[0])  # beneath all that stands in it
 
 
-def _task(sheet: _Sheet, piece: Piece, top: int, numbers: dict[str, str]) -> int:
+def _task(sheet: _Sheet, piece: TaskPiece, top: int, numbers: dict[str, str]) -> int:
     """Number and title to the left, size to the right; beneath, what it waits for and holds."""
     title, size = sheet.indent, _size(piece)
     sheet.text(LEFT, top, numbers[piece.task.id], colour="dim")
@@ -134,7 +142,7 @@ def _task(sheet: _Sheet, piece: Piece, top: int, numbers: dict[str, str]) -> int
     return top
 
 
-def _size(piece: Piece) -> str:
+def _size(piece: TaskPiece) -> str:
     tokens, wide = piece.estimate.in_words
     known = piece.estimate.low_tokens == piece.estimate.high_tokens
     if piece.estimate.is_unknown:
@@ -142,7 +150,7 @@ def _size(piece: Piece) -> str:
     return f"{tokens}, {wide}" if known else f"{tokens} ({wide})"
 
 
-def _beneath(piece: Piece, numbers: dict[str, str]) -> Iterator[str]:
+def _beneath(piece: TaskPiece, numbers: dict[str, str]) -> Iterator[str]:
     waits = [numbers[name] for name in piece.task.depends if name in numbers]
     if waits:
         yield f"after {listed(waits, MOST_NAMED)}"
@@ -152,7 +160,7 @@ def _beneath(piece: Piece, numbers: dict[str, str]) -> Iterator[str]:
         yield named(listed(piece.task.files, MOST_NAMED))
 
 
-def _colour(batch: Batch) -> str:
+def _colour(batch: TaskBatch) -> str:
     if batch.is_unknown:
         return "room"
     if batch.tokens > batch.room_tokens:
@@ -160,7 +168,7 @@ def _colour(batch: Batch) -> str:
     return "fits" if batch.high_tokens <= batch.room_tokens else "may"
 
 
-def _bar(sheet: _Sheet, batch: Batch, top: int) -> None:
+def _bar(sheet: _Sheet, batch: TaskBatch, top: int) -> None:
     """The room is the whole bar; what the range reaches beyond the point is paler."""
     whole, room, colour = RIGHT - LEFT, max(1, batch.room_tokens), _colour(batch)
     sheet.block(LEFT, top, whole, BAR, "room", 'rx="2"')
@@ -206,3 +214,76 @@ def _whole(sheet: _Sheet, title: str) -> str:
             "</svg>\n",
         ]
     )
+
+
+def draw_mermaid(workflow: Workflow) -> str:
+    """For whatever draws mermaid: `flowchart TD`, a node per batch and checkpoint."""
+    lines = ["flowchart TD"]
+    for at, batch in enumerate(workflow.batches[:MOST_BATCHES]):
+        titles = (_quoted(piece.task.shown) for piece in batch.pieces)
+        lines.append(f'    batch_{at}["{"<br/>".join([batch_title(at, batch), *titles])}"]')
+        if at:
+            lines.append(f'    checkpoint_{at - 1}(["checkpoint"])')
+            lines.append(f"    batch_{at - 1} --> checkpoint_{at - 1} --> batch_{at}")
+    if not workflow.batches:
+        lines.append('    nothing["nothing left to do"]')
+    if (more := len(workflow.batches) - MOST_BATCHES) > 0:
+        lines.append(f'    more["{more:,} more batches"]')
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(title: str) -> str:
+    """Mermaid reads entities, so no mark of a title can end its label."""
+    return "".join(
+        mark if mark.isalnum() or mark in " .,-_/…" else f"#{ord(mark)};"
+        for mark in short(named(title), LONGEST_LABEL)
+    )
+
+
+def batch_title(at: int, batch: TaskBatch) -> str:
+    where = "" if batch.fresh else " in this session"
+    large = ", larger than the room" if batch.tokens > batch.room_tokens else ""
+    side = ", side by side" if batch.parallel else ""
+    size = f"about {about(batch.tokens)} of {batch.room_tokens:,} tokens"
+    size = "size unknown, a session of its own" if batch.is_unknown else size
+    return f"batch {at + 1}{where}: {size}{large}{side}"
+
+
+def width(text: str, size: float = SIZE) -> float:
+    return sum(_share(mark) for mark in text) * size
+
+
+def _share(mark: str) -> float:
+    if combining(mark):
+        return 0.0
+    if east_asian_width(mark) in "WF" or ord(mark) >= 0x1F000:
+        return 1.3
+    if mark in NARROW:
+        return 0.42
+    return 1.0 if mark in WIDE else 0.76 if mark.isupper() else 0.64
+
+
+def wrap(text: str, room: float, most: int) -> list[str]:
+    """At most so many lines, broken between words where that leaves half a line; a cut is seen."""
+    lines: list[str] = []
+    while text:
+        fits = _fitting(text, room)
+        if fits == len(text):
+            return [*lines, text]
+        if len(lines) == most - 1:
+            return [*lines, text[: _fitting(text, room - width("…"))].rstrip() + "…"]
+        space = text.rfind(" ", 0, fits + 1)
+        at = space if space > fits // 2 else fits
+        lines.append(text[:at].rstrip())
+        text = text[at:].lstrip()
+    return lines
+
+
+def _fitting(text: str, room: float) -> int:
+    """How many marks fit; one at least, so that there is an end."""
+    used = 0.0
+    for at, mark in enumerate(text):
+        used += width(mark)
+        if used > room:
+            return max(1, at)
+    return len(text)

@@ -1,7 +1,7 @@
 """How much work fits now, and how much into a fresh window.
 
-Two settings bound it: one batch takes at most `batch_share` of its window, and at most
-`batch_specs` tasks of the plan (specs).
+Two settings limit it: one batch takes at most `batch_share` of its window, and at most
+`batch_specs` tasks of the plan (specs). A session's room is read from its transcript.
 """
 
 from __future__ import annotations
@@ -10,13 +10,19 @@ from dataclasses import dataclass, replace
 
 from holdfast.client import compaction_limit as client_edge
 from holdfast.client import models
+from holdfast.settings.load import Settings
+from holdfast.window import view
+from holdfast.window.alert_texts import about
 from holdfast.window.history import OVERHEAD_UNKNOWN
+from holdfast.window.live_windows import is_over
+from holdfast.window.state import State
+from holdfast.wire.log import inert
 
 FRESH_TOKENS = OVERHEAD_UNKNOWN  # system prompt and tools of a session that just began
 
 
 @dataclass(frozen=True, slots=True)
-class Room:
+class PlanRoom:
     """`now_tokens` is for the first batch, in the session at work; `fresh_tokens` for others."""
 
     now_tokens: int
@@ -27,22 +33,22 @@ class Room:
     here: bool = False  # the first batch goes into a session that is at work
 
 
-def beside(
+def room_beside(
     window_tokens: int, edge_tokens: int, used_tokens: int, share: float, specs: int, basis: str
-) -> Room:
+) -> PlanRoom:
     """The room a session leaves: up to its edge, and never more than the share of its window."""
     limit = int(window_tokens * share)
     now = max(0, min(limit, edge_tokens - used_tokens))
-    return Room(now, _fresh(edge_tokens, limit), window_tokens, specs, basis, here=True)
+    return PlanRoom(now, _fresh(edge_tokens, limit), window_tokens, specs, basis, here=True)
 
 
-def fresh(
+def fresh_room(
     window_tokens: int, share: float, specs: int, basis: str, edge_tokens: int | None = None
-) -> Room:
+) -> PlanRoom:
     """A window nothing is in yet."""
     edge = _edge_of(window_tokens) if edge_tokens is None else edge_tokens
     tokens = _fresh(edge, int(window_tokens * share))
-    return Room(tokens, tokens, window_tokens, specs, basis)
+    return PlanRoom(tokens, tokens, window_tokens, specs, basis)
 
 
 def _edge_of(window_tokens: int) -> int:
@@ -53,12 +59,12 @@ def _fresh(edge_tokens: int, limit: int) -> int:
     return max(1, min(limit, edge_tokens - FRESH_TOKENS))
 
 
-def stated(tokens: int, specs: int) -> Room:
+def stated_room(tokens: int, specs: int) -> PlanRoom:
     """As somebody said it, for every batch alike."""
-    return Room(tokens, tokens, tokens, specs, "as told")
+    return PlanRoom(tokens, tokens, tokens, specs, "as told")
 
 
-def in_fresh_windows(found: Room) -> Room:
+def use_fresh_windows(found: PlanRoom) -> PlanRoom:
     """The same where no batch goes into a session that is at work."""
     if not found.here:
         return found
@@ -77,3 +83,26 @@ def share_of(window_tokens: int, share: float) -> str:
 
 UNKNOWN_WINDOW = models.SMALL  # nothing is known: what fits there fits everywhere
 UNKNOWN_EDGE = _edge_of(UNKNOWN_WINDOW)
+
+
+def room_of_window(state: State, folder: str, settings: Settings, now_ms: int) -> PlanRoom:
+    """Of one that has ended, a fresh window like its own."""
+    share, specs = settings.share("batch_share"), settings.whole("batch_specs")
+    seen = view.of_transcript(state, settings, now_ms, folder)
+    window, edge = seen.edge.window_tokens, seen.edge.edge_tokens
+    used = seen.reading.used_tokens
+    if not seen.model and not state.stated_window:  # no answer yet: what is used is a guessed share
+        window, edge = min(window, UNKNOWN_WINDOW), min(edge, UNKNOWN_EDGE)
+        used = used * edge // seen.edge.edge_tokens
+    session = inert(state.session_id[:8])
+    if is_over(folder, state):
+        words = f"session {session} has ended: {share_of(window, share)} like its own"
+        return fresh_room(window, share, specs, words, edge)
+    words = f"session {session}: {about(seen.reading.estimated)}{used:,} of {edge:,} tokens used"
+    return room_beside(window, edge, used, share, specs, words)
+
+
+def unknown_room(settings: Settings) -> PlanRoom:
+    share, specs = settings.share("batch_share"), settings.whole("batch_specs")
+    words = f"no session seen here: {share_of(UNKNOWN_WINDOW, share)}"
+    return fresh_room(UNKNOWN_WINDOW, share, specs, words)

@@ -9,38 +9,40 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from holdfast.plan.estimates.estimate import SHARE, Estimate, all_of, shared
-from holdfast.plan.estimates.features import RENAME, heard
-from holdfast.plan.files.groups import Grouped
-from holdfast.plan.task import Task, digest
+from holdfast.plan.estimates.estimate import SHARE, TaskEstimate, estimate_of_share, fill_room
+from holdfast.plan.estimates.features import RENAME, extract_features
+from holdfast.plan.files.groups import FileGroups
+from holdfast.plan.task import PlanTask, digest
 from holdfast.text.numbers import about, step_of
 
-Estimator = Callable[[Task], Estimate]
-Grouper = Callable[[tuple[str, ...], int], Grouped]
+Estimator = Callable[[PlanTask], TaskEstimate]
+Grouper = Callable[[tuple[str, ...], int], FileGroups]
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class TaskPiece:
     """A task, or a part of one, with what it will take. `cut` says why it is a part, `of` which
     task it is a step of."""
 
-    task: Task
-    estimate: Estimate
+    task: PlanTask
+    estimate: TaskEstimate
     cut: str = ""
     warning: str = ""
-    of: Task | None = None
+    of: PlanTask | None = None
 
 
-def split(task: Task, room_tokens: int, estimate: Estimator, groups: Grouper) -> list[Piece]:
+def split_task(
+    task: PlanTask, room_tokens: int, estimate: Estimator, groups: Grouper
+) -> list[TaskPiece]:
     """Pieces of at most `room_tokens` each, as far as there is a way to cut."""
     whole = estimate(task)
     if whole.is_unknown:  # all of a window is taken for it, so that nothing else is put there
-        return [Piece(task, all_of(room_tokens, whole))]
+        return [TaskPiece(task, fill_room(room_tokens, whole))]
     if whole.tokens <= room_tokens:
-        return [Piece(task, whole)]
+        return [TaskPiece(task, whole)]
     if task.keep_together:
         return [_too_large(task, whole, room_tokens, "the plan keeps it together")]
-    if heard(task.words).kind == RENAME and not task.groups:
+    if extract_features(task.words).kind == RENAME and not task.groups:
         return [_too_large(task, whole, room_tokens, "half a rename leaves nothing that works")]
     if task.groups:
         given = estimate if task.estimate_tokens is None else _shared(task)
@@ -57,7 +59,9 @@ def split(task: Task, room_tokens: int, estimate: Estimator, groups: Grouper) ->
     ]
 
 
-def _steps(task: Task, room_tokens: int, estimate: Estimator, groups: Grouper) -> Iterator[Piece]:
+def _steps(
+    task: PlanTask, room_tokens: int, estimate: Estimator, groups: Grouper
+) -> Iterator[TaskPiece]:
     """In the order they are written in: each waits for all there is of the open one before."""
     before: tuple[str, ...] = ()
     cut, share = step_of(task.title), _share_of_a_step(task)
@@ -70,7 +74,7 @@ def _steps(task: Task, room_tokens: int, estimate: Estimator, groups: Grouper) -
             before = tuple(piece.task.id for piece in found)
 
 
-def _share_of_a_step(task: Task) -> int | None:
+def _share_of_a_step(task: PlanTask) -> int | None:
     """Of what the plan gives for all of it, less what it gives for some steps; those that are done
     had theirs. None where nothing is given, or nothing is left of it."""
     given = [step.estimate_tokens for step in task.subtasks if step.estimate_tokens is not None]
@@ -79,15 +83,15 @@ def _share_of_a_step(task: Task) -> int | None:
 
 
 def _sized(
-    step: Task, share: int | None, room_tokens: int, estimate: Estimator, groups: Grouper
-) -> list[Piece]:
+    step: PlanTask, share: int | None, room_tokens: int, estimate: Estimator, groups: Grouper
+) -> list[TaskPiece]:
     if share is None or step.estimate_tokens is not None:
-        return split(step, room_tokens, estimate, groups)
-    found = split(replace(step, estimate_tokens=share), room_tokens, estimate, groups)
+        return split_task(step, room_tokens, estimate, groups)
+    found = split_task(replace(step, estimate_tokens=share), room_tokens, estimate, groups)
     return [replace(piece, estimate=replace(piece.estimate, basis=SHARE)) for piece in found]
 
 
-def _drawn(task: Task) -> Grouped:
+def _drawn(task: PlanTask) -> FileGroups:
     """The user's own groups; files in none of them make one more."""
     placed: dict[str, None] = {}
     groups: list[tuple[str, ...]] = []
@@ -96,10 +100,10 @@ def _drawn(task: Task) -> Grouped:
         placed.update(dict.fromkeys(fresh))
         groups.append(fresh)
     groups.append(tuple(file for file in task.files if file not in placed))
-    return Grouped(tuple(one for one in groups if one), "the plan's own groups")
+    return FileGroups(tuple(one for one in groups if one), "the plan's own groups")
 
 
-def _most_files(task: Task, room_tokens: int, estimate: Estimator) -> int:
+def _most_files(task: PlanTask, room_tokens: int, estimate: Estimator) -> int:
     """How many of its files a piece may have; one, where even that is too much."""
     low, high = 1, len(task.files)
     while low < high:
@@ -109,35 +113,37 @@ def _most_files(task: Task, room_tokens: int, estimate: Estimator) -> int:
     return low
 
 
-def _by_share(task: Task, room_tokens: int, groups: Grouper) -> list[Piece]:
+def _by_share(task: PlanTask, room_tokens: int, groups: Grouper) -> list[TaskPiece]:
     most = max(1, len(task.files) * room_tokens // (task.estimate_tokens or 1))
     return _pieces(task, room_tokens, _shared(task), groups(task.files, most))
 
 
-def _shared(task: Task) -> Estimator:
+def _shared(task: PlanTask) -> Estimator:
     """The plan says what it takes in all: each file has its share of that."""
     total = task.estimate_tokens or 0
 
-    def share(part: Task) -> Estimate:
+    def share(part: PlanTask) -> TaskEstimate:
         tokens = -(-total * len(part.files) // len(task.files))
-        return shared(tokens)
+        return estimate_of_share(tokens)
 
     return share
 
 
-def _pieces(task: Task, room_tokens: int, estimate: Estimator, grouped: Grouped) -> list[Piece]:
+def _pieces(
+    task: PlanTask, room_tokens: int, estimate: Estimator, grouped: FileGroups
+) -> list[TaskPiece]:
     parts = [_part(task, files, at, len(grouped.groups)) for at, files in enumerate(grouped.groups)]
     found = []
     for part in parts:
         size = estimate(part)
-        piece = Piece(part, size, f"grouped by {grouped.why}")
+        piece = TaskPiece(part, size, f"grouped by {grouped.why}")
         if size.tokens > room_tokens:
             piece = replace(piece, warning=_words(size, room_tokens, "it cannot be cut further"))
         found.append(piece)
     return found
 
 
-def _part(task: Task, files: tuple[str, ...], at: int, count: int) -> Task:
+def _part(task: PlanTask, files: tuple[str, ...], at: int, count: int) -> PlanTask:
     """Named by its files, so that it keeps its name while other tasks change; its steps are those
     of the task, for these files."""
     return replace(
@@ -150,9 +156,9 @@ def _part(task: Task, files: tuple[str, ...], at: int, count: int) -> Task:
     )
 
 
-def _too_large(task: Task, size: Estimate, room_tokens: int, why: str) -> Piece:
-    return Piece(task, size, warning=_words(size, room_tokens, why))
+def _too_large(task: PlanTask, size: TaskEstimate, room_tokens: int, why: str) -> TaskPiece:
+    return TaskPiece(task, size, warning=_words(size, room_tokens, why))
 
 
-def _words(size: Estimate, room_tokens: int, why: str) -> str:
+def _words(size: TaskEstimate, room_tokens: int, why: str) -> str:
     return f"about {about(size.tokens)} tokens do not fit into {room_tokens:,}, and {why}"

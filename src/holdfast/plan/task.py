@@ -7,13 +7,13 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from holdfast.plan.errors import Place
+from holdfast.plan.errors import PlanPosition
 
 HASH_CHARS = 16
 
 
 @dataclass(frozen=True, slots=True)
-class Task:
+class PlanTask:
     """One piece of work. `spec` is the task of the plan it was cut from, else its own id."""
 
     id: str
@@ -21,17 +21,17 @@ class Task:
     description: str = ""
     files: tuple[str, ...] = ()
     depends: tuple[str, ...] = ()
-    subtasks: tuple[Task, ...] = ()
+    subtasks: tuple[PlanTask, ...] = ()
     groups: tuple[tuple[str, ...], ...] = ()
     estimate_tokens: int | None = None
     estimated_files: int | None = None
     keep_together: bool = False
     done: bool = False
     spec: str = ""
-    written: Task | None = field(default=None, compare=False)  # before its patterns were spread
+    written: PlanTask | None = field(default=None, compare=False)  # before its patterns were spread
     held: Mapping[str, int] = field(default_factory=dict, compare=False)  # files in its folders
     part: str = field(default="", compare=False)  # "2 of 3", of a task that was cut
-    place: Place = field(default=Place(), compare=False)
+    place: PlanPosition = field(default=PlanPosition(), compare=False)
 
     @property
     def words(self) -> str:
@@ -77,9 +77,9 @@ class Task:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class TaskPlan:
     title: str
-    tasks: tuple[Task, ...]
+    tasks: tuple[PlanTask, ...]
 
 
 def digest(value: object) -> str:

@@ -12,21 +12,21 @@ from math import sqrt
 from pathlib import PurePosixPath
 from typing import Any
 
-from holdfast.plan.estimates.estimate import Estimate
-from holdfast.plan.files.pattern import MARKS, Pattern
-from holdfast.plan.room import Room
-from holdfast.plan.split import Piece
-from holdfast.plan.task import Task, digest
+from holdfast.plan.estimates.estimate import TaskEstimate
+from holdfast.plan.files.patterns import MARKS, Pattern
+from holdfast.plan.room import PlanRoom
+from holdfast.plan.split import TaskPiece
+from holdfast.plan.task import PlanTask, digest
 from holdfast.text.numbers import about, counted, span
 
 CHECKPOINT = "Run /holdfast:checkpoint to save progress"
 
 
 @dataclass(frozen=True, slots=True)
-class Batch:
+class TaskBatch:
     """`fresh`: it begins in a new window. Its pieces stand in the order they can be done in."""
 
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TaskPiece, ...]
     room_tokens: int
     fresh: bool
     parallel: bool
@@ -65,8 +65,8 @@ class Batch:
 @dataclass(frozen=True, slots=True)
 class Workflow:
     title: str
-    room: Room
-    batches: tuple[Batch, ...]
+    room: PlanRoom
+    batches: tuple[TaskBatch, ...]
     done: tuple[str, ...] = ()  # ids of tasks the plan says are done
     warnings: tuple[str, ...] = ()
     past_requests: int = 0  # what the estimates rest on
@@ -88,17 +88,17 @@ class Workflow:
         return " and ".join(filter(None, (known, unknown)))
 
 
-def fits_here(pieces: Sequence[Piece], room: Room) -> bool:
+def fits_here(pieces: Sequence[TaskPiece], room: PlanRoom) -> bool:
     """Into the session at work goes nothing of unknown size; and where it is no longer as good as a
     fresh one, only what fits by the upper end of its range."""
-    batch = Batch(tuple(pieces), room.now_tokens, fresh=False, parallel=False)
+    batch = TaskBatch(tuple(pieces), room.now_tokens, fresh=False, parallel=False)
     if not room.here or batch.is_unknown:
         return False
     upper = batch.tokens if room.now_tokens >= room.fresh_tokens else batch.high_tokens
     return upper <= room.now_tokens
 
 
-def is_parallel(pieces: Sequence[Piece]) -> bool:
+def is_parallel(pieces: Sequence[TaskPiece]) -> bool:
     """They may run side by side: none waits for another, and no two share a file, or one a folder
     the other has a file in."""
     ids = {piece.task.id for piece in pieces}
@@ -121,7 +121,7 @@ def is_parallel(pieces: Sequence[Piece]) -> bool:
     return True
 
 
-def _names(task: Task) -> set[str]:
+def _names(task: PlanTask) -> set[str]:
     """Its files, those of its steps, and the folders it was given: what is not there yet will be
     made in them."""
     written = task.written.files if task.written else ()
@@ -157,7 +157,7 @@ def as_json(workflow: Workflow) -> dict[str, Any]:
     }
 
 
-def _nodes(batches: Sequence[Batch]) -> dict[str, Any]:
+def _nodes(batches: Sequence[TaskBatch]) -> dict[str, Any]:
     nodes: dict[str, Any] = {}
     for at, batch in enumerate(batches):
         if at:
@@ -181,7 +181,7 @@ def _edges(count: int) -> list[dict[str, str]]:
     return edges
 
 
-def _task(piece: Piece) -> dict[str, Any]:
+def _task(piece: TaskPiece) -> dict[str, Any]:
     task, size = piece.task, piece.estimate
     return {
         "id": task.id,
@@ -200,7 +200,7 @@ def _task(piece: Piece) -> dict[str, Any]:
     }
 
 
-def _range(of: Batch | Estimate) -> dict[str, int | None]:
+def _range(of: TaskBatch | TaskEstimate) -> dict[str, int | None]:
     """Nothing where the size is unknown."""
     low, high = of.low_tokens, of.high_tokens
     found = {"estimated_tokens": of.tokens, "low_tokens": low, "high_tokens": high}

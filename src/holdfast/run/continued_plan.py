@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from holdfast.plan.formats import read
-from holdfast.plan.task import Plan
+from holdfast.plan.task import TaskPlan
 from holdfast.run import journal_state
 from holdfast.run.errors import NewerJournal, NotNoted
 from holdfast.run.journal import Journal
@@ -20,14 +20,14 @@ class Begun:
     """`ran` counts the tasks a run has done that the file does not mark; `note` says why nobody
     knows."""
 
-    plan: Plan
+    plan: TaskPlan
     ran: int = 0
     note: str = ""
 
 
 def load(file: Path, root: Path) -> Begun:
     known, note = _known(file, root)
-    written = read.load(file, root, known.spread())
+    written = read.load_plan(file, root, known.spread())
     plan = left(written, known.coverage())
     ran = sum(one.done for one in plan.tasks) - sum(one.done for one in written.tasks)
     return Begun(plan, ran, note)

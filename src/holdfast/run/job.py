@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
-from holdfast.plan.split import Piece
-from holdfast.plan.task import Task
+from holdfast.plan.split import TaskPiece
+from holdfast.plan.task import PlanTask
 from holdfast.run.exit_note import Note
 from holdfast.run.journal_state import Share
 from holdfast.text.numbers import named
@@ -17,7 +17,7 @@ class Job:
     """`limit_tokens`: what of a window a batch may take; `beside`: others of its batch run too."""
 
     batch: str
-    pieces: tuple[Piece, ...]
+    pieces: tuple[TaskPiece, ...]
     shares: tuple[Share, ...]
     number: int
     count: int
@@ -53,7 +53,7 @@ class Job:
         return sum(piece.estimate.tokens for piece in self.pieces)
 
 
-def credited_of(pieces: Sequence[Piece], note: Note, not_done: Sequence[str]) -> list[int]:
+def credited_of(pieces: Sequence[TaskPiece], note: Note, not_done: Sequence[str]) -> list[int]:
     """Which tasks a session did that names others as not done. Where it names something that is
     none of its tasks, nobody knows."""
     if not not_done or not note.is_success or len(not_done) != note.not_done:
@@ -66,7 +66,7 @@ def credited_of(pieces: Sequence[Piece], note: Note, not_done: Sequence[str]) ->
     return [at for at in range(len(pieces)) if at not in undone] if all(meant) else []
 
 
-def _is_named(words: str, task: Task) -> bool:
+def _is_named(words: str, task: PlanTask) -> bool:
     """By its id or its title, whatever follows; rather one too many than one too few."""
     said = words.casefold()
     return any(

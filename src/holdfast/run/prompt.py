@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from holdfast.plan.split import Piece
-from holdfast.plan.task import Task
+from holdfast.plan.split import TaskPiece
+from holdfast.plan.task import PlanTask
 from holdfast.record.run_prompt import (
     OTHER_FILES,
     OTHER_STEPS,
@@ -44,11 +44,11 @@ class Told:
     briefs: tuple[str, ...] = ()
 
 
-def words(pieces: Sequence[Piece], told: Told) -> str:
+def words(pieces: Sequence[TaskPiece], told: Told) -> str:
     return "\n".join([*_head(pieces, told), *_tasks(pieces), *_end(pieces, told)]) + "\n"
 
 
-def _head(pieces: Sequence[Piece], told: Told) -> Iterator[str]:
+def _head(pieces: Sequence[TaskPiece], told: Told) -> Iterator[str]:
     plan = f' of the plan "{told.title}"' if told.title else " of a plan"
     yield f"{RUN_BEGINS}{told.number} of {told.count}{plan}."
     if told.beside:
@@ -64,7 +64,7 @@ def _head(pieces: Sequence[Piece], told: Told) -> Iterator[str]:
     yield f"Do {many}:"
 
 
-def _tasks(pieces: Sequence[Piece]) -> Iterator[str]:
+def _tasks(pieces: Sequence[TaskPiece]) -> Iterator[str]:
     known: set[str] = set()
     for at, piece in enumerate(pieces, start=1):
         task = piece.task
@@ -83,14 +83,14 @@ def _tasks(pieces: Sequence[Piece]) -> Iterator[str]:
             known.add(piece.of.id)
 
 
-def _listed(task: Task) -> str:
+def _listed(task: PlanTask) -> str:
     """As the plan names them; where it names folders, with how many files they hold."""
     files = (task.written or task).files
     names = listed(files, MOST_LISTED)
     return names if files == task.files else f"{names} ({len(task.files):,} in all)"
 
 
-def _whole(task: Task, is_known: bool) -> Iterator[str]:
+def _whole(task: PlanTask, is_known: bool) -> Iterator[str]:
     """What the plan says of all the steps holds for each, and stands nowhere else."""
     yield f'\n{STEP_OF} "{task.title}". {OTHER_STEPS}'
     if task.description and not is_known:
@@ -99,7 +99,7 @@ def _whole(task: Task, is_known: bool) -> Iterator[str]:
         yield f"\nFiles of all of it: {_listed(task)}"
 
 
-def _end(pieces: Sequence[Piece], told: Told) -> Iterator[str]:
+def _end(pieces: Sequence[TaskPiece], told: Told) -> Iterator[str]:
     yield f"{DONE}{NOT_DONE} {pieces[0].task.id}: why."
     if told.briefs:
         yield "\nFrom the sessions before:"

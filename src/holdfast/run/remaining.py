@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from holdfast.plan.split import Piece
-from holdfast.plan.task import Plan, Task
+from holdfast.plan.split import TaskPiece
+from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.run.journal_state import Share
 
 Coverage = Mapping[tuple[str, str], frozenset[str] | None]
 
 
-def left(plan: Plan, done: Coverage) -> Plan:
+def left(plan: TaskPlan, done: Coverage) -> TaskPlan:
     """The same plan with what is done marked so; of a task that was cut, what is left of it."""
     return replace(plan, tasks=tuple(_left(task, done) for task in plan.tasks))
 
 
-def _left(task: Task, done: Coverage) -> Task:
+def _left(task: PlanTask, done: Coverage) -> PlanTask:
     if task.done or _is_done(task, done):
         return replace(task, done=True)
     if task.subtasks:
@@ -30,7 +30,7 @@ def _left(task: Task, done: Coverage) -> Task:
     return _with_files(task, files)
 
 
-def _is_done(task: Task, done: Coverage) -> bool:
+def _is_done(task: PlanTask, done: Coverage) -> bool:
     key = (task.id, task.hash)
     if key not in done:
         return False
@@ -38,7 +38,7 @@ def _is_done(task: Task, done: Coverage) -> bool:
     return covered is None or (bool(task.files) and covered.issuperset(task.files))
 
 
-def _with_files(task: Task, files: tuple[str, ...]) -> Task:
+def _with_files(task: PlanTask, files: tuple[str, ...]) -> PlanTask:
     """A word on what all of it takes holds for each file alike."""
     total = task.estimate_tokens
     share = total if total is None else max(1, total * len(files) // len(task.files))
@@ -52,11 +52,11 @@ def _with_files(task: Task, files: tuple[str, ...]) -> Task:
     )
 
 
-def by_id(plan: Plan) -> dict[str, Task]:
+def by_id(plan: TaskPlan) -> dict[str, PlanTask]:
     return {one.id: one for task in plan.tasks for one in (task, *task.subtasks)}
 
 
-def share_of(piece: Piece, known: Mapping[str, Task]) -> Share:
+def share_of(piece: TaskPiece, known: Mapping[str, PlanTask]) -> Share:
     """Which task of the plan as it is written the piece is, or how much of it."""
     name = piece.task.id
     task = known.get(name) or known[name.rpartition("/")[0]]

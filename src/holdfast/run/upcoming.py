@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
 from holdfast.brief.compose import DEFAULT_TOKENS
-from holdfast.plan.split import Piece
-from holdfast.plan.task import Plan
-from holdfast.plan.workflow import Batch, Workflow
+from holdfast.plan.split import TaskPiece
+from holdfast.plan.task import TaskPlan
+from holdfast.plan.workflow import TaskBatch, Workflow
 from holdfast.run import handover
 from holdfast.run.job import Job
 from holdfast.run.journal_state import Share, Try
@@ -18,19 +18,19 @@ from holdfast.run.run_context import Floor
 
 MOST_BRIEFS = 4
 LEAST_TOKENS = 500
-Make = Callable[[Plan], Workflow]
+Make = Callable[[TaskPlan], Workflow]
 
 
 class Ahead:
     """`make` plans what is left; `share_tokens` is what of a window a batch may take."""
 
-    def __init__(self, floor: Floor, plan: Plan, make: Make, share_tokens: int) -> None:
+    def __init__(self, floor: Floor, plan: TaskPlan, make: Make, share_tokens: int) -> None:
         self._floor, self._make = floor, make
         self._plan = plan
         self._share_tokens = share_tokens
         self._known = by_id(plan)
 
-    def left(self) -> Plan:
+    def left(self) -> TaskPlan:
         return left(self._plan, self._floor.account.coverage())
 
     @property
@@ -71,7 +71,7 @@ class Ahead:
             briefs=tuple(_briefs(list(once.values())[:MOST_BRIEFS])),
         )
 
-    def _job(self, batch: Batch, pieces: tuple[Piece, ...], number: int, count: int) -> Job:
+    def _job(self, batch: TaskBatch, pieces: tuple[TaskPiece, ...], number: int, count: int) -> Job:
         alone = replace(batch, pieces=pieces)
         return Job(
             batch=batch.id,

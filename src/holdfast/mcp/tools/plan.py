@@ -12,16 +12,16 @@ from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.client_session import UnknownSession
 from holdfast.mcp.tool_table import PlanArguments
-from holdfast.plan import session_room, task
+from holdfast.plan import room, task
 from holdfast.plan.errors import BadPlan, NoPlan
 from holdfast.plan.estimates import past
-from holdfast.plan.estimates.estimate import Estimate
+from holdfast.plan.estimates.estimate import TaskEstimate
 from holdfast.plan.files import project_files
 from holdfast.plan.formats import read
-from holdfast.plan.make import make
-from holdfast.plan.room import Room
-from holdfast.plan.split import Piece
-from holdfast.plan.workflow import Batch, Workflow
+from holdfast.plan.planner import make_workflow
+from holdfast.plan.room import PlanRoom
+from holdfast.plan.split import TaskPiece
+from holdfast.plan.workflow import TaskBatch, Workflow
 from holdfast.run import continued_plan
 from holdfast.run.continued_plan import Begun
 from holdfast.settings import load as settings_load
@@ -37,7 +37,7 @@ def answer_plan(asked: PlanArguments) -> ToolAnswer:
     root = Path(client_session.project()).resolve()
     given = _given(asked, root)
     known = past.learn(root, transcripts_folder(), MAX_NEW_BYTES)
-    found = make(given.plan, _room(), known, root)
+    found = make_workflow(given.plan, _room(), known, root)
     if given.note:
         found = replace(found, warnings=(*found.warnings, given.note))
     words = f"{counted(len(found.batches), 'batch')}, {found.size}"
@@ -50,26 +50,26 @@ def _given(asked: PlanArguments, root: Path) -> Begun:
         raise NoPlan("give either the plan's text or its path")
     if asked.text:
         return Begun(_read(asked.text, root))
-    path = project_files.inside(root, asked.path)
+    path = project_files.resolve_inside(root, asked.path)
     if path is None:
         raise NoPlan(f"{asked.path}: {project_files.OUTSIDE}")
     return continued_plan.load(path, root)
 
 
-def _read(text: str, root: Path) -> task.Plan:
+def _read(text: str, root: Path) -> task.TaskPlan:
     try:
-        return read.read(text, root=root)
+        return read.read_plan(text, root=root)
     except BadPlan as slip:
         raise slip.named("line") if slip.place.line else slip from None
 
 
-def _room() -> Room:
+def _room() -> PlanRoom:
     settings = settings_load.load(client_session.project())
     try:
         folder, state = client_session.window()
     except UnknownSession:
-        return session_room.unknown(settings)
-    return session_room.of_window(state, folder, settings, int(time.time() * 1000))
+        return room.unknown_room(settings)
+    return room.room_of_window(state, folder, settings, int(time.time() * 1000))
 
 
 def _summary(found: Workflow) -> dict[str, Any]:
@@ -90,7 +90,7 @@ def _summary(found: Workflow) -> dict[str, Any]:
     }
 
 
-def _batch(one: Batch) -> dict[str, Any]:
+def _batch(one: TaskBatch) -> dict[str, Any]:
     left = len(one.pieces) - MAX_TASKS
     return {
         "window": "fresh" if one.fresh else "this",
@@ -102,7 +102,7 @@ def _batch(one: Batch) -> dict[str, Any]:
     }
 
 
-def _task(piece: Piece) -> dict[str, Any]:
+def _task(piece: TaskPiece) -> dict[str, Any]:
     """One task. Files are named only for a part that we cut; the plan names the others."""
     size = piece.estimate
     part = list(piece.task.files[:MAX_FILES]) if piece.cut else []
@@ -113,7 +113,7 @@ def _task(piece: Piece) -> dict[str, Any]:
     }
 
 
-def _range(of: Batch | Estimate) -> dict[str, Any]:
+def _range(of: TaskBatch | TaskEstimate) -> dict[str, Any]:
     if of.is_unknown:
         return {"tokens": ": ".join(of.in_words), "range": None}
     wide = of.low_tokens != of.high_tokens

@@ -18,11 +18,10 @@ from math import exp
 
 from holdfast.plan.estimates import likeness, past_runs, prior
 from holdfast.plan.estimates.features import COMMIT, KINDS, TESTS
-from holdfast.plan.estimates.likeness import Asked
-from holdfast.plan.estimates.nearest import Nearest
-from holdfast.plan.estimates.past_requests import Used
-from holdfast.plan.estimates.past_runs import Missed, Ran
-from holdfast.plan.estimates.prior import Line
+from holdfast.plan.estimates.likeness import EstimateRequest, Nearest
+from holdfast.plan.estimates.past_requests import PastRequest
+from holdfast.plan.estimates.past_runs import EstimateError, RunTask
+from holdfast.plan.estimates.prior import FittedLine
 from holdfast.text.numbers import SMALL_TOKENS, about, counted, span
 
 NEIGHBOURS = (39, 29, 19, 9)  # of 10 k - 1 the k-th from either end bound eight in ten
@@ -38,7 +37,7 @@ FILES = "files"  # the pool of requests that touched files
 
 
 @dataclass(frozen=True, slots=True)
-class Estimate:
+class TaskEstimate:
     """`low_tokens` to `high_tokens` holds eight times in ten; `basis` says how we know."""
 
     tokens: int
@@ -59,7 +58,7 @@ class Estimate:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class PastCase:
     """One past request as estimates read it."""
 
     known: dict[str, float]
@@ -73,13 +72,15 @@ class Seen:
 class Past:
     """What was really used before; the lines are those of the prior."""
 
-    seen: Sequence[Seen] = ()
-    words: Line = prior.WORDS
-    files: Line = prior.FILES
-    ran: Sequence[Ran] = ()  # tasks of plans, in this project
-    folders: Line = prior.FOLDERS
-    kinds: Mapping[int, Line] = field(default_factory=lambda: prior.KINDS)
-    _missed: list[Missed] = field(default_factory=list, init=False, compare=False, repr=False)
+    seen: Sequence[PastCase] = ()
+    words: FittedLine = prior.WORDS
+    files: FittedLine = prior.FILES
+    ran: Sequence[RunTask] = ()  # tasks of plans, in this project
+    folders: FittedLine = prior.FOLDERS
+    kinds: Mapping[int, FittedLine] = field(default_factory=lambda: prior.KINDS)
+    _missed: list[EstimateError] = field(
+        default_factory=list, init=False, compare=False, repr=False
+    )
     _pools: dict[str | int, _Pool] = field(
         default_factory=dict, init=False, compare=False, repr=False
     )
@@ -90,38 +91,40 @@ class Past:
             self._pools[of] = _Pool([one for one in self.seen if _is_of(one, of)])
         return self._pools[of]
 
-    def missed(self) -> list[Missed]:
+    def missed(self) -> list[EstimateError]:
         """How far off each task that was run would have been estimated: once for a whole plan."""
         if not self._missed:
             self._missed[:] = [
-                past_runs.missed(
-                    one, _told_by(Asked(one.words, one.files), self).tokens, likeness.LEAST_GROWTH
+                past_runs.measure_error(
+                    one,
+                    _told_by(EstimateRequest(one.words, one.files), self).tokens,
+                    likeness.LEAST_GROWTH,
                 )
                 for one in self.ran
             ]
         return self._missed
 
 
-def _is_of(one: Seen, of: str | int) -> bool:
+def _is_of(one: PastCase, of: str | int) -> bool:
     return one.touched if of == FILES else of in (0, one.kind)
 
 
 class _Pool:
-    def __init__(self, seen: Sequence[Seen]) -> None:
+    def __init__(self, seen: Sequence[PastCase]) -> None:
         self.seen = seen
         self._nearest: dict[tuple[str, ...], Nearest] = {}
         self._ends: dict[int, tuple[float, float]] = {}
 
-    def nearest(self, known: dict[str, float], count: int) -> list[Seen]:
+    def nearest(self, known: dict[str, float], count: int) -> list[PastCase]:
         names = tuple(known)
         if names not in self._nearest:
-            rows = [likeness.weighted(one.known, names) for one in self.seen]
+            rows = [likeness.weight_features(one.known, names) for one in self.seen]
             far = [0.0 if one.here else likeness.OTHER_PROJECT for one in self.seen]
             self._nearest[names] = Nearest(rows, far, names)
-        asked = likeness.weighted(known, names)
+        asked = likeness.weight_features(known, names)
         return [self.seen[at] for at in self._nearest[names].to(asked, count)]
 
-    def ends(self, line: Line) -> tuple[float, float]:
+    def ends(self, line: FittedLine) -> tuple[float, float]:
         """A tenth of all lie farther below the line than this, a tenth farther above it; both from
         the middle. Of a few neighbours the ends of a range would be chance."""
         if id(line) not in self._ends:
@@ -131,36 +134,36 @@ class _Pool:
         return self._ends[id(line)]
 
 
-def seen(used: Used, here: bool) -> Seen:
-    return Seen(
-        likeness.of_used(used),
-        likeness.growth(used.growth_tokens),
+def make_case(used: PastRequest, here: bool) -> PastCase:
+    return PastCase(
+        likeness.describe_past(used),
+        likeness.log_growth(used.growth_tokens),
         here,
         used.words.kind,
         used.touched > 0,
     )
 
 
-def given(tokens: int) -> Estimate:
-    return Estimate(tokens, tokens, tokens, GIVEN)
+def estimate_of_plan(tokens: int) -> TaskEstimate:
+    return TaskEstimate(tokens, tokens, tokens, GIVEN)
 
 
-def shared(tokens: int) -> Estimate:
-    return Estimate(tokens, tokens, tokens, SHARE)
+def estimate_of_share(tokens: int) -> TaskEstimate:
+    return TaskEstimate(tokens, tokens, tokens, SHARE)
 
 
-def all_of(room_tokens: int, found: Estimate) -> Estimate:
+def fill_room(room_tokens: int, found: TaskEstimate) -> TaskEstimate:
     return replace(found, tokens=room_tokens, low_tokens=room_tokens, high_tokens=room_tokens)
 
 
-def estimate(asked: Asked, past: Past) -> Estimate:
+def estimate_request(asked: EstimateRequest, past: Past) -> TaskEstimate:
     found = _corrected(asked, past)
     wide = found.high_tokens > WIDEST * max(found.low_tokens, SMALL_TOKENS)
     names_files = asked.files or asked.folders or asked.words.kind in (COMMIT, TESTS)
     return replace(found, is_unknown=wide, advice=GIVE_ONE if names_files else LIST_FILES)
 
 
-def _corrected(asked: Asked, past: Past) -> Estimate:
+def _corrected(asked: EstimateRequest, past: Past) -> TaskEstimate:
     """By requests like it, put right by what tasks took that were run; a prompt that is typed into
     a session is no such task."""
     found = _told_by(asked, past)
@@ -168,18 +171,18 @@ def _corrected(asked: Asked, past: Past) -> Estimate:
         return found
     missed = past.missed()
     named = (asked.files or 0) + asked.folders or None  # as a run has them: names of either
-    factor = exp(past_runs.correction(asked.words, named, missed))
+    factor = exp(past_runs.correct_estimate(asked.words, named, missed))
     bounds = (found.tokens, found.low_tokens, found.high_tokens)
     point, low, high = (min(MOST_TOKENS, max(1, round(one * factor))) for one in bounds)
-    return Estimate(
-        point, low, high, f"{found.basis}; {past_runs.told(asked.words, named, missed)}"
+    return TaskEstimate(
+        point, low, high, f"{found.basis}; {past_runs.describe_runs(asked.words, named, missed)}"
     )
 
 
-def _told_by(asked: Asked, past: Past) -> Estimate:
+def _told_by(asked: EstimateRequest, past: Past) -> TaskEstimate:
     if asked.folders:
         return _in_folders(asked, past)
-    known = likeness.of_asked(asked)
+    known = likeness.describe_request(asked)
     if asked.files is not None:
         return _of_pool(known, past.pool(FILES), past.files, past, " that touched files")
     kind = asked.words.kind if asked.position is None else 0
@@ -190,14 +193,16 @@ def _told_by(asked: Asked, past: Past) -> Estimate:
     return _of_pool(known, past.pool(0), past.words, past, " like it")
 
 
-def _in_folders(asked: Asked, past: Past) -> Estimate:
+def _in_folders(asked: EstimateRequest, past: Past) -> TaskEstimate:
     """By what requests took that name folders, and as many files: nobody reads a whole folder."""
-    middle = past.folders.at(likeness.of_folders(asked.files or 0))
+    middle = past.folders.at(likeness.describe_folders(asked.files or 0))
     bounds = (middle, middle + past.folders.low, middle + past.folders.high)
     return _stated(bounds, "past requests of public sessions that name folders")
 
 
-def _of_pool(known: dict[str, float], pool: _Pool, line: Line, past: Past, which: str) -> Estimate:
+def _of_pool(
+    known: dict[str, float], pool: _Pool, line: FittedLine, past: Past, which: str
+) -> TaskEstimate:
     middle = line.at(known)
     bounds = (middle, middle + line.low, middle + line.high)
     count = next((k for k in NEIGHBOURS if k <= len(pool.seen)), 0)
@@ -214,7 +219,7 @@ def _of_pool(known: dict[str, float], pool: _Pool, line: Line, past: Past, which
     return _stated(mixed, f"{count} past requests{which}, {here} in this project")
 
 
-def _carried(known: dict[str, float], one: Seen, line: Line) -> float:
+def _carried(known: dict[str, float], one: PastCase, line: FittedLine) -> float:
     """Where the files are known: what it would have taken with as many, and these words."""
     if "touched" not in known:
         return one.grown
@@ -231,6 +236,6 @@ def _no_past(count: int) -> str:
     return f"past requests of public sessions, {own} to learn from"
 
 
-def _stated(logs: Sequence[float], basis: str) -> Estimate:
+def _stated(logs: Sequence[float], basis: str) -> TaskEstimate:
     point, low, high = (min(MOST_TOKENS, round(exp(min(value, 40.0)))) for value in logs)
-    return Estimate(point, min(low, point), max(high, point), basis)
+    return TaskEstimate(point, min(low, point), max(high, point), basis)

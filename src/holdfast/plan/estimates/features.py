@@ -43,7 +43,7 @@ _KINDS = {kind: re.compile(_COURTESY + begins) for kind, (_, begins, _) in KINDS
 
 
 @dataclass(frozen=True, slots=True)
-class Words:
+class WordFeatures:
     """`multiplier` is that of the strongest verb in it; `files` counts those named."""
 
     chars: int
@@ -63,10 +63,10 @@ class Words:
         return int((self.chars // CHARS_PER_TOKEN + count * FILE_TOKENS) * self.multiplier)
 
 
-def heard(text: str) -> Words:
+def extract_features(text: str) -> WordFeatures:
     said = text[:READ_CHARS].lower()
     found = [factor for word, factor in MULTIPLIERS.items() if word in said]
-    return Words(
+    return WordFeatures(
         chars=len(text),
         lines=text.count("\n") + 1,
         files=len(set(_PATH.findall(text[:READ_CHARS]))),

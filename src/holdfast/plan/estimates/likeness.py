@@ -1,17 +1,25 @@
-"""How alike two requests are, by the little that is known of one before it is done.
+"""How alike two requests are, by what is known before they are done, and the nearest past requests.
 
-A distance is a weighted sum of plain differences. What is not known of the one that is asked for
-(a task in a plan has no place in a session yet) is left out of it.
+A distance is a weighted sum of plain differences. Values that are unknown for the new request (a
+task in a plan has no position in a session yet) are left out.
+
+A long plan asks for the nearest requests ten thousand times. The yes-or-no features (does it ask,
+build, commit; was it in this project) sort past requests into a few piles with a least distance
+each; within a pile they are sorted by the feature that tells most. So most are never measured.
 """
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
+from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import log
+from math import inf, log
+from operator import sub
 from typing import Final
 
-from holdfast.plan.estimates.features import UNSTATED_FILES, Words
-from holdfast.plan.estimates.past_requests import Used
+from holdfast.plan.estimates.features import UNSTATED_FILES, WordFeatures
+from holdfast.plan.estimates.past_requests import PastRequest
 
 LEAST_GROWTH = 500  # tokens: whatever took less is alike
 MOST_LOG_CHARS = 9.0
@@ -37,13 +45,15 @@ WEIGHTS: Final = {
 }
 
 YES_NO = frozenset(("question", "asks", "saves", "builds", "checks", "planning"))
+MAIN = "formula"  # by which a pile is sorted
+Values = tuple[float, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class EstimateRequest:
     """What is known of work not yet done; None is not known."""
 
-    words: Words
+    words: WordFeatures
     files: int | None = None  # how many it will touch
     folders: int = (
         0  # how many it names beside them; how many of their files it needs, nobody knows
@@ -53,7 +63,7 @@ class Asked:
     earlier_tokens: int | None = None
 
 
-def features(words: Words) -> dict[str, float]:
+def list_features(words: WordFeatures) -> dict[str, float]:
     """Of the words alone."""
     return {
         "chars": min(log(1 + words.chars), MOST_LOG_CHARS),
@@ -67,8 +77,8 @@ def features(words: Words) -> dict[str, float]:
     }
 
 
-def of_used(used: Used) -> dict[str, float]:
-    found = features(used.words)
+def describe_past(used: PastRequest) -> dict[str, float]:
+    found = list_features(used.words)
     found["position"] = log(1 + used.position)
     found["planning"] = float(used.planning)
     found["earlier"] = _earlier(used.earlier_tokens)
@@ -76,9 +86,9 @@ def of_used(used: Used) -> dict[str, float]:
     return found
 
 
-def of_asked(asked: Asked) -> dict[str, float]:
+def describe_request(asked: EstimateRequest) -> dict[str, float]:
     """Only what is known."""
-    found = features(asked.words)
+    found = list_features(asked.words)
     if asked.position is not None:
         found["position"] = log(1 + asked.position)
     if asked.planning is not None:
@@ -90,17 +100,17 @@ def of_asked(asked: Asked) -> dict[str, float]:
     return found
 
 
-def weighted(known: dict[str, float], names: tuple[str, ...]) -> tuple[float, ...]:
+def weight_features(known: dict[str, float], names: tuple[str, ...]) -> tuple[float, ...]:
     """These features, each as much as it tells."""
     return tuple(known[name] * WEIGHTS.get(name, TOUCHED) for name in names)
 
 
-def growth(tokens: int) -> float:
+def log_growth(tokens: int) -> float:
     """Growth as it is compared: by ratio."""
     return log(max(tokens, LEAST_GROWTH))
 
 
-def of_folders(files: int) -> dict[str, float]:
+def describe_folders(files: int) -> dict[str, float]:
     """Of a task that names folders, and so many files beside them; with none, three."""
     return {"named": _touched(files or UNSTATED_FILES)}
 
@@ -110,9 +120,69 @@ TALK = 0.3  # of a file: what a request takes that touches none (1,500 tokens, a
 
 
 def _earlier(tokens: int) -> float:
-    return growth(tokens or UNKNOWN_EARLIER)
+    return log_growth(tokens or UNKNOWN_EARLIER)
 
 
 def _touched(files: int) -> float:
     """Growth goes with the number of files, from the first on: by ratio, as growth is."""
     return log(TALK + files)
+
+
+@dataclass(frozen=True, slots=True)
+class _Pile:
+    """Requests alike in what is said by yes or no, as columns, sorted by the first of them."""
+
+    sides: Values
+    far: float
+    columns: list[list[float]]
+    places: list[int]
+
+    def measured(self, asked: Values, least: float, reach: float) -> list[tuple[float, int]]:
+        """How far away each is that may be within reach; column by column, in loops of C."""
+        low = bisect_left(self.columns[0], asked[0] - reach)
+        high = bisect_right(self.columns[0], asked[0] + reach)
+        found = [least] * (high - low)
+        for value, column in zip(asked, self.columns, strict=True):
+            found = [
+                far + abs(one - value) for far, one in zip(found, column[low:high], strict=True)
+            ]
+        return list(zip(found, self.places[low:high], strict=True))
+
+
+class Nearest:
+    """`rows` are weighted features, in the order of `names`; `far` is added to each distance."""
+
+    def __init__(self, rows: Sequence[Values], far: Sequence[float], names: Sequence[str]) -> None:
+        self._sides = [at for at, name in enumerate(names) if name in YES_NO]
+        rest = [at for at, name in enumerate(names) if name not in YES_NO]
+        self._rest = sorted(rest, key=lambda at: names[at] != MAIN)
+        piles: defaultdict[tuple[Values, float], list[tuple[Values, int]]] = defaultdict(list)
+        for at, row in enumerate(rows):
+            piles[_of(row, self._sides), far[at]].append((_of(row, self._rest), at))
+        self._piles = [_pile(*key, sorted(pile)) for key, pile in piles.items()]
+
+    def to(self, asked: Values, count: int) -> list[int]:
+        """Positions of so many, the nearest first; of equals, the first."""
+        sides, rest = _of(asked, self._sides), _of(asked, self._rest)
+        piles = sorted(
+            (sum(map(abs, map(sub, sides, one.sides))) + one.far, at)
+            for at, one in enumerate(self._piles)
+        )
+        best: list[tuple[float, int]] = []
+        worst = inf
+        for least, at in piles:
+            if least > worst:
+                break
+            found = self._piles[at].measured(rest, least, worst - least)
+            best = sorted(best + found)[:count]
+            worst = best[-1][0] if len(best) == count else inf
+        return [at for _, at in best]
+
+
+def _pile(sides: Values, far: float, rows: Sequence[tuple[Values, int]]) -> _Pile:
+    columns = [list(column) for column in zip(*(values for values, _ in rows), strict=True)]
+    return _Pile(sides, far, columns, [at for _, at in rows])
+
+
+def _of(row: Values, places: Sequence[int]) -> Values:
+    return tuple([row[at] for at in places])

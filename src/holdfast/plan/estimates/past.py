@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.client import limit_settings
-from holdfast.plan.estimates.estimate import Past, Seen, seen
-from holdfast.plan.estimates.features import Words
-from holdfast.plan.estimates.past_requests import Used, requests
-from holdfast.plan.estimates.past_runs import Ran
+from holdfast.plan.estimates.estimate import Past, PastCase, make_case
+from holdfast.plan.estimates.features import WordFeatures
+from holdfast.plan.estimates.past_requests import PastRequest, read_requests
+from holdfast.plan.estimates.past_runs import RunTask
 from holdfast.text.numbers import Progress, silent
 from holdfast.transcript import Unreadable, operations, read
 from holdfast.wire import places
@@ -31,8 +31,8 @@ MOST_BYTES = 16 << 20
 MOST_REQUESTS = 2000
 MOST_ROWS = 400  # of one session
 MOST_RAN = 200  # tasks of runs, the newest
-WORDS_FIELDS = len(fields(Words))
-FIELDS = WORDS_FIELDS + len(fields(Used)) - 1  # its words are the first of a row
+WORDS_FIELDS = len(fields(WordFeatures))
+FIELDS = WORDS_FIELDS + len(fields(PastRequest)) - 1  # its words are the first of a row
 
 
 def learn(
@@ -60,17 +60,17 @@ def learn(
         _save(found)
     known_here = [(used, here) for kept in found.values() for used, here in _rows(kept, project)]
     return Past(
-        _preferred([seen(used, here) for used, here in known_here if not used.ran]),
+        _preferred([make_case(used, here) for used, here in known_here if not used.ran]),
         ran=[_ran(used) for used, here in known_here if used.ran and here][:MOST_RAN],
     )
 
 
-def _preferred(every: list[Seen]) -> list[Seen]:
+def _preferred(every: list[PastCase]) -> list[PastCase]:
     """This project's before others', the newest sessions' before older ones'."""
     return sorted(every, key=lambda one: not one.here)[:MOST_REQUESTS]
 
 
-def _rows(kept: dict[str, Any], project: Path) -> Iterator[tuple[Used, bool]]:
+def _rows(kept: dict[str, Any], project: Path) -> Iterator[tuple[PastRequest, bool]]:
     here = _is_here(str(kept.get("project") or ""), project)
     rows = kept.get("rows")
     for row in rows if isinstance(rows, list) else []:
@@ -79,8 +79,8 @@ def _rows(kept: dict[str, Any], project: Path) -> Iterator[tuple[Used, bool]]:
             yield used, here
 
 
-def _ran(used: Used) -> Ran:
-    return Ran(used.words, used.listed or None, used.growth_tokens)
+def _ran(used: PastRequest) -> RunTask:
+    return RunTask(used.words, used.listed or None, used.growth_tokens)
 
 
 def _newest(projects: Path) -> list[tuple[Path, int, int]]:
@@ -96,7 +96,7 @@ def _newest(projects: Path) -> list[tuple[Path, int, int]]:
 def _summed_up(path: Path, size: int, changed_ns: int) -> dict[str, Any]:
     rows: list[list[Any]] = []
     with suppress(Unreadable):  # gone since, or no transcript: it has nothing to tell
-        rows = [_row(used) for used in requests(operations(read(path)), at_rest=True)]
+        rows = [_row(used) for used in read_requests(operations(read(path)), at_rest=True)]
     return {
         "at": [size, changed_ns],
         "project": limit_settings.project_of(path),
@@ -104,18 +104,18 @@ def _summed_up(path: Path, size: int, changed_ns: int) -> dict[str, Any]:
     }
 
 
-def _row(used: Used) -> list[Any]:
+def _row(used: PastRequest) -> list[Any]:
     words, *rest = astuple(used)
     return [*words, *rest]
 
 
-def _used(row: object) -> Used | None:
+def _used(row: object) -> PastRequest | None:
     """As it was kept; a row of another shape is none."""
     if not isinstance(row, list) or len(row) != FIELDS:
         return None
     if not all(isinstance(value, int | float) and 0 <= value < 1 << 53 for value in row):
         return None
-    return Used(Words(*row[:WORDS_FIELDS]), *row[WORDS_FIELDS:])
+    return PastRequest(WordFeatures(*row[:WORDS_FIELDS]), *row[WORDS_FIELDS:])
 
 
 def _is_here(where: str, project: Path) -> bool:

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from holdfast.plan.estimates import run_prompt
-from holdfast.plan.estimates.features import Words, heard
+from holdfast.plan.estimates import past_runs
+from holdfast.plan.estimates.features import WordFeatures, extract_features
+from holdfast.record.run_prompt import is_of_a_run
 from holdfast.transcript import Attachment, Boundary, Operation, Prompt, Summary, ToolUse
 from holdfast.transcript.blocks import Text
 from holdfast.transcript.steps import Follower
@@ -27,10 +28,10 @@ MOST_FILES = 1000  # a request that touches more touches everything
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class PastRequest:
     """One past request: what was known when it was typed, then what became of it."""
 
-    words: Words
+    words: WordFeatures
     position: int  # requests before it in its session
     fill_tokens: int
     planning: bool
@@ -43,10 +44,10 @@ class Used:
 
 @dataclass(slots=True)
 class _Open:
-    words: Words
+    words: WordFeatures
     planning: bool
     fill_tokens: int
-    tasks: list[run_prompt.Given] | None = None  # of a prompt that is of a run
+    tasks: list[past_runs.PromptTask] | None = None  # of a prompt that is of a run
     growth_tokens: int = 0
     answers: int = 0
     came_to_rest: bool = False
@@ -64,25 +65,25 @@ class _Fold:
     open: _Open | None = None
     grown: list[int] = field(default_factory=list)
 
-    def prompt(self, prompt: Prompt) -> list[Used]:
+    def prompt(self, prompt: Prompt) -> list[PastRequest]:
         words = "" if prompt.is_meta else user_words(prompt.text)
         if not words:
             return []
         done = self.close()
         if prompt.line.permission_mode:
             self.planning = prompt.line.permission_mode == "plan"
-        tasks = run_prompt.tasks(words) if run_prompt.is_of_a_run(words) else None
-        self.open = _Open(heard(words), self.planning, self.last or 0, tasks)
+        tasks = past_runs.parse_tasks(words) if is_of_a_run(words) else None
+        self.open = _Open(extract_features(words), self.planning, self.last or 0, tasks)
         return done
 
-    def close(self) -> list[Used]:
+    def close(self) -> list[PastRequest]:
         """The request as it ended; one that nobody answered used nothing anybody can tell."""
         found, self.open = self.open, None
         if found is None or not found.answers:
             return []
         self._piece(found)
         self.start = self.last
-        used = Used(
+        used = PastRequest(
             found.words,
             len(self.grown),
             found.fill_tokens,
@@ -138,9 +139,9 @@ class _Fold:
             found.growth_tokens += max(0, self.last - self.start)
 
 
-def requests(
+def read_requests(
     told: Iterable[Operation | Boundary | Summary], *, at_rest: bool = False
-) -> Iterator[Used]:
+) -> Iterator[PastRequest]:
     """Every request of a session that was answered, in order; `at_rest`: but not the last, if it
     called a tool last, for it is still under way, or was broken off."""
     fold = _Fold()
@@ -156,7 +157,7 @@ def requests(
         yield from fold.close()
 
 
-def _followers(fold: _Fold, followers: Iterable[Follower]) -> Iterator[Used]:
+def _followers(fold: _Fold, followers: Iterable[Follower]) -> Iterator[PastRequest]:
     for entry in followers:
         if isinstance(entry, Attachment):
             fold.planning = _NOTES.get(entry.kind, fold.planning)
@@ -177,15 +178,15 @@ def _is_rest(operation: Operation) -> bool:
     if _calls(operation):
         return False
     said = (block.text for block in operation.blocks if isinstance(block, Text))
-    return operation.usage.total_tokens > 0 and not any(map(run_prompt.names_not_done, said))
+    return operation.usage.total_tokens > 0 and not any(map(past_runs.names_not_done, said))
 
 
-def _tasks(found: _Open, used: Used) -> Iterator[Used]:
+def _tasks(found: _Open, used: PastRequest) -> Iterator[PastRequest]:
     """A session of a run may have done several: each took as much of it as it was expected to take
     of all. One that did not end well tells nothing of a whole task."""
     if not found.tasks or not found.came_to_rest:
         return
-    words = [heard(task.words) for task in found.tasks]
+    words = [extract_features(task.words) for task in found.tasks]
     sizes = [one.formula_tokens(task.files) for one, task in zip(words, found.tasks, strict=True)]
     for one, task, size in zip(words, found.tasks, sizes, strict=True):
         share = size / (sum(sizes) or 1)

@@ -1,59 +1,144 @@
-"""What tasks of plans really took when they were run: how far off estimates were, and so will be.
+"""Tasks that `holdfast run` has run: what they took, and how far off their estimates were.
 
-The very same task tells most; others of this project tell a little each. `WORTH` and `SAME` come
-from 909 real requests (decision 0038): how far an estimate was off goes on within a stretch of work
-(best held back by a dozen requests), and among those alike in every number by half.
+The same task tells most; other tasks of this project tell a little each. `WORTH` and `SAME` come
+from 909 real requests (decision 0038): the error of an estimate persists within a stretch of work
+(best weighted against a dozen requests), and for requests alike in every number by half.
+
+The tasks are read from the prompt of the session in its transcript: `run.prompt` writes it and
+`record.run_prompt` knows its shape. A prompt of that shape that a user types counts as well; only
+numbers are taken from it.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import log
 
-from holdfast.plan.estimates.features import Words
+from holdfast.plan.estimates.features import WordFeatures
+from holdfast.record.run_prompt import STEP_OF, parted
 from holdfast.text.numbers import counted
 
 WORTH = 12.0  # the estimate without them counts as much as so many run tasks
 SAME = 12.0  # the same task counts as much as so many others
 
+# As `run.supervisor` has it, a file that imports nothing of ours: a test holds them equal.
+_NOT_DONE = re.compile(r"NOT DONE\b|[Nn]ot [Dd]one(?=[*_`]*:)")
+_NAME = re.compile(r"[\W_]{0,20}([^\n:]*)")
+_BEFORE_IT = re.compile(r"[\W_]*(?:\w{1,3}[.)][\W_]*)?")
+_MOST_BEFORE = 40
+_NAMES_NOTHING = re.compile(
+    r"(?:tasks?\W+)?(?:none|nothing|nil|n/a|no(?: \w+)? tasks?)(?: (?:left|remaining|open))?"
+    r"(?:[\W_]*$|\s+[^\w\s]|[],;!)|]|\.\s)",
+    re.IGNORECASE | re.MULTILINE,
+)
+_AGAIN = "A session before you began this same work"
+_PART = re.compile(r" \(part \d+ of \d+\)$")
+_FILES = re.compile(
+    r"^Files: (.+?)(?: and ([\d,]+) more)?(?: \(([\d,]+) in all\))?(?: \(the other files of .*)?$",
+    re.MULTILINE,
+)
+
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class RunTask:
     """`files`: as many as the plan listed. What is alike in every number is the same task."""
 
-    words: Words
+    words: WordFeatures
     files: int | None
     growth_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
-class Missed:
+class EstimateError:
     """How far off the estimate of a task was, by ratio, in logarithms."""
 
-    ran: Ran
+    ran: RunTask
     by: float
 
 
-def missed(ran: Ran, estimated_tokens: int, least_tokens: int) -> Missed:
+def measure_error(ran: RunTask, estimated_tokens: int, least_tokens: int) -> EstimateError:
     """`least_tokens`: whatever took less is alike."""
     grown, told = (max(one, least_tokens) for one in (ran.growth_tokens, estimated_tokens))
-    return Missed(ran, log(grown / told))
+    return EstimateError(ran, log(grown / told))
 
 
-def correction(words: Words, files: int | None, past: Sequence[Missed]) -> float:
+def correct_estimate(
+    words: WordFeatures, files: int | None, past: Sequence[EstimateError]
+) -> float:
     """What to add to an estimate's logarithm."""
     weights = [SAME if is_same(one.ran, words, files) else 1.0 for one in past]
     pulled = sum(weight * one.by for weight, one in zip(weights, past, strict=True))
     return pulled / (WORTH + sum(weights))
 
 
-def is_same(ran: Ran, words: Words, files: int | None) -> bool:
+def is_same(ran: RunTask, words: WordFeatures, files: int | None) -> bool:
     return (ran.words, ran.files) == (words, files)
 
 
-def told(words: Words, files: int | None, past: Sequence[Missed]) -> str:
+def describe_runs(words: WordFeatures, files: int | None, past: Sequence[EstimateError]) -> str:
     """For an estimate's basis."""
     same = sum(is_same(one.ran, words, files) for one in past)
     run = f"{counted(len(past), 'task')} run here"
     return f"{run}, {same} just like it" if same else run
+
+
+@dataclass(frozen=True, slots=True)
+class PromptTask:
+    """One task as a plan has it: its words, and how many files it lists; None: it lists none."""
+
+    words: str
+    files: int | None
+
+
+def names_not_done(answer: str) -> bool:
+    """Whether a session says that it left something undone."""
+    end = 0
+    for one in _NOT_DONE.finditer(answer):
+        at = one.start()
+        start = answer.rfind("\n", max(0, at - _MOST_BEFORE - 1), at) + 1
+        sets_off = at - start <= _MOST_BEFORE and _BEFORE_IT.fullmatch(answer, start, at)
+        name = _NAME.match(answer, one.end())
+        if at < end or not sets_off or name is None:
+            continue
+        if not _NAMES_NOTHING.match(answer, name.start(1)):
+            return True
+        end = name.end()
+    return False
+
+
+def parse_tasks(prompt: str) -> list[PromptTask]:
+    """Of a prompt that is of a run; none where another session had begun the same work, for what
+    was left of it tells nothing of the whole."""
+    head, told = parted(prompt)
+    if _AGAIN in head:
+        return []
+    return [_given(title, body) for title, body in told]
+
+
+def _given(title: str, body: str) -> PromptTask:
+    body = body.partition(f"\n{STEP_OF} ")[0]  # what holds for all steps is not this one's size
+    listed = _FILES.search(body)
+    words = _PART.sub("", title)
+    described = _without_steps(body[: listed.start()] if listed else body)
+    return PromptTask(f"{words}\n{described}" if described else words, _count(listed))
+
+
+def _without_steps(body: str) -> str:
+    lines = body.strip("\n").split("\n")
+    while lines and lines[-1].startswith("- "):
+        lines.pop()
+    return "\n".join(lines).strip("\n")
+
+
+def _count(listed: re.Match[str] | None) -> int | None:
+    if listed is None:
+        return None
+    if listed[3]:
+        return _number(listed[3])
+    return listed[1].count(", ") + 1 + _number(listed[2] or "0")
+
+
+def _number(digits: str) -> int:
+    return int(digits.replace(",", "") or "0")

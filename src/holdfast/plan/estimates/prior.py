@@ -17,7 +17,7 @@ from holdfast.plan.estimates.features import COMMIT, IMPLEMENT, INVESTIGATE
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class FittedLine:
     """`low` and `high`: a tenth of all requests lay below, a tenth above, in logarithms."""
 
     start: float
@@ -32,7 +32,7 @@ class Line:
 NAMES: Final = ("chars", "formula", "question", "asks", "saves", "builds", "checks")
 
 # Printed by `python -m benchmarks.estimates --corpus DIR --fit`.
-WORDS: Final = Line(
+WORDS: Final = FittedLine(
     start=5.072,
     terms={
         "chars": 0.172,
@@ -46,7 +46,7 @@ WORDS: Final = Line(
     low=-1.949,
     high=1.727,
 )
-FILES: Final = Line(
+FILES: Final = FittedLine(
     start=7.507,
     terms={
         "chars": 0.003,
@@ -61,9 +61,9 @@ FILES: Final = Line(
     low=-0.990,
     high=0.943,
 )
-FOLDERS: Final = Line(start=9.378, terms={"named": 0.537}, low=-0.989, high=1.076)
-KINDS: Final[Mapping[int, Line]] = {  # of the others there were too few
-    COMMIT: Line(start=8.493, terms={}, low=-1.534, high=0.930),
-    INVESTIGATE: Line(start=9.816, terms={}, low=-2.470, high=1.637),
-    IMPLEMENT: Line(start=10.439, terms={}, low=-2.016, high=1.166),
+FOLDERS: Final = FittedLine(start=9.378, terms={"named": 0.537}, low=-0.989, high=1.076)
+KINDS: Final[Mapping[int, FittedLine]] = {  # of the others there were too few
+    COMMIT: FittedLine(start=8.493, terms={}, low=-1.534, high=0.930),
+    INVESTIGATE: FittedLine(start=9.816, terms={}, low=-2.470, high=1.637),
+    IMPLEMENT: FittedLine(start=10.439, terms={}, low=-2.016, high=1.166),
 }

@@ -1,14 +1,16 @@
-"""Questions to a project's git.
+"""Questions to a project's git: its files, and which of them changed together.
 
-A repository is anyone's: its own settings could name programs to run. None of those git would run
-for our questions is left on, nothing is fetched, and it is given ten seconds.
+Anyone may have made the repository, and its settings could name programs to run. All of those that
+our questions could start are turned off, nothing is fetched, and git gets ten seconds.
 """
 
 from __future__ import annotations
 
 import os
 import subprocess
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
 
 SECONDS = 10
@@ -32,9 +34,13 @@ _ENVIRONMENT = {
     "GIT_TERMINAL_PROMPT": "0",
     "LC_ALL": "C",
 }
+MOST_COMMITS = 400
+MOST_FILES = 500  # asked about in one go
+WIDE = 30  # a commit of more files tells nothing about two of them
+LEAST_TIMES = 2
 
 
-def ask(root: Path, *words: str) -> bytes | None:
+def run_git(root: Path, *words: str) -> bytes | None:
     """What it answers; None where there is no git, no repository, or no answer in time."""
     switches = [word for setting in _SAFE for word in ("-c", setting)]
     command = ["git", "--no-pager", "--literal-pathspecs", *switches, "-C", str(root), *words]
@@ -55,3 +61,32 @@ def ask(root: Path, *words: str) -> bytes | None:
 def _environment(given: Mapping[str, str]) -> dict[str, str]:
     """Nothing but the path and what keeps git from running or fetching anything."""
     return {"PATH": given.get("PATH", os.defpath), **_ENVIRONMENT}
+
+
+def find_changed_together(root: Path, files: Sequence[str]) -> dict[tuple[str, str], float]:
+    """For two files, the share of the rarer one's commits that changed both; at least twice."""
+    # Of a file outside of it git says nothing, and nothing of the others asked about either.
+    asked = [file for file in files if not file.startswith(("/", "../"))][:MOST_FILES]
+    commits = _commits(root, asked) if len(asked) > 1 else []
+    alone: Counter[str] = Counter()
+    both: Counter[tuple[str, str]] = Counter()
+    for commit in commits:
+        alone.update(commit)
+        if len(commit) <= WIDE:
+            both.update(combinations(sorted(commit), 2))
+    return {
+        (one, other): times / min(alone[one], alone[other])
+        for (one, other), times in sorted(both.items())
+        if times >= LEAST_TIMES
+    }
+
+
+def _commits(root: Path, files: Sequence[str]) -> list[set[str]]:
+    """The files each commit changed, of those asked about; none where there is no history."""
+    words = ["log", f"-n{MOST_COMMITS}", "--no-merges", "--no-renames", "--no-ext-diff"]
+    words += ["--no-textconv", "--no-show-signature", "--relative", "--name-only", "-z"]
+    said = run_git(root, *words, "--format=%x01", "--", *files) or b""
+    wanted = set(files)
+    commits = said.decode("utf-8", "replace").split("\x01")
+    found = ({name.strip("\n") for name in one.split("\0")} & wanted for one in commits)
+    return [commit for commit in found if commit]

@@ -1,30 +1,39 @@
-"""Files that belong together, in groups of a bounded size.
+"""Files that belong together, in groups of a limited size.
 
-The strongest ties first: a source and its test, then imports, changes made together in git, and a
-common folder. What is left over fills up groups in the order of its paths. No group is left with
-one file where another can spare some.
+The strongest ties come first: a source and its test (`cart.py` and `test_cart.py`), then imports,
+changes made together in git, and a common folder. The remaining files fill up groups in the order
+of their paths. No group is left with one file if another can spare some.
 """
 
 from __future__ import annotations
 
+import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from pathlib import Path
-from posixpath import dirname
+from posixpath import basename, dirname
 
-from holdfast.plan.files import changed_together, python_imports, script_imports, test_files
-from holdfast.plan.files.project_files import sources
+from holdfast.plan.files import git, imports
+from holdfast.plan.files.project_files import read_sources
 
 IMPORT_TIE = 2.0  # stronger than any history: 1.0 is "always changed together"
 TEST_TIE = 4.0  # stronger than both together
 TESTS = "tests of one source"
 LEAST_TO_SHARE = 3  # files of a group that can spare one; of fewer, each takes a third of the room
+# As pytest, Go, Jest and Vitest, RSpec, JUnit, XCTest and their like have them.
+_TEST = (
+    re.compile(r"test_(?P<of>.+)\.\w+"),
+    re.compile(r"(?P<of>.+)_(?:test|spec)\.\w+"),
+    re.compile(r"(?P<of>.+)\.(?:test|spec)\.\w+"),
+    re.compile(r"(?P<of>.+?)(?:Tests?|Spec)\.\w+"),
+)
+_STEM = re.compile(r"[^.]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Tie:
+class FileTie:
     one: str
     other: str
     strength: float
@@ -32,50 +41,55 @@ class Tie:
 
 
 @dataclass(frozen=True, slots=True)
-class Grouped:
+class FileGroups:
     groups: tuple[tuple[str, ...], ...]
     why: str
 
 
-def group(root: Path, files: Sequence[str], most: int) -> Grouped:
+def group_files(root: Path, files: Sequence[str], most: int) -> FileGroups:
     """Groups of at most `most` files, and about as large as each other; every file once."""
     count = -(-len(files) // max(1, most))
-    found = ties(root, files)
+    found = find_ties(root, files)
     even = _group(files, found, -(-len(files) // max(1, count)))
     return even if len(even.groups) <= count else _group(files, found, most)
 
 
-def _group(files: Sequence[str], found: Sequence[Tie], most: int) -> Grouped:
+def _group(files: Sequence[str], found: Sequence[FileTie], most: int) -> FileGroups:
     joined = _Joined(files, most)
     used = Counter(tie.why for tie in found if joined.join(tie.one, tie.other))
     used["folder"] = sum(joined.join(one, other) for one, other in _folders(files))
     joined.fill_up()
-    groups = _without_singles(joined.groups(), list(test_files.pairs(files)), most)
-    return Grouped(groups, _words(used))
+    groups = _without_singles(joined.groups(), list(find_test_files(files)), most)
+    return FileGroups(groups, _words(used))
 
 
-def ties(root: Path, files: Sequence[str]) -> list[Tie]:
+def find_ties(root: Path, files: Sequence[str]) -> list[FileTie]:
     """Strongest first; equal ones in the order of their names, so that every run agrees."""
-    python = sources(root, [file for file in files if file.endswith((".py", ".pyi"))])
-    scripts = sources(root, [file for file in files if file.endswith(script_imports.SUFFIXES)])
+    python = read_sources(root, [file for file in files if file.endswith((".py", ".pyi"))])
+    scripts = read_sources(root, [file for file in files if file.endswith(imports.SUFFIXES)])
     found = [
-        Tie(one, other, IMPORT_TIE, "imports")
-        for one, other in (*python_imports.pairs(python), *script_imports.pairs(scripts))
+        FileTie(one, other, IMPORT_TIE, "imports")
+        for one, other in (
+            *imports.find_python_imports(python),
+            *imports.find_script_imports(scripts),
+        )
     ]
-    found += [Tie(*pair, TEST_TIE, TESTS) for pair in test_files.pairs(files)]
-    changed = changed_together.pairs(root, files)
-    found += [Tie(*pair, share, "changes in git") for pair, share in changed.items()]
+    found += [FileTie(*pair, TEST_TIE, TESTS) for pair in find_test_files(files)]
+    changed = git.find_changed_together(root, files)
+    found += [FileTie(*pair, share, "changes in git") for pair, share in changed.items()]
     return sorted(_summed(found), key=lambda tie: (-tie.strength, tie.one, tie.other))
 
 
-def _summed(found: Iterable[Tie]) -> Iterator[Tie]:
+def _summed(found: Iterable[FileTie]) -> Iterator[FileTie]:
     """One tie per pair: importing and changing together is more than either."""
     by_pair: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     for tie in found:
         pair = (min(tie.one, tie.other), max(tie.one, tie.other))
         by_pair[pair][tie.why] = tie.strength
     for (one, other), strengths in by_pair.items():
-        yield Tie(one, other, sum(strengths.values()), max(strengths, key=strengths.__getitem__))
+        yield FileTie(
+            one, other, sum(strengths.values()), max(strengths, key=strengths.__getitem__)
+        )
 
 
 def _folders(files: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -171,3 +185,37 @@ def _spared(
 def _words(used: Mapping[str, int]) -> str:
     said = [why for why in (TESTS, "imports", "changes in git", "folder") if used.get(why)]
     return " and ".join(filter(None, (", ".join(said[:-1]), *said[-1:]))) or "their paths"
+
+
+def find_test_files(files: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """(source, test), each test once: with the source nearest to it of those it is named after."""
+    by_stem: defaultdict[str, list[str]] = defaultdict(list)
+    tests: dict[str, str] = {}
+    for file in files:
+        of = _tested(basename(file))
+        if of:
+            tests[file] = of
+        elif stem := _STEM.match(basename(file)):
+            by_stem[stem[0]].append(file)
+    for test, of in tests.items():
+        sources = next((by_stem[name] for name in _shorter(of) if name in by_stem), [])
+        if sources:
+            yield max(sources, key=lambda source: (_shared(source, test), source)), test
+
+
+def _tested(name: str) -> str:
+    found = (pattern.fullmatch(name) for pattern in _TEST)
+    return next((one["of"] for one in found if one), "")
+
+
+def _shorter(of: str) -> Iterator[str]:
+    """`cart_totals` may test `cart_totals`, else `cart`."""
+    parts = re.split(r"([_-])", of)
+    for end in range(len(parts), 0, -2):
+        yield "".join(parts[:end])
+
+
+def _shared(one: str, other: str) -> int:
+    """How many folders both have, from the right: `src/shop/cart.py`, `tests/shop/test_cart.py`."""
+    both = zip(reversed(one.split("/")[:-1]), reversed(other.split("/")[:-1]), strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both))

@@ -14,13 +14,13 @@ OUTSIDE = "not in this project, and not looked at"
 MISSING = "not there yet"
 
 
-def inside(root: Path, file: str) -> Path | None:
+def resolve_inside(root: Path, file: str) -> Path | None:
     """Where it lies; None for what is not in the project, by its name or by a link."""
-    found = inside_of(realpath(root), file, {})
+    found = resolve_below(realpath(root), file, {})
     return Path(found) if found is not None else None
 
 
-def inside_of(top: str, file: str, folders: dict[str, str]) -> str | None:
+def resolve_below(top: str, file: str, folders: dict[str, str]) -> str | None:
     """`folders` are those resolved before: a plan names few, and many files in each."""
     try:
         path = _resolved(join(top, file), folders)
@@ -37,25 +37,25 @@ def _resolved(path: str, folders: dict[str, str]) -> str:
     return realpath(found) if name in ("", ".", "..") or islink(found) else found
 
 
-def sources(root: Path, files: Iterable[str]) -> dict[str, bytes]:
+def read_sources(root: Path, files: Iterable[str]) -> dict[str, bytes]:
     """The text of each; nothing for one that cannot be read, is elsewhere, or is too large: cut
     off, it would tell half its imports."""
     found: dict[str, bytes] = {}
     left = MOST_ALL_BYTES
     for file in files:
-        path = inside(root, file)
+        path = resolve_inside(root, file)
         data = places.read_small(str(path), MOST_BYTES + 1) if path else b""
         found[file] = data if len(data) <= min(MOST_BYTES, left) else b""
         left -= len(found[file])
     return found
 
 
-def standing(root: Path, files: Iterable[str]) -> dict[str, str]:
+def find_existing(root: Path, files: Iterable[str]) -> dict[str, str]:
     """Of each file that is not there, or not ours to look at, which of the two."""
     found: dict[str, str] = {}
     top, folders = realpath(root), dict[str, str]()
     for file in dict.fromkeys(files):
-        path = inside_of(top, file, folders)
+        path = resolve_below(top, file, folders)
         if path is None:
             found[file] = OUTSIDE
         elif not exists(path):

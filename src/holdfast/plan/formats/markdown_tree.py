@@ -12,10 +12,9 @@ import re
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 
-from holdfast.plan.errors import BadPlan, NoTasks, Place
-from holdfast.plan.formats.references import parted, unquoted
-from holdfast.plan.formats.tokens import tokens
-from holdfast.plan.formats.tree import Node
+from holdfast.plan.errors import BadPlan, NoTasks, PlanPosition
+from holdfast.plan.formats.fields import Node, parse_tokens
+from holdfast.plan.formats.schema import split_references, strip_quotes
 
 _BOX = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+\[([ xX])\][ \t]+(.*\S)[ \t]*")
 _BULLET = re.compile(r"([ \t]*)(?:[-*+]|\d{1,9}[.)])[ \t]+(.*\S)[ \t]*")
@@ -41,7 +40,7 @@ class _Item:
     """A task being read."""
 
     indent: int
-    place: Place
+    place: PlanPosition
     fields: dict[str, Node]
     words: list[str] = field(default_factory=list)
     below: list[_Item] = field(default_factory=list)
@@ -61,7 +60,7 @@ class _Block:
 
     fence: str
     indent: int
-    place: Place
+    place: PlanPosition
     item: _Item | None
 
 
@@ -73,28 +72,30 @@ class _Bullets:
     values: list[Node]
 
 
-def parse(text: str) -> Node:
+def parse_markdown(text: str) -> Node:
     reading = _Reading()
     for number, line in enumerate(text.split("\n"), 1):
-        reading.line(line.rstrip("\r"), Place(number))
+        reading.line(line.rstrip("\r"), PlanPosition(number))
     reading.end()
     if not reading.tasks:
         raise NoTasks("the plan has no tasks", reading.bullet)
-    tasks = Node([one.node() for one in reading.tasks], Place(1))
-    title = Node(reading.title, Place(1))
-    return Node({"title": title, "tasks": tasks} if reading.title else {"tasks": tasks}, Place(1))
+    tasks = Node([one.node() for one in reading.tasks], PlanPosition(1))
+    title = Node(reading.title, PlanPosition(1))
+    return Node(
+        {"title": title, "tasks": tasks} if reading.title else {"tasks": tasks}, PlanPosition(1)
+    )
 
 
 class _Reading:
     def __init__(self) -> None:
         self.title = ""
         self.tasks: list[_Item] = []
-        self.bullet: Place | None = None  # the first that is no task
+        self.bullet: PlanPosition | None = None  # the first that is no task
         self._open: list[_Item] = []  # the task, then its subtask
         self._block: _Block | None = None
         self._bullets: _Bullets | None = None
 
-    def line(self, line: str, place: Place) -> None:
+    def line(self, line: str, place: PlanPosition) -> None:
         if self._block is not None:
             self._in_block(self._block, line)
         elif fence := _FENCE.match(line):
@@ -122,7 +123,7 @@ class _Reading:
             blanks = len(line) - len(line.lstrip(" \t"))
             block.item.words.append(line[min(blanks, block.indent) :])
 
-    def _outside(self, line: str, place: Place) -> None:
+    def _outside(self, line: str, place: PlanPosition) -> None:
         if box := _BOX.fullmatch(line):
             self._task(_indent(box.group(1)), box.group(2) != " ", box.group(3), place)
         elif line.startswith("#"):
@@ -131,7 +132,7 @@ class _Reading:
         elif line.strip():
             self._beneath(line, place)
 
-    def _task(self, indent: int, done: bool, title: str, place: Place) -> None:
+    def _task(self, indent: int, done: bool, title: str, place: PlanPosition) -> None:
         above = self._above(indent)
         if len(self._open) > 1 and above is not None:  # beneath a subtask
             above.words.append(f"- {title} (done)" if done else f"- {title}")
@@ -140,12 +141,12 @@ class _Reading:
         (above.below if above else self.tasks).append(item)
         self._open.append(item)
 
-    def _beneath(self, line: str, place: Place) -> None:
+    def _beneath(self, line: str, place: PlanPosition) -> None:
         """A line of the innermost task it is indented under; prose if there is none."""
         indent = _indent(line[: len(line) - len(line.lstrip())])
         bullet = _BULLET.fullmatch(line)
         if self._bullets is not None and bullet and indent > self._bullets.indent:
-            self._bullets.values.append(Node(unquoted(bullet.group(2)), place))
+            self._bullets.values.append(Node(strip_quotes(bullet.group(2)), place))
             return
         self._bullets = None
         item = self._above(indent)
@@ -162,7 +163,7 @@ class _Reading:
         return self._open[-1] if self._open else None
 
 
-def _said(item: _Item, words: str, place: Place) -> list[Node] | None:
+def _said(item: _Item, words: str, place: PlanPosition) -> list[Node] | None:
     """What a line says of its task; the values of a field that may go on as bullets."""
     named = _FIELD.fullmatch(_BOLD.sub(r"\2:", words, count=1) if words[:1] in "*_" else words)
     name = _BLANK.sub(" ", named.group(1).strip().lower()) if named else ""
@@ -182,14 +183,14 @@ def _said(item: _Item, words: str, place: Place) -> list[Node] | None:
     elif name in _NUMBERS:
         _put(item, _NUMBERS[name], Node(_number(given, name, place), place))
     elif name == "id":
-        _put(item, "id", Node(unquoted(given), place))
+        _put(item, "id", Node(strip_quotes(given), place))
     else:
         _check_misspelt(name, place)
         item.words.append(words)
     return None
 
 
-def _check_misspelt(name: str, place: Place) -> None:
+def _check_misspelt(name: str, place: PlanPosition) -> None:
     """A field that was meant and not found would be lost among the description's words."""
     turned = [one for one in _NAMES if name and sorted(one) == sorted(name)]
     near = turned or get_close_matches(name, _NAMES, 1, _ALIKE)
@@ -206,18 +207,18 @@ def _put(item: _Item, name: str, node: Node) -> None:
     item.fields[name] = node
 
 
-def _list_of(item: _Item, name: str, place: Place) -> list[Node]:
+def _list_of(item: _Item, name: str, place: PlanPosition) -> list[Node]:
     values = item.fields.setdefault(name, Node([], place)).value
     assert isinstance(values, list)
     return values
 
 
-def _values(given: str, place: Place) -> list[Node]:
-    return [Node(unquoted(part), place) for part in parted(given)]
+def _values(given: str, place: PlanPosition) -> list[Node]:
+    return [Node(strip_quotes(part), place) for part in split_references(given)]
 
 
-def _number(given: str, name: str, place: Place) -> int:
-    found = tokens(given)
+def _number(given: str, name: str, place: PlanPosition) -> int:
+    found = parse_tokens(given)
     if found is None:
         raise BadPlan(f"{name}: {given!r} is no number", place, f"write `{name}: 12k`")
     return found

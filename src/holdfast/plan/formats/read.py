@@ -1,15 +1,16 @@
-"""A plan from its file: which kind it is, and whether it is text at all."""
+"""Read a plan from its file: find out its format, and refuse tasks that wait for each other."""
 
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Sequence
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-from holdfast.plan.errors import BadPlan, NoPlan, Place
-from holdfast.plan.files.expand_patterns import Begun, spread
-from holdfast.plan.formats import json_tree, markdown_tree, schema, yaml_tree
-from holdfast.plan.formats.cycles import check
-from holdfast.plan.task import Plan
+from holdfast.plan.errors import BadPlan, DependencyCycle, NoPlan, PlanPosition
+from holdfast.plan.files.patterns import Begun, expand_patterns
+from holdfast.plan.formats import data_tree, markdown_tree, schema
+from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.wire import places
 
 MOST_BYTES = 8 << 20
@@ -20,37 +21,43 @@ KINDS = {
     ".md": "markdown",
     ".markdown": "markdown",
 }
-_PARSERS = {"json": json_tree.parse, "yaml": yaml_tree.parse, "markdown": markdown_tree.parse}
+_PARSERS = {
+    "json": data_tree.parse_json,
+    "yaml": data_tree.parse_yaml,
+    "markdown": markdown_tree.parse_markdown,
+}
 _BOX = re.compile(r"^[ \t]*(?:[-*+]|\d{1,9}[.)])[ \t]+\[[ xX]\][ \t]", re.MULTILINE)
 _BULLET = re.compile(r"^(?:[*+]|\d{1,9}[.)])[ \t]+\S", re.MULTILINE)  # `- a` is YAML as well
 
 
-def load(path: Path, root: Path | None = None, begun: Begun | None = None) -> Plan:
+def load_plan(path: Path, root: Path | None = None, begun: Begun | None = None) -> TaskPlan:
     """The plan, its ids and dependencies proven; what is wrong names the file and the line.
 
     `root`: where its files lie, so that folders stand for what is in them; or for what was in
     them when a run had `begun`.
     """
     try:
-        return read(_text(path), KINDS.get(path.suffix.lower(), ""), root, begun)
+        return read_plan(_text(path), KINDS.get(path.suffix.lower(), ""), root, begun)
     except BadPlan as slip:
         raise slip.named(str(path)) from None
 
 
-def taken(data: bytes, root: Path | None = None) -> Plan:
+def decode_plan(data: bytes, root: Path | None = None) -> TaskPlan:
     """As `load`, of what came on stdin."""
     try:
-        return read(_decoded(_bounded(data)), "", root)
+        return read_plan(_decoded(_bounded(data)), "", root)
     except BadPlan as slip:
         raise slip.named("stdin") from None
 
 
-def read(text: str, kind: str = "", root: Path | None = None, begun: Begun | None = None) -> Plan:
+def read_plan(
+    text: str, kind: str = "", root: Path | None = None, begun: Begun | None = None
+) -> TaskPlan:
     if not text.strip():
         raise NoPlan("the plan is empty")
-    found = schema.plan(_PARSERS[kind or _kind(text)](text))
-    check(found.tasks)
-    return found if root is None else spread(found, root, begun)
+    found = schema.build_plan(_PARSERS[kind or _kind(text)](text))
+    check_cycles(found.tasks)
+    return found if root is None else expand_patterns(found, root, begun)
 
 
 def _kind(text: str) -> str:
@@ -89,5 +96,24 @@ def _decoded(data: bytes) -> str:
         ) from None
 
 
-def _place(data: bytes, at: int) -> Place:
-    return Place(data.count(b"\n", 0, at) + 1)
+def _place(data: bytes, at: int) -> PlanPosition:
+    return PlanPosition(data.count(b"\n", 0, at) + 1)
+
+
+def check_cycles(tasks: Sequence[PlanTask]) -> None:
+    """Raises Cycle, with the whole circle named, when some tasks wait for each other."""
+    by_id = {task.id: task for task in tasks}
+    _check(((task.id, task.depends) for task in tasks), by_id)
+    for task in tasks:
+        if task.subtasks:
+            within = {one.id: one for one in task.subtasks}
+            _check(((one.id, one.depends) for one in task.subtasks), within)
+
+
+def _check(edges: Iterable[tuple[str, Sequence[str]]], tasks: dict[str, PlanTask]) -> None:
+    try:
+        TopologicalSorter(dict(edges)).prepare()
+    except CycleError as slip:
+        circle: list[str] = slip.args[1][::-1]  # in the order in which they wait
+        place = tasks[circle[0]].place
+        raise DependencyCycle(f"tasks wait for each other: {' → '.join(circle)}", place) from None

@@ -1,17 +1,22 @@
-"""From a tree of values to a plan: every field known, every id once, mistakes by their line."""
+"""From a tree of values to a plan: every field known, every id once, mistakes named by their line.
+
+`depends` names a task by id, title, label or number, one or several separated by commas. People
+write what they see: a title that contains commas itself, `3` for the third task of the list, `T2`
+for the task whose title starts with `T2:`. Unclear references are refused, with the choices.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from difflib import get_close_matches
 
 from holdfast.plan.errors import BadPlan
 from holdfast.plan.formats import fields
-from holdfast.plan.formats.ids import LONGEST_TITLE, Ids
-from holdfast.plan.formats.references import References
-from holdfast.plan.formats.tree import Node
-from holdfast.plan.task import Plan, Task
+from holdfast.plan.formats.fields import LONGEST_TITLE, Node, TaskIds, slug
+from holdfast.plan.task import PlanTask, TaskPlan
 
 MOST_TASKS = 20_000
 PLAN_FIELDS = ("version", "title", "tasks")
@@ -34,15 +39,22 @@ SAME = {
     "name": "title",
     "estimate": "estimate_tokens",
 }
+_WITHIN = re.compile(r""""[^"]*"|`[^`]*`|(?<!\w)'[^']*'(?!\w)|[^,"'`]+|.""")
+_MARKS = " \t\"'`*_[]"
+_NUMBER = re.compile(r"(?:task|step)?\s*#?\s*(\d{1,5})\.?", re.IGNORECASE)
+_LABEL = re.compile(
+    r"[\W_]*(\w[\w.-]{0,20}?(?: \d{1,4})?)[*_`]*\s*(?::|\)|\.\s|\s[-\u2013\u2014]\s)"
+)
+MOST_NAMED = 1000  # tasks that are looked at for one spelt nearly so
 
 
-def plan(root: Node) -> Plan:
+def build_plan(root: Node) -> TaskPlan:
     """A mapping with `tasks`, or just the list of them."""
     known = {"tasks": root} if isinstance(root.value, list) else _fields(root, PLAN_FIELDS, "plan")
     _check_version(known.get("version"))
-    title = fields.text(known.get("title"), "title")
+    title = fields.read_text(known.get("title"), "title")
     given = known.get("tasks")
-    items = fields.items(given, "tasks") if given is not None else []
+    items = fields.read_items(given, "tasks") if given is not None else []
     if not items:
         raise BadPlan(
             "the plan has no tasks", root.place, 'write them as "tasks": a list of titles'
@@ -50,36 +62,36 @@ def plan(root: Node) -> Plan:
     if len(items) > MOST_TASKS:
         words = f"{len(items):,} tasks: at most {MOST_TASKS:,} are read"
         raise BadPlan(words, items[MOST_TASKS].place, "make two plans of it")
-    return Plan(title, tuple(_resolved(_tasks(items))))
+    return TaskPlan(title, tuple(_resolved(_tasks(items))))
 
 
-def _tasks(items: list[Node], parent: str = "") -> list[Task]:
-    ids = Ids(items)
+def _tasks(items: list[Node], parent: str = "") -> list[PlanTask]:
+    ids = TaskIds(items)
     return [_task(item, ids, parent) for item in items]
 
 
-def _task(item: Node, ids: Ids, parent: str) -> Task:
+def _task(item: Node, ids: TaskIds, parent: str) -> PlanTask:
     if isinstance(item.value, str):
         item = Node({"title": item}, item.place)
     known = _fields(item, TASK_FIELDS, "task")
-    description = fields.text(known.get("description"), "description")
-    title = fields.text(known.get("title"), "title") or description.strip().partition("\n")[0]
+    description = fields.read_text(known.get("description"), "description")
+    title = fields.read_text(known.get("title"), "title") or description.strip().partition("\n")[0]
     if not title.strip():
         raise BadPlan("a task without a title", item.place, "give it one: `title: Fix the parser`")
-    name = fields.given_id(known.get("id")) or ids.made(title)
-    groups = fields.groups(known.get("groups"))
-    files = [*fields.files(known.get("files")), *(file for group in groups for file in group)]
-    found = Task(
+    name = fields.read_id(known.get("id")) or ids.made(title)
+    groups = fields.read_groups(known.get("groups"))
+    files = [*fields.read_files(known.get("files")), *(file for group in groups for file in group)]
+    found = PlanTask(
         id=name,
         title=title[:LONGEST_TITLE].strip(),
         description=_described(title, description),
         files=tuple(dict.fromkeys(files)),  # a file of a group is a file of the task
-        depends=fields.ids(known.get("depends")),
+        depends=fields.read_ids(known.get("depends")),
         groups=groups,
-        estimate_tokens=fields.count(known.get("estimate_tokens"), "estimate_tokens"),
-        estimated_files=fields.count(known.get("estimated_files"), "estimated_files"),
-        keep_together=fields.flag(known.get("keep_together"), "keep_together"),
-        done=fields.flag(known.get("done"), "done"),
+        estimate_tokens=fields.read_count(known.get("estimate_tokens"), "estimate_tokens"),
+        estimated_files=fields.read_count(known.get("estimated_files"), "estimated_files"),
+        keep_together=fields.read_flag(known.get("keep_together"), "keep_together"),
+        done=fields.read_flag(known.get("done"), "done"),
         spec=parent or name,
         place=item.place,
     )
@@ -93,7 +105,7 @@ def _described(title: str, description: str) -> str:
     return "" if description == title and len(title) <= LONGEST_TITLE else description
 
 
-def _subtasks(given: Node | None, task: Task, parent: str) -> tuple[Task, ...]:
+def _subtasks(given: Node | None, task: PlanTask, parent: str) -> tuple[PlanTask, ...]:
     if given is None or given.value is None:
         return ()
     if parent:
@@ -101,17 +113,17 @@ def _subtasks(given: Node | None, task: Task, parent: str) -> tuple[Task, ...]:
         raise BadPlan(
             words, given.place, "write them into its `description`, or as subtasks beside it"
         )
-    found = _tasks(fields.items(given, "subtasks"), task.id)
+    found = _tasks(fields.read_items(given, "subtasks"), task.id)
     return tuple(replace(one, id=f"{task.id}/{one.id}") for one in found)
 
 
-def _resolved(tasks: list[Task]) -> Iterator[Task]:
+def _resolved(tasks: list[PlanTask]) -> Iterator[PlanTask]:
     known = References(tasks)
     for task in tasks:
         yield replace(task, depends=known.of(task), subtasks=tuple(_siblings(task)))
 
 
-def _siblings(task: Task) -> Iterator[Task]:
+def _siblings(task: PlanTask) -> Iterator[PlanTask]:
     """Steps of one task come in the order they are written in, whatever else they wait for."""
     known = References([replace(one, id=one.id.rpartition("/")[2]) for one in task.subtasks])
     before = ""
@@ -149,3 +161,74 @@ def _check_version(node: Node | None) -> None:
             node.place,
             "write `version: 1`",
         )
+
+
+def split_references(text: str) -> list[str]:
+    """At commas, but not at those between quotation marks."""
+    found = [""]
+    for one in _WITHIN.findall(text):
+        if one == ",":
+            found.append("")
+        else:
+            found[-1] += one
+    return [part.strip() for part in found if strip_quotes(part)]
+
+
+def strip_quotes(text: str) -> str:
+    return text.strip(" \t\"'`")
+
+
+def normalize(text: str) -> str:
+    """Without the marks that set a title off."""
+    return text.strip(_MARKS)
+
+
+class References:
+    def __init__(self, tasks: Sequence[PlanTask]) -> None:
+        self._ids = {task.id for task in tasks}
+        self._listed = [task.id for task in tasks]
+        self._titles: dict[str, str] = {}
+        for task in tasks:
+            self._titles.setdefault(slug(task.title), task.id)
+        labels = [(label[1].casefold(), t.id) for t in tasks if (label := _LABEL.match(t.title))]
+        counts = Counter(name for name, _ in labels)
+        self._labels = {name: task for name, task in labels if counts[name] == 1}
+
+    def of(self, task: PlanTask) -> tuple[str, ...]:
+        found = (name for given in task.depends for name in self._all(given, task))
+        return tuple(dict.fromkeys(found))
+
+    def _all(self, given: str, task: PlanTask) -> Iterator[str]:
+        """All of it is one, or each part is, or some parts together: titles hold commas too."""
+        if whole := self._one(given):
+            yield whole
+            return
+        parts = split_references(given)
+        while parts:
+            ends = range(len(parts), 0, -1) if any(not self._one(part) for part in parts) else (1,)
+            taken = next((n for n in ends if self._one(", ".join(parts[:n]))), 0)
+            if not taken:
+                raise self._no_task(parts[0], task)
+            yield self._one(", ".join(parts[:taken]))
+            del parts[:taken]
+
+    def _one(self, wanted: str) -> str:
+        """The task that is meant; empty where there is none."""
+        name = normalize(wanted)
+        if name in self._ids:
+            return name
+        number = _NUMBER.fullmatch(name)
+        known = self._titles.get(slug(name)) or self._labels.get(name.casefold())
+        if known or not number:
+            return known or ""
+        at = int(number[1])
+        return self._listed[at - 1] if 0 < at <= len(self._listed) else ""
+
+    def _no_task(self, wanted: str, task: PlanTask) -> BadPlan:
+        name = normalize(wanted)
+        near = get_close_matches(slug(name), sorted(self._ids)[:MOST_NAMED], 1)
+        meant = f"; did you mean {near[0]!r}?" if near else ""
+        words = f"task {task.id!r} depends on {name!r}, which is no task{meant}"
+        count = len(self._listed)
+        how = f"name a task by its title, its id, or its number in the list (1 to {count:,})"
+        return BadPlan(words, task.place, f"{how}, with commas between several")

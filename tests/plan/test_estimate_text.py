@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan.estimates.estimate import Estimate, shared
-from holdfast.plan.estimates.estimate import given as given_tokens
+from holdfast.plan.estimates.estimate import TaskEstimate, estimate_of_share
+from holdfast.plan.estimates.estimate import estimate_of_plan as given_tokens
 from holdfast.text.numbers import about, counted, short, span
 
 
@@ -26,6 +26,6 @@ def test_counts_and_ranges_as_people_say_them() -> None:
     assert [counted(n, "batch") for n in (0, 1, 2)] == ["0 batches", "1 batch", "2 batches"]
     assert counted(1_000, "task") == "1,000 tasks"
     assert given_tokens(12_345).in_words == ("12,345", "as given")
-    assert shared(133_334).in_words == ("130,000", "a share")
-    assert Estimate(17_386, 5_886, 49_040, "").in_words == ("17,000", "5,900 to 49,000")
+    assert estimate_of_share(133_334).in_words == ("130,000", "a share")
+    assert TaskEstimate(17_386, 5_886, 49_040, "").in_words == ("17,000", "5,900 to 49,000")
     assert (short("a b c", 5), short("a b c d", 5)) == ("a b c", "a b…")

@@ -9,19 +9,19 @@ from functools import cache, partial
 from pathlib import Path
 
 from holdfast.client import models
-from holdfast.plan.batch import pack
+from holdfast.plan.batch_order import Load
 from holdfast.plan.estimates import estimate
-from holdfast.plan.estimates.estimate import Estimate, Past
-from holdfast.plan.estimates.features import COMMIT, TESTS, Words, heard
-from holdfast.plan.estimates.likeness import Asked
+from holdfast.plan.estimates.estimate import Past, TaskEstimate
+from holdfast.plan.estimates.features import COMMIT, TESTS, WordFeatures, extract_features
+from holdfast.plan.estimates.likeness import EstimateRequest
 from holdfast.plan.files import project_files
-from holdfast.plan.files.groups import group
-from holdfast.plan.files.pattern import MARKS
-from holdfast.plan.load import Load
-from holdfast.plan.room import Room
-from holdfast.plan.split import Piece, split
-from holdfast.plan.task import Plan, Task
-from holdfast.plan.workflow import Batch, Workflow, fits_here, is_parallel
+from holdfast.plan.files.groups import group_files
+from holdfast.plan.files.patterns import MARKS
+from holdfast.plan.packing import pack
+from holdfast.plan.room import PlanRoom
+from holdfast.plan.split import TaskPiece, split_task
+from holdfast.plan.task import PlanTask, TaskPlan
+from holdfast.plan.workflow import TaskBatch, Workflow, fits_here, is_parallel
 from holdfast.text.numbers import Progress, listed, silent
 
 NAMED = 5  # of many files that are not there
@@ -29,32 +29,36 @@ MANY_PARTS = 5
 AFTER_ALL = frozenset((COMMIT, TESTS))
 
 
-def estimate_task(task: Task, past: Past) -> Estimate:
+def estimate_task(task: PlanTask, past: Past) -> TaskEstimate:
     """What a task of a plan will take; the plan's own word wins."""
     if task.estimate_tokens is not None:
-        return estimate.given(task.estimate_tokens)
-    asked = Asked(heard(task.words), task.file_count, len(task.folders))
-    return estimate.estimate(asked, past)
+        return estimate.estimate_of_plan(task.estimate_tokens)
+    asked = EstimateRequest(extract_features(task.words), task.file_count, len(task.folders))
+    return estimate.estimate_request(asked, past)
 
 
-def make(plan: Plan, room: Room, past: Past, root: Path, progress: Progress = silent) -> Workflow:
+def make_workflow(
+    plan: TaskPlan, room: PlanRoom, past: Past, root: Path, progress: Progress = silent
+) -> Workflow:
     """The workflow of all that is not done yet."""
-    known: dict[tuple[Words, int | None, int], Estimate] = {}  # many of a long plan are alike
+    known: dict[
+        tuple[WordFeatures, int | None, int], TaskEstimate
+    ] = {}  # many of a long plan are alike
 
-    def sized(task: Task) -> Estimate:
+    def sized(task: PlanTask) -> TaskEstimate:
         if task.estimate_tokens is not None:
             return estimate_task(task, past)
-        key = (heard(task.words), task.file_count, len(task.folders))
+        key = (extract_features(task.words), task.file_count, len(task.folders))
         if key not in known:
             known[key] = estimate_task(task, past)
         return known[key]
 
     open_ = _in_order([task for task in plan.tasks if not task.done])
-    groups = cache(partial(group, root))  # many tasks of a plan name the same files
-    parts: dict[str, list[Piece]] = {}
+    groups = cache(partial(group_files, root))  # many tasks of a plan name the same files
+    parts: dict[str, list[TaskPiece]] = {}
     for at, task in enumerate(open_):
         progress("estimating tasks", at, len(open_))
-        parts[task.id] = split(task, room.fresh_tokens, sized, groups)
+        parts[task.id] = split_task(task, room.fresh_tokens, sized, groups)
     pieces = list(_waiting(open_, parts))
     progress("filling batches", 0, len(pieces))
     batches = list(_numbered(list(_batches(pieces, room))))
@@ -69,30 +73,30 @@ def make(plan: Plan, room: Room, past: Past, root: Path, progress: Progress = si
     )
 
 
-def _in_order(tasks: list[Task]) -> list[Task]:
+def _in_order(tasks: list[PlanTask]) -> list[PlanTask]:
     """A commit or a test run is about all that is listed before it, and comes before what follows;
     what says itself what it waits for does no more than that. A list in which some wait for later
     ones is in no order."""
     if not _is_in_order(tasks):
         return tasks
     place = {task.id: at for at, task in enumerate(tasks)}
-    found: list[Task] = []
+    found: list[PlanTask] = []
     last = ""  # such a task
     for at, task in enumerate(tasks):
         depends: tuple[str, ...] = (last,) if last else ()
-        if heard(task.words).kind in AFTER_ALL and not task.depends:
+        if extract_features(task.words).kind in AFTER_ALL and not task.depends:
             depends = tuple(one.id for one in tasks[place.get(last, 0) : at])
             last = task.id
         found.append(replace(task, depends=tuple(dict.fromkeys((*task.depends, *depends)))))
     return found
 
 
-def _is_in_order(tasks: Sequence[Task]) -> bool:
+def _is_in_order(tasks: Sequence[PlanTask]) -> bool:
     place = {task.id: at for at, task in enumerate(tasks)}
     return all(place.get(name, -1) < place[task.id] for task in tasks for name in task.depends)
 
 
-def _waiting(tasks: Sequence[Task], parts: dict[str, list[Piece]]) -> Iterable[Piece]:
+def _waiting(tasks: Sequence[PlanTask], parts: dict[str, list[TaskPiece]]) -> Iterable[TaskPiece]:
     """Every part waits for all parts of what its task waits for; done tasks keep nobody waiting."""
     ends = {name: tuple(piece.task.id for piece in found) for name, found in parts.items()}
     for task in tasks:
@@ -104,7 +108,7 @@ def _waiting(tasks: Sequence[Task], parts: dict[str, list[Piece]]) -> Iterable[P
             yield replace(piece, task=replace(piece.task, depends=waits))
 
 
-def _batches(pieces: list[Piece], room: Room) -> Iterable[Batch]:
+def _batches(pieces: list[TaskPiece], room: PlanRoom) -> Iterable[TaskBatch]:
     place = {piece.task.id: at for at, piece in enumerate(pieces)}
     before = _around_unknown(pieces) if _is_in_order([piece.task for piece in pieces]) else {}
     loads = [
@@ -120,10 +124,10 @@ def _batches(pieces: list[Piece], room: Room) -> Iterable[Batch]:
         chosen = tuple(pieces[position] for position in batch)
         here = index == 0 and fits_here(chosen, room)
         tokens = room.now_tokens if here else room.fresh_tokens
-        yield Batch(chosen, tokens, not here, is_parallel(chosen))
+        yield TaskBatch(chosen, tokens, not here, is_parallel(chosen))
 
 
-def _around_unknown(pieces: Sequence[Piece]) -> dict[int, Iterable[int]]:
+def _around_unknown(pieces: Sequence[TaskPiece]) -> dict[int, Iterable[int]]:
     """A task of unknown size keeps its place in the list: it fills its batch in any case, so that
     moving others past it would save little, and tear the list apart."""
     found: dict[int, Iterable[int]] = {}
@@ -136,7 +140,7 @@ def _around_unknown(pieces: Sequence[Piece]) -> dict[int, Iterable[int]]:
     return found
 
 
-def _here(batches: Sequence[Batch], room: Room) -> Iterable[str]:
+def _here(batches: Sequence[TaskBatch], room: PlanRoom) -> Iterable[str]:
     """Where the first batch does not fit into the session at work: what of it does."""
     if not (room.here and batches and batches[0].fresh):
         return
@@ -149,12 +153,12 @@ def _here(batches: Sequence[Batch], room: Room) -> Iterable[str]:
         yield f"nothing of it fits into this session, with {room.now_tokens:,} tokens left"
 
 
-def _numbered(batches: Sequence[Batch]) -> Iterable[Batch]:
+def _numbered(batches: Sequence[TaskBatch]) -> Iterable[TaskBatch]:
     """Parts count in the order they are done in, wherever they were cut from."""
     wholes = [_whole(piece) for batch in batches for piece in batch.pieces]
     many, seen = Counter(wholes), Counter[str]()
 
-    def one(piece: Piece) -> Piece:
+    def one(piece: TaskPiece) -> TaskPiece:
         whole = _whole(piece)
         seen[whole] += 1
         part = f"{seen[whole]} of {many[whole]}" if piece.task.part else ""
@@ -164,12 +168,12 @@ def _numbered(batches: Sequence[Batch]) -> Iterable[Batch]:
         yield replace(batch, pieces=tuple(map(one, batch.pieces)))
 
 
-def _whole(piece: Piece) -> str:
+def _whole(piece: TaskPiece) -> str:
     return piece.task.id.rpartition("/")[0] if piece.task.part else piece.task.id
 
 
-def _warnings(tasks: Sequence[Task], pieces: Sequence[Piece], root: Path) -> Iterable[str]:
-    odd = project_files.standing(root, (file for task in tasks for file in task.files))
+def _warnings(tasks: Sequence[PlanTask], pieces: Sequence[TaskPiece], root: Path) -> Iterable[str]:
+    odd = project_files.find_existing(root, (file for task in tasks for file in task.files))
     for task in tasks:
         yield from _about_files(task, odd)
     yield from _about_folders(tasks)
@@ -181,7 +185,7 @@ def _warnings(tasks: Sequence[Task], pieces: Sequence[Piece], root: Path) -> Ite
             yield f"{_name(piece.task)}: {piece.warning}{largest}"
 
 
-def _about_folders(tasks: Sequence[Task]) -> Iterable[str]:
+def _about_folders(tasks: Sequence[PlanTask]) -> Iterable[str]:
     held = {name: count for task in tasks for name, count in task.held.items()}
     if held:
         some = [f"{name} ({count:,} files)" for name, count in held.items()]
@@ -190,7 +194,7 @@ def _about_folders(tasks: Sequence[Task]) -> Iterable[str]:
         yield f"a folder is counted as a place to look into: {listed(some, NAMED)}; {means}"
 
 
-def _about_parts(pieces: Sequence[Piece]) -> Iterable[str]:
+def _about_parts(pieces: Sequence[TaskPiece]) -> Iterable[str]:
     """Many parts are rarely what somebody meant who wrote a short pattern."""
     many = Counter(piece.task.spec for piece in pieces if piece.task.part and not piece.of)
     for spec, count in many.items():
@@ -199,12 +203,12 @@ def _about_parts(pieces: Sequence[Piece]) -> Iterable[str]:
             yield f"{spec}: cut into {count:,} parts; {means}"
 
 
-def _name(task: Task) -> str:
+def _name(task: PlanTask) -> str:
     """A part's id is made of its files: nobody has seen it in the plan."""
     return f"{task.spec} (part {task.part})" if task.part else task.id
 
 
-def _about_files(task: Task, odd: dict[str, str]) -> Iterable[str]:
+def _about_files(task: PlanTask, odd: dict[str, str]) -> Iterable[str]:
     for words in (project_files.OUTSIDE, project_files.MISSING):
         files = [file for file in task.files if odd.get(file) == words and file not in task.held]
         if files:

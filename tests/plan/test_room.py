@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.plan import room, session_room
+from holdfast.plan import room
 from holdfast.settings import load
 from holdfast.window.state import State
 from tests.builders import a_prompt, a_transcript, an_answer
@@ -14,9 +14,9 @@ from tests.builders import a_prompt, a_transcript, an_answer
 NOW = 1
 
 
-def _room(path: Path, **known: int) -> room.Room:
+def _room(path: Path, **known: int) -> room.PlanRoom:
     state = State(session_id="s1", transcript=str(path), **known)
-    return session_room.of_window(state, "", load.load(), NOW)
+    return room.room_of_window(state, "", load.load(), NOW)
 
 
 @pytest.mark.requirement("P4")

@@ -1,9 +1,15 @@
-"""Which JavaScript and TypeScript files of a task import each other, by tree-sitter's grammars."""
+"""Which files of a task import each other. Nothing is run.
+
+Python is read by the standard parser, JavaScript and TypeScript by tree-sitter.
+"""
 
 from __future__ import annotations
 
+import ast
+import warnings
 from collections.abc import Iterator, Mapping
 from functools import cache
+from pathlib import PurePosixPath
 from posixpath import dirname, join, normpath
 from typing import TYPE_CHECKING
 
@@ -17,10 +23,67 @@ _WRITTEN_AS = {".js": (".ts", ".tsx"), ".mjs": (".mts",), ".cjs": (".cts",), ".j
 MOST_NODES = 200_000
 
 
-def pairs(sources: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
+def find_python_imports(sources: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
+    """(importer, imported), both among the given files."""
+    modules = _modules(sources)
+    for name, source in sources.items():
+        for wanted in _imported_modules(name, source):
+            found = modules.get(wanted)
+            if found is not None and found != name:
+                yield name, found
+
+
+def _modules(names: Mapping[str, bytes]) -> dict[str, str]:
+    """Every dotted name a file can be imported by: its path, and every end of it of two or more
+    parts. `src/shop/cart.py` is `src.shop.cart` and `shop.cart`; only `cart.py` is `cart`."""
+    found: dict[str, str] = {}
+    for name in sorted(names):
+        parts = list(PurePosixPath(name).with_suffix("").parts)
+        if parts[-1] == "__init__":
+            parts.pop()
+        for start in range(len(parts)):
+            if start == 0 or len(parts) - start > 1:
+                found.setdefault(".".join(parts[start:]), name)
+    return found
+
+
+def _imported_modules(name: str, source: bytes) -> set[str]:
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of their code: an odd escape, say
+            tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return set()
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            for alias in node.names:
+                found |= _readings(name, alias.name)
+        elif isinstance(node, ast.ImportFrom):
+            base = _base(name, node.level, node.module or "")
+            for alias in node.names:
+                found |= _readings(name, f"{base}.{alias.name}".strip(".")) | _readings(name, base)
+    return found
+
+
+def _base(name: str, level: int, module: str) -> str:
+    if not level:
+        return module
+    folder = PurePosixPath(name).parts[:-1]
+    kept = folder[: len(folder) - (level - 1)]
+    return ".".join([*kept, *filter(None, (module,))])
+
+
+def _readings(name: str, dotted: str) -> set[str]:
+    """The name itself, and as a neighbour: scripts import what lies beside them."""
+    beside = [*PurePosixPath(name).parts[:-1], dotted]
+    return {dotted, ".".join(beside)} if dotted else set()
+
+
+def find_script_imports(sources: Mapping[str, bytes]) -> Iterator[tuple[str, str]]:
     """(importer, imported), both among the given files."""
     for name, source in sources.items():
-        for wanted in sorted(_wanted(source, name.endswith(_TYPES_ONLY))):
+        for wanted in sorted(_imported_scripts(source, name.endswith(_TYPES_ONLY))):
             found = _find(name, wanted, sources)
             if found and found != name:
                 yield name, found
@@ -62,7 +125,7 @@ def _parser(types_only: bool) -> Parser:
     return tree_sitter.Parser(tree_sitter.Language(grammar))
 
 
-def _wanted(source: bytes, types_only: bool) -> set[str]:
+def _imported_scripts(source: bytes, types_only: bool) -> set[str]:
     """Every module named by import, export … from, require() and import()."""
     waiting: list[Node] = [_parser(types_only).parse(source).root_node]
     found: set[str] = set()

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan.estimates.nearest import Nearest
+from holdfast.plan.estimates.likeness import Nearest
 
 NAMES = ("chars", "formula", "question", "builds", "lines")
 EIGHTHS = st.integers(0, 64).map(lambda number: number / 8)  # sums of these are exact

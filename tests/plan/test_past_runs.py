@@ -12,14 +12,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan.estimates import past, run_prompt
-from holdfast.plan.estimates.estimate import Past, estimate
-from holdfast.plan.estimates.features import heard
-from holdfast.plan.estimates.likeness import Asked
-from holdfast.plan.estimates.past_runs import SAME, WORTH, Ran
-from holdfast.plan.make import estimate_task
-from holdfast.plan.split import Piece
-from holdfast.plan.task import Task
+from holdfast.plan.estimates import past, past_runs
+from holdfast.plan.estimates.estimate import Past, estimate_request
+from holdfast.plan.estimates.features import extract_features
+from holdfast.plan.estimates.likeness import EstimateRequest
+from holdfast.plan.estimates.past_runs import SAME, WORTH, RunTask
+from holdfast.plan.planner import estimate_task
+from holdfast.plan.split import TaskPiece
+from holdfast.plan.task import PlanTask
+from holdfast.record.run_prompt import is_of_a_run
 from holdfast.run import prompt, supervisor
 from holdfast.run.prompt import Told
 from tests.builders import a_prompt, a_transcript, an_answer
@@ -34,8 +35,8 @@ CHART = a_task(
 WALL = a_task("wall", title="Paint the wall")
 
 
-def _said(*tasks: Task, **told: Any) -> str:
-    pieces = [a_piece(), *(Piece(task, a_piece().estimate) for task in tasks)][1:]
+def _said(*tasks: PlanTask, **told: Any) -> str:
+    pieces = [a_piece(), *(TaskPiece(task, a_piece().estimate) for task in tasks)][1:]
     return prompt.words(pieces, Told(**{"title": "Harbour", **told}))
 
 
@@ -47,7 +48,7 @@ def _session(folder: Path, words: str, *, grown: int = 30_000, last: dict[str, A
     a_transcript(folder / "-p" / f"{abs(hash((words, grown)))}.jsonl", *lines)
 
 
-def _ran(folder: Path, project: str = "/p") -> list[Ran]:
+def _ran(folder: Path, project: str = "/p") -> list[RunTask]:
     found = past.learn(Path(project), folder)
     assert not found.seen, "what a run is told is no request like a user's"
     return list(found.ran)
@@ -59,12 +60,12 @@ def test_what_the_conductor_tells_a_session_is_read_back() -> None:
     stepped = a_task("ship", title="Repair the ship", description="All of it.", subtasks=steps)
     part = a_task("cut", title="Sweep", files=("a.py", "b.py"), part="2 of 3")
     said = _said(CHART, WALL, stepped, part, error="", beside=True, briefs=("<b>\n## 9. x  [y]",))
-    assert run_prompt.is_of_a_run(said)
-    assert run_prompt.tasks(said) == [
-        run_prompt.Given(CHART.words, 2),
-        run_prompt.Given("Paint the wall", None),
-        run_prompt.Given("Repair the ship\nAll of it.", None),
-        run_prompt.Given("Sweep", 2),
+    assert is_of_a_run(said)
+    assert past_runs.parse_tasks(said) == [
+        past_runs.PromptTask(CHART.words, 2),
+        past_runs.PromptTask("Paint the wall", None),
+        past_runs.PromptTask("Repair the ship\nAll of it.", None),
+        past_runs.PromptTask("Sweep", 2),
     ]
 
 
@@ -94,7 +95,7 @@ MARKS = [
 @given(st.lists(st.sampled_from([*MARKS, "\n", "> ", "é"]), max_size=12).map("".join))
 def test_what_a_run_takes_for_not_done_is_not_learnt_from(answer: str) -> None:
     for words in (answer, f"Well.\n{supervisor.NOT_DONE}{answer}"):
-        assert run_prompt.names_not_done(words) == bool(supervisor.not_done(words))
+        assert past_runs.names_not_done(words) == bool(supervisor.not_done(words))
 
 
 @pytest.mark.requirement("P1", "P5")
@@ -105,7 +106,9 @@ def test_a_step_is_told_what_holds_for_all_of_its_task_once_and_learnt_by_its_ow
     assert said.count('This is one step of a larger task, "Repair the ship".') == 2
     assert said.count("Never at sea.") == said.count("Files of all of it: hull.py\n") == 1
     assert said.index("plank") < said.index("Never at sea.") < said.index("rope")
-    assert run_prompt.tasks(said) == [run_prompt.Given(one, None) for one in ("plank", "rope")]
+    assert past_runs.parse_tasks(said) == [
+        past_runs.PromptTask(one, None) for one in ("plank", "rope")
+    ]
 
 
 @pytest.mark.requirement("P5")
@@ -118,8 +121,8 @@ def test_files_are_counted_only_where_the_plan_names_folders() -> None:
 @given(st.text(max_size=300))
 def test_any_words_at_all_are_read_without_a_slip(text: str) -> None:
     for words in (text, f"This is batch 1 of 2 of a plan.\n{text}", _said(WALL) + text):
-        if run_prompt.is_of_a_run(words):
-            run_prompt.tasks(words)
+        if is_of_a_run(words):
+            past_runs.parse_tasks(words)
 
 
 @pytest.mark.slow
@@ -127,8 +130,8 @@ def test_any_words_at_all_are_read_without_a_slip(text: str) -> None:
 def test_a_line_of_a_million_brackets_is_gone_through_once() -> None:
     head = "This is batch 1 of 1 of a plan.\n"
     words = f"{head}\n## 1. Dig  [dig]\n\n## 1. a{'  [' * 1_000_000}\n{prompt.DONE}"
-    assert run_prompt.is_of_a_run(words)
-    assert len(run_prompt.tasks(words)) == 1
+    assert is_of_a_run(words)
+    assert len(past_runs.parse_tasks(words)) == 1
 
 
 @pytest.mark.requirement("P1")
@@ -137,7 +140,7 @@ def test_many_files_are_counted_though_few_are_listed() -> None:
     many = a_task("many", files=names)
     spread = a_task("many", files=names, written=a_task("many", files=("a", "src/**")))
     for task in (many, spread):
-        assert run_prompt.tasks(_said(task))[0].files == len(names)
+        assert past_runs.parse_tasks(_said(task))[0].files == len(names)
 
 
 @pytest.mark.requirement("P1")
@@ -146,7 +149,7 @@ def test_a_task_of_a_run_is_learnt_by_its_own_words_and_what_its_session_took(
 ) -> None:
     _session(tmp_path, _said(CHART), last=None)
     [one] = _ran(tmp_path)
-    assert (one.words, one.files) == (heard(CHART.words), 2)
+    assert (one.words, one.files) == (extract_features(CHART.words), 2)
     assert one.growth_tokens == pytest.approx(30_000, abs=100)
     assert _ran(tmp_path, "/elsewhere") == []
 
@@ -188,12 +191,12 @@ def test_no_word_of_a_task_is_kept(tmp_path: Path) -> None:
     assert len(entry["rows"]) == 1
 
 
-def _put_right(by: float, *names: Task) -> Past:
+def _put_right(by: float, *names: PlanTask) -> Past:
     """A past in which each of these took `by` times what was expected."""
     known = a_past(*(a_request("fix it", 4_000 + 100 * n, 1) for n in range(39)))
     took = [round(estimate_task(task, known).tokens * by) for task in names]
     tried = [
-        Ran(heard(task.words), task.file_count, tokens)
+        RunTask(extract_features(task.words), task.file_count, tokens)
         for task, tokens in zip(names, took, strict=True)
     ]
     return Past(known.seen, ran=tried)
@@ -218,5 +221,9 @@ def test_tasks_that_took_more_than_expected_raise_the_others_a_little_each() -> 
 
 @pytest.mark.requirement("P1")
 def test_a_prompt_typed_into_a_session_is_no_task_of_a_plan() -> None:
-    typed = Asked(heard("fix it"), position=3, planning=False, earlier_tokens=5_000)
-    assert estimate(typed, _put_right(4.0, CHART)) == estimate(typed, _put_right(1.0))
+    typed = EstimateRequest(
+        extract_features("fix it"), position=3, planning=False, earlier_tokens=5_000
+    )
+    assert estimate_request(typed, _put_right(4.0, CHART)) == estimate_request(
+        typed, _put_right(1.0)
+    )

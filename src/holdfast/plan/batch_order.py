@@ -1,8 +1,8 @@
-"""The order of the list, wherever nothing speaks against it.
+"""The order of the list: batches keep it wherever nothing speaks against it.
 
-A list of tasks is mostly written in the order its author would work in, also where it does not say
-who waits for whom. So batches are filled in that order where this takes no more of them, and
-batches made in any other way are at least arranged by it.
+A list of tasks is mostly written in the order in which its author would work, even if it does not
+say which task waits for which. So batches are filled in that order if this needs no more of them,
+and batches made in any other way are at least sorted by it.
 """
 
 from __future__ import annotations
@@ -10,16 +10,24 @@ from __future__ import annotations
 from bisect import bisect_left, insort
 from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
-
-from holdfast.plan.load import Load
 
 LOOK_AHEAD = 50  # ready tasks; what is farther down the list would tear it apart
 
 
-def fill(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
+@dataclass(frozen=True, slots=True)
+class Load:
+    """`needs` are positions of other loads; `spec` is what it counts as in a session."""
+
+    size: int
+    needs: tuple[int, ...]
+    spec: str
+
+
+def fill_in_order(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
     """Into each batch the next tasks of the list that fit; one too large stands alone."""
-    listed = Listed(loads, most_specs)
+    listed = ListQueue(loads, most_specs)
     batches: list[list[int]] = []
     while listed.ready:
         first = listed.first()
@@ -28,13 +36,13 @@ def fill(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
     return [_within(batch, loads) for batch in batches]
 
 
-class Listed:
+class ListQueue:
     """What is ready, by its place in the list. A spec of several loads that was begun goes on in
     the next batch, and no other such spec is begun before its last load."""
 
     def __init__(self, loads: Sequence[Load], most_specs: int) -> None:
         self._loads, self._most = loads, most_specs
-        self._followers = followers_of([load.needs for load in loads])
+        self._followers = find_followers([load.needs for load in loads])
         self._waits = [len(load.needs) for load in loads]
         self._left = Counter[str](load.spec for load in loads)
         self._begun = ""
@@ -117,7 +125,7 @@ def _within(batch: Sequence[int], loads: Sequence[Load]) -> list[int]:
 
 def _sorted(needs: Sequence[Collection[int]], rank: Sequence[int]) -> list[int]:
     """Each after what it needs; of those that could come next, the one of the lowest rank."""
-    followers, waits = followers_of(needs), [len(some) for some in needs]
+    followers, waits = find_followers(needs), [len(some) for some in needs]
     ready = [(rank[at], at) for at, count in enumerate(waits) if not count]
     heapify(ready)
     found: list[int] = []
@@ -131,7 +139,7 @@ def _sorted(needs: Sequence[Collection[int]], rank: Sequence[int]) -> list[int]:
     return found
 
 
-def followers_of(needs: Sequence[Collection[int]]) -> list[list[int]]:
+def find_followers(needs: Sequence[Collection[int]]) -> list[list[int]]:
     """Who waits for each."""
     found: list[list[int]] = [[] for _ in needs]
     for at, some in enumerate(needs):

@@ -13,11 +13,10 @@ from hypothesis import strategies as st
 from holdfast.plan import room
 from holdfast.plan.errors import BadPlan
 from holdfast.plan.estimates import estimate
-from holdfast.plan.files.expand_patterns import spread
-from holdfast.plan.files.pattern import Pattern
+from holdfast.plan.files.patterns import Pattern, expand_patterns
 from holdfast.plan.formats.fields import MOST_FILES
-from holdfast.plan.formats.read import load, read
-from holdfast.plan.make import make
+from holdfast.plan.formats.read import load_plan, read_plan
+from holdfast.plan.planner import make_workflow
 from holdfast.run import prompt
 from holdfast.run.journal_state import Account
 from holdfast.run.remaining import by_id, left, share_of
@@ -58,20 +57,22 @@ def project(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
 def test_a_small_folder_or_a_pattern_stands_for_the_files_there(
     project: Path, written: str, stands_for: list[str]
 ) -> None:
-    [task] = spread(a_plan(a_task(files=(written,))), project).tasks
+    [task] = expand_patterns(a_plan(a_task(files=(written,))), project).tasks
     assert list(task.files) == stands_for
 
 
 @pytest.mark.requirement("P2")
 def test_a_folder_by_its_whole_path_is_the_same_folder(project: Path) -> None:
-    [task] = spread(a_plan(a_task(files=(str(project / "web"),))), project).tasks
+    [task] = expand_patterns(a_plan(a_task(files=(str(project / "web"),))), project).tasks
     assert task.files == ("web/c.ts",)
 
 
 @pytest.mark.requirement("P1")
 def test_a_folder_takes_more_than_one_of_its_files(project: Path) -> None:
     both = a_plan(a_task("all", files=("api",)), a_task("one", files=("api/a.py",)))
-    flow = make(spread(both, project), room.stated(10**6, 3), estimate.Past(), project)
+    flow = make_workflow(
+        expand_patterns(both, project), room.stated_room(10**6, 3), estimate.Past(), project
+    )
     sizes = {p.task.id: p.estimate.tokens for batch in flow.batches for p in batch.pieces}
     assert sizes["all"] > sizes["one"]
     assert not flow.batches[0].parallel  # they share a file
@@ -80,9 +81,9 @@ def test_a_folder_takes_more_than_one_of_its_files(project: Path) -> None:
 @pytest.mark.requirement("P5")
 def test_a_file_more_in_the_folder_is_no_other_task(project: Path) -> None:
     plan = a_plan(a_task(files=("api",)))
-    before = spread(plan, project).tasks[0]
+    before = expand_patterns(plan, project).tasks[0]
     (project / "api/new.py").write_text("", encoding="utf-8")
-    after = spread(plan, project).tasks[0]
+    after = expand_patterns(plan, project).tasks[0]
     assert after.files != before.files
     assert before.hash == after.hash == plan.tasks[0].hash
 
@@ -95,7 +96,7 @@ def test_a_name_from_the_root_or_by_a_link_is_the_same_as_one_from_the_project(
     near, far = a_task(files=(written,)), a_task("two", files=(f"{project}/{written}",))
     (project / "linked").symlink_to("api")
     linked = a_task("three", files=(f"linked{written.removeprefix('api')}",))
-    one, two, three = spread(a_plan(near, far, linked), project).tasks
+    one, two, three = expand_patterns(a_plan(near, far, linked), project).tasks
     assert one.files == two.files == three.files
 
 
@@ -113,8 +114,8 @@ def test_neither_what_a_cut_task_makes_in_its_folder_nor_what_it_moves_away_is_w
     project: Path, made: list[str], groups: tuple[tuple[str, ...], ...]
 ) -> None:
     plan = a_plan(a_task(files=("api",), groups=groups, estimate_tokens=300))
-    known, spread_out = Account(), spread(plan, project)
-    flow = make(spread_out, room.stated(100, 3), estimate.Past(), project)
+    known, spread_out = Account(), expand_patterns(plan, project)
+    flow = make_workflow(spread_out, room.stated_room(100, 3), estimate.Past(), project)
     for number, piece in enumerate(p for batch in flow.batches for p in batch.pieces):
         share = share_of(piece, by_id(spread_out)).as_json()
         started = {"kind": "started", "session": str(number), "tasks": [share]}
@@ -125,16 +126,16 @@ def test_neither_what_a_cut_task_makes_in_its_folder_nor_what_it_moves_away_is_w
         (project / "api").rename(project / "moved")
     for name in made if made != ["."] else ():
         (project / "api" / name).touch()
-    again = spread(plan, project, known.spread())
+    again = expand_patterns(plan, project, known.spread())
     assert [task.done for task in left(again, known.coverage()).tasks] == [True]
 
 
 @pytest.mark.requirement("P5")
 def test_a_session_is_told_the_folder_and_a_part_its_files(project: Path) -> None:
-    plan = spread(a_plan(a_task(files=("api",), estimate_tokens=300)), project)
+    plan = expand_patterns(a_plan(a_task(files=("api",), estimate_tokens=300)), project)
 
     def told(tokens: int) -> str:
-        flow = make(plan, room.stated(tokens, 3), estimate.Past(), project)
+        flow = make_workflow(plan, room.stated_room(tokens, 3), estimate.Past(), project)
         return prompt.words(flow.batches[0].pieces, prompt.Told())
 
     assert "Files: api (3 in all)\n" in told(1000)
@@ -149,7 +150,7 @@ def test_a_pattern_of_too_many_files_is_named_with_its_line(tmp_path: Path) -> N
         (tmp_path / f"many/{number}").touch()
     (tmp_path / "plan.md").write_text("- [ ] a\n- [ ] all of it\n  - files: many/**\n", "utf-8")
     with pytest.raises(BadPlan, match=r"plan\.md:2: task 'all-of-it': .* 2,001 files"):
-        load(tmp_path / "plan.md", tmp_path)
+        load_plan(tmp_path / "plan.md", tmp_path)
 
 
 @pytest.mark.requirement("P2")
@@ -160,9 +161,9 @@ def test_names_that_are_not_text_and_links_out_of_the_project_are_left_out(
     (away / "theirs.py").touch()
     (project / "web/out").symlink_to(away)
     os.close(os.open(os.fsencode(project) + b"/web/\xff.ts", os.O_CREAT | os.O_WRONLY))
-    [task] = read("- [ ] a\n  - files: web\n", root=project).tasks
+    [task] = read_plan("- [ ] a\n  - files: web\n", root=project).tasks
     assert task.files == ("web/c.ts",)
-    [task] = read("- [ ] a\n  - files: web/out\n", root=project).tasks
+    [task] = read_plan("- [ ] a\n  - files: web/out\n", root=project).tasks
     assert task.files == ("web/out",)
 
 

@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.plan.batch import pack
-from holdfast.plan.load import Load
+from holdfast.plan.batch_order import Load
+from holdfast.plan.packing import pack
 
 
 @st.composite

