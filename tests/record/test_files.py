@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.checkpoint.sections import sections_of
 from holdfast.record import Record, files
 from holdfast.record.files import COUNT_EVERY, MOST_EDITED, MOST_FILES
 from tests.checkpoint.sessions import Session
@@ -212,3 +213,42 @@ def test_a_piece_of_code_in_a_command_is_no_file(tmp_path: Path) -> None:
     line = 'python -c "import json, sys; json.load(sys.stdin)" && cat "app/(shop)/[id]/page.tsx"'
     found = Session().runs(line).record(tmp_path).files
     assert [name for name in found if "(" in name] == ["app/(shop)/[id]/page.tsx"]
+
+
+def what_changed(session: Session, folder: Path) -> list[str]:
+    return sections_of(session.record(folder))["What Changed"]
+
+
+@pytest.mark.requirement("C14")
+def test_files_nobody_had_used_are_changed_by_a_move_or_a_removal(tmp_path: Path) -> None:
+    session = Session().user("Tidy up.").runs("cd docs && mv ebb.md flood.md old/")
+    session.runs("rm notes/moon.md /tmp/try.txt").runs("git rm -q --cached kept.md")
+    assert what_changed(session, tmp_path) == [
+        "docs/ebb.md - moved to docs/old/ebb.md",
+        "docs/old/ebb.md - changed by a command",
+        "docs/flood.md - moved to docs/old/flood.md",
+        "docs/old/flood.md - changed by a command",
+        "notes/moon.md - removed",
+    ]
+
+
+@pytest.mark.requirement("C14")
+def test_files_that_a_commit_creates_or_removes_are_changed(tmp_path: Path) -> None:
+    made = "[main 1a2b3c4] Tidy\n create mode 100644 quay/rope.toml\n delete mode 100644 old.md"
+    session = Session().user("Commit.").runs("quay tidy && git add -A && git commit -m Tidy", made)
+    expected = ["quay/rope.toml - changed by a command", "old.md - removed"]
+    assert what_changed(session, tmp_path) == expected
+
+
+@pytest.mark.requirement("C14")
+def test_files_named_in_a_script_that_writes_are_changed(tmp_path: Path) -> None:
+    script = """python3 - <<'EOF'
+for path in ["src/ebb.py", "src/flood.py"]:
+    text = open(path).read() + open("data/moon.json").read()
+    open(path, "w").write(text)
+EOF"""
+    session = Session().user("Mend both.").runs(script)
+    expected = ["src/ebb.py - changed by a command", "src/flood.py - changed by a command"]
+    assert what_changed(session, tmp_path) == expected
+    looks = script.replace(".write(text)", "")
+    assert what_changed(Session().user("Look.").runs(looks), tmp_path) == []

@@ -107,19 +107,27 @@ def _thin(record: Record) -> None:
         keep_warmest(record.files, edited, record.op, MOST_EDITED)
 
 
-def remove(record: Record, gone: list[str]) -> None:
-    """These were removed, and what was left to do in them with them."""
-    for path in gone:
-        for used in _at(record, relative(record, path)).values():
+def remove(record: Record, line: str) -> None:
+    """A command removed files or folders, and what was left to do in them with them. A file nobody
+    had used before is changed by that as well."""
+    for name in _named(record, line, shell.removed(line)):
+        known = _at(record, name)
+        if not known and shell.is_file(name):
+            record.files[name] = Used(op=record.op)
+        for used in _at(record, name).values() if not known else known.values():
             used.left, used.gone, used.moved_to = [], True, ""
 
 
 def written(record: Record, line: str) -> list[str]:
     """The files a command writes, as the project knows them."""
-    found = shell.written(line)
-    entered = shell.enters(line) if found else ""
+    return _named(record, line, shell.written(line))
+
+
+def _named(record: Record, line: str, paths: list[str]) -> list[str]:
+    """Paths that a line names, from wherever it works, as the project knows them."""
+    entered = shell.enters(line) if paths else ""
     where = entered if entered[:1] == "/" else f"{record.cwd}/{entered}"
-    whole = [normpath(path if path[0] == "/" else f"{where}/{path}") for path in found]
+    whole = [normpath(path if path[0] in "/~$" else f"{where}/{path}") for path in paths if path]
     return [relative(record, path) for path in whole if not path.startswith(ELSEWHERE)]
 
 
@@ -133,14 +141,33 @@ def write(record: Record, names: list[str]) -> None:
             _thin(record)
 
 
-def move(record: Record, moved: list[tuple[str, str]]) -> None:
+def move(record: Record, line: str) -> None:
     """What has another name now is known by that one, with all that is known of it."""
-    for old, new in moved:
-        name, into = relative(record, old).rstrip("/"), relative(record, new).rstrip("/")
-        for file, used in _at(record, name).items() if into != name else ():
+    for old, new in shell.moved(line):
+        name, into = ("".join(_named(record, line, [one])) for one in (old, new))
+        known = _at(record, name) if name and into not in ("", name) else {}
+        if not known and shell.is_file(name) and shell.is_file(into):
+            known = {name: record.files.setdefault(name, Used(op=record.op))}
+        for file, used in known.items():
             used.moved_to = f"{into}{file[len(name) :]}"
-            _take_over(record.files.setdefault(used.moved_to, Used()), used)
+            now = record.files.setdefault(used.moved_to, Used())
+            _take_over(now, used)
+            now.written, now.op = now.written + (file == name), record.op
             _thin(record)
+
+
+def committed(record: Record, text: str) -> None:
+    """What git says of a commit this session made: files it created, removed or renamed."""
+    for line in text.splitlines():
+        mode, _, name = line.strip().partition(" mode ")
+        name = name.partition(" ")[2]
+        if not name or mode not in ("create", "delete") or not shell.is_file(name):
+            continue
+        used = record.files.setdefault(name, Used(op=record.op))
+        if mode == "delete":
+            used.left, used.gone = [], True
+        elif not used.edits:
+            used.written = used.written or 1
 
 
 def _take_over(new: Used, old: Used) -> None:

@@ -15,7 +15,6 @@ from holdfast.record import (
     plan_checks,
     plan_mode,
     plans,
-    shell,
     tasks,
     turns,
     undo,
@@ -128,8 +127,8 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
         return
     if not block.is_error:
         line = command.line if command else call.what
-        files.move(record, shell.moved(line))
-        files.remove(record, shell.removed(line))
+        files.move(record, line)
+        files.remove(record, line)
         files.write(record, call.before)
         for name in call.before:
             turns.edited(record, name)
@@ -137,7 +136,7 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
                 git_work.changed(record, name)
     text = _text(block)
     if "[" in text[:200] and "] " in text[:400]:
-        _committed(record, text[:1000])
+        _committed(record, text[:HEAD_CHARS])
     if not record.far and ("://" in text[:REFERRED_CHARS] or "#" in text[:REFERRED_CHARS]):
         _referred(record, text[:REFERRED_CHARS])
     files.mention(record, text[:LISTED_CHARS], 0.15)
@@ -177,6 +176,7 @@ def _committed(record: Record, text: str) -> None:
     """Commits that git says it made, and their branch."""
     for line in text.splitlines():
         if made := git_work.commit_in(line):
+            files.committed(record, text)
             branch, commit, subject = made
             names.point(record, commit, "commit", 1.0, clip(subject, 120))
             plans.ran(record, plan_checks.COMMITTED)

@@ -15,7 +15,10 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 _REDACTED = Lazy(r"\[redacted: [^\]]{1,40}\]")
 _INTO = Lazy(r">>? *([^\s&|;<>()]+)")
 _IN_QUOTES = Lazy(r"'[^']*'|\"[^\"]*\"")
-_WRITES = (">", "tee ", " -i", "git ")
+_WRITES = (">", "tee ", " -i", "git ", "<<")
+# An inline script that changes files. What it only opens for reading is closed behind its name.
+_SCRIPT_WRITES = (".write_text(", ".write(", "writeFileSync(", ".writelines(")
+_IN_SCRIPT = Lazy(r"(open\()?[\"']((?:[\w.-]+/)+[\w.-]+\.\w{1,8}|/[\w./-]+\.\w{1,8})[\"'](\))?")
 _BRANCH = Lazy(
     r"git\s+(?:checkout|switch)\s+(?:-[bBcC]\s+)?([\w./][\w./-]{2,})"
     r"|git\s+push\s+(?:-\S+\s+)*\w+\s+([\w./][\w./-]{2,})"
@@ -129,13 +132,14 @@ def removed(line: str) -> list[str]:
     line = line.partition("||")[0]  # what stands behind it may not have run
     for part in parts(line) if "rm " in line else ():
         words = part.removeprefix("git ").split()
-        if words and words[0] == "rm":
+        if words and words[0] == "rm" and "--cached" not in words:
             found += [word.strip("'\"") for word in words[1:] if not word.startswith("-")]
     return found
 
 
 def written(line: str) -> list[str]:
-    """Files a line writes: redirected into, edited in place, staged or restored by git."""
+    """Files a line writes: redirected into, edited in place, staged or restored by git, or named
+    in a script that writes."""
     if not within(_WRITES, line):
         return []
     bare = _IN_QUOTES.pattern.sub(" ", line[:LONGEST_LINE].partition("\n")[0])
@@ -147,7 +151,11 @@ def written(line: str) -> list[str]:
             looped = words[3:]
         elif _writes(words[1:] if words[0] == "do" else words):
             found += [*words, *looped]
-    return [name for name in dict.fromkeys(found) if _is_file(name)][:MOST_WRITTEN]
+    script = line[:LONGEST_LINE].partition("<<")[2]
+    if within(_SCRIPT_WRITES, script):
+        named = _IN_SCRIPT.pattern.findall(script)
+        found += [name for opens, name, closes in named if not (opens and closes)]
+    return [name for name in dict.fromkeys(found) if is_file(name)][:MOST_WRITTEN]
 
 
 def _writes(words: list[str]) -> bool:
@@ -209,12 +217,12 @@ def named(text: str) -> list[str]:
     for word in [word for word in text.split() if "." in word]:
         word = word.lstrip(_AROUND).rstrip(f".{_AROUND}")  # a sentence may end in it
         name = word.partition(":")[0].rpartition("=")[2]
-        if name not in found and _is_file(name):
+        if name not in found and is_file(name):
             found[name] = None
     return list(found)
 
 
-def _is_file(name: str) -> bool:
+def is_file(name: str) -> bool:
     """It ends in a dot and a short ending that begins with a letter, and is no address."""
     stem, dot, ending = name.rpartition(".")
     if not dot or not 0 < len(ending) <= 8 or not ending.isalnum() or ending[0].isdigit():
@@ -231,4 +239,4 @@ def branches(line: str) -> list[str]:
         return []
     found = [name for pair in _BRANCH.pattern.findall(line[:LONGEST_LINE]) for name in pair]
     other = ("", "main", "master", "HEAD", "origin")
-    return [name for name in found if name not in other and not _is_file(name)]
+    return [name for name in found if name not in other and not is_file(name)]
