@@ -145,6 +145,7 @@ def _completed(*words: str) -> list[str]:
 def test_a_shell_completes_commands_but_no_plumbing() -> None:
     assert _completed("sta") == ["status"]
     assert _completed("ro") == []
+    assert _completed("settings", "zone_y") == ["zone_yellow"]
 
 
 @pytest.mark.requirement("U3")

@@ -17,7 +17,6 @@ from holdfast.cli import choose_session, find_transcript
 from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.cli.terminal import say
 from holdfast.client.memory_folder import slug
-from holdfast.events.archived_brief import brief_of, state_of
 from holdfast.text import fence
 from holdfast.text.escape import shown
 from holdfast.window.state import State
@@ -77,9 +76,12 @@ def _of_copy(copy: str) -> Chosen:
 
 def _of_gzip(path: str) -> Chosen:
     about = transcripts.read_header(path)
-    if about:
-        _say_damaged(path)
-    return Chosen(state_of(path, about) if about else State(transcript=path), "")
+    if not about:
+        return Chosen(State(transcript=path), "")
+    from holdfast.events.archived_brief import state_of  # `status` seldom needs it
+
+    _say_damaged(path)
+    return Chosen(state_of(path, about), "")
 
 
 def _copy_if_gone(source: str) -> str:
@@ -130,6 +132,8 @@ def _line(one: ArchivedSession) -> str:
 
 def show(one: ArchivedSession, as_text: bool, as_json: bool) -> None:
     """The brief of an archived session; with `as_text` nothing else."""
+    from holdfast.events.archived_brief import brief_of
+
     brief, is_gone = brief_of(one), transcripts.is_gone(one)
     _say_damaged(one.path)
     if as_json:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
-
-from rich.text import Text
+from typing import TYPE_CHECKING, Any
 
 from holdfast.window.velocity import in_words
+
+if TYPE_CHECKING:
+    from rich.text import Text
 
 ZONE_STYLE = {"green": "green", "yellow": "yellow", "orange": "dark_orange", "red": "bold red"}
 ALERT_STYLE = {
@@ -22,6 +23,8 @@ ALERT_PAINT = {"warning": "yellow", "advisory": "orange", "urgent": "red", "crit
 
 def bar(used_ratio: float, zone: str, width: int = 40) -> Text:
     """A gauge whose end is the compaction limit."""
+    from rich.text import Text  # 2 of the 10 bare starts that `status --json` may take
+
     filled = min(width, max(0, round(used_ratio * width)))
     text = Text("█" * filled, style=ZONE_STYLE[zone])
     text.append("░" * (width - filled), style="dim")

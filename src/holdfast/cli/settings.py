@@ -8,6 +8,7 @@ import time
 from pathlib import Path
 
 import click
+from click.shell_completion import CompletionItem
 
 from holdfast.cli.terminal import say
 from holdfast.events import breadcrumb
@@ -27,6 +28,10 @@ class _Settings(click.Group):
         if args[0] not in self.commands:
             return "show", show, args
         return super().resolve_command(ctx, args)
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        names = [CompletionItem(name) for name in BY_NAME if name.startswith(incomplete)]
+        return [*super().shell_complete(ctx, incomplete), *names]
 
 
 @click.group(cls=_Settings, invoke_without_command=True, subcommand_metavar="[NAME | COMMAND]")
