@@ -89,10 +89,10 @@ def _arm() -> None:
     guarded = places.window(GUARDED)
     projection_file.write(guarded, {"version": 1, "at_ms": 1, "hierarchy": {}})
     for event in ("SubagentStart", "SubagentStop", "PostToolUseFailure"):
-        spool.append(guarded, spool.Line(1, event, 0, "agent", "a1", "writer", 0, "m"))
+        spool.append(guarded, spool.SpoolLine(1, event, 0, "agent", "a1", "writer", 0, "m"))
     for number in range(1_000):  # a spool as long as an afternoon
         told = (f"t{number}", "Bash", 9, f"m{number}")
-        spool.append(guarded, spool.Line(number, "PostToolUse", 60_000, "usage", *told))
+        spool.append(guarded, spool.SpoolLine(number, "PostToolUse", 60_000, "usage", *told))
 
 
 def _sent(event: str, transcript: Path, size: int, session: str = SESSION) -> bytes:

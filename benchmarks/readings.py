@@ -11,7 +11,7 @@ from holdfast.settings import load as settings_load
 from holdfast.transcript import Boundary, Operation, Result, operations, read
 from holdfast.transcript.blocks import decoded
 from holdfast.window import history
-from holdfast.window.replay import Compaction, Replay, Replayer
+from holdfast.window.replay import Replay, ReplayedCompaction, Replayer
 from holdfast.wire import result_size, tail
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
@@ -102,7 +102,7 @@ def _alerts(replays: list[Replay]) -> dict[str, Any]:
     }
 
 
-def _ahead(hit: Compaction, level: str) -> int:
+def _ahead(hit: ReplayedCompaction, level: str) -> int:
     return hit.ops_ahead.get(level, 0)
 
 

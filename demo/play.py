@@ -23,6 +23,7 @@ from rich.text import Text
 import holdfast
 from holdfast.cli import colours, replay_picture
 from holdfast.cli.replay import play
+from holdfast.settings import load as settings_load
 from holdfast.window import guard
 from holdfast.wire import spool
 
@@ -135,7 +136,9 @@ def _row(console: Console, payload: dict[str, Any], said: dict[str, Any], sessio
     if event.startswith(("PostToolUse", "UserPrompt")):
         used = spool.lines(f"{os.environ['HOLDFAST_HOME']}/windows/{session}/main")[-1].used
         ratio = used / EDGE
-        zone = guard.place(ratio, guard.Thresholds().zones).name.lower()
+        zone = guard.place(
+            ratio, guard.Thresholds.of(settings_load.load(environ={})).zones
+        ).name.lower()
         line.append_text(colours.bar(ratio, zone, 24))
         line.append(f" {ratio:>4.0%} {used:>8,}  ")
         line.append(zone, style=colours.ZONE_STYLE[zone])

@@ -7,6 +7,7 @@ import os
 from pathlib import Path
 from typing import Any
 
+from holdfast.settings import load as settings_load
 from holdfast.window.guard import Thresholds, Verdict, judge
 
 VERSION = "2.1.325"
@@ -164,4 +165,9 @@ def a_transcript(path: Path, *lines: dict[str, Any] | str) -> Path:
 
 
 def a_verdict(used_ratio: float, totals: tuple[int, ...] = ()) -> Verdict:
-    return judge(totals, int(used_ratio * 1_000_000), 1_000_000, Thresholds())
+    return judge(
+        totals,
+        int(used_ratio * 1_000_000),
+        1_000_000,
+        Thresholds.of(settings_load.load(environ={})),
+    )

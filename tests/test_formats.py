@@ -60,7 +60,7 @@ def _state(folder: Path) -> Path:
 
 
 def _outbox(folder: Path) -> Path:
-    entry = outbox.Entry("m1", "[m1]", "[m1] hello", 1, 2)
+    entry = outbox.OutboxEntry("m1", "[m1]", "[m1] hello", 1, 2)
     outbox.save(_window(folder), Outbox([entry]))
     return folder / "main" / "outbox.json"
 

@@ -16,7 +16,7 @@ from holdfast.hub import row_times
 from holdfast.hub.ingest import records
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import capacity
-from holdfast.window.live_windows import LIVE_MS
+from holdfast.window.windows import LIVE_MS
 from tests.contracts.told import rows_of
 
 TOKEN = "ghp_" + "a1B2" * 9

@@ -12,7 +12,7 @@ from typing import Any
 
 from holdfast.client import sample_payloads
 from holdfast.hook import entry
-from holdfast.window.outbox import Entry
+from holdfast.window.outbox import OutboxEntry
 from holdfast.wire import places
 from tests.builders import a_transcript, an_answer
 
@@ -20,9 +20,9 @@ Armed = Callable[[], object]
 HOUR_MS = 3_600_000
 
 
-def an_entry(number: int, *, created_ms: int = 1, expires_ms: int = 1 << 50) -> Entry:
+def an_entry(number: int, *, created_ms: int = 1, expires_ms: int = 1 << 50) -> OutboxEntry:
     tag = f"m-{number:012d}"
-    return Entry(f"id-{number}", tag, f"- [{tag}] word {number}", created_ms, expires_ms)
+    return OutboxEntry(f"id-{number}", tag, f"- [{tag}] word {number}", created_ms, expires_ms)
 
 
 class Client:
@@ -60,7 +60,7 @@ class Client:
         with self.path.open("a") as file:
             file.writelines(json.dumps(line) + "\n" for line in lines)
 
-    def times(self, one: Entry) -> int:
+    def times(self, one: OutboxEntry) -> int:
         return sum(text.count(one.tag) for text in self.seen)
 
 

@@ -65,7 +65,7 @@ class Told:
     def line(self, event: str, agent: str = "", **fields: Any) -> None:
         folder = places.window(self.session, agent)
         ms = START_MS + self._tick()
-        spool.append(folder, spool.Line(ms, event, 20_000 + self.now_ms, **fields))
+        spool.append(folder, spool.SpoolLine(ms, event, 20_000 + self.now_ms, **fields))
 
     def write(self, line: dict[str, Any], agent: str = "") -> None:
         path = Path(places.transcript(str(self.transcript), agent))

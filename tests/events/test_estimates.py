@@ -10,8 +10,8 @@ import pytest
 from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
-from holdfast.window import audit, readings, stop_guard
-from holdfast.window.stop_guard import Standing
+from holdfast.window import audit, history, stop_guard
+from holdfast.window.stop_guard import StopFacts
 from holdfast.wire import log, spool
 from tests.builders import a_boundary, a_prompt, a_summary, a_transcript, an_answer
 from tests.hot.hooks import fire, run, to_model, window
@@ -59,7 +59,7 @@ def test_a_call_before_the_first_answer_is_written_is_no_reading(tmp_path: Path)
     fire("PostToolUse", path, tool_use_id="t2")
     first, second = spool.lines(str(window()))
     assert first.used < 100 and not first.tells_fill()
-    assert readings.of(str(window())) == [second.used]
+    assert history.spooled_readings(str(window())) == [second.used]
     assert second.used > 30_000
 
 
@@ -96,7 +96,7 @@ def test_the_status_line_says_about_where_a_compaction_did_not_state_its_tokens(
 
 @pytest.mark.requirement("W10")
 def test_the_stop_guard_s_reason_says_about(tmp_path: Path) -> None:
-    said = stop_guard.judge(Standing(unsaved_ratio=0.6, estimated=True))
+    said = stop_guard.judge(StopFacts(unsaved_ratio=0.6, estimated=True))
     assert "about 60% of the window was used" in said
     fire("PostToolUse", _without_usage(tmp_path / "s1.jsonl", 600))
     assert re.search(r"about \d+% of the limit used since", _run("status"))

@@ -10,7 +10,7 @@ from click.testing import CliRunner
 
 from holdfast.cli.lost import lost
 from holdfast.window import audit
-from holdfast.window.pressure import FREED
+from holdfast.window.audit import FREED
 from tests.builders import a_boundary, a_summary, a_transcript, an_answer
 from tests.events.work import REQUEST, RULE, Work
 from tests.hot.hooks import to_model, window

@@ -217,7 +217,7 @@ def test_ids_that_differ_never_share_a_window() -> None:
 def test_after_a_rotation_the_monitor_counts_from_the_new_spool(tmp_path: Path) -> None:
     path = a_transcript(tmp_path / "t.jsonl", an_answer(150_000))
     fire("PostToolUse", path)
-    filler = spool.Line(1, "PostToolUse", 1).render() * (spool.ROTATE_BYTES // 40)
+    filler = spool.SpoolLine(1, "PostToolUse", 1).render() * (spool.ROTATE_BYTES // 40)
     (window() / "spool").write_text(filler * 2)
     mark.arm(str(window()), mark.Mark())
     fire("PostToolUse", path)

@@ -243,9 +243,11 @@ def test_an_agent_that_came_a_thousand_calls_ago_and_one_beside_others_hold_a_st
     fire("SubagentStart", path)
     folder = str(window())
     for number in range(1_000):
-        line = spool.Line(row_times.now_ms(), "PostToolUse", 20_000, "usage", f"toolu_{number:020}")
+        line = spool.SpoolLine(
+            row_times.now_ms(), "PostToolUse", 20_000, "usage", f"toolu_{number:020}"
+        )
         spool.append(folder, line)
-    gone = spool.Line(row_times.now_ms(), "SubagentStop", 0, "agent", "of-long-ago", "writer")
+    gone = spool.SpoolLine(row_times.now_ms(), "SubagentStop", 0, "agent", "of-long-ago", "writer")
     spool.append(folder, gone)
     assert len(spool.end(folder, 1 << 20)) > 64 << 10
     assert "general-purpose a1b2c3d4e5f6" in _stop(path)["reason"]
@@ -258,10 +260,12 @@ def test_a_failure_is_looked_for_in_ten_answers_however_many_calls_they_made(
 ) -> None:
     path = _session(tmp_path, ON)
     folder, now = str(window()), row_times.now_ms()
-    spool.append(folder, spool.Line(now, "PostToolUseFailure", 5, "usage", "t", "Edit", 0, "m0"))
+    spool.append(
+        folder, spool.SpoolLine(now, "PostToolUseFailure", 5, "usage", "t", "Edit", 0, "m0")
+    )
     for number in range(answers * 20):
         answer = f"n{number // 20}"
         call = (f"toolu_{number:020}", "Read", 0, answer)
-        spool.append(folder, spool.Line(now, "PostToolUse", 5, "usage", *call))
+        spool.append(folder, spool.SpoolLine(now, "PostToolUse", 5, "usage", *call))
     assert bool(_stop(path)) is held_up
     assert bool(_status()["reason"]) is held_up

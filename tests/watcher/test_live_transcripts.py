@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from holdfast.watcher.live_transcripts import FileWarnings, HookWindows, LiveTranscripts
-from holdfast.window.live_windows import LIVE_MS
 from holdfast.window.state import held
+from holdfast.window.windows import LIVE_MS
 from holdfast.wire import log, places
 from tests.watcher.machine import Machine
 

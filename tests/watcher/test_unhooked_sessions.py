@@ -18,7 +18,7 @@ from holdfast.hub.store.store import Store
 from holdfast.hub.tree import capacity
 from holdfast.watcher.watch import Watch
 from holdfast.window import state as states
-from holdfast.window.live_windows import LIVE_MS
+from holdfast.window.windows import LIVE_MS
 from holdfast.wire import places
 from tests.watcher.machine import FULL, ROOMY, Machine, looked
 

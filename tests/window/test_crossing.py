@@ -9,8 +9,7 @@ from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.window import alert_texts
 from holdfast.window.crossing import Crossing, cross
-from holdfast.window.guard import Alert, Zone
-from holdfast.window.reading import Reading
+from holdfast.window.guard import Alert, Reading, Zone
 from holdfast.window.state import State
 from holdfast.window.velocity import Forecast
 from tests.builders import a_verdict

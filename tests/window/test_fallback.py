@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.window import fallback
-from holdfast.wire.spool import Line
+from holdfast.window import view
+from holdfast.wire.spool import SpoolLine
 
 KB = 1024
 
@@ -15,7 +15,7 @@ KB = 1024
     ("size", "share"), [(500 * KB, 0.50), (750 * KB, 0.75), (1024 * KB, 0.90), (9_000 * KB, 1.0)]
 )
 def test_bytes_stand_for_the_old_zones(size: int, share: float) -> None:
-    reading = fallback.from_bytes(size, 100_000, 0)
+    reading = view.from_bytes(size, 100_000, 0)
     assert reading is not None
     assert reading.used_tokens == pytest.approx(share * 100_000)
     assert (reading.basis, reading.estimated) == ("bytes", True)
@@ -25,25 +25,25 @@ def test_bytes_stand_for_the_old_zones(size: int, share: float) -> None:
 def test_counts_are_weighted_and_capped() -> None:
     events = [("UserPromptSubmit", ""), ("PostToolUse", "Read"), ("PostToolUse", "Edit")]
     events += [("PostToolUse", "Bash"), ("PostToolUseFailure", "Bash"), ("PostToolUse", "Agent")]
-    lines = [Line(1, event, 0, tool=tool) for event, tool in [*events, ("Stop", "")]]
-    reading = fallback.from_weights(lines, 100_000, 0)
+    lines = [SpoolLine(1, event, 0, tool=tool) for event, tool in [*events, ("Stop", "")]]
+    reading = view.from_weights(lines, 100_000, 0)
     assert reading is not None
     assert reading.used_tokens == pytest.approx((0.01 + 0.02 + 0.015 + 0.005 * 2 + 0.05) * 100_000)
-    full = fallback.from_weights(lines * 50, 100_000, 0)
+    full = view.from_weights(lines * 50, 100_000, 0)
     assert full is not None
     assert full.used_tokens == 100_000
 
 
 @pytest.mark.requirement("W6")
 def test_the_status_line_s_count_is_used_when_it_has_one() -> None:
-    reading = fallback.from_status_line({"used_tokens": 42}, 0)
+    reading = view.from_status_line({"used_tokens": 42}, 0)
     assert reading is not None
     assert (reading.used_tokens, reading.basis, reading.estimated) == (42, "status-line", True)
-    assert fallback.from_status_line({"used_tokens": 0}, 0) is None
-    assert fallback.from_status_line({}, 0) is None
+    assert view.from_status_line({"used_tokens": 0}, 0) is None
+    assert view.from_status_line({}, 0) is None
 
 
 @pytest.mark.requirement("W6")
 def test_nothing_seen_is_no_guess() -> None:
-    assert fallback.from_bytes(0, 100_000, 0) is None
-    assert fallback.from_weights([], 100_000, 0) is None
+    assert view.from_bytes(0, 100_000, 0) is None
+    assert view.from_weights([], 100_000, 0) is None

@@ -10,10 +10,11 @@ from holdfast.settings import load as settings_load
 from holdfast.window.guard import Alert, Thresholds, Zone, judge, next_tokens
 
 EDGE = 167_000
+THRESHOLDS = Thresholds.of(settings_load.load(environ={}))  # as production reads them
 
 
 def _at(share: float, totals: tuple[int, ...] = ()) -> tuple[Zone, Alert]:
-    verdict = judge(totals, round(share * EDGE), EDGE, Thresholds())
+    verdict = judge(totals, round(share * EDGE), EDGE, THRESHOLDS)
     return verdict.zone, verdict.alert
 
 
@@ -76,14 +77,14 @@ def test_a_fast_climb_is_alerted_one_step_early() -> None:
 @pytest.mark.requirement("G3")
 def test_exactly_five_percent_is_not_fast() -> None:
     step = int(0.05 * EDGE)
-    verdict = judge([80_000 + i * step for i in range(4)], 80_000 + 3 * step, EDGE, Thresholds())
+    verdict = judge([80_000 + i * step for i in range(4)], 80_000 + 3 * step, EDGE, THRESHOLDS)
     assert not verdict.fast_climb
 
 
 @pytest.mark.requirement("G3")
 def test_one_large_result_in_flight_counts_towards_the_climb() -> None:
     totals = [100_000, 100_500, 101_000, 101_500]
-    assert judge(totals, 101_500 + int(0.2 * EDGE), EDGE, Thresholds()).fast_climb
+    assert judge(totals, 101_500 + int(0.2 * EDGE), EDGE, THRESHOLDS).fast_climb
 
 
 @pytest.mark.requirement("G4")
@@ -93,27 +94,27 @@ def test_one_large_result_in_flight_counts_towards_the_climb() -> None:
 )
 def test_the_warning_follows_ten_times_the_mean_growth(growth: int, left: float) -> None:
     totals = [20_000 + i * growth for i in range(11)]
-    verdict = judge(totals, totals[-1], EDGE, Thresholds())
+    verdict = judge(totals, totals[-1], EDGE, THRESHOLDS)
     assert verdict.warning_left == pytest.approx(left, abs=0.001)
 
 
 @pytest.mark.requirement("G4")
 def test_until_ten_were_measured_the_warning_is_at_thirty_percent() -> None:
     totals = [20_000 + i * 10_000 for i in range(10)]
-    assert judge(totals, totals[-1], EDGE, Thresholds()).warning_left == 0.30
+    assert judge(totals, totals[-1], EDGE, THRESHOLDS).warning_left == 0.30
 
 
 @pytest.mark.requirement("G4")
 @given(growth=st.integers(0, 40_000), used=st.integers(0, 200_000))
 def test_a_warning_always_precedes_the_advisory(growth: int, used: int) -> None:
     totals = [20_000 + i * growth for i in range(11)]
-    assert judge(totals, used, EDGE, Thresholds()).warning_left > Thresholds().advisory_left
+    assert judge(totals, used, EDGE, THRESHOLDS).warning_left > THRESHOLDS.advisory_left
 
 
 @given(a=st.integers(0, 200_000), b=st.integers(0, 200_000))
 def test_a_fuller_window_is_never_a_safer_one(a: int, b: int) -> None:
     low, high = sorted((a, b))
-    emptier, fuller = (judge((), used, EDGE, Thresholds()) for used in (low, high))
+    emptier, fuller = (judge((), used, EDGE, THRESHOLDS) for used in (low, high))
     assert emptier.zone <= fuller.zone
     assert emptier.alert <= fuller.alert
 
@@ -123,7 +124,7 @@ def test_a_fuller_window_is_never_a_safer_one(a: int, b: int) -> None:
 def test_below_the_mark_the_verdict_is_the_same(used: int, ahead: int) -> None:
     """What lets the hook sleep: nothing the guard cares about changes before the mark."""
     slow = [used - 100 * i for i in range(11, 0, -1)]
-    verdict = judge(slow, used, EDGE, Thresholds())
-    mark = next_tokens(verdict, EDGE, Thresholds())
-    later = judge(slow, min(used + ahead, max(used, mark - 1)), EDGE, Thresholds())
+    verdict = judge(slow, used, EDGE, THRESHOLDS)
+    mark = next_tokens(verdict, EDGE, THRESHOLDS)
+    later = judge(slow, min(used + ahead, max(used, mark - 1)), EDGE, THRESHOLDS)
     assert (later.zone, later.alert) == (verdict.zone, verdict.alert)

@@ -7,17 +7,17 @@ import pytest
 from holdfast.settings import load as settings_load
 from holdfast.window import monitor
 from holdfast.window.state import State
-from holdfast.wire.spool import SHORTEST_LINE, Line
+from holdfast.wire.spool import SHORTEST_LINE, SpoolLine
 
 START = 1_800_000_000_000
 SECOND = 1_000
 
 
-def _calls(count: int, every_s: int = 10) -> list[Line]:
-    return [Line(START + i * every_s * SECOND, "PostToolUse", 1) for i in range(1, count + 1)]
+def _calls(count: int, every_s: int = 10) -> list[SpoolLine]:
+    return [SpoolLine(START + i * every_s * SECOND, "PostToolUse", 1) for i in range(1, count + 1)]
 
 
-def _due(state: State, ratio: float, lines: list[Line], **environ: str) -> bool:
+def _due(state: State, ratio: float, lines: list[SpoolLine], **environ: str) -> bool:
     return monitor.due(state, ratio, lines, settings_load.load(environ=environ))
 
 
@@ -60,5 +60,5 @@ def test_the_hook_is_not_woken_before_a_look_can_be_due() -> None:
     settings, lines = settings_load.load(environ={}), _calls(2)
     state = State(started_ms=START)
     assert monitor.wake_at_bytes(state, lines, 1_000, settings) == 1_000 + 3 * SHORTEST_LINE
-    shortest = Line(START, "Stop", 0)
+    shortest = SpoolLine(START, "Stop", 0)
     assert len(shortest.render()) >= SHORTEST_LINE

@@ -8,30 +8,30 @@ from hypothesis import strategies as st
 
 from holdfast.window.stop_guard import (
     LIVE_MS,
-    Standing,
+    StopFacts,
     failed_tools,
     judge,
     running_agents,
     unsaved_ratio,
 )
-from holdfast.wire.spool import Line
+from holdfast.wire.spool import SpoolLine
 
 
-def _agent(ms: int, event: str, agent: str = "a1") -> Line:
-    return Line(ms, event, 0, "agent", agent, "reviewer")
+def _agent(ms: int, event: str, agent: str = "a1") -> SpoolLine:
+    return SpoolLine(ms, event, 0, "agent", agent, "reviewer")
 
 
-def _call(event: str, tool: str, answer: str) -> Line:
-    return Line(1, event, 5, "usage", "t", tool, 0, answer)
+def _call(event: str, tool: str, answer: str) -> SpoolLine:
+    return SpoolLine(1, event, 5, "usage", "t", tool, 0, answer)
 
 
 @pytest.mark.requirement("G7")
 def test_each_reason_alone_holds_a_stop_up_and_nothing_does_not() -> None:
-    assert judge(Standing()) == ""
-    assert "1 subtask still runs (reviewer a1)" in judge(Standing(running=("reviewer a1",)))
-    assert "not resolved: `make test`" in judge(Standing(errors=("`make test`",)))
-    assert "21% of the window" in judge(Standing(unsaved_ratio=0.21))
-    assert judge(Standing(unsaved_ratio=0.20)) == ""
+    assert judge(StopFacts()) == ""
+    assert "1 subtask still runs (reviewer a1)" in judge(StopFacts(running=("reviewer a1",)))
+    assert "not resolved: `make test`" in judge(StopFacts(errors=("`make test`",)))
+    assert "21% of the window" in judge(StopFacts(unsaved_ratio=0.21))
+    assert judge(StopFacts(unsaved_ratio=0.20)) == ""
 
 
 @pytest.mark.requirement("G7")
@@ -39,7 +39,7 @@ def test_each_reason_alone_holds_a_stop_up_and_nothing_does_not() -> None:
 def test_a_forced_stop_is_never_held_up_and_a_reason_is_short(
     names: list[str], ratio: float, forced: bool
 ) -> None:
-    said = judge(Standing(tuple(names), tuple(names), ratio, forced))
+    said = judge(StopFacts(tuple(names), tuple(names), ratio, forced))
     assert not (forced and said)
     assert len(said) < 1_000
 
@@ -51,8 +51,8 @@ def test_agents_run_from_their_start_to_their_stop() -> None:
     assert running_agents([start, stop], 10) == {}
     assert running_agents([start, stop, _agent(7, "SubagentStart")], 10) == {"a1": "reviewer"}
     assert running_agents([start], 5 + LIVE_MS) == {}
-    begun = Line(8, "SessionStart", 0, "usage")
-    compacted = Line(8, "SessionStart", 0, "compacting.estimated")
+    begun = SpoolLine(8, "SessionStart", 0, "usage")
+    compacted = SpoolLine(8, "SessionStart", 0, "compacting.estimated")
     assert running_agents([start, begun], 10) == {}
     assert running_agents([start, compacted], 10) == {"a1": "reviewer"}
 

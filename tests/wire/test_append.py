@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from holdfast.window import audit, outbox
-from holdfast.window.outbox import Done, Outbox
+from holdfast.window.outbox import DoneMessage, Outbox
 from holdfast.wire import log, places, spool
-from holdfast.wire.spool import Line
+from holdfast.wire.spool import SpoolLine
 from tests.hot.hooks import fire, window
 
 FULL_AFTER = 12
@@ -30,8 +30,8 @@ def _room_for(path: Path, more: int) -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
 
 
-def _line(number: int) -> Line:
-    return Line(number, "PostToolUse", number * 10, duration_ms=12_345)
+def _line(number: int) -> SpoolLine:
+    return SpoolLine(number, "PostToolUse", number * 10, duration_ms=12_345)
 
 
 def _spooled(folder: Path, number: int) -> None:
@@ -67,7 +67,7 @@ def test_a_hook_on_a_disk_that_was_full_for_a_moment_loses_only_one_event(tmp_pa
     fire("UserPromptSubmit", prompt="one")
     place = window() / "spool"
     with _room_for(place, FULL_AFTER), pytest.raises(OSError, match="full"):
-        spool.append(str(window()), Line(2, "PostToolUse", 20))
+        spool.append(str(window()), SpoolLine(2, "PostToolUse", 20))
     fire("UserPromptSubmit", prompt="three")
     events = [line.event for line in spool.lines(str(window()))]
     assert events == ["UserPromptSubmit", "UserPromptSubmit"]
@@ -104,10 +104,10 @@ def test_log_and_audit_lose_only_the_torn_line(
 @pytest.mark.requirement("X6")
 def test_a_message_that_could_not_be_noted_as_over_does_not_spoil_the_next(tmp_path: Path) -> None:
     folder = str(tmp_path)
-    outbox.save(folder, Outbox(), [Done("one", "confirmed", 1)])
+    outbox.save(folder, Outbox(), [DoneMessage("one", "confirmed", 1)])
     with _room_for(tmp_path / "outbox.done", FULL_AFTER), pytest.raises(OSError, match="full"):
-        outbox.save(folder, Outbox(), [Done("two", "confirmed", 22_222)])
-    outbox.save(folder, Outbox(), [Done("three", "confirmed", 3)])
+        outbox.save(folder, Outbox(), [DoneMessage("two", "confirmed", 22_222)])
+    outbox.save(folder, Outbox(), [DoneMessage("three", "confirmed", 3)])
     assert [one.id for one in outbox.done(folder)] == ["one", "three"]
 
 

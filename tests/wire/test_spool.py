@@ -18,7 +18,7 @@ WORDS = st.from_regex(r"[A-Za-z0-9_.:-]{1,80}", fullmatch=True).filter(lambda te
 def test_what_is_written_is_what_is_read(
     fields: tuple[int, str, int, str, str, str, int, str, int],
 ) -> None:
-    line = spool.Line(*fields)
+    line = spool.SpoolLine(*fields)
     found = spool.parse(line.render().rstrip("\n"))
     assert found is not None
     assert found.render() == line.render()
@@ -38,7 +38,9 @@ def test_lines_of_the_version_before_are_read_and_those_of_another_are_not() -> 
 @pytest.mark.parametrize("number", [1, 3, 7, 9])
 @pytest.mark.parametrize("spoiled", ["x", "-1", "-", "1.5", "9" * 18, ""])
 def test_a_line_with_one_number_spoiled_is_none(number: int, spoiled: str) -> None:
-    fields = spool.Line(5, "PostToolUse", 70, "usage", "t1", "Bash", 12, "m1", 9).render().split()
+    fields = (
+        spool.SpoolLine(5, "PostToolUse", 70, "usage", "t1", "Bash", 12, "m1", 9).render().split()
+    )
     assert spool.parse(" ".join(fields)) is not None
     fields[number] = spoiled
     assert spool.parse(" ".join(fields)) is None

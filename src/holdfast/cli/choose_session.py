@@ -13,9 +13,8 @@ from pathlib import Path
 
 from holdfast.transcript import Unreadable, lookup, read
 from holdfast.window import state as window_state
-from holdfast.window.for_transcript import met
-from holdfast.window.live_windows import LIVE_MS, is_over
 from holdfast.window.state import State
+from holdfast.window.windows import LIVE_MS, is_over, met
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 

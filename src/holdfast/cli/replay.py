@@ -22,7 +22,7 @@ from holdfast.events.lost import SummaryLoss, summary_losses
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, short
 from holdfast.transcript import Reader, operations
-from holdfast.window.replay import Compaction, Raised, Replay, Replayer
+from holdfast.window.replay import Raised, Replay, ReplayedCompaction, Replayer
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
@@ -301,7 +301,7 @@ def words_for(counts: dict[str, int]) -> str:
     return "transcript: " + ", ".join(told)
 
 
-def _compared(hit: Compaction) -> str:
+def _compared(hit: ReplayedCompaction) -> str:
     if hit.error_ratio is None:
         return f"Holdfast read {hit.read_tokens:,} tokens; Claude Code stated no count"
     return (

@@ -18,7 +18,7 @@ from holdfast.memory.cleared_results import cleared
 from holdfast.settings import load as settings_load
 from holdfast.transcript import lookup
 from holdfast.watcher import single_instance
-from holdfast.window import alert_texts, health, make_mark, readings, view
+from holdfast.window import alert_texts, health, history, make_mark, view
 from holdfast.window.state import State
 from holdfast.wire.log import inert
 
@@ -107,12 +107,12 @@ def _of_file(transcript: Path) -> dict[str, Any]:
 
 def report(chosen: Chosen) -> dict[str, Any]:
     settings = settings_load.load(chosen.state.project)
-    heard_ms, ended_ms = chosen.state.at_ms, chosen.state.ended_ms
     seen = view.of_transcript(chosen.state, settings, int(time.time() * 1000), chosen.folder)
     found = health.describe(seen, chosen.state, settings.share("watch_at"))
-    found["heard_ms"], found["ended_ms"] = heard_ms or None, ended_ms or None
+    found["heard_ms"] = chosen.state.at_ms or None
+    found["ended_ms"] = chosen.state.ended_ms or None
     found["settings_slips"] = list(settings.slips)
-    found["readings"] = readings.of(chosen.folder)
+    found["readings"] = history.spooled_readings(chosen.folder)
     found["watcher"] = single_instance.holder()
     if settings.word("server"):
         found["server"] = _server()

@@ -16,7 +16,7 @@ from holdfast.hook.observation import Moment
 from holdfast.redact import redact
 from holdfast.text.sentences import clip
 from holdfast.window import audit, make_mark
-from holdfast.window.pressure import FREED
+from holdfast.window.audit import FREED
 from holdfast.window.state import State, WindowBusy, held
 from holdfast.wire import log, places, scan
 

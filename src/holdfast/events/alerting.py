@@ -13,17 +13,9 @@ from holdfast.events import record_session
 from holdfast.hook.observation import Moment
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
-from holdfast.window import (
-    alert_texts,
-    audit,
-    compress_schedule,
-    make_mark,
-    monitor,
-    observed_limits,
-    view,
-)
+from holdfast.window import alert_texts, audit, make_mark, monitor, observed_limits, view
+from holdfast.window.audit import PRESSURE
 from holdfast.window.crossing import Crossing, cross
-from holdfast.window.pressure import PRESSURE
 from holdfast.window.state import State, WindowBusy, held
 from holdfast.window.view import View
 from holdfast.wire import log, mark, places, spool
@@ -87,6 +79,7 @@ def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
     record_session.note(state, moment)
     settings = settings_load.load(state.project)
     seen = view.of_moment(moment, state, settings)
+    view.remember(state, seen)
     state.checkpoint_tokens = min(state.checkpoint_tokens, state.used_tokens)
     state.stop_guard = make_mark.stop_guard(settings)
     state.team = int(bool(settings.word("server")))
@@ -111,7 +104,7 @@ def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
     rolls = (
         may_roll
         and not to_model
-        and compress_schedule.due(state, seen.verdict.used_ratio, lines, settings)
+        and monitor.compression_due(state, seen.verdict.used_ratio, lines, settings)
     )
     state.rolled_ms = moment.now_ms if rolls else state.rolled_ms
     size = spool.rotate(moment.folder)
@@ -139,7 +132,7 @@ def _messages(moment: Moment, state: State) -> str:
 
 
 def _monitored(
-    crossing: Crossing, state: State, seen: View, lines: list[spool.Line], settings: Settings
+    crossing: Crossing, state: State, seen: View, lines: list[spool.SpoolLine], settings: Settings
 ) -> Crossing:
     due = monitor.due(state, seen.verdict.used_ratio, lines, settings)
     if crossing.checkpoint or not due:

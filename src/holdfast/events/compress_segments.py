@@ -5,7 +5,7 @@ from __future__ import annotations
 from holdfast.events import alerting, record_session, take_checkpoint
 from holdfast.hook.observation import Moment
 from holdfast.segment.roll import roll
-from holdfast.window import compress_schedule
+from holdfast.window import monitor
 from holdfast.window import state as window_state
 from holdfast.wire import log
 
@@ -24,7 +24,7 @@ def in_passing(moment: Moment) -> None:
             project=state.project,
             used_ratio=state.used_tokens / state.edge_tokens if state.edge_tokens else 0.0,
             now_ms=moment.now_ms,
-            force=compress_schedule.is_forced(),
+            force=monitor.is_forced(),
         )
     except Exception as slip:
         log.add("ERROR", place, f"segments were not rolled: {slip!r}")

@@ -12,7 +12,7 @@ from holdfast.record.decisions import decided
 from holdfast.redact import redact
 from holdfast.window import audit
 from holdfast.window import state as states
-from holdfast.window.pressure import FREED, PRESSURE, ZONES, under_pressure
+from holdfast.window.audit import FREED, PRESSURE, ZONES, under_pressure
 from holdfast.wire import log, places
 
 MOST_RECORD_BYTES = 32 << 20

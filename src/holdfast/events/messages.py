@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from holdfast.text import fence
-from holdfast.window import outbox_reading
+from holdfast.window import outbox_delivery
 from holdfast.wire import log
 
 ORIGIN = "other agents, by the board"
 
 
-def turn(folder: str, transcript: str, now_ms: int, most: int = outbox_reading.AT_ONCE) -> str:
+def turn(folder: str, transcript: str, now_ms: int, most: int = outbox_delivery.AT_ONCE) -> str:
     """Under the window's lock. A word that cannot be noted as said is not said."""
     try:
-        lines = outbox_reading.turn(folder, transcript, now_ms, most)
+        lines = outbox_delivery.turn(folder, transcript, now_ms, most)
     except OSError as slip:
         log.add("WARN", "outbox", f"{folder}: nothing said: {slip}")
         return ""

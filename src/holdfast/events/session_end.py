@@ -22,7 +22,7 @@ def tell(moment: Moment) -> str:
     with held_if_can_be(moment.folder) as state:
         record_session.note(state, moment)
         settings = settings_load.load(state.project)
-        view.of_moment(moment, state, settings)
+        view.remember(state, view.of_moment(moment, state, settings))
         state.ended_ms = moment.now_ms
         worked = moment.tail.basis != "none"  # a session without one answer has nothing to keep
         kept = (

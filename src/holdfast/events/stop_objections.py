@@ -13,7 +13,7 @@ from holdfast.record import model as known
 from holdfast.redact import redact
 from holdfast.window import stop_guard
 from holdfast.window.state import State
-from holdfast.window.stop_guard import LIVE_MS, OPERATIONS, Standing
+from holdfast.window.stop_guard import LIVE_MS, OPERATIONS, StopFacts
 from holdfast.wire import log, places, spool
 from holdfast.wire.log import inert
 
@@ -29,9 +29,9 @@ def standing(
     payload: Mapping[str, Any],
     *,
     estimated: bool = False,
-) -> Standing:
+) -> StopFacts:
     lines = spool.recent(folder, spool.STOP_BYTES) if folder else []
-    return Standing(
+    return StopFacts(
         running=tuple(_running(state, folder, lines, now_ms, payload)),
         errors=tuple(_errors(state, folder, lines)),
         unsaved_ratio=stop_guard.unsaved_ratio(
@@ -50,7 +50,7 @@ def is_forced(folder: str) -> bool:
 
 
 def _running(
-    state: State, folder: str, lines: list[spool.Line], now_ms: int, payload: Mapping[str, Any]
+    state: State, folder: str, lines: list[spool.SpoolLine], now_ms: int, payload: Mapping[str, Any]
 ) -> list[str]:
     """By the hooks' own lines, the client's list, and the store for those only it knows of."""
     agents = stop_guard.running_agents(lines, now_ms)
@@ -76,7 +76,7 @@ def _background(payload: Mapping[str, Any]) -> list[tuple[str, str]]:
     return found
 
 
-def _errors(state: State, folder: str, lines: list[spool.Line]) -> list[str]:
+def _errors(state: State, folder: str, lines: list[spool.SpoolLine]) -> list[str]:
     """Commands that failed and did not pass since; other tools by their last call."""
     failed = stop_guard.failed_tools(lines)
     commands = _failing(state, folder)

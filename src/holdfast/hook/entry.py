@@ -156,7 +156,7 @@ def _note_agent(payload: dict[str, Any], event: str, now_ms: int) -> None:
         if said:
             return _say(said)  # it goes on, and has not ended yet
     prompt_id = scan.text_of(payload, "prompt_id")  # whose request it works on
-    line = spool.Line(now_ms, event, 0, "agent", agent_id, kind, answer_id=prompt_id)
+    line = spool.SpoolLine(now_ms, event, 0, "agent", agent_id, kind, answer_id=prompt_id)
     spool.append(places.window(session_id), line)
     if event == "SubagentStop":
         places.close_window(own)

@@ -62,7 +62,7 @@ class Moment:
                 seen = tail.look(self.transcript, sidechain, density)
         return seen
 
-    def _reading(self, density: float) -> spool.Line:
+    def _reading(self, density: float) -> spool.SpoolLine:
         payload, seen = self.payload, self.tail
         event = scan.text_of(payload, "hook_event_name")
         call = scan.text_of(payload, "tool_use_id") if event in TOOL_EVENTS else ""
@@ -79,7 +79,9 @@ class Moment:
         tool = scan.text_of(payload, "tool_name")
         took = _milliseconds(payload.get("duration_ms"))
         answer = seen.answer_id
-        return spool.Line(self.now_ms, event, used, flags, call, tool, int(chars), answer, took)
+        return spool.SpoolLine(
+            self.now_ms, event, used, flags, call, tool, int(chars), answer, took
+        )
 
     def _basis(self, event: str) -> str:
         """How the number is known; while the client compacts, the file still shows the old one."""

@@ -14,8 +14,8 @@ from holdfast.settings.load import Settings
 from holdfast.window import view
 from holdfast.window.alert_texts import about
 from holdfast.window.history import OVERHEAD_UNKNOWN
-from holdfast.window.live_windows import is_over
 from holdfast.window.state import State
+from holdfast.window.windows import is_over
 from holdfast.wire.log import inert
 
 FRESH_TOKENS = OVERHEAD_UNKNOWN  # system prompt and tools of a session that just began
@@ -91,7 +91,7 @@ def room_of_window(state: State, folder: str, settings: Settings, now_ms: int) -
     seen = view.of_transcript(state, settings, now_ms, folder)
     window, edge = seen.edge.window_tokens, seen.edge.edge_tokens
     used = seen.reading.used_tokens
-    if not seen.model and not state.stated_window:  # no answer yet: what is used is a guessed share
+    if not seen.model and not seen.facts.stated_window:  # no answer yet: the use is a guessed share
         window, edge = min(window, UNKNOWN_WINDOW), min(edge, UNKNOWN_EDGE)
         used = used * edge // seen.edge.edge_tokens
     session = inert(state.session_id[:8])

@@ -13,8 +13,8 @@ from holdfast.events import take_checkpoint, window_brief
 from holdfast.settings import load as settings_load
 from holdfast.window import state as window_state
 from holdfast.window import view
-from holdfast.window.for_transcript import met
 from holdfast.window.state import State
+from holdfast.window.windows import met
 from holdfast.wire import log, places
 
 TRIGGER = "batch"

@@ -13,9 +13,9 @@ from pathlib import Path
 from holdfast.checkpoint.write import SavedCheckpoint
 from holdfast.events import take_checkpoint
 from holdfast.watcher.glance import Glance
-from holdfast.window import room, view
-from holdfast.window.for_transcript import fill, met
+from holdfast.window import health, view
 from holdfast.window.state import State, held
+from holdfast.window.windows import fill, met
 from holdfast.wire import log
 
 # A checkpoint slightly in the future was taken by a hook since this look began. One further ahead
@@ -35,8 +35,8 @@ def reason(seen: Glance, active_ms: int, now_ms: int) -> str:
     if -SET_BACK_MS < now_ms - seen.checkpoint_ms < settings.whole("cooldown_seconds") * 1000:
         return ""
     watch_at = settings.share("watch_at")
-    wanted = room.action(seen.used_tokens, seen.edge_tokens, seen.checkpoint_tokens, watch_at)
-    if wanted == room.TRIGGER:
+    wanted = health.action(seen.used_tokens, seen.edge_tokens, seen.checkpoint_tokens, watch_at)
+    if wanted == health.TRIGGER:
         return f"context_{round(watch_at * 100)}_percent"
     minutes = settings.whole("active_minutes")
     return f"active_{minutes}_minutes" if active_ms >= minutes * 60_000 else ""

@@ -17,8 +17,8 @@ from holdfast.settings.load import Settings
 from holdfast.watcher.live_transcripts import LiveTranscript
 from holdfast.window import monitor, view
 from holdfast.window.alert_texts import about
-from holdfast.window.for_transcript import met
 from holdfast.window.state import State
+from holdfast.window.windows import met
 from holdfast.wire import mark, places, spool, tail
 from holdfast.wire.tail import Tail
 

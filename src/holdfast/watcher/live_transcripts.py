@@ -13,7 +13,7 @@ import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from holdfast.window.live_windows import LIVE_MS
+from holdfast.window.windows import LIVE_MS
 from holdfast.wire import log, places
 
 MAX_OLD_PER_LOOK = 2_000

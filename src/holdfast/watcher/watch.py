@@ -18,9 +18,9 @@ from holdfast.watcher.live_transcripts import (
     LiveTranscripts,
 )
 from holdfast.window import state as states
-from holdfast.window.live_windows import LIVE_MS
 from holdfast.window.monitor import IDLE_MS
 from holdfast.window.state import WindowBusy
+from holdfast.window.windows import LIVE_MS
 from holdfast.wire import log
 
 RETRY_SECONDS = 120.0

@@ -1,19 +1,26 @@
-"""Every alert as an event for later review: append-only JSON lines, `CONTEXT_PRESSURE`.
+"""Every alert as an event for later review, and the decisions taken under pressure.
 
-At 4 MB, some 8,000 events, the file is moved aside; one older file is kept.
+Events are append-only JSON lines, `CONTEXT_PRESSURE`. At 4 MB, about 8,000 events, the file is
+moved aside; one older file is kept.
+
+A window is under pressure from an alert in the orange or red zone until an alert in a lower zone,
+or until a compaction frees the window.
 """
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from holdfast.wire import log, places
 
 ROTATE_BYTES = 4 << 20
+PRESSURE, FREED = "CONTEXT_PRESSURE", "CONTEXT_FREED"
+ZONES = frozenset(("orange", "red"))
 
 
 def path() -> Path:
@@ -53,3 +60,20 @@ def _event(line: bytes) -> dict[str, Any] | None:
     except (ValueError, RecursionError):
         return None
     return event if isinstance(event, dict) else None
+
+
+def under_pressure(
+    decisions: Iterable[tuple[int, Mapping[str, Any]]], events: Iterable[Mapping[str, Any]]
+) -> list[dict[str, Any]]:
+    """Of one window: (when, what is known of a decision) and its audit events. Oldest first."""
+    timed = (event for event in events if type(event.get("at_ms")) is int)
+    told = sorted(timed, key=lambda event: event["at_ms"])
+    times = [event["at_ms"] for event in told]
+    found = []
+    for at_ms, decision in sorted(decisions, key=lambda one: (one[0], one[1].get("turn") or 0)):
+        place = bisect_right(times, at_ms)
+        last = told[place - 1] if place else {}
+        if last.get("event") == PRESSURE and last.get("zone") in ZONES:
+            facts = {name: last.get(name) for name in ("zone", "level", "used_ratio")}
+            found.append({"at_ms": at_ms, **decision, **facts})
+    return found

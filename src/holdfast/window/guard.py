@@ -1,4 +1,4 @@
-"""The judgement that turns readings into a verdict. Thresholds exist here and nowhere else."""
+"""The guard: from readings to a zone and an alert. Thresholds come from the settings."""
 
 from __future__ import annotations
 
@@ -10,6 +10,20 @@ from holdfast.settings.load import Settings
 from holdfast.window.velocity import growths, mean, velocity
 
 MEASUREMENTS = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """`basis` says how we know: usage, boundary, compacting, earlier, status-line, bytes,
+    weights, none."""
+
+    used_tokens: int
+    at_ms: int
+    basis: str = "usage"
+    estimated: bool = False
+
+    def ratio(self, edge_tokens: int) -> float:
+        return self.used_tokens / edge_tokens if edge_tokens > 0 else 0.0
 
 
 class Zone(IntEnum):
@@ -29,16 +43,17 @@ class Alert(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """Shares of the edge: zones by what is used, alerts by what is left."""
+    """Shares of the compaction limit: zones by what is used, alerts by what is left. Their defaults
+    are in the settings table."""
 
-    zones: tuple[float, float, float] = (0.50, 0.75, 0.90)
-    warning_left: float = 0.30
-    warning_left_least: float = 0.16
-    warning_left_most: float = 0.45
-    advisory_left: float = 0.15
-    urgent_left: float = 0.07
-    critical_left: float = 0.03
-    fast_climb: float = 0.05
+    zones: tuple[float, float, float]
+    warning_left: float
+    warning_left_least: float
+    warning_left_most: float
+    advisory_left: float
+    urgent_left: float
+    critical_left: float
+    fast_climb: float
 
     @classmethod
     def of(cls, settings: Settings) -> Thresholds:

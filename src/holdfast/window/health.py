@@ -1,13 +1,34 @@
-"""A window's health as plain values: for `status --json`, and for whoever routes work by it."""
+"""A window's health as plain values: for `status --json`, and to decide where work fits."""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from holdfast.client.limit_settings import from_json
-from holdfast.window import room
-from holdfast.window.state import State
-from holdfast.window.view import View
+
+if TYPE_CHECKING:
+    from holdfast.window.state import State
+    from holdfast.window.view import View
+
+CONTEXT_HIGH, OK = "context_high", "ok"
+TRIGGER, NOTHING = "trigger_checkpoint", "none"
+
+
+def task_fits(room_tokens: int | None, tokens: int) -> bool | None:
+    """Whether work of so many tokens ends before the edge; None where the room is unknown."""
+    return None if room_tokens is None else tokens <= room_tokens
+
+
+def status(used_ratio: float, watch_at: float) -> str:
+    return CONTEXT_HIGH if used_ratio >= watch_at else OK
+
+
+def action(used_tokens: int, edge_tokens: int, checkpoint_tokens: int, watch_at: float) -> str:
+    """A checkpoint, where none was kept since the window became that full; `checkpoint_tokens`:
+    how full it was at the last one."""
+    mark = watch_at * edge_tokens
+    saved = min(checkpoint_tokens, used_tokens)
+    return TRIGGER if used_tokens >= mark > saved else NOTHING
 
 
 def describe(view: View, state: State, watch_at: float) -> dict[str, Any]:
@@ -15,8 +36,8 @@ def describe(view: View, state: State, watch_at: float) -> dict[str, Any]:
     verdict, forecast = view.verdict, view.forecast
     used, edge = view.reading.used_tokens, view.edge.edge_tokens
     return {
-        "status": room.status(verdict.used_ratio, watch_at),
-        "recommended_action": room.action(used, edge, state.checkpoint_tokens, watch_at),
+        "status": status(verdict.used_ratio, watch_at),
+        "recommended_action": action(used, edge, state.checkpoint_tokens, watch_at),
         "session_id": state.session_id,
         "agent_id": state.agent_id or None,
         "agent_type": state.agent_type or None,
@@ -60,7 +81,7 @@ def fits(found: dict[str, Any], task_tokens: int) -> dict[str, Any]:
     used = found["used_tokens"] + task_tokens
     return {
         "task_tokens": task_tokens,
-        "fits": room.fits(found["room_tokens"], task_tokens),
+        "fits": task_fits(found["room_tokens"], task_tokens),
         "used_ratio_after": round(used / found["edge_tokens"], 4),
     }
 

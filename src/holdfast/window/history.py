@@ -1,6 +1,6 @@
-"""The last operations of a window, from the end of its transcript: what velocity rests on.
+"""The last operations of a window, from the end of its transcript: velocity is computed from them.
 
-Bounded as the reading is: the last 4 MB, and nothing before the last compaction.
+At most the last 4 MB are read, and nothing before the last compaction.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from holdfast.transcript import (
     read,
 )
 from holdfast.transcript.blocks import AnyBlock, Text, Thinking, ToolUse
-from holdfast.wire import mark, tail
+from holdfast.wire import mark, spool, tail
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -45,7 +45,7 @@ _kept: list[Following] = []
 
 
 @dataclass(frozen=True, slots=True)
-class Compaction:
+class PastCompaction:
     """A boundary with the model that had filled the window; `waited_ms` since its last answer."""
 
     boundary: Boundary
@@ -54,7 +54,7 @@ class Compaction:
 
 
 @dataclass(slots=True)
-class History:
+class WindowHistory:
     """`totals`, `levels` and `times_ms` have one number per answer since the last compaction.
 
     `totals` is what each answer left in the window; `levels` is the same less what was cleared by
@@ -64,20 +64,20 @@ class History:
     totals: list[int] = field(default_factory=list)
     levels: list[int] = field(default_factory=list)
     times_ms: list[int] = field(default_factory=list)
-    compactions: list[Compaction] = field(default_factory=list)
+    compactions: list[PastCompaction] = field(default_factory=list)
     density: float | None = None
     model: str = ""
     version: str = ""
 
 
-def of(path: str, *, sidechain: bool = False) -> History:
+def of(path: str, *, sidechain: bool = False) -> WindowHistory:
     """What the last 4 MB tell; an unreadable transcript has no history."""
     try:
         start = max(0, Path(path).stat().st_size - LAST_BYTES)
         found = list(operations(_entries(path, start), sidechain=sidechain))
     except (OSError, Unreadable, ValueError):
-        return History()
-    history = History(compactions=_compactions(found))
+        return WindowHistory()
+    history = WindowHistory(compactions=_compactions(found))
     since = _since_reset(found)
     asked = [item for item in since if isinstance(item, Operation)]
     history.density = fit_density(asked)
@@ -120,8 +120,8 @@ def _since_reset(found: list[Told]) -> list[Operation | Boundary]:
     return kept
 
 
-def _compactions(found: list[Told]) -> list[Compaction]:
-    kept: list[Compaction] = []
+def _compactions(found: list[Told]) -> list[PastCompaction]:
+    kept: list[PastCompaction] = []
     last: Operation | None = None
     for item in found:
         if isinstance(item, Operation):
@@ -131,11 +131,11 @@ def _compactions(found: list[Told]) -> list[Compaction]:
     return kept
 
 
-def _compaction(boundary: Boundary, last: Operation | None) -> Compaction:
+def _compaction(boundary: Boundary, last: Operation | None) -> PastCompaction:
     if last is None:
-        return Compaction(boundary)
+        return PastCompaction(boundary)
     waited_s = (boundary.epoch_s or 0) - (last.lines[-1].epoch_s or 0)
-    return Compaction(boundary, last.model, max(0, int(waited_s * 1000)))
+    return PastCompaction(boundary, last.model, max(0, int(waited_s * 1000)))
 
 
 def total_tokens(operation: Operation, density: float) -> int:
@@ -206,3 +206,13 @@ def overhead_tokens(path: str, *, sidechain: bool, density: float) -> int:
     except Unreadable:
         pass
     return OVERHEAD_UNKNOWN
+
+
+def spooled_readings(folder: str) -> list[int]:
+    """Tokens in the window after each event that changed them; none while it compacted."""
+    found: list[int] = []
+    for line in spool.lines(folder):
+        known = line.tells_fill() and line.event.startswith(("PostToolUse", "UserPrompt"))
+        if known and (not found or found[-1] != line.used):
+            found.append(line.used)
+    return found

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from holdfast.settings.load import Settings
     from holdfast.window.guard import Verdict
     from holdfast.window.state import State
-    from holdfast.wire.spool import Line
+    from holdfast.wire.spool import SpoolLine
 
 WAKE_NEXT = 0
 OFF, ON, ON_BY_VARIABLE, OFF_BY_VARIABLE = range(4)
@@ -29,16 +29,13 @@ OFF, ON, ON_BY_VARIABLE, OFF_BY_VARIABLE = range(4)
 def mark_for(
     state: State,
     verdict: Verdict,
-    lines: Sequence[Line],
+    lines: Sequence[SpoolLine],
     spool_bytes: int,
     settings: Settings,
 ) -> Mark:
     """Wake when a threshold, a fast step, a fall, a monitored call, a look for cold segments or
     half an hour has come."""
-    from holdfast.window import (  # a compaction wakes without them, and waits
-        compress_schedule,
-        monitor,
-    )
+    from holdfast.window import monitor
     from holdfast.window.crossing import FREED
     from holdfast.window.guard import Thresholds, next_tokens
 
@@ -51,9 +48,7 @@ def mark_for(
     monitored = NEVER
     if verdict.used_ratio >= watched:
         monitored = monitor.wake_at_bytes(state, lines, spool_bytes, settings)
-    rolled = compress_schedule.wake_at_bytes(
-        state, verdict.used_ratio, lines, spool_bytes, settings
-    )
+    rolled = monitor.compression_wake_bytes(state, verdict.used_ratio, lines, spool_bytes, settings)
     return Mark(
         above=above,
         below=max(0, int((verdict.used_ratio - FREED) * edge)),

@@ -26,7 +26,7 @@ TEAM = "team:"  # before the id of a message that a team's server has; others ar
 
 
 @dataclass(slots=True)
-class Entry:
+class OutboxEntry:
     """One message. `tag` is in the text, so that the transcript shows whether it arrived."""
 
     id: str
@@ -42,17 +42,17 @@ class Entry:
 
 @dataclass(slots=True)
 class Outbox:
-    entries: list[Entry] = field(default_factory=list)
+    entries: list[OutboxEntry] = field(default_factory=list)
     read_to: int = 0  # how far the transcript was searched for what was said
     answer: str = ""  # the newest answer found there
 
     @property
-    def said(self) -> list[Entry]:
+    def said(self) -> list[OutboxEntry]:
         return [one for one in self.entries if one.state == SAID]
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class DoneMessage:
     """How one message ended."""
 
     id: str
@@ -78,7 +78,7 @@ def load(folder: str) -> Outbox:
         value = json.loads(data)
         if value["version"] != VERSION:
             raise ValueError(f"not an outbox of version {VERSION}")
-        found = [Entry(**one) for one in value["entries"]]
+        found = [OutboxEntry(**one) for one in value["entries"]]
         if not all(map(_fits, found)):
             raise ValueError("an entry does not fit")
         return Outbox(found, int(value["read_to"]), str(value["answer"]))
@@ -87,13 +87,13 @@ def load(folder: str) -> Outbox:
         return Outbox()
 
 
-def _fits(one: Entry) -> bool:
+def _fits(one: OutboxEntry) -> bool:
     kinds = {"str": str, "int": int, "bool": bool}
     right = all(type(getattr(one, part.name)) is kinds[str(part.type)] for part in fields(one))
     return right and one.state in (WAITING, SAID) and len(one.text) <= MOST_CHARS
 
 
-def save(folder: str, box: Outbox, over: Sequence[Done] = ()) -> None:
+def save(folder: str, box: Outbox, over: Sequence[DoneMessage] = ()) -> None:
     """What is over is noted first: a crash in between notes it twice, which is once."""
     for done in over:
         places.append(f"{folder}/outbox.done", _line(done))
@@ -114,7 +114,7 @@ def known(folder: str) -> set[str]:
     return {bare(one.id) for one in load(folder).entries} | {bare(one.id) for one in done(folder)}
 
 
-def put(folder: str, box: Outbox, new: Sequence[Entry], size: int) -> int:
+def put(folder: str, box: Outbox, new: Sequence[OutboxEntry], size: int) -> int:
     """Add what is not there yet, oldest first; how many. `size`: of the transcript now."""
     had = {bare(one.id) for one in box.entries} | {bare(one.id) for one in done(folder)}
     fresh = [one for one in new if bare(one.id) not in had]
@@ -127,17 +127,17 @@ def put(folder: str, box: Outbox, new: Sequence[Entry], size: int) -> int:
     return len(fresh)
 
 
-def done(folder: str) -> list[Done]:
+def done(folder: str) -> list[DoneMessage]:
     data = places.read_small(f"{folder}/outbox.done", MOST_BYTES)
     found = []
     for line in data.decode("utf-8", "replace").splitlines():
         words = line.split(" ")
         if len(words) == 4 and words[0] == "v1" and words[3].isdecimal():
-            found.append(Done(words[1], words[2], int(words[3])))
+            found.append(DoneMessage(words[1], words[2], int(words[3])))
     return found
 
 
-def forget_done(folder: str, known: Sequence[Done]) -> None:
+def forget_done(folder: str, known: Sequence[DoneMessage]) -> None:
     """The board has noted these: what came since stays."""
     had = set(known)
     left = [one for one in done(folder) if one not in had]
@@ -149,9 +149,9 @@ def forget_done(folder: str, known: Sequence[Done]) -> None:
             os.unlink(path)  # noqa: PTH108
 
 
-def _line(one: Done) -> bytes:
+def _line(one: DoneMessage) -> bytes:
     return f"v1 {one.id} {one.state} {one.at_ms}\n".encode()
 
 
-def _age(one: Entry) -> tuple[int, str]:
+def _age(one: OutboxEntry) -> tuple[int, str]:
     return one.created_ms, one.id

@@ -1,18 +1,165 @@
-"""Putting messages into a window's outbox, and taking them back: whoever is warm does it."""
+"""Put messages into a window's outbox, and deliver each to the model once.
+
+A message is recorded as delivered before it is printed. It is confirmed by the line that the
+client writes when it hands a hook's words to the model. The words of a hook that has ended are in
+the second request after it at the latest, even if it was killed after printing (seen with the real
+client). Two answers without them mean that they were never printed: they are delivered again.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+import os
+from collections.abc import Iterator, Sequence, Set
 
-from holdfast.window import make_mark, outbox, outbox_reading
-from holdfast.window.outbox import CONFIRMED, WAITING, Done, Entry, Outbox
+from holdfast.files import lock
+from holdfast.window import make_mark, outbox
+from holdfast.window.outbox import (
+    CONFIRMED,
+    EXPIRED,
+    SAID,
+    WAITING,
+    DoneMessage,
+    Outbox,
+    OutboxEntry,
+)
 from holdfast.window.state import State, held
-from holdfast.wire import mark, places
+from holdfast.wire import mark, places, scan
 
+AT_ONCE = 3
+ANSWERS = 2  # one may have been on its way; the next one's request had the words
+MOST_SAYINGS = 3  # of a client that writes down nothing we know, nobody hears a thing for ever
+READ_BYTES = 4 << 20
 SEARCHED_BYTES = 4 << 20
 
 
-def hand(folder: str, entries: Sequence[Entry], now_ms: int) -> None:
+def turn(folder: str, transcript: str, now_ms: int, most: int = AT_ONCE) -> list[str]:
+    """What is to be printed now, oldest first; the window's lock is held."""
+    box = outbox.load(folder)
+    if not box.entries:
+        return []
+    over = _look(box, folder, transcript, now_ms)
+    ended = {one.id for one in over}
+    waiting = [one for one in box.entries if one.state == WAITING and one.id not in ended]
+    chosen = waiting[:most]
+    if chosen and not _speaks(folder):
+        chosen = []  # what could not be told apart from an earlier word is not said
+    for one in chosen:
+        if not box.said:
+            box.read_to = size_of(transcript)
+        one.state, one.sayings, one.quiet, one.silent = SAID, one.sayings + 1, False, 0
+    outbox.save(folder, box, over)
+    return [one.text for one in chosen]
+
+
+def look(folder: str, transcript: str, now_ms: int) -> None:
+    """As a turn in which nothing can be said: what arrived is noted, and what expired."""
+    box = outbox.load(folder)
+    if box.entries:
+        outbox.save(folder, box, _look(box, folder, transcript, now_ms))
+
+
+def _look(box: Outbox, folder: str, transcript: str, now_ms: int) -> list[DoneMessage]:
+    over = _heard(box, transcript, now_ms) if box.said else []
+    ended = {one.id for one in over}
+    still = [one for one in box.entries if one.id not in ended]
+    silent = bool(box.said) and not _is_speaking(folder)
+    for one in still:
+        if one.state == SAID and one.silent >= ANSWERS:
+            one.state = WAITING
+        one.quiet = one.quiet or (one.state == SAID and silent)
+    return over + [DoneMessage(one.id, EXPIRED, now_ms) for one in still if _is_over(one, now_ms)]
+
+
+def _is_over(one: OutboxEntry, now_ms: int) -> bool:
+    """What was said and may still arrive is given as long again; what never arrives has an end."""
+    if one.state == WAITING and one.sayings >= MOST_SAYINGS:
+        return True
+    grace = one.expires_ms - one.created_ms if one.state == SAID else 0
+    return now_ms >= one.expires_ms + grace
+
+
+def _heard(box: Outbox, transcript: str, now_ms: int) -> list[DoneMessage]:
+    """Read on in the transcript: which words are there, and how many answers came without."""
+    open_ = {one.tag.encode(): one for one in box.said}
+    over = []
+    for line in _lines(box, transcript):
+        found = [tag for tag in open_ if tag in line and b'"hook_success"' not in line]
+        over += [DoneMessage(open_.pop(tag).id, CONFIRMED, now_ms) for tag in found]
+        answer = _answer(line)
+        if answer and answer != box.answer:
+            box.answer = answer
+            for one in open_.values():
+                one.silent += one.quiet
+    return over
+
+
+def _lines(box: Outbox, transcript: str) -> Iterator[bytes]:
+    """Whole lines since the last look, at most so many bytes of them; a file that shrank is
+    another one, and is read from its start."""
+    if size_of(transcript) < box.read_to:
+        box.read_to = 0
+    data = read_from(transcript, box.read_to, READ_BYTES)
+    cut = data.rfind(b"\n") + 1
+    if not cut and len(data) == READ_BYTES:
+        cut = len(data)  # one line longer than all we read: it is nobody's word
+    box.read_to += cut
+    yield from data[:cut].split(b"\n")
+
+
+def _answer(line: bytes) -> str:
+    if b'"assistant"' not in line or b'"usage"' not in line:
+        return ""
+    value = scan.parse_object(line)
+    message = value.get("message")
+    if value.get("type") != "assistant" or not isinstance(message, dict):
+        return ""
+    return "" if message.get("model") == "<synthetic>" else scan.text_of(message, "id")
+
+
+def read_from(path: str, start: int, most: int) -> bytes:
+    try:
+        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return b""
+    try:
+        return os.pread(fd, most, start) if places.is_regular(fd) else b""
+    except OSError:
+        return b""
+    finally:
+        os.close(fd)
+
+
+def size_of(path: str) -> int:
+    try:
+        return os.stat(path).st_size  # noqa: PTH116
+    except (OSError, ValueError):
+        return 0
+
+
+def _speaks(folder: str) -> bool:
+    """Hold `speaking` until this process ends, however it ends: never closed, on purpose."""
+    fd = _speaking(folder)
+    if lock.acquire(fd, shared=True):
+        return True
+    os.close(fd)
+    return False
+
+
+def _is_speaking(folder: str) -> bool:
+    """Whether a hook that noted a message as said is still there, and may yet print it."""
+    fd = _speaking(folder)
+    try:
+        return not lock.acquire(fd)
+    finally:
+        os.close(fd)
+
+
+def _speaking(folder: str) -> int:
+    flags = os.O_RDWR | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
+    return os.open(f"{folder}/speaking", flags, 0o600)
+
+
+def hand(folder: str, entries: Sequence[OutboxEntry], now_ms: int) -> None:
     """Those that are not there yet and were not heard; the next hook wakes while any waits."""
     with held(folder) as state:
         box = outbox.load(folder)
@@ -24,13 +171,15 @@ def hand(folder: str, entries: Sequence[Entry], now_ms: int) -> None:
             _rouse(folder, state)
 
 
-def _put(folder: str, box: Outbox, new: Sequence[Entry], transcript: str, now_ms: int) -> None:
+def _put(
+    folder: str, box: Outbox, new: Sequence[OutboxEntry], transcript: str, now_ms: int
+) -> None:
     """But for those the transcript shows: its outbox was lost."""
-    size = outbox_reading.size_of(transcript)
-    end = outbox_reading.read_from(transcript, max(0, size - SEARCHED_BYTES), SEARCHED_BYTES)
+    size = size_of(transcript)
+    end = read_from(transcript, max(0, size - SEARCHED_BYTES), SEARCHED_BYTES)
     heard = [one for one in new if one.tag.encode() in end]
     if heard:
-        outbox.save(folder, box, [Done(one.id, CONFIRMED, now_ms) for one in heard])
+        outbox.save(folder, box, [DoneMessage(one.id, CONFIRMED, now_ms) for one in heard])
     outbox.put(folder, box, [one for one in new if one not in heard], size)
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 from typing import Any
 
 from holdfast.settings.load import Settings
-from holdfast.window import current_windows, room
+from holdfast.window import health, windows
 from holdfast.window.guard import Thresholds, place
-from holdfast.window.live_windows import LIVE_MS, is_over
 from holdfast.window.state import State, all_windows
+from holdfast.window.windows import LIVE_MS, is_over
 from holdfast.wire import places
 
 MOST = 50
@@ -39,10 +39,10 @@ def of(state: State, settings: Settings, now_ms: int, task_tokens: int = 0) -> l
         if _is_company(other, state) and _is_live(folder, other, now_ms)
     ]
     beside.sort(key=lambda pair: _used_ratio(pair[1]), reverse=True)
-    looked = current_windows.look(beside[:MOST], now_ms)
+    looked = windows.look(beside[:MOST], now_ms)
     told = [_told(one, looked.get(folder) or _noted(one, zones)) for folder, one in beside[:MOST]]
     if task_tokens:
-        told = [one | {"fits": room.fits(one["room_tokens"], task_tokens)} for one in told]
+        told = [one | {"fits": health.task_fits(one["room_tokens"], task_tokens)} for one in told]
     return sorted(told, key=lambda one: float(one["used_ratio"]), reverse=True)
 
 

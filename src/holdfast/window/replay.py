@@ -47,7 +47,7 @@ class Raised:
 
 
 @dataclass(frozen=True, slots=True)
-class Compaction:
+class ReplayedCompaction:
     index: int
     trigger: str
     pre_tokens: int | None
@@ -68,7 +68,7 @@ class Compaction:
 class Replay:
     points: list[Point] = field(default_factory=list)
     raised: list[Raised] = field(default_factory=list)
-    compactions: list[Compaction] = field(default_factory=list)
+    compactions: list[ReplayedCompaction] = field(default_factory=list)
     model: str = ""
     client_version: str = ""
     session_id: str = ""
@@ -168,7 +168,7 @@ class Replayer:
         last = len(replay.points) - 1
         edge_tokens = replay.edge.edge_tokens if replay.edge else 0
         replay.compactions.append(
-            Compaction(
+            ReplayedCompaction(
                 last,
                 boundary.trigger or "unknown",
                 boundary.pre_tokens,

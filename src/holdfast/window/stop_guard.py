@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from holdfast.wire.spool import Line
+from holdfast.wire.spool import SpoolLine
 
 UNSAVED = 0.20  # share of the edge used since the last checkpoint
 OPERATIONS = 10
@@ -16,7 +16,7 @@ ANYWAY = "If there is nothing left to do, say so and stop again: this is said on
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class StopFacts:
     """What speaks against an end, as far as it is known."""
 
     running: tuple[str, ...] = ()
@@ -30,7 +30,7 @@ class Standing:
         return self.unsaved_ratio > UNSAVED
 
 
-def judge(standing: Standing) -> str:
+def judge(standing: StopFacts) -> str:
     """Why the turn should not end yet; empty: it may."""
     if standing.forced:
         return ""
@@ -53,12 +53,12 @@ def _some(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMED]) + more
 
 
-def running_agents(lines: Iterable[Line], now_ms: int) -> dict[str, str]:
+def running_agents(lines: Iterable[SpoolLine], now_ms: int) -> dict[str, str]:
     """Agents that came and have not gone, by id, with their type.
 
     A session that starts anew has none: they ended with the process they ran in.
     """
-    found: dict[str, Line] = {}
+    found: dict[str, SpoolLine] = {}
     for line in lines:
         if line.event == "SubagentStart":
             found[line.tool_use_id] = line
@@ -69,7 +69,7 @@ def running_agents(lines: Iterable[Line], now_ms: int) -> dict[str, str]:
     return {one: line.tool for one, line in found.items() if now_ms - line.ms < LIVE_MS}
 
 
-def failed_tools(lines: Sequence[Line]) -> list[str]:
+def failed_tools(lines: Sequence[SpoolLine]) -> list[str]:
     """Tools whose last call failed, among the last ten operations."""
     answers = dict.fromkeys(line.answer_id for line in lines if line.tool_use_id and line.answer_id)
     recent = set(list(answers)[-OPERATIONS:])

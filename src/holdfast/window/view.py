@@ -1,9 +1,15 @@
-"""One window, seen whole: reading, edge, forecast and verdict, for hooks and commands alike."""
+"""One window as a value: reading, limit, forecast and verdict, for hooks and commands alike.
+
+Where no usage can be read, the reading is an estimate and says so. It is taken from the status
+line, else from the transcript's bytes, else from weighted counts of calls.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 from holdfast.client import compaction_limit as client_edge
@@ -13,19 +19,78 @@ from holdfast.client.compaction_limit import CompactionLimit
 from holdfast.client.limit_settings import LimitSettings
 from holdfast.hook.observation import Moment
 from holdfast.settings.load import Settings
-from holdfast.window import fallback, guard, history, observed_limits, velocity
-from holdfast.window.guard import Thresholds, Verdict
-from holdfast.window.history import Compaction, History
+from holdfast.window import guard, history, observed_limits, velocity
+from holdfast.window.guard import Reading, Thresholds, Verdict
+from holdfast.window.history import PastCompaction, WindowHistory
 from holdfast.window.observed_limits import Observation
-from holdfast.window.reading import Reading
 from holdfast.window.state import State
 from holdfast.window.velocity import Forecast
 from holdfast.wire import mark, places, scan, spool, tail
 from holdfast.wire.log import inert
+from holdfast.wire.spool import SpoolLine
 from holdfast.wire.tail import Tail
 
-COMPACTING_MS = 10 * 60_000  # a compaction that took longer than this never came
+KB = 1024
+# Bytes of transcript and the share of the edge they stand for: yellow, orange, red.
+BYTE_ZONES = ((0, 0.0), (500 * KB, 0.50), (750 * KB, 0.75), (1024 * KB, 0.90), (1200 * KB, 1.0))
+WEIGHTS = {"message": 0.01, "read": 0.02, "edit": 0.015, "tool": 0.005, "subagent": 0.05}
+EDITS = frozenset(("Edit", "Write", "MultiEdit", "NotebookEdit"))
+AGENTS = frozenset(("Agent", "Task"))
+COMPACTING_MS = 10 * 60_000  # a compaction that takes longer never came
 IDLE_MS = 30 * 60_000
+
+
+def from_status_line(noted: dict[str, Any], now_ms: int) -> Reading | None:
+    """The status line's own count, if it ever had one."""
+    used = noted.get("used_tokens")
+    if not isinstance(used, int) or used <= 0:
+        return None
+    return Reading(used, now_ms, "status-line", estimated=True)
+
+
+def from_bytes(transcript_bytes: int, edge_tokens: int, now_ms: int) -> Reading | None:
+    """Between two known sizes the share grows evenly; past the last the window counts as full."""
+    if transcript_bytes <= 0:
+        return None
+    share = BYTE_ZONES[-1][1]
+    for (low, low_share), (high, high_share) in pairwise(BYTE_ZONES):
+        if transcript_bytes < high:
+            part = (transcript_bytes - low) / (high - low)
+            share = low_share + part * (high_share - low_share)
+            break
+    return Reading(int(share * edge_tokens), now_ms, "bytes", estimated=True)
+
+
+def from_weights(lines: Iterable[SpoolLine], edge_tokens: int, now_ms: int) -> Reading | None:
+    """Counts of what the hooks saw, each with its weight, never above the whole."""
+    counts = Counter(_weighed(line) for line in lines)
+    share = sum(WEIGHTS[kind] * count for kind, count in counts.items() if kind)
+    if share <= 0:
+        return None
+    return Reading(int(min(share, 1.0) * edge_tokens), now_ms, "weights", estimated=True)
+
+
+def _weighed(line: SpoolLine) -> str:
+    if line.event == "UserPromptSubmit":
+        return "message"
+    if not line.event.startswith("PostToolUse"):
+        return ""
+    if line.tool == "Read":
+        return "read"
+    if line.tool in EDITS:
+        return "edit"
+    return "subagent" if line.tool in AGENTS else "tool"
+
+
+@dataclass(frozen=True, slots=True)
+class WindowFacts:
+    """What a window's transcript and status line tell of it, or what its state knew before."""
+
+    model: str
+    client_version: str
+    density: float
+    stated_window: int
+    overhead_tokens: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,78 +99,95 @@ class View:
     edge: CompactionLimit
     forecast: Forecast
     verdict: Verdict
-    model: str
-    client_version: str
+    facts: WindowFacts
     observations: tuple[Observation, ...] = ()  # of where the client compacted, here
+
+    @property
+    def model(self) -> str:
+        return self.facts.model
+
+    @property
+    def client_version(self) -> str:
+        return self.facts.client_version
 
 
 def of_moment(moment: Moment, state: State, settings: Settings) -> View:
-    """The window at one hook, the payload's own result counted in; the state learns from it."""
+    """The window at one hook, with the payload's own result counted in."""
     pending = moment.pending_chars
     return _of(moment.tail, moment.folder, state, settings, moment.now_ms, pending)
 
 
 def of_transcript(state: State, settings: Settings, now_ms: int, folder: str = "") -> View:
-    """The window as its transcript stands; `folder` where hooks have left their notes."""
+    """The window as its transcript stands. `folder` holds what its hooks left."""
     end = tail.look(state.transcript, bool(state.agent_id), state.density or mark.CHARS_PER_TOKEN)
     return _of(end, folder, state, settings, now_ms, 0.0)
 
 
 def measure(state: State, settings: Settings, now_ms: int, folder: str) -> None:
-    """The same for the state alone, by who is no hook: that one was here is not his to say."""
+    """Bring the state up to date outside a hook, so without recording a visit of a hook."""
     heard_ms = state.at_ms
-    of_transcript(state, settings, now_ms, folder)
+    remember(state, of_transcript(state, settings, now_ms, folder))
     state.at_ms = heard_ms
+
+
+def remember(state: State, seen: View) -> None:
+    """Write what was seen into the state. This is the only place that does."""
+    facts, edge, reading, ahead = seen.facts, seen.edge, seen.reading, seen.forecast
+    state.model, state.client_version = facts.model, facts.client_version
+    state.density, state.stated_window = facts.density, facts.stated_window
+    state.overhead_tokens = facts.overhead_tokens
+    state.window_tokens, state.edge_tokens = edge.window_tokens, edge.edge_tokens
+    state.edge_kind, state.edge_source = edge.kind, edge.source
+    state.used_tokens, state.basis = reading.used_tokens, reading.basis
+    state.estimated, state.at_ms = reading.estimated, reading.at_ms
+    state.velocity, state.pace_ms = ahead.velocity_tokens_per_op or 0.0, ahead.pace_ms or 0.0
+    state.growth = ahead.growth or 0.0
 
 
 def _of(
     end: Tail, folder: str, state: State, settings: Settings, now_ms: int, pending: float
 ) -> View:
     past = history.of(state.transcript, sidechain=bool(state.agent_id))
-    _learn(state, end, past, folder)
-    used = end.used_tokens(state.density, state.overhead_tokens, pending)
-    told = _observed(state, past)
-    edge = _edge(state, past, used, told)
+    facts = _facts(state, end, past, folder)
+    used = end.used_tokens(facts.density, facts.overhead_tokens, pending)
+    told = _observed(state, facts, past)
+    edge = _edge(state, facts, past, used, told)
     reading = _reading(end, folder, state, edge, used, now_ms)
-    state.window_tokens, state.edge_tokens = edge.window_tokens, edge.edge_tokens
-    state.edge_kind, state.edge_source = edge.kind, edge.source
-    state.used_tokens, state.basis = reading.used_tokens, reading.basis
-    state.estimated, state.at_ms = reading.estimated, now_ms
-    ahead = velocity.forecast(past.levels, past.times_ms, reading.used_tokens, edge.edge_tokens)
-    state.velocity, state.pace_ms = ahead.velocity_tokens_per_op or 0.0, ahead.pace_ms or 0.0
-    state.growth = ahead.growth or 0.0
     return View(
         reading,
         edge,
-        ahead,
+        velocity.forecast(past.levels, past.times_ms, reading.used_tokens, edge.edge_tokens),
         guard.judge(past.levels, reading.used_tokens, edge.edge_tokens, Thresholds.of(settings)),
-        state.model,
-        state.client_version,
+        facts,
         told,
     )
 
 
-def _learn(state: State, end: Tail, past: History, folder: str) -> None:
+def _facts(state: State, end: Tail, past: WindowHistory, folder: str) -> WindowFacts:
     """Model, density and overhead, as far as this transcript tells them."""
-    state.model = inert(end.model or past.model, 200) or state.model
-    state.client_version = inert(end.version or past.version, 200) or state.client_version
-    state.density = past.density or state.density or mark.CHARS_PER_TOKEN
-    noted = _status_line(folder)
-    window = noted.get("window_tokens")
-    state.stated_window = window if isinstance(window, int) else state.stated_window
-    if not state.overhead_tokens and end.basis != "none":
-        state.overhead_tokens = history.overhead_tokens(
-            state.transcript, sidechain=bool(state.agent_id), density=state.density
+    density = past.density or state.density or mark.CHARS_PER_TOKEN
+    window = _status_line(folder).get("window_tokens")
+    overhead = state.overhead_tokens
+    if not overhead and end.basis != "none":
+        overhead = history.overhead_tokens(
+            state.transcript, sidechain=bool(state.agent_id), density=density
         )
+    return WindowFacts(
+        model=inert(end.model or past.model, 200) or state.model,
+        client_version=inert(end.version or past.version, 200) or state.client_version,
+        density=density,
+        stated_window=window if isinstance(window, int) else state.stated_window,
+        overhead_tokens=overhead,
+    )
 
 
-def _observed(state: State, past: History) -> tuple[Observation, ...]:
-    """Automatic compactions of this window since its switches were last turned."""
+def _observed(state: State, facts: WindowFacts, past: WindowHistory) -> tuple[Observation, ...]:
+    """Automatic compactions of this window since its limit settings last changed."""
     turned = client_switches.from_json(state.switches)
     return tuple(
         Observation(
             observed_limits.conditions(
-                one.model or state.model, one.boundary.version or state.client_version, turned
+                one.model or facts.model, one.boundary.version or facts.client_version, turned
             ),
             one.boundary.pre_tokens or 0,
             one.boundary.uuid,
@@ -116,30 +198,36 @@ def _observed(state: State, past: History) -> tuple[Observation, ...]:
     )
 
 
-def _tells_limit(one: Compaction, since_ms: int) -> bool:
+def _tells_limit(one: PastCompaction, since_ms: int) -> bool:
     """An idle compaction comes below the limit, 54 minutes after the last answer."""
     boundary = one.boundary
     known = bool(boundary.pre_tokens and boundary.uuid) and boundary.trigger == "auto"
     return known and one.waited_ms < IDLE_MS and (boundary.epoch_s or 0) * 1000 >= since_ms
 
 
-def _edge(state: State, past: History, used: int, told: tuple[Observation, ...]) -> CompactionLimit:
+def _edge(
+    state: State,
+    facts: WindowFacts,
+    past: WindowHistory,
+    used: int,
+    told: tuple[Observation, ...],
+) -> CompactionLimit:
     turned: LimitSettings = client_switches.from_json(state.switches)
-    wanted = observed_limits.conditions(state.model, state.client_version, turned)
+    wanted = observed_limits.conditions(facts.model, facts.client_version, turned)
     return client_edge.find(
-        state.model,
-        state.client_version,
+        facts.model,
+        facts.client_version,
         turned,
         used_tokens=_most(used, past.totals),
-        stated_window=None if state.agent_id else state.stated_window,
+        stated_window=None if state.agent_id else facts.stated_window,
         seen_pre_tokens=observed_limits.load().pre_tokens(wanted, told),
         passed_tokens=sorted(past.totals)[-2] if len(past.totals) > 1 else 0,
     )
 
 
 def _most(used: int, totals: Sequence[int]) -> int:
-    """At its fullest so far. A lone total above every window there is was told wrong: believed, it
-    would make all that follow look small."""
+    """The fullest it has been. A single total above every known window size is an error: if it
+    counted, everything after it would look small."""
     above = [total for total in totals if total > models.LARGE]
     believed = totals if len(above) > 1 else [total for total in totals if total <= models.LARGE]
     return max([used, *believed])
@@ -152,20 +240,22 @@ def _reading(
         return Reading(used, now_ms, "compacting", estimated=True)
     if end.basis != "none":
         return Reading(used, now_ms, end.basis, estimated=not end.states_tokens())
-    long = end.size and not end.whole  # 4 MB without an answer: their bytes tell nothing
+    long = (
+        end.size and not end.whole
+    )  # 4 MB without an answer: their size says nothing about tokens
     if long and state.used_tokens:
         return Reading(state.used_tokens, now_ms, "earlier", estimated=True)
     lines = spool.lines(folder) if folder else []
     return (
-        fallback.from_status_line(_status_line(folder), now_ms)
-        or fallback.from_bytes(0 if long else end.size, edge.edge_tokens, now_ms)
-        or fallback.from_weights(lines, edge.edge_tokens, now_ms)
+        from_status_line(_status_line(folder), now_ms)
+        or from_bytes(0 if long else end.size, edge.edge_tokens, now_ms)
+        or from_weights(lines, edge.edge_tokens, now_ms)
         or Reading(0, now_ms, "none", estimated=True)
     )
 
 
 def is_compacting(end: Tail, state: State, now_ms: int) -> bool:
-    """Between PreCompact and the boundary the newest answer is the one that was there before."""
+    """Whether the newest answer is still the one from before PreCompact."""
     return (
         bool(state.compacting_answer)
         and end.basis == "usage"
@@ -175,7 +265,7 @@ def is_compacting(end: Tail, state: State, now_ms: int) -> bool:
 
 
 def _status_line(folder: str) -> dict[str, Any]:
-    """What the status line was told last, in the session's main window."""
+    """What the client last told the status line, in the session's main window."""
     if not folder:
         return {}
     return scan.parse_object(places.read_small(f"{folder}/statusline.json"))

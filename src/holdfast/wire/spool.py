@@ -24,7 +24,7 @@ ID_STARTS = ("toolu_", "srvtoolu_", "msg_", "call_", "chatcmpl-")
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:")
 
 
-class Line:
+class SpoolLine:
     __slots__ = (
         "answer_id",
         "chars",
@@ -93,7 +93,7 @@ def ident(text: str) -> str:
     return f"sum-{crc32(text.encode('utf-8', 'surrogatepass')):08x}-{len(text)}"
 
 
-def parse(data: str) -> Line | None:
+def parse(data: str) -> SpoolLine | None:
     """None for a torn line or one of another version."""
     fields = data.split(" ")
     if len(fields) != FIELDS.get(fields[0]):
@@ -104,10 +104,10 @@ def parse(data: str) -> Line | None:
     if not all(n.isdecimal() and len(n) < 18 for n in (ms, used, chars, duration)):
         return None
     numbers = int(chars), answer_id, int(duration)
-    return Line(int(ms), event, int(used), flags, tool_use_id, tool, *numbers)
+    return SpoolLine(int(ms), event, int(used), flags, tool_use_id, tool, *numbers)
 
 
-def append(folder: str, line: Line) -> int:
+def append(folder: str, line: SpoolLine) -> int:
     """Add a line; the length of the spool after it."""
     return places.append(os.path.join(folder, "spool"), line.render().encode("ascii", "replace"))
 
@@ -125,14 +125,14 @@ def rotate(folder: str) -> int:
     return 0
 
 
-def lines(folder: str) -> list[Line]:
+def lines(folder: str) -> list[SpoolLine]:
     """Everything kept, oldest first."""
     older = places.read_small(os.path.join(folder, "spool.1"), ROTATE_BYTES * 2)
     newer = places.read_small(os.path.join(folder, "spool"), ROTATE_BYTES * 2)
     return _parsed(older) + _parsed(newer)
 
 
-def recent(folder: str, last_bytes: int = RECENT_BYTES) -> list[Line]:
+def recent(folder: str, last_bytes: int = RECENT_BYTES) -> list[SpoolLine]:
     """The last few lines: what parallel calls left behind a moment ago."""
     return _parsed(end(folder, last_bytes))
 
@@ -180,7 +180,7 @@ def has_failure(data: bytes, answers: int) -> bool:
     return True
 
 
-def _parsed(data: bytes) -> list[Line]:
+def _parsed(data: bytes) -> list[SpoolLine]:
     """Whole lines: what stands after the last line end was cut short."""
     texts = data.decode("ascii", "replace").split("\n")[:-1]
     return [line for line in map(parse, texts) if line is not None]

@@ -16,8 +16,8 @@ from pathlib import Path
 from holdfast.hub import derived_ids
 from holdfast.hub.errors import Refused
 from holdfast.window import state as states
-from holdfast.window.live_windows import LIVE_MS, is_over
 from holdfast.window.state import State
+from holdfast.window.windows import LIVE_MS, is_over
 from holdfast.wire import places
 
 LISTENS_MS = 24 * 3_600_000  # called by name, it may have waited a day for its user

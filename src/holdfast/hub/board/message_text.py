@@ -9,12 +9,12 @@ from typing import Any
 from holdfast.redact import redact
 from holdfast.text import fence
 from holdfast.window import outbox
-from holdfast.window.outbox import Entry
+from holdfast.window.outbox import OutboxEntry
 
 MOST_NAME = 40  # characters of who says it: the words are what matters
 
 
-def entry_of(row: Mapping[str, Any]) -> Entry:
+def entry_of(row: Mapping[str, Any]) -> OutboxEntry:
     """For an outbox."""
     tag = f"m-{row['id'].replace('-', '')[-12:]}"
     content = row["content"] or {}
@@ -24,4 +24,4 @@ def entry_of(row: Mapping[str, Any]) -> Entry:
     who = fence.flat(row["from_agent"], MOST_NAME)
     line = f"- [{tag}] {who} to {whom}, {row['topic']}: {redact(words)}"
     text = fence.flat(line, outbox.MOST_CHARS)
-    return Entry(row["id"], tag, text, row["created_ms"], row["expires_ms"])
+    return OutboxEntry(row["id"], tag, text, row["created_ms"], row["expires_ms"])

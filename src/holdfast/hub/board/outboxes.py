@@ -18,8 +18,8 @@ from holdfast.hub.board.local_agents import Listener, listeners, of_kind, with_o
 from holdfast.hub.board.message_text import entry_of
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
-from holdfast.window import outbox, outbox_delivery, outbox_reading
-from holdfast.window.outbox import CONFIRMED, Done
+from holdfast.window import outbox, outbox_delivery
+from holdfast.window.outbox import CONFIRMED, DoneMessage
 from holdfast.window.state import WindowBusy, held
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
@@ -141,7 +141,7 @@ def _settle(store: Store, one: Listener, now_ms: int) -> None:
         return
     try:
         with held(one.folder):
-            outbox_reading.look(one.folder, one.transcript, now_ms)
+            outbox_delivery.look(one.folder, one.transcript, now_ms)
             said = [entry.id for entry in outbox.load(one.folder).said if _is_ours(entry.id)]
             over = [done for done in outbox.done(one.folder) if _is_ours(done.id)]
         if said or over:
@@ -159,7 +159,11 @@ def _is_ours(message_id: str) -> bool:
 
 
 def _note(
-    connection: Connection, one: Listener, said: Sequence[str], over: Sequence[Done], now_ms: int
+    connection: Connection,
+    one: Listener,
+    said: Sequence[str],
+    over: Sequence[DoneMessage],
+    now_ms: int,
 ) -> None:
     """By the name each was sent to: that of the window, or of its kind."""
     confirmed = [done.id for done in over if done.state == CONFIRMED]

@@ -19,8 +19,8 @@ from holdfast.hub.board.message_text import entry_of
 from holdfast.hub.team import connection
 from holdfast.hub.team.connection import NoAnswer, Server
 from holdfast.redact import are_clean
-from holdfast.window import outbox, outbox_delivery, outbox_reading
-from holdfast.window.outbox import CONFIRMED, EXPIRED, SAID, TEAM, WAITING, Done, Entry
+from holdfast.window import outbox, outbox_delivery
+from holdfast.window.outbox import CONFIRMED, EXPIRED, SAID, TEAM, WAITING, DoneMessage, OutboxEntry
 from holdfast.window.state import WindowBusy, held
 from holdfast.wire import log
 from holdfast.wire.log import is_utf8
@@ -65,8 +65,8 @@ class Turn:
 
     one: Listener
     listens: bool
-    entries: Sequence[Entry] = ()
-    over: Sequence[Done] = ()
+    entries: Sequence[OutboxEntry] = ()
+    over: Sequence[DoneMessage] = ()
 
     def told(self) -> dict[str, Any]:
         """One that was said as often as may be counts as said, arrived or not."""
@@ -148,7 +148,7 @@ def _turn(one: Listener, now_ms: int, *, listens: bool) -> Iterator[Turn]:
         return
     try:
         with held(one.folder):
-            outbox_reading.look(one.folder, one.transcript, now_ms)
+            outbox_delivery.look(one.folder, one.transcript, now_ms)
             entries = [e for e in outbox.load(one.folder).entries if e.id.startswith(TEAM)]
             over = [done for done in outbox.done(one.folder) if done.id.startswith(TEAM)]
     except (WindowBusy, OSError) as slip:
@@ -174,7 +174,7 @@ def take(turn: Turn, given: Given, now_ms: int) -> int:
     return len(entries)
 
 
-def _entries(given: Given, now_ms: int) -> list[Entry]:
+def _entries(given: Given, now_ms: int) -> list[OutboxEntry]:
     rows = [
         {
             **msgspec.structs.asdict(carried),

@@ -34,7 +34,7 @@ from holdfast.hub.store.tables import (
 from holdfast.hub.tree import snapshots, waves
 from holdfast.hub.tree.statuses import OPEN
 from holdfast.hub.tree.wave_status import SETTLED
-from holdfast.window.fallback import EDITS
+from holdfast.window.view import EDITS
 
 MOST = 50
 MOST_REQUESTS = 10

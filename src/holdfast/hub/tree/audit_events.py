@@ -12,7 +12,7 @@ from holdfast.hub import row_times
 from holdfast.hub.store.rows import Page, paged, rows
 from holdfast.hub.store.tables import agent_contexts, audit
 from holdfast.hub.tree.agent_contexts import SNAPSHOT
-from holdfast.window.pressure import FREED, PRESSURE, ZONES, under_pressure
+from holdfast.window.audit import FREED, PRESSURE, ZONES, under_pressure
 
 MOST_SESSIONS = 100  # the newest that were under pressure
 MOST_EVENTS = 10_000

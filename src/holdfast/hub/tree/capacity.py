@@ -16,9 +16,9 @@ from holdfast.hub.store.tables import sessions, subtasks, windows
 from holdfast.hub.store.upsert import upsert
 from holdfast.hub.tree.local_windows import read_anew
 from holdfast.settings import load as settings_load
-from holdfast.window import room as rooms
+from holdfast.window import health as rooms
 from holdfast.window.guard import Thresholds, place
-from holdfast.window.live_windows import LIVE_MS
+from holdfast.window.windows import LIVE_MS
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 MOST_TRACKED = 50_000
@@ -67,7 +67,7 @@ def room(row: Row | None, tokens: int | None = None) -> dict[str, Any]:
         "ops_left": held.get("ops_left"),
         "minutes_left": held.get("minutes_left"),
         "checkpoint_ms": held.get("checkpoint_ms"),
-        "fits": None if tokens is None else rooms.fits(left, tokens),
+        "fits": None if tokens is None else rooms.task_fits(left, tokens),
     }
 
 

@@ -8,8 +8,8 @@ from collections.abc import Iterator, Sequence
 from holdfast.hub.ingest.readers.clean_text import clean_value
 from holdfast.hub.ingest.records import TEXT_CHARS
 from holdfast.hub.store.rows import Row
-from holdfast.window import current_windows
 from holdfast.window import state as states
+from holdfast.window import windows
 from holdfast.window.state import State
 from holdfast.wire import places
 
@@ -19,7 +19,7 @@ def read_anew(found: Sequence[Row], now_ms: int) -> list[Row]:
 
     A path that was told is never opened: only what a hook, or the watcher, noted here is.
     """
-    looked = current_windows.look([pair for row in found for pair in _noted(row)], now_ms)
+    looked = windows.look([pair for row in found for pair in _noted(row)], now_ms)
     healths = [looked.get(_folder(row)) for row in found]
     pairs = zip(found, healths, strict=True)
     return [row if health is None else _told(row, health) for row, health in pairs]

@@ -13,7 +13,7 @@ from holdfast.hub.ingest.readers.tools import type_of
 from holdfast.hub.ingest.readers.window import Window
 from holdfast.hub.ingest.records import MOST_DEEDS, ActionDone, Deed, SubtaskTold
 from holdfast.wire import spool
-from holdfast.wire.spool import Line
+from holdfast.wire.spool import SpoolLine
 
 MOST_LINES = MOST_DEEDS // 2
 ENDED = frozenset(("PostToolUse", "PostToolUseFailure"))
@@ -57,7 +57,7 @@ def _deeds(window: Window, lines: list[bytes], held: Reached, span: Span) -> Ite
             _note_session(line, span)
 
 
-def _action(window: Window, line: Line) -> ActionDone:
+def _action(window: Window, line: SpoolLine) -> ActionDone:
     return ActionDone(
         id=derived_ids.action_id(window.session_id, line.tool_use_id),
         session_id=window.session_id,
@@ -72,7 +72,7 @@ def _action(window: Window, line: Line) -> ActionDone:
     )
 
 
-def _subtask(window: Window, line: Line) -> SubtaskTold:
+def _subtask(window: Window, line: SpoolLine) -> SubtaskTold:
     came = line.event == "SubagentStart"
     return SubtaskTold(
         id=derived_ids.subtask_id(window.session_id, line.tool_use_id),
@@ -87,13 +87,13 @@ def _subtask(window: Window, line: Line) -> SubtaskTold:
     )
 
 
-def _read(line: Line, held: Reached) -> None:
+def _read(line: SpoolLine, held: Reached) -> None:
     if line.tells_fill() and line.ms >= held.newest_ms:
         held.newest_ms, held.newest_used = line.ms, line.used
         held.newest_estimated = line.flags.endswith(".estimated")
 
 
-def _note_session(line: Line, span: Span) -> None:
+def _note_session(line: SpoolLine, span: Span) -> None:
     if line.event == "SessionEnd":
         span.end(line.ms)
     elif line.event in OPENED:

@@ -7,7 +7,7 @@ from typing import Any
 from holdfast.hub.ingest.readers.clean_text import clean_value
 from holdfast.hub.ingest.records import TEXT_CHARS
 from holdfast.settings import load as settings_load
-from holdfast.window import guard, room
+from holdfast.window import guard, health
 from holdfast.window.guard import Alert, Thresholds
 from holdfast.window.state import State
 
@@ -23,8 +23,8 @@ def of(state: State, used_tokens: int, at_ms: int, *, estimated: bool) -> dict[s
     ops = int(left / state.velocity) if state.velocity > 0 else None
     paced = ops is not None and state.pace_ms > 0
     found = {
-        "status": room.status(ratio, watch_at),
-        "recommended_action": room.action(used_tokens, edge, state.checkpoint_tokens, watch_at),
+        "status": health.status(ratio, watch_at),
+        "recommended_action": health.action(used_tokens, edge, state.checkpoint_tokens, watch_at),
         "session_id": state.session_id,
         "agent_id": state.agent_id or None,
         "agent_type": state.agent_type or None,

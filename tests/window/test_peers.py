@@ -12,8 +12,8 @@ import pytest
 from holdfast.settings.load import load
 from holdfast.window import peers
 from holdfast.window import state as states
-from holdfast.window.live_windows import LIVE_MS
 from holdfast.window.state import State
+from holdfast.window.windows import LIVE_MS
 from holdfast.wire import places
 from tests.builders import a_prompt, a_transcript, an_answer
 

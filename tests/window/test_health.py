@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.window import room
+from holdfast.window import health
 
 TOKENS = st.integers(0, 1_000_000)
 
@@ -14,14 +14,14 @@ TOKENS = st.integers(0, 1_000_000)
 @pytest.mark.requirement("G10")
 @given(TOKENS, TOKENS, TOKENS)
 def test_what_fits_still_fits_into_more_room(left: int, more: int, tokens: int) -> None:
-    assert not room.fits(left, tokens) or room.fits(left + more, tokens)
+    assert not health.task_fits(left, tokens) or health.task_fits(left + more, tokens)
 
 
 @pytest.mark.requirement("G10")
 def test_a_task_as_large_as_the_room_fits_and_of_an_unknown_room_nobody_knows() -> None:
-    assert room.fits(100, 100) is True
-    assert room.fits(100, 101) is False
-    assert room.fits(None, 1) is None
+    assert health.task_fits(100, 100) is True
+    assert health.task_fits(100, 101) is False
+    assert health.task_fits(None, 1) is None
 
 
 @pytest.mark.requirement("A5", "G10")
@@ -38,5 +38,5 @@ def test_a_task_as_large_as_the_room_fits_and_of_an_unknown_room_nobody_knows() 
 def test_a_full_window_wants_a_checkpoint_until_one_was_kept(
     used: int, saved: int, wanted: str
 ) -> None:
-    assert room.action(used, 100, saved, 0.60) == wanted
-    assert room.status(used / 100, 0.60) == ("context_high" if used >= 60 else "ok")
+    assert health.action(used, 100, saved, 0.60) == wanted
+    assert health.status(used / 100, 0.60) == ("context_high" if used >= 60 else "ok")

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from holdfast.window.pressure import FREED, PRESSURE, under_pressure
+from holdfast.window.audit import FREED, PRESSURE, under_pressure
 
 DECISIONS = [(n, {"decision": f"decision {n}", "turn": n}) for n in (5, 15, 25, 35, 45)]
 
