@@ -20,7 +20,8 @@ from holdfast.memory.rank import Rank
 from holdfast.memory.results import Answer, Found, found_as
 
 BY_WORDS, BY_MEANING = 500, 300  # candidates of each side, shared out among indexes ...
-LEAST = 100  # ... so many of each at least
+LEAST_OF_EACH = 50  # ... so many at least: ten projects together are looked through as one is
+LEAST = 100  # of a kind that the question asks for
 LOOKED_AT, LOOKED_AT_LEAST = 5, 200  # times what is wanted: many are of one turn, or say the same
 AT_ONCE = 4
 SYNC_SECONDS = 5.0
@@ -113,7 +114,7 @@ def found_by(
 ) -> list[Found]:
     """In one order over all indexes; `vectors` are the query's, by embedder."""
     limit = max(1, min(limit, MOST))
-    many = Many(*(max(LEAST, side // len(indexes)) for side in (BY_WORDS, BY_MEANING)))
+    many = Many(*(max(LEAST_OF_EACH, side // len(indexes)) for side in (BY_WORDS, BY_MEANING)))
     leanings, wide = query_intent.of(asked), query_intent.widened(asked)
 
     def score(one: Index) -> _Scored:

@@ -42,6 +42,11 @@ _MAKE = (
     ),
     NEAR,
 )
+_KNOWN = "INSERT INTO recall_projects (project) VALUES (:project) ON CONFLICT DO NOTHING"
+_ANOTHER = (
+    "UPDATE recall_projects SET embedder = :embedder, vectors = 0 "
+    "WHERE project = :project AND embedder != :embedder"
+)
 _LOCK = 0x401DFA5D
 
 
@@ -67,19 +72,10 @@ class Vectors:
             c.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
             for statement in _MAKE:
                 c.execute(sa.text(statement))
-        given = {"project": self._project, "embedder": embedder}
-        query = (
-            "INSERT INTO recall_projects (project) VALUES (:project) ON CONFLICT DO NOTHING;"
-            "UPDATE recall_projects SET embedder = :embedder, vectors = 0 "
-            "WHERE project = :project AND embedder != :embedder"
-        )
-        first, second = query.split(";")
-        c.execute(sa.text(first), {"project": self._project})
-        if c.execute(sa.text(second), given).rowcount:
-            c.execute(
-                sa.text("DELETE FROM recall_vectors WHERE project = :project"),
-                {"project": self._project},
-            )
+        project = {"project": self._project}
+        c.execute(sa.text(_KNOWN), project)
+        if c.execute(sa.text(_ANOTHER), {**project, "embedder": embedder}).rowcount:
+            c.execute(sa.text("DELETE FROM recall_vectors WHERE project = :project"), project)
 
     def missing(self, most: int) -> Sequence[tuple[int, str, str]]:
         query = sa.text(
