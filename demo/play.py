@@ -87,7 +87,8 @@ def _demo(console: Console, folder: Path) -> None:
     ):
         console.rule(title)
         sys.stdout.flush()
-        subprocess.run([*CLI, *arguments], check=True)
+        wide = os.environ | {"COLUMNS": str(console.width)}
+        subprocess.run([*CLI, *arguments], check=True, env=wide)
     console.print(
         "\n[bold]The client's summary lost all of this, and the brief above gave it back[/] "
         "in the model's next request.\n"
@@ -115,7 +116,7 @@ def _your_line(payload: dict[str, Any]) -> str:
         check=True,
         env=quiet,
     )
-    return re.sub(r" / \d+ min left", " left", run.stdout.decode().strip())
+    return run.stdout.decode().strip()
 
 
 def _fire(payload: dict[str, Any]) -> dict[str, Any]:

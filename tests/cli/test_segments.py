@@ -212,3 +212,10 @@ def test_clear_asks_first_and_takes_no_for_an_answer() -> None:
     assert "1 removed" in _ok("segments", "clear", "--session", "s1", "--yes")
     assert [one.segment_id for one in library.warm()] == ["s2_seg_1_0"]
     assert isinstance(_invoke("segments", "clear").exception, NoSegment)
+
+
+@pytest.mark.parametrize("group", ["segments", "transcripts"])
+def test_list_is_what_the_group_alone_prints(group: str, here: Path) -> None:
+    alone = CliRunner().invoke(holdfast_command, [group, "--json"])
+    listed = CliRunner().invoke(holdfast_command, [group, "list", "--json"])
+    assert (listed.exit_code, listed.stdout) == (0, alone.stdout)

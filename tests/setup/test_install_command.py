@@ -46,7 +46,7 @@ def test_it_shows_a_diff_asks_and_says_how_to_undo(desk: Desk) -> None:
     assert f"wrote {desk.settings}" in said.stdout
     assert installed_commands(desk.settings)
     [backup] = desk.ours.rglob("*.bak")
-    assert f"kept {desk.settings} as it was in {backup}" in said.stdout
+    assert f"saved {desk.settings} as it was: {backup}" in said.stdout
 
 
 @pytest.mark.slow
@@ -95,7 +95,7 @@ def test_on_a_terminal_it_says_how_much_and_shows_every_line_if_asked(desk: Desk
     code, said = _on_a_terminal(b"n\n", "install")
     assert (code, desk.tree()) == (1, before)
     assert re.search("hooks at .*PreCompact", said) and "[y/N/d]" in said
-    assert re.search(rf"{desk.settings}: \d+ lines more, \d+ less", said)
+    assert re.search(rf"{desk.settings}: \+\d+ -\d+ lines", said)
     assert '"PreCompact"' not in said and len(said.splitlines()) < 20
     code, said = _on_a_terminal(b"d\nn\n", "install")
     assert (code, desk.tree()) == (1, before)
@@ -206,6 +206,15 @@ def test_yes_asks_nothing_and_twice_is_once(desk: Desk) -> None:
     assert "nothing to change" in again.stdout
     assert call("uninstall --yes").exit_code == 0
     assert desk.settings.read_bytes() == SAMPLES["hooked, minified"]
+
+
+def test_leaving_says_what_stays_and_where(desk: Desk) -> None:
+    call("install --yes")
+    (desk.ours / "settings.toml").write_text("")
+    said = call("uninstall --yes").stdout
+    assert f"{desk.ours}: settings, log" in said
+    assert f"rm -r {desk.ours}" in said
+    assert "uninstall it the way you installed it" in said
 
 
 def test_leaving_where_we_are_not_says_where_we_are(desk: Desk) -> None:

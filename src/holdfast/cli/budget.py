@@ -16,6 +16,7 @@ import click
 from holdfast.budget import operations
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.cli import choose_session
+from holdfast.cli.archived_sessions import chosen_to_read
 from holdfast.cli.budget_table import SHOWN_CHARS, show
 from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.cli.terminal import say
@@ -54,14 +55,17 @@ def _json(command: Command) -> Command:
 
 @click.group(invoke_without_command=True)
 @click.option("--all", "everything", is_flag=True, help="Show every item.")
+@click.option("--transcript", type=click.Path(path_type=Path), help="Read this transcript.")
 @_session
 @_json
 @click.pass_context
-def budget(ctx: click.Context, everything: bool, session: str, as_json: bool) -> None:
+def budget(
+    ctx: click.Context, everything: bool, transcript: Path | None, session: str, as_json: bool
+) -> None:
     """What the brief would hold now, by compartment, and when the window runs out."""
     if ctx.invoked_subcommand is not None:
         return
-    chosen = choose_session.newest(session)
+    chosen = chosen_to_read(transcript, session)
     found = window_budget.status(chosen.state, chosen.folder, _now())
     if as_json:
         plain = asdict(found) | {"pins": [one._asdict() for one in found.pins]}

@@ -10,7 +10,7 @@ from typing import Any
 import click
 
 from holdfast.cli import install_confirm, install_transcripts
-from holdfast.cli.remove_checkpoints import leave_checkpoints
+from holdfast.cli.remove_checkpoints import leave_checkpoints, say_what_stays
 from holdfast.cli.terminal import say
 from holdfast.setup import changes
 from holdfast.setup import install as installing
@@ -148,8 +148,8 @@ def uninstall(
         say(f"Not installed in {target.anchor}; nothing to change.")
         packages = our_packages(ours)
         notes = tuple(installed_elsewhere(target, Path.home(), project.resolve(), packages))
-    notes += install_transcripts.left()
     _say_notes(plan.notes + notes + (plan.left if dry_run else ()))
+    say_what_stays()
     if plan.left and not dry_run:
         raise LeftBehind("; ".join(plan.left))
 
@@ -240,7 +240,7 @@ def _say_done(plan: InstallPlan, done: str, undo: str) -> None:
         verb = "wrote" if change.after is not None else "removed"
         say(f"{verb} {change.path}")
     for path, copy in plan.backups:
-        say(f"kept {path} as it was in {copy}")
+        say(f"saved {path} as it was: {copy}")
     say(f"{done} {undo}")
 
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from holdfast.cli.terminal import say
+from holdfast.cli.terminal import paint, say
 from holdfast.setup import preview
 from holdfast.setup.changes import FileChange
 
@@ -19,7 +19,15 @@ def is_terminal() -> bool:
 
 def show(changes: Sequence[FileChange]) -> None:
     for change in changes:
-        click.echo(preview.unified(change))
+        for line in preview.unified(change).split("\n"):
+            click.echo(_coloured(line))  # as it is: a line of a file is not wrapped
+
+
+def _coloured(line: str) -> str:
+    if line.startswith(("--- ", "+++ ")):
+        return paint(line, "bold")
+    colour = {"+": "green", "-": "red", "@": "cyan"}.get(line[:1])
+    return paint(line, colour) if colour else line
 
 
 def show_counted(changes: Sequence[FileChange], events: Sequence[str]) -> None:
@@ -27,7 +35,8 @@ def show_counted(changes: Sequence[FileChange], events: Sequence[str]) -> None:
         say(f"  hooks at {', '.join(events)}")
     for change in changes:
         more, less = preview.counted(change)
-        say(f"  {change.path}: {more:,} lines more, {less:,} less")
+        size = f"{paint(f'+{more:,}', 'green')} {paint(f'-{less:,}', 'red')}"
+        say(f"  {change.path}: {size} lines")
 
 
 def agreed(hidden: Sequence[FileChange]) -> bool:

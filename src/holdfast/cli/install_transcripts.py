@@ -9,7 +9,7 @@ import click
 from holdfast.archive import transcripts as archive
 from holdfast.cli import install_confirm
 from holdfast.cli.terminal import say
-from holdfast.cli.transcripts import HOW_TO_REMOVE, SETTING, say_off, say_on, what_is_there
+from holdfast.cli.transcripts import SETTING, say_off, say_on, what_is_there
 from holdfast.client.settings_files import read_cleanup_period
 from holdfast.settings import edit
 from holdfast.settings import load as settings_load
@@ -26,12 +26,6 @@ def settle(wanted: bool | None, *, may_ask: bool) -> None:
         say_on()
     elif what_is_there():
         say_off()
-
-
-def left() -> tuple[str, ...]:
-    """For who leaves: what lies in our own folder, and how to remove it."""
-    found = what_is_there()
-    return (f"archived transcripts stay: {found}; remove them: {HOW_TO_REMOVE}",) if found else ()
 
 
 def _is_open() -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +14,10 @@ from holdfast.setup.receipts import our_packages
 from holdfast.setup.settings_text import installed_commands
 from holdfast.setup.targets import Target
 from holdfast.text.escape import shown
+from holdfast.text.numbers import counted
 from holdfast.wire import places
+
+MOST_NAMED = 5  # projects
 
 
 def leave_checkpoints(*, go: bool) -> None:
@@ -22,16 +26,35 @@ def leave_checkpoints(*, go: bool) -> None:
     for left in found:
         why = left.why or (remove.remove(left) if go else "")
         done = "stays" if why else "removed" if go else "would go"
-        counted = f"{left.checkpoints} checkpoint{'' if left.checkpoints == 1 else 's'}"
-        say(f"{done:<8} {shown(left.path)}: {shown(why) or counted}")
+        size = counted(left.checkpoints, "checkpoint")
+        say(f"{done:<8} {shown(left.path)}: {shown(why) or size}")
     if not found:
-        say("no project holds checkpoints of ours", err=True)
+        say("No project has checkpoints of Holdfast.", err=True)
     elif not go:
         say("Nothing was removed; --yes removes those that would go.", err=True)
     for place, words in dict(_still_there()).items():
-        out = f": holdfast uninstall{words} takes them out"
+        out = f": holdfast uninstall{words} removes them"
         say(f"Hooks are still in {shown(f'{place}{out}')}.", err=True)
-    say(f"All else of ours lies in {places.home()}.", err=True)
+    say(f"Everything else of Holdfast is in {places.home()}.", err=True)
+
+
+def say_what_stays() -> None:
+    """After an uninstall: our own files, where they lie, and how each is removed."""
+    home = Path(places.home())
+    checkpoints = remove.folders_left([str(Path.cwd())])
+    if not home.is_dir() and not checkpoints:
+        return
+    say("What stays, until you remove it:")
+    if home.is_dir():
+        what = "settings, log, database, copies of transcripts"
+        say(f"  {shown(str(home))}: {what}. Remove it: rm -r {shlex.quote(str(home))}")
+    for left in checkpoints[:MOST_NAMED]:
+        say(f"  {shown(left.path)}: {counted(left.checkpoints, 'checkpoint')}")
+    if len(checkpoints) > MOST_NAMED:
+        say(f"  and {len(checkpoints) - MOST_NAMED:,} more projects with checkpoints")
+    if checkpoints:
+        say("  Remove all checkpoints: holdfast uninstall --checkpoints --yes")
+    say("  The program itself: uninstall it the way you installed it (uv, pipx or pip).")
 
 
 def _still_there() -> Iterator[tuple[str, str]]:

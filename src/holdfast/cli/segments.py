@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,20 +24,49 @@ from holdfast.text.escape import shown
 MOST_INPUT = 4 << 20
 
 
+def _list_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Of `holdfast segments` and of `holdfast segments list`, which is the same."""
+    for option in reversed(
+        (
+            click.option(
+                "--session", default="", help="Of this session: its id, or its first characters."
+            ),
+            click.option(
+                "--here",
+                is_flag=True,
+                help="Of the session that this runs in, else this folder's.",
+            ),
+            click.option(
+                "--project",
+                type=click.Path(path_type=Path),
+                help="The project's folder (default: this folder).",
+            ),
+            click.option("--all", "everywhere", is_flag=True, help="Of every project."),
+            click.option("--cold", "with_cold", is_flag=True, help="Also list archived topics."),
+            click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
 @click.group(invoke_without_command=True)
-@click.option("--session", default="", help="Of this session: its id, or its first characters.")
-@click.option("--here", is_flag=True, help="Of the session that this runs in, else this folder's.")
-@click.option(
-    "--project",
-    type=click.Path(path_type=Path),
-    help="The project's folder (default: this folder).",
-)
-@click.option("--all", "everywhere", is_flag=True, help="Of every project.")
-@click.option("--cold", "with_cold", is_flag=True, help="Also list archived topics.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_list_options
 @click.pass_context
-def segments(
-    context: click.Context,
+def segments(context: click.Context, /, **given: Any) -> None:
+    """List what was compressed; `show`, `save` and `clear` one."""
+    if context.invoked_subcommand is None:
+        _list(**given)
+
+
+@segments.command("list")
+@_list_options
+def list_(**given: Any) -> None:
+    """List older topics that were compressed, as `holdfast segments` alone does."""
+    _list(**given)
+
+
+def _list(
     session: str,
     here: bool,
     project: Path | None,
@@ -44,9 +74,6 @@ def segments(
     with_cold: bool,
     as_json: bool,
 ) -> None:
-    """List what was compressed; `show`, `save` and `clear` one."""
-    if context.invoked_subcommand is not None:
-        return
     if here and not session:
         session = choose_session.asking() or choose_session.of_this_folder().state.session_id
     where = "" if everywhere else str((project or Path.cwd()).absolute())
@@ -63,7 +90,11 @@ def segments(
         for segment in found:
             say(f"{tier:<7} {line(segment)}")
     if not (pending or warm or cold):
-        say("no segment has been compressed here yet", err=True)
+        say(
+            "No older topic of this project has been compressed yet. Hooks do it when a window is "
+            "60% full; at once: holdfast compress --now",
+            err=True,
+        )
 
 
 @segments.command()

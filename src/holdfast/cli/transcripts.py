@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -29,21 +30,40 @@ HOW_TO_REMOVE = "holdfast transcripts remove --all"
 ASKED_CHARS = 100
 
 
+def _list_options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Of `holdfast transcripts` and of `holdfast transcripts list`, which is the same."""
+    for option in reversed(
+        (
+            click.option(
+                "--project",
+                type=click.Path(path_type=Path),
+                help="The project's folder (default: this folder).",
+            ),
+            click.option("--all", "everywhere", is_flag=True, help="Of every project."),
+            click.option("--json", "as_json", is_flag=True, help="Print JSON."),
+        )
+    ):
+        command = option(command)
+    return command
+
+
 @click.group(invoke_without_command=True)
-@click.option(
-    "--project",
-    type=click.Path(path_type=Path),
-    help="The project's folder (default: this folder).",
-)
-@click.option("--all", "everywhere", is_flag=True, help="Of every project.")
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+@_list_options
 @click.pass_context
-def transcripts(
-    context: click.Context, project: Path | None, everywhere: bool, as_json: bool
-) -> None:
+def transcripts(context: click.Context, /, **given: Any) -> None:
     """List archived transcripts, newest first; `on`, `off`, `save` and `remove` them."""
-    if context.invoked_subcommand is not None:
-        return
+    if context.invoked_subcommand is None:
+        _list(**given)
+
+
+@transcripts.command("list")
+@_list_options
+def list_(**given: Any) -> None:
+    """List archived transcripts, as `holdfast transcripts` alone does."""
+    _list(**given)
+
+
+def _list(project: Path | None, everywhere: bool, as_json: bool) -> None:
     where = (project or Path.cwd()).resolve()
     found = archive.sessions("" if everywhere else slug(str(where)))
     told = archive_transcripts.state(str(where))
@@ -53,7 +73,7 @@ def transcripts(
     for one in found:
         say(line(one))
     if not found:
-        say("no transcript is archived" + ("" if everywhere else f" of {where}"), err=True)
+        say("No transcript is archived" + ("." if everywhere else f" of {where}."), err=True)
     for words in in_words(told):
         say(words, err=True)
 

@@ -16,7 +16,6 @@ from holdfast.budget.ledger import Ledger, NoSuchPin, Pin
 from holdfast.events import take_checkpoint, window_brief
 from holdfast.settings import load as settings_load
 from holdfast.window import health, view
-from holdfast.wire.mark import CHARS_PER_TOKEN
 
 if TYPE_CHECKING:
     from holdfast.window.state import State
@@ -57,6 +56,7 @@ class BudgetStatus:
     role: str
     max_tokens: int
     spent_tokens: int
+    frame_tokens: int  # of it, for headings and frame
     parts: tuple[CompartmentUse, ...]
     loans: tuple[str, ...]  # in words
     pins: tuple[Pin, ...]
@@ -79,14 +79,16 @@ def status(state: State, folder: str, now_ms: int, max_tokens: int | None = None
     known = ledger.read(state.project, state.session_id)
     settings = settings_load.load(state.project)
     seen = view.of_transcript(state, settings, now_ms, folder)
+    parts, frame = _parts(brief, known, max_tokens)
     ahead = health.describe(seen, state, settings.share("watch_at"))
     return BudgetStatus(
         session_id=state.session_id,
         role=brief.role,
         max_tokens=max_tokens,
         spent_tokens=tokens_of(units(brief.text)),
-        parts=tuple(_parts(brief, known)),
-        loans=tuple(_in_tokens(brief)),
+        frame_tokens=frame,
+        parts=tuple(parts),
+        loans=tuple(_loans(parts)),
         pins=known.pins,
         evicted=tuple(sorted(known.evicted)),
         used_ratio=ahead["used_ratio"],
@@ -114,11 +116,20 @@ def evict(item: str, state: State, folder: str) -> BriefEntry:
     return found[0]
 
 
-def _parts(brief: Brief, known: Ledger) -> list[CompartmentUse]:
-    weights = trim.weights(sections_of(brief.role))
+def _parts(brief: Brief, known: Ledger, max_tokens: int) -> tuple[list[CompartmentUse], int]:
+    """What the finished text takes of each compartment, in tokens that add up to the whole, and
+    what headings and frame take. While items are chosen, their cost is only an estimate."""
+    five_parts = five.compartments(trim.weights(sections_of(brief.role)), known.shares)
+    whole = tokens_of(units(brief.text))
+    lines = sum(units(line.text) + 1 for line in brief.lines if line.reason)
+    frame = max(0, whole - tokens_of(lines)) if brief.lines else whole
+    shares = _divided(max(0, max_tokens - frame), [one.share for one in five_parts])
+    spent = _divided(whole - frame, [brief.spent.get(one.name, 0) for one in five_parts])
+    borrowed = [max(0, used - share) for used, share in zip(spent, shares, strict=True)]
+    free = [max(0, share - used) for used, share in zip(spent, shares, strict=True)]
+    lent = _divided(sum(borrowed), free)
     found = []
-    for one in five.compartments(weights, known.shares):
-        grant = brief.allotment.grants[one.name] if brief.allotment else None
+    for at, one in enumerate(five_parts):
         inside = [item for item in brief.items if trim.of(item) == one.name]
         found.append(
             CompartmentUse(
@@ -126,13 +137,25 @@ def _parts(brief: Brief, known: Ledger) -> list[CompartmentUse]:
                 share=one.share / five.WHOLE,
                 set_by=known.set_by.get(one.name, "role"),
                 priority=one.priority,
-                share_tokens=tokens_of(grant.share) if grant else 0,
-                spent_tokens=tokens_of(brief.spent.get(one.name, 0)),
-                borrowed_tokens=tokens_of(grant.borrowed) if grant else 0,
-                lent_tokens=tokens_of(grant.lent) if grant else 0,
+                share_tokens=shares[at],
+                spent_tokens=spent[at],
+                borrowed_tokens=borrowed[at],
+                lent_tokens=lent[at],
                 items=tuple(map(_told, inside)),
             )
         )
+    return found, frame
+
+
+def _divided(total: int, weights: list[int]) -> list[int]:
+    """Whole tokens in these proportions that add up to the total."""
+    whole = sum(weights)
+    if not whole:
+        return [0 for _ in weights]
+    found = [total * weight // whole for weight in weights]
+    by_rest = sorted(range(len(weights)), key=lambda at: -(total * weights[at] % whole))
+    for at in by_rest[: total - sum(found)]:
+        found[at] += 1
     return found
 
 
@@ -150,12 +173,17 @@ def _told(item: BriefItem) -> BriefEntry:
     )
 
 
-def _in_tokens(brief: Brief) -> list[str]:
-    """The brief is counted in characters, people count tokens."""
-    loans = brief.allotment.loans if brief.allotment else []
-    return [
-        f"{one.borrower} borrows {int(one.amount / CHARS_PER_TOKEN)} tokens "
-        f"that {one.lender} leaves of its share"
-        for one in loans
-        if one.amount >= CHARS_PER_TOKEN
-    ]
+def _loans(parts: list[CompartmentUse]) -> list[str]:
+    """Who takes whose tokens, in words."""
+    left = {part.name: part.lent_tokens for part in parts}
+    told = []
+    for borrower in parts:
+        wanted = borrower.borrowed_tokens
+        for lender in left:
+            amount = min(wanted, left[lender])
+            if amount:
+                told.append(
+                    f"{borrower.name} borrows {amount:,} tokens that {lender} leaves of its share"
+                )
+            wanted, left[lender] = wanted - amount, left[lender] - amount
+    return told

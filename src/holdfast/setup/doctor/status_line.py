@@ -16,6 +16,9 @@ from holdfast.setup.wiring import is_ours, is_written_by_us, wrapped_in
 from holdfast.wire import places
 
 CANNOT_RUN = (126, 127)  # how a shell says so
+SLOW_MS = 1_500  # the user sees it late; after 3 s it is stopped and not shown at all
+LINE_END = " / "  # between two lines of what was printed
+FIX = "fix it, or remove it from your settings and run `holdfast install`"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +91,23 @@ def _fired(path: Path, command: str, packages: frozenset[str]) -> StatusLineChec
         said = f"the status line in {path}: {fired.trouble}; run `holdfast install`"
         return StatusLineCheck(fired, (said,))
     theirs = wrapped_in(command)
-    trouble = fire_status_line(theirs).trouble if theirs else ""
-    return StatusLineCheck(
-        fired, (), (f"your own status line fails: {trouble}",) if trouble else ()
-    )
+    if not theirs:
+        return StatusLineCheck(fired)
+    alone = fire_status_line(theirs)
+    words = _wrapped_trouble(fired, alone)
+    if words:
+        return StatusLineCheck(fired, (f"your own status line {words}; {FIX}",))
+    note = f"your own status line fails: {alone.trouble}" if alone.trouble else ""
+    return StatusLineCheck(fired, (), (note,) if note else ())
+
+
+def _wrapped_trouble(fired: FiredHook, alone: FiredHook) -> str:
+    """What is wrong with the line of the user's that ours runs first; empty: nothing. One that ends
+    with an error may mean it, outside of a repository for example."""
+    if alone.exit_code in CANNOT_RUN or alone.exit_code is None:
+        return f"cannot run: {alone.trouble}"
+    if alone.milliseconds >= SLOW_MS:
+        return f"takes {alone.milliseconds / 1000:.1f} s, and Claude Code runs it after each answer"
+    if alone.reached_user and LINE_END not in fired.reached_user:
+        return "prints nothing when Holdfast runs it, though it does alone"
+    return ""
