@@ -54,7 +54,7 @@ def test_a_checkpoint_of_a_window_whose_hooks_sleep_settles_what_was_asked_for(
     elif taker == "the tool":
         tool.answer_checkpoint(CheckpointArguments())
     elif taker == "a batch":
-        handover.checkpoint("s1", grown.parent, ["left: nothing"], NOW_MS)
+        handover.save_checkpoint("s1", grown.parent, ["left: nothing"], NOW_MS)
     else:
         fire("SessionEnd", grown, cwd=str(grown.parent))
     assert _asked() == ("none", 0.0)

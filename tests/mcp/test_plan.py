@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.plan.formats import read
-from holdfast.run.journal import Journal
-from holdfast.run.plan_folder import folder_of
+from holdfast.run.journal import Journal, journal_folder
 from tests.mcp.clients import DirectClient, a_session
 
 PLAN = """
@@ -115,7 +114,7 @@ def test_what_a_run_has_done_of_a_file_is_not_planned_again(
     file = project / "plan.md"
     file.write_text("- [ ] One\n  - estimate: 9k\n- [ ] Two\n  - estimate: 8k\n", "utf-8")
     one = read.load_plan(file).tasks[0]
-    folder = folder_of(file, project)
+    folder = journal_folder(file, project)
     Path(folder).mkdir(parents=True)
     journal = Journal(folder)
     journal.add(

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from holdfast.mcp import protocol
 from holdfast.mcp.protocol import Message, ProtocolError, RpcRequest, parse
 from holdfast.mcp.server import McpServer
-from holdfast.mcp.tool_calls import ActiveCalls, ToolResult
+from holdfast.mcp.tool_calls import ActiveCalls, CallResult
 
 ENVELOPE = {"_meta": {protocol.VERSION_KEY: "2026-07-28"}}
 PARSE, INVALID = -32700, -32600
@@ -86,9 +86,9 @@ def test_a_cancelled_call_gets_no_answer_and_the_next_one_does() -> None:
     reading, writing = os.pipe()
     calls, cancelled = ActiveCalls(), threading.Event()
 
-    def wait_for_it(_pages: object, name: str, _arguments: object) -> ToolResult:
+    def wait_for_it(_pages: object, name: str, _arguments: object) -> CallResult:
         assert cancelled.wait(30)
-        return ToolResult(name)
+        return CallResult(name)
 
     server = McpServer(writing, calls, lambda: None, wait_for_it)
     server.handle(_line("tools/call", 7, name="first"))

@@ -15,7 +15,7 @@ from holdfast.memory.sources import calls, transcripts, turns
 from holdfast.memory.sync import sync
 from holdfast.plan.split import TaskPiece
 from holdfast.run import prompt
-from holdfast.run.prompt import Told
+from holdfast.run.prompt import PromptContext
 from holdfast.text import fence
 from tests.memory.told import a_line, a_session, said, written
 from tests.plan.builders import a_piece, a_task
@@ -39,8 +39,8 @@ def matched(project: Path, query: str) -> list[str]:
 @pytest.mark.requirement("M2", "P5")
 def test_of_a_runs_prompt_the_plans_words_are_found_and_the_frame_is_not(project: Path) -> None:
     task = a_task("gauge", title="Read the gauge", description="Heights in millimetres.")
-    told = Told(title="Harbour", again=True, error="it broke", briefs=(FENCED,))
-    words = prompt.words([TaskPiece(task, a_piece().estimate)], told)
+    told = PromptContext(title="Harbour", again=True, error="it broke", briefs=(FENCED,))
+    words = prompt.write_prompt([TaskPiece(task, a_piece().estimate)], told)
     a_session(project, "s1", words, "Both are read.")
     for query in ("gauge", "millimetres", "harbour plan"):
         found = recall(query, project=str(project), by_keyword=True).found

@@ -22,7 +22,7 @@ from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask
 from holdfast.record.run_prompt import is_of_a_run
 from holdfast.run import prompt, supervisor
-from holdfast.run.prompt import Told
+from holdfast.run.prompt import PromptContext
 from tests.builders import a_prompt, a_transcript, an_answer
 from tests.plan.builders import a_past, a_piece, a_request, a_task
 
@@ -37,7 +37,7 @@ WALL = a_task("wall", title="Paint the wall")
 
 def _said(*tasks: PlanTask, **told: Any) -> str:
     pieces = [a_piece(), *(TaskPiece(task, a_piece().estimate) for task in tasks)][1:]
-    return prompt.words(pieces, Told(**{"title": "Harbour", **told}))
+    return prompt.write_prompt(pieces, PromptContext(**{"title": "Harbour", **told}))
 
 
 def _session(folder: Path, words: str, *, grown: int = 30_000, last: dict[str, Any] | None) -> None:
@@ -102,7 +102,7 @@ def test_what_a_run_takes_for_not_done_is_not_learnt_from(answer: str) -> None:
 def test_a_step_is_told_what_holds_for_all_of_its_task_once_and_learnt_by_its_own_words() -> None:
     ship = a_task("ship", title="Repair the ship", description="Never at sea.", files=("hull.py",))
     pieces = [replace(a_piece(name), of=ship) for name in ("plank", "rope")]
-    said = prompt.words(pieces, Told(title="Harbour"))
+    said = prompt.write_prompt(pieces, PromptContext(title="Harbour"))
     assert said.count('This is one step of a larger task, "Repair the ship".') == 2
     assert said.count("Never at sea.") == said.count("Files of all of it: hull.py\n") == 1
     assert said.index("plank") < said.index("Never at sea.") < said.index("rope")
@@ -136,7 +136,7 @@ def test_a_line_of_a_million_brackets_is_gone_through_once() -> None:
 
 @pytest.mark.requirement("P1")
 def test_many_files_are_counted_though_few_are_listed() -> None:
-    names = tuple(f"f{n}.py" for n in range(prompt.MOST_LISTED + 1_234))
+    names = tuple(f"f{n}.py" for n in range(prompt.MAX_LISTED + 1_234))
     many = a_task("many", files=names)
     spread = a_task("many", files=names, written=a_task("many", files=("a", "src/**")))
     for task in (many, spread):

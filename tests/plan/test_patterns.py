@@ -18,8 +18,8 @@ from holdfast.plan.formats.fields import MOST_FILES
 from holdfast.plan.formats.read import load_plan, read_plan
 from holdfast.plan.planner import make_workflow
 from holdfast.run import prompt
-from holdfast.run.journal_state import Account
-from holdfast.run.remaining import by_id, left, share_of
+from holdfast.run.journal_state import RunHistory
+from holdfast.run.remaining_plan import index_tasks, remove_done, share_of
 from tests.plan.builders import a_plan, a_task
 
 NAMES = ("api/a.py", "api/deep/b.py", "api/notes.md", "web/c.ts", "top.py")
@@ -114,10 +114,10 @@ def test_neither_what_a_cut_task_makes_in_its_folder_nor_what_it_moves_away_is_w
     project: Path, made: list[str], groups: tuple[tuple[str, ...], ...]
 ) -> None:
     plan = a_plan(a_task(files=("api",), groups=groups, estimate_tokens=300))
-    known, spread_out = Account(), expand_patterns(plan, project)
+    known, spread_out = RunHistory(), expand_patterns(plan, project)
     flow = make_workflow(spread_out, room.stated_room(100, 3), estimate.Past(), project)
     for number, piece in enumerate(p for batch in flow.batches for p in batch.pieces):
-        share = share_of(piece, by_id(spread_out)).as_json()
+        share = share_of(piece, index_tasks(spread_out)).as_json()
         started = {"kind": "started", "session": str(number), "tasks": [share]}
         known.take(started)
         known.take({"kind": "ended", "session": str(number), "result": "done"})
@@ -127,7 +127,7 @@ def test_neither_what_a_cut_task_makes_in_its_folder_nor_what_it_moves_away_is_w
     for name in made if made != ["."] else ():
         (project / "api" / name).touch()
     again = expand_patterns(plan, project, known.spread())
-    assert [task.done for task in left(again, known.coverage()).tasks] == [True]
+    assert [task.done for task in remove_done(again, known.coverage()).tasks] == [True]
 
 
 @pytest.mark.requirement("P5")
@@ -136,7 +136,7 @@ def test_a_session_is_told_the_folder_and_a_part_its_files(project: Path) -> Non
 
     def told(tokens: int) -> str:
         flow = make_workflow(plan, room.stated_room(tokens, 3), estimate.Past(), project)
-        return prompt.words(flow.batches[0].pieces, prompt.Told())
+        return prompt.write_prompt(flow.batches[0].pieces, prompt.PromptContext())
 
     assert "Files: api (3 in all)\n" in told(1000)
     assert "Files: api/a.py (the other files" in told(100)

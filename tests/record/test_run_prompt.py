@@ -15,7 +15,7 @@ from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask
 from holdfast.record.user_input import own_words
 from holdfast.run import prompt
-from holdfast.run.prompt import Told
+from holdfast.run.prompt import PromptContext
 from holdfast.text import fence
 from holdfast.transcript.user_words import without_briefs
 from tests.checkpoint.sessions import Session
@@ -30,7 +30,7 @@ BRIEF = f"{fence.opening('the last session')}\n- we decided on metres\n{fence.cl
 
 def told(*tasks: PlanTask, **more: object) -> str:
     pieces = [TaskPiece(task, a_piece().estimate) for task in tasks]
-    return prompt.words(pieces, Told(**more))  # type: ignore[arg-type]
+    return prompt.write_prompt(pieces, PromptContext(**more))  # type: ignore[arg-type]
 
 
 @pytest.mark.requirement("C2", "P5")
@@ -59,7 +59,7 @@ def test_one_task_is_its_title_and_what_the_plan_says_of_it() -> None:
 def test_of_a_step_the_words_for_the_whole_task_stay_and_the_frame_goes() -> None:
     ship = a_task("ship", title="Repair the ship", description="Never at sea.", files=("hull.py",))
     pieces = [replace(a_piece(name), of=ship) for name in ("plank", "rope")]
-    words = own_words(prompt.words(pieces, Told()))
+    words = own_words(prompt.write_prompt(pieces, PromptContext()))
     whole = "plank:\nPart of: Repair the ship\nNever at sea.\n\nFiles of all of it: hull.py"
     assert words == f"1. plank\n2. rope\n\n{whole}\n\nrope:\nPart of: Repair the ship"
 

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.run import journal_state
-from holdfast.run.errors import NewerJournal, NotNoted
+from holdfast.run.errors import JournalNotWritten, NewerJournal
 from holdfast.run.journal import Journal
 from tests.run.theatre import ALONE, TWO, Theatre
 
@@ -36,7 +36,7 @@ def test_on_a_full_disk_a_record_is_there_whole_or_not_at_all(tmp_path: Path, si
     journal = Journal(str(tmp_path))
     journal.add("started", session="s1")
     before = (tmp_path / "journal.jsonl").read_bytes()
-    with _full_at(size), pytest.raises(NotNoted):
+    with _full_at(size), pytest.raises(JournalNotWritten):
         journal.add("ended", session="s1", error="x" * 200)
     assert (tmp_path / "journal.jsonl").read_bytes() == before
     assert journal.records == Journal(str(tmp_path)).records
@@ -89,7 +89,7 @@ def test_what_a_client_takes_away_of_the_run_is_written_anew(theatre: Theatre, w
     theatre.play(price=[f"remove:{what}"])
     found = theatre.answer()
     assert found["state"] == "done"
-    assert any("written anew" in words for words in found["notes"]) == ("end" not in what)
+    assert any("written again" in words for words in found["notes"]) == ("end" not in what)
     assert [one["kind"] for one in Journal(str(theatre.folder)).records][:2] == ["run", "started"]
     assert theatre.answer()["state"] == "nothing"
     assert theatre.tasks == ["cart", "price"]
@@ -113,9 +113,9 @@ def test_a_journal_that_cannot_be_read_is_not_taken_for_an_empty_one(
         theatre.journal.symlink_to(aside)
     else:
         theatre.journal.write_bytes(before)
-        monkeypatch.setattr("holdfast.run.journal.MOST_BYTES", len(before) - 1)
+        monkeypatch.setattr("holdfast.run.journal.MAX_BYTES", len(before) - 1)
     found = theatre.run()
-    assert isinstance(found.exception, NotNoted)
+    assert isinstance(found.exception, JournalNotWritten)
     assert len(theatre.log) == 1
     assert kind != "large" or theatre.journal.read_bytes() == before
 
@@ -154,5 +154,5 @@ def test_a_session_that_names_a_path_touches_no_file_but_its_own(theatre: Theatr
     )
 )
 def test_records_that_make_no_sense_tell_nothing(records: list[dict[str, object]]) -> None:
-    found = journal_state.of(records)
+    found = journal_state.build_history(records)
     assert set(found.coverage()) <= {name for one in found.done for name in one.names}

@@ -71,7 +71,7 @@ def test_elsewhere_there_are_lines_and_no_escapes(theatre: Theatre) -> None:
     found = theatre.run()
     assert "\x1b" not in found.stderr
     assert "batch 2 of 2: Price" in found.stderr
-    assert found.stderr.count("kept and read back") == 2
+    assert found.stderr.count("saved and read back") == 2
     assert " begun" not in found.stderr, "the line of its batch says so"
 
 

@@ -13,7 +13,7 @@ from holdfast.checkpoint.verify import verify
 from holdfast.cli.main import holdfast_command
 from holdfast.plan.errors import BadPlan
 from holdfast.run import session
-from holdfast.run.errors import BatchFailed, Conducted, NoClient, NotOurs, NotStarted
+from holdfast.run.errors import BatchFailed, NestedRun, NoClient, NotStarted, ReservedOption
 from holdfast.run.supervisor import not_done
 from holdfast.setup.trial.namespace import wait_for_end
 from holdfast.wire import places
@@ -114,7 +114,7 @@ def test_what_is_left_is_planned_anew_once_a_batch_took_more_than_its_range(
     theatre.play(**{"build-part-1": ["grow:100000,220000"]})
     found = theatre.answer("--window", "100000")
     assert [len(one["tasks"]) for one in found["sessions"]] == [3, 1, 1]
-    assert "planned anew: 2 batches left, 1 were planned" in found["notes"]
+    assert "planned again: 2 batches left, 1 were planned" in found["notes"]
     first, second = found["sessions"][:2]
     assert second["estimated_tokens"] > first["estimated_tokens"], "one is now more than three were"
     assert (found["state"], found["left"]) == ("done", [])
@@ -127,7 +127,7 @@ def test_a_batch_that_took_what_was_expected_leaves_the_plan_as_it_is(theatre: T
     theatre.plan.write_text(FIVE)
     found = theatre.answer("--window", "100000")
     assert [len(one["tasks"]) for one in found["sessions"]] == [3, 2]
-    assert not any("planned anew" in words for words in found["notes"])
+    assert not any("planned again" in words for words in found["notes"])
 
 
 PRICE_FIRST = TWO.replace("Price", "Docs").replace("Cart", "Price")
@@ -140,11 +140,11 @@ PRICE_FIRST = TWO.replace("Price", "Docs").replace("Cart", "Price")
         ("exit", "exit 3: the disk is on fire"),
         ("error", "exit 1 (error_during_execution): All built."),
         ("silent", "exit 0: it gave no result"),
-        ("not-done", "not done, by its own word: price: no compiler here"),
-        ("say:- **NOT DONE** `price`: why", "not done, by its own word: price: why"),
-        ("say:NOT DONE: price", "not done, by its own word: price"),
-        ("say:## NOT DONE\n- price, no compiler", "not done, by its own word: price"),
-        ("say:  NOT DONE", "not done, by its own word: ?"),
+        ("not-done", "it reports as not done: price: no compiler here"),
+        ("say:- **NOT DONE** `price`: why", "it reports as not done: price: why"),
+        ("say:NOT DONE: price", "it reports as not done: price"),
+        ("say:## NOT DONE\n- price, no compiler", "it reports as not done: price"),
+        ("say:  NOT DONE", "it reports as not done: ?"),
         ("turns", "exit 0 (error_max_turns): Reached maximum number of turns (1)"),
         ("flood", "the flood the flood and its end"),
     ],
@@ -272,18 +272,18 @@ def test_a_session_that_names_nothing_as_not_done_is_done(theatre: Theatre, word
 def test_a_session_that_is_silent_for_long_is_named_and_goes_on(
     theatre: Theatre, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told = session._quiet
+    told = session.describe_silence
 
     def and_let_go(seconds: float) -> str:
         theatre.let_go()
         return told(seconds)
 
     monkeypatch.setattr("holdfast.run.child_process.QUIET_SECONDS", 0.01)
-    monkeypatch.setattr(session, "_quiet", and_let_go)
+    monkeypatch.setattr(session, "describe_silence", and_let_go)
     theatre.plan.write_text(ALONE)
     theatre.play(cart=["meet"])
     found = theatre.run()
-    assert "has said nothing for 0 minutes; it goes on" in found.stderr
+    assert "has been silent for 0 minutes; it goes on" in found.stderr
     assert found.exit_code == 0
 
 
@@ -321,7 +321,7 @@ def test_words_that_contradict_ours_are_refused_before_anything_starts(
     theatre: Theatre, words: tuple[str, ...]
 ) -> None:
     found = theatre.run("--", *words)
-    assert isinstance(found.exception, NotOurs)
+    assert isinstance(found.exception, ReservedOption)
     assert found.exception.exit_code == 2
     assert not theatre.log
 
@@ -437,7 +437,7 @@ def test_a_claude_we_started_may_not_start_another(
 ) -> None:
     monkeypatch.setenv("HOLDFAST_CONDUCTED", "1")
     found = theatre.run()
-    assert isinstance(found.exception, Conducted)
+    assert isinstance(found.exception, NestedRun)
     assert not theatre.log
 
 
@@ -532,7 +532,7 @@ def test_a_client_that_is_not_there_is_named_and_nothing_starts(
 @pytest.mark.requirement("P5")
 @pytest.mark.parametrize(
     ("version", "words"),
-    [("9.0.1 (Claude Code)", "9.0.1 is unknown to us"), ("nightly", "names no version: 'nightly'")],
+    [("9.0.1 (Claude Code)", "9.0.1 was not tested"), ("nightly", "names no version: 'nightly'")],
 )
 def test_a_client_of_an_unknown_version_is_warned_of_and_used(
     theatre: Theatre, monkeypatch: pytest.MonkeyPatch, version: str, words: str

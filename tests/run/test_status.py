@@ -73,7 +73,7 @@ def test_a_journal_that_cannot_be_read_keeps_nobody_from_planning(theatre: Theat
     theatre.journal.mkdir(parents=True)
     said = _planned(theatre)
     assert "Cart" in said.stdout
-    assert "what a run has done of it cannot be read" in said.stderr
+    assert "the journal of its runs cannot be read" in said.stderr
 
 
 @pytest.mark.slow

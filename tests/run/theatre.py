@@ -17,7 +17,7 @@ from typing import Any
 from click.testing import CliRunner, Result
 
 from holdfast.cli.main import holdfast_command
-from holdfast.run.plan_folder import folder_of
+from holdfast.run.journal import journal_folder
 from tests.run import fake_claude
 
 PLAN = """# Shop
@@ -120,7 +120,7 @@ class Theatre:
 
     @property
     def folder(self) -> Path:
-        return Path(folder_of(self.plan, self.project))
+        return Path(journal_folder(self.plan, self.project))
 
     @property
     def journal(self) -> Path:

@@ -26,8 +26,8 @@ from holdfast.plan.picture import draw_svg as picture
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.workflow import Workflow, as_json
 from holdfast.redact import redact_each
-from holdfast.run import continued_plan as begun_plan
-from holdfast.run.continued_plan import Begun
+from holdfast.run import remaining_plan as begun_plan
+from holdfast.run.remaining_plan import ContinuedPlan
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, named
 from holdfast.wire.log import inert
@@ -61,7 +61,11 @@ def plan(
     """A list of tasks as batches that fit the room left; FILE may be - for stdin."""
     root = (project or Path.cwd()).resolve()
     stdin = str(file) == "-"
-    begun = Begun(read.decode_plan(_stdin(), root)) if stdin else begun_plan.load(file, root)
+    begun = (
+        ContinuedPlan(read.decode_plan(_stdin(), root))
+        if stdin
+        else begun_plan.load_remaining(file, root)
+    )
     settings = settings_load.load(str(root))
     room = plan_room.for_plan(settings, project and root, told, window, _now_ms())
     with ticker() as progress:

@@ -28,15 +28,13 @@ from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import TaskPlan
 from holdfast.plan.workflow import Workflow
 from holdfast.run import claude, journal_state, single_instance
-from holdfast.run.claude import Client
-from holdfast.run.errors import Conducted, NoClient
-from holdfast.run.events import Event, Tell
-from holdfast.run.journal import Journal
-from holdfast.run.journal_state import Account
-from holdfast.run.plan_folder import folder_of
-from holdfast.run.run_context import Floor, Wishes
-from holdfast.run.runner import Conductor
-from holdfast.run.upcoming import Ahead
+from holdfast.run.claude import ClaudeProgram
+from holdfast.run.errors import NestedRun, NoClient
+from holdfast.run.jobs import JobQueue
+from holdfast.run.journal import Journal, journal_folder
+from holdfast.run.journal_state import RunHistory
+from holdfast.run.run_context import RunContext, RunEvent, RunOptions, Tell
+from holdfast.run.runner import Runner
 from holdfast.settings import load as settings_load
 from holdfast.settings.load import Settings
 from holdfast.text.numbers import silent
@@ -100,23 +98,23 @@ def run(
     project: Path | None,
 ) -> None:
     """Run the batches of a plan with headless Claude; said again, it goes on where it was."""
-    if claude.is_conducted(os.environ) and not status:
-        raise Conducted("this session was itself started by `holdfast run`")
-    claude.check(client_args)
+    if claude.is_nested(os.environ) and not status:
+        raise NestedRun("this session was itself started by `holdfast run`")
+    claude.check_options(client_args)
     if str(file) == "-":
         raise click.UsageError("a plan to run is a file: said again, the run goes on by its path")
     root = (project or Path.cwd()).resolve()
     written = read.load_plan(file)
     if not written.tasks:
         raise NoPlan("the plan has no tasks").named(str(file))
-    folder = folder_of(file, root)
-    known = journal_state.of(Journal(folder, only_read=True).records)
+    folder = journal_folder(file, root)
+    known = journal_state.build_history(Journal(folder, only_read=True).records)
     plan = _spread(written, root, known, file)
     if status:
         return run_status.show(plan, known, file, folder, as_plain)
     client = _client(client_binary, dry_run)
     settings = settings_load.load(str(root))
-    wishes = Wishes(
+    options = RunOptions(
         root=root,
         client=client.path,
         model=model,
@@ -128,49 +126,51 @@ def run(
     room = plan_room.for_run(settings, project and root, model, told, window, _now_ms())
     planner = _Planner(root, room, talks=dry_run)  # a run has bars of its own
     if dry_run:
-        floor = _floor(wishes, folder, Journal(folder, only_read=True))
-        conductor = _conductor(floor, plan, planner, settings, file)
-        show(conductor, planner.room, client.warning, as_plain)
+        context = _context(options, folder, Journal(folder, only_read=True))
+        runner = _runner(context, plan, planner, settings, file)
+        show(runner, planner.room, client.warning, as_plain)
         return
     with (
         told_after(as_plain) as reports,
         shown(quiet=as_plain) as tell,
-        single_instance.held(folder) as lock,
+        single_instance.hold_plan(folder) as lock,
     ):
         if client.warning:
-            tell(Event("note", client.warning))
-        floor = _floor(wishes, folder, Journal(folder), lock, tell)
-        conductor = _conductor(floor, plan, planner, settings, file)
-        reports.append(conductor.report)
-        with _ended_by_signals(floor):
-            conductor.run()
+            tell(RunEvent("note", client.warning))
+        context = _context(options, folder, Journal(folder), lock, tell)
+        runner = _runner(context, plan, planner, settings, file)
+        reports.append(runner.report)
+        with _ended_by_signals(context):
+            runner.run()
 
 
-def _spread(plan: TaskPlan, root: Path, known: Account, file: Path) -> TaskPlan:
+def _spread(plan: TaskPlan, root: Path, known: RunHistory, file: Path) -> TaskPlan:
     try:
         return expand_patterns(plan, root, known.spread())
     except BadPlan as slip:
         raise slip.named(str(file)) from None
 
 
-def _floor(
-    wishes: Wishes,
+def _context(
+    options: RunOptions,
     folder: str,
     journal: Journal,
     lock: int = -1,
     tell: Tell = lambda event: None,
-) -> Floor:
-    return Floor(wishes, folder, journal, journal_state.of(journal.records), lock, tell, _now_ms)
+) -> RunContext:
+    return RunContext(
+        options, folder, journal, journal_state.build_history(journal.records), lock, tell, _now_ms
+    )
 
 
-def _client(named: Path | None, dry_run: bool) -> Client:
+def _client(named: Path | None, dry_run: bool) -> ClaudeProgram:
     """A dry run starts nothing, and may do without."""
     try:
         return claude.find(named)
     except NoClient as slip:
         if not dry_run:
             raise
-        return Client(str(named or "claude"), "", f"{slip}; `holdfast run` needs it")
+        return ClaudeProgram(str(named or "claude"), "", f"{slip}; `holdfast run` needs it")
 
 
 class _Planner:
@@ -185,21 +185,21 @@ class _Planner:
             return make_workflow(plan, self.room, known, self._root, progress)
 
 
-def _conductor(
-    floor: Floor, plan: TaskPlan, planner: _Planner, settings: Settings, file: Path
-) -> Conductor:
+def _runner(
+    context: RunContext, plan: TaskPlan, planner: _Planner, settings: Settings, file: Path
+) -> Runner:
     window = planner.room.window_tokens
     share = max(int(window * settings.share("batch_share")), planner.room.fresh_tokens)
-    return Conductor(floor, Ahead(floor, plan, planner, share), str(file))
+    return Runner(context, JobQueue(context, plan, planner, share), str(file))
 
 
 @contextmanager
-def _ended_by_signals(floor: Floor) -> Iterator[None]:
+def _ended_by_signals(context: RunContext) -> Iterator[None]:
     """Ctrl-C and its kin end the children first; the run then ends by itself. What we were told to
     ignore (`nohup`, a job in the background of a script) stays ignored."""
 
     def hear(number: int, frame: object) -> None:
-        floor.stop(number)
+        context.stop(number)
 
     heard = [number for number in SIGNALS if signal.getsignal(number) != signal.SIG_IGN]
     before = {number: signal.signal(number, hear) for number in heard}

@@ -19,7 +19,7 @@ from rich.progress import (
 
 from holdfast.cli.run_progress import SESSION_CHARS, line
 from holdfast.cli.terminal import own_drawing
-from holdfast.run.events import Event, Tell
+from holdfast.run.run_context import RunEvent, Tell
 from holdfast.text.numbers import counted, short
 from holdfast.wire.log import inert
 
@@ -64,7 +64,7 @@ class _Bars:
         )
         self._bars: dict[str, TaskID] = {}  # by session
 
-    def tell(self, event: Event) -> None:
+    def tell(self, event: RunEvent) -> None:
         if event.kind == "reading":
             return self._reading(event)
         if event.kind == "batch":
@@ -76,17 +76,17 @@ class _Bars:
         if event.words:
             self._console.print(line(event))
 
-    def _batch(self, event: Event) -> None:
+    def _batch(self, event: RunEvent) -> None:
         done = event.number - 1
         at = f"{done} of {counted(event.count, 'batch')}"
         bar = self._bar(PLAN, "plan", total=event.count)
         self.progress.update(bar, completed=done, words=at)
 
-    def _begun(self, event: Event) -> None:
+    def _begun(self, event: RunEvent) -> None:
         name = inert(f"{event.session_id[:SESSION_CHARS]} {short(event.titles, MOST_NAME)}")
         self.progress.update(self._bar(event.session_id, name), words="no answer yet")
 
-    def _reading(self, event: Event) -> None:
+    def _reading(self, event: RunEvent) -> None:
         self.progress.update(
             self._bars[event.session_id],
             completed=event.used_tokens,

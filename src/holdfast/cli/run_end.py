@@ -9,15 +9,15 @@ from contextlib import contextmanager, suppress
 import click
 
 from holdfast.cli.terminal import say
-from holdfast.run.events import Report
+from holdfast.run.run_context import RunReport
 from holdfast.text.numbers import counted, nothing_left
 from holdfast.wire.errors import HoldfastError
 
 
 @contextmanager
-def told_after(as_plain: bool) -> Iterator[list[Report]]:
+def told_after(as_plain: bool) -> Iterator[list[RunReport]]:
     """Said once the bar is gone."""
-    reports: list[Report] = []
+    reports: list[RunReport] = []
     try:
         yield reports
     except HoldfastError:
@@ -28,7 +28,7 @@ def told_after(as_plain: bool) -> Iterator[list[Report]]:
         _tell_end(reports, as_plain)
 
 
-def _tell_end(reports: list[Report], as_plain: bool) -> None:
+def _tell_end(reports: list[RunReport], as_plain: bool) -> None:
     for report in reports:
         if as_plain:
             click.echo(json.dumps(report.as_json(), indent=2))
@@ -36,7 +36,7 @@ def _tell_end(reports: list[Report], as_plain: bool) -> None:
             _tell(report)
 
 
-def _tell(report: Report) -> None:
+def _tell(report: RunReport) -> None:
     tasks, sessions = counted(report.tasks, "task"), counted(len(report.sessions), "session")
     if report.state == "nothing":
         say(nothing_left(report.done_before))

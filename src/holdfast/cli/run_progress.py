@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from holdfast.cli.terminal import say
-from holdfast.run.events import Event, Tell
+from holdfast.run.run_context import RunEvent, Tell
 from holdfast.wire.log import inert
 
 SESSION_CHARS = 8
@@ -30,7 +30,7 @@ def _while_it_can(tell: Tell) -> Tell:
     terminal that was closed, a full disk), it goes on without."""
     lost = False
 
-    def safely(event: Event) -> None:
+    def safely(event: RunEvent) -> None:
         nonlocal lost
         if not lost:
             try:
@@ -41,18 +41,18 @@ def _while_it_can(tell: Tell) -> Tell:
     return safely
 
 
-def _lines(event: Event) -> None:
+def _lines(event: RunEvent) -> None:
     """Readings come with every answer: on paper they would be most of it."""
     if event.kind != "reading" and event.words:
         say(line(event), err=True)
 
 
-def _notes(event: Event) -> None:
+def _notes(event: RunEvent) -> None:
     if event.kind == "note":
         say(line(event), err=True)
 
 
-def line(event: Event) -> str:
+def line(event: RunEvent) -> str:
     words = inert(event.words, 2000)
     if event.kind == "batch":
         return words

@@ -12,8 +12,8 @@ import click
 from holdfast.cli.terminal import say
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.run import journal_state, single_instance
-from holdfast.run.journal_state import Account, Try
-from holdfast.run.remaining import left
+from holdfast.run.journal_state import RunHistory, SessionRecord
+from holdfast.run.remaining_plan import remove_done
 from holdfast.text.numbers import counted, named, short
 from holdfast.wire.log import inert
 
@@ -22,8 +22,8 @@ DONE, AT_WORK, BROKEN_OFF, FAILED, LEFT = "done", "at work", "broken off", "fail
 MOST_SHOWN = 200  # tasks; the rest is a number
 
 
-def show(plan: TaskPlan, known: Account, file: Path, folder: str, as_plain: bool) -> None:
-    found = _found(plan, known, single_instance.is_taken(folder)) | {
+def show(plan: TaskPlan, known: RunHistory, file: Path, folder: str, as_plain: bool) -> None:
+    found = _found(plan, known, single_instance.is_running(folder)) | {
         "plan": str(file),
         "folder": folder,
     }
@@ -39,8 +39,8 @@ def show(plan: TaskPlan, known: Account, file: Path, folder: str, as_plain: bool
         say(f"  and {len(states) - MOST_SHOWN:,} more: --json has all")
 
 
-def _found(plan: TaskPlan, known: Account, at_work: bool) -> dict[str, Any]:
-    now, tries_of = left(plan, known.coverage()), _by_task(known)
+def _found(plan: TaskPlan, known: RunHistory, at_work: bool) -> dict[str, Any]:
+    now, tries_of = remove_done(plan, known.coverage()), _by_task(known)
     tasks = []
     for task in now.tasks:
         tries = tries_of[task.id]
@@ -53,9 +53,9 @@ def _found(plan: TaskPlan, known: Account, at_work: bool) -> dict[str, Any]:
     return {"at_work": at_work, "tasks": tasks, "sessions": sessions}
 
 
-def _by_task(known: Account) -> defaultdict[str, list[Try]]:
+def _by_task(known: RunHistory) -> defaultdict[str, list[SessionRecord]]:
     """The sessions that had some of each task, in order."""
-    found: defaultdict[str, list[Try]] = defaultdict(list)
+    found: defaultdict[str, list[SessionRecord]] = defaultdict(list)
     for one in known.sessions:
         for name in one.specs:
             found[name].append(one)
@@ -68,7 +68,7 @@ def _steps(task: PlanTask) -> dict[str, int]:
     return {"steps": len(task.subtasks), "steps_done": done}
 
 
-def _state(tries: list[Try], at_work: bool) -> str:
+def _state(tries: list[SessionRecord], at_work: bool) -> str:
     """Of a task that is not done, by the last session that had some of it."""
     last = tries[-1].result if tries else journal_state.DONE
     if not last:
@@ -76,7 +76,7 @@ def _state(tries: list[Try], at_work: bool) -> str:
     return {journal_state.FAILED: FAILED, journal_state.STOPPED: BROKEN_OFF}.get(last, LEFT)
 
 
-def _session(one: Try, at_work: bool) -> dict[str, Any]:
+def _session(one: SessionRecord, at_work: bool) -> dict[str, Any]:
     return {
         "session_id": one.session_id,
         "tasks": [share.id for share in one.shares],

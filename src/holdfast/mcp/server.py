@@ -17,14 +17,14 @@ from holdfast.mcp import protocol
 from holdfast.mcp.answers import AnswerPages
 from holdfast.mcp.background import BackgroundWork
 from holdfast.mcp.protocol import Message, ProtocolError, RpcRequest
-from holdfast.mcp.tool_calls import ActiveCalls, ToolResult, call
+from holdfast.mcp.tool_calls import ActiveCalls, CallResult, call
 from holdfast.mcp.tool_table import TOOLS
 from holdfast.window import history
 from holdfast.wire import log
 
 MAX_CALLS = 4
 CANCELLED = "notifications/cancelled"
-CallTool = Callable[[AnswerPages, str, dict[str, Any]], ToolResult]
+CallTool = Callable[[AnswerPages, str, dict[str, Any]], CallResult]
 LOOK_MS = 1000
 
 
@@ -108,7 +108,7 @@ def _list_tools() -> list[Message]:
     return [tool.listed for tool in TOOLS.values()]
 
 
-def _result(said: ToolResult) -> Message:
+def _result(said: CallResult) -> Message:
     content = [{"type": "text", "text": said.words}]
     if said.found is None:
         return {"content": content, "isError": True}

@@ -27,14 +27,14 @@ class InvalidCall(HoldfastError):
 
 
 @dataclass(frozen=True, slots=True)
-class ToolResult:
+class CallResult:
     """`found` is what the model sees; None for an error, which the words explain."""
 
     words: str
     found: dict[str, Any] | None = None
 
 
-def call(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> ToolResult:
+def call(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> CallResult:
     """Call one tool. Every error becomes an answer in words; unexpected ones are also logged."""
     try:
         return _answer(pages, name, arguments)
@@ -47,7 +47,7 @@ def call(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> ToolResult
         return _refuse(f"{name} failed: {type(slip).__name__}: {slip}")
 
 
-def _answer(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> ToolResult:
+def _answer(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> CallResult:
     tool = TOOLS.get(name)
     if tool is None:
         raise InvalidCall(f"there is no tool {name[:80]!r}, only {', '.join(TOOLS)}")
@@ -55,9 +55,9 @@ def _answer(pages: AnswerPages, name: str, arguments: dict[str, Any]) -> ToolRes
         raise InvalidCall(f"{name} takes at most {MAX_ARGUMENTS_CHARS:,} characters")
     handle = arguments.get("id")
     if isinstance(handle, str) and pages.knows(handle):
-        return ToolResult("more", pages.more(handle))
+        return CallResult("more", pages.more(handle))
     answer = tool.answer(arguments)
-    return ToolResult(sanitize(answer.words), pages.first(answer))
+    return CallResult(sanitize(answer.words), pages.first(answer))
 
 
 def _fields(name: str, slip: str) -> str:
@@ -69,8 +69,8 @@ def _fields(name: str, slip: str) -> str:
     )
 
 
-def _refuse(words: str) -> ToolResult:
-    return ToolResult(inert(sanitize(words), MAX_ERROR_CHARS))
+def _refuse(words: str) -> CallResult:
+    return CallResult(inert(sanitize(words), MAX_ERROR_CHARS))
 
 
 class ActiveCalls:

@@ -1,24 +1,101 @@
-"""One session of Claude, as a process that cannot outlive us: the pipe we hold is its life."""
+"""One session of Claude as a child process that cannot outlive us: it lives while we hold its pipe.
+
+How it ended is written by its supervisor into a small file that we create before the start. What a
+killed supervisor leaves behind becomes our child on Linux, and is ours to end.
+"""
 
 from __future__ import annotations
 
+import json
 import os
 import select
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.run import exit_note, supervisor
-from holdfast.run.exit_note import Note
+from holdfast.run import supervisor
+from holdfast.wire import places
 
-QUIET_SECONDS = 600.0  # then somebody wants to know
+SUCCESS = "success"
+QUIET_SECONDS = 600.0  # then the user is told that it is silent
 
 
-class Child:
-    """`note` is laid out; it is ours from here on, whoever removes the file meanwhile."""
+@dataclass(frozen=True, slots=True)
+class ExitNote:
+    """How a session ended. `exit_code` None means that it is not known."""
+
+    exit_code: int | None = None
+    result: str = ""  # as Claude Code reports it: success, error_max_turns, …; empty if it did not
+    is_error: bool = True
+    not_done: int = 0  # how many lines name a task as not done
+
+    @property
+    def done(self) -> bool:
+        """Whether the work is done; also if it was ended after it had given its result."""
+        return self.is_success and not self.not_done
+
+    @property
+    def is_success(self) -> bool:
+        """Whether Claude Code ended well, whatever it says about its tasks."""
+        return self.result == SUCCESS and not self.is_error and (self.exit_code or 0) <= 0
+
+
+def note_path(folder: str, session_id: str) -> str:
+    return f"{folder}/{places.plain(session_id)}.end"
+
+
+def create_note(path: str) -> int:
+    """Create the note with its full size before the start; returns it open, for the supervisor."""
+    fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    try:
+        if os.pwrite(fd, b" " * supervisor.NOTE_BYTES, 0) != supervisor.NOTE_BYTES:
+            raise OSError(f"{path} was cut short")
+        os.fsync(fd)
+    except OSError:
+        os.close(fd)
+        raise
+    return fd
+
+
+def read_note(path: str) -> ExitNote:
+    return parse_note(places.read_small(path, supervisor.NOTE_BYTES))
+
+
+def parse_note(data: bytes) -> ExitNote:
+    try:
+        value = json.loads(data)
+        code, named = value.get("exit"), value.get("not_done", 0)
+        return ExitNote(
+            code if isinstance(code, int) else None,
+            str(value.get("result", "")),
+            bool(value.get("is_error", True)),
+            named if isinstance(named, int) else 0,
+        )
+    except (ValueError, AttributeError, RecursionError):
+        return ExitNote()  # blank: the machine crashed, or the supervisor was killed
+
+
+def remove_note(folder: str, session_id: str) -> None:
+    """Remove a note that is in the journal."""
+    with suppress(OSError):
+        os.unlink(note_path(folder, session_id))  # noqa: PTH108 (as `places` has it)
+
+
+def remove_notes(folder: str) -> None:
+    """Remove all notes, once no session runs and the journal has them."""
+    for path in Path(folder).glob("*.end"):
+        with suppress(OSError):
+            path.unlink()
+
+
+class ClaudeProcess:
+    """A running session. `note` is the open exit note, which this object closes."""
 
     def __init__(
         self,
@@ -33,7 +110,9 @@ class Child:
         self._held = open(held, "wb", buffering=0)  # noqa: SIM115, PTH123 (closing it is the signal)
         self._note = note
         try:
-            self._process = _supervised(command, prompt, folder, environment, (life, lock, note))
+            self._process = _start_supervisor(
+                command, prompt, folder, environment, (life, lock, note)
+            )
         except OSError:
             self._held.close()
             os.close(note)
@@ -49,7 +128,7 @@ class Child:
 
     @property
     def supervisor_died(self) -> bool:
-        """Once it has ended: killed, so that nobody has ended what its client left behind."""
+        """Whether the supervisor was killed, so that what Claude left behind still runs."""
         return (self._process.returncode or 0) < 0
 
     def end_after(self, seconds: float) -> None:
@@ -62,12 +141,12 @@ class Child:
         self.end()
 
     def end(self) -> None:
-        """Ask for the end; whoever reads the lines sees it come."""
+        """Ask it to end. The reader of `lines` sees when it has."""
         self._held.close()
 
     def lines(self) -> Iterator[bytes]:
-        """Until the client, and all it left behind, has ended; an empty one for each long silence,
-        the next after twice as long."""
+        """Lines until Claude and all it left behind have ended. An empty line stands for a long
+        silence, the next one after twice as long."""
         assert self._process.stdout is not None
         parts, quiet_seconds = supervisor.Lines(), QUIET_SECONDS
         with self._process.stdout as out:
@@ -85,11 +164,11 @@ class Child:
         if self._timer is not None:
             self._timer.cancel()
 
-    def noted(self) -> Note:
-        """How it ended, once it has."""
+    def read_exit_note(self) -> ExitNote:
+        """How it ended. To be called after the end."""
         data = os.pread(self._note, supervisor.NOTE_BYTES, 0)
         os.close(self._note)
-        return exit_note.parse(data)
+        return parse_note(data)
 
     def last_errors(self) -> str:
         """The end of what it wrote to stderr."""
@@ -98,16 +177,16 @@ class Child:
             return file.read(2 * supervisor.ERROR_BYTES).decode("utf-8", "replace").strip()
 
 
-def _supervised(
+def _start_supervisor(
     command: Sequence[str],
     prompt: str,
     folder: Path,
     environment: Mapping[str, str],
     kept: tuple[int, int, int],
 ) -> subprocess.Popen[bytes]:
-    """`kept`: the descriptors a supervisor is given (see `supervise.main`)."""
+    """Start the supervisor. `kept` are the descriptors it gets (see `supervisor.main`)."""
     program = str(Path(supervisor.__file__).resolve())
-    with tempfile.TemporaryFile() as told:  # not a pipe: who never reads blocks nobody
+    with tempfile.TemporaryFile() as told:  # not a pipe: a client that never reads would block us
         told.write(prompt.encode("utf-8", "replace"))
         told.seek(0)
         return subprocess.Popen(
@@ -118,5 +197,29 @@ def _supervised(
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
             pass_fds=kept,
-            start_new_session=True,  # Ctrl-C is ours to pass on
+            start_new_session=True,  # Ctrl-C reaches only us, and we pass it on
         )
+
+
+@contextmanager
+def adopt_orphans() -> Iterator[None]:
+    """Adopt orphans while sessions run, and stop afterwards: a process that goes on would collect
+    other programs' daemons as dead children."""
+    supervisor.adopt()
+    try:
+        yield
+    finally:
+        supervisor.adopt(on=False)
+
+
+def find_strays(but: Collection[int]) -> list[int]:
+    """Children that a killed supervisor left. `but` are the living supervisors. Programs that we
+    run ourselves (git, for example) are in our own process session; supervisors never are."""
+    ours = os.getsid(0)
+    return [pid for pid, session in supervisor.children() if session != ours and pid not in but]
+
+
+def end_strays(found: Callable[[], list[int]]) -> None:
+    """End all of them. The list is read again each time, because supervisors start meanwhile."""
+    if supervisor.LINUX:
+        supervisor.end_all(found, 0, lambda: time.sleep(0.05))

@@ -1,4 +1,4 @@
-"""The client: where it is, which version, and the words it is started with."""
+"""The `claude` program: where it is, its version, and the command line that starts it."""
 
 from __future__ import annotations
 
@@ -14,45 +14,53 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from holdfast.run.errors import NoClient, NotOurs
+from holdfast.run.errors import NoClient, ReservedOption
 from holdfast.wire.log import inert
 
 CONDUCTED = "HOLDFAST_CONDUCTED"
 STOP_GUARD = "HOLDFAST_STOP_GUARD"
-# Our tests run the newest of them. The oldest is what the formats were first written down from; of
-# those between, nothing is known to differ, and none is run.
+# Our tests run the newest version. The formats were first written down from the oldest. No version
+# between them is known to differ, but none is tested.
 SEEN = ((2, 1, 197), (2, 1, 325))
 VERSION_SECONDS = 30.0
 VERSION_BYTES = 4096
-# What we say ourselves, and what would take a session other than the fresh one of that name.
-OURS = ("--output-format", "--input-format", "--session-id", "--resume", "-r", "--continue", "-c")
+# Options that we set ourselves, and options that would open another session than the new one.
+RESERVED = (
+    "--output-format",
+    "--input-format",
+    "--session-id",
+    "--resume",
+    "-r",
+    "--continue",
+    "-c",
+)
 _VERSION = re.compile(r"\b(\d{1,4})\.(\d{1,4})\.(\d{1,6})\b")
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
+class ClaudeProgram:
     path: str
     version: str
     warning: str = ""
 
 
-def find(named: Path | None) -> Client:
-    """The client as it names itself; NoClient where there is none that can be started."""
+def find(named: Path | None) -> ClaudeProgram:
+    """Find the program and its version; NoClient if there is none that can be started."""
     path = shutil.which(named.absolute() if named and named.exists() else named or "claude")
     if path is None:
         raise NoClient(f"{named} is not a program" if named else "no `claude` was found on PATH")
-    path = str(Path(path).absolute())  # not resolved: a launcher may look at its own name
-    said = _said(path)
+    path = str(Path(path).absolute())  # links are kept: a launcher may look at its own name
+    said = _read_version(path)
     found = _VERSION.search(said)
     if found is None:
-        return Client(path, "", f"{path} names no version: {inert(said, 80)!r}; going on")
+        return ClaudeProgram(path, "", f"{path} names no version: {inert(said, 80)!r}; going on")
     version = found.group()
-    return Client(path, version, _warning(version, tuple(map(int, found.groups()))))
+    return ClaudeProgram(path, version, _warning(version, tuple(map(int, found.groups()))))
 
 
-def _said(path: str) -> str:
-    """In a group of its own, which ends with the question: whatever it starts and prints, nobody
-    waits for it, and no more is read than a version takes."""
+def _read_version(path: str) -> str:
+    """The output of `--version`. It runs in a process group that is ended afterwards, and no more
+    is read than a version takes, whatever it starts or prints."""
     try:
         asked = subprocess.Popen(
             [path, "--version"],
@@ -65,7 +73,7 @@ def _said(path: str) -> str:
         raise NoClient(f"{path} cannot be started: {slip.strerror}") from slip
     until = time.monotonic() + VERSION_SECONDS
     try:
-        words, errors = _heard(asked, until)
+        words, errors = _read_output(asked, until)
         code = asked.wait(max(0.0, until - time.monotonic()))
     except subprocess.TimeoutExpired:
         raise NoClient(f"{path} --version did not end") from None
@@ -78,9 +86,8 @@ def _said(path: str) -> str:
     return words
 
 
-def _heard(asked: subprocess.Popen[bytes], until: float) -> tuple[str, str]:
-    """What it prints, and its errors, until its time is over, or it ends, closes both, or prints
-    far too much."""
+def _read_output(asked: subprocess.Popen[bytes], until: float) -> tuple[str, str]:
+    """Its output and errors, until it ends, closes both, runs out of time or prints too much."""
     assert asked.stdout is not None
     assert asked.stderr is not None
     with asked.stdout as out, asked.stderr as errors:
@@ -103,32 +110,33 @@ def _warning(version: str, numbers: tuple[int, ...]) -> str:
     if oldest <= numbers <= newest:
         return ""
     known = " to ".join(".".join(map(str, one)) for one in SEEN)
-    return f"Claude Code {version} is unknown to us ({known} are); going on"
+    return f"Claude Code {version} was not tested ({known} were); going on"
 
 
-def command(
+def build_command(
     path: str, session_id: str, model: str, permission_mode: str, extra: Sequence[str]
 ) -> list[str]:
-    """The prompt comes on stdin: there it has any length, and no list of processes shows it."""
+    """The command line. The prompt is passed on stdin: there it may have any length, and no list
+    of processes shows it."""
     words = [path, "-p", "--output-format", "stream-json", "--verbose", "--session-id", session_id]
     words += ["--model", model] if model else []
     words += ["--permission-mode", permission_mode] if permission_mode else []
     return [*words, *extra]
 
 
-def check(extra: Sequence[str]) -> None:
-    """Refused before anything is paid for: with these no session could be told from another, or be
-    heard at all."""
-    wrong = [word for word in extra if word.partition("=")[0] in OURS]
+def check_options(extra: Sequence[str]) -> None:
+    """Refuse options with which we could not identify or follow a session, before it costs
+    anything."""
+    wrong = [word for word in extra if word.partition("=")[0] in RESERVED]
     if wrong:
-        raise NotOurs(f"{', '.join(wrong)}: `holdfast run` says that to the client itself")
+        raise ReservedOption(f"{', '.join(wrong)}: `holdfast run` sets this option itself")
 
 
-def environment(environ: Mapping[str, str]) -> dict[str, str]:
-    """Ours, passed on: its hooks know that they must start nothing, and guard its stops (unless
-    the user said otherwise in a variable)."""
+def build_environment(environ: Mapping[str, str]) -> dict[str, str]:
+    """Our environment plus two variables: its hooks must start no other Claude, and they guard its
+    stops unless the user set the variable otherwise."""
     return {STOP_GUARD: "on", **environ, CONDUCTED: "1"}
 
 
-def is_conducted(environ: Mapping[str, str]) -> bool:
+def is_nested(environ: Mapping[str, str]) -> bool:
     return bool(environ.get(CONDUCTED))

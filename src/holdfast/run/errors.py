@@ -1,4 +1,4 @@
-"""What can keep a run from going on, each with the next thing to try."""
+"""What can stop a run, each with the next thing to try."""
 
 from __future__ import annotations
 
@@ -6,38 +6,38 @@ from holdfast.wire.errors import HoldfastError
 
 
 class BatchFailed(HoldfastError):
-    """A batch failed twice; what was done before it stays done."""
+    """A batch failed twice. Everything done before it stays done."""
 
     exit_code = 1
-    hint = "mend what the error names, then say the same again: it goes on with this batch"
+    hint = "fix what the error names, then run the same command: it goes on with this batch"
 
 
-class TookTooLong(BatchFailed):
+class BatchTimedOut(BatchFailed):
     hint = "give it longer: --timeout MINUTES; it goes on with this batch"
 
 
-class Conducted(HoldfastError):
+class NestedRun(HoldfastError):
     """A Claude that Holdfast started may not start another."""
 
     exit_code = 3
-    hint = "end this session, and say `holdfast run` outside of it"
+    hint = "end this session, and run `holdfast run` outside of it"
 
 
-class AnotherRuns(HoldfastError):
+class AlreadyRunning(HoldfastError):
     exit_code = 3
     hint = "wait for it, or end it with Ctrl-C: what it has done stays done"
 
 
 class NewerJournal(HoldfastError):
     exit_code = 3
-    hint = "use the Holdfast that wrote it, or move the folder away to begin anew"
+    hint = "use the Holdfast version that wrote it, or move the folder away to start again"
 
 
-class NotNoted(HoldfastError):
-    """Work that could not be noted is not begun: it would be done again the next time."""
+class JournalNotWritten(HoldfastError):
+    """Work that cannot be recorded does not start: the next run would do it again."""
 
     exit_code = 4
-    hint = "make room on the disk, or clear what stands in its place; what is done stays done"
+    hint = "free disk space, or remove what blocks the file; what is done stays done"
 
 
 class NoClient(HoldfastError):
@@ -45,25 +45,25 @@ class NoClient(HoldfastError):
     hint = "install Claude Code, or name the program: --client-binary FILE"
 
 
-class NotOurs(HoldfastError):
-    """Words for the client that contradict those a run needs."""
+class ReservedOption(HoldfastError):
+    """Options for Claude Code that contradict those a run needs."""
 
     exit_code = 2
-    hint = "leave it out: every session is a fresh one, with a name of its own"
+    hint = "leave it out: every session is a new one, with an id of its own"
 
 
 class NotStarted(HoldfastError):
-    """The system would not start a session: its folder is gone, no room, no more processes."""
+    """The system could not start a session: no folder, no memory, or too many processes."""
 
     exit_code = 5
-    hint = "mend what is named, then say the same again: what is done stays done"
+    hint = "fix what is named, then run the same command: what is done stays done"
 
 
 class Interrupted(HoldfastError):
-    """Ctrl-C, or a signal to end; every Claude was ended first."""
+    """Ctrl-C or another signal ended the run; every Claude was ended first."""
 
-    hint = "say the same again: it goes on where it was"
+    hint = "run the same command again: it goes on where it was"
 
     def __init__(self, signal_number: int) -> None:
-        super().__init__("interrupted: every Claude it started has ended, what is done is noted")
-        self.exit_code = signal_number + 128  # as a shell says it
+        super().__init__("interrupted: every Claude it started has ended, what is done is recorded")
+        self.exit_code = signal_number + 128  # as shells do

@@ -1,4 +1,4 @@
-"""From one session to the next: a verified checkpoint of what it did, and the brief of it."""
+"""From one session to the next: a verified checkpoint of what it did, and a brief of it."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ TRIGGER = "batch"
 SECTION = "Plan"
 
 
-def transcript_of(session_id: str) -> Path | None:
-    """As its hooks noted it, else where the client keeps them; None: there is none."""
+def find_transcript(session_id: str) -> Path | None:
+    """The path that its hooks recorded, or Claude Code's usual place; None if there is none."""
     noted = window_state.load(places.window(session_id)).transcript
     if noted and Path(noted).is_file():
         return Path(noted)
@@ -30,14 +30,14 @@ def transcript_of(session_id: str) -> Path | None:
     return next((path for path in found if path.is_file()), None)
 
 
-def checkpoint(
+def save_checkpoint(
     session_id: str, root: Path, lines: Sequence[str], now_ms: int
 ) -> SavedCheckpoint | None:
-    """Kept and read back, with where the plan stands in it; None where there is no transcript.
+    """Save a checkpoint that also says where the plan stands, and read it back.
 
-    NotKept where there is one and no place took the checkpoint.
+    None if there is no transcript; CheckpointNotSaved if there is one and nothing could be saved.
     """
-    path = transcript_of(session_id)
+    path = find_transcript(session_id)
     if path is None:
         return None
     known, folder = met(path, session_id, "")
@@ -47,7 +47,7 @@ def checkpoint(
         kept = take_checkpoint.take(state, folder, TRIGGER, now_ms, also={SECTION: list(lines)})
     if kept is None:
         raise CheckpointNotSaved(
-            "no checkpoint of the batch could be kept; `holdfast log` says why"
+            "no checkpoint of the batch could be saved; `holdfast log` shows why"
         )
     report = verify(kept.path)
     if not report.ok:
@@ -55,28 +55,28 @@ def checkpoint(
     return kept
 
 
-def close(session_id: str) -> None:
-    """It has ended: where no hook of it said so, nobody is to take it for live."""
+def close_window(session_id: str) -> None:
+    """Mark the session as ended, in case none of its hooks did."""
     places.close_window(places.window(session_id))
 
 
-def brief(session_id: str, tokens: int) -> str:
-    """What that session knew, fenced; empty where nothing can be read of it."""
-    path = transcript_of(session_id)
+def compose_brief(session_id: str, tokens: int) -> str:
+    """A fenced brief of what that session knew; empty if its transcript cannot be read."""
+    path = find_transcript(session_id)
     if path is None:
         return ""
     state, folder = met(path, session_id, "")
     try:
         facts = take_checkpoint.facts_of(state, folder)
         found = window_brief.composed(state, folder, facts, tokens)
-    except Exception as slip:  # a transcript is anyone's words: the batch starts without them
+    except Exception as slip:  # a transcript may hold anything: the batch then starts without it
         log.add("ERROR", session_id[:8], f"no brief for the next batch: {slip!r}")
         return ""
     return found.text if found.lines else ""
 
 
 def _fill(state: State, known: State, root: Path) -> None:
-    """A session whose client has no hooks of ours is known by its transcript alone."""
+    """Fill in what hooks would have recorded, for a session without our hooks."""
     state.session_id = state.session_id or known.session_id
     state.transcript = known.transcript
     state.cwd = state.cwd or known.cwd

@@ -1,7 +1,10 @@
-"""What a run has done, line by line, flushed before anything rests on it.
+"""The journal of a run: one line per event, written to disk before anything depends on it.
 
-A last line that is torn was never acted on: it is cut off. A line in the middle that cannot be read
-is damage: the file is set aside, and what can be read of it goes on in a new one.
+A torn last line was never acted on, so it is cut off. An unreadable line in the middle is damage:
+the file is set aside, and its readable lines continue in a new one.
+
+The journal of a plan lies in a folder named by the paths of the plan and the project, not by the
+plan's content, so that an edited plan continues.
 """
 
 from __future__ import annotations
@@ -10,21 +13,23 @@ import json
 import os
 import threading
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
-from holdfast.run.errors import NewerJournal, NotNoted
+from holdfast.plan.task import digest
+from holdfast.run.errors import JournalNotWritten, NewerJournal
 from holdfast.wire import places
 
 VERSION = 1
 KINDS = frozenset(("run", "started", "ended", "checkpoint"))
-MOST_BYTES = 256 << 20
+MAX_BYTES = 256 << 20
 _PLAINLY = os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC  # no link, and no wait for a pipe
 Record = dict[str, Any]
 
 
 class Journal:
-    """Open it under the plan's lock: there is one writer. What lies there is what we wrote, or
-    somebody took it away meanwhile: then it is written anew."""
+    """Open it under the plan's lock, so that there is one writer. If somebody changed or removed
+    the file meanwhile, it is written again completely."""
 
     def __init__(self, folder: str, only_read: bool = False) -> None:
         self.path = f"{folder}/journal.jsonl"
@@ -35,7 +40,8 @@ class Journal:
         self._left_as = self._stamp()
 
     def add(self, kind: str, **values: Any) -> Record:
-        """The record is on the disk when this returns; NotNoted, and nothing of it, if not."""
+        """Append a record. It is on disk when this returns. After an error (JournalNotWritten)
+        nothing of the record is left in the file."""
         record = {"kind": kind, **values}
         with self._lock:
             new = [record] if self.records else [{"kind": "run", "version": VERSION}, record]
@@ -43,15 +49,15 @@ class Journal:
                 if self._stamp() == self._left_as:
                     self._append(_data(new))
                 else:
-                    self._write_anew([*self.records, *new])
+                    self._write_all([*self.records, *new])
             except OSError as slip:
-                raise NotNoted(f"{self.path}: {slip.strerror or slip}") from slip
+                raise JournalNotWritten(f"{self.path}: {slip.strerror or slip}") from slip
             self._left_as = self._stamp()
             self.records += new
         return record
 
     def _stamp(self) -> tuple[int, int] | None:
-        """By which it is known again; None: there is none."""
+        """What identifies the file as we left it; None if there is no file."""
         try:
             found = os.lstat(self.path)
         except OSError:
@@ -73,10 +79,10 @@ class Journal:
         finally:
             os.close(fd)
 
-    def _write_anew(self, records: list[Record]) -> None:
+    def _write_all(self, records: list[Record]) -> None:
         os.makedirs(os.path.dirname(self.path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
         places.replace_whole(self.path, _data(records), flush=True)
-        self.notes.append("the journal was changed or taken away meanwhile, and is written anew")
+        self.notes.append("the journal was changed or removed meanwhile, and was written again")
 
     def _read(self) -> list[Record]:
         data = self._bytes()
@@ -91,19 +97,19 @@ class Journal:
         return good
 
     def _bytes(self) -> bytes:
-        """Whole, or none if there is none; NotNoted where it cannot be read: taken for empty, all
-        that is done would be done again."""
+        """The whole file, empty if there is none. JournalNotWritten if it cannot be read: with an
+        empty journal all finished work would be done again."""
         try:
             fd = os.open(self.path, os.O_RDONLY | _PLAINLY)
         except FileNotFoundError:
             return b""
         except OSError as slip:
-            raise NotNoted(f"{self.path}: {slip.strerror}") from slip
+            raise JournalNotWritten(f"{self.path}: {slip.strerror}") from slip
         try:
             if not places.is_regular(fd):
-                raise NotNoted(f"{self.path} is no plain file")
-            if os.fstat(fd).st_size > MOST_BYTES:
-                raise NotNoted(f"{self.path} is larger than {MOST_BYTES >> 20} MB")
+                raise JournalNotWritten(f"{self.path} is not a regular file")
+            if os.fstat(fd).st_size > MAX_BYTES:
+                raise JournalNotWritten(f"{self.path} is larger than {MAX_BYTES >> 20} MB")
             with open(fd, "rb", closefd=False) as file:
                 return file.read()
         finally:
@@ -113,19 +119,21 @@ class Journal:
         try:
             os.truncate(self.path, size)
         except OSError as slip:
-            raise NotNoted(f"{self.path}: {slip.strerror}") from slip
-        self.notes.append("the journal's last line was torn and is cut off: nothing rested on it")
+            raise JournalNotWritten(f"{self.path}: {slip.strerror}") from slip
+        self.notes.append(
+            "the journal's last line was torn and was cut off: nothing depended on it"
+        )
 
     def _set_aside(self, good: list[Record], bad: int) -> None:
-        aside = _free(f"{self.path}.damaged")
+        aside = _free_name(f"{self.path}.damaged")
         try:
-            os.link(self.path, aside)  # the old one keeps its name until the new one has it
+            os.link(self.path, aside)  # the old file keeps its name until the new one replaces it
             places.replace_whole(self.path, _data(good), flush=True)
         except OSError as slip:
-            raise NotNoted(f"{self.path} is damaged, and: {slip.strerror}") from slip
+            raise JournalNotWritten(f"{self.path} is damaged, and: {slip.strerror}") from slip
         self.notes.append(
-            f"the journal was damaged: {bad} of its lines could not be read, the rest goes on; "
-            f"set aside: {aside}"
+            f"the journal was damaged: {bad} of its lines could not be read, the rest is used; "
+            f"the damaged file is {aside}"
         )
 
 
@@ -146,8 +154,13 @@ def _record(line: bytes) -> Record | None:
     return value
 
 
-def _free(stem: str) -> str:
+def _free_name(stem: str) -> str:
     number = 1
     while os.path.lexists(f"{stem}-{number}"):
         number += 1
     return f"{stem}-{number}"
+
+
+def journal_folder(plan: Path, root: Path) -> str:
+    name = digest([os.fspath(plan.resolve()), os.fspath(root.resolve())])
+    return f"{places.home()}/runs/{name}"

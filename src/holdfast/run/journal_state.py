@@ -1,7 +1,7 @@
-"""What the journal's records come to: which sessions there were, and which work is done.
+"""What the journal's records add up to: which sessions there were, and which work is done.
 
-Work is noted by task, not by batch: how a plan is cut into batches changes with the estimates, and
-with every edit of it. A task is what it was while its id and its content hash are the same.
+Work is recorded per task, not per batch, because the batches change with the estimates and with
+every edit of the plan. A task is the same while its id and its content hash are.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ DONE, FAILED, STOPPED = "done", "failed", "stopped"
 
 
 @dataclass(frozen=True, slots=True)
-class Share:
-    """What a session was given of one task: all of it, or some of its files."""
+class TaskShare:
+    """The share of a task that a session was given: all of it, or some of its files."""
 
     id: str
     hash: str
-    files: tuple[str, ...] | None = None  # None: all there is to it
-    of_files: tuple[str, ...] = ()  # what its folders held when it was cut
+    files: tuple[str, ...] | None = None  # None: the whole task
+    of_files: tuple[str, ...] = ()  # the files in its folders when the task was cut
 
     def as_json(self) -> dict[str, Any]:
         known = {"id": self.id, "hash": self.hash, "files": self.files and list(self.files)}
@@ -28,21 +28,21 @@ class Share:
 
 
 @dataclass(frozen=True, slots=True)
-class Try:
-    """One session: what it was to do, and what came of it; `result` empty: nobody noted."""
+class SessionRecord:
+    """One session: its work, and its result, which is empty if nobody recorded it."""
 
     session_id: str
     batch: str
-    shares: tuple[Share, ...]
+    shares: tuple[TaskShare, ...]
     result: str = ""
     error: str = ""
-    used_tokens: int = 0  # its window at its fullest
-    grown_tokens: int = 0  # what its work took of that
-    saved: bool = False  # its checkpoint was taken, or cannot be
-    credited: tuple[int, ...] = ()  # of one that failed: which shares it did all the same
+    used_tokens: int = 0  # the window at its fullest
+    grown_tokens: int = 0  # how much of that the work took
+    saved: bool = False  # the checkpoint was saved, or cannot be
+    credited: tuple[int, ...] = ()  # the shares that a failed session did all the same
 
     @property
-    def done_shares(self) -> tuple[Share, ...]:
+    def done_shares(self) -> tuple[TaskShare, ...]:
         if self.result == DONE:
             return self.shares
         return tuple(share for at, share in enumerate(self.shares) if at in self.credited)
@@ -53,24 +53,24 @@ class Try:
 
     @property
     def specs(self) -> frozenset[str]:
-        """The tasks, and those they are steps of."""
+        """The tasks, and the larger tasks they are steps of."""
         ids = [one.id for one in self.shares]
         return frozenset([*ids, *(name.partition("/")[0] for name in ids)])
 
 
 @dataclass(slots=True)
-class Account:
-    tries: dict[str, Try] = field(default_factory=dict)  # by session, in order
+class RunHistory:
+    tries: dict[str, SessionRecord] = field(default_factory=dict)  # by session, in order
 
     def take(self, record: Mapping[str, Any]) -> None:
-        """A record that does not fit tells nothing."""
+        """Add one record. Records that do not fit are ignored."""
         session = record.get("session")
         if not isinstance(session, str):
             return
         kind, known = record.get("kind"), self.tries.get(session)
         if kind == "started":
             shares = tuple(_shares(record.get("tasks")))
-            self.tries[session] = Try(session, str(record.get("batch", "")), shares)
+            self.tries[session] = SessionRecord(session, str(record.get("batch", "")), shares)
         elif kind == "ended" and known is not None:
             self.tries[session] = replace(
                 known,
@@ -84,22 +84,22 @@ class Account:
             self.tries[session] = replace(known, saved=True)
 
     @property
-    def sessions(self) -> list[Try]:
-        """In order; a copy, for sessions side by side note their ends while others look."""
+    def sessions(self) -> list[SessionRecord]:
+        """A copy, in order: parallel sessions record their ends while others read."""
         return list(self.tries.values())
 
     @property
-    def unsettled(self) -> list[Try]:
-        """Begun, and nobody noted their end."""
+    def unsettled(self) -> list[SessionRecord]:
+        """Sessions that started and whose end was not recorded."""
         return [one for one in self.sessions if not one.result]
 
     @property
-    def unsaved(self) -> list[Try]:
+    def unsaved(self) -> list[SessionRecord]:
         return [one for one in self.done if not one.saved]
 
     @property
-    def done(self) -> list[Try]:
-        """Those that did something that is not to be done again."""
+    def done(self) -> list[SessionRecord]:
+        """Sessions that did something that must not be done again."""
         return [one for one in self.sessions if one.done_shares]
 
     @property
@@ -107,7 +107,7 @@ class Account:
         return len({one.batch for one in self.sessions if one.result == DONE})
 
     def coverage(self) -> dict[tuple[str, str], frozenset[str] | None]:
-        """By task and hash: None where all of it is done, else the files that are."""
+        """By task and hash: the files that are done; None if the whole task is."""
         found: dict[tuple[str, str], frozenset[str] | None] = {}
         for share in (share for one in self.done for share in one.done_shares):
             key = (share.id, share.hash)
@@ -117,22 +117,22 @@ class Account:
         return found
 
     def spread(self) -> dict[tuple[str, str], tuple[str, ...]]:
-        """By task and hash: the files of its folders, settled when its first part was begun."""
+        """By task and hash: the files of its folders, fixed when its first part started."""
         found: dict[tuple[str, str], tuple[str, ...]] = {}
         for share in (share for one in self.sessions for share in one.shares if share.of_files):
             found.setdefault((share.id, share.hash), share.of_files)
         return found
 
-    def half_done(self, shares: Sequence[Share]) -> Try | None:
-        """The last session that had some of this work and did not end it."""
+    def half_done(self, shares: Sequence[TaskShare]) -> SessionRecord | None:
+        """The last session that had some of this work, if it did not finish it."""
         wanted = {(one.id, one.hash) for one in shares}
         for one in reversed(self.sessions):
             if one.names & wanted:
                 return None if one.result == DONE else one
         return None
 
-    def before(self, needs: Iterable[str], most: int) -> list[Try]:
-        """Sessions to start from: the last batch's, and those that did what this work needs."""
+    def before(self, needs: Iterable[str], most: int) -> list[SessionRecord]:
+        """Sessions to build on: the last batch's, and those that did what this work needs."""
         done, wanted = self.done, set(needs)
         if not done:
             return []
@@ -142,18 +142,18 @@ class Account:
         return list(chosen.values())[:most]
 
 
-def of(records: Iterable[Mapping[str, Any]]) -> Account:
-    found = Account()
+def build_history(records: Iterable[Mapping[str, Any]]) -> RunHistory:
+    found = RunHistory()
     for record in records:
         found.take(record)
     return found
 
 
-def _shares(value: object) -> Iterable[Share]:
+def _shares(value: object) -> Iterable[TaskShare]:
     for one in value if isinstance(value, list) else ():
         if isinstance(one, dict) and isinstance(one.get("id"), str):
             hash_ = str(one.get("hash", ""))
-            yield Share(
+            yield TaskShare(
                 one["id"], hash_, _names(one.get("files")), _names(one.get("of_files")) or ()
             )
 

@@ -1,7 +1,7 @@
-"""What a session is told to do: its tasks, what "done" means, and what came before.
+"""The prompt of a session: its tasks, what "done" means, and what came before.
 
-The plan is the user's word. What is quoted of other sessions is reference, and fenced; it comes
-last, so that nothing in it stands before the tasks.
+The plan is the user's own words. Quotations from other sessions are reference and fenced; they come
+last, so that nothing in them stands before the tasks.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from holdfast.record.user_input import RUN_BEGINS
 from holdfast.run.supervisor import NOT_DONE
 from holdfast.text.numbers import listed
 
-MOST_LISTED = 200  # files of one task; the rest is a number
+MAX_LISTED = 200  # files of one task; the rest is only counted
 
 DONE = f"""{TERMS}
 All it asks for is in the files, nothing of it is a stub, and what checks it here (tests, types,
@@ -32,23 +32,23 @@ a line of its own, with its name: """
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """All a session is told beside its tasks."""
+class PromptContext:
+    """What a session is told besides its tasks."""
 
     title: str = ""
     number: int = 1
     count: int = 1
-    beside: bool = False  # others of the same batch work at the same time
-    again: bool = False  # a session before this one began the same work
-    error: str = ""  # how that one ended
+    beside: bool = False  # other sessions of the same batch work at the same time
+    again: bool = False  # an earlier session began the same work
+    error: str = ""  # how that session ended
     briefs: tuple[str, ...] = ()
 
 
-def words(pieces: Sequence[TaskPiece], told: Told) -> str:
+def write_prompt(pieces: Sequence[TaskPiece], told: PromptContext) -> str:
     return "\n".join([*_head(pieces, told), *_tasks(pieces), *_end(pieces, told)]) + "\n"
 
 
-def _head(pieces: Sequence[TaskPiece], told: Told) -> Iterator[str]:
+def _head(pieces: Sequence[TaskPiece], told: PromptContext) -> Iterator[str]:
     plan = f' of the plan "{told.title}"' if told.title else " of a plan"
     yield f"{RUN_BEGINS}{told.number} of {told.count}{plan}."
     if told.beside:
@@ -84,14 +84,14 @@ def _tasks(pieces: Sequence[TaskPiece]) -> Iterator[str]:
 
 
 def _listed(task: PlanTask) -> str:
-    """As the plan names them; where it names folders, with how many files they hold."""
+    """The files as the plan names them; for folders, with the number of files in them."""
     files = (task.written or task).files
-    names = listed(files, MOST_LISTED)
+    names = listed(files, MAX_LISTED)
     return names if files == task.files else f"{names} ({len(task.files):,} in all)"
 
 
 def _whole(task: PlanTask, is_known: bool) -> Iterator[str]:
-    """What the plan says of all the steps holds for each, and stands nowhere else."""
+    """The larger task of a step: what the plan says about all steps applies to each."""
     yield f'\n{STEP_OF} "{task.title}". {OTHER_STEPS}'
     if task.description and not is_known:
         yield f"{PLAN_SAYS}\n\n{task.description}"
@@ -99,7 +99,7 @@ def _whole(task: PlanTask, is_known: bool) -> Iterator[str]:
         yield f"\nFiles of all of it: {_listed(task)}"
 
 
-def _end(pieces: Sequence[TaskPiece], told: Told) -> Iterator[str]:
+def _end(pieces: Sequence[TaskPiece], told: PromptContext) -> Iterator[str]:
     yield f"{DONE}{NOT_DONE} {pieces[0].task.id}: why."
     if told.briefs:
         yield "\nFrom the sessions before:"

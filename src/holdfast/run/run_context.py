@@ -1,22 +1,77 @@
-"""Where sessions run: what the user asked of all of them, what they share, when they must end."""
+"""What the sessions of a run share: options, journal and processes; its events and report."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
+from typing import Any
 
-from holdfast.run import orphans
-from holdfast.run.child_process import Child
-from holdfast.run.events import Tell
+from holdfast.run import child_process
+from holdfast.run.child_process import ClaudeProcess
 from holdfast.run.journal import Journal
-from holdfast.run.journal_state import Account
+from holdfast.run.journal_state import RunHistory
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
-    """What the user asked for, for every session alike."""
+class RunEvent:
+    """What a run reports while it goes on. `kind`: note, batch, begun, reading, session,
+    checkpoint."""
+
+    kind: str
+    words: str
+    number: int = 0
+    count: int = 0
+    session_id: str = ""
+    titles: str = ""  # of the tasks, with `begun`
+    used_tokens: int = 0
+    planned_tokens: int = 0
+
+
+Tell = Callable[[RunEvent], None]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionResult:
+    """How one session of a batch ended."""
+
+    session_id: str
+    tasks: tuple[str, ...]
+    attempt: int
+    result: str
+    exit_code: int | None = None
+    error: str = ""
+    used_tokens: int = 0
+    grown_tokens: int = 0
+    estimated_tokens: int = 0
+    high_tokens: int = 0
+    compactions: int = 0
+    checkpoint: str = ""
+
+
+@dataclass(slots=True)
+class RunReport:
+    """The result of a run. `state`: done, nothing (all was done before), failed, interrupted,
+    stopped (by any other error)."""
+
+    plan: str
+    folder: str
+    state: str = "done"
+    tasks: int = 0  # of the plan
+    done_before: int = 0  # of these
+    sessions: list[SessionResult] = field(default_factory=list)
+    left: list[str] = field(default_factory=list)  # ids of tasks
+    notes: list[str] = field(default_factory=list)
+    error: str = ""
+
+    def as_json(self) -> dict[str, Any]:
+        return {"version": 1, **asdict(self)}
+
+
+@dataclass(frozen=True, slots=True)
+class RunOptions:
+    """What the user asked for; the same for every session."""
 
     root: Path
     client: str
@@ -28,21 +83,21 @@ class Wishes:
 
 
 @dataclass(slots=True)
-class Floor:
-    wishes: Wishes
+class RunContext:
+    options: RunOptions
     folder: str
     journal: Journal
-    account: Account
+    history: RunHistory
     lock: int
     tell: Tell
     clock: Callable[[], int]
-    stopping: int = 0  # the signal that asked for it
+    stopping: int = 0  # the signal that ends the run
     halted: bool = False  # a session failed twice: no further one is started
-    running: list[Child] = field(default_factory=list)
+    running: list[ClaudeProcess] = field(default_factory=list)
     _starting: threading.Lock = field(default_factory=threading.Lock)
 
-    def start(self, make: Callable[[], Child]) -> Child:
-        """Between its start and our knowing of it nobody looks for strays: it would be one."""
+    def start(self, make: Callable[[], ClaudeProcess]) -> ClaudeProcess:
+        """Start a process and register it at once: until then it would count as a stray."""
         with self._starting:
             made = make()
             self.running.append(made)
@@ -50,13 +105,13 @@ class Floor:
 
     def strays(self) -> list[int]:
         with self._starting:
-            return orphans.strays({one.pid for one in self.running})
+            return child_process.find_strays({one.pid for one in self.running})
 
     def stop(self, signal_number: int) -> None:
-        """Called by a signal handler: only what needs no lock."""
+        """End the run. Called by a signal handler, so it takes no lock."""
         self.stopping = self.stopping or signal_number
         for one in list(self.running):
             one.end()
 
-    def note(self, kind: str, **values: object) -> None:
-        self.account.take(self.journal.add(kind, at_ms=self.clock(), **values))
+    def record(self, kind: str, **values: object) -> None:
+        self.history.take(self.journal.add(kind, at_ms=self.clock(), **values))

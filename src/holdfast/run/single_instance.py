@@ -1,7 +1,8 @@
-"""One conductor per plan, and none beside Claudes of the last one.
+"""One runner per plan, and none while sessions of the last one are still ending.
 
-Two locks, which the system takes back whatever their holder dies of: one is the conductor's alone
-(held: another runs this plan), one its supervisors hold as well (held: some still end theirs).
+There are two locks, which the system frees however their holder dies. One belongs to the runner
+alone (held: another process runs this plan); the other is shared with its supervisors (held: some
+of them are still ending their session).
 """
 
 from __future__ import annotations
@@ -11,48 +12,50 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
 from holdfast.files import lock
-from holdfast.run.errors import AnotherRuns, NotNoted
+from holdfast.run.errors import AlreadyRunning, JournalNotWritten
 
-PATIENCE_SECONDS = 30.0  # longer than a supervisor takes to end what is left
+PATIENCE_SECONDS = 30.0  # longer than a supervisor needs to end its processes
 
 
 @contextmanager
-def held(folder: str, patience: float = PATIENCE_SECONDS) -> Iterator[int]:
-    """The descriptor of the lock that is to be handed on to supervisors."""
+def hold_plan(folder: str, patience: float = PATIENCE_SECONDS) -> Iterator[int]:
+    """Hold both locks; yields the descriptor of the one that supervisors share."""
     with ExitStack() as stack:
-        own = _opened(folder, "conductor")
+        own = _open(folder, "conductor")
         stack.callback(os.close, own)
-        shared = _opened(folder, "lock")
+        shared = _open(folder, "lock")
         stack.callback(os.close, shared)
         if not lock.acquire(own):
-            raise AnotherRuns(f"process {_signed(own)} runs this plan already")
-        _sign(own, folder)
+            raise AlreadyRunning(f"process {_read_pid(own)} runs this plan already")
+        _write_pid(own, folder)
         if not lock.acquire(shared, patience):
-            raise AnotherRuns(f"{folder}/lock is held by another process")
+            raise AlreadyRunning(f"{folder}/lock is held by another process")
         yield shared
 
 
-def is_taken(folder: str) -> bool:
-    """By a conductor, or by a Claude of one that is still ending; nothing is waited for or made."""
+def is_running(folder: str) -> bool:
+    """Whether a runner, or a session of one that is still ending, holds the plan. Never waits."""
     return lock.is_held(f"{folder}/lock")
 
 
-def _sign(fd: int, folder: str) -> None:
-    """For the words alone: who it is that runs."""
+def _write_pid(fd: int, folder: str) -> None:
+    """Write our process id into the lock file, for the error text of others."""
     try:
         os.ftruncate(fd, 0)
         os.pwrite(fd, str(os.getpid()).encode(), 0)
     except OSError as slip:
-        raise NotNoted(f"{folder}/conductor: {slip.strerror}") from slip
+        raise JournalNotWritten(f"{folder}/conductor: {slip.strerror}") from slip
 
 
-def _signed(fd: int) -> str:
+def _read_pid(fd: int) -> str:
     name = os.pread(fd, 20, 0).decode("ascii", "replace")
     return name if name.isdecimal() else "?"
 
 
-def _opened(folder: str, name: str) -> int:
+def _open(folder: str, name: str) -> int:
     try:
         return lock.open_file(f"{folder}/{name}")
     except OSError as slip:
-        raise NotNoted(f"{folder}/{name} cannot be written: {slip.strerror or slip}") from slip
+        raise JournalNotWritten(
+            f"{folder}/{name} cannot be written: {slip.strerror or slip}"
+        ) from slip

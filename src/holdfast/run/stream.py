@@ -1,6 +1,6 @@
-"""What a running client tells of itself, line by line: how full its window is, and its result.
+"""What a running Claude Code reports line by line: how full its window is, and its result.
 
-The format is not ours: what does not fit is passed over.
+The format is not ours: lines that do not fit are ignored.
 """
 
 from __future__ import annotations
@@ -19,29 +19,30 @@ USAGE = (
     "cache_creation_input_tokens",
     "output_tokens",
 )
-MOST_WORDS = 500
-MOST_NAMED = 20
+MAX_QUOTE_CHARS = 500
+MAX_NAMED = 20
 
 
 @dataclass(slots=True)
-class Heard:
-    """`first_tokens`: its window before it did anything; `most_tokens`: at its fullest."""
+class StreamReading:
+    """What a session has reported so far. `first_tokens`: its window before any work;
+    `most_tokens`: its window at its fullest."""
 
     first_tokens: int = 0
     most_tokens: int = 0
     now_tokens: int = 0
     compactions: int = 0
     result: str = ""
-    words: str = ""  # of the result, clean and short; from the reason on, where it gives one
-    not_done: tuple[str, ...] = ()  # what it names so, clean and short
-    waits_for: str = ""  # why it has no answer, and how often it was tried; empty once it has one
+    words: str = ""  # the result's text, sanitized and short, from the reason on if it gives one
+    not_done: tuple[str, ...] = ()  # the tasks it names as not done, sanitized and short
+    waits_for: str = ""  # why there is no answer, and how often it was tried; empty after an answer
 
     @property
     def grown_tokens(self) -> int:
         return max(0, self.most_tokens - self.first_tokens)
 
     def hear(self, line: bytes) -> bool:
-        """True if it told how full its window is."""
+        """Read one line; true if it reports how full the window is."""
         event = _event(line)
         kind = event.get("type")
         if kind == "system" and event.get("subtype") == "compact_boundary":
@@ -51,10 +52,10 @@ class Heard:
         if kind == "result":
             self.result = str(event.get("subtype", ""))
             words = _words(event)
-            self.words = quoted(why_not(words)) or quoted(words)
-            self.not_done = tuple(map(quoted, not_done(words)[:MOST_NAMED]))
+            self.words = quote(why_not(words)) or quote(words)
+            self.not_done = tuple(map(quote, not_done(words)[:MAX_NAMED]))
         if kind != "assistant" or event.get("parent_tool_use_id"):
-            return False  # a subagent's window is its own
+            return False  # a subagent has a window of its own
         return self._take(_tokens(event))
 
     def _take(self, tokens: tuple[int, int]) -> bool:
@@ -67,26 +68,26 @@ class Heard:
         return True
 
 
-def quoted(text: str) -> str:
-    """Anyone's words, on one line, without secrets, and nothing in them that acts."""
-    return fence.flat(redact(text[: MOST_WORDS * 8]), MOST_WORDS)
+def quote(text: str) -> str:
+    """Foreign text on one line, without secrets and control characters."""
+    return fence.flat(redact(text[: MAX_QUOTE_CHARS * 8]), MAX_QUOTE_CHARS)
 
 
-def quoted_end(text: str) -> str:
-    """The same of errors, of which the last words tell most."""
+def quote_end(text: str) -> str:
+    """The end of an error text, where the cause usually is."""
     words = fence.flat(redact(text), len(text) + 1)
-    return words if len(words) <= MOST_WORDS else f"… {words[-MOST_WORDS:].lstrip()}"
+    return words if len(words) <= MAX_QUOTE_CHARS else f"… {words[-MAX_QUOTE_CHARS:].lstrip()}"
 
 
 def _words(event: dict[str, Any]) -> str:
-    """The answer; where there is none, what the client says of why."""
+    """The answer, or the client's error if there is none."""
     errors = event.get("errors")
     listed = "; ".join(map(str, errors)) if isinstance(errors, list) else ""
     return str(event.get("result") or event.get("error") or listed)
 
 
 def _waits_for(event: dict[str, Any]) -> str:
-    status, error = event.get("error_status"), quoted(str(event.get("error") or ""))
+    status, error = event.get("error_status"), quote(str(event.get("error") or ""))
     what = f"the API answered {status}" if type(status) is int else "the API does not answer"
     why = f" ({error})" if error not in ("", "unknown") else ""
     tries = f"{event.get('attempt', '?')!s:.4} of {event.get('max_retries', '?')!s:.4}"
@@ -102,7 +103,7 @@ def _event(line: bytes) -> dict[str, Any]:
 
 
 def _tokens(event: dict[str, Any]) -> tuple[int, int]:
-    """All of the window at one answer, and what of it was sent."""
+    """The tokens in the window after one answer, and how many of them were sent."""
     message = event.get("message")
     usage = message.get("usage") if isinstance(message, dict) else None
     if not isinstance(usage, dict):

@@ -22,8 +22,8 @@ from holdfast.plan.planner import make_workflow
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.workflow import TaskBatch, Workflow
-from holdfast.run import continued_plan
-from holdfast.run.continued_plan import Begun
+from holdfast.run import remaining_plan
+from holdfast.run.remaining_plan import ContinuedPlan
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted
 from holdfast.wire.log import inert
@@ -44,16 +44,16 @@ def answer_plan(asked: PlanArguments) -> ToolAnswer:
     return ToolAnswer(words, _summary(found), "batches", [_batch(one) for one in found.batches])
 
 
-def _given(asked: PlanArguments, root: Path) -> Begun:
+def _given(asked: PlanArguments, root: Path) -> ContinuedPlan:
     """The plan to arrange. For a file, tasks that a run has done are left out."""
     if bool(asked.text) == bool(asked.path):
         raise NoPlan("give either the plan's text or its path")
     if asked.text:
-        return Begun(_read(asked.text, root))
+        return ContinuedPlan(_read(asked.text, root))
     path = project_files.resolve_inside(root, asked.path)
     if path is None:
         raise NoPlan(f"{asked.path}: {project_files.OUTSIDE}")
-    return continued_plan.load(path, root)
+    return remaining_plan.load_remaining(path, root)
 
 
 def _read(text: str, root: Path) -> task.TaskPlan:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.run import exit_note
+from holdfast.run import child_process
 from holdfast.setup.trial.namespace import children_of, wait_for_end
 from tests.run.theatre import PATIENCE_SECONDS, Theatre
 
@@ -71,7 +71,7 @@ def test_a_signal_ends_the_clients_first_and_keeps_what_is_done(
     assert all(wait_for_end(one, 0) for one in clients), "they end before it does"
     assert run.returncode == 128 + number
     assert b"interrupted: 1 of 3 tasks done, 2 sessions of Claude in this run" in out
-    assert b"say the same again" in errors
+    assert b"run the same command" in errors
     assert [one["result"] for one in theatre.records("ended")] == ["done", "stopped"]
     theatre.run()
     assert theatre.tasks == ["cart", "price", "price", "docs"]
@@ -91,7 +91,7 @@ def test_a_supervisor_that_is_killed_takes_its_client_along(theatre: Theatre, de
         run.communicate(timeout=PATIENCE_SECONDS)
     assert _gone(clients)
     assert run.returncode == 0
-    assert "nobody knows how it ended" in theatre.records("ended")[0]["error"]
+    assert "it is not known how it ended" in theatre.records("ended")[0]["error"]
 
 
 @pytest.mark.requirement("P5", "X3")
@@ -155,7 +155,7 @@ def test_work_that_cannot_be_noted_is_not_begun(theatre: Theatre) -> None:
     words = ["prlimit", "--fsize=600", sys.executable, "-m", "holdfast.cli", *theatre.words()]
     found = subprocess.run(words, capture_output=True, timeout=PATIENCE_SECONDS, check=False)
     assert found.returncode == 4, found.stderr
-    assert b"make room on the disk" in found.stderr
+    assert b"free disk space" in found.stderr
     assert not theatre.log
     assert theatre.run().exit_code == 0
     assert theatre.tasks == ["cart", "price", "docs"]
@@ -164,10 +164,10 @@ def test_work_that_cannot_be_noted_is_not_begun(theatre: Theatre) -> None:
 @pytest.mark.requirement("P5")
 def test_a_note_that_was_never_written_says_that_nothing_is_known(tmp_path: Path) -> None:
     path = str(tmp_path / "x.end")
-    exit_note.lay_out(path)
-    assert exit_note.read(path) == exit_note.Note()
-    assert not exit_note.read(path).done
-    assert not exit_note.read(str(tmp_path / "none")).done
+    child_process.create_note(path)
+    assert child_process.read_note(path) == child_process.ExitNote()
+    assert not child_process.read_note(path).done
+    assert not child_process.read_note(str(tmp_path / "none")).done
 
 
 @pytest.mark.timeout(600)

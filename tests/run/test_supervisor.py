@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.run import orphans, single_instance, supervisor
-from holdfast.run.errors import AnotherRuns
+from holdfast.run import child_process, single_instance, supervisor
+from holdfast.run.errors import AlreadyRunning
 from holdfast.run.supervisor import Lines
 
 HOLD = """
 import sys
-from holdfast.run import orphans, single_instance, supervisor
-with single_instance.held(sys.argv[1]):
+from holdfast.run import single_instance
+with single_instance.hold_plan(sys.argv[1]):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -43,20 +43,20 @@ def test_the_seat_is_free_as_soon_as_its_holder_is_dead_reaped_or_not(tmp_path: 
         assert holder.stdout is not None
         assert holder.stdout.readline() == b"held\n"
         with (
-            pytest.raises(AnotherRuns, match=f"process {holder.pid} runs"),
-            single_instance.held(folder),
+            pytest.raises(AlreadyRunning, match=f"process {holder.pid} runs"),
+            single_instance.hold_plan(folder),
         ):
             pass
         holder.kill()
         assert holder.stdout.read() == b""  # dead, and not reaped
-        with single_instance.held(folder):
+        with single_instance.hold_plan(folder):
             pass
 
 
 @pytest.mark.requirement("P5", "X3")
 @pytest.mark.skipif(not supervisor.LINUX, reason="only Linux hands orphans to others than init")
 def test_after_a_run_nobody_elses_orphans_come_to_us() -> None:
-    with orphans.adopted():
+    with child_process.adopt_orphans():
         pass
     started = subprocess.run(
         ["sh", "-c", "sleep 60 >/dev/null & echo $!"], stdout=subprocess.PIPE, check=True, text=True

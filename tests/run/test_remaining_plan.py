@@ -14,8 +14,8 @@ from holdfast.plan.estimates import estimate
 from holdfast.plan.planner import make_workflow
 from holdfast.plan.task import PlanTask, TaskPlan
 from holdfast.plan.workflow import Workflow
-from holdfast.run.journal_state import DONE, Account, Share
-from holdfast.run.remaining import by_id, left, share_of
+from holdfast.run.journal_state import DONE, RunHistory, TaskShare
+from holdfast.run.remaining_plan import index_tasks, remove_done, share_of
 
 NOBODY = estimate.Past()
 FILES = tuple(f"f{n}.py" for n in range(6))
@@ -53,16 +53,16 @@ def _flow(plan: TaskPlan, tokens: int) -> Workflow:
     return make_workflow(plan, room.stated_room(tokens, 3), NOBODY, Path("/nowhere"))
 
 
-def _finish(known: Account, shares: list[Share]) -> None:
+def _finish(known: RunHistory, shares: list[TaskShare]) -> None:
     session = f"s{len(known.tries)}"
     tasks = [one.as_json() for one in shares]
     known.take({"kind": "started", "session": session, "batch": session, "tasks": tasks})
     known.take({"kind": "ended", "session": session, "result": DONE})
 
 
-def _work(share: Share, plan: TaskPlan) -> set[tuple[str, str]]:
+def _work(share: TaskShare, plan: TaskPlan) -> set[tuple[str, str]]:
     """What there is to be done, in its smallest pieces."""
-    task = by_id(plan)[share.id]
+    task = index_tasks(plan)[share.id]
     parts = share.files if share.files is not None else task.files
     steps = [step.id for step in task.subtasks if not step.done]
     return {(share.id, file) for file in parts} or {(one, "") for one in steps or [share.id]}
@@ -74,14 +74,14 @@ def test_however_the_room_changes_between_runs_all_is_done_once(
     plan: TaskPlan, rooms: list[int]
 ) -> None:
     """Each run does one batch and is killed; the next plans what is left for another room."""
-    known, done = Account(), list[tuple[str, str]]()
+    known, done = RunHistory(), list[tuple[str, str]]()
     rest = plan
     while (flow := _flow(rest, rooms[len(known.tries) % len(rooms)])).batches:
-        shares = [share_of(piece, by_id(plan)) for piece in flow.batches[0].pieces]
+        shares = [share_of(piece, index_tasks(plan)) for piece in flow.batches[0].pieces]
         done += [work for share in shares for work in _work(share, rest)]
         _finish(known, shares)
-        rest = left(plan, known.coverage())
-    wanted = {work for task in plan.tasks for work in _work(Share(task.id, task.hash), plan)}
+        rest = remove_done(plan, known.coverage())
+    wanted = {work for task in plan.tasks for work in _work(TaskShare(task.id, task.hash), plan)}
     assert set(done) == wanted
     assert len(done) == len(wanted)
 
@@ -91,14 +91,14 @@ def test_however_the_room_changes_between_runs_all_is_done_once(
 def test_a_task_that_was_edited_is_done_again_and_no_other(
     plan: TaskPlan, data: st.DataObject
 ) -> None:
-    known = Account()
+    known = RunHistory()
     for batch in _flow(plan, 500).batches:
-        _finish(known, [share_of(piece, by_id(plan)) for piece in batch.pieces])
+        _finish(known, [share_of(piece, index_tasks(plan)) for piece in batch.pieces])
     changed = data.draw(st.sampled_from(plan.tasks))
     tasks = [
         replace(task, description="otherwise") if task is changed else task for task in plan.tasks
     ]
-    rest = left(TaskPlan("p", tuple(tasks)), known.coverage())
+    rest = remove_done(TaskPlan("p", tuple(tasks)), known.coverage())
     again = {task.id for task in rest.tasks if not task.done}
     shares = [share.id for one in known.done for share in one.shares]
     whole = not changed.subtasks or changed.id in shares  # its steps did not change

@@ -1,0 +1,167 @@
+"""The sessions to come: what is left of the plan, in batches, each as the jobs of its sessions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from holdfast.brief.compose import DEFAULT_TOKENS
+from holdfast.plan.split import TaskPiece
+from holdfast.plan.task import PlanTask, TaskPlan
+from holdfast.plan.workflow import TaskBatch, Workflow
+from holdfast.run import handover
+from holdfast.run.child_process import ExitNote
+from holdfast.run.journal_state import SessionRecord, TaskShare
+from holdfast.run.prompt import PromptContext
+from holdfast.run.remaining_plan import index_tasks, remove_done, share_of
+from holdfast.run.run_context import RunContext
+from holdfast.text.numbers import named
+
+MAX_BRIEFS = 4
+MIN_BRIEF_TOKENS = 500
+Make = Callable[[TaskPlan], Workflow]
+
+
+@dataclass(frozen=True, slots=True)
+class SessionJob:
+    """The work of one session. `limit_tokens`: how much of a window a batch may take; `beside`:
+    other sessions of its batch run at the same time."""
+
+    batch: str
+    pieces: tuple[TaskPiece, ...]
+    shares: tuple[TaskShare, ...]
+    number: int
+    count: int
+    high_tokens: int
+    limit_tokens: int
+    beside: bool = False
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(piece.task.id for piece in self.pieces)
+
+    @property
+    def titles(self) -> str:
+        """The titles of its tasks, for the user."""
+        return ", ".join(named(piece.task.shown) for piece in self.pieces)
+
+    def without(self, positions: Collection[int]) -> SessionJob:
+        kept = [at for at in range(len(self.pieces)) if at not in positions]
+        pieces, shares = self.pieces, self.shares
+        return replace(
+            self,
+            pieces=tuple(pieces[at] for at in kept),
+            shares=tuple(shares[at] for at in kept),
+        )
+
+    @property
+    def is_unknown(self) -> bool:
+        return any(piece.estimate.is_unknown for piece in self.pieces)
+
+    @property
+    def tokens(self) -> int:
+        """The estimate; for a task of unknown size, the room it was given."""
+        return sum(piece.estimate.tokens for piece in self.pieces)
+
+
+def find_credited(
+    pieces: Sequence[TaskPiece], note: ExitNote, not_done: Sequence[str]
+) -> list[int]:
+    """Positions of the tasks that a session did although it reports others as not done. None if it
+    names something that is not one of its tasks."""
+    if not not_done or not note.is_success or len(not_done) != note.not_done:
+        return []
+    meant = [
+        {at for at, piece in enumerate(pieces) if _is_named(words, piece.task)}
+        for words in not_done
+    ]
+    undone = set[int]().union(*meant)
+    return [at for at in range(len(pieces)) if at not in undone] if all(meant) else []
+
+
+def _is_named(words: str, task: PlanTask) -> bool:
+    """Whether the words start with the task's id or title. In doubt a task counts as named."""
+    said = words.casefold()
+    return any(
+        said.startswith(name) and not said[len(name) : len(name) + 1].isalnum()
+        for name in (task.id.casefold(), task.title.casefold())
+    )
+
+
+class JobQueue:
+    """The jobs ahead. `make` plans what is left; `share_tokens` is how much of a window a batch
+    may take."""
+
+    def __init__(self, context: RunContext, plan: TaskPlan, make: Make, share_tokens: int) -> None:
+        self._context, self._make = context, make
+        self._plan = plan
+        self._share_tokens = share_tokens
+        self._known = index_tasks(plan)
+
+    def left(self) -> TaskPlan:
+        return remove_done(self._plan, self._context.history.coverage())
+
+    @property
+    def tasks(self) -> int:
+        """How many tasks the whole plan has."""
+        return len(self._plan.tasks)
+
+    def open_tasks(self) -> list[str]:
+        return [task.id for task in self.left().tasks if not task.done]
+
+    def flow(self) -> Workflow:
+        return self._make(self.left())
+
+    def jobs(self, flow: Workflow) -> Iterator[list[SessionJob]]:
+        """The sessions of each batch: one, or one per task if they may run in parallel."""
+        before = self._context.history.batches_done
+        for number, batch in enumerate(flow.batches, start=before + 1):
+            side_by_side = batch.parallel and self._context.options.max_parallel > 1
+            parts = [(piece,) for piece in batch.pieces] if side_by_side else [batch.pieces]
+            count = before + len(flow.batches)
+            jobs = [self._job(batch, part, number, count) for part in parts]
+            yield [replace(job, beside=len(jobs) > 1) for job in jobs]
+
+    def told(self, job: SessionJob, error: str = "") -> PromptContext:
+        """What the session is told besides its tasks, from what the journal knows now."""
+        known = self._context.history
+        earlier = known.half_done(job.shares)
+        needs = {need for share in job.shares for need in self._needs(share)}
+        sources = [*([earlier] if earlier else []), *known.before(needs, MAX_BRIEFS)]
+        once = {one.session_id: one for one in sources}  # a session that did a part is in both
+        return PromptContext(
+            title=self._plan.title,
+            number=job.number,
+            count=job.count,
+            beside=job.beside,
+            again=earlier is not None,
+            error=error or (earlier.error if earlier else ""),
+            briefs=tuple(_briefs(list(once.values())[:MAX_BRIEFS])),
+        )
+
+    def _job(
+        self, batch: TaskBatch, pieces: tuple[TaskPiece, ...], number: int, count: int
+    ) -> SessionJob:
+        alone = replace(batch, pieces=pieces)
+        return SessionJob(
+            batch=batch.id,
+            pieces=pieces,
+            shares=tuple(share_of(piece, self._known) for piece in pieces),
+            number=number,
+            count=count,
+            high_tokens=alone.high_tokens,
+            limit_tokens=self._share_tokens,
+        )
+
+    def _needs(self, share: TaskShare) -> tuple[str, ...]:
+        task = self._known[share.id]
+        return (*task.depends, *self._known[task.spec].depends)
+
+
+def _briefs(sources: Sequence[SessionRecord]) -> Iterator[str]:
+    """The briefs of earlier sessions, which share the room of one brief."""
+    for one in sources:
+        tokens = max(MIN_BRIEF_TOKENS, DEFAULT_TOKENS // len(sources))
+        found = handover.compose_brief(one.session_id, tokens)
+        if found:
+            yield found
