@@ -34,6 +34,7 @@ from holdfast.segment import library
 from holdfast.segment.formats import Compressed, Metadata
 from holdfast.window import state
 from holdfast.wire import places
+from tests.checkpoint.sessions import Session
 from tests.memory.told import a_line, a_session, said, written
 from tests.redact.test_laws import joined, jumbles, planted
 from tests.transcript.builders import jsonl
@@ -510,6 +511,17 @@ def test_looking_through_many_at_once_gives_what_redacting_each_gives(
         patch.setattr(known_secrets, "which_are_clean", lambda texts: [False] * len(texts))
         one_by_one = turns.read(str(path), "")
     assert at_once == one_by_one
+
+
+@pytest.mark.requirement("X4")
+def test_a_secret_across_the_end_of_a_title_is_not_kept_in_half(tmp_path: Path) -> None:
+    body = "a1B2c3D4e5F6g7H8i9J0k1L2m3N4o5P6q7R8"
+    for before in range(250, 302, 4):
+        words = ("tide " * 100)[:before] + f" gh{'p_'}{body} prints the tables."
+        path = Session().user(words).says("The tables are printed.").works(2).written(tmp_path)
+        found = turns.read(str(path), "")
+        text = f"{found.state} {found.items}"
+        assert not any(body[at : at + 8] in text for at in range(len(body) - 8)), before
 
 
 @pytest.mark.requirement("X4", "M2")

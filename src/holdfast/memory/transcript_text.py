@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from holdfast.memory.item import Item
 from holdfast.redact import redact
 from holdfast.text import fence
+from holdfast.text.sentences import clip
 from holdfast.transcript.blocks import Text, ToolResult, ToolUse
 from holdfast.transcript.entries import Answer, Entry, Prompt, Result
 from holdfast.transcript.reader import Unreadable, read
@@ -67,7 +68,7 @@ def _told(entry: Entry) -> Iterator[str]:
             if isinstance(block, Text) and block.text:
                 yield f"{'model' if isinstance(entry, Answer) else 'user'}: {block.text}"
             elif isinstance(block, ToolUse):
-                yield f"call: {block.name} {str(block.input)[:INPUT_CHARS]}"
+                yield f"call: {block.name} {clip(str(block.input), INPUT_CHARS)}"
             elif isinstance(block, ToolResult):
                 yield f"{'error' if block.is_error else 'result'}: {block.text}"
 

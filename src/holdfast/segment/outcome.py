@@ -16,7 +16,7 @@ from holdfast.record.model import Decision, Failure, Place, Record, Task, Turn
 from holdfast.segment.plain_text import line
 from holdfast.segment.segment import Segment
 from holdfast.segment.steps import goes_on
-from holdfast.text.sentences import split
+from holdfast.text.sentences import clip, split
 
 LONGEST_TOPIC = 140  # it stands whole wherever it is shown
 LEAST_TOPIC = 24  # "ok great." names nothing: the sentence behind it goes with it
@@ -105,7 +105,7 @@ def _is_printed(row: str) -> bool:
 
 
 def _clauses(sentence: str) -> str:
-    head = sentence[:LONGEST_TOPIC]
+    head = clip(sentence, LONGEST_TOPIC)
     end = max(head.rfind(pause) for pause in _PAUSES)
     if end >= LEAST_TOPIC:
         return head[:end]

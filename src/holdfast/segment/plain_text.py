@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from holdfast.text.sentences import clip
+
 
 def visible(text: str) -> str:
     """Without characters that are not seen, or act."""
@@ -12,5 +14,5 @@ def visible(text: str) -> str:
 
 def line(text: str, most: int) -> str:
     """On one line, at most so long, and saying so when there was more."""
-    words = " ".join(visible(text[: most * 4]).split())
-    return words if len(words) <= most else words[: most - 2].rstrip() + " …"
+    words = " ".join(visible(clip(text, most * 4)).split())
+    return words if len(words) <= most else clip(words, most - 2).rstrip() + " …"

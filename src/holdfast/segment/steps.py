@@ -16,7 +16,7 @@ from holdfast.record.replies import is_answer, width
 from holdfast.redact import redact
 from holdfast.segment.plain_text import visible
 from holdfast.segment.words import words
-from holdfast.text.sentences import ASKING
+from holdfast.text.sentences import ASKING, clip
 from holdfast.transcript import (
     Answer,
     Attachment,
@@ -89,7 +89,7 @@ def prompt(step: Step, turn: Turn, reading: Reading) -> None:
     step.chars += turn.chars
     step.messages += 1
     hear(step, words(redact(turn.asked)), 2)
-    for name in shell.named(turn.asked[:READ_CHARS])[:12]:
+    for name in shell.named(clip(turn.asked, READ_CHARS))[:12]:
         touch(step, files.relative(reading, name), READ)
 
 
@@ -131,7 +131,7 @@ def _answer(reading: Reading, entry: Answer) -> Step | None:
             _call(reading, reading.now, block.name, block.input)
         elif isinstance(block, Text):
             reading.now.chars += len(block.text)
-            hear(reading.now, words(redact(block.text[:READ_CHARS])))
+            hear(reading.now, words(redact(clip(block.text, READ_CHARS))))
     return done
 
 
@@ -140,16 +140,16 @@ def _call(reading: Reading, now: Step, tool: str, given: dict[str, Any]) -> None
     if tool in _EDITS or tool in _READS:
         _file(reading, now, files.told(given), EDITED if tool in _EDITS else READ)
     elif tool == "Bash":
-        for name in shell.files(redact(text_of(given, "command")[: shell.LONGEST_LINE]))[:12]:
+        for name in shell.files(redact(clip(text_of(given, "command"), shell.LONGEST_LINE)))[:12]:
             _file(reading, now, name, NAMED)
-        hear(now, words(text_of(given, "description")[:200]))
+        hear(now, words(redact(clip(text_of(given, "description"), 200))))
     elif tool in ("Grep", "Glob"):
-        hear(now, words(redact(text_of(given, "pattern")[:200])))
+        hear(now, words(redact(clip(text_of(given, "pattern"), 200))))
         _file(reading, now, text_of(given, "path"), NAMED)
     elif tool in ("Task", "Agent"):
-        hear(now, words(redact(text_of(given, "prompt")[:READ_CHARS])))
+        hear(now, words(redact(clip(text_of(given, "prompt"), READ_CHARS))))
     elif tool == "TaskCreate":
-        hear(now, words(redact(text_of(given, "subject")[:400])), 2)
+        hear(now, words(redact(clip(text_of(given, "subject"), 400))), 2)
 
 
 def _file(reading: Reading, now: Step, path: str, how: int) -> None:

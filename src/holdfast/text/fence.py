@@ -7,6 +7,8 @@ that would open the tag is replaced; all other text stays as it was written.
 
 import re
 
+from holdfast.text.sentences import clip
+
 TAG = "holdfast-brief"
 MOST_ORIGIN = 400
 # Tags that the client, the API and Holdfast put around text with a meaning.
@@ -102,8 +104,8 @@ def both_ends(text: str, most: int) -> str:
 
 def flat(text: str, most: int) -> str:
     """The text on one line, at most so long, with an ellipsis if it was cut."""
-    words = " ".join(clean(text[: most * 4]).split())
-    return words if len(words) <= most else words[: most - 2].rstrip() + " …"
+    words = " ".join(clean(clip(text, most * 4)).split())
+    return words if len(words) <= most else clip(words, most - 2).rstrip() + " …"
 
 
 def code(line: str, most: int) -> str:

@@ -31,6 +31,7 @@ from holdfast.record.replies import is_answer
 from holdfast.record.same_file import sign
 from holdfast.record.user_input import is_notification, own_words, queued_words
 from holdfast.redact import redact
+from holdfast.text.sentences import clip, clip_last
 from holdfast.transcript.blocks import Text, ToolResult, ToolUse, decoded
 from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Result
 from holdfast.transcript.reader import Reader, Unreadable
@@ -141,7 +142,7 @@ class _Fold:
         if is_notification(text) and self._unit is not None:
             self._unit.hold(entry)
             self._report(agents.result(text), self._agent_asked(agents.id_in(text)))
-        words = own_words(text[:LONGEST_TEXT])
+        words = own_words(clip(text, LONGEST_TEXT))
         if not words:
             return
         if words.startswith(_ASKING_US):
@@ -252,7 +253,9 @@ def _answered(turns: list[Turn]) -> Iterator[Question]:
 
 def _asked(words: str, answers: str) -> str:
     """What a turn is about: "yes" says it only with the question."""
-    return f"{answers} → {words}"[-TITLE_CHARS:] if answers else words[:TITLE_CHARS]
+    if answers:
+        return clip_last(f"{answers} → {words}", TITLE_CHARS)
+    return clip(words, TITLE_CHARS)
 
 
 def _with(part: Part, words: list[str]) -> Part:
