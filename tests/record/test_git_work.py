@@ -166,3 +166,56 @@ def test_a_clean_tree_leaves_nothing_to_commit(tmp_path: Path) -> None:
     assert told(session, tmp_path).endswith("changed after that commit: moon.py")
     session.runs("git status", "On branch fix/ebb\nnothing to commit, working tree clean")
     assert told(session, tmp_path).endswith("no git push after it")
+
+
+def next_steps(session: Session, folder: Path) -> str:
+    return "\n".join(sections_of(session.record(folder))["Next Steps"])
+
+
+ASKED = "asked for in turn 1, none seen since: "
+
+
+@pytest.mark.requirement("B13", "C14")
+@pytest.mark.parametrize(
+    ("words", "missing"),
+    [
+        ("Mend the ebb, then commit and push.", "commit, push"),
+        ("Mend it and open a pull request", "pull request"),
+        ("Behebe das, dann push", "push"),
+        ("Mend it, but do not commit. Never push!", ""),
+        ("Look at the commit of Friday and the PR.", ""),
+        ("Commit this rule to your memory.", ""),
+    ],
+)
+def test_what_was_asked_of_git_is_open_until_it_is_seen(
+    words: str, missing: str, tmp_path: Path
+) -> None:
+    session = Session().user(words).edits("/work/project/tide.py").says("The ebb is mended.")
+    steps = next_steps(session, tmp_path)
+    assert (ASKED in steps) is bool(missing)
+    assert all(one in steps for one in missing.split(", "))
+    session.runs("git commit -m x && git push", f"{MADE}\n 1a2b3c4..5d6e7f8 main -> main")
+    session.runs("gh pr create --fill", "https://git.example.org/quay/pull/31").says("Done.")
+    assert ASKED not in next_steps(session, tmp_path)
+
+
+@pytest.mark.requirement("B13", "C14")
+def test_what_the_user_did_or_a_subagent_may_have_done_is_not_missed(tmp_path: Path) -> None:
+    session = Session().user("Commit and push.").says("I cannot push.")
+    assert ASKED in next_steps(session, tmp_path)
+    session.user("I committed and pushed it.").says("Fine.")
+    assert ASKED not in next_steps(session, tmp_path)
+    session = Session().user("Commit it.").calls("Agent", "Done.", description="commit")
+    assert ASKED not in next_steps(session.says("Done."), tmp_path)
+    session = Session().user("Commit it.").runs("git status -s", "?? notes.md")
+    assert ASKED not in next_steps(session.says("Nothing to commit."), tmp_path)
+
+
+@pytest.mark.requirement("B13", "C14")
+def test_nothing_open_tells_what_is_only_here(tmp_path: Path) -> None:
+    session = edited().runs("git commit -m x", MADE).edits("/work/project/moon.py").says("Done.")
+    steps = next_steps(session, tmp_path)
+    assert steps.startswith("nothing open: ")
+    assert steps.endswith("; not committed: 1 file; not pushed: fix/ebb")
+    session.runs("git commit -m y && git push", f"{MADE}\n 1a2b3c4..5d6e7f8 x -> x").says("Done.")
+    assert next_steps(session, tmp_path).endswith("answered “Done.”")

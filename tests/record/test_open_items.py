@@ -305,3 +305,18 @@ def test_what_was_started_turns_ago_is_told_by_when(tmp_path: Path) -> None:
     session.says("It serves.").user("And the moon?").says("It is full.")
     words = "started in turn 1, no end seen: background command b7x: make serve"
     assert words in told(session.record(tmp_path))
+
+
+def test_a_question_outlives_a_question_in_return(tmp_path: Path) -> None:
+    session = Session().user("Print the tides.").says("Printed. Shall I print the moon as well?")
+    session.user("How long does that take?").says("About an hour.")
+    [asked] = open_items.questions(session.record(tmp_path))
+    assert asked.text == "Shall I print the moon as well?"
+    session.user("Leave it.").says("Fine.")
+    assert open_items.questions(session.record(tmp_path)) == []
+
+
+def test_nothing_open_is_not_said_while_a_test_fails(tmp_path: Path) -> None:
+    session = Session().user("Mend it.").runs("pytest -q", "E  KeyError", fails=True).says("Hm.")
+    [step] = sections_of(session.record(tmp_path))["Next Steps"]
+    assert step == "open: what Active Issues lists: last asked “Mend it.”, answered “Hm.”"

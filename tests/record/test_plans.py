@@ -266,10 +266,10 @@ def test_the_checks_of_a_plan_are_closed_by_a_run_and_not_by_the_end_of_the_turn
 ) -> None:
     session = carried_out("src/parser.py", "src/print.py")
     assert still(session.record(tmp_path)) == [CHECK]
-    record = session.user("commit").says("Committed.").record(tmp_path)
+    record = session.user("Thanks.").says("Welcome.").record(tmp_path)
     assert still(record) == [CHECK]
     assert sections_of(record)["Next Steps"] == [
-        "nothing open: last asked “commit”, answered “Committed.”",
+        "nothing open: last asked “Thanks.”, answered “Welcome.”",
         f"for a person to check (since turn 1): {CHECK}",
     ]
     [closed] = [one for one in record.tasks.values() if one.is_check and not one.is_open]

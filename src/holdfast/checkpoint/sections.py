@@ -10,6 +10,7 @@ from holdfast.checkpoint.git_state import git_state
 from holdfast.record import open_items, plan_checks
 from holdfast.record.decisions import decided
 from holdfast.record.failures import is_one_off, resolved
+from holdfast.record.git_asked import open_requests
 from holdfast.record.model import (
     Agent,
     Command,
@@ -248,12 +249,34 @@ def _next_steps(record: Record) -> Iterator[str]:
     elif record.turns and record.turns[-1].said:
         words = _cut(" ".join(record.turns[-1].asked.split()), ASKED_CHARS)
         told = _cut(" ".join(record.turns[-1].said.split()), ANSWERED_CHARS)
-        yield f"{NOTHING_OPEN}: last asked “{words}”, answered “{told}”"
+        failing = any(_failing(record))
+        state = "open: what Active Issues lists" if failing else NOTHING_OPEN
+        yield f"{state}: last asked “{words}”, answered “{told}”{_not_in_git(record)}"
     by_hand = [one for one in _steps(record) if _is_by_hand(one)]
     if by_hand:
         told = "; ".join(_cut(one.text, CHECK_CHARS) for one in by_hand[-MOST_CHECKS:])
         rest = f" and {len(by_hand) - MOST_CHECKS} more" if len(by_hand) > MOST_CHECKS else ""
         yield f"for a person to check ({_since(record, by_hand[0])}): {told}{rest}"
+
+
+def _not_in_git(record: Record) -> str:
+    """What the session changed and did not commit, or committed and did not push."""
+    work, told = record.git, ""
+    if not work.is_partial and (record.branch or work.commits):
+        changed = open_items.uncommitted(record)
+        told += f"; not committed: {_count(len(changed), 'file')}" if changed else ""
+    here = work.branch if work.commits and work.pushed != work.commits else ""
+    others = [name.partition("\t")[2] for name, one in work.others.items() if _is_local(one)]
+    local = [branch for branch in [here, *others] if branch]
+    return told + (f"; not pushed: {', '.join(local[:3])}" if local else "")
+
+
+def _is_local(work: Commits) -> bool:
+    return work.pushed != work.commits and not work.merged
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _is_by_hand(step: Task) -> bool:
@@ -288,9 +311,15 @@ def _open_work(record: Record) -> Iterator[str]:
         since = f"started in turn {turn_number(record, agent.place)}, no end seen"
         state = "running" if is_new else since
         yield f"{state}: {agent.kind or 'agent'} {name}: {_cut(agent.asked, SHORT_CHARS)}"
+    at_work = open_items.request(record)
+    for turn, things in groupby(open_requests(record), key=lambda pair: pair[0]):
+        if at_work is None or at_work.turn is not turn:
+            what = ", ".join(thing for _, thing in things)
+            asked = f"asked for in turn {turn_number(record, turn.place)}, none seen since: {what}"
+            yield f"{asked} (“{_cut(turn.asked, SHORT_CHARS)}”)"
     if record.git.refused:
         yield f"git {record.git.refused} did not succeed, and was not repeated"
-    last = open_items.request(record)
+    last = at_work
     for failure in open_items.failures(record) if last else ():
         is_ours = not (is_one_off(failure) or failure.verdict)
         if last and is_ours and failure.place.op > last.turn.place.op:

@@ -36,6 +36,8 @@ _PUSHED = Lazy(
 )
 _MADE = ("file changed", "files changed", "create mode")
 _IDLE = (" --dry-run ", " --delete ", " --help ", " --auto ")
+_STATUS = Lazy(r"git status (?:-s|-sb?|--short|--porcelain)(?: 2>\S+)?\s*")
+_CLEAN = ("working tree clean", "nothing added to commit but untracked")
 _REFUSED = ("nothing to commit", "no changes added", "nothing added to commit", "Aborting commit")
 _WRONG = (
     *("fatal:", "error:", "[rejected]", "[remote rejected]", "failed to ", "not mergeable"),
@@ -112,19 +114,26 @@ def done(record: Record, verbs: list[str], text: str, *, failed: bool) -> None:
             _pushed(record, folder, told, text, wrong=wrong, is_piped=verb == PIPED_PUSH)
         elif verb == CREATE and not failed and (found := _REQUEST.pattern.search(text)):
             work.request, work.merged, work.pushed = f"#{found[1]}", False, work.commits
+            work.request_op = work.pushed_op = record.op
         elif verb == MERGE and not wrong:
             work.request, work.merged = (f"#{told}" if told else work.request), True
 
 
-def printed(record: Record, text: str) -> None:
+def printed(record: Record, line: str, text: str) -> None:
     """Git says behind another command that nothing is left to commit, or that it pushed."""
-    if "working tree clean" in text:
-        record.git.since = []
+    if within(_CLEAN, text) or (_STATUS.pattern.fullmatch(line) and _is_clean(text)):
+        record.git.since, record.git.clean_op = [], record.op
         record.git.refused = "" if record.git.refused == COMMIT else record.git.refused
     if "\nTo " not in f"\n{text}" and "ushed " not in text:
         return
     if _PUSHED.pattern.search(text) and not within(_WRONG, text):
         record.git.pushed, record.git.refused = record.git.commits, ""
+        record.git.pushed_op = record.op
+
+
+def _is_clean(text: str) -> bool:
+    """Of the short form: only files that git does not know."""
+    return all(row.startswith("??") for row in text.splitlines() if row.strip(" ()"))
 
 
 def _pushed(
@@ -135,7 +144,7 @@ def _pushed(
     if wrong or (is_piped and not shown and "(no output)" not in text[:80].lower()):
         work.refused = PUSH
         return
-    work.refused = "" if work.refused == PUSH else work.refused
+    work.refused, work.pushed_op = "" if work.refused == PUSH else work.refused, record.op
     if folder == work.folder and branch in ("", "HEAD", work.branch):
         work.pushed = work.commits
     elif other := work.others.get(key(folder, branch or record.branch)):
@@ -157,6 +166,7 @@ def _committed(record: Record, folder: str, one: str, text: str, *, failed: bool
     verb, _, subject = one.partition(" ")
     found = [made for line in text.splitlines() if (made := commit_in(line))]
     if not found and within(_REFUSED, text):
+        work.clean_op = record.op if within(_CLEAN, text) else work.clean_op
         return
     logged = _told(subject, text)
     if not found and (failed or not (logged or within(_MADE, text) or _is_silent(text))):

@@ -184,6 +184,9 @@ class GitWork(msgspec.Struct, array_like=True, gc=False):
     op: int = 0  # the step of the last commit
     others: dict[str, Commits] = {}  # on other branches, by folder and branch
     refused: str = ""  # the last commit or push, where that did not succeed
+    pushed_op: int = 0  # the step of the last push
+    request_op: int = 0  # and of the last pull request
+    clean_op: int = 0  # where git said last that nothing is to commit
 
 
 class Record(msgspec.Struct):

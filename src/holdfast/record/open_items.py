@@ -83,10 +83,27 @@ def questions(record: Record) -> list[Question]:
         for question in one.questions
         if not question.answer and (one is turn or question.place in on_screen)
     ]
-    if turn and plans.is_over(record, turn) and "?" in turn.said[-400:].replace("\uff1f", "?"):
-        asked = [one for one in sentences(turn.said[-800:]) if one.endswith(ASKING)]
-        found += [Question(one, Place(op=turn.said_op)) for one in asked[-2:]]
+    if turn and plans.is_over(record, turn):
+        found += _asked_last(turn) or _asked_before(record)
     return found
+
+
+def _asked_last(turn: Turn) -> list[Question]:
+    """What the closing words of a turn ask."""
+    if "?" not in turn.said[-400:].replace("\uff1f", "?"):
+        return []
+    asked = [one for one in sentences(turn.said[-800:]) if one.endswith(ASKING)]
+    return [Question(one, Place(op=turn.said_op)) for one in asked[-2:]]
+
+
+def _asked_before(record: Record) -> list[Question]:
+    """What the model asked before the user asked something in return, and nothing was changed."""
+    for turn, after in zip(record.turns[-2::-1], record.turns[:0:-1], strict=False):
+        if after.edited or not after.asked.rstrip().endswith(ASKING):
+            return []
+        if asked := _asked_last(turn):
+            return asked[-1:]
+    return []
 
 
 def running(record: Record) -> list[tuple[str, Agent]]:

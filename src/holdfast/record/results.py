@@ -119,7 +119,7 @@ def _ran(record: Record, call: Call, block: ToolResult, place: Place) -> None:
             git_work.changed(record, name)
         git_work.done(record, call.git, _text(block), failed=block.is_error)
     elif not record.far and not block.is_error:
-        git_work.printed(record, _text(block)[-HEAD_CHARS:])
+        git_work.printed(record, call.what, _text(block)[-HEAD_CHARS:])
     if record.far and not block.is_error and not (command and command.kind):
         if command is not None:
             command.ok = True  # long past, and nothing to judge it by but its exit
