@@ -203,6 +203,10 @@ def _run(part: str) -> Run:
     program = "python" if program == "python3" else program
     if program in _TOOLS:
         program = f"{program} {_script(words)}".strip()
+    if program.startswith("go "):
+        program = "go vet" if "-c" in words else program  # `go test -c` only builds the tests
+        outs = [at + 1 for at, word in enumerate(words) if word == "-o"]
+        words = [w for at, w in enumerate(words) if w not in ("-c", "-o") and at not in outs]
     targets, filters, changes = _sorted_out(words)
     changes |= set(settings)
     if folder and program in _PATHED:
