@@ -49,8 +49,8 @@ def commands() -> Iterator[str]:
         for name in listed(heading):
             yield from _topic(name)
     yield "## Commands that you do not type"
-    for name in listed(PLUMBING):
-        yield f"- `holdfast {name}`: {TOPICS[name].sentence} {TOPICS[name].details}".rstrip()
+    hidden = listed(PLUMBING).items()
+    yield "\n".join(f"- `holdfast {name}`: {said} {TOPICS[name].details}" for name, said in hidden)
 
 
 def _topic(name: str) -> Iterator[str]:

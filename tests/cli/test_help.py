@@ -110,7 +110,8 @@ def test_help_follows_the_words_down_and_names_what_is_not_there() -> None:
     assert below.stdout == _run("segments", "show", "--help").stdout
     wrong = _run("help", "segments", "sing")
     assert wrong.exit_code == 2
-    assert "There is no command `holdfast segments sing`." in wrong.stderr
+    assert "There is no command `holdfast segments sing`.\n" in wrong.stderr
+    assert "`holdfast serch`. Did you mean 'search'?" in _run("help", "serch").stderr
 
 
 @pytest.mark.requirement("U3")

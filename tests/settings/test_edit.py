@@ -66,7 +66,8 @@ def test_the_line_that_undoes_a_change_undoes_it(before: str) -> None:
         ("zone_orange", "0.2", "zone_yellow, zone_orange, zone_red must not fall"),
         ("preset", "bold", "one of default, conservative, aggressive"),
         ("topics", "no topic!", "does not fit"),
-        ("zone_purple", "1", "zone_purple"),
+        ("zone_purple", "1", "there is no setting zone_purple"),
+        ("zone_orang", "1", "there is no setting zone_orang; did you mean zone_orange?"),
     ],
 )
 def test_an_invalid_value_is_refused_and_nothing_is_written(

@@ -409,9 +409,18 @@ def help(context: click.Context, words: tuple[str, ...]) -> None:  # noqa: A001
     for word in words:
         found = command.get_command(above, word) if isinstance(command, click.Group) else None
         if found is None:
-            raise click.UsageError(f"There is no command `{above.command_path} {word}`.", above)
+            raise _no_command(word, command, above)
         command, above = found, click.Context(found, info_name=word, parent=above)
     click.echo(command.get_help(above))
+
+
+def _no_command(word: str, command: click.Command, above: click.Context) -> click.UsageError:
+    from difflib import get_close_matches
+
+    known = command.list_commands(above) if isinstance(command, click.Group) else []
+    near = get_close_matches(word, known, 1)
+    meant = f" Did you mean {near[0]!r}?" if near else ""
+    return click.UsageError(f"There is no command `{above.command_path} {word}`.{meant}", above)
 
 
 @click.command()

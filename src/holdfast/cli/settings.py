@@ -16,7 +16,19 @@ from holdfast.settings import edit
 from holdfast.settings import load as settings_load
 from holdfast.settings.table import BY_NAME, TABLE, USER, Setting
 
-NAMES = click.Choice(tuple(BY_NAME))
+
+class _SettingName(click.Choice[str]):
+    """The name of a setting, which a shell completes; a wrong one is answered with the nearest."""
+
+    def __init__(self) -> None:
+        super().__init__(tuple(BY_NAME))
+
+    def convert(
+        self, value: object, param: click.Parameter | None, ctx: click.Context | None
+    ) -> str:
+        if value not in BY_NAME:
+            raise edit.NoSuchSetting(str(value))
+        return str(value)
 
 
 class _Settings(click.Group):
@@ -45,21 +57,19 @@ def settings(context: click.Context, project: Path | None, as_json: bool) -> Non
 
 
 @settings.command(hidden=True)
-@click.argument("name")
+@click.argument("name", type=_SettingName(), metavar="NAME")
 @click.option("--project", type=click.Path(path_type=Path), help="As in this project's sessions.")
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 @click.pass_obj
 def show(above: dict[str, object], name: str, project: Path | None, as_json: bool) -> None:
     """Show one setting: its value, where it came from, and who may set it."""
-    if name not in BY_NAME:
-        raise edit.NoSuchSetting(name)
     where = project or above["project"]
     assert where is None or isinstance(where, Path)
     _show((BY_NAME[name],), where, as_json or bool(above["as_json"]))
 
 
 @settings.command("set")
-@click.argument("name", type=NAMES, metavar="NAME")
+@click.argument("name", type=_SettingName(), metavar="NAME")
 @click.argument("value")
 @click.option("--project", type=click.Path(path_type=Path), help="In this project's file.")
 def set_value(name: str, value: str, project: Path | None) -> None:
@@ -74,7 +84,7 @@ def set_value(name: str, value: str, project: Path | None) -> None:
 
 
 @settings.command()
-@click.argument("name", type=NAMES, metavar="NAME")
+@click.argument("name", type=_SettingName(), metavar="NAME")
 @click.option("--project", type=click.Path(path_type=Path), help="From this project's file.")
 def unset(name: str, project: Path | None) -> None:
     """Remove one setting from your settings file, so that its default holds again."""

@@ -6,12 +6,14 @@ import json
 import os
 import re
 import tomllib
+from difflib import get_close_matches
 from pathlib import Path
 
 from holdfast.settings import load
 from holdfast.settings.table import BY_NAME, USER, Value
 from holdfast.wire import places
 from holdfast.wire.errors import HoldfastError
+from holdfast.wire.log import inert
 
 
 class NoSuchSetting(HoldfastError):
@@ -19,7 +21,9 @@ class NoSuchSetting(HoldfastError):
     hint = "`holdfast settings` lists them"
 
     def __init__(self, name: str) -> None:
-        super().__init__(f"there is no setting {name}")
+        near = get_close_matches(name, BY_NAME, 1)
+        meant = f"; did you mean {near[0]}?" if near else ""
+        super().__init__(f"there is no setting {inert(name, 80)}{meant}")
 
 
 class InvalidSetting(HoldfastError):
