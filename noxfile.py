@@ -22,10 +22,11 @@ def tests(session: nox.Session) -> None:
 
 @nox.session(python="3.11")
 def lowest(session: nox.Session) -> None:
-    """The oldest click, msgspec and rich that pyproject.toml allows."""
-    session.install("-r", "requirements.lock")
-    session.install("--no-deps", "--no-build-isolation", "-e", ".")
-    session.install("click==8.1.0", "msgspec==0.19.0", "rich==13.7.0")
+    """The oldest version of every run-time dependency that pyproject.toml allows."""
+    session.install("--require-hashes", "-r", "requirements.lock")
+    session.install("uv")
+    oldest = ("uv", "pip", "install", "--resolution", "lowest-direct", "--no-build-isolation")
+    session.run(*oldest, "-e", ".[all]", silent=True)
     session.run(
         "pytest", "-q", "-n", "auto", "-m", "not real_client", *session.posargs, env=AS_THE_CLIENT
     )

@@ -44,6 +44,7 @@ def own_home(homes: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """A HOME nobody else has; no switch of the machine's own leaks in."""
     for name in [name for name in os.environ if name.startswith(OURS)]:
         monkeypatch.delenv(name)
+    monkeypatch.delenv("COLUMNS", raising=False)  # workers are given the width of a terminal
     home = next(homes)
     home.mkdir(0o700)
     monkeypatch.setenv("HOME", str(home))

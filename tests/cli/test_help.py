@@ -150,7 +150,10 @@ def test_a_shell_completes_commands_but_no_plumbing() -> None:
 
 
 @pytest.mark.requirement("U3")
-def test_a_shell_completes_the_ids_of_sessions_and_checkpoints(tmp_path: Path) -> None:
+def test_a_shell_completes_the_ids_of_sessions_and_checkpoints(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
     path = a_transcript(tmp_path / "alpha-1.jsonl", an_answer(20_000))
     fire("SessionStart", path, session="alpha-1")
     assert _completed("status", "--session", "al") == ["alpha-1"]

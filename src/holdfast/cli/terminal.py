@@ -61,7 +61,7 @@ def columns(stream: TextIO | None = None) -> int:
     stream = stream or sys.stdout
     given = os.environ.get("COLUMNS", "")
     if given.isdecimal() and int(given):
-        return min(WIDE, int(given))
+        return int(given)
     try:
         return min(WIDE, os.get_terminal_size(stream.fileno()).columns) if stream.isatty() else 0
     except (OSError, ValueError):  # no real stream: under test, or closed
