@@ -83,7 +83,7 @@ def test_a_checkpoint_never_goes_into_another_project_unless_its_session_is_name
     monkeypatch.chdir(empty)
     found = _invoke("checkpoint")
     assert found.exit_code == 1
-    assert f"no session of {empty} has been seen yet" in str(found.exception)
+    assert f"no session of {empty} has been found" in str(found.exception)
     assert not (other / ".claude").exists()
     assert _json("checkpoint", "--session", "alp")["path"].startswith(f"{other}/")
     monkeypatch.chdir(other)

@@ -44,11 +44,11 @@ def transcript(tmp_path: Path) -> str:
 
 @pytest.mark.requirement("R8", "U3")
 def test_roll_now_compresses_and_says_so_once(transcript: str) -> None:
-    assert "nothing is cold" in _ok("roll", "--transcript", transcript)
+    assert "no topic is old enough" in _ok("roll", "--transcript", transcript)
     said = _ok("roll", "--now", "--transcript", transcript)
     assert said.startswith("Compressed 2 segments (")
-    assert "nothing is cold" in _ok("roll", "--now", "--transcript", transcript)
-    assert "not looked: looked at step" in _ok("roll", "--transcript", transcript)
+    assert "no topic is old enough" in _ok("roll", "--now", "--transcript", transcript)
+    assert "last looked at step" in _ok("roll", "--transcript", transcript)
 
 
 @pytest.mark.requirement("R8")

@@ -307,7 +307,7 @@ def test_who_leaves_hears_what_stays() -> None:
     a_session()
     save_all(ROOM)
     said = call("uninstall", "--yes")
-    assert "1 session" in said.stderr and "transcripts remove --all" in said.stderr
+    assert "1 session" in said.stdout and "transcripts remove --all" in said.stdout
     assert len(transcripts.sessions()) == 1
 
 

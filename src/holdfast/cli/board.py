@@ -27,7 +27,7 @@ from holdfast.text.escape import shown
 Command = Callable[..., Any]
 MOST_SHOWN_CHARS = 300
 MOST_PATH_CHARS = 4_096
-CARRIED = "told by a hook of each it is for, within a minute while it works"
+CARRIED = "each agent it is for gets it from a hook, within a minute while it works"
 
 
 def _place(command: Command) -> Command:

@@ -55,7 +55,7 @@ def brief(
     elif found.lines:
         say(found.text)
     else:
-        say(f"nothing to hand back within --max-tokens {max_tokens}", err=True)
+        say(f"nothing to restore within --max-tokens {max_tokens}", err=True)
 
 
 def _composed(chosen: Chosen, max_tokens: int, role: str) -> Brief:
@@ -84,7 +84,7 @@ def explained(found: Brief) -> str:
         told.append(one.text)
         if one.reason:
             place = one.source
-            op = "" if "operation" in one.reason else f", operation {place.op}"
+            op = "" if "step" in one.reason else f", step {place.op}"
             where = f"{op}, byte {place.offset:,}" if place.offset else ""
             told.append(f"      ↳ {one.reason}{where}")
     return "\n".join(told)

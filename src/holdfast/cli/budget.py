@@ -143,7 +143,12 @@ def evict(item_id: str, undo: bool, session: str, as_json: bool) -> None:
     _say_if_mended("session", "", session_id)
     if undo:
         operations.readmit(item_id, session_id=session_id)
-        _say({"id": item_id}, as_json, f"{item_id} may be told again", f"evict {item_id}{where}")
+        _say(
+            {"id": item_id},
+            as_json,
+            f"{item_id} may be in the brief again",
+            f"evict {item_id}{where}",
+        )
         return
     one = window_budget.evict(item_id, chosen.state, chosen.folder)
     words = f"evicted {one.id} ({one.section}): {shown(one.text)[:SHOWN_CHARS]}"
@@ -186,7 +191,7 @@ def allot(compartment: str, share: str, is_user: bool, project: Path | None, as_
 def _say_if_mended(scope: str, project: str, session_id: str = "") -> None:
     aside = operations.repair(scope, project, session_id)
     if aside:
-        say(f"the {scope}'s file was damaged: it is kept as {shown(aside)}", err=True)
+        say(f"the {scope}'s file was damaged; it is saved as {shown(aside)}", err=True)
 
 
 def _say(values: dict[str, Any], as_json: bool, words: str, undo: str) -> None:

@@ -39,14 +39,14 @@ def checkpoint(transcript: Path | None, project: Path | None, session: str, as_j
         kept = take_checkpoint.take(state, chosen.folder, "manual", now_ms)
         state.project = own
     if kept is None:
-        raise CheckpointNotSaved("no checkpoint could be kept; `holdfast log` says why")
+        raise CheckpointNotSaved("no checkpoint could be saved; `holdfast log` says why")
     if as_json:
         click.echo(json.dumps(plain(kept), indent=2))
         return
     say(kept.path)
     for said in filter(None, (_elsewhere(kept), *kept.notes)):
         say(f"note: {shown(said)}", err=True)
-    again = "the same state was kept already" if kept.reused else "verified by reading it back"
+    again = "the same state was saved already" if kept.reused else "verified by reading it back"
     say(f"{again}; `holdfast resume {kept.id}` shows it", err=True)
 
 

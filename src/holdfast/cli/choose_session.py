@@ -28,7 +28,7 @@ class NoSuchTranscript(HoldfastError):
 
 class CompressedSession(HoldfastError):
     exit_code = 2
-    hint = "unpack it, or `holdfast replay` it as it is"
+    hint = "unpack it, or use `holdfast replay FILE`, which reads it as it is"
 
 
 class NotATranscript(HoldfastError):
@@ -36,11 +36,11 @@ class NotATranscript(HoldfastError):
 
 
 class NoSession(HoldfastError):
-    hint = "start Claude Code once the hooks are installed, or name a file: --transcript FILE"
+    hint = "run `holdfast install`, then start Claude Code; or name a file: --transcript FILE"
 
 
 class NotHere(NoSession):
-    hint = "`holdfast status --all` lists those elsewhere: --session ID names one"
+    hint = "`holdfast status --all` lists the sessions of other folders; name one with --session ID"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +97,8 @@ def newest(session: str = "", agent: str = "") -> Chosen:
         return min(mains or found, key=_distance)
     if session or agent:
         wanted = " and ".join(filter(None, (session, agent and f"agent {agent}")))
-        raise NoSession(f"no session that was seen here begins with {wanted}")
-    raise NoSession("no session has been seen on this machine yet")
+        raise NoSession(f"no session on this machine begins with {wanted}")
+    raise NoSession("no session of Claude Code has been found on this machine")
 
 
 def of_this_folder(session: str = "") -> Chosen:
@@ -113,7 +113,7 @@ def of_folder(folder: Path) -> Chosen:
     known = windows(everything=True)
     here = [one for one in known if _is_here(one, folder) and not one.state.agent_id]
     if not here:
-        raise NotHere(f"no session of {folder} has been seen yet")
+        raise NotHere(f"no session of {folder} has been found")
     return min(here, key=_distance)
 
 

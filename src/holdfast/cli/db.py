@@ -92,7 +92,7 @@ def restore(file: Path, database: str, yes: bool, as_json: bool) -> None:
     backups.head_of(backups.lines_of(file))  # nothing is set aside for what is no backup
     aside = damaged_file.set_aside_if_damaged(database) if yes else None
     if aside is not None:
-        say(f"the database was damaged: it is kept as {aside}", err=True)
+        say(f"the database was damaged; it is saved as {aside}", err=True)
     with _engine(database) as engine:
         rows = put_back(engine, file, replace=yes)
     found = {"database": _shown(database), "file": str(file), "rows": rows}

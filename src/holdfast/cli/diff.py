@@ -44,7 +44,7 @@ def diff(older: str | None, newer: str, project: Path | None, as_json: bool) -> 
             for item in items:
                 say(f"{sign} " + escape(item).replace("\n", "\n  "))
     if not changes:
-        say("no item was added or removed", err=True)
+        say("No item was added or removed.", err=True)
 
 
 def _compared(before: CheckpointEntry, after: CheckpointEntry) -> str:

@@ -9,10 +9,14 @@ from typing import Any
 
 import click
 
-from holdfast.cli.terminal import say
+from holdfast.cli.terminal import paint, say
 from holdfast.cli.transcripts import in_words as transcripts_in_words
 from holdfast.setup.doctor.checks import examine
+from holdfast.text.numbers import short
 from holdfast.wire.errors import HoldfastError
+
+SHOWN_CHARS = 90
+TEXT_COLUMN = 37  # right of mark, name and time
 
 
 @click.command()
@@ -87,15 +91,12 @@ def _show(found: dict[str, Any]) -> None:
         say(f"installed: {install['scope']}, {install['path']}")
     line = [found["status_line"]] if found["status_line"] else []
     for hook in [*found["hooks"], *line]:
-        mark = "ok " if hook["ok"] else "BAD"
-        say(f"  {mark} {hook['event']:<19} {hook['milliseconds']:>6.0f} ms  {_reached(hook)}")
+        _say_row(hook["ok"], hook["event"], hook["milliseconds"], _reached(hook))
     for step in found["compaction"]:
-        mark = "ok " if step["ok"] else "BAD"
-        say(f"  {mark} {step['name']:<19} {step['milliseconds']:>6.0f} ms  {step['words']}")
+        _say_row(step["ok"], step["name"], step["milliseconds"], step["words"])
     for server in found["servers"]:
-        mark, tools = "ok " if server["ok"] else "BAD", ", ".join(server["tools"])
-        said = f"tools: {tools}; ended" if server["ok"] else "see below"
-        say(f"  {mark} {'MCP server':<19} {server['milliseconds']:>6.0f} ms  {said}")
+        said = f"tools: {', '.join(server['tools'])}; ended" if server["ok"] else "see below"
+        _say_row(server["ok"], "MCP server", server["milliseconds"], said)
     for limit in found["limits"]:
         say(f"  {_limit(limit)}")
     for words in transcripts_in_words(found["transcripts"]):
@@ -111,8 +112,16 @@ def _show(found: dict[str, Any]) -> None:
     for note in found["notes"]:
         say(f"note: {note}", err=True)
     for trouble in found["troubles"]:
-        say(f"trouble: {trouble}", err=True)
-    say("all is well" if found["ok"] else "not all is well")
+        say(f"{paint('trouble:', 'red', err=True)} {trouble}", err=True)
+    if found["ok"]:
+        say(paint("All is well.", "green"))
+    else:
+        say(paint("Something is wrong; every trouble above says what to do.", "red"))
+
+
+def _say_row(is_ok: bool, name: str, milliseconds: float, words: str) -> None:
+    mark = paint("ok ", "green") if is_ok else paint("BAD", "red")
+    say(f"  {mark} {name:<19} {milliseconds:>6.0f} ms  {words}", hang=TEXT_COLUMN - 2)
 
 
 def _limit(one: dict[str, Any]) -> str:
@@ -139,7 +148,12 @@ def _reached(hook: dict[str, Any]) -> str:
     """What came through; why a bad one is bad stands below, with what to do."""
     parts = []
     if hook["reached_model"]:
-        parts.append(f"to the model: {hook['reached_model']}")
+        parts.append(f"to the model: {_start(hook['reached_model'])}")
     if hook["reached_user"]:
-        parts.append(f"to the user: {hook['reached_user']}")
+        parts.append(f"to the user: {_start(hook['reached_user'])}")
     return "; ".join(parts) or ("silent, as it should be" if hook["ok"] else "see below")
+
+
+def _start(text: str) -> str:
+    """Enough to see that it is ours; --json has all of it."""
+    return short(" ".join(text.split()), SHOWN_CHARS)

@@ -11,12 +11,14 @@ from typing import Any, BinaryIO
 
 import click
 
-from holdfast.cli.terminal import say
+from holdfast.cli.terminal import paint, say
 from holdfast.window import audit
 from holdfast.wire import log as guard_log
 from holdfast.wire.log import inert
 
 LOOK_EVERY_SECONDS = 0.5
+COLOURS = {"WARN": "yellow", "ALERT": "orange", "ERROR": "red"}
+EMPTY = "Nothing is logged yet. Hooks write here once they are installed: holdfast install"
 
 
 @click.command()
@@ -51,14 +53,22 @@ def log(
     path = Path(guard_log.path())
     wanted = [line for line in _kept(path) if _fits(line, level, session)]
     for line in wanted[-lines:] if lines else []:
-        click.echo(_plain(line) if as_json else line)
+        _print(line, as_json)
     if not wanted and not follow:
-        kept = "nothing of that kind is logged" if level or session else "nothing logged yet"
+        kept = "Nothing of that kind is in the log." if level or session else EMPTY
         say(kept, err=True)
     if follow:
         for line in _following(path):
             if _fits(line, level, session):
-                click.echo(_plain(line) if as_json else line)
+                _print(line, as_json)
+
+
+def _print(line: str, as_json: bool) -> None:
+    if as_json:
+        click.echo(_plain(line))
+        return
+    at, level, place, message = line.split(" ", 3)
+    say(f"{at} {paint(level, COLOURS.get(level, 'dim'))} {place} {message}", hang=4)
 
 
 def _show_decisions(session: str, lines: int, as_json: bool) -> None:
@@ -67,9 +77,12 @@ def _show_decisions(session: str, lines: int, as_json: bool) -> None:
 
     found = decisions_under_pressure.of_machine(session)
     for one in found[-lines:] if lines else []:
-        click.echo(json.dumps(one) if as_json else _decision(one))
+        if as_json:
+            click.echo(json.dumps(one))
+        else:
+            say(_decision(one), hang=4)
     if not found:
-        say("no decision was taken in an orange or red window", err=True)
+        say("No decision was made in an orange or red window.", err=True)
 
 
 def _decision(one: dict[str, Any]) -> str:

@@ -55,7 +55,7 @@ def _found(project: Path | None, session: str) -> list[File]:
 
 def _show(one: File) -> None:
     when = f", loaded by {one.when}" if one.when not in ("", "never") else ""
-    when = ", the client never loads it" if one.when == "never" else when
+    when = ", Claude Code never loads it" if one.when == "never" else when
     by = f", imported by {one.imported_by}" if one.imported_by else ""
     say(shown(f"{one.path} [{one.kind}{by}{when}]: {_after(one)}"))
     for rule in one.marked:

@@ -20,7 +20,7 @@ def for_plan(
     if told is not None:
         return room.stated_room(told, specs)
     if window is not None:
-        return room.fresh_room(window, share, specs, f"{room.share_of(window, share)}, as told")
+        return room.fresh_room(window, share, specs, f"{room.share_of(window, share)}, as given")
     try:
         chosen = choose_session.of_folder(project) if project else choose_session.of_this_folder()
     except NoSession:

@@ -56,13 +56,13 @@ def show(found: rebuilding.RebuiltIndex) -> None:
         for thing in things:
             say(f"  {label}: {shown(thing)}")
     if found.damaged:
-        say("not as they were kept; the files were left alone:")
+        say("changed since they were saved; the files were not touched:")
         verify_command.show(found.damaged)
 
 
 def show_rows(filled: Rebuilt) -> None:
     if filled.set_aside:
-        say(f"the database was damaged: it is kept as {filled.set_aside}")
+        say(f"the database was damaged; it is saved as {filled.set_aside}")
         saved = ", ".join(f"{n} {name}" for name, n in filled.saved.items()) or "nothing"
         say(f"  read from it: {saved}; restart holdfast serve if it runs")
     told = filled.synced

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from holdfast.checkpoint import remove
 from holdfast.cli.terminal import say
+from holdfast.cli.transcripts import HOW_TO_REMOVE, what_is_there
 from holdfast.setup import receipts
 from holdfast.setup.installs import find_installs, plugin_in
 from holdfast.setup.receipts import our_packages
@@ -46,8 +47,10 @@ def say_what_stays() -> None:
         return
     say("What stays, until you remove it:")
     if home.is_dir():
-        what = "settings, log, database, copies of transcripts"
+        what = "settings, log, database, index, archives"
         say(f"  {shown(str(home))}: {what}. Remove it: rm -r {shlex.quote(str(home))}")
+    if found := what_is_there():
+        say(f"  archived transcripts: {found}. Remove them: {HOW_TO_REMOVE}")
     for left in checkpoints[:MOST_NAMED]:
         say(f"  {shown(left.path)}: {counted(left.checkpoints, 'checkpoint')}")
     if len(checkpoints) > MOST_NAMED:

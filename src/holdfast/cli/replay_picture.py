@@ -17,7 +17,7 @@ SVG_WIDTH, SVG_HEIGHT, MARGIN = 960, 320, 40
 
 
 def columns(replay: Replay, width: int = 78, height: int = 10) -> list[Text]:
-    """The fullest reading of each slice of operations, the edge at the top."""
+    """The fullest reading of each slice of steps, the compaction limit at the top."""
     slices = _slices(replay.points, width)
     marked = {one.index for one in replay.compactions}
     rows = []
@@ -50,7 +50,7 @@ def _slices(points: list[Point], width: int) -> list[list[Point]]:
 
 
 def svg(replay: Replay) -> str:
-    """The same as a drawing: fill as an area, the edge, compactions and alerts marked."""
+    """The same as a drawing: fill as an area, the limit, compactions and alerts marked."""
     points = replay.points
     top = max([max(p.used_tokens, p.edge_tokens) for p in points], default=1)
     step = (SVG_WIDTH - 2 * MARGIN) / max(1, len(points) - 1)
@@ -85,11 +85,11 @@ def svg(replay: Replay) -> str:
 
 
 def _svg_head(replay: Replay) -> str:
-    title = escape(inert(f"{replay.session_id} · {replay.model} · {len(replay.points)} operations"))
+    title = escape(inert(f"{replay.session_id} · {replay.model} · {len(replay.points)} steps"))
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {SVG_WIDTH} {SVG_HEIGHT}" '
         f'font-family="sans-serif" font-size="12"><rect width="100%" height="100%" fill="#fff"/>'
         f'<text x="{MARGIN}" y="18" fill="#24292f">{title}</text>'
-        f'<text x="{MARGIN}" y="{SVG_HEIGHT - 14}" fill="#57606a">operations; dashed: the edge; '
-        "blue: compactions; dots: alerts heard</text>"
+        f'<text x="{MARGIN}" y="{SVG_HEIGHT - 14}" fill="#57606a">steps; dashed: compaction limit; '
+        "blue: compactions; dots: alerts</text>"
     )

@@ -72,7 +72,11 @@ def resume(
     for line in resume_list.lines(found, datetime.now(UTC), own):
         say(line)
     if not archived_sessions.list_gone(where, everywhere) and not found:
-        say(f"no checkpoint of {where} yet", err=True)
+        say(
+            f"No checkpoint of {where} yet. Hooks save one when the window fills; "
+            "save one now: holdfast checkpoint",
+            err=True,
+        )
 
 
 def _warn(entry: CheckpointEntry, *, refuse: bool) -> None:

@@ -67,6 +67,6 @@ def lines(report: Report) -> list[str]:
     if report.pruned:
         told.append(f"{report.pruned} pruned to their summary")
     if not told:
-        nothing = "nothing is cold" if report.looked else f"not looked: {report.why_not}"
+        nothing = "no topic is old enough to be compressed" if report.looked else report.why_not
         told = [f"{nothing} (step {report.turn})"]
     return told

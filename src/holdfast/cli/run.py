@@ -102,7 +102,9 @@ def run(
         raise NestedRun("this session was itself started by `holdfast run`")
     claude.check_options(client_args)
     if str(file) == "-":
-        raise click.UsageError("a plan to run is a file: said again, the run goes on by its path")
+        raise click.UsageError(
+            "a plan to run must be a file: a later run finds its state by the path"
+        )
     root = (project or Path.cwd()).resolve()
     written = read.load_plan(file)
     if not written.tasks:

@@ -89,10 +89,10 @@ def _session(one: SessionRecord, at_work: bool) -> dict[str, Any]:
 
 def _now(found: dict[str, Any]) -> str:
     if found["at_work"]:
-        return "at work now"
+        return "running now"
     if all(task["state"] == DONE for task in found["tasks"]):
         return "nothing left"
-    return "not at work; said again, `holdfast run` goes on" if found["sessions"] else "not begun"
+    return "not running; run `holdfast run` again to resume" if found["sessions"] else "not started"
 
 
 def _line(task: dict[str, Any], sessions: list[dict[str, Any]]) -> str:

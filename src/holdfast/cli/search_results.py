@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 def lines(answer: Answer) -> tuple[list[str], list[str]]:
     """What goes to stdout, and what to stderr."""
     found = ["\n  ".join(_lines(one)) for one in answer.found]
-    notes = [] if found else ["nothing found"]
+    notes = (
+        []
+        if found
+        else ["Nothing found. Try other words, --all-projects, or --cold for archived topics."]
+    )
     return found, notes + [f"note: {inert(note)}" for note in answer.notes]
 
 

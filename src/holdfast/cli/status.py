@@ -58,14 +58,14 @@ def status(
     for one in reports:
         show(one)
     if not reports:
-        say("no live session; without --all the last one is shown", err=True)
+        say("No session is running. Without --all, the last one is shown.", err=True)
 
 
 def _forget_limits() -> None:
     from holdfast.window import observed_limits
 
     count = observed_limits.forget(int(time.time() * 1000))
-    say(f"forgot {count} compactions; limits come from the table and your settings now")
+    say(f"Forgot {count} compactions. Limits now come from the table and your settings.")
 
 
 def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
@@ -194,11 +194,11 @@ def _cleared(told: dict[str, Any]) -> list[tuple[str, str]]:
     """The newest of them by name; --json has all."""
     results = _counted(len(told["cleared_tool_use_ids"]), "tool result")
     times = _counted(told["count"], "microcompaction")
-    words = f"{results}, about {told['saved_tokens']:,} tokens, by {times} of the client"
+    words = f"{results}, about {told['saved_tokens']:,} tokens, by {times} of Claude Code"
     if not told["cleared"]:
         return [("cleared", words)]
     rows = [("", f"{one['id']} {one['call']}") for one in told["cleared"][-MOST_CLEARED:]]
-    return [("cleared", f"{words}; `holdfast expand ID` gives one back"), *rows]
+    return [("cleared", f"{words}; `holdfast expand ID` prints one"), *rows]
 
 
 def _counted(number: int, noun: str) -> str:

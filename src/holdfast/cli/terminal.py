@@ -69,7 +69,7 @@ def columns(stream: TextIO | None = None) -> int:
 
 
 def wrapped(text: str, width: int, hang: int = 2) -> str:
-    """No line wider than `width`, unless one word is. 0: as it is."""
+    """No line wider than `width`, unless one word is: that stays where it is. 0: as it is."""
     if not width:
         return text
     return "\n".join(part for line in text.split("\n") for part in _wrapped(line, width, hang))
@@ -84,7 +84,8 @@ def _wrapped(line: str, width: int, hang: int) -> Iterator[str]:
     first, *rest = line[lead:].split(" ")
     now, empty = line[:lead] + first, line[:lead]
     for word in rest:
-        if now != empty and cells(now) + 1 + cells(word) > width:
+        wide = cells(word)
+        if now != empty and cells(now) + 1 + wide > width and len(begin) + wide <= width:
             yield now.rstrip(" ")
             now, empty = begin + word, begin
         else:

@@ -10,8 +10,9 @@ import click
 
 from holdfast.checkpoint import find, index
 from holdfast.checkpoint import verify as checks
-from holdfast.cli.terminal import say
+from holdfast.cli.terminal import paint, say
 from holdfast.text.escape import shown
+from holdfast.text.numbers import counted
 from holdfast.wire.errors import HoldfastError
 
 
@@ -53,11 +54,14 @@ def plain(report: checks.VerifyReport) -> dict[str, object]:
 
 def show(reports: list[checks.VerifyReport]) -> None:
     for report in reports:
-        say(f"{'ok     ' if report.ok else 'DAMAGED'} {shown(report.path)}")
+        mark = paint("ok     ", "green") if report.ok else paint("DAMAGED", "red")
+        say(f"{mark} {shown(report.path)}", hang=8)
         for finding in report.findings:
             say(f"        {finding.part}: {shown(finding.words)}")
         for note in report.notes:
             say(f"        {'intact; ' if report.ok else ''}{shown(note)}")
     bad = sum(not report.ok for report in reports)
-    if len(reports) != 1:
-        say(f"{len(reports)} checkpoints, {bad or 'none'} damaged", err=True)
+    if not reports:
+        say("No checkpoint has been saved yet: holdfast checkpoint saves one.", err=True)
+    elif len(reports) != 1:
+        say(f"{counted(len(reports), 'checkpoint')}, {bad or 'none'} damaged", err=True)

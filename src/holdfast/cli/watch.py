@@ -69,7 +69,11 @@ def _rows() -> list[dict[str, Any]]:
 def _table(rows: list[dict[str, Any]], width: int) -> Table:
     """Where there is little room, the folder is cut first: what is asked here is how full it is.
     Its end stays: the folders of one machine begin alike."""
-    table = Table(box=None, pad_edge=False, caption=None if rows else "no live session")
+    table = Table(
+        box=None,
+        pad_edge=False,
+        caption=None if rows else "No session is running. Start Claude Code in a project.",
+    )
     agents = any(row["agent_type"] or row["agent_id"] for row in rows) or width >= NARROW
     for heading in ("session", *(("agent",) if agents else ()), "context", "", "left", "alert"):
         table.add_column(heading, no_wrap=True)

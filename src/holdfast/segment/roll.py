@@ -60,7 +60,7 @@ def roll(
         if not ours:
             if why := lock.why_not_lockable(_place(session_id)):
                 raise NotStored(why)
-            report.why_not = "another process rolls this session"
+            report.why_not = "another process compresses this session"
             return report
         known = cut_of(transcript, session_id, record)
         report.turn = known.turn
@@ -96,7 +96,9 @@ def _look(
     with disk.held():
         mine = queue.load(known.session_id)
         if not force and not tiers.is_due(known.turn, mine.last_check_turn, limits.check_turns):
-            report.why_not = f"looked at step {mine.last_check_turn}, it is step {known.turn}"
+            report.why_not = (
+                f"last looked at step {mine.last_check_turn}; look now: holdfast compress --now"
+            )
             return
         report.looked = True
         _settle_tiers(known, mine)

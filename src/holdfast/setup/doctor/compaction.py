@@ -92,7 +92,7 @@ def _fired(
 
 def _before(steering: str, kept: bool, milliseconds: float) -> RehearsalStep:
     if kept and RULE in steering:
-        words = f"kept a checkpoint and steered the summary ({len(steering)} characters)"
+        words = f"saved a checkpoint and steered the summary ({len(steering)} characters)"
         return RehearsalStep(BEFORE, True, milliseconds, words)
     missing = [] if kept else ["no checkpoint was kept"]
     missing += [] if RULE in steering else ["the summary was not steered"]
@@ -101,7 +101,7 @@ def _before(steering: str, kept: bool, milliseconds: float) -> RehearsalStep:
 
 def _after(brief: str, milliseconds: float) -> RehearsalStep:
     if RULE in brief:
-        words = f"gave back a brief of {len(brief) / CHARS_PER_TOKEN:.0f} tokens"
+        words = f"restored a brief of {len(brief) / CHARS_PER_TOKEN:.0f} tokens"
         return RehearsalStep(AFTER, True, milliseconds, words)
     return RehearsalStep(AFTER, False, milliseconds, "no brief was given back")
 
