@@ -131,6 +131,18 @@ def test_every_message_in_troubleshooting_is_in_the_code() -> None:
             assert piece.strip() in said, message
 
 
+OLD_WORDS = re.compile(
+    r"\b(anew|mend(?:s|ed)?|let go|gives? back|given back|said again|graver|for want of)\b", re.I
+)
+
+
+def test_the_pages_are_written_in_words_that_a_reader_knows() -> None:
+    for page in [ROOT / "README.md", *ROOT.glob("docs/*.md"), *ROOT.glob("docs/formats/*.md")]:
+        text = re.sub(r"<!-- generated.*?<!-- end -->", "", page.read_text("utf-8"), flags=re.S)
+        prose = re.sub(r"^```.*?^```$|`[^`\n]*`", "", text, flags=re.S | re.M)
+        assert OLD_WORDS.findall(prose) == [], page.name
+
+
 def test_every_page_is_in_the_table_of_contents() -> None:
     contents = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
     for page in ROOT.glob("docs/*.md"):
