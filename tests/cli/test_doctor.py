@@ -16,7 +16,7 @@ import holdfast
 from holdfast.cli.main import holdfast_command
 from holdfast.client.sample_payloads import EVENTS
 from holdfast.setup import wiring
-from holdfast.setup.doctor.compaction import judged
+from holdfast.setup.doctor.compaction import judge
 from holdfast.setup.doctor.hooks import FiredHook, understood
 from holdfast.setup.trial.namespace import NamespaceImpossible
 from holdfast.setup.trial.run import Trial
@@ -137,7 +137,7 @@ def test_what_the_real_client_did_not_pass_on_is_a_trouble() -> None:
     asked_for = (asked(1, "summary", "Summarise."), asked(2, "main", "Holdfast: 75 % full"))
     events = ({"subtype": "compact_boundary"},)
     trial = Trial(0, False, 1.0, events, (), asked_for, (), "", "")
-    found = judged(trial, kept=False)
+    found = judge(trial, kept=False)
     assert found["troubles"] == [
         "no checkpoint was kept",
         "the summariser did not get our text",

@@ -6,7 +6,7 @@ from collections import Counter
 
 import pytest
 
-from holdfast.setup.doctor.compaction import judged
+from holdfast.setup.doctor.compaction import judge
 from holdfast.setup.trial.cycle import (
     EDGE_TOKENS,
     FILL,
@@ -60,7 +60,7 @@ def test_the_client_holds_nothing_against_our_hooks(with_hooks: Trial) -> None:
 
 @pytest.mark.requirement("U2", "B1", "B2")
 def test_the_doctor_sees_that_the_client_passed_our_words_on(with_hooks: Trial) -> None:
-    found = judged(with_hooks, kept=True)
+    found = judge(with_hooks, kept=True)
     assert found["troubles"] == []
     assert found["summariser_got_our_text"] and found["brief_in_next_request"]
 

@@ -45,10 +45,7 @@ def test_joining_adds_ours_and_loses_nothing(text: str) -> None:
     for event, groups in before.pop("hooks", {}).items():
         assert after["hooks"][event] == groups + TABLE.get(event, [])
     line = before.pop("statusLine", None)
-    if (
-        isinstance(line, dict)
-        and settings_text.their_status_command({"statusLine": line}) is not None
-    ):
+    if isinstance(line, dict) and settings_text.status_command_in({"statusLine": line}) is not None:
         assert after["statusLine"] == {**line, "command": line_for(text)["command"]}
     assert before.items() <= after.items()
 

@@ -11,7 +11,7 @@ from holdfast.setup.install_parts import InstallPart, OwnFile, ServerPart
 from holdfast.setup.installs import find_installs, find_others, plugin_in, silenced
 from holdfast.setup.json_text import read
 from holdfast.setup.receipts import our_packages
-from holdfast.setup.settings_text import installed_commands, settings_in, their_status_command
+from holdfast.setup.settings_text import installed_commands, settings_in, status_command_in
 from holdfast.setup.targets import Target, settings_file
 from holdfast.setup.wiring import ENTRY, is_ours, wrapped_in
 
@@ -21,7 +21,7 @@ TAKE_OUT = "take them out by hand if nobody needs them"
 def install_notes(
     target: Target, home: Path, ours: Path, wanted: Sequence[bytes | None]
 ) -> tuple[str, ...]:
-    """`wanted` is each of the target's files as it shall be."""
+    """Notes on an install. `wanted` is the planned content of each of the target's files."""
     project = target.project or Path.cwd()
     return (
         *_foreign_files(target, wanted),
@@ -36,9 +36,9 @@ def install_notes(
 def wrapping_notes(target: Target, edits: Sequence[FileChange]) -> Iterator[str]:
     for edit in edits:
         if edit.path == target.anchor and edit.after is not None:
-            command = their_status_command(read(edit.after.decode()))
+            command = status_command_in(read(edit.after.decode()))
             if wrapped_in(command):
-                yield "your own status line still runs; ours is put after it"
+                yield "your own status line still runs; ours is shown after it"
 
 
 def uninstall_notes(left: Iterable[tuple[InstallPart, bytes | None]]) -> tuple[str, ...]:
@@ -56,7 +56,7 @@ def uninstall_notes(left: Iterable[tuple[InstallPart, bytes | None]]) -> tuple[s
 def installed_elsewhere(
     target: Target, home: Path, project: Path, packages: Collection[str]
 ) -> Iterator[str]:
-    """Where else to leave, for someone who asked to leave where we are not."""
+    """Other places of install, for a user who uninstalls where nothing is installed."""
     for other in find_installs(home, project, packages):
         if other.scope == "plugin" or other.path.resolve() != target.anchor.resolve():
             yield f"it is installed in {other.scope} scope: {other.path}"
@@ -73,7 +73,7 @@ def _foreign_files(target: Target, wanted: Sequence[bytes | None]) -> Iterator[s
 
 
 def known_elsewhere(ours: Path, *, but: Path) -> Iterator[str]:
-    """Installs that our receipts know of and that still stand, in any folder of this machine."""
+    """Installs on this machine that our receipts name and that still exist."""
     packages = our_packages(ours)
     for kept in receipts.load_all(ours):
         if Path(kept.anchor).resolve() == but.resolve():
@@ -88,7 +88,7 @@ def _shared_file(target: Target) -> Iterator[str]:
     if target.scope == "project":
         yield f"{target.anchor} names paths of this machine; if it is shared, use --scope local"
     if target.scope == "local" and target.project is not None and _has_git(target.project):
-        # Said, not done: what git leaves out is theirs to say, and we leave no line behind.
+        # Only a note: what git ignores is the user's choice, and we leave no lines behind.
         folder = target.anchor.parent / "commands" / "holdfast"
         inside = folder.relative_to(target.project).as_posix()
         yield (
@@ -98,16 +98,16 @@ def _shared_file(target: Target) -> Iterator[str]:
 
 
 def _has_git(project: Path) -> bool:
-    """A folder of its own: of a worktree or a part of a repository others know the file."""
+    """Whether the project is the main folder of a repository, not a worktree or a subfolder."""
     return (project / ".git" / "info").is_dir()
 
 
 def _hidden_status_line(target: Target, home: Path, project: Path) -> Iterator[str]:
-    """A project's status line wins over the user's, and so over ours there."""
+    """A project's status line hides the user's, and so ours."""
     if target.scope != "user":
         return
     for scope in ("local", "project"):
         path = settings_file(scope, home, project)
-        command = their_status_command(settings_in(path))
+        command = status_command_in(settings_in(path))
         if path != target.anchor and command is not None and not is_ours(command, target.packages):
             yield f"in {project} the status line of {path} is shown instead of ours"

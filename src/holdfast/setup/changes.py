@@ -31,7 +31,7 @@ WAIT_SECONDS = 10.0
 
 @dataclass(frozen=True, slots=True)
 class FileChange:
-    """From these bytes to those; None: no file. Private files are ours, for the owner only."""
+    """A file's content before and after; None means no file. Private: for the owner only."""
 
     path: Path
     before: bytes | None
@@ -47,7 +47,7 @@ class FileChange:
 
 
 def bytes_of(path: Path) -> bytes | None:
-    """None where there is none; a pipe, whose writer may never come, is nothing we read."""
+    """The content of a file; None if there is none. A pipe is refused: reading may never end."""
     if path.is_fifo():
         raise OSError(f"{path} is a pipe")
     try:
@@ -57,13 +57,13 @@ def bytes_of(path: Path) -> bytes | None:
 
 
 def missing_folders(path: Path) -> list[Path]:
-    """The folders above `path` that are not there yet, outermost first."""
+    """The folders above `path` that do not exist yet, outermost first."""
     missing = [folder for folder in path.parents if not folder.exists()]
     return missing[::-1]
 
 
 def check_writable(path: Path) -> None:
-    """Refuse what is marked read-only, also for root, who could write it all the same."""
+    """Refuse what is marked read-only, also for root, who could write it."""
     folder = next(folder for folder in path.parents if folder.exists())
     for place in (path, folder) if path.exists() else (folder,):
         if not place.stat().st_mode & 0o222 or not os.access(place, os.W_OK):
@@ -75,8 +75,8 @@ def check_writable(path: Path) -> None:
 def apply(
     changes: Sequence[FileChange], folders: Sequence[Path] = (), last: Sequence[FileChange] = ()
 ) -> None:
-    """Make all changes in order, remove those of the folders that are empty then, and make the
-    last changes: all of it, or none."""
+    """Make all changes in order, remove those `folders` that are then empty, and make the `last`
+    changes: either all of it, or none."""
     done: list[FileChange] = []
     made: list[Path] = []
 
@@ -91,15 +91,15 @@ def apply(
         remove_empty(folders)
         for change in last:
             make(change)
-    except BaseException as slip:  # Ctrl-C too must not leave half of it
-        _take_back(done, made)
+    except BaseException as slip:  # also Ctrl-C must not leave half of it
+        _undo(done, made)
         if isinstance(slip, OSError):
-            raise _in_words(slip, done[-1].path) from slip
+            raise _wrap_error(slip, done[-1].path) from slip
         raise
 
 
 def left_drafts(folder: Path, name: str) -> list[Path]:
-    """Drafts of the files in this folder whose name begins so, and whose writer was killed."""
+    """Drafts in this folder whose name starts with `name` and whose writer was killed."""
     drafts = sorted(folder.glob(f".{glob.escape(name)}.*.draft"))
     pids = {draft: draft.name.split(".")[-2] for draft in drafts}
     return [draft for draft, pid in pids.items() if pid.isdecimal() and not _lives(int(pid))]
@@ -122,24 +122,24 @@ def clear(left: Path) -> None:
 
 
 def remove_empty(folders: Sequence[Path]) -> None:
-    """Remove those of our folders that hold nothing any more, innermost first."""
+    """Remove those folders that are empty, innermost first."""
     for folder in sorted(folders, key=lambda folder: -len(folder.parts)):
         with contextlib.suppress(OSError):
             folder.rmdir()
 
 
-def _take_back(done: list[FileChange], made: list[Path]) -> None:
+def _undo(done: list[FileChange], made: list[Path]) -> None:
     stuck = []
     for change in reversed(done):
         try:
-            if bytes_of(change.path) == change.after:  # else it never was made, or is no longer
+            if bytes_of(change.path) == change.after:  # else it was not made, or someone changed it
                 _make_folders(change.reversed())
                 _put(change.reversed())
         except (OSError, InstallError) as slip:
             stuck.append(f"{change.path} ({slip})")
     remove_empty(made)
     if stuck:
-        raise CannotUndo("a step failed and could not be taken back: " + ", ".join(stuck))
+        raise CannotUndo("a step failed and could not be undone: " + ", ".join(stuck))
 
 
 def _make_folders(change: FileChange) -> list[Path]:
@@ -151,7 +151,7 @@ def _make_folders(change: FileChange) -> list[Path]:
 
 def _put(change: FileChange) -> None:
     if change.after is None:
-        _still_as_read(change)
+        _check_unchanged(change)
         change.path.unlink(missing_ok=True)
     else:
         _replace(change, change.after)
@@ -160,11 +160,11 @@ def _put(change: FileChange) -> None:
 
 
 def _replace(change: FileChange, data: bytes) -> None:
-    # Same folder on purpose: a rename across filesystems is a copy, and a copy can tear.
+    # In the same folder: a rename across file systems is a copy, and a copy can be torn.
     draft = change.path.with_name(f".{change.path.name}.{os.getpid()}.draft")
     try:
         _write_draft(draft, change, data)
-        _still_as_read(change)
+        _check_unchanged(change)
         draft.replace(change.path)
     finally:
         draft.unlink(missing_ok=True)
@@ -174,7 +174,7 @@ def _write_draft(draft: Path, change: FileChange, data: bytes) -> None:
     draft.unlink(missing_ok=True)
     mode = 0o600 if change.private else 0o666
     with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb") as file:
-        _be_like(change.path, file.fileno())
+        _copy_mode(change.path, file.fileno())
         file.write(data)
         file.flush()
         os.fsync(file.fileno())
@@ -182,8 +182,8 @@ def _write_draft(draft: Path, change: FileChange, data: bytes) -> None:
         raise CannotWrite(f"{draft} does not hold what was written to it")
 
 
-def _be_like(path: Path, descriptor: int) -> None:
-    """Mode and owner of the file that will be replaced; root must not take a user's file over."""
+def _copy_mode(path: Path, descriptor: int) -> None:
+    """Copy mode and owner of the file to be replaced: root must not take over a user's file."""
     with contextlib.suppress(FileNotFoundError):
         old = path.stat()
         os.fchmod(descriptor, old.st_mode & 0o7777)
@@ -191,7 +191,7 @@ def _be_like(path: Path, descriptor: int) -> None:
             os.fchown(descriptor, old.st_uid, old.st_gid)
 
 
-def _still_as_read(change: FileChange) -> None:
+def _check_unchanged(change: FileChange) -> None:
     if bytes_of(change.path) != change.before:
         raise ChangedMeanwhile(f"{change.path} was changed by someone else just now")
 
@@ -204,7 +204,7 @@ def _flush_folder(folder: Path) -> None:
         os.close(descriptor)
 
 
-def _in_words(slip: OSError, path: Path) -> InstallError:
+def _wrap_error(slip: OSError, path: Path) -> InstallError:
     if slip.errno in (errno.EACCES, errno.EPERM, errno.EROFS):
         return SettingsReadOnly(f"{path} cannot be written: {slip.strerror}")
     return CannotWrite(f"{path} cannot be written: {slip.strerror or slip}")
@@ -212,7 +212,7 @@ def _in_words(slip: OSError, path: Path) -> InstallError:
 
 @contextmanager
 def only_one(ours: Path, wait_seconds: float = WAIT_SECONDS) -> Iterator[None]:
-    """Hold the lock for a while; InstallRunning if someone else keeps it."""
+    """Hold the lock; InstallRunning if another process keeps it."""
     path = ours / "install.lock"
     descriptor = _open(path)
     try:
@@ -224,7 +224,7 @@ def only_one(ours: Path, wait_seconds: float = WAIT_SECONDS) -> Iterator[None]:
 
 
 def check_home(ours: Path) -> None:
-    """Refuse a HOLDFAST_HOME that is, or lies under, something else than a folder."""
+    """Refuse a HOLDFAST_HOME that is not, or is not inside, a folder."""
     there = next(place for place in (ours, *ours.parents) if os.path.lexists(place))
     if not there.is_dir():
         raise HomeUnusable(f"HOLDFAST_HOME is {ours}, and {there} is not a folder")

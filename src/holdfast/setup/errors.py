@@ -6,7 +6,7 @@ from holdfast.wire.errors import HoldfastError as HoldfastError  # the whole tre
 
 
 class InstallError(HoldfastError):
-    """Any of them; a hint given with the message is closer to the case than the class's own."""
+    """Base of these errors. A hint given with the message replaces that of the class."""
 
     exit_code = 5
 
@@ -18,21 +18,21 @@ class InstallError(HoldfastError):
 class SettingsBroken(InstallError):
     """The settings file is not what Claude Code could read either."""
 
-    hint = "mend the file first; nothing was changed"
+    hint = "fix the file first; nothing was changed"
 
 
 class LeftBehind(InstallError):
-    """Files we could not take our lines out of; all else of ours is out."""
+    """Our lines could not be removed from some files; everything else of ours is removed."""
 
-    hint = "mend it, then uninstall again: it was not touched, and all else of ours is out"
+    hint = "fix it, then uninstall again: it was not changed, and the rest of ours is removed"
 
 
 class SettingsIsALink(InstallError):
-    """Replacing a link by a file would cut it from whatever manages it."""
+    """Replacing a link by a file would disconnect what manages it."""
 
 
 class SettingsReadOnly(InstallError):
-    """The file or its folder may not be written."""
+    """The file or its folder is not writable."""
 
     hint = "nothing was changed; make the file and its folder writable, then try again"
 
@@ -44,20 +44,20 @@ class ChangedMeanwhile(InstallError):
 
 
 class CannotWrite(InstallError):
-    """The disk said no."""
+    """The system refused to write."""
 
     hint = "what had been written was undone; check free disk space"
 
 
 class CannotUndo(InstallError):
-    """A step failed, and so did taking back one before it."""
+    """A step failed, and so did undoing an earlier one."""
 
     exit_code = 6
     hint = "compare these files with the backups in HOLDFAST_HOME/installs"
 
 
 class AlreadyInstalledElsewhere(InstallError):
-    """Installed in two places, a hook can run twice."""
+    """Holdfast is installed in another place: its hooks would run twice."""
 
 
 class InstallRunning(InstallError):

@@ -33,10 +33,10 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class InstallPlan:
-    """Changes in the order they are made, and what else to say. Uninstalling removes `folders` once
-    they are empty, and only then our record of them, `forgotten`. `left` says which files could not
-    be left, and why: what else is ours goes all the same. `debris` is what a run that was killed
-    left behind: drafts, and a folder for receipts without a receipt."""
+    """Changes in the order they are made, and notes for the user. An uninstall removes `folders`
+    once they are empty, and only then our record of them, `forgotten`. `left` names files that our
+    part could not be removed from, and why; the rest is removed all the same. `debris` is what a
+    killed run left behind: drafts, and a folder for receipts without a receipt."""
 
     changes: tuple[FileChange, ...]
     notes: tuple[str, ...]
@@ -56,8 +56,8 @@ class InstallPlan:
 
     @property
     def backups(self) -> list[tuple[Path, Path]]:
-        """Whole copies of other people's files, newly kept: whose, and where. Of a file that the
-        client rewrites all the time only our own entry's place is kept, which is no copy."""
+        """New backups of other people's files: the file and its copy. A file that Claude Code
+        rewrites all the time has none."""
         kept = [one for one in self.changes if one.after and one.path.suffix == ".bak"]
         return [
             (edit.path, copy.path)
@@ -69,7 +69,7 @@ class InstallPlan:
 
 @dataclass(frozen=True, slots=True)
 class _Share:
-    """One file: as it is, as it would be without us, as it shall be."""
+    """One file: as it is, as it would be without us, and as planned."""
 
     part: InstallPart
     now: bytes | None
@@ -85,7 +85,7 @@ ANOTHER = "uninstall that one with its own `holdfast`, or say --force; both woul
 
 
 def plan_install(target: Target, home: Path, ours: Path, *, force: bool = False) -> InstallPlan:
-    """What installing here would change; refuses what it could not do or should not."""
+    """What an install would change. Raises if it cannot or should not be done."""
     old = receipts.load(ours, target.anchor)
     shares = [_joined(_look(part, old)) for part in target.parts]
     edits = [share.change for share in shares if not share.change.is_none]
@@ -97,14 +97,14 @@ def plan_install(target: Target, home: Path, ours: Path, *, force: bool = False)
         _refuse_second_place(target, home, ours)
     for edit in edits:
         changes.check_writable(edit.path)
-    # The receipt comes first: if we die in between, leaving still knows what it needs.
+    # The receipt comes first: if we are killed in between, an uninstall still has what it needs.
     kept = receipts.keep(ours, _receipt(target, shares, old))
     notes = (*notes, *wrapping_notes(target, edits))
     return InstallPlan(_real([*kept, *edits]), notes, debris=debris)
 
 
 def plan_uninstall(target: Target, home: Path, ours: Path) -> InstallPlan:
-    """What leaving this place would change; nothing where we are not."""
+    """What an uninstall would change; nothing if we are not installed here."""
     old = receipts.load(ours, target.anchor)
     shares, stuck = list[_Share](), dict[Path, str]()
     for part in target.parts:
@@ -127,7 +127,7 @@ def plan_uninstall(target: Target, home: Path, ours: Path) -> InstallPlan:
 
 
 def apply(plan: InstallPlan) -> None:
-    """Make the planned changes, all or none."""
+    """Make the planned changes: all or none."""
     clear_debris(plan)
     changes.apply(plan.changes, plan.folders, plan.forgotten)
     if plan.forgotten:
@@ -166,7 +166,7 @@ def _leaving(part: InstallPart, old: Receipt | None) -> _Share:
 
 
 def _may_hold_us(part: InstallPart, old: Receipt | None) -> bool:
-    """Of a file that cannot be understood: we wrote in it, or it names us, or nobody can say."""
+    """Whether an unreadable file may hold lines of ours. In doubt, true."""
     if old is not None and old.record_of(part.path):
         return True
     try:
@@ -191,7 +191,7 @@ def _joined(share: _Share) -> _Share:
 
 
 def _our_folders(target: Target, old: Receipt | None, edits: list[FileChange]) -> tuple[Path, ...]:
-    """The folders we made; without a receipt, all that our own files stood in."""
+    """The folders we made; without a receipt, all folders of our own files."""
     if old is not None:
         return tuple(Path(folder) for folder in old.folders)
     return _folders_above(target, [edit.path for edit in edits if edit.after is None])
@@ -209,8 +209,8 @@ def _refuse_second_place(target: Target, home: Path, ours: Path) -> None:
             raise AlreadyInstalledElsewhere(one.words, hint=ANOTHER)
     for other in find_installs(home, project, packages):
         if target.scope == "plugin" and other.scope == "plugin":
-            continue  # the folder may be the very one that is installed
-        # A plugin may be known only from the very file that we would write.
+            continue  # it may be the folder that is installed
+        # A plugin may be known only from the file that we would write.
         if other.scope == "plugin" or other.path.resolve() != target.anchor.resolve():
             raise AlreadyInstalledElsewhere(
                 f"already installed in {other.scope} scope: {other.path}", hint=_way_out(other)
@@ -250,6 +250,6 @@ def _receipt(target: Target, shares: list[_Share], old: Receipt | None) -> Recei
 
 
 def _packages(target: Target, shares: list[_Share]) -> tuple[str, ...]:
-    """Whose lines stand in these files from here on; of old ones too, in case we are killed now."""
+    """Whose lines are in these files from now on; with those of before, in case we are killed."""
     old = frozenset().union(*(packages_in(share.now) for share in shares)) & target.packages
     return tuple(sorted(old | {wiring.this_program().package}))

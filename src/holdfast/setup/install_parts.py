@@ -19,12 +19,12 @@ from holdfast.setup import settings_text, wiring
 from holdfast.setup.changes import bytes_of
 from holdfast.setup.errors import SettingsBroken, SettingsIsALink
 from holdfast.setup.json_text import add, find, is_empty, raw, read, remove
-from holdfast.setup.settings_text import settings_in, their_status_command
+from holdfast.setup.settings_text import settings_in, status_command_in
 from holdfast.setup.wiring import is_ours, wrapped_in
 
 
 class InstallPart(Protocol):
-    """`before` is the bytes from before us, or UNKNOWN where no receipt tells."""
+    """A file that an install changes. `before` is its content without us, or UNKNOWN."""
 
     @property
     def path(self) -> Path: ...
@@ -35,7 +35,7 @@ class InstallPart(Protocol):
     def remembered(
         self, without: bytes | None, wanted: bytes | None
     ) -> tuple[bytes | None, bytes | None]:
-        """What the receipt keeps: the file without us, and as we left it."""
+        """What the receipt stores: the file without us, and as we left it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ UNKNOWN = BytesBefore(known=False)
 
 @dataclass(frozen=True, slots=True)
 class SettingsPart:
-    """A settings.json: our hooks and our status line in it; `below` are those it overrides.
+    """A settings.json with our hooks and our status line. `below` are the files it overrides;
     `packages` are the Holdfasts whose lines are ours."""
 
     path: Path
@@ -58,7 +58,7 @@ class SettingsPart:
     table: wiring.HookTable = field(default_factory=wiring.hook_table)
 
     def read(self) -> bytes | None:
-        """The bytes, or a refusal in words: a link, a folder, not text, not JSON."""
+        """The bytes. A link, a folder, and anything but JSON text is refused."""
         data = plain_bytes(self.path)
         checked(self.path, data)
         return data
@@ -98,8 +98,8 @@ class SettingsPart:
 
 @dataclass(frozen=True, slots=True)
 class OwnFile:
-    """A file that is ours whole. `varying` are the words in it that differ between machines. In a
-    `shared` place another Holdfast may have put its own."""
+    """A file that is completely ours. `varying` are the words in it that differ between machines.
+    In a `shared` place another Holdfast may have written its own."""
 
     path: Path
     content: str
@@ -107,7 +107,7 @@ class OwnFile:
     shared: bool = False
 
     def read(self) -> bytes | None:
-        """A link or a folder in our place is someone else's, and so is never what we wrote."""
+        """The bytes. A link or a folder in this place belongs to someone else."""
         if self.path.is_symlink() or self.path.is_dir():
             return b""
         return bytes_of(self.path)
@@ -130,7 +130,7 @@ class OwnFile:
         return without, wanted
 
     def _is_mine(self, data: bytes) -> bool:
-        """True when only the varying words differ: an older python wrote it."""
+        """True if only the varying words differ, as after an update of Python."""
         cuts = "|".join(re.escape(word) for word in sorted(self.varying, key=len, reverse=True))
         pieces = re.split(cuts, self.content) if cuts else [self.content]
         pattern = "([^\n]+?)".join(re.escape(piece) for piece in pieces)
@@ -138,17 +138,17 @@ class OwnFile:
         return same is not None and not (self.shared and any(map(self._is_another, same.groups())))
 
     def _is_another(self, word: str) -> bool:
-        """True for the command of another Holdfast that is still there."""
+        """True for the command of another Holdfast that still exists."""
         return word not in self.varying and wiring.can_start(word)
 
 
 def plain_bytes(path: Path) -> bytes | None:
-    """What the file holds; a link is refused: replacing it would cut it from its manager."""
+    """The content of a file. A link is refused: replacing it would disconnect what manages it."""
     if path.is_symlink():
         target = path.readlink()
         raise SettingsIsALink(
             f"{path} is a link to {target}",
-            hint=f"whatever manages {target} would lose our lines; make it a plain file first",
+            hint=f"whatever manages {target} would lose our lines; make it a regular file first",
         )
     if path.exists() and not path.is_file():
         raise SettingsBroken(f"{path} is not a file")
@@ -171,10 +171,10 @@ def checked(path: Path, data: bytes | None) -> dict[str, Any]:
 def command_to_wrap(
     without_us: dict[str, Any], below: Sequence[Path], packages: Collection[str]
 ) -> str | None:
-    """What the status line would run without us: this file's own, else that of the files below."""
+    """What the status line runs without us: this file's command, else that of the files below."""
     for settings in (without_us, *map(settings_in, below)):
-        command = their_status_command(settings)
-        while is_ours(command, packages):  # never wrap ourselves: that would not end
+        command = status_command_in(settings)
+        while is_ours(command, packages):  # never wrap our own command
             command = wrapped_in(command)
         if command is not None:
             return command if _is_an_argument(command) else None
@@ -182,7 +182,7 @@ def command_to_wrap(
 
 
 def _is_an_argument(command: str) -> bool:
-    """A NUL or half a surrogate pair cannot be handed to a program: such a line never ran."""
+    """False for a NUL or half a surrogate pair, which cannot be passed to a program."""
     try:
         return b"\0" not in command.encode()
     except UnicodeEncodeError:
@@ -191,7 +191,7 @@ def _is_an_argument(command: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class ServerPart:
-    """The entry under `servers`, such as ("mcpServers",); not `wanted`: it shall not be there.
+    """Our entry under `servers`, such as ("mcpServers",). If it is not `wanted`, it is removed.
     `packages` are the Holdfasts whose entry is ours."""
 
     path: Path
@@ -209,7 +209,7 @@ class ServerPart:
         return entry == wiring.server_entry() if self.wanted else not self._is_ours(data)
 
     def is_foreign(self, data: bytes | None) -> bool:
-        """Somebody else's server goes by our name: it stays, and ours is left out."""
+        """Whether another server has our name. It stays, and ours is left out."""
         return self._entry(data) is not None and not self._is_ours(data)
 
     def join(self, data: bytes | None) -> bytes | None:
@@ -239,7 +239,7 @@ class ServerPart:
     def remembered(
         self, without: bytes | None, wanted: bytes | None
     ) -> tuple[bytes | None, bytes | None]:
-        """The bare objects around our entry, each as blank as it was; and no word of the rest."""
+        """Only the objects around our entry and their white space, nothing else of the file."""
         if not (without or b"").strip():
             return without, None
         text = text_of(without)
@@ -251,7 +251,7 @@ class ServerPart:
         return bare.encode(), None
 
     def _depth(self, text: str) -> int:
-        """How many of the objects around our entry are there."""
+        """How many of the objects around our entry exist."""
         for depth in range(1, len(self.servers) + 1):
             place = find(text, self.servers[:depth])
             if place is None:

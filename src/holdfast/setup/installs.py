@@ -25,7 +25,7 @@ OFF_WORDS = ("HOLDFAST_DISABLE", "DISABLE_AUTO_CONTEXT_MANAGER")
 
 @dataclass(frozen=True, slots=True)
 class Install:
-    """`path` holds the hooks; where a plugin's are not found, it is the file that names it, and
+    """`path` holds the hooks. For a plugin without hooks it is the file that names the plugin, and
     there are no commands."""
 
     scope: str
@@ -34,8 +34,8 @@ class Install:
 
     @property
     def runnable(self) -> tuple[tuple[str, str], ...]:
-        """The commands that may be run to try them. A project's settings come with the repository,
-        whoever wrote that: of those, only lines that this Holdfast writes."""
+        """The commands that the doctor may run. A project's settings come with the repository: of
+        those, only lines that this Holdfast writes."""
         if self.scope in ("user", "plugin"):
             return self.commands
         return tuple(one for one in self.commands if is_written_by_us(one[1]))
@@ -43,7 +43,7 @@ class Install:
 
 @dataclass(frozen=True, slots=True)
 class OtherHoldfast:
-    """Hooks in a settings file that another Holdfast wrote: we neither renew nor remove them."""
+    """Hooks that another Holdfast wrote into a settings file. We neither update nor remove them."""
 
     path: Path
     program: Program
@@ -57,8 +57,8 @@ class OtherHoldfast:
 
 
 def find_installs(home: Path, project: Path, packages: Collection[str]) -> list[Install]:
-    """All places that run the hooks of these packages in this project, and all Holdfast plugins;
-    files that cannot be read count as empty."""
+    """All places that run the hooks of these packages in this project, and all Holdfast plugins.
+    Files that cannot be read count as empty."""
     files = _settings_files(home, project)
     found = [
         Install(scope, path, tuple(installed_commands(path, packages)))
@@ -80,7 +80,7 @@ def find_others(home: Path, project: Path, packages: Collection[str]) -> list[Ot
 
 
 def _settings_files(home: Path, project: Path) -> dict[Path, str]:
-    """Each file with its scope; a project that is the home folder has one file for two scopes."""
+    """Each file with its scope. If the project is the home folder, two scopes share a file."""
     files: dict[Path, str] = {}
     for scope in SCOPES:
         files.setdefault(settings_file(scope, home, project), scope)
@@ -97,7 +97,7 @@ def _plugin(hooks: Path) -> Install:
 
 
 def _plugins(claude: Path, project: Path, settings_files: list[Path]) -> Iterator[Install]:
-    """Enabled in the last settings that speak of it, or installed here and disabled in none."""
+    """Plugins that the strongest settings enable, or that are installed and disabled nowhere."""
     register = claude / "plugins" / "installed_plugins.json"
     installed = _installed_plugins(register, project)
     switched: dict[str, tuple[bool, Path]] = {}
@@ -114,7 +114,7 @@ def _plugins(claude: Path, project: Path, settings_files: list[Path]) -> Iterato
 
 
 def _installed_plugins(register: Path, project: Path) -> dict[str, Path | None]:
-    """Names of Holdfast plugins, each with its hooks.json if that is there."""
+    """Names of Holdfast plugins, each with its hooks.json if that exists."""
     try:
         plugins = json.loads(register.read_bytes())["plugins"]
         names = [name for name in plugins if name.partition("@")[0] == PLUGIN]
@@ -125,7 +125,7 @@ def _installed_plugins(register: Path, project: Path) -> dict[str, Path | None]:
 
 
 def _copies_for(entry: object, project: Path) -> list[dict[str, Any]]:
-    """A copy installed for another project is not run in this one."""
+    """The installed copies, without those for other projects, which do not run in this one."""
     copies = entry if isinstance(entry, list) else [entry]
     known = [copy for copy in copies if isinstance(copy, dict)]
     return [copy for copy in known if copy.get("projectPath", str(project)) == str(project)]
@@ -140,7 +140,7 @@ def _hooks_file(copies: list[dict[str, Any]]) -> Path | None:
 
 
 def silenced(project: Path) -> Iterator[str]:
-    """Each thing that silences us, with the file or the environment that says it."""
+    """Each setting that keeps our hooks from running, with the file or environment it is in."""
     files = settings_files.list_files(str(project), os.environ)  # weakest first
     said = [(path, settings_in(path)) for path in files]
     off = [(path, held["disableAllHooks"]) for path, held in said if "disableAllHooks" in held]
@@ -159,5 +159,5 @@ def silenced(project: Path) -> Iterator[str]:
 
 
 def _turns_off(name: str, value: str) -> bool:
-    """As the hook reads them: ours is off at 1, the other one by being there."""
+    """As the hook reads them: our variable turns it off at 1, the other one by being set."""
     return value == "1" if name == "HOLDFAST_DISABLE" else True

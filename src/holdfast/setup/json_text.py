@@ -21,7 +21,7 @@ _BOM = "\ufeff"
 
 @dataclass(frozen=True, slots=True)
 class JsonPlace:
-    """One value and, for a member, its key: `start` is where the key begins, or the value."""
+    """The position of one value. `start` is where its key begins, or the value if it has no key."""
 
     key: str | int
     start: int
@@ -30,7 +30,7 @@ class JsonPlace:
 
 
 def read(text: str) -> Any:
-    """The whole text as a value; SettingsBroken says line and column."""
+    """Parse the whole text; SettingsBroken names line and column."""
     return _root(text)[0]
 
 
@@ -54,7 +54,7 @@ def children(text: str, place: JsonPlace) -> list[JsonPlace]:
 
 
 def find(text: str, path: JsonPath) -> JsonPlace | None:
-    """The value at a path such as ("hooks", "Stop", 0); None where there is none."""
+    """The value at a path such as ("hooks", "Stop", 0); None if there is none."""
     place = root(text)
     for key in path:
         wanted = "{" if isinstance(key, str) else "["
@@ -66,7 +66,7 @@ def find(text: str, path: JsonPath) -> JsonPlace | None:
 
 
 def raw(text: str, path: JsonPath) -> str | None:
-    """The value as it is written, to the byte."""
+    """The value exactly as it is written."""
     place = find(text, path)
     return None if place is None else text[place.value_start : place.end]
 
@@ -117,7 +117,7 @@ def _refuse_constant(word: str) -> Any:
 
 
 def _whole(digits: str) -> int | float:
-    return int(digits) if len(digits) < 400 else float(digits)  # Python refuses int() of 5,000
+    return int(digits) if len(digits) < 400 else float(digits)  # int() refuses 5,000 digits
 
 
 _DECODER = json.JSONDecoder(parse_int=_whole, parse_constant=_refuse_constant)
@@ -125,7 +125,7 @@ _DECODER = json.JSONDecoder(parse_int=_whole, parse_constant=_refuse_constant)
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """How this text is laid out: line end, one step of indent, the gap after colon and comma."""
+    """The layout of a text: line end, one step of indent, the gap after colon and comma."""
 
     newline: str
     step: str
@@ -146,7 +146,7 @@ def style_of(text: str) -> Style:
 
 
 def add(text: str, path: JsonPath, value: Any, key: str | None = None) -> str:
-    """Put a value last in the object (under `key`) or array at `path`."""
+    """Append a value to the object (under `key`) or array at `path`."""
     container = _sure(text, path)
     inside = children(text, container)
     style = style_of(text)
@@ -161,7 +161,7 @@ def add(text: str, path: JsonPath, value: Any, key: str | None = None) -> str:
 
 
 def remove(text: str, path: JsonPath) -> str:
-    """Take out the value at `path` with its comma; the last one out leaves `{}` or `[]`."""
+    """Remove the value at `path` with its comma; removing the last one leaves `{}` or `[]`."""
     container, gone = _sure(text, path[:-1]), _sure(text, path)
     inside = children(text, container)
     index = inside.index(gone)
@@ -174,7 +174,7 @@ def remove(text: str, path: JsonPath) -> str:
 
 
 def replace(text: str, path: JsonPath, written: str) -> str:
-    """Write another value in the place of the one at `path`."""
+    """Replace the value at `path`."""
     place = _sure(text, path)
     return _splice(text, place.value_start, written, place.end)
 
@@ -184,7 +184,7 @@ def is_empty(text: str, path: JsonPath) -> bool:
 
 
 def blank_inside(text: str, path: JsonPath) -> str:
-    """The white space that an empty container holds."""
+    """The white space inside an empty object or array."""
     place = find(text, path)
     inner = text[place.value_start + 1 : place.end - 1] if place else ""
     return "" if inner.strip() else inner

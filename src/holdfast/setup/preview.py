@@ -19,7 +19,7 @@ VERBS = {"adds": "to", "removes": "from", "renews": "in"}
 
 
 def unified(change: FileChange) -> str:
-    """The change, line by line; texts that are one long line are indented to be read."""
+    """The change as a diff. JSON in one long line is indented first, so that it can be read."""
     before, after = _decode(change.before), _decode(change.after)
     name = str(change.path)
     old = name if change.before is not None else "/dev/null"
@@ -32,7 +32,7 @@ def unified(change: FileChange) -> str:
 
 
 def counted(change: FileChange) -> tuple[int, int]:
-    """How many lines it adds, and how many it takes away."""
+    """How many lines it adds, and how many it removes."""
     lines = unified(change).splitlines()[2:]
     return sum(line[:1] == "+" for line in lines), sum(line[:1] == "-" for line in lines)
 
@@ -49,7 +49,7 @@ def _indented(text: str) -> str:
 
 
 def in_one_line(target: Target, shown: Sequence[FileChange]) -> str:
-    """Such as: adds 10 hooks and the status line to FILE, /holdfast:status, /holdfast:resume."""
+    """For example: adds 10 hooks and the status line to FILE, /holdfast:status."""
     if target.scope == "plugin":
         verb = _verb(*(any(_both_bytes(change)[at] for change in shown) for at in (0, 1)))
         return f"{verb} {len(shown)} files of the plugin in {target.anchor}"
@@ -58,7 +58,7 @@ def in_one_line(target: Target, shown: Sequence[FileChange]) -> str:
 
 
 def events(target: Target, shown: Sequence[FileChange]) -> list[str]:
-    """What our hooks run at: in the settings as they will be, or as they were."""
+    """The events of our hooks, in the settings as they will be, or else as they were."""
     for before, after in (_both_bytes(change) for change in shown if change.path == target.anchor):
         return _events(after, target) or _events(before, target)
     return []
@@ -78,16 +78,16 @@ def _one(change: FileChange, target: Target) -> str:
 
 
 def _rest(part: str, first: str) -> str:
-    """The verb is said once."""
+    """The part without the verb of the first one."""
     verb = first.partition(" ")[0]
     return part.removeprefix(verb + " ")
 
 
 def _share(data: bytes, target: Target) -> list[str]:
-    """What of ours stands in a settings text, in words."""
+    """What a settings text holds of ours, in words."""
     settings = _settings(data)
     count = len(settings_text.commands(settings, target.packages))
-    line = is_ours(settings_text.their_status_command(settings), target.packages)
+    line = is_ours(settings_text.status_command_in(settings), target.packages)
     return [*([f"{count} hooks"] if count else []), *(["the status line"] if line else [])]
 
 

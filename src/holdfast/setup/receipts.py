@@ -24,12 +24,12 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """One file as we left it, and its backup; `backup` is empty where there was no file."""
+    """One file as we left it, and its backup, which is empty if there was no file."""
 
     path: str
     left_sha256: str
     backup: str = ""
-    before: bytes | None = None  # read from the backup; not in the receipt itself
+    before: bytes | None = None  # read from the backup; not part of the receipt
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class Receipt:
     project: str  # empty in user scope
     folders: tuple[str, ...]
     files: tuple[FileRecord, ...]
-    packages: tuple[str, ...] = ()  # whose lines stand in these files; 0.1.0 did not say
+    packages: tuple[str, ...] = ()  # whose lines are in these files; empty in receipts of 0.1.0
 
     def record_of(self, path: Path) -> FileRecord | None:
         return next((record for record in self.files if record.path == str(path)), None)
@@ -58,7 +58,7 @@ def path_for(home: Path, anchor: Path) -> Path:
 
 
 def left_behind(home: Path, anchor: Path) -> list[Path]:
-    """What a run that was killed left here of this place: drafts, or a folder without a receipt."""
+    """What a killed install left behind: drafts, or a folder without a receipt."""
     folder = folder_in(home)
     drafts = left_drafts(folder, _key(anchor))
     empty = folder.is_dir() and set(folder.iterdir()) <= set(drafts)
@@ -71,7 +71,7 @@ def record(anchor: Path, path: Path, before: bytes | None, left: bytes | None) -
 
 
 def load(home: Path, anchor: Path) -> Receipt | None:
-    """The receipt with its backups; None when there is none, or none that can be trusted."""
+    """The receipt with its backups; None if there is none that can be trusted."""
     return _read(path_for(home, anchor))
 
 
@@ -83,7 +83,7 @@ def load_all(home: Path) -> Iterator[Receipt]:
 
 
 def keep(home: Path, receipt: Receipt) -> list[FileChange]:
-    """Backups first: a receipt never names one that is not there."""
+    """Save a receipt. Backups are written first, so that it names none that does not exist."""
     folder = folder_in(home)
     wanted = {file.backup: file.before for file in receipt.files if file.backup}
     backups = [_private(folder / name, data) for name, data in wanted.items()]
@@ -91,7 +91,7 @@ def keep(home: Path, receipt: Receipt) -> list[FileChange]:
 
 
 def drop(home: Path, anchor: Path, *, but: Collection[Path] = ()) -> list[FileChange]:
-    """Forget the receipt first, then the backups it named; `but` what it says of these files."""
+    """Remove the receipt, then the backups it named; `but` keeps the records of these files."""
     path = path_for(home, anchor)
     old = _read(path)
     files = [file for file in old.files if Path(file.path) in but] if old else []
@@ -141,13 +141,13 @@ def _with_backup(file: FileRecord, folder: Path) -> FileRecord:
 
 
 def our_packages(home: Path) -> frozenset[str]:
-    """The folders of this package, and of those that this HOLDFAST_HOME was installed from."""
+    """The folders of this package and of those that this HOLDFAST_HOME was installed from."""
     named = (_named_by(receipt) for receipt in load_all(home))
     return frozenset((wiring.this_program().package,)).union(*named)
 
 
 def packages_in(data: bytes | None) -> frozenset[str]:
-    """The packages whose hooks, status line or MCP server stand in a JSON text."""
+    """The packages whose hooks, status line or MCP server are in a JSON text."""
     try:
         held = json.loads((data or b"{}").decode("utf-8-sig"))
     except (ValueError, RecursionError):
@@ -156,7 +156,7 @@ def packages_in(data: bytes | None) -> frozenset[str]:
 
 
 def _named_by(receipt: Receipt) -> frozenset[str]:
-    """Receipts of 0.1.0 name no package: what was not there before that install came with it."""
+    """The packages of a receipt. Receipts of 0.1.0 name none: then, what was not in the backup."""
     if receipt.packages:
         return frozenset(receipt.packages)
     found = frozenset[str]()

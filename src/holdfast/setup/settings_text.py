@@ -41,7 +41,7 @@ def or_empty(text: str) -> str:
 
 
 def check(text: str) -> dict[str, Any]:
-    """The settings, or SettingsBroken: not JSON, not an object, `hooks` or an event given twice."""
+    """Parse the settings. SettingsBroken if they are not a JSON object, or name hooks twice."""
     settings = read(text)
     if not isinstance(settings, dict):
         raise SettingsBroken("the top level is not an object")
@@ -52,7 +52,7 @@ def check(text: str) -> dict[str, Any]:
 
 
 def check_room(settings: dict[str, Any]) -> None:
-    """Refuse to build on a `hooks` that Claude Code could not read."""
+    """Refuse a `hooks` that Claude Code could not read."""
     hooks = settings.get("hooks", {})
     if not isinstance(hooks, dict):
         raise SettingsBroken("`hooks` is not an object")
@@ -68,8 +68,8 @@ def commands(
     return [(event, hook["command"]) for event, _, _, hook in _our_hooks(settings, packages)]
 
 
-def their_status_command(settings: dict[str, Any]) -> str | None:
-    """What a status line runs, if it runs anything."""
+def status_command_in(settings: dict[str, Any]) -> str | None:
+    """The command of the status line, if there is one."""
     line = settings.get("statusLine")
     if not isinstance(line, dict) or line.get("type") != "command":
         return None
@@ -80,22 +80,22 @@ def their_status_command(settings: dict[str, Any]) -> str | None:
 def has_all(
     text: str, table: HookTable, status_line: dict[str, Any], packages: Collection[str]
 ) -> bool:
-    """True when our share is already there, each hook once and as we would write it today."""
+    """True if our part is complete: each hook once, and as we would write it today."""
     settings = check(text)
     wanted = [(event, hook) for event in table for group in table[event] for hook in group["hooks"]]
     there = [(event, hook) for event, _, _, hook in _our_hooks(settings, packages)]
     same = len(there) == len(wanted) and all(entry in there for entry in wanted)
-    return same and their_status_command(settings) == status_line["command"]
+    return same and status_command_in(settings) == status_line["command"]
 
 
 def join(text: str, table: HookTable, status_line: dict[str, Any]) -> str:
-    """The text with our share in it; `text` must hold nothing of ours."""
+    """The text with our part added; `text` must hold nothing of ours."""
     if find(text, ("hooks",)) is None:
         text = add(text, (), table, key="hooks")
     else:
         for event, groups in table.items():
             text = _join_event(text, event, groups)
-    if their_status_command(read(text)) is not None:
+    if status_command_in(read(text)) is not None:
         return replace(text, STATUS_COMMAND, _written(status_line["command"]))
     if find(text, STATUS) is not None:
         return replace(text, STATUS, _written(status_line))
@@ -105,10 +105,10 @@ def join(text: str, table: HookTable, status_line: dict[str, Any]) -> str:
 def leave(
     text: str, before: str | None, packages: Collection[str], below: str | None = None
 ) -> str:
-    """The text without our share; `below` is the status line of the settings this one overrides."""
+    """The text without our part; `below` is the status line of the settings it overrides."""
     for event, group, index, _ in reversed(_our_hooks(check(text), packages)):
         text = _remove_hook(text, ("hooks", event, group, "hooks", index), before)
-    if not is_ours(their_status_command(read(text)), packages):
+    if not is_ours(status_command_in(read(text)), packages):
         return text
     return _leave_status_line(text, before, below)
 
@@ -136,7 +136,7 @@ def _remove_hook(text: str, path: JsonPath, before: str | None) -> str:
 
 
 def close(text: str, container: JsonPath, before: str | None) -> str:
-    """A container that we emptied goes if it was ours; else it is as blank as it was."""
+    """Remove an object or list that is empty now if it was ours; else restore its white space."""
     theirs = before is not None and find(before, container) is not None
     if container and not theirs:
         return remove(text, container)
@@ -147,7 +147,7 @@ def close(text: str, container: JsonPath, before: str | None) -> str:
 
 
 def _leave_status_line(text: str, before: str | None, below: str | None) -> str:
-    ours = their_status_command(read(text))
+    ours = status_command_in(read(text))
     written = _theirs_as_written(wrapped_in(ours), before, below)
     if written is not None:
         return replace(text, STATUS_COMMAND, written)
@@ -159,10 +159,10 @@ def _leave_status_line(text: str, before: str | None, below: str | None) -> str:
 
 
 def _theirs_as_written(theirs: str | None, before: str | None, below: str | None) -> str | None:
-    """The command that stood here without us; None where it was another file's, or none."""
+    """The user's command that was in this file; None if it was in another file, or nowhere."""
     if before is None:
         return None if theirs in (None, below) else _written(theirs)
-    was = their_status_command(read(before))
+    was = status_command_in(read(before))
     if was is None:
         return None
     return raw(before, STATUS_COMMAND) if theirs in (None, was) else _written(theirs)
@@ -204,7 +204,7 @@ def _refuse_twins(text: str, path: JsonPath, only: str = "") -> None:
 
 
 def settings_in(path: Path) -> dict[str, Any]:
-    """Its settings; none where Claude Code could not read them either."""
+    """The settings in a file; empty if Claude Code could not read them either."""
     try:
         data = bytes_of(path)
         return check(or_empty((data or b"").decode()))
@@ -215,6 +215,6 @@ def settings_in(path: Path) -> dict[str, Any]:
 def installed_commands(
     path: Path, packages: Collection[str] | None = None
 ) -> list[tuple[str, str]]:
-    """The very command lines of these packages, or of any Holdfast, that stand in a settings file
-    or a plugin's hooks.json."""
+    """The command lines of these packages, or of any Holdfast, in a settings file or a plugin's
+    hooks.json."""
     return commands(settings_in(path), packages)

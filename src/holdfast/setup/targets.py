@@ -37,7 +37,7 @@ HOOKS = "hooks/hooks.json"
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One place of install: its parts, and the file or folder that it is known by."""
+    """One place of install: its parts, and the file or folder that identifies it."""
 
     scope: str
     anchor: Path
@@ -56,7 +56,7 @@ class Target:
 
     @property
     def doctor_words(self) -> str:
-        """The options with which the doctor looks at this place."""
+        """The options with which the doctor checks this place."""
         if self.project is not None:
             return f" --project {shlex.quote(str(self.project))}"
         return self.words
@@ -72,7 +72,7 @@ def settings_file(scope: str, home: Path, project: Path) -> Path:
 def server_part(
     scope: str, home: Path, project: Path, packages: frozenset[str], *, wanted: bool = True
 ) -> ServerPart:
-    """Where the client looks for MCP servers: one file for the user, whatever the project."""
+    """Where Claude Code looks for MCP servers: the user's are in one file for all projects."""
     if scope == "project":
         return ServerPart(project / ".mcp.json", packages, wanted=wanted)
     given = os.environ.get("CLAUDE_CONFIG_DIR")
@@ -90,8 +90,8 @@ def settings_target(
     server: bool = True,
     archive_chars: int | None = None,
 ) -> Target:
-    """Our parts in one settings scope; a new kind of part joins the list here. What is said of
-    archiving nowhere stays as it is there."""
+    """Our parts in one settings scope; add a new kind of part here. If nothing is said about
+    archiving, it stays as it is installed."""
     settings = settings_file(scope, home, project)
     below = tuple(settings_file(s, home, project) for s in BELOW[scope])
     parts: tuple[InstallPart, ...] = (
@@ -113,13 +113,13 @@ def settings_target(
 def hooks_wanted(
     path: Path, archive_chars: int | None, packages: frozenset[str] | None = None
 ) -> wiring.HookTable:
-    """What shall stand in this file; nothing said of archiving means: as it is there."""
+    """The hooks for this file. If nothing is said about archiving, it stays as it is installed."""
     there = wiring.archive_chars(installed_commands(path, packages))
     return wiring.hook_table(there if archive_chars is None else archive_chars)
 
 
 def skill(name: str) -> str:
-    """`/holdfast:NAME`, as a command file and as a plugin's skill."""
+    """The text of `/holdfast:NAME`, for a command file and for a plugin's skill."""
     return packaged(f"{name}.md").replace("{command}", wiring.console_command())
 
 
@@ -129,7 +129,7 @@ def packaged(name: str) -> str:
 
 
 def plugin_target(folder: Path, *, archive_chars: int | None = None) -> Target:
-    """All files of the plugin; a folder that holds something else is refused."""
+    """All files of the plugin. A folder with other content is refused."""
     if folder.exists() and not folder.is_dir():
         raise NotAPluginFolder(f"{folder} is not a folder")
     if folder.is_dir() and any(folder.iterdir()) and not _is_ours(folder):

@@ -1,8 +1,8 @@
-"""What we put into Claude Code: hooks and a status line through one entry point, and a server.
+"""What we put into Claude Code: the command lines of hooks and status line, and an MCP server.
 
-Each command line ends in `|| :`. The client takes exit code 2 as "block", and that is how Python
-ends when the script it was given is gone: without those four characters, `pip uninstall`, a moved
-folder or a half-done upgrade would block every prompt.
+Each command line ends in `|| :`. Claude Code takes exit code 2 as "block", and Python exits with 2
+if its script is gone: without those four characters, `pip uninstall`, a moved folder or a half-done
+upgrade would block every prompt.
 """
 
 from __future__ import annotations
@@ -20,13 +20,13 @@ import holdfast
 from holdfast.client.hook_outputs import MATCHER
 
 ENTRY = "holdfast/hook/__main__.py"
-OR_NOTHING = " || :"  # whatever becomes of our files, the shell ends with exit code 0
+OR_NOTHING = " || :"  # whatever happens to our files, the shell exits with 0
 OUR_FILES = b"holdfast/"  # in every line of ours
 SERVER, SERVER_ENTRY = "holdfast", "holdfast/mcp/__main__.py"
 STATUS_WORD, WRAPS = "statusline", "--wraps"
 ARCHIVE_WORD, ARCHIVE_EVENT, ARCHIVE_TIMEOUT = "archive", "PostToolUse", 10
 
-# Seconds, as the client counts them. SessionEnd is killed after about 1.5 s unless it says more.
+# Seconds, as Claude Code counts them. Without a value, SessionEnd is killed after about 1.5 s.
 TIMEOUTS = {
     "SessionStart": 10,
     "UserPromptSubmit": 5,
@@ -39,7 +39,7 @@ TIMEOUTS = {
     "PostCompact": 10,
     "SessionEnd": 5,
 }
-NOBODY_WAITS = frozenset(("PostToolUse", "PostToolUseFailure"))
+ASYNC_EVENTS = frozenset(("PostToolUse", "PostToolUseFailure"))
 
 HookTable = dict[str, list[dict[str, Any]]]
 
@@ -53,37 +53,37 @@ class Program:
 
     @property
     def words(self) -> list[str]:
-        """How every hook starts; -I and -S: nothing of the project or of `site` is imported."""
+        """The command of every hook. -I and -S: nothing of the project or of `site` is imported."""
         return [self.python, "-I", "-S", f"{self.package}/hook/__main__.py"]
 
     @property
     def missing(self) -> str:
-        """Which of its files is gone; empty: none is."""
+        """Which of its files is gone; empty if none is."""
         files = (self.python, self.words[-1])
         return next((file for file in files if not Path(file).is_file()), "")
 
 
 def this_program() -> Program:
-    # Not resolved: a virtual environment's python is a link, and only the link knows its packages.
+    # Links are kept: a virtual environment's python is a link, and only that finds its packages.
     return Program(sys.executable, str(Path(holdfast.__file__).parent))
 
 
 @dataclass(frozen=True, slots=True)
 class HoldfastCommand:
-    """A command line in the form that we write, by this Holdfast or another."""
+    """A command line in our form, of this Holdfast or another."""
 
     program: Program
     arguments: tuple[str, ...]
 
 
 def hook_command(program: Program | None = None) -> str:
-    """The one command line of every hook; the payload names the event."""
+    """The command line of every hook; the payload names the event."""
     return shlex.join((program or this_program()).words) + OR_NOTHING
 
 
 def status_command(theirs: str | None = None, program: Program | None = None) -> str:
-    """Ours; it carries the one it runs first, so that neither can be lost without the other.
-    Where ours cannot run, the shell runs theirs."""
+    """Our status line. It contains the user's own command, which it runs first, so that neither
+    can be lost without the other. If ours cannot run, the shell runs theirs."""
     words = [*(program or this_program()).words, STATUS_WORD]
     return shlex.join(words) + OR_NOTHING if theirs is None else _wrapping(words, theirs)
 
@@ -93,7 +93,7 @@ def _wrapping(words: list[str], theirs: str) -> str:
 
 
 def console_command() -> str:
-    """How to call `holdfast` from any folder: by its script, or by its interpreter."""
+    """The command that runs `holdfast` from any folder: its script, or its interpreter."""
     script = Path(sys.executable).parent / "holdfast"
     if script.is_file():
         return shlex.quote(str(script))
@@ -101,20 +101,20 @@ def console_command() -> str:
 
 
 def typed_command() -> str:
-    """`holdfast` as it can be typed here: by name where the name finds this very script."""
+    """`holdfast` as the user can type it: by name, if that name finds this script."""
     script, named = Path(sys.executable).parent / "holdfast", shutil.which("holdfast")
     found = named is not None and script.is_file() and Path(named).samefile(script)
     return "holdfast" if found else console_command()
 
 
 def can_start(command: str) -> bool:
-    """True where the program that this command line begins with is there."""
+    """True if the program of this command line exists."""
     return any(Path(word).is_file() for word in _words(command)[:1])
 
 
 def hook_table(archive_chars: int = 0, program: Program | None = None) -> HookTable:
-    """Event by event, as settings.json and a plugin's hooks.json want it; with `archive_chars`,
-    results longer than that are archived."""
+    """The hooks by event, as in settings.json and a plugin's hooks.json. With `archive_chars`,
+    longer results are archived."""
     starts = program or this_program()
     table: HookTable = {event: [{"hooks": [_hook(event, starts)]}] for event in TIMEOUTS}
     if archive_chars:
@@ -124,12 +124,12 @@ def hook_table(archive_chars: int = 0, program: Program | None = None) -> HookTa
 
 
 def archive_chars(commands: Iterable[tuple[str, str]]) -> int:
-    """The limit that is installed among our commands; 0: none is."""
+    """The limit for archiving in our installed commands; 0 if there is none."""
     return next((limit for _, command in commands if (limit := archives_from(command))), 0)
 
 
 def archives_from(command: object) -> int:
-    """From how many characters on this Holdfast command archives; 0: it is another one."""
+    """The limit in a command that archives; 0 for any other command."""
     found = read_command(command)
     if found is None or found.arguments[:1] != (ARCHIVE_WORD,):
         return 0
@@ -141,14 +141,14 @@ def status_line(theirs: str | None = None) -> dict[str, Any]:
 
 
 def server_entry(program: Program | None = None) -> dict[str, Any]:
-    """The MCP server as the client starts it; -I: nothing of the project can be imported."""
+    """The entry of our MCP server. -I: nothing of the project can be imported."""
     starts = program or this_program()
     script = f"{starts.package}/mcp/__main__.py"
     return {"type": "stdio", "command": starts.python, "args": ["-I", script]}
 
 
 def read_server(entry: object) -> Program | None:
-    """Whose server this entry starts; None: it is no entry that we write."""
+    """The Holdfast that this entry starts; None if it is not an entry in our form."""
     arguments = entry.get("args") if isinstance(entry, dict) else None
     if not isinstance(entry, dict) or not isinstance(arguments, list) or len(arguments) != 2:
         return None
@@ -158,9 +158,9 @@ def read_server(entry: object) -> Program | None:
 
 
 def read_command(command: object) -> HoldfastCommand | None:
-    """The parts of a command line that is our entry point and nothing else; None for any other.
+    """Parse a command line in our form; None for any other.
 
-    `ruff check src/holdfast/hook/__main__.py` is someone's own hook, and so is a pipe around ours.
+    `ruff check src/holdfast/hook/__main__.py` is someone else's hook, and so is a pipe around ours.
     Up to 0.1.0 a line ended without `|| :`.
     """
     if not isinstance(command, str):
@@ -172,20 +172,20 @@ def read_command(command: object) -> HoldfastCommand | None:
         same = found is not None and _wrapping(inner[:-1], *theirs) == command
         return found if same else None
     found = _read_words(_words(command.removesuffix(OR_NOTHING)))
-    # Quoted as we quote it, or the shell would see more than one word: `--wraps a;b`.
+    # It must be quoted as we quote it: in `--wraps a;b` the shell would see more than one word.
     wraps = found is not None and WRAPS in found.arguments
     return None if wraps and shlex.join(words) != command else found
 
 
 def is_ours(command: object, packages: Collection[str]) -> bool:
-    """True for a command line in our form that starts one of these packages."""
+    """True for a command line in our form of one of these packages."""
     found = read_command(command)
     return found is not None and found.program.package in packages
 
 
 def is_written_by_us(command: object) -> bool:
-    """True for exactly a line that this Holdfast writes. `is_ours` looks at the shape of a line and
-    at the package, but such a line may start any program: `"$(rm -r ~)/python" -I …/__main__.py`.
+    """True only for a line that this Holdfast writes. `is_ours` checks the form and the package,
+    but such a line may start any program: `"$(rm -r ~)/python" -I …/__main__.py`.
     """
     limit = archives_from(command)
     archiving = [_archiving(limit, this_program())["command"]] if limit else []
@@ -193,7 +193,7 @@ def is_written_by_us(command: object) -> bool:
 
 
 def wrapped_in(command: object) -> str | None:
-    """The status line that ours runs first; None where it runs none, or is not ours."""
+    """The user's status line inside ours; None if there is none, or the command is not ours."""
     found = read_command(command)
     return found.arguments[2] if found is not None and len(found.arguments) == 3 else None
 
@@ -226,11 +226,11 @@ def _is_limit(rest: list[str]) -> bool:
 
 
 def _archiving(chars: int, program: Program) -> dict[str, Any]:
-    """Nothing is shortened by a hook that nobody waits for: this one is synchronous."""
+    """The archiving hook. It is synchronous: an asynchronous hook cannot shorten a result."""
     command = shlex.join([*program.words, ARCHIVE_WORD, str(chars)]) + OR_NOTHING
     return {"type": "command", "command": command, "timeout": ARCHIVE_TIMEOUT}
 
 
 def _hook(event: str, program: Program) -> dict[str, Any]:
     hook = {"type": "command", "command": hook_command(program), "timeout": TIMEOUTS[event]}
-    return {**hook, "async": True} if event in NOBODY_WAITS else hook
+    return {**hook, "async": True} if event in ASYNC_EVENTS else hook

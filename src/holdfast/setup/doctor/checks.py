@@ -1,4 +1,4 @@
-"""Everything the doctor can know without starting a client."""
+"""Everything the doctor can check without starting Claude Code."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ COPIES_SECONDS = 1.0  # for reading archived transcripts
 
 
 def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
-    """What is installed, what it does when fired, and each trouble with its way out."""
+    """What is installed, what its hooks do, and each problem with its solution."""
     packages = our_packages(Path(places.home()))
     installs = _installs(project, plugin_folder, packages)
     others = find_others(Path.home(), project, packages)
     fired = {install: client_doctor.fire_all(list(install.runnable)) for install in installs}
-    steps = {install: _rehearsed(install, fired[install]) for install in installs}
+    steps = {install: _rehearse(install, fired[install]) for install in installs}
     line = look_at_status_line(installs, project, packages)
     servers = look_at_servers(installs, project, packages)
     settings = settings_load.load(str(project))
@@ -57,7 +57,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
         *_install_troubles(installs),
         *(f"{one.words}; {_way_out(one)}" for one in others),
         *(trouble for install in installs for trouble in _troubles(install, fired[install])),
-        *(trouble for install in installs for trouble in _missed(install, steps[install])),
+        *(trouble for install in installs for trouble in _failed_steps(install, steps[install])),
         *line.troubles,
         *servers.troubles,
         *silenced(project),
@@ -86,7 +86,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
 
 
 def _installs(project: Path, plugin_folder: Path | None, packages: frozenset[str]) -> list[Install]:
-    """A folder that is named stands for the plugin, whether the client has it enabled or not."""
+    """The installs to check. A named folder stands for the plugin, whether it is enabled or not."""
     found = find_installs(Path.home(), project, packages)
     if plugin_folder is None:
         return list(dict.fromkeys(found))
@@ -112,38 +112,38 @@ def _install_troubles(installs: list[Install]) -> list[str]:
 
 
 def _troubles(install: Install, fired: list[FiredHook]) -> list[str]:
-    """Said once, however many hooks have it."""
-    mend = _mend(install)
+    """The problems of an install, each reported once with all its events."""
+    fix = _fix(install)
     if not install.commands:
-        return [f"the hooks of the plugin were not found (looked from {install.path}); {mend}"]
+        return [f"the hooks of the plugin were not found (looked from {install.path}); {fix}"]
     events: dict[str, list[str]] = {}
     for one in fired:
         if one.trouble:
             events.setdefault(one.trouble, []).append(one.event)
-    said = [f"{', '.join(names)}: {trouble}; {mend}" for trouble, names in events.items()]
+    said = [f"{', '.join(names)}: {trouble}; {fix}" for trouble, names in events.items()]
     said += [
-        f"{event} in {install.path} was not run: this Holdfast did not write that line; {mend}"
+        f"{event} in {install.path} was not run: this Holdfast did not write that line; {fix}"
         for event, command in install.commands
         if (event, command) not in install.runnable
     ]
     have = {event for event, _ in install.commands}
     missing = [event for event in sample_payloads.EVENTS if event not in have]
-    return said + ([f"not installed for {', '.join(missing)}; {mend}"] if missing else [])
+    return said + ([f"not installed for {', '.join(missing)}; {fix}"] if missing else [])
 
 
-def _rehearsed(install: Install, fired: list[FiredHook]) -> list[RehearsalStep]:
-    """A compaction, where its hooks run at all: what keeps them from it is told already."""
+def _rehearse(install: Install, fired: list[FiredHook]) -> list[RehearsalStep]:
+    """Rehearse a compaction, unless its hooks fail anyway, which is reported already."""
     fails = {one.event for one in fired if not one.ok}
     fails |= {event for event, _ in install.commands} - {one.event for one in fired}
     return [] if fails & {"PreCompact", "SessionStart"} else rehearse(list(install.runnable))
 
 
-def _missed(install: Install, steps: list[RehearsalStep]) -> list[str]:
-    mend = f"`holdfast log` may say why; else {_mend(install)}"
-    return [f"{one.name}: {one.words}; {mend}" for one in steps if not one.ok]
+def _failed_steps(install: Install, steps: list[RehearsalStep]) -> list[str]:
+    fix = f"`holdfast log` may say why; else {_fix(install)}"
+    return [f"{one.name}: {one.words}; {fix}" for one in steps if not one.ok]
 
 
-def _mend(install: Install) -> str:
+def _fix(install: Install) -> str:
     if install.scope != "plugin":
         scope = "" if install.scope == "user" else f" --scope {install.scope}"
         return f"run `holdfast install{scope}`"
@@ -154,7 +154,7 @@ def _mend(install: Install) -> str:
 
 
 def _elsewhere(installs: list[Install]) -> Iterator[str]:
-    """What our receipts know of: a plugin's folder to check, projects where hooks run twice."""
+    """Notes from our receipts: a plugin folder to check, projects where hooks run twice."""
     if not installs:
         for kept in receipts.load_all(Path(places.home())):
             if kept.scope == "plugin":
@@ -166,7 +166,7 @@ def _elsewhere(installs: list[Install]) -> Iterator[str]:
 
 
 def _home_troubles() -> list[str]:
-    """Whether our own folder can be written, and is the user's alone."""
+    """Problems with our own folder: it must be writable, and readable by the user alone."""
     home = Path(places.home())
     if home.exists() and not home.is_dir():
         return [f"{home} is not a folder; point HOLDFAST_HOME at one, or unset it"]
@@ -177,12 +177,12 @@ def _home_troubles() -> list[str]:
     except OSError as slip:
         return [f"{home} cannot be written: {slip.strerror}; make it writable"]
     if home.stat().st_mode & 0o077:
-        return [f"{home} can be read by others; `chmod 700 {home}` mends that"]
+        return [f"{home} can be read by others; `chmod 700 {home}` fixes that"]
     return []
 
 
 def _recent_errors() -> list[str]:
-    """What hooks had to skip in the last two days."""
+    """Errors of hooks in the last two days."""
     path = Path(guard_log.path())
     if not path.is_file():
         return []
@@ -192,7 +192,7 @@ def _recent_errors() -> list[str]:
 
 
 def _limits() -> list[dict[str, Any]]:
-    """The limit of the newest session, and what compactions on this machine have taught."""
+    """The limit of the newest session, and the limits learned on this machine."""
     newest = [
         {"tokens": state.edge_tokens, "source": state.edge_source, "session_id": state.session_id}
         for _, state in all_windows()[:1]
@@ -202,7 +202,7 @@ def _limits() -> list[dict[str, Any]]:
 
 
 def _write_troubles(now_ms: int) -> list[str]:
-    """Valid writes that the server of this machine could not make."""
+    """Problems of the server of this machine with valid writes."""
     found = write_health.kept()
     if found is None or not found.is_degraded(now_ms):
         return []
@@ -213,7 +213,7 @@ def _write_troubles(now_ms: int) -> list[str]:
 
 
 def _tallies() -> dict[str, Any]:
-    """Lines of the newest session's transcript: what was understood, and what was not."""
+    """Counts of the newest transcript's lines: which were understood, and which were not."""
     for _, state in all_windows()[:1]:
         if not Path(state.transcript).is_file():
             return {}

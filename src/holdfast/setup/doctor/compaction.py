@@ -37,7 +37,7 @@ _MISSED = {
 
 @dataclass(frozen=True, slots=True)
 class RehearsalStep:
-    """One half of a compaction: what we did, in words, or what did not come."""
+    """One half of a compaction: what happened or what is missing, in words."""
 
     name: str
     ok: bool
@@ -49,7 +49,7 @@ class RehearsalStep:
 
 
 def rehearse(commands: list[tuple[str, str]]) -> list[RehearsalStep]:
-    """Both halves; none where a hook that is needed is not installed: that is told elsewhere."""
+    """Rehearse both halves. Empty if a needed hook is missing, which is reported elsewhere."""
     by_event = dict(reversed(commands))
     before, after = by_event.get("PreCompact"), by_event.get("SessionStart")
     if not before or not after:
@@ -57,7 +57,7 @@ def rehearse(commands: list[tuple[str, str]]) -> list[RehearsalStep]:
     with tempfile.TemporaryDirectory(prefix="holdfast-doctor-") as name:
         folder = Path(name)
         work = [
-            sample_payloads.prompt_line(f"Mend the parser. {RULE}"),
+            sample_payloads.prompt_line(f"Fix the parser. {RULE}"),
             sample_payloads.answer_line(165_500),
         ]
         said, first = _fired("PreCompact", before, folder, work)
@@ -69,14 +69,14 @@ def rehearse(commands: list[tuple[str, str]]) -> list[RehearsalStep]:
 
 
 def kept_in(project: Path) -> bool:
-    """Whether a checkpoint lies in this project that can be read back whole."""
+    """Whether this project has a checkpoint that can be read back completely."""
     return any(verify(str(path)).ok for path in (project / INSIDE).glob("*.md"))
 
 
 def _fired(
     event: str, command: str, folder: Path, lines: list[dict[str, Any]]
 ) -> tuple[str, float]:
-    """What reached the model, and how long it took; a hook that failed has said nothing."""
+    """What reached the model, and the milliseconds it took; empty for a hook that failed."""
     own = {"source": "compact"} if event == "SessionStart" else {}
     path = client_doctor.written(folder, lines)
     where = {"session_id": client_doctor.SESSION, "transcript": path, "cwd": str(folder)}
@@ -107,7 +107,7 @@ def _after(brief: str, milliseconds: float) -> RehearsalStep:
 
 
 def try_cycle(binary: Path) -> dict[str, Any]:
-    """Against a scripted API, cut off from any network, in folders of its own."""
+    """Run Claude Code against a scripted API, without network, in folders of its own."""
     with tempfile.TemporaryDirectory(prefix="holdfast-doctor-") as folder:
         home, project = Path(folder, "home"), Path(folder, "project")
         home.mkdir()
@@ -119,11 +119,11 @@ def try_cycle(binary: Path) -> dict[str, Any]:
             settings={"hooks": hook_table()},
             env={"HOLDFAST_HOME": str(home / ".holdfast")},
         )
-        return {"binary": os.fspath(binary)} | judged(trial, kept=kept_in(project))
+        return {"binary": os.fspath(binary)} | judge(trial, kept=kept_in(project))
 
 
-def judged(trial: Trial, *, kept: bool) -> dict[str, Any]:
-    """What the API received of ours; whatever did not come is a trouble."""
+def judge(trial: Trial, *, kept: bool) -> dict[str, Any]:
+    """What the API received from us; everything that is missing is a problem."""
     times = compactions(trial)
     found = {
         "requests": len(trial.requests),
@@ -151,7 +151,7 @@ def in_words(client: dict[str, Any]) -> list[str]:
 
 
 def _next_request(trial: Trial) -> str:
-    """The first turn the model was asked for after the summary."""
+    """The first request for a turn after the summary."""
     asked = iter(trial.requests)
     for request in asked:
         if request.kind == "summary":

@@ -1,7 +1,7 @@
-"""Fire every installed hook as the client would, and see what comes back.
+"""Run every installed hook as Claude Code would, and check what it prints.
 
-The very command lines of the settings file, through a shell, with payloads as the client sends
-them; in a HOLDFAST_HOME of its own, so that no real session is touched.
+The exact command lines of the settings file run in a shell, with payloads as Claude Code sends
+them, and in a HOLDFAST_HOME of their own, so that no real session is touched.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from holdfast.setup.wiring import archives_from, read_command
 
 SESSION = "holdfast-doctor"
 STATUS_LINE = "statusLine"
-NEARLY_FULL = 165_500  # of an edge of 167,000: every mark is crossed, so the hooks must speak
+NEARLY_FULL = 165_500  # of 167,000: every mark is crossed, so the hooks must report
 STEERING_CHARS = 2_000
 NOT_TOLD = "a window 99 % full, and the model was not told"
 SPEAKS = frozenset(("PostToolUse", "PostToolUseFailure", "UserPromptSubmit"))
@@ -29,7 +29,7 @@ SPEAKS = frozenset(("PostToolUse", "PostToolUseFailure", "UserPromptSubmit"))
 
 @dataclass(frozen=True, slots=True)
 class FiredHook:
-    """One hook, end to end. `reached`: what the model and the user would have got."""
+    """The result of one hook. `reached_…` is what the model and the user would have read."""
 
     event: str
     command: str
@@ -45,7 +45,7 @@ class FiredHook:
 
 
 def fire_all(commands: list[tuple[str, str]]) -> list[FiredHook]:
-    """Each hook on a fresh window that is nearly full."""
+    """Run each hook on a new window that is nearly full."""
     fired = []
     for event, command in commands:
         with tempfile.TemporaryDirectory(prefix="holdfast-doctor-") as folder:
@@ -54,7 +54,7 @@ def fire_all(commands: list[tuple[str, str]]) -> list[FiredHook]:
 
 
 def fire_status_line(command: str) -> FiredHook:
-    """A status line on the same window; what a program prints beside it goes nowhere."""
+    """Run a status line on the same window; what it prints to stderr is ignored."""
     with tempfile.TemporaryDirectory(prefix="holdfast-doctor-") as folder:
         sent = _status_payload(_transcript(Path(folder)), folder)
         ran = run_as_client(command, sent, Path(folder))
@@ -71,8 +71,8 @@ def fire_status_line(command: str) -> FiredHook:
 
 
 def missing(command: str) -> str:
-    """Which file of a Holdfast command line is gone, in words: such a hook ends well, and silently
-    does nothing."""
+    """Which file of a Holdfast command line is gone, in words. Such a hook exits with 0 and does
+    nothing."""
     found = read_command(command)
     file = found.program.missing if found is not None else ""
     return f"{file} was not found, so nothing runs" if file else ""
@@ -92,7 +92,7 @@ def _fire(event: str, command: str, folder: Path) -> FiredHook:
 
 
 def _long_output(limit: int) -> dict[str, Any]:
-    """Of a made-up command, longer than what is archived."""
+    """The output of a made-up command, long enough to be archived."""
     text = "".join(f"line {number} of many\n" for number in range(limit // 10))
     return {"stdout": text, "stderr": "", "interrupted": False, "isImage": False}
 
@@ -102,14 +102,14 @@ def _transcript(folder: Path) -> str:
 
 
 def written(folder: Path, lines: list[dict[str, Any]]) -> str:
-    """The path of a transcript of these lines."""
+    """Write a transcript of these lines; returns its path."""
     path = folder / "session.jsonl"
     path.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return str(path)
 
 
 def _status_payload(transcript: str, folder: str) -> dict[str, Any]:
-    """As the client sends it to a status line, in the fields that we read."""
+    """What Claude Code sends to a status line, in the fields that we read."""
     return {
         "hook_event_name": "Status",
         "session_id": SESSION,
@@ -129,7 +129,7 @@ def _status_payload(transcript: str, folder: str) -> dict[str, Any]:
 def run_as_client(
     command: str, sent: dict[str, Any], folder: Path
 ) -> tuple[subprocess.CompletedProcess[bytes], float] | str:
-    """How it ended and after how many milliseconds; or in words why it did not run."""
+    """How it ended and after how many milliseconds; or, in words, why it did not run."""
     begun = time.perf_counter()
     try:
         run = subprocess.run(
@@ -147,7 +147,7 @@ def run_as_client(
 
 
 def surroundings(folder: Path) -> dict[str, str]:
-    """An environment in which nothing is read or written but in this folder."""
+    """An environment in which everything is read and written inside this folder."""
     return {
         **_passed_on(),
         "HOLDFAST_HOME": str(folder / "home"),
@@ -157,12 +157,12 @@ def surroundings(folder: Path) -> dict[str, str]:
 
 
 def _plain(line: str) -> str:
-    """On one line, without colours."""
+    """The text on one line, without colours."""
     return " / ".join(re.sub(r"\x1b\[[0-9;]*m", "", line).splitlines())[:200]
 
 
 def _passed_on() -> dict[str, str]:
-    """What a shell needs to find things; nothing else of the environment goes in."""
+    """The variables that a shell needs; no others are passed on."""
     return {name: os.environ[name] for name in ("PATH", "HOME", "LANG") if name in os.environ}
 
 
@@ -183,7 +183,7 @@ def _judged(
 
 
 def understood(event: str, out: str) -> tuple[str, str, str]:
-    """(to the model, to the user, trouble), by the client's own rules for what a hook prints."""
+    """(to the model, to the user, trouble), by Claude Code's rules for what a hook prints."""
     if not out:
         return "", "", ""
     if event == "PreCompact" and not out.startswith("{"):

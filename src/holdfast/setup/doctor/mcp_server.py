@@ -36,17 +36,17 @@ class ServersCheck:
 def look_at_servers(
     installs: list[Install], project: Path, packages: frozenset[str]
 ) -> ServersCheck:
-    """Start each that is installed; hooks without a server are worth a word, not a trouble."""
+    """Start each installed server. Hooks without a server are a note, not a problem."""
     found = list(_installed(installs, project, packages))
     ours = [one for one in found if _may_start(*one, installs, project, packages)]
     started = tuple(start(*one) for one in ours)
-    mend = "run `holdfast install`"
+    fix = "run `holdfast install`"
     troubles = tuple(
-        f"the MCP server of {one.path}: {one.trouble}; {mend}" for one in started if one.trouble
+        f"the MCP server of {one.path}: {one.trouble}; {fix}" for one in started if one.trouble
     )
     troubles += tuple(
         f"the MCP server of {path} was not started: this Holdfast did not write that entry; "
-        f"take it out and {mend}"
+        f"take it out and {fix}"
         for path, _ in (one for one in found if one not in ours)
     )
     missing = not found and any(install.commands for install in installs)
@@ -61,8 +61,8 @@ def _may_start(
     project: Path,
     packages: frozenset[str],
 ) -> bool:
-    """Ours, and a plugin's whoever wrote it. A project's file comes with the repository: from it,
-    only what this Holdfast writes."""
+    """Whether the doctor may start it: ours, and a plugin's. A project's file comes with the
+    repository, so from it only what this Holdfast writes."""
     if path == project / ".mcp.json":
         return bool(entry == server_entry())
     program = read_server(entry)
@@ -77,7 +77,7 @@ def _plugin_folders(installs: list[Install]) -> list[Path]:
 def _installed(
     installs: list[Install], project: Path, packages: frozenset[str]
 ) -> Iterator[tuple[Path, dict[str, Any]]]:
-    """The servers of every Holdfast that the client would start here."""
+    """The servers of every Holdfast that Claude Code would start here."""
     places = [server_part(scope, Path.home(), project, packages) for scope in SCOPES]
     files = [(place.path, place.servers) for place in places]
     files += [(folder / ".mcp.json", ("mcpServers",)) for folder in _plugin_folders(installs)]
@@ -99,7 +99,7 @@ def _read(path: Path, keys: tuple[str, ...]) -> Any:
 
 @dataclass(frozen=True, slots=True)
 class StartedServer:
-    """One server, from its start to its end; `trouble` says what it did not do."""
+    """One server that was started; `trouble` says what it failed to do."""
 
     path: str
     ok: bool
@@ -112,15 +112,15 @@ class StartedServer:
 
 
 def start(path: Path, entry: dict[str, Any]) -> StartedServer:
-    """In a HOLDFAST_HOME of its own, so that no real session is touched."""
+    """Start a server in a HOLDFAST_HOME of its own, so that no real session is touched."""
     begun = time.perf_counter()
     with tempfile.TemporaryDirectory(prefix="holdfast-doctor-") as folder:
-        tools, trouble = _tried([entry["command"], *entry["args"]], Path(folder))
+        tools, trouble = _try_server([entry["command"], *entry["args"]], Path(folder))
     milliseconds = round((time.perf_counter() - begun) * 1000, 1)
     return StartedServer(str(path), not trouble, milliseconds, tools, trouble)
 
 
-def _tried(command: list[str], folder: Path) -> tuple[tuple[str, ...], str]:
+def _try_server(command: list[str], folder: Path) -> tuple[tuple[str, ...], str]:
     pipe = subprocess.PIPE
     try:
         server = subprocess.Popen(
@@ -131,15 +131,15 @@ def _tried(command: list[str], folder: Path) -> tuple[tuple[str, ...], str]:
     last = threading.Timer(TRIAL_SECONDS, server.kill)
     last.start()
     try:
-        return _talked(server)
+        return _talk(server)
     finally:
         last.cancel()
         server.kill()
-        with contextlib.suppress(BrokenPipeError), server:  # what was not sent is of no use
+        with contextlib.suppress(BrokenPipeError), server:  # unsent data does not matter
             pass
 
 
-def _talked(server: subprocess.Popen[bytes]) -> tuple[tuple[str, ...], str]:
+def _talk(server: subprocess.Popen[bytes]) -> tuple[tuple[str, ...], str]:
     assert server.stdin and server.stdout and server.stderr
     try:
         _ask(server.stdin, server.stdout, 1, "initialize", HELLO)

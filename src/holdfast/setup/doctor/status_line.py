@@ -1,4 +1,4 @@
-"""The status line under the doctor's eyes: is it there, is it ours, does it print."""
+"""The doctor's check of the status line: whether it is installed, ours, and prints."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from holdfast.client import settings_files
 from holdfast.setup import receipts
 from holdfast.setup.doctor.hooks import FiredHook, fire_status_line, missing
 from holdfast.setup.installs import Install
-from holdfast.setup.settings_text import settings_in, their_status_command
+from holdfast.setup.settings_text import settings_in, status_command_in
 from holdfast.setup.targets import SCOPES, settings_file
 from holdfast.setup.wiring import is_ours, is_written_by_us, wrapped_in
 from holdfast.wire import places
 
-CANNOT_RUN = (126, 127)  # how a shell says so
+CANNOT_RUN = (126, 127)  # exit codes of a shell that cannot run a command
 SLOW_MS = 1_500  # the user sees it late; after 3 s it is stopped and not shown at all
 LINE_END = " / "  # between two lines of what was printed
 FIX = "fix it, or remove it from your settings and run `holdfast install`"
@@ -31,14 +31,14 @@ class StatusLineCheck:
 def look_at_status_line(
     installs: list[Install], project: Path, packages: frozenset[str]
 ) -> StatusLineCheck:
-    """Fire the one that the client shows in this project."""
+    """Run the status line that Claude Code shows in this project."""
     if not installs:
         return StatusLineCheck()
     gone = tuple(_gone(install) for install in installs if _is_gone(install))
     files = settings_files.list_files(
         str(project), os.environ
     )  # weakest first: the last one is shown
-    lines = [(path, their_status_command(settings_in(path))) for path in files]
+    lines = [(path, status_command_in(settings_in(path))) for path in files]
     shown = [(path, command) for path, command in lines if command is not None]
     if not shown:
         nothing = "no status line is installed" + _why(installs)
@@ -52,16 +52,16 @@ def look_at_status_line(
 
 
 def _of_project(project: Path) -> set[Path]:
-    """The settings files that lie in the project, unless they are the user's own."""
+    """The settings files of the project, unless they are the user's own."""
     files = {scope: settings_file(scope, Path.home(), project) for scope in SCOPES}
     return set(files.values()) - {files["user"]}
 
 
 def _is_gone(install: Install) -> bool:
-    """We put one there, and it is there no more."""
+    """Whether our status line was removed from this place."""
     kept = receipts.load(Path(places.home()).absolute(), install.path)
     wrote = kept is not None and kept.record_of(install.path) is not None
-    return wrote and their_status_command(settings_in(install.path)) is None
+    return wrote and status_command_in(settings_in(install.path)) is None
 
 
 def _gone(install: Install) -> str:
@@ -76,7 +76,7 @@ def _why(installs: list[Install]) -> str:
 
 
 def _foreign(path: Path, fired: FiredHook) -> StatusLineCheck:
-    """Theirs may say no outside of a repository; a program that is not there shows nothing."""
+    """The user's own status line. It may fail outside of a repository, but it must exist."""
     if fired.exit_code in CANNOT_RUN or missing(fired.command):
         said = f"the status line in {path}: {fired.trouble}; it is not ours: mend it, or take it"
         return StatusLineCheck(fired, (f"{said} out and run `holdfast install`",))

@@ -17,8 +17,8 @@ from holdfast.setup.trial.run import Trial, run_trial
 from holdfast.setup.trial.script import Acts, ReceivedRequest, ScriptedAnswer, bash, usage_of
 
 MODEL = "claude-sonnet-4-6"
-EDGE_TOKENS = 167_000  # of a 200,000 window; CLIENT.md (m)
-# The last step is crossed by no mark: it gives the alert of the one before time to be heard.
+EDGE_TOKENS = 167_000  # the compaction limit of a 200,000 window
+# The last step crosses no mark: it gives the alert of the step before time to arrive.
 FILL = (*range(60_000, 165_000, 5_500), 165_500)
 OVER = 169_000
 AFTER = (12_000, 14_000, 16_000)
@@ -27,7 +27,7 @@ SUMMARY = (
     "<analysis>The session ran short commands.</analysis>\n"
     "<summary>1. Primary request: run the rounds.\n2. Pending: the rest of them.</summary>"
 )
-# A text of ours ends where the client's wrapper, or a section of its system message, ends.
+# A text of ours ends where Claude Code's wrapper, or a section of its system message, ends.
 _OURS = re.compile(r"Holdfast:.*?(?=\s*</system-reminder>|\n\n|\Z)", re.DOTALL)
 # PreCompact and PostCompact are not in the stream: only the debug log has their status.
 _STATUS = re.compile(
@@ -38,13 +38,13 @@ _REJECTED = re.compile(r"\] (.*[Hh]ook JSON output validation failed.*)")
 
 
 def cycle_usage(*, refill: bool = False) -> tuple[int, ...]:
-    """What each main answer reports, in order; after OVER the window is a new one."""
+    """The usage that each main answer reports, in order; after OVER the window is a new one."""
     return (*FILL, OVER, *AFTER, *(REFILL if refill else ()))
 
 
 def rounds(usages: Sequence[int], pause_seconds: float = 0.15) -> list[ScriptedAnswer]:
-    """One tool call for each usage; the pause is how long the client may take to write an answer
-    into its transcript (67 ms seen), so that the hook after the call finds it there."""
+    """One tool call per usage. The pause gives Claude Code time to write the answer into its
+    transcript (67 ms seen), so that the hook after the call finds it there."""
     return [
         ScriptedAnswer(
             f"Round {n}.", (bash(f"sleep {pause_seconds}; echo round {n}"),), usage_of(tokens)
@@ -54,7 +54,7 @@ def rounds(usages: Sequence[int], pause_seconds: float = 0.15) -> list[ScriptedA
 
 
 def cycle_script(*, refill: bool = False) -> Acts:
-    """The script of the cycle; a spent list ends the turn."""
+    """The script of the cycle; an empty list ends the turn."""
     main = rounds(cycle_usage(refill=refill))
     return Acts(main, summary=[ScriptedAnswer(SUMMARY, usage=usage_of(3_000, output_tokens=200))])
 
@@ -69,7 +69,7 @@ def run_cycle(
     refill: bool = False,
     timeout: float = 90.0,
 ) -> Trial:
-    """The real client through the whole cycle: some ten seconds."""
+    """Run Claude Code through the whole cycle, which takes some ten seconds."""
     script = cycle_script(refill=refill)
     words = "Please work through the rounds."
     return run_trial(
@@ -84,7 +84,7 @@ def run_cycle(
 
 
 def heard(request: ReceivedRequest) -> list[str]:
-    """Every text of ours in one request, in order, as often as it is there."""
+    """Every text of ours in one request, in order, with repetitions."""
     found: list[str] = []
     for text in texts(request.body.get("messages", [])):
         found += [match.group().strip() for match in _OURS.finditer(text)]
@@ -92,13 +92,13 @@ def heard(request: ReceivedRequest) -> list[str]:
 
 
 def compactions(trial: Trial) -> int:
-    """How often the client compacted."""
+    """How often Claude Code compacted."""
     return sum(event.get("subtype") == "compact_boundary" for event in trial.events)
 
 
 def hook_faults(trial: Trial) -> list[str]:
-    """All the client held against a hook, from its event stream and its debug log, and what our
-    own log says of hooks that failed and ended well all the same."""
+    """All faults of hooks: from Claude Code's event stream and debug log, and from our own log for
+    hooks that failed and exited with 0."""
     faults = [
         f"{run.name}: {run.outcome}, exit {run.exit_code}, {run.stderr.strip()}"
         for run in trial.hooks
@@ -111,7 +111,7 @@ def hook_faults(trial: Trial) -> list[str]:
 
 
 def texts(value: Any) -> Iterator[str]:
-    """All strings of a JSON value: our text may sit in a tool result, a block or a message."""
+    """All strings of a JSON value: our text may be in a tool result, a block or a message."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, dict):

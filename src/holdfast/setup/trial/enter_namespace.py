@@ -1,8 +1,7 @@
-"""Inside a fresh network namespace: raise loopback, listen, hand the socket out, become the client.
+"""Inside a new network namespace: enable loopback, listen, pass the socket out, run the program.
 
-The socket is what crosses the border: it belongs to the namespace it was made in, so the process
-outside can serve the client through it while the client can reach nothing else. Started as a plain
-file with `python -I -S`.
+The socket belongs to the namespace it was made in. So the process outside can serve the program
+through it, while the program can reach nothing else. Started as a file with `python -I -S`.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ def raise_loopback() -> None:
 
 
 def main(arguments: list[str]) -> None:
-    """Arguments: the descriptor to answer on, the namespace to have left, then the command."""
+    """Arguments: the descriptor to answer on, the caller's namespace, then the command."""
     channel = socket.socket(fileno=int(arguments[0]))
     if os.readlink("/proc/self/ns/net") == arguments[1]:  # noqa: PTH115 - no pathlib needed here
         sys.exit("still in the namespace of the caller; the client is not started")

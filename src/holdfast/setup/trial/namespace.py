@@ -32,25 +32,25 @@ _GRACE_SECONDS = 3.0
 
 
 class NamespaceImpossible(HoldfastError):
-    """This system gives us no network namespace, so the real client is not started at all."""
+    """This system allows no network namespace, so Claude Code is not started at all."""
 
     hint = "on Linux: allow user namespaces, or run as root"
 
 
 @dataclass(frozen=True)
 class ConfinedProcess:
-    """A running program, and a listening socket that only it can reach."""
+    """A running program, and a listening socket that only this program can reach."""
 
     process: subprocess.Popen[bytes]
     listener: socket.socket
 
     def ended_within(self, seconds: float) -> bool:
-        """True once the program is over; it is not reaped, so that its id stays ours."""
+        """True once the program has ended. It is not reaped, so that its id is not used again."""
         return wait_for_end(self.process.pid, seconds)
 
 
 def unshare_command() -> list[str]:
-    """The form of `unshare` that works here: plain for root, with a user namespace for others."""
+    """The `unshare` command that works here: plain for root, with a user namespace for others."""
     program = shutil.which("unshare")
     if program is None:
         raise NamespaceImpossible("there is no `unshare` on this system")
@@ -70,7 +70,7 @@ def confined(
     stdout: IO[bytes],
     stderr: IO[bytes],
 ) -> Iterator[ConfinedProcess]:
-    """Start `command` confined; whatever of its process group is left at the end is ended too."""
+    """Start `command` confined; at the end, what is left of its process group is ended too."""
     ours, theirs = socket.socketpair()
     with ours, theirs:
         process = subprocess.Popen(
@@ -91,11 +91,11 @@ def confined(
 
 
 def _end_group(process: subprocess.Popen[bytes]) -> None:
-    """Ask what is left of the group to end, then insist; its id is the one we started."""
+    """End what is left of the group: SIGTERM first, then SIGKILL."""
     if not wait_for_end(process.pid, 0):
         os.killpg(process.pid, signal.SIGTERM)
         wait_for_end(process.pid, _GRACE_SECONDS)
-    os.killpg(process.pid, signal.SIGKILL)  # not reaped yet, so the id cannot be another's
+    os.killpg(process.pid, signal.SIGKILL)  # not reaped yet, so the id is still this group's
     process.wait()
 
 
@@ -117,7 +117,7 @@ def _receive_listener(channel: socket.socket) -> socket.socket:
 
 
 class Patience:
-    """Call it before an answer: waits for the client's own short-lived children, within a bound."""
+    """Called before an answer: waits a limited time for short-lived children of Claude Code."""
 
     def __init__(self, client_id: int, limit_seconds: float = 10.0) -> None:
         self._client_id = client_id
@@ -134,7 +134,7 @@ class Patience:
 
 
 def wait_for_end(process_id: int, seconds: float) -> bool:
-    """True once that process is over (also if it was before we looked); it is not reaped."""
+    """True once that process has ended, also if it had before. It is not reaped."""
     try:
         descriptor = os.pidfd_open(process_id)
     except ProcessLookupError:

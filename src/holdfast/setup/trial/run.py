@@ -17,7 +17,7 @@ from holdfast.setup.trial.scripted_api import ScriptedApi
 _TOOLS = "Bash,Read,Write,Edit,Agent"
 _KEY = "sk-ant-scripted-api-on-loopback-only"  # opens nothing: the scripted API never looks at it
 
-# Nothing but the API on loopback is ever asked for; the namespace would refuse it anyway.
+# Claude Code then asks only the API on loopback; the namespace would refuse the rest anyway.
 _QUIET = {
     "DISABLE_TELEMETRY": "1",
     "DISABLE_ERROR_REPORTING": "1",
@@ -29,7 +29,8 @@ _QUIET = {
 
 @dataclass(frozen=True)
 class HookRun:
-    """One hook as the client saw it end. PreCompact and PostCompact are only in the debug log."""
+    """How one hook ended, as Claude Code reports it. PreCompact and PostCompact are only in its
+    debug log."""
 
     event: str
     name: str
@@ -41,7 +42,7 @@ class HookRun:
 
 @dataclass(frozen=True)
 class Trial:
-    """What came of a run: what the client said, what its hooks did, what the API was asked."""
+    """The outcome: what Claude Code printed, what its hooks did, what the API was asked."""
 
     exit_code: int
     timed_out: bool
@@ -52,7 +53,7 @@ class Trial:
     transcripts: tuple[Path, ...]
     debug_log: str
     stderr: str
-    skipped: tuple[str, ...] = ()  # lines of our own log: hooks that failed, and ended well
+    skipped: tuple[str, ...] = ()  # lines of our own log on hooks that failed and exited with 0
 
     def asked(self, kind: Kind) -> list[ReceivedRequest]:
         """The requests of one kind, in order."""
@@ -117,7 +118,7 @@ def run_trial(
 
 
 def skipped_hooks(holdfast_home: Path) -> Iterator[str]:
-    """What our log says of hooks that failed: the client sees exit code 0, whatever happens."""
+    """Failed hooks, from our own log: Claude Code sees exit code 0, whatever happens."""
     log = holdfast_home / "guard.log"
     lines = log.read_text(errors="replace").splitlines() if log.exists() else []
     return (line for line in lines if " ERROR hook " in line)
@@ -154,7 +155,7 @@ def _hook_runs(events: Sequence[dict[str, Any]]) -> Iterator[HookRun]:
 
 
 def prepare_home(home: Path, project: Path, settings: Mapping[str, Any] | None) -> None:
-    """Answer the first-run questions; `settings` None leaves the settings file as it is found."""
+    """Answer the first-run questions; with `settings` None the settings file stays as it is."""
     (home / ".claude").mkdir(parents=True, exist_ok=True)
     notes_folder(home).mkdir(exist_ok=True)
     state = home / ".claude.json"
@@ -181,7 +182,7 @@ def trial_environment(home: Path, extra: Mapping[str, str]) -> dict[str, str]:
 
 
 def notes_folder(home: Path) -> Path:
-    """Where a trial keeps what the client printed, and the client its own scratch files."""
+    """The folder for what Claude Code printed, and for its own scratch files."""
     return home / "trial"
 
 

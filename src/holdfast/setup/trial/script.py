@@ -1,7 +1,7 @@
-"""What a scripted Messages API is asked and what it answers, as plain values.
+"""Requests to a scripted Messages API and its answers, as plain values.
 
-The script decides by what a request *is* (a turn, a summary, a subagent's turn, a side question),
-because the client mixes all four and one plain list would slip at the first compaction.
+The script answers by the kind of request (a turn, a summary, a subagent's turn, a side question):
+Claude Code mixes all four, and one plain list would be out of step at the first compaction.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ Kind = Literal["main", "summary", "agent", "side"]
 
 @dataclass(frozen=True)
 class ScriptedUsage:
-    """The four numbers the client adds up to know how full its window is."""
+    """The four numbers that Claude Code adds up to know how full its window is."""
 
     input_tokens: int = 10
     cache_creation_input_tokens: int = 0
@@ -56,7 +56,7 @@ def bash(command: str, description: str = "Run a command") -> ScriptedToolCall:
 
 @dataclass(frozen=True)
 class ScriptedAnswer:
-    """What the scripted model says; with tools it stops for them, else the turn ends."""
+    """An answer of the scripted model. With tools it stops for them, otherwise the turn ends."""
 
     text: str = ""
     tools: tuple[ScriptedToolCall, ...] = ()
@@ -70,7 +70,7 @@ class ScriptedAnswer:
 
 @dataclass(frozen=True)
 class ScriptedError:
-    """An error instead of an answer; by default the one that makes the client compact late."""
+    """An error instead of an answer; by default the one that makes Claude Code compact late."""
 
     status: int = 400
     error_type: str = "invalid_request_error"
@@ -82,7 +82,7 @@ Step = ScriptedAnswer | ScriptedError
 
 @dataclass(frozen=True)
 class ReceivedRequest:
-    """One request as the API saw it: what the model would really have been given."""
+    """One request as the API received it: what the model would have read."""
 
     number: int
     kind: Kind
@@ -95,7 +95,7 @@ Script = Callable[[ReceivedRequest], Step]
 
 
 class Acts:
-    """A script told as one list of steps for each kind of request; a spent list says "Done."."""
+    """A script made of one list of steps per kind of request; an empty list answers "Done."."""
 
     def __init__(
         self,
@@ -123,9 +123,9 @@ class Acts:
             return step
 
     def left(self, kind: Kind = "main") -> int:
-        """How many steps were never asked for."""
+        """How many steps are left."""
         return len(self._left[kind])
 
     def _closing(self, kind: Kind) -> ScriptedAnswer:
-        # The window must not seem to empty itself just because the script is over.
+        # The window must not seem to be emptied because the script is over.
         return ScriptedAnswer("Done.", usage=self._last_usage.get(kind, ScriptedUsage()))

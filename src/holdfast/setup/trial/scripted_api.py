@@ -26,16 +26,16 @@ from holdfast.setup.trial.script import (
     Step,
 )
 
-# Words of the summariser's own prompt, the same in 2.1.197 and 2.1.325.
+# From Claude Code's own prompt for the summary, the same in 2.1.197 and 2.1.325.
 _SUMMARY_PROMPT = "Your task is to create a detailed summary of the conversation"
 _AGENT_HEADER = "x-claude-code-agent-id"
-# Clients without the header still say it in the first block of the system prompt.
+# Versions without the header say it in the first block of the system prompt.
 _AGENT_MARKS = ("cc_is_subagent=true", "You are an agent for Claude Code")
 Event = dict[str, Any]
 
 
 def kind_of(body: Mapping[str, Any], agent_id: str = "") -> Kind:
-    """Tell a summary, a subagent's turn and a side question (no tools) from a normal turn."""
+    """The kind of a request: a summary, a subagent's turn, a side question (no tools) or a turn."""
     if _SUMMARY_PROMPT in _last_words(body):
         return "summary"
     if agent_id or any(mark in json.dumps(body.get("system", "")) for mark in _AGENT_MARKS):
@@ -52,7 +52,7 @@ def _last_words(body: Mapping[str, Any]) -> str:
 
 
 class ScriptedApi:
-    """Serves a script until closed; `received` is what the model would have seen."""
+    """Serves a script until closed; `received` is what the model would have read."""
 
     def __init__(
         self,
@@ -78,7 +78,7 @@ class ScriptedApi:
         return f"http://{host}:{port}"
 
     def answer(self, body: dict[str, Any], agent_id: str) -> tuple[int, Step]:
-        """Note the request and ask the script; the number makes the answer's ids unique."""
+        """Record the request and ask the script; the number makes the answer's ids unique."""
         with self._lock:
             number = len(self.received) + 1
             kind = kind_of(body, agent_id)
