@@ -25,12 +25,12 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from holdfast.memory import fill_vectors, locations
+from holdfast.memory import locations, maintenance
 from holdfast.memory import sync as syncing
-from holdfast.memory.embed import current
+from holdfast.memory.embed import embedders
 from holdfast.memory.index import engines
 from holdfast.memory.recall import recall
-from holdfast.memory.results import Found
+from holdfast.memory.results import FoundItem
 
 Row = tuple[str, str, str]
 FIRST = 5
@@ -66,7 +66,7 @@ def ask(
             index = engines.opened(locations.resolved(project))
             syncing.bring_up(index)
             if by_meaning:
-                fill_vectors.fill(index, current.embedder())
+                maintenance.fill(index, embedders.current_embedder())
             items = index.counts().items
             recall("warm", project=project, by_keyword=not by_meaning)
             for one in some:
@@ -84,12 +84,12 @@ def _asked(one: dict[str, Any], project: str, items: int, *, by_keyword: bool) -
     return Asked(one["kind"], one["repo"], one["question"], right, shown, ms, cpu_ms, items)
 
 
-def _whole(result: Found) -> str:
+def _whole(result: FoundItem) -> str:
     """All a result holds: what was asked in its turn, and the words that were found there."""
     return f"{result.item.title} {result.text} {result.rest}"
 
 
-def _shown(result: Found) -> str:
+def _shown(result: FoundItem) -> str:
     return f"{result.title} {result.snippet}"
 
 

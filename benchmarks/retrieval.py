@@ -19,10 +19,10 @@ from typing import Any, NamedTuple
 
 from benchmarks.recall_set import labelled
 from benchmarks.search import engine
-from holdfast.memory import fill_vectors, words
-from holdfast.memory.embed import current
-from holdfast.memory.embed.embedder import NoEmbedder
-from holdfast.memory.index.interface import Index, Wanted
+from holdfast.memory import maintenance, words
+from holdfast.memory.embed import embedders
+from holdfast.memory.embed.embedders import NoEmbedder
+from holdfast.memory.index.interface import Index, SearchFilter
 from holdfast.memory.item import TURN, Item
 from holdfast.memory.recall import answered
 
@@ -72,7 +72,7 @@ def measure(
         take_in(index, items)
         found = {"keyword": _asked(index, queries, by_keyword=True)}
         try:
-            fill_vectors.fill(index, current.embedder(), told=_progress)
+            maintenance.fill(index, embedders.current_embedder(), told=_progress)
             found["hybrid"] = _asked(index, queries, by_keyword=False)
         except NoEmbedder as slip:
             print(f"hybrid: not measured: {slip}", file=sys.stderr)
@@ -117,7 +117,7 @@ def _asked(index: Index, queries: Sequence[dict[str, Any]], *, by_keyword: bool)
             continue
         began = time.perf_counter()
         answer = answered(
-            [index], words.asked(query["text"]), DEEPEST, Wanted(cold=True), by_keyword
+            [index], words.asked(query["text"]), DEEPEST, SearchFilter(cold=True), by_keyword
         )
         spent.append((time.perf_counter() - began) * 1000)
         ids = [one.id for one in answer.found]

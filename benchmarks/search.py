@@ -25,8 +25,8 @@ from benchmarks.search_texts import MODEL, Texts, filled, settle
 from holdfast.hub.store.store import Store
 from holdfast.memory import words
 from holdfast.memory.embed import vector
-from holdfast.memory.embed.embedder import NoEmbedder
-from holdfast.memory.index.interface import Index, Wanted
+from holdfast.memory.embed.embedders import NoEmbedder
+from holdfast.memory.index.interface import Index, SearchFilter
 from holdfast.memory.index.postgres_index import Shared
 from holdfast.memory.index.sqlite_index import Embedded
 from holdfast.memory.recall import each, found_by
@@ -93,7 +93,9 @@ def _timed(indexes: Sequence[Index], asked: Asked, *, by_keyword: bool) -> list[
     for query, near in asked:
         began = time.perf_counter()
         has = any(told.vectors for told in each(lambda one: one.counts(), indexes))
-        found_by(indexes, query, 10, Wanted(), {MODEL: near} if has and not by_keyword else {})
+        found_by(
+            indexes, query, 10, SearchFilter(), {MODEL: near} if has and not by_keyword else {}
+        )
         spent.append((time.perf_counter() - began) * 1000)
     return spent
 

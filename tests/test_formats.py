@@ -22,7 +22,7 @@ from holdfast.checkpoint.index import BrokenIndex
 from holdfast.checkpoint.write import keep
 from holdfast.hub.projection import projection_file
 from holdfast.memory import locations as memory_places
-from holdfast.memory.sources import windows
+from holdfast.memory.sources import sessions
 from holdfast.plan.estimates import past
 from holdfast.record import model as record
 from holdfast.segment import archived_topics, cutter, queue
@@ -146,9 +146,9 @@ def _ledger(folder: Path) -> Path:
 def _windows(folder: Path) -> Path:
     """A session whose window is gone is known from this file alone."""
     _window_of("s1", folder)
-    windows.noted()
+    sessions.noted()
     Path(places.window("s1"), "state.json").unlink()
-    return Path(memory_places.root(), windows.SEEN)
+    return Path(memory_places.root(), sessions.SEEN)
 
 
 def _window_of(session: str, project: Path) -> None:
@@ -172,7 +172,7 @@ FORMATS = {
     "an archived transcript": Format(_transcript, _read_transcript),
     "the index of checkpoints": Format(_index, _read_index),
     "a ledger of pins": Format(_ledger, lambda folder: ledger.load(str(folder / "budget.json"))),
-    "windows.json": Format(_windows, lambda folder: windows.noted()),
+    "windows.json": Format(_windows, lambda folder: sessions.noted()),
     "a receipt": Format(_receipt, lambda folder: receipts.load(folder, folder / "settings.json")),
 }
 

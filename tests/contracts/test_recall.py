@@ -12,7 +12,7 @@ import pytest
 from holdfast.hub.store.store import Store
 from holdfast.memory import words
 from holdfast.memory.embed import vector
-from holdfast.memory.index.interface import TURN_POSITIONS, Index, Many, Scores, Wanted
+from holdfast.memory.index.interface import TURN_POSITIONS, Index, Many, Scores, SearchFilter
 from holdfast.memory.index.postgres_index import Shared
 from holdfast.memory.index.sqlite_index import Embedded
 from holdfast.memory.item import SEGMENT, TURN, Item
@@ -20,7 +20,7 @@ from holdfast.memory.recall import answered
 from tests.stores import ENGINES
 
 SIZE = 384
-EVERY = Wanted(cold=True)
+EVERY = SearchFilter(cold=True)
 
 
 @pytest.fixture(params=ENGINES)
@@ -42,17 +42,17 @@ def some(*texts: str, kind: str = TURN, first: int = 0, cold: bool = False) -> l
     ]
 
 
-def texts(index: Index, query: str, wanted: Wanted = EVERY, limit: int = 10) -> list[str]:
+def texts(index: Index, query: str, wanted: SearchFilter = EVERY, limit: int = 10) -> list[str]:
     return [one.item.text for one in answered([index], words.asked(query), limit, wanted).found]
 
 
-def matched(index: Index, query: str, wanted: Wanted = EVERY) -> set[str]:
+def matched(index: Index, query: str, wanted: SearchFilter = EVERY) -> set[str]:
     """By the words themselves, without neighbours."""
     said, _ = index.scores(words.asked(query), {}, Many(100, 0), wanted)
     return {item.text for item in index.at(said).values()}
 
 
-def nearest(index: Index, query: vector.Array, most: int, wanted: Wanted) -> Scores:
+def nearest(index: Index, query: vector.Array, most: int, wanted: SearchFilter) -> Scores:
     """By meaning alone."""
     return index.scores(words.asked(""), {"m": query}, Many(0, most), wanted)[1]
 
@@ -99,14 +99,14 @@ def test_the_newest_of_a_kind_are_given_newest_first(index: Index) -> None:
     index.take("b", "", "1", some("warm", kind=SEGMENT))
     index.take("c", "", "1", some("cold", kind=SEGMENT, first=5, cold=True))
 
-    def newest(most: int, wanted: Wanted) -> list[str]:
+    def newest(most: int, wanted: SearchFilter) -> list[str]:
         places = index.newest(most, wanted)
         items = index.at(places)
         return [items[place].text for place in places]
 
-    assert newest(3, Wanted((TURN,))) == ["d", "c", "b"]
-    assert newest(9, Wanted((SEGMENT,))) == ["warm"]
-    assert set(newest(9, Wanted((SEGMENT,), cold=True))) == {"warm", "cold"}
+    assert newest(3, SearchFilter((TURN,))) == ["d", "c", "b"]
+    assert newest(9, SearchFilter((SEGMENT,))) == ["warm"]
+    assert set(newest(9, SearchFilter((SEGMENT,), cold=True))) == {"warm", "cold"}
     assert len(newest(9, EVERY)) == 6
 
 
@@ -231,12 +231,12 @@ def test_cold_is_found_only_when_it_is_asked_for(index: Index) -> None:
     index.take("t", "", "1", some("cold parser", kind=SEGMENT, cold=True))
     index.begin_vectors("m")
     put_all(index)
-    near = nearest(index, direction(0)[0], 10, Wanted())
-    assert matched(index, "parser", Wanted()) == {"warm parser"}
+    near = nearest(index, direction(0)[0], 10, SearchFilter())
+    assert matched(index, "parser", SearchFilter()) == {"warm parser"}
     assert matched(index, "parser", EVERY) == {"warm parser", "cold parser"}
-    assert matched(index, "parser", Wanted((SEGMENT,), cold=True)) == {"cold parser"}
+    assert matched(index, "parser", SearchFilter((SEGMENT,), cold=True)) == {"cold parser"}
     assert {item.text for item in index.at(near).values()} == {"warm parser"}
-    assert texts(index, "parser", Wanted()) == ["warm parser"]
+    assert texts(index, "parser", SearchFilter()) == ["warm parser"]
 
 
 @pytest.mark.requirement("M2")

@@ -72,10 +72,10 @@ def test_a_server_that_is_killed_gives_its_place_to_the_next(
 def test_vectors_are_made_in_the_background_and_a_kill_ends_it_at_once(
     own_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from tests.memory import told
+    from tests.memory import transcripts
 
     many = [f"the ferry number {one} leaves at nine" for one in range(2_000)]
-    told.a_session(tmp_path, "s1", *many)
+    transcripts.a_session(tmp_path, "s1", *many)
     with talking(tmp_path) as talk:
         until(lambda: _vectors(tmp_path) > 0, LONG)
         talk.process.send_signal(signal.SIGTERM)

@@ -22,11 +22,11 @@ def nothing_held() -> Iterator[None]:
 @pytest.fixture(scope="session")
 def model() -> Onnx:
     """The shipped one, loaded once: that takes a third of a second."""
-    from holdfast.memory.embed import minilm
+    from holdfast.memory.embed import onnx
 
-    return minilm.minilm()
+    return onnx.minilm()
 
 
 @pytest.fixture
 def one_model(model: Onnx, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("holdfast.memory.embed.minilm.minilm", lambda: model)
+    monkeypatch.setattr("holdfast.memory.embed.onnx.minilm", lambda: model)

@@ -15,14 +15,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from holdfast.memory import fill_vectors
-from holdfast.memory.embed import current, embedder
-from holdfast.memory.embed.embedder import NoEmbedder
+from holdfast.memory import maintenance
+from holdfast.memory.embed import embedders
+from holdfast.memory.embed.embedders import NoEmbedder
 from holdfast.memory.index import engines
 from holdfast.memory.recall import BY_MEANING_ALONE, recall
 from holdfast.memory.sync import sync
 from holdfast.settings import load
-from tests.memory.told import a_session
+from tests.memory.transcripts import a_session
 
 if TYPE_CHECKING:
     from holdfast.memory.embed.endpoint import Endpoint
@@ -95,7 +95,7 @@ def test_the_shipped_model_knows_what_words_mean(model: Onnx) -> None:
 def test_a_model_that_is_not_the_measured_one_is_not_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from holdfast.memory.embed import minilm
+    from holdfast.memory.embed import onnx
 
     package = tmp_path / "odd_model"
     package.mkdir()
@@ -103,17 +103,17 @@ def test_a_model_that_is_not_the_measured_one_is_not_used(
     (package / "model.onnx").write_bytes(b"something else")
     monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(NoEmbedder, match="not the file that was measured"):
-        minilm.verified("odd_model", "model.onnx", minilm.MODEL[2])
+        onnx.verified("odd_model", "model.onnx", onnx.MINILM_MODEL[2])
 
 
 @loads_the_model
 @pytest.mark.requirement("M2")
 def test_a_folder_of_the_users_is_an_embedder_too(tmp_path: Path) -> None:
-    from holdfast.memory.embed import minilm, onnx
+    from holdfast.memory.embed import onnx
 
-    (tmp_path / onnx.MODEL).write_bytes(minilm.verified(*minilm.MODEL))
-    (tmp_path / onnx.TOKENIZER).write_bytes(minilm.verified(*minilm.TOKENIZER))
-    found = embedder.chosen(str(tmp_path))
+    (tmp_path / onnx.MODEL).write_bytes(onnx.verified(*onnx.MINILM_MODEL))
+    (tmp_path / onnx.TOKENIZER).write_bytes(onnx.verified(*onnx.MINILM_TOKENIZER))
+    found = embedders.chosen(str(tmp_path))
     assert found.name.startswith(tmp_path.name)
     assert found.embed(["hello"]).shape == (1, 384)
 
@@ -127,7 +127,7 @@ def test_a_folder_without_a_model_says_so(tmp_path: Path, content: bytes | None)
         for name in (onnx.MODEL, onnx.TOKENIZER):
             (tmp_path / name).write_bytes(content)
     with pytest.raises(NoEmbedder, match=r"holds no|cannot be used"):
-        embedder.chosen(str(tmp_path))
+        embedders.chosen(str(tmp_path))
 
 
 @pytest.mark.requirement("M2")
@@ -251,14 +251,14 @@ def test_an_endpoint_with_vectors_of_another_size_is_another_embedder(
     sync(str(tmp_path))
     index, size = engines.opened(str(tmp_path)), [3]
     first = endpoint(lambda texts: rows([[1.0] * size[0] for _ in texts]))
-    assert fill_vectors.fill(index, first) == (2, 0)
+    assert maintenance.fill(index, first) == (2, 0)
     size[0] = 5
     again = _at(first._url)
-    monkeypatch.setattr(current, "embedder", lambda: again)
+    monkeypatch.setattr(embedders, "current_embedder", lambda: again)
     answer = recall("harbour", project=str(tmp_path))
     assert answer.found and answer.mode == "keyword"
     assert any("3 numbers, not of" in note for note in answer.notes)
-    assert fill_vectors.fill(index, again) == (2, 0)
+    assert maintenance.fill(index, again) == (2, 0)
     answer = recall("harbour", project=str(tmp_path))
     assert answer.mode == "hybrid", answer.notes
 
@@ -295,9 +295,9 @@ def test_an_embedder_that_hangs_costs_patience_not_the_answer(
     hanging: Any = Hanging()
     a_session(tmp_path, "s1", "tell me of the blue whale", "It is the largest animal.")
     sync(str(tmp_path))
-    fill_vectors.fill(engines.opened(str(tmp_path)), hanging)
-    monkeypatch.setattr(current, "embedder", lambda: hanging)
-    monkeypatch.setattr(current, "PATIENCE_SECONDS", 0.05)
+    maintenance.fill(engines.opened(str(tmp_path)), hanging)
+    monkeypatch.setattr(embedders, "current_embedder", lambda: hanging)
+    monkeypatch.setattr(embedders, "PATIENCE_SECONDS", 0.05)
     answer = recall("blue whale", project=str(tmp_path))
     hanging.over.set()
     assert answer.mode == "keyword"
@@ -315,8 +315,8 @@ def test_search_by_meaning_finds_what_no_word_tells(tmp_path: Path) -> None:
     assert before.mode == "keyword"
     assert any("no vectors" in note and "search --fill" in note for note in before.notes)
     told: list[tuple[int, int]] = []
-    done = fill_vectors.fill(
-        engines.opened(str(tmp_path)), current.embedder(), told=lambda *n: told.append(n)
+    done = maintenance.fill(
+        engines.opened(str(tmp_path)), embedders.current_embedder(), told=lambda *n: told.append(n)
     )
     assert (done, told) == ((4, 0), [(4, 0)])
     after = recall("slow batch process after hours", project=str(tmp_path), limit=1)
@@ -339,12 +339,12 @@ def test_another_embedder_than_the_vectors_are_of_is_said(
     made: Any = Hanging()
     a_session(tmp_path, "s1", "tell me of the red fox", "It hunts mice.")
     sync(str(tmp_path))
-    fill_vectors.fill(engines.opened(str(tmp_path)), made)
+    maintenance.fill(engines.opened(str(tmp_path)), made)
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "minilm")
     answer = recall("red fox", project=str(tmp_path))
     assert answer.mode == "keyword"
     assert any("its vectors are of hanging" in note for note in answer.notes)
-    filled = fill_vectors.fill(engines.opened(str(tmp_path)), current.embedder())
+    filled = maintenance.fill(engines.opened(str(tmp_path)), embedders.current_embedder())
     assert filled.done == 2
     assert recall("red fox", project=str(tmp_path)).mode == "hybrid"
 
@@ -356,10 +356,10 @@ def test_an_embedder_that_was_opened_is_not_used_after_the_setting_changed(
     for name in ("first", "second"):
         monkeypatch.setenv("HOLDFAST_EMBEDDER", str(tmp_path / name))
         with pytest.raises(NoEmbedder, match=name):
-            current.embedder()
+            embedders.current_embedder()
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
     with pytest.raises(NoEmbedder, match="turned off"):
-        current.embedder()
+        embedders.current_embedder()
 
 
 @pytest.mark.requirement("M2", "X3")
@@ -369,21 +369,21 @@ def test_turned_off_or_not_installed_search_goes_on_by_words(
     made: Any = Hanging()
     a_session(tmp_path, "s1", "tell me of the red fox", "It hunts mice.")
     sync(str(tmp_path))
-    fill_vectors.fill(engines.opened(str(tmp_path)), made)
+    maintenance.fill(engines.opened(str(tmp_path)), made)
     monkeypatch.setenv("HOLDFAST_EMBEDDER", "off")
     answer = recall("red fox", project=str(tmp_path))
     assert answer.found[0].item.text == "tell me of the red fox"
     assert any("turned off" in note for note in answer.notes)
-    monkeypatch.setattr("holdfast.memory.embed.minilm.find_spec", lambda name: None)
+    monkeypatch.setattr("holdfast.memory.embed.onnx.find_spec", lambda name: None)
     with pytest.raises(NoEmbedder, match=r"pip install '\.\[semantic\]'"):
-        embedder.chosen("auto")
+        embedders.chosen("auto")
 
 
 @loads_the_model
 @pytest.mark.requirement("X3", "M2")
 def test_the_model_leaves_nothing_behind_and_tells_nobody(tmp_path: Path) -> None:
     """The runtime under it would: a device id, and events to be sent."""
-    code = "from holdfast.memory.embed.minilm import minilm; print(minilm().embed(['a']).shape)"
+    code = "from holdfast.memory.embed.onnx import minilm; print(minilm().embed(['a']).shape)"
     run = subprocess.run(
         [sys.executable, "-c", code],
         env={"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "PYTHONDONTWRITEBYTECODE": "1"},

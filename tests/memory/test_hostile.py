@@ -11,13 +11,13 @@ import pytest
 
 from holdfast.cli.start import main
 from holdfast.memory import locations
-from holdfast.memory.errors import NotFound, Unusable
+from holdfast.memory.errors import NotFound, UnusableIndex
 from holdfast.memory.expand import expand
 from holdfast.memory.index import engines
-from holdfast.memory.rebuild import rebuild
+from holdfast.memory.maintenance import rebuild
 from holdfast.memory.recall import MADE_AGAIN, recall
 from holdfast.memory.sync import sync
-from tests.memory.told import a_session
+from tests.memory.transcripts import a_session
 
 
 def a_project(folder: Path, *texts: str) -> str:
@@ -155,7 +155,7 @@ def test_a_home_that_cannot_be_used_is_said_in_words(
     with pytest.raises(SystemExit) as ended:
         main()
     told = capsys.readouterr().err
-    assert ended.value.code == Unusable.exit_code, told
+    assert ended.value.code == UnusableIndex.exit_code, told
     assert "Traceback" not in told and "Error" not in told
     assert "recall" in told
 
@@ -164,5 +164,5 @@ def test_a_home_that_cannot_be_used_is_said_in_words(
 def test_a_project_whose_name_is_not_utf8_is_refused_in_words(tmp_path: Path) -> None:
     odd = os.fsdecode(os.fsencode(tmp_path) + b"/p\xff")
     Path(odd).mkdir()
-    with pytest.raises(Unusable, match="UTF-8"):
+    with pytest.raises(UnusableIndex, match="UTF-8"):
         recall("lighthouse", project=odd)

@@ -11,13 +11,13 @@ from holdfast.checkpoint.document import Document
 from holdfast.checkpoint.sections import NOTHING_OPEN
 from holdfast.checkpoint.write import keep
 from holdfast.memory.recall import recall
-from holdfast.memory.sources import calls, transcripts, turns
+from holdfast.memory.sources import calls, sessions, turns
 from holdfast.memory.sync import sync
 from holdfast.plan.split import TaskPiece
 from holdfast.run import prompt
 from holdfast.run.prompt import PromptContext
 from holdfast.text import fence
-from tests.memory.told import a_line, a_session, said, written
+from tests.memory.transcripts import a_line, a_session, said, written
 from tests.plan.builders import a_piece, a_task
 
 FENCED = f"{fence.opening('a checkpoint')}\n- the walrus sleeps\n{fence.closing()}"
@@ -141,7 +141,7 @@ def test_what_an_older_holdfast_took_in_is_read_again(
 ) -> None:
     a_session(project, "s1", f"seal {FENCED}", "It sleeps.")
     with monkeypatch.context() as before:
-        for module in (transcripts, turns):
+        for module in (sessions, turns):
             before.setattr(module, "HOW", 1)
         before.setattr(turns, "own_words", str)
         sync(str(project))

@@ -13,13 +13,12 @@ from holdfast.memory import locations
 from holdfast.memory.errors import FitsSeveral, NotFound
 from holdfast.memory.expand import expand
 from holdfast.memory.full_text import whole as whole_of
-from holdfast.memory.grouping import Hit, results
 from holdfast.memory.index import engines
 from holdfast.memory.item import Item
-from holdfast.memory.rank import Rank
+from holdfast.memory.ranking import Hit, Rank, results
 from holdfast.memory.recall import recall
 from holdfast.memory.sync import sync
-from tests.memory.told import a_memory, a_session, said
+from tests.memory.transcripts import a_memory, a_session, said
 from tests.segment.shelves import a_segment, kept
 
 TALK = (

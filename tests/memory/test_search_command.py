@@ -14,7 +14,7 @@ from click.testing import CliRunner, Result
 from holdfast.cli.main import holdfast_command
 from holdfast.memory.locations import client_folder
 from holdfast.wire import places
-from tests.memory.told import a_session
+from tests.memory.transcripts import a_session
 
 TALK = ("which port does the lighthouse use?", "Port 5544, behind the bastion.")
 

@@ -23,11 +23,10 @@ from holdfast.memory import locations as here
 from holdfast.memory.expand import expand
 from holdfast.memory.index import engines
 from holdfast.memory.item import Item
-from holdfast.memory.rebuild import rebuild
+from holdfast.memory.maintenance import rebuild
 from holdfast.memory.recall import recall
 from holdfast.memory.sources import known_secrets, turns
-from holdfast.memory.sources.pieces import MOST_CHARS, pieces
-from holdfast.memory.sources.source import Read
+from holdfast.memory.sources.source import MOST_CHARS, SourceRead, pieces
 from holdfast.memory.sync import sync
 from holdfast.record import model as facts
 from holdfast.segment import library
@@ -35,7 +34,7 @@ from holdfast.segment.formats import Compressed, Metadata
 from holdfast.window import state
 from holdfast.wire import places
 from tests.checkpoint.sessions import Session
-from tests.memory.told import a_line, a_session, said, written
+from tests.memory.transcripts import a_line, a_session, said, written
 from tests.redact.test_laws import joined, jumbles, planted
 from tests.transcript.builders import jsonl
 
@@ -435,7 +434,7 @@ def test_a_gzip_that_was_replaced_is_read_anew(tmp_path: Path, words: int) -> No
     """Its text is longer than the file is: where a reading ended tells nothing of its bytes."""
     path = tmp_path / "s1.jsonl.gz"
 
-    def late(kind: str, state: str) -> Read:
+    def late(kind: str, state: str) -> SourceRead:
         talk = said("s1", *[f"{kind} {n} " * (words // 8) for n in range(8)])
         path.write_bytes(gzip.compress(b"".join(map(jsonl, talk)), mtime=0))
         return turns.read(str(path), state, give_up=0.0)

@@ -10,7 +10,7 @@ import pytest
 
 from holdfast.memory.recall import recall
 from holdfast.memory.sources import turns
-from tests.memory.told import a_line, a_session, said, written
+from tests.memory.transcripts import a_line, a_session, said, written
 
 MODES = "Which permission mode do the tests run in?"
 REFUSAL = (

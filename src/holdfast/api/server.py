@@ -28,7 +28,7 @@ from holdfast.hub.store import write_health
 from holdfast.hub.store.engine import shown
 from holdfast.hub.store.store import Store
 from holdfast.memory.background import Filler
-from holdfast.memory.sources import windows
+from holdfast.memory.sources import sessions
 from holdfast.settings import secret_file
 from holdfast.watcher.loop import Watcher
 from holdfast.wire import log, places
@@ -123,7 +123,7 @@ def _run(store: Store, rules: Rules, address: Address, listener: socket.socket) 
     )
     write_health.forget()
     warm, watcher = Warm(store), Watcher(store, inside="serve")
-    filler = Filler(windows.projects)
+    filler = Filler(sessions.projects)
     for one in (warm, watcher, filler):
         one.start()
     try:

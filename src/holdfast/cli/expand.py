@@ -9,7 +9,7 @@ import time
 import click
 
 from holdfast.cli.terminal import say
-from holdfast.memory.full_text import USUAL_CHARS, Whole, whole
+from holdfast.memory.full_text import USUAL_CHARS, FullText, whole
 from holdfast.text import fence
 from holdfast.wire.log import inert
 
@@ -53,6 +53,6 @@ def expand(word: str, offset: int, max_chars: int, find: str, as_json: bool) -> 
         say(f"more: holdfast expand {found.id} {going_on}", err=True)
 
 
-def _fenced(found: Whole) -> str:
+def _fenced(found: FullText) -> str:
     """Words of a session; an output is what a tool printed, to be piped on, and comes bare."""
     return "\n".join([fence.opening(found.origin), found.text, fence.closing()])

@@ -16,11 +16,10 @@ from holdfast.cli.memory_rules import rules
 from holdfast.cli.terminal import say
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.memory.topics import topic_store
-from holdfast.memory.topics.errors import NoSuchTopic, Unfit
 from holdfast.memory.topics.folder import MOST_TOPIC_BYTES
-from holdfast.memory.topics.listing import find
-from holdfast.memory.topics.topic import TYPES, Topic, parse
-from holdfast.memory.topics.topic_store import Change
+from holdfast.memory.topics.topic import TYPES, NoSuchTopic, Topic, Unfit, parse
+from holdfast.memory.topics.topic_index import find
+from holdfast.memory.topics.topic_store import TopicChange
 from holdfast.text.escape import shown
 from holdfast.wire import places
 
@@ -167,7 +166,7 @@ def _body(given: str) -> str:
     return text
 
 
-def _say(done: Change, as_json: bool, undo: str) -> None:
+def _say(done: TopicChange, as_json: bool, undo: str) -> None:
     if as_json:
         click.echo(json.dumps({**asdict(done), "undo": undo}, indent=2))
         return

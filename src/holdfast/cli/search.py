@@ -14,8 +14,8 @@ from holdfast.memory.item import KINDS
 from holdfast.wire.log import inert
 
 if TYPE_CHECKING:
-    from holdfast.memory.results import Answer, Expanded
-    from holdfast.memory.status import Standing
+    from holdfast.memory.maintenance import IndexStatus
+    from holdfast.memory.results import Expanded, SearchAnswer
 
 
 @click.command()
@@ -76,9 +76,9 @@ def search(
     if filling:
         _fill(project)
     if asked_status or (filling and not query):
-        from holdfast.memory.status import standing
+        from holdfast.memory.maintenance import index_status
 
-        return _show_standing(standing(project), as_json)
+        return _show_standing(index_status(project), as_json)
     if not query.strip():
         raise click.UsageError("say what to search for")
     from holdfast.memory.recall import recall
@@ -99,9 +99,9 @@ def search(
 
 def _fill(project: str) -> None:
     """With a line that counts, where somebody looks on."""
-    from holdfast.memory import fill_vectors, locations
+    from holdfast.memory import locations, maintenance
     from holdfast.memory import sync as syncing
-    from holdfast.memory.embed import current
+    from holdfast.memory.embed import embedders
     from holdfast.memory.index import engines
 
     index = engines.opened(locations.resolved(project))
@@ -112,12 +112,12 @@ def _fill(project: str) -> None:
         if shown:
             click.echo(f"\r{done:,} made, {left:,} to go ", nl=False, err=True)
 
-    fill_vectors.fill(index, current.embedder(), told=told)
+    maintenance.fill(index, embedders.current_embedder(), told=told)
     if shown:
         click.echo("", err=True)
 
 
-def _show_standing(found: Standing, as_json: bool) -> None:
+def _show_standing(found: IndexStatus, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(found.plain()))
         return
@@ -129,7 +129,7 @@ def _show_standing(found: Standing, as_json: bool) -> None:
         say(f"{found.left:,} sources wait to be read")
 
 
-def _show(answer: Answer, as_json: bool) -> None:
+def _show(answer: SearchAnswer, as_json: bool) -> None:
     if as_json:
         click.echo(json.dumps(answer.plain()))
         return

@@ -9,10 +9,10 @@ from holdfast.text import fence
 from holdfast.wire.log import inert
 
 if TYPE_CHECKING:
-    from holdfast.memory.results import Answer, Found
+    from holdfast.memory.results import FoundItem, SearchAnswer
 
 
-def lines(answer: Answer) -> tuple[list[str], list[str]]:
+def lines(answer: SearchAnswer) -> tuple[list[str], list[str]]:
     """What goes to stdout, and what to stderr."""
     found = ["\n  ".join(_lines(one)) for one in answer.found]
     notes = (
@@ -23,7 +23,7 @@ def lines(answer: Answer) -> tuple[list[str], list[str]]:
     return found, notes + [f"note: {inert(note)}" for note in answer.notes]
 
 
-def _lines(one: Found) -> Iterator[str]:
+def _lines(one: FoundItem) -> Iterator[str]:
     """Where it was said; what was asked there, or the question it answers; its words."""
     yield f"{one.id}  {_said(_where(one))}"
     if one.item.title and one.item.by in ("user", "model", "agent"):
@@ -36,7 +36,7 @@ def _said(text: str) -> str:
     return inert(fence.clean(text))
 
 
-def _where(one: Found) -> str:
+def _where(one: FoundItem) -> str:
     item = one.item
     turns = f"turn {item.first_turn}" if item.first_turn else ""
     if item.last_turn > item.first_turn:

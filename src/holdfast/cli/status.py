@@ -14,7 +14,7 @@ from holdfast.cli.archived_sessions import chosen_to_read
 from holdfast.cli.choose_session import Chosen
 from holdfast.cli.terminal import say
 from holdfast.cli.watched_by import who
-from holdfast.memory.cleared_results import cleared
+from holdfast.memory.transcript_text import cleared
 from holdfast.settings import load as settings_load
 from holdfast.transcript import lookup
 from holdfast.watcher import single_instance

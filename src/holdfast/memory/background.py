@@ -16,10 +16,10 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 
 from holdfast.files import lock
-from holdfast.memory import fill_vectors, locations
+from holdfast.memory import locations, maintenance
 from holdfast.memory import sync as syncing
-from holdfast.memory.embed import current
-from holdfast.memory.embed.embedder import Embedder, NoEmbedder
+from holdfast.memory.embed import embedders
+from holdfast.memory.embed.embedders import Embedder, NoEmbedder
 from holdfast.memory.index import engines
 from holdfast.memory.index.interface import Index
 from holdfast.wire import log
@@ -78,11 +78,11 @@ class Filler:
     def _bring_up(self, project: str) -> None:
         index = engines.opened(locations.resolved(project))
         self._take_in(index)
-        embedder = _embedder() if fill_vectors.is_missing(index) else None
+        embedder = _embedder() if maintenance.is_missing(index) else None
         left = 1 if embedder else 0
         while embedder and left and self._may_go_on():
             began = time.monotonic()
-            done, left = fill_vectors.fill(
+            done, left = maintenance.fill(
                 index, embedder, seconds=AT_ONCE_SECONDS, is_over=self._is_over
             )
             if not done:
@@ -120,7 +120,7 @@ def _step_back() -> None:
 
 def _embedder() -> Embedder | None:
     try:
-        return current.embedder()
+        return embedders.current_embedder()
     except NoEmbedder:
         return None  # keyword search needs none; every answer says so
 

@@ -39,21 +39,21 @@ class OfIndex(HoldfastError):
         self.path = path
 
 
-class Damaged(OfIndex):
+class DamagedIndex(OfIndex):
     """The index is not one of ours, or cannot be read any more."""
 
     exit_code = 4
     hint = "holdfast rebuild makes it again"
 
 
-class Busy(OfIndex):
+class IndexBusy(OfIndex):
     """Another process holds the index for longer than we wait."""
 
     exit_code = 5
     hint = "try again; nothing was lost"
 
 
-class Unusable(OfIndex):
+class UnusableIndex(OfIndex):
     """The machine does not give us the file: no right to it, no room, no such disk."""
 
     exit_code = 5
@@ -73,7 +73,7 @@ def in_words() -> Iterator[None]:
     try:
         yield
     except UnicodeEncodeError as slip:
-        raise Unusable("a name that is not UTF-8 cannot be searched") from slip
+        raise UnusableIndex("a name that is not UTF-8 cannot be searched") from slip
     except OSError as slip:
         where = f"{slip.filename}: " if slip.filename else ""
-        raise Unusable(f"{where}{slip.strerror or slip}") from slip
+        raise UnusableIndex(f"{where}{slip.strerror or slip}") from slip

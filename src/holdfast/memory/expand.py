@@ -13,7 +13,7 @@ from holdfast.memory.index import engines
 from holdfast.memory.index.interface import Index
 from holdfast.memory.item import SEGMENT, TURN, Item
 from holdfast.memory.results import Expanded
-from holdfast.memory.sources.pieces import MOST_PIECES
+from holdfast.memory.sources.source import MOST_PIECES
 from holdfast.text import fence
 
 USUAL_CHARS = 8_000

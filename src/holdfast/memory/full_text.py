@@ -13,7 +13,7 @@ from holdfast.archive import outputs
 from holdfast.memory import locations
 from holdfast.memory.errors import NotFound
 from holdfast.memory.expand import beginning, expand, only
-from holdfast.memory.sources import calls, windows
+from holdfast.memory.sources import calls, sessions
 from holdfast.redact import redact
 from holdfast.segment import formats
 from holdfast.segment import library as segments
@@ -26,7 +26,7 @@ MOST_TRANSCRIPTS = 20  # looked through for one tool result
 MOST_ORIGIN = 400
 
 
-class Whole(NamedTuple):
+class FullText(NamedTuple):
     """Whoever shows `text` fences it, as from its `origin`. `next_offset` goes on from here; 0:
     this was the end."""
 
@@ -46,13 +46,13 @@ def whole(
     offset: int = 0,
     most_chars: int = USUAL_CHARS,
     find: str = "",
-) -> Whole:
+) -> FullText:
     """From a character on; with `find`, only the lines that hold these words."""
     text = _text(word, now_ms, project)
     found = _part(text.whole, offset, most_chars, find)
     notes = (*text.notes, *_nothing(found, offset, find))
     origin = fence.flat(f"{text.kind} {text.id}{text.source}", MOST_ORIGIN)
-    return Whole(text.id, text.kind, fence.clean(found.text), origin, found.next_offset, notes)
+    return FullText(text.id, text.kind, fence.clean(found.text), origin, found.next_offset, notes)
 
 
 class _Text(NamedTuple):
@@ -85,7 +85,7 @@ def _result(word: str, project: str) -> _Text:
     transcripts first: that is where somebody asks for one."""
     known = [
         path
-        for path in windows.transcripts(locations.resolved(project))
+        for path in sessions.transcripts(locations.resolved(project))
         if not path.endswith(".gz")
     ]
     for path in sorted(known, key=_changed, reverse=True)[:MOST_TRANSCRIPTS]:

@@ -8,16 +8,15 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, TypeVar
 
-from holdfast.memory import locations, query_intent, rank, words
+from holdfast.memory import locations, ranking, words
 from holdfast.memory import sync as syncing
-from holdfast.memory.errors import Busy, Damaged, OfIndex, in_words
+from holdfast.memory.errors import DamagedIndex, IndexBusy, OfIndex, in_words
 from holdfast.memory.expand import expand
-from holdfast.memory.grouping import Hit, results
 from holdfast.memory.index import engines
-from holdfast.memory.index.interface import Index, Many, Scores, Wanted
+from holdfast.memory.index.interface import Index, Many, Scores, SearchFilter
 from holdfast.memory.item import Item
-from holdfast.memory.rank import Rank
-from holdfast.memory.results import Answer, Found, found_as
+from holdfast.memory.ranking import Hit, Rank, results
+from holdfast.memory.results import FoundItem, SearchAnswer, found_as
 
 BY_WORDS, BY_MEANING = 500, 300  # candidates of each side, shared out among indexes ...
 LEAST_OF_EACH = 50  # ... so many at least: ten projects together are looked through as one is
@@ -36,7 +35,7 @@ NO_ITEMS = "nothing to search yet: no session was found here"
 BY_MEANING_ALONE = "no words match: these are the nearest by meaning, and may be far off"
 T = TypeVar("T")
 
-__all__ = ["Answer", "Found", "expand", "recall"]
+__all__ = ["FoundItem", "SearchAnswer", "expand", "recall"]
 
 
 class _Scored(NamedTuple):
@@ -57,11 +56,11 @@ def recall(
     cold: bool = False,
     everywhere: bool = False,
     by_keyword: bool = False,
-) -> Answer:
+) -> SearchAnswer:
     """The best of a project, or of all projects there is an index of; `by_keyword`: words only."""
     asked = words.asked(query)
     notes = list(asked.notes)
-    wanted = Wanted(tuple(kinds), cold)
+    wanted = SearchFilter(tuple(kinds), cold)
     with in_words():
         project = locations.resolved(project)
         indexes = [_fresh(project, notes)]
@@ -78,7 +77,7 @@ def _without(indexes: list[Index], slip: OfIndex, notes: list[str]) -> list[Inde
     """One that turned out damaged: the project's own is made again once, another is left out."""
     own, *others = indexes
     if getattr(own, "path", "") == slip.path:
-        if not isinstance(slip, Damaged) or any(note.startswith(MADE_AGAIN) for note in notes):
+        if not isinstance(slip, DamagedIndex) or any(note.startswith(MADE_AGAIN) for note in notes):
             raise slip
         return [_again(own.project, slip, notes), *others]
     left = [one for one in others if getattr(one, "path", "") != slip.path]
@@ -92,42 +91,42 @@ def answered(
     indexes: Sequence[Index],
     asked: words.Query,
     limit: int,
-    wanted: Wanted,
+    wanted: SearchFilter,
     by_keyword: bool = False,
     notes: list[str] | None = None,
-) -> Answer:
+) -> SearchAnswer:
     """What these indexes, as they are, say to a query."""
     notes = [] if notes is None else notes
     vectors = {} if by_keyword else _vectors(indexes, asked, notes)
     found = found_by(indexes, asked, limit, wanted, vectors)
     if found and not any(one.rank.keyword or one.rank.kind for one in found):
         notes.append(BY_MEANING_ALONE)
-    return Answer(found, notes, HYBRID if vectors else KEYWORD)
+    return SearchAnswer(found, notes, HYBRID if vectors else KEYWORD)
 
 
 def found_by(
     indexes: Sequence[Index],
     asked: words.Query,
     limit: int,
-    wanted: Wanted,
+    wanted: SearchFilter,
     vectors: Mapping[str, Any],
-) -> list[Found]:
+) -> list[FoundItem]:
     """In one order over all indexes; `vectors` are the query's, by embedder."""
     limit = max(1, min(limit, MOST))
     many = Many(*(max(LEAST_OF_EACH, side // len(indexes)) for side in (BY_WORDS, BY_MEANING)))
-    leanings, wide = query_intent.of(asked), query_intent.widened(asked)
+    leanings, wide = words.find_leanings(asked), words.widen(asked)
 
     def score(one: Index) -> _Scored:
         kind = _of_kind(one, wide, leanings, vectors, wanted) if leanings else {}
         return _Scored(one, *one.scores(wide, vectors, many, wanted), kind)
 
     scored = each(score, indexes)
-    best = rank.Best.of([one.keyword for one in scored], [one.vector for one in scored])
+    best = ranking.Best.of([one.keyword for one in scored], [one.vector for one in scored])
     most = max(limit * LOOKED_AT, LOOKED_AT_LEAST)
     order = [
         (order, place, one.of)
         for one in scored
-        for place, order in rank.ranked(one.keyword, one.vector, best, most, one.asked).items()
+        for place, order in ranking.ranked(one.keyword, one.vector, best, most, one.asked).items()
     ]
     order.sort(key=lambda one: (-one[0].score, one[1]))
     first = results(_fetched(order[:most], wanted), limit, by_turn=not wanted.kinds)
@@ -137,9 +136,9 @@ def found_by(
 def _of_kind(
     index: Index,
     asked: words.Query,
-    leanings: Sequence[query_intent.Leaning],
+    leanings: Sequence[words.Leaning],
     vectors: Mapping[str, Any],
-    wanted: Wanted,
+    wanted: SearchFilter,
 ) -> Scores:
     """What is of a kind asked for: the more it is about the rest of the question, the higher; the
     newest, where there is no rest."""
@@ -148,7 +147,7 @@ def _of_kind(
         kinds = tuple(kind for kind in one.kinds if not wanted.kinds or kind in wanted.kinds)
         if not kinds:
             continue
-        only, topic = Wanted(kinds, wanted.cold), query_intent.topic(asked, one)
+        only, topic = SearchFilter(kinds, wanted.cold), words.topic(asked, one)
         scores = _about(index, topic, vectors, only) if topic.terms else _newest(index, only)
         there = index.at(scores)
         for place, score in scores.items():
@@ -157,19 +156,21 @@ def _of_kind(
     return found
 
 
-def _about(index: Index, topic: words.Query, vectors: Mapping[str, Any], only: Wanted) -> Scores:
+def _about(
+    index: Index, topic: words.Query, vectors: Mapping[str, Any], only: SearchFilter
+) -> Scores:
     said, near = index.scores(topic, vectors, Many(LEAST, BY_MEANING if vectors else 0), only)
-    sides = [rank.share(one, max(one.values(), default=0.0)) for one in (said, near) if one]
+    sides = [ranking.share(one, max(one.values(), default=0.0)) for one in (said, near) if one]
     return {
-        place: query_intent.TOPIC * sum(side.get(place, 0.0) for side in sides) / len(sides)
+        place: words.TOPIC * sum(side.get(place, 0.0) for side in sides) / len(sides)
         for side in sides
         for place in side
     }
 
 
-def _newest(index: Index, only: Wanted) -> Scores:
+def _newest(index: Index, only: SearchFilter) -> Scores:
     places = index.newest(LEAST, only)
-    return {place: query_intent.ALONE + 1 - n / len(places) for n, place in enumerate(places)}
+    return {place: words.ALONE + 1 - n / len(places) for n, place in enumerate(places)}
 
 
 def each(ask: Callable[[Index], T], indexes: Sequence[Index]) -> list[T]:
@@ -191,13 +192,13 @@ def _vectors(indexes: Sequence[Index], asked: words.Query, notes: list[str]) -> 
         return {}
     if not asked.text.strip():
         return {}
-    from holdfast.memory.embed import current
-    from holdfast.memory.embed.embedder import NoEmbedder
+    from holdfast.memory.embed import embedders
+    from holdfast.memory.embed.embedders import NoEmbedder
 
     found = {}
     for name in dict.fromkeys(counts.embedder for counts in made_with):
         try:
-            found[name] = current.vector_of(asked.text, name)
+            found[name] = embedders.vector_of(asked.text, name)
         except NoEmbedder as slip:
             notes.append(f"keyword only: {slip}")
     items, vectors = sum(one.items for one in made_with), sum(one.vectors for one in made_with)
@@ -206,7 +207,7 @@ def _vectors(indexes: Sequence[Index], asked: words.Query, notes: list[str]) -> 
     return found
 
 
-def _fetched(order: Sequence[tuple[Rank, int, Index]], wanted: Wanted) -> list[Hit]:
+def _fetched(order: Sequence[tuple[Rank, int, Index]], wanted: SearchFilter) -> list[Hit]:
     """Those that are there and wanted: a neighbour may be neither."""
     places: dict[int, list[int]] = {}
     for _, place, index in order:
@@ -220,7 +221,7 @@ def _fetched(order: Sequence[tuple[Rank, int, Index]], wanted: Wanted) -> list[H
     ]
 
 
-def _fits(item: Item, wanted: Wanted) -> bool:
+def _fits(item: Item, wanted: SearchFilter) -> bool:
     return (wanted.cold or not item.cold) and (not wanted.kinds or item.kind in wanted.kinds)
 
 
@@ -235,11 +236,11 @@ def _fresh(project: str, notes: list[str]) -> Index:
             notes.append(f"the team's database was not asked, only this machine: {slip}")
     try:
         return _synced(engines.local(project), notes)
-    except Damaged as slip:
+    except DamagedIndex as slip:
         return _again(project, slip, notes)
 
 
-def _again(project: str, slip: Damaged, notes: list[str]) -> Index:
+def _again(project: str, slip: DamagedIndex, notes: list[str]) -> Index:
     aside = engines.set_aside(project)
     notes.append(f"{MADE_AGAIN}: {slip}; the old one is {aside}")
     return _synced(engines.local(project), notes)
@@ -250,6 +251,6 @@ def _synced(index: Index, notes: list[str]) -> Index:
         done = syncing.bring_up(index, seconds=SYNC_SECONDS)
         if done.left:
             notes.append(f"{done.left} sources are not taken in yet: search again for all of them")
-    except Busy:
+    except IndexBusy:
         notes.append("another process is taking in what is new: it may be missing here")
     return index

@@ -1,21 +1,68 @@
-"""What a search gives back: each thing found, why, and the way back to it."""
+"""What a search returns: each thing found, a snippet that shows why, and how to get the rest."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
-from holdfast.memory import snippet
-from holdfast.memory.grouping import USER, Result
 from holdfast.memory.item import DECISION, Item
-from holdfast.memory.rank import Rank
+from holdfast.memory.ranking import USER, Rank, TurnResult
 from holdfast.memory.words import Query
 from holdfast.text import fence
 
+CHARS = 300
+TITLE_CHARS = 160
+MOST_PLACES = 40  # of one word that are looked at
+STEM = 4  # letters by which a word is known again, whatever its ending
 ASKED_CHARS = 240  # of what was asked in a turn
 OTHER_CHARS, MOST_SHOWN = 160, 3  # of what else was found in a turn, or came of it
 
 
-class Found(NamedTuple):
+def snippet(text: str, terms: Iterable[str], most: int = CHARS) -> str:
+    """The stretch with the most of the words asked for, on one line."""
+    flat = " ".join(fence.clean(text).split())
+    if len(flat) <= most:
+        return flat
+    start = _start(flat.lower(), [term[: max(STEM, len(term) - 3)] for term in terms], most)
+    cut = flat[start : start + most]
+    return ("… " if start else "") + cut.strip() + (" …" if start + most < len(flat) else "")
+
+
+def _start(low: str, stems: list[str], most: int) -> int:
+    """Where the stretch begins that holds the most different words; of equals, the first."""
+    at = sorted((place, stem) for stem in dict.fromkeys(stems) for place in _places(low, stem))
+    room = most - 40
+    best, most_words, last = 0, 0, 0
+    held: dict[str, int] = {}
+    for place, stem in at:
+        held[stem] = held.get(stem, 0) + 1
+        while at[last][0] < place - room:
+            held[at[last][1]] -= 1
+            last += 1
+        words = sum(1 for count in held.values() if count)
+        if words > most_words:
+            best, most_words = at[last][0], words
+    return low.rfind(" ", 0, max(0, best - 20)) + 1
+
+
+def _places(low: str, stem: str) -> Iterator[int]:
+    place = low.find(stem)
+    for _ in range(MOST_PLACES):
+        if place < 0:
+            return
+        yield place
+        place = low.find(stem, place + 1)
+
+
+def snippet_title(text: str) -> str:
+    """The first line that says something."""
+    for line in text.splitlines():
+        if words := fence.flat(line.lstrip("#-*> "), TITLE_CHARS):
+            return words
+    return ""
+
+
+class FoundItem(NamedTuple):
     """`text` is cleaned: nothing in it acts in a terminal, closes a fence or poses as a tag."""
 
     item: Item
@@ -65,23 +112,23 @@ class Found(NamedTuple):
         }
 
 
-def found_as(one: Result, asked: Query) -> Found:
+def found_as(one: TurnResult, asked: Query) -> FoundItem:
     item = one.hit.item
     asked_there = one.asked.text if one.asked and item.by != USER else ""
-    title = snippet.snippet(asked_there, asked.terms, ASKED_CHARS)
-    title = title or snippet.title(item.title or item.text or item.more)
-    few = [snippet.snippet(_telling(item, asked), asked.terms)]
+    title = snippet(asked_there, asked.terms, ASKED_CHARS)
+    title = title or snippet_title(item.title or item.text or item.more)
+    few = [snippet(_telling(item, asked), asked.terms)]
     beside = [*(other for other in one.came_of_it if other.kind == DECISION), *one.others]
     beside += [other for other in one.came_of_it if other.kind != DECISION]
     few += [_in_short(other, asked) for other in beside[:MOST_SHOWN]]
     beside += [one.asked] if one.asked and one.asked.id != item.id else []
     rest = "\n".join(dict.fromkeys(_text(other) for other in beside))
-    return Found(item, one.hit.of.project, one.rank, title, " | ".join(few), _text(item), rest)
+    return FoundItem(item, one.hit.of.project, one.rank, title, " | ".join(few), _text(item), rest)
 
 
 def _in_short(item: Item, asked: Query) -> str:
     text = f"{item.title} → {item.text}" if item.kind == DECISION else _telling(item, asked)
-    return snippet.snippet(text, asked.terms, OTHER_CHARS)
+    return snippet(text, asked.terms, OTHER_CHARS)
 
 
 def _text(item: Item) -> str:
@@ -99,10 +146,10 @@ def _telling(item: Item, asked: Query) -> str:
     return item.more or item.text
 
 
-class Answer(NamedTuple):
+class SearchAnswer(NamedTuple):
     """`notes` say what to know of it: by keyword only, an index made again, a query cut short."""
 
-    found: list[Found]
+    found: list[FoundItem]
     notes: list[str]
     mode: str = "keyword"  # or hybrid
 

@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 from holdfast.memory import locations
 from holdfast.memory.index.interface import Index
-from holdfast.memory.sources import board, checkpoints, decisions, memories, segments, transcripts
-from holdfast.memory.sources.source import Source, parted, stamped
+from holdfast.memory.sources import board, checkpoints, decisions, memories, segments, sessions
+from holdfast.memory.sources.source import MemorySource, parted, stamped
 from holdfast.wire import log
 
-ALL = (memories, decisions, checkpoints, segments, board, transcripts)
+ALL = (memories, decisions, checkpoints, segments, board, sessions)
 MOST_STEPS = 10_000
 
 
-class Synced(NamedTuple):
+class IndexSync(NamedTuple):
     """How many sources were read, how many items they gave, how many were forgotten."""
 
     project: str = ""
@@ -31,19 +31,19 @@ class Synced(NamedTuple):
     notes: tuple[str, ...] = ()
 
 
-def sync(project: str = "", *, seconds: float = 0.0) -> Synced:
+def sync(project: str = "", *, seconds: float = 0.0) -> IndexSync:
     """All of it, or what can be done in so many seconds: the rest waits, and is counted."""
     from holdfast.memory.index import engines
 
     return bring_up(engines.opened(locations.resolved(project)), seconds=seconds)
 
 
-def bring_up(index: Index, *, seconds: float = 0.0) -> Synced:
+def bring_up(index: Index, *, seconds: float = 0.0) -> IndexSync:
     give_up = time.monotonic() + seconds if seconds else float("inf")
     stands = index.states()
     listed = {one.key: one for one in sources(index.project)}
     forgotten = sum(index.forget(key) for key in stands.keys() - listed.keys())
-    done = Synced(index.project, forgotten=forgotten)
+    done = IndexSync(index.project, forgotten=forgotten)
     for key, source in listed.items():
         if parted(stands.get(key, ""))[0] == source.stamp:
             continue
@@ -54,12 +54,14 @@ def bring_up(index: Index, *, seconds: float = 0.0) -> Synced:
     return done
 
 
-def sources(project: str) -> Iterator[Source]:
+def sources(project: str) -> Iterator[MemorySource]:
     for module in ALL:
         yield from module.sources(project)
 
 
-def _source(index: Index, source: Source, since: str, done: Synced, give_up: float) -> Synced:
+def _source(
+    index: Index, source: MemorySource, since: str, done: IndexSync, give_up: float
+) -> IndexSync:
     """Read on until the end, or until time is up; the stamp is noted only with the end."""
     for _ in range(MOST_STEPS):
         try:

@@ -1,16 +1,24 @@
-"""The turns of a transcript as they were, made readable: who spoke, what was called, what came."""
+"""The turns of a transcript in readable form, and tool results cleared from the window.
+
+A microcompaction drops old tool results from the window; the transcript still has them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
 
 from holdfast.memory.item import Item
+from holdfast.memory.sources import calls
 from holdfast.redact import redact
 from holdfast.text import fence
 from holdfast.text.sentences import clip
+from holdfast.transcript import lookup
 from holdfast.transcript.blocks import Text, ToolResult, ToolUse
 from holdfast.transcript.entries import Answer, Entry, Prompt, Result
 from holdfast.transcript.reader import Unreadable, read
+from holdfast.window.state import State
 
 MOST_CHARS = 2_000_000
 INPUT_CHARS = 20_000
@@ -80,3 +88,23 @@ def _bounded(lines: Iterator[str]) -> Iterator[str]:
         room -= len(line)
         if room <= 0:
             return
+
+
+def cleared(state: State) -> dict[str, Any]:
+    """How often, how many tokens, and which results: `holdfast expand ID` gives each back."""
+    transcript = Path(state.transcript)
+    try:
+        told = lookup.compactions(transcript, sidechain=bool(state.agent_id))
+        ids = [each for one in told.thinned for each in one.cleared_ids]
+        found = list(lookup.find_calls(transcript, ids)) if ids else []
+    except (OSError, ValueError):
+        told, ids, found = lookup.Compactions(), [], []
+    return {
+        "count": len(told.thinned),
+        "saved_tokens": sum(one.saved_tokens for one in told.thinned),
+        "cleared_tool_use_ids": ids,
+        "cleared": [
+            {"id": one.use.id, "call": calls.call(one.use), "chars": one.result.text_chars}
+            for one in found
+        ],
+    }

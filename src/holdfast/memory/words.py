@@ -1,7 +1,11 @@
-"""Words, as both engines see them: letters and digits, cut at everything else.
+"""Words as both engines see them, and the kind of thing that a query asks for.
 
-`getUserName` is also three words, and a run of Chinese, Japanese, Korean or Thai, which no blank
-divides, is also its pairs of characters: both are indexed beside the text and asked for alike.
+Words are letters and digits, cut at everything else. `getUserName` is also three words, and a run
+of Chinese, Japanese, Korean or Thai, which has no blanks, is also its pairs of characters. Both
+are indexed beside the text and searched alike.
+
+"What we decided" asks for decisions first, and finds the rest as well. A small table of words says
+so; a query it does not know is ranked as usual.
 """
 
 from __future__ import annotations
@@ -9,6 +13,8 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from typing import NamedTuple
+
+from holdfast.memory.item import CHECKPOINT, DECISION, MEMORY, Item
 
 MOST_CHARS = 10_000
 MOST_TERMS = 48
@@ -31,6 +37,8 @@ _UNDIVIDED = (
 _WORD = r"[^\W_]+"
 _RUN = f"[{_UNDIVIDED}]+"
 _HUMP = r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])"
+TOPIC = 1.0  # as much as the best match by words gets
+ALONE = 3.0  # nothing else was asked for: above what words, meaning and neighbours give together
 
 
 class Query(NamedTuple):
@@ -89,3 +97,65 @@ def pairs(runs: Iterable[str]) -> list[str]:
     for run in runs:
         found += [run[at : at + 2] for at in range(max(1, len(run) - 1))]
     return found
+
+
+class Leaning(NamedTuple):
+    """`by` and `titles`: whose words, under which heading of a checkpoint; none: any."""
+
+    asked_by: frozenset[str]
+    kinds: tuple[str, ...]
+    by: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
+    also: tuple[str, ...] = ()  # other stems of the same word: both engines know only endings
+
+    def fits(self, item: Item) -> bool:
+        return (
+            item.kind in self.kinds
+            and (not self.by or item.by in self.by)
+            and (not self.titles or item.title in self.titles)
+        )
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+# "List the last decisions" is about nothing but decisions.
+_LISTING = _words("last latest list made make newest recent show taken")
+TABLE = (
+    Leaning(
+        _words("decide decides decided deciding decision decisions"),
+        (DECISION,),
+        also=("decide", "decision"),
+    ),
+    Leaning(
+        _words("rule rules preference preferences prefer prefers preferred"),
+        (DECISION, MEMORY),
+        by=("user", "feedback"),
+        also=("prefer", "preference"),
+    ),
+    Leaning(
+        _words("error errors failure failures"),
+        (CHECKPOINT,),
+        titles=("Active Issues", "Errors Resolved"),
+    ),
+    Leaning(_words("command commands"), (CHECKPOINT,), titles=("Commands",)),
+    Leaning(_words("files"), (CHECKPOINT,), titles=("What Changed", "Files Used")),
+)
+
+
+def find_leanings(asked: Query) -> list[Leaning]:
+    said = set(plain(asked.text))
+    return [one for one in TABLE if said & one.asked_by]
+
+
+def widen(asked: Query) -> Query:
+    """Add every stem of the words that ask for a kind: "decide" also finds "decision"."""
+    also = (word for one in find_leanings(asked) for word in one.also)
+    return asked._replace(terms=tuple(dict.fromkeys((*asked.terms, *also))))
+
+
+def topic(asked: Query, leaning: Leaning) -> Query:
+    """What it is to be about: the words that do not ask for the kind."""
+    kind = leaning.asked_by | STOP | _LISTING
+    return asked._replace(terms=tuple(term for term in asked.terms if term not in kind))

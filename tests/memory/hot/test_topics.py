@@ -15,16 +15,15 @@ from hypothesis import strategies as st
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.memory.topics import folder as on_disk
 from holdfast.memory.topics import topic
-from holdfast.memory.topics.errors import (
+from holdfast.memory.topics.topic import (
     Ambiguous,
     IndexFull,
     NoSuchTopic,
-    NotOurs,
+    NotOurTopic,
     NotWritten,
     Unfit,
 )
-from holdfast.memory.topics.index import Index
-from holdfast.memory.topics.listing import find
+from holdfast.memory.topics.topic_index import TopicIndex, find
 from holdfast.memory.topics.topic_store import change, forget, remember, topics
 
 NOW = 1_800_000_000_000
@@ -100,9 +99,9 @@ def test_a_topic_that_was_edited_by_hand_is_no_longer_ours(
     before = {one.name: one.read_bytes() for one in memory.iterdir()}
     [found] = topics(project)
     assert not found.is_ours
-    with pytest.raises(NotOurs):
+    with pytest.raises(NotOurTopic):
         add(project, body="again")
-    with pytest.raises(NotOurs):
+    with pytest.raises(NotOurTopic):
         forget(project, "prefer-ruff", NOW)
     assert {one.name: one.read_bytes() for one in memory.iterdir()} == before
 
@@ -114,7 +113,7 @@ def test_a_name_of_theirs_is_refused_and_a_file_of_theirs_is_passed_by(
     (memory / "prefer-ruff.md").write_text("---\nname: something else\n---\nmine\n")
     assert add(project).file == "prefer-ruff-2.md"
     (memory / "taken.md").write_text("---\nname: Mine\n---\nmine\n")
-    with pytest.raises(NotOurs, match="taken"):
+    with pytest.raises(NotOurTopic, match="taken"):
         add(project, "Mine")
     assert (memory / "taken.md").read_text().endswith("mine\n")
 
@@ -364,7 +363,7 @@ def test_what_is_rendered_is_read_back_and_known_as_ours(description: str, body:
 @given(st.binary(max_size=300), st.sampled_from(["a.md", "b c.md"]))
 @example(b"\r", "a.md")
 def test_putting_a_line_in_and_taking_it_out_changes_no_byte(theirs: bytes, file: str) -> None:
-    index = Index.of(theirs)
+    index = TopicIndex.of(theirs)
     assert index.data() == theirs
     if index.line_of(file) is None:
         text = f"- [t]({file}) — d"
@@ -450,7 +449,7 @@ def test_a_shelf_somebody_edited_is_theirs_and_ours_goes_on_in_the_next(
         forget(project, name, NOW)
     assert not second.exists()
     assert page.read_text() == edited
-    with pytest.raises(NotOurs):
+    with pytest.raises(NotOurTopic):
         forget(project, "holdfast-more.md", NOW)
 
 

@@ -16,7 +16,7 @@ from holdfast.mcp.tool_table import (
 )
 from holdfast.memory import recall
 from holdfast.memory.full_text import whole
-from holdfast.memory.results import Found
+from holdfast.memory.results import FoundItem
 from holdfast.memory.topics import topic_store
 
 
@@ -34,7 +34,7 @@ def answer_recall(asked: RecallArguments) -> ToolAnswer:
     return ToolAnswer(f"{len(rows)} found", fields, "results", rows)
 
 
-def _result_row(one: Found) -> dict[str, Any]:
+def _result_row(one: FoundItem) -> dict[str, Any]:
     item = one.item
     return {
         "id": item.id,

@@ -8,7 +8,7 @@ from typing import Any
 from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import StatusArguments
-from holdfast.memory.cleared_results import cleared
+from holdfast.memory.transcript_text import cleared
 from holdfast.settings import load as settings_load
 from holdfast.window import alert_texts, health, peers, view
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from holdfast.memory.embed.embedder import NoEmbedder
+from holdfast.memory.embed.embedders import NoEmbedder
 from holdfast.memory.embed.vector import Array, unit
 from holdfast.settings import secret_file
 

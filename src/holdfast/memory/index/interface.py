@@ -22,7 +22,7 @@ Span = tuple[int, int]
 ALL: Span = (0, POSITIONS)
 
 
-class Wanted(NamedTuple):
+class SearchFilter(NamedTuple):
     """Which items may be found."""
 
     kinds: tuple[str, ...] = ()  # none: all
@@ -36,7 +36,7 @@ class Many(NamedTuple):
     by_meaning: int
 
 
-class Counts(NamedTuple):
+class IndexCounts(NamedTuple):
     items: int = 0
     vectors: int = 0
     embedder: str = ""  # whose the vectors are
@@ -64,13 +64,13 @@ class Index(Protocol):
         """The source is gone: so is what it told; how many items that were."""
 
     def scores(
-        self, query: Query, vectors: Mapping[str, object], many: Many, wanted: Wanted
+        self, query: Query, vectors: Mapping[str, object], many: Many, wanted: SearchFilter
     ) -> tuple[Scores, Scores]:
         """The best by words, higher for a better match; how near by meaning these are, and the
         nearest of all. `vectors` are the query's, by embedder: without the one the index was made
         with, and for what has no vector yet, nothing is near."""
 
-    def newest(self, most: int, wanted: Wanted) -> list[int]:
+    def newest(self, most: int, wanted: SearchFilter) -> list[int]:
         """So many places of what is wanted, by when it was said, newest first."""
 
     def at(self, places: Iterable[int]) -> dict[int, Item]: ...
@@ -83,7 +83,7 @@ class Index(Protocol):
     def beginning(self, start: str, most: int) -> list[str]:
         """So many of the ids that begin so, at most, in order."""
 
-    def counts(self) -> Counts: ...
+    def counts(self) -> IndexCounts: ...
 
     def kinds(self) -> dict[str, int]:
         """How many items there are of each kind."""

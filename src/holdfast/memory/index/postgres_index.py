@@ -1,43 +1,92 @@
-"""The index in PostgreSQL, for a team: words by GIN, vectors by pgvector, spread by project.
+"""The index in PostgreSQL, for a team: words by GIN, vectors by pgvector, divided by project.
 
-Each machine tells what lies on it, and forgets only that; everybody finds all of it.
+Each machine adds what lies on it and removes only that; everybody finds all of it.
 """
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import JSONB
 from sqlalchemy.engine import Connection
 
 from holdfast.hub.ingest.gather import machine
 from holdfast.hub.store.store import Store
 from holdfast.memory import words
-from holdfast.memory.index import (
-    interface,
-    postgres_rows,
-    postgres_scores,
-    postgres_vectors,
-    postgres_words,
-)
+from holdfast.memory.index import interface, postgres_vectors, postgres_words
 from holdfast.memory.index.interface import (
     ALL,
     POSITIONS,
     TURN_POSITIONS,
-    Counts,
+    IndexCounts,
     Many,
     Scores,
+    SearchFilter,
     Span,
-    Wanted,
 )
 from holdfast.memory.item import Item
 
 if TYPE_CHECKING:
     from holdfast.memory.embed.vector import Kept
 
+COLUMNS = (
+    "id, kind, author, cold, session, agent, file, first_turn, last_turn, uuids, at, byte, "
+    "title, text, more"
+)
+# One way there and back for a whole batch.
+INSERT = sa.text(
+    f"INSERT INTO recall_items (project, place, hash, {COLUMNS}, length, words) "
+    f"SELECT :project, place, hash, {COLUMNS}, length, "
+    "setweight(to_tsvector('holdfast', said), 'A') "
+    "|| setweight(to_tsvector('holdfast', beside), 'D') "
+    "FROM jsonb_to_recordset(:rows) AS new (place bigint, hash text, id text, kind text, "
+    "author text, cold boolean, session text, agent text, file text, first_turn integer, "
+    "last_turn integer, uuids text, at text, byte bigint, title text, text text, more text, "
+    "length integer, said text, beside text)"
+).bindparams(sa.bindparam("rows", type_=JSONB))
 EVERYBODYS = ("messages",)  # sources that are the same wherever one looks
 _LOCK = 0x401DFA5B
+
+
+def row(place: int, one: Item) -> dict[str, Any]:
+    said = [*words.plain(f"{one.title}\n{one.text}"), *words.beside(f"{one.title}\n{one.text}")]
+    more = [*words.plain(one.more), *words.beside(one.more)]
+    return {
+        "place": place,
+        "hash": one.hash,
+        "id": one.id,
+        "kind": one.kind,
+        "author": one.by,
+        "cold": one.cold,
+        "session": one.session,
+        "agent": one.agent,
+        "file": one.file,
+        "first_turn": one.first_turn,
+        "last_turn": one.last_turn,
+        "uuids": json.dumps(one.uuids),
+        "at": one.at,
+        "byte": one.offset,
+        "title": one.title,
+        "text": one.text,
+        "more": one.more,
+        "length": len(said) + len(more),
+        "said": " ".join(said),
+        "beside": " ".join(more),
+    }
+
+
+def item(row: Sequence[Any]) -> Item:
+    (place, item_id, kind, author, cold, session, agent, file, first, last, uuids, at, byte) = row[
+        :13
+    ]
+    title, text, more = row[13:]
+    return Item(
+        *(item_id, kind, text, place % POSITIONS, title, more, author, cold, session, agent, file),
+        *(first, last, tuple(json.loads(uuids)), at, byte),
+    )
 
 
 class Shared:
@@ -46,8 +95,8 @@ class Shared:
     def __init__(self, store: Store, project: str) -> None:
         self.project, self.store = project, store
         self._machine = machine()
-        self._words = postgres_words.Words(project)
-        self._vectors = postgres_vectors.Vectors(store, project)
+        self._words = postgres_words.PostgresWords(project)
+        self._vectors = postgres_vectors.PostgresVectors(store, project)
 
     def close(self) -> None:
         """The store is others' too."""
@@ -122,9 +171,9 @@ class Shared:
         gone = [place for place in there if place not in stays]
         kept = self._vectors.of_hashes(connection, gone)
         self._drop(connection, gone)
-        added = [postgres_rows.row(p, item) for p, item in new.items() if p not in stays]
+        added = [row(p, item) for p, item in new.items() if p not in stays]
         if added:
-            connection.execute(postgres_rows.INSERT, {"project": self.project, "rows": added})
+            connection.execute(INSERT, {"project": self.project, "rows": added})
         self._vectors.put_again(
             connection, {one["place"]: kept[one["hash"]] for one in added if one["hash"] in kept}
         )
@@ -179,7 +228,7 @@ class Shared:
         return len(gone)
 
     def scores(
-        self, query: words.Query, vectors: Mapping[str, Any], many: Many, wanted: Wanted
+        self, query: words.Query, vectors: Mapping[str, Any], many: Many, wanted: SearchFilter
     ) -> tuple[Scores, Scores]:
         return self.store.read(lambda c: self._scores(c, query, vectors, many, wanted))
 
@@ -189,26 +238,26 @@ class Shared:
         query: words.Query,
         vectors: Mapping[str, Any],
         many: Many,
-        wanted: Wanted,
+        wanted: SearchFilter,
     ) -> tuple[Scores, Scores]:
-        told = postgres_scores.about(connection, self.project, many)
+        told = postgres_words.about(connection, self.project, many)
         said = self._words.said(connection, query, told, many.by_words)
         near = self._vectors.near(connection, vectors.get(told.embedder), many.by_meaning)
-        return postgres_scores.scores(connection, self.project, said, near, wanted)
+        return postgres_words.scores(connection, self.project, said, near, wanted)
 
-    def newest(self, most: int, wanted: Wanted) -> list[int]:
+    def newest(self, most: int, wanted: SearchFilter) -> list[int]:
         query = (
             "SELECT i.place FROM recall_items i WHERE i.project = :project "
-            f"{postgres_scores.fits(wanted)} ORDER BY i.at DESC, i.place DESC LIMIT :most"
+            f"{postgres_words.fits(wanted)} ORDER BY i.at DESC, i.place DESC LIMIT :most"
         )
         return [row[0] for row in self.ask(query, kinds=list(wanted.kinds), most=most)]
 
     def at(self, places: Iterable[int]) -> dict[int, Item]:
         query = (
-            f"SELECT place, {postgres_rows.COLUMNS} FROM recall_items "
+            f"SELECT place, {COLUMNS} FROM recall_items "
             "WHERE project = :project AND place = ANY(:places)"
         )
-        return {row[0]: postgres_rows.item(row) for row in self.ask(query, places=list(places))}
+        return {row[0]: item(row) for row in self.ask(query, places=list(places))}
 
     def in_turns(self, starts: Sequence[int]) -> list[tuple[int, str, str]]:
         query = (
@@ -220,12 +269,9 @@ class Shared:
         return [(place, kind, by) for place, kind, by in rows]
 
     def find(self, item_id: str) -> Item | None:
-        query = (
-            f"SELECT place, {postgres_rows.COLUMNS} FROM recall_items "
-            "WHERE project = :project AND id = :id"
-        )
+        query = f"SELECT place, {COLUMNS} FROM recall_items WHERE project = :project AND id = :id"
         rows = self.ask(query, id=item_id)
-        return postgres_rows.item(rows[0]) if rows else None
+        return item(rows[0]) if rows else None
 
     def beginning(self, start: str, most: int) -> list[str]:
         query = (
@@ -234,10 +280,10 @@ class Shared:
         )
         return [row[0] for row in self.ask(query, start=start, most=most)]
 
-    def counts(self) -> Counts:
+    def counts(self) -> IndexCounts:
         query = "SELECT items, vectors, embedder FROM recall_projects WHERE project = :project"
         rows = self.ask(query)
-        return Counts(*rows[0]) if rows else Counts()
+        return IndexCounts(*rows[0]) if rows else IndexCounts()
 
     def kinds(self) -> dict[str, int]:
         query = (

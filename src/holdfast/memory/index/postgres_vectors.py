@@ -13,8 +13,8 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub.store.store import Store
-from holdfast.memory.embed.embedder import NoEmbedder
-from holdfast.memory.index.postgres_scores import Part
+from holdfast.memory.embed.embedders import NoEmbedder
+from holdfast.memory.index.postgres_words import ScoreQuery
 
 if TYPE_CHECKING:
     from holdfast.memory.embed.vector import Array, Kept
@@ -50,7 +50,7 @@ _ANOTHER = (
 _LOCK = 0x401DFA5D
 
 
-class Vectors:
+class PostgresVectors:
     def __init__(self, store: Store, project: str) -> None:
         self._store, self._project = store, project
         self._has = False
@@ -148,7 +148,7 @@ class Vectors:
         whole = np.array([_read(text) for _, text in rows], np.float32)
         return dict(zip([told for told, _ in rows], kept(whole), strict=True))
 
-    def near(self, c: Connection, query: Any, most: int) -> Part | None:
+    def near(self, c: Connection, query: Any, most: int) -> ScoreQuery | None:
         """What finds the nearest by meaning; nothing where there are no vectors."""
         if query is None or not self._there(c):
             return None
@@ -159,7 +159,7 @@ class Vectors:
             f"AND size = {size} ORDER BY {part} LIMIT :near"
         )
         given = {"query": _written(self._centred(c, query)), "size": size, "near": most}
-        return Part(found, given)
+        return ScoreQuery(found, given)
 
     def _centred(self, c: Connection, query: Any) -> Any:
         """Less the mean of all, which is taken now and then: it moves slowly."""

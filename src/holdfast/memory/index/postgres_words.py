@@ -1,8 +1,10 @@
-"""Keyword search in PostgreSQL, in BM25's manner: rare words count more, long texts less.
+"""Keyword search in PostgreSQL, in the manner of BM25: rare words count more, long texts less.
 
-Ranking every match of a common word is slow, so candidates are those with the rarest words of the
-query, as many as can be ranked at once; then all of its words count. How rare a word is comes from
-the planner's own statistics, and is counted only for words too rare to be in them.
+Ranking every match of a common word is slow. So the candidates are the texts with the rarest words
+of the query, as many as can be ranked at once; then all of its words count. How rare a word is
+comes from the planner's statistics, and is counted only for words too rare to be in them.
+
+Words and meaning are searched in one statement: a round trip costs more than most of its parts.
 """
 
 from __future__ import annotations
@@ -10,14 +12,26 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.memory.index.postgres_scores import FITS, About, Part
+from holdfast.memory.index.interface import Many, Scores, SearchFilter
 from holdfast.memory.words import Query
 
+FITS = "/* fits */"  # where a part of a statement leaves out what is not wanted
+MOST_LOOKED_AT = 1_000  # pgvector's own limit
+# How far to look rides along: settings of this transaction only.
+_ABOUT = sa.text(
+    "SELECT items, words, embedder, set_config('hnsw.ef_search', :looked_at, true), "
+    "set_config('hnsw.iterative_scan', 'relaxed_order', true) "
+    "FROM recall_projects WHERE project = :project"
+)
+_NEARNESS = (
+    "(SELECT -(v.vector <#> cast(:query AS halfvec)) FROM recall_vectors v "
+    "WHERE v.project = :project AND v.place = s.place AND v.size = :size)"
+)
 RANKED_FOR_ONE = 8  # so many times what is wanted can be ranked
 MOST_STEMS = 10_000  # kept in memory
 FRESH_SECONDS = 300.0
@@ -37,7 +51,67 @@ _RARE = sa.text(
 )
 
 
-class Words:
+class ProjectCounts(NamedTuple):
+    """A project in numbers."""
+
+    items: int = 0
+    words: int = 0  # in all of them
+    embedder: str = ""
+
+
+class ScoreQuery(NamedTuple):
+    """A statement of places and their scores, and what it is given."""
+
+    query: str
+    given: dict[str, Any]
+
+
+def about(c: Connection, project: str, many: Many) -> ProjectCounts:
+    looked_at = str(max(1, min(many.by_meaning, MOST_LOOKED_AT)))
+    row = c.execute(_ABOUT, {"project": project, "looked_at": looked_at}).first()
+    return ProjectCounts(*row[:3]) if row else ProjectCounts()
+
+
+def scores(
+    c: Connection,
+    project: str,
+    said: ScoreQuery | None,
+    near: ScoreQuery | None,
+    wanted: SearchFilter,
+) -> tuple[Scores, Scores]:
+    """By words and by meaning; `said` and `near` find the candidates of each."""
+    parts = []
+    given: dict[str, Any] = {"project": project, "kinds": list(wanted.kinds)}
+    if said:
+        beside = _NEARNESS if near else "NULL"
+        parts.append(f"SELECT s.place, s.score, {beside} FROM ({said.query}) AS s")
+        given |= said.given
+    if near:
+        parts.append(_fitting(near.query, wanted))
+        given |= near.given
+    if not parts:
+        return {}, {}
+    query = " UNION ALL ".join(f"({part})" for part in parts).replace(FITS, fits(wanted))
+    rows = c.execute(sa.text(query), given).all()
+    by_words = {place: score for place, score, _ in rows if score is not None}
+    return by_words, {place: nearness for place, _, nearness in rows if nearness is not None}
+
+
+def _fitting(query: str, wanted: SearchFilter) -> str:
+    """The nearest know nothing of what they are: their items do."""
+    found = f"SELECT n.place, NULL, n.near FROM ({query}) AS n"
+    if wanted == SearchFilter(cold=True):
+        return found
+    return f"{found} JOIN recall_items i ON i.project = :project AND i.place = n.place {FITS}"
+
+
+def fits(wanted: SearchFilter) -> str:
+    """What leaves out of the items `i` those that are not wanted; `:kinds` is given with it."""
+    warm = "" if wanted.cold else " AND NOT i.cold"
+    return warm + (" AND i.kind = ANY(:kinds)" if wanted.kinds else "")
+
+
+class PostgresWords:
     def __init__(self, project: str) -> None:
         self._project = project
         self._lexemes: dict[str, str | None] = {}
@@ -45,7 +119,9 @@ class Words:
         self._counted: dict[str, int] = {}
         self._looked = -FRESH_SECONDS
 
-    def said(self, c: Connection, query: Query, about: About, most: int) -> Part | None:
+    def said(
+        self, c: Connection, query: Query, about: ProjectCounts, most: int
+    ) -> ScoreQuery | None:
         """What ranks the best by words; nothing where no word of the query is in any item."""
         lexemes = self._stems(c, query.terms) if about.items else set()
         rarity = self._frequencies(c, sorted(lexemes), about.items) if lexemes else {}
@@ -91,7 +167,9 @@ def _rarest(rarity: dict[str, int], ranked: int) -> list[str]:
     return chosen
 
 
-def _ranking(rarity: dict[str, int], chosen: Sequence[str], about: About, most: int) -> Part:
+def _ranking(
+    rarity: dict[str, int], chosen: Sequence[str], about: ProjectCounts, most: int
+) -> ScoreQuery:
     items, mean = about.items, max(1.0, about.words / about.items)
     given: dict[str, Any] = {"any": " | ".join(chosen), "said": most, "mean": mean}
     parts = []
@@ -105,7 +183,7 @@ def _ranking(rarity: dict[str, int], chosen: Sequence[str], about: About, most: 
         f"WHERE project = :project AND words @@ cast(:any AS tsquery) {FITS} "
         f"LIMIT {most * RANKED_FOR_ONE}) AS few ORDER BY score DESC LIMIT :said"
     )
-    return Part(query, given)
+    return ScoreQuery(query, given)
 
 
 def _quoted(lexeme: str) -> str:

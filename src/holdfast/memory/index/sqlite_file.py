@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
 from holdfast.memory import locations
-from holdfast.memory.errors import Busy, Damaged, NewerIndex, Unusable
+from holdfast.memory.errors import DamagedIndex, IndexBusy, NewerIndex, UnusableIndex
 from holdfast.wire import log
 
 MARK = 0x401DFA5C
@@ -68,11 +68,11 @@ def _is_ours(connection: sqlite3.Connection, path: str) -> bool:
     if mark == 0 and not connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()[0]:
         return False
     if mark != MARK:
-        raise Damaged(f"{path} is not an index of ours", path)
+        raise DamagedIndex(f"{path} is not an index of ours", path)
     if version > VERSION:
         raise NewerIndex(f"{path} has version {version}; this Holdfast knows {VERSION}")
     if version < VERSION:
-        raise Damaged(f"{path} is of an older Holdfast", path)
+        raise DamagedIndex(f"{path} is of an older Holdfast", path)
     return True
 
 
@@ -110,7 +110,7 @@ def project_of(path: str) -> str:
         connection = to_read(path, BUSY_SECONDS)
         try:
             if _stated(connection)[0] != MARK:
-                raise Damaged(f"{path} is not an index of ours", path)
+                raise DamagedIndex(f"{path} is not an index of ours", path)
             row = connection.execute("SELECT value FROM about WHERE name = 'project'").fetchone()
             return str(row[0])
         finally:
@@ -137,14 +137,14 @@ def in_words(path: str) -> Iterator[None]:
     except sqlite3.DatabaseError as slip:
         code = (getattr(slip, "sqlite_errorcode", 0) or 0) & 0xFF
         if code in _GONE or any(word in str(slip) for word in ("malformed", "not decode")):
-            raise Damaged(f"{path} is damaged: {slip}", path) from slip
+            raise DamagedIndex(f"{path} is damaged: {slip}", path) from slip
         if code in (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED):
-            raise Busy(f"{path} is in use: {slip}") from slip
+            raise IndexBusy(f"{path} is in use: {slip}") from slip
         if isinstance(slip, sqlite3.ProgrammingError):
             raise  # a slip of ours
-        raise Unusable(f"{path} cannot be used: {slip}", path) from slip
+        raise UnusableIndex(f"{path} cannot be used: {slip}", path) from slip
     except UnicodeEncodeError as slip:
-        raise Unusable(f"{path} cannot be used: a name that is not UTF-8", path) from slip
+        raise UnusableIndex(f"{path} cannot be used: a name that is not UTF-8", path) from slip
     except OSError as slip:
-        kind = Damaged if slip.errno in _NO_FILE else Unusable
+        kind = DamagedIndex if slip.errno in _NO_FILE else UnusableIndex
         raise kind(f"{path} cannot be used: {slip.strerror or slip}", path) from slip

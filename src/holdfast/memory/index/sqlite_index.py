@@ -1,11 +1,12 @@
 """The index in a SQLite file: keyword search by FTS5, vectors beside it.
 
 One file per project: one scope of 1,000,000 items took 144 ms (p95 761 ms) to search, ten of
-100,000 take 13 ms each. Stdlib `sqlite3`, so that a cold search imports nothing that costs.
+100,000 take 13 ms each. Stdlib `sqlite3`, so that a cold search imports little.
 """
 
 from __future__ import annotations
 
+import json
 import sqlite3
 import threading
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -13,25 +14,59 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from holdfast.memory import locations, words
-from holdfast.memory.errors import Damaged
-from holdfast.memory.index import interface, sqlite_file, sqlite_rows
+from holdfast.memory.errors import DamagedIndex
+from holdfast.memory.index import interface, sqlite_file
 from holdfast.memory.index.interface import (
     ALL,
     POSITIONS,
     TURN_POSITIONS,
-    Counts,
+    IndexCounts,
     Many,
     Scores,
+    SearchFilter,
     Span,
-    Wanted,
 )
 from holdfast.memory.item import Item
 
 if TYPE_CHECKING:
     from holdfast.memory.embed.vector import Kept
-    from holdfast.memory.index.sqlite_vectors import Vectors
+    from holdfast.memory.index.sqlite_vectors import SqliteVectors
 
+COLUMNS = "id, kind, by, cold, session, agent, file, first_turn, last_turn, uuids, at, byte"
 AT_ONCE = 500  # values in one statement; SQLite's own limit was 999 for long
+
+
+def row(one: Item) -> tuple[Any, ...]:
+    return (
+        *(one.id, one.kind, one.by, int(one.cold), one.session, one.agent, one.file),
+        *(one.first_turn, one.last_turn, json.dumps(one.uuids), one.at, one.offset),
+    )
+
+
+def item(row: Sequence[Any]) -> Item:
+    place, title, text, more, item_id, kind, by, cold, session, agent, file, first, last, *rest = (
+        row
+    )
+    return Item(
+        *(
+            item_id,
+            kind,
+            text,
+            place % POSITIONS,
+            title,
+            more,
+            by,
+            bool(cold),
+            session,
+            agent,
+            file,
+        ),
+        *(first, last, tuple(json.loads(rest[0])), *rest[1:]),
+    )
+
+
+def beside(one: Item) -> str:
+    return " ".join(words.beside(f"{one.title}\n{one.text}\n{one.more}"))
 
 
 class Embedded:
@@ -42,8 +77,8 @@ class Embedded:
         self.path = path or locations.index_file(project)
         self.lock = threading.RLock()
         self.connection = sqlite_file.opened(project, self.path)
-        self._vectors: Vectors | None = None
-        self._counted: tuple[object, Counts] = None, Counts()
+        self._vectors: SqliteVectors | None = None
+        self._counted: tuple[object, IndexCounts] = None, IndexCounts()
 
     def close(self) -> None:
         self.connection.close()
@@ -113,12 +148,12 @@ class Embedded:
 
     def _add(self, added: Sequence[tuple[int, Item]]) -> None:
         self.connection.executemany(
-            f"INSERT INTO items (place, hash, {sqlite_rows.COLUMNS}) VALUES ({'?,' * 13}?)",
-            [(place, item.hash, *sqlite_rows.row(item)) for place, item in added],
+            f"INSERT INTO items (place, hash, {COLUMNS}) VALUES ({'?,' * 13}?)",
+            [(place, item.hash, *row(item)) for place, item in added],
         )
         self.connection.executemany(
             "INSERT INTO words (rowid, title, text, more, beside) VALUES (?, ?, ?, ?, ?)",
-            [(place, i.title, i.text, i.more, sqlite_rows.beside(i)) for place, i in added],
+            [(place, i.title, i.text, i.more, beside(i)) for place, i in added],
         )
 
     def begin_again(self) -> None:
@@ -126,7 +161,7 @@ class Embedded:
             connection.execute("INSERT INTO words (words) VALUES ('integrity-check')")
             [(said,)] = connection.execute("PRAGMA quick_check(1)")
             if said != "ok":
-                raise Damaged(f"{self.path} is damaged: {said}", self.path)
+                raise DamagedIndex(f"{self.path} is damaged: {said}", self.path)
             connection.execute("UPDATE sources SET state = ''")
 
     def forget(self, source: str) -> int:
@@ -144,7 +179,7 @@ class Embedded:
         return len(gone)
 
     def scores(
-        self, query: words.Query, vectors: Mapping[str, object], many: Many, wanted: Wanted
+        self, query: words.Query, vectors: Mapping[str, object], many: Many, wanted: SearchFilter
     ) -> tuple[Scores, Scores]:
         said = self._said(query, many.by_words, wanted)
         vector = vectors.get(self.counts().embedder) if vectors else None
@@ -154,7 +189,7 @@ class Embedded:
         unknown = [place for place in said if place not in near]
         return said, near | self.vectors.nearness(vector, unknown)
 
-    def _said(self, query: words.Query, most: int, wanted: Wanted) -> Scores:
+    def _said(self, query: words.Query, most: int, wanted: SearchFilter) -> Scores:
         if not query.terms:
             return {}
         some, values = self._only(wanted)
@@ -164,12 +199,12 @@ class Embedded:
         )
         return dict(found)
 
-    def newest(self, most: int, wanted: Wanted) -> list[int]:
+    def newest(self, most: int, wanted: SearchFilter) -> list[int]:
         some, values = self._only(wanted, "place")
         query = f"SELECT place FROM items WHERE true {some} ORDER BY at DESC, place DESC LIMIT ?"
         return [place for (place,) in self.ask(query, [*values, most])]
 
-    def _only(self, wanted: Wanted, column: str = "rowid") -> tuple[str, list[str]]:
+    def _only(self, wanted: SearchFilter, column: str = "rowid") -> tuple[str, list[str]]:
         """What is wanted as a clause; nothing where everything is: it costs."""
         clause = ""
         if not wanted.cold and self.ask("SELECT 1 FROM items WHERE cold LIMIT 1"):
@@ -183,7 +218,7 @@ class Embedded:
         found: dict[int, Item] = {}
         for some in _pieces(list(places)):
             query = (
-                f"SELECT i.place, title, text, more, {sqlite_rows.COLUMNS} FROM items i "
+                f"SELECT i.place, title, text, more, {COLUMNS} FROM items i "
                 f"JOIN words w ON w.rowid = i.place WHERE i.place IN ({_marks(some)})"
             )
             found |= self._items(self.ask(query, some))
@@ -195,9 +230,9 @@ class Embedded:
 
     def _items(self, found: Sequence[Any]) -> dict[int, Item]:
         try:
-            return {row[0]: sqlite_rows.item(row) for row in found}
+            return {row[0]: item(row) for row in found}
         except (TypeError, ValueError) as slip:  # pages that are whole, and not what was written
-            raise Damaged(f"{self.path} is damaged: {slip}", self.path) from slip
+            raise DamagedIndex(f"{self.path} is damaged: {slip}", self.path) from slip
 
     def find(self, item_id: str) -> Item | None:
         found = self.ask("SELECT place FROM items WHERE id = ?", (item_id,))
@@ -211,14 +246,14 @@ class Embedded:
         """Another after every change, whoever made it."""
         return self.ask("PRAGMA data_version")[0][0], self.connection.total_changes
 
-    def counts(self) -> Counts:
+    def counts(self) -> IndexCounts:
         """Counted again only after a change: counting takes longer than a search."""
         with self.lock:
             version = self.version()
             if self._counted[0] != version:
                 query = "SELECT (SELECT count(*) FROM items), (SELECT count(*) FROM vectors)"
                 items, vectors = self.ask(query)[0]
-                self._counted = version, Counts(items, vectors, self.about("embedder"))
+                self._counted = version, IndexCounts(items, vectors, self.about("embedder"))
             return self._counted[1]
 
     def kinds(self) -> dict[str, int]:
@@ -229,14 +264,14 @@ class Embedded:
         return str(found[0][0]) if found else ""
 
     @property
-    def vectors(self) -> Vectors:
+    def vectors(self) -> SqliteVectors:
         if self._vectors is None:
-            from holdfast.memory.index.sqlite_vectors import Vectors
+            from holdfast.memory.index.sqlite_vectors import SqliteVectors
 
-            self._vectors = Vectors(self)
+            self._vectors = SqliteVectors(self)
         return self._vectors
 
-    def _nearest(self, vector: object, most: int, wanted: Wanted) -> Scores:
+    def _nearest(self, vector: object, most: int, wanted: SearchFilter) -> Scores:
         found = self.vectors.nearest(vector, most)
         some, values = self._only(wanted, "place")
         if not some or not found:

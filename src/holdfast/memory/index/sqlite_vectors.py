@@ -23,7 +23,7 @@ SIGNS_FOR_ONE = 3  # so many times what is wanted is looked at whole
 STALE = 0.1  # share of dropped vectors from which the signs are loaded anew
 
 
-class Vectors:
+class SqliteVectors:
     def __init__(self, index: Embedded) -> None:
         self._index: Embedded = weakref.proxy(index)  # held both ways, neither would ever be closed
         self._reached = 0

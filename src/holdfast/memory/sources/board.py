@@ -14,8 +14,7 @@ from typing import Any
 from holdfast.memory import locations as here
 from holdfast.memory.index import engines, sqlite_file
 from holdfast.memory.item import MESSAGE, Item, id_of
-from holdfast.memory.sources.pieces import clean
-from holdfast.memory.sources.source import Read, Source
+from holdfast.memory.sources.source import MemorySource, SourceRead, clean
 from holdfast.wire import log, places
 
 KEY = "messages"
@@ -27,7 +26,7 @@ _QUERY = (
 )
 
 
-def sources(project: str) -> Iterator[Source]:
+def sources(project: str) -> Iterator[MemorySource]:
     """Of a SQLite file of ours; the stamp is that of the file and of what was not yet put in it."""
     if engines.is_shared():
         yield from _shared(project)
@@ -35,25 +34,27 @@ def sources(project: str) -> Iterator[Source]:
     path = _file()
     stamp = here.stamp(path) if path else ""
     if stamp:
-        yield Source(KEY, f"{stamp} {here.stamp(path + '-wal')}", partial(_read, path, project))
+        yield MemorySource(
+            KEY, f"{stamp} {here.stamp(path + '-wal')}", partial(_read, path, project)
+        )
 
 
-def _shared(project: str) -> Iterator[Source]:
+def _shared(project: str) -> Iterator[MemorySource]:
     """From the team's database: the number of messages and the newest of them tell of a change."""
     import sqlalchemy as sa
 
     query = sa.text("SELECT count(*), max(created_ms) FROM messages")
     count, newest = engines.store().read(lambda c: c.execute(query).one())
     if count:
-        yield Source(KEY, f"{count}-{newest}", partial(_read_shared, project))
+        yield MemorySource(KEY, f"{count}-{newest}", partial(_read_shared, project))
 
 
-def _read_shared(project: str, _state: str, _give_up: float) -> Read:
+def _read_shared(project: str, _state: str, _give_up: float) -> SourceRead:
     import sqlalchemy as sa
 
     query = sa.text(_QUERY.format(mark=":project", most=MOST))
     rows = engines.store().read(lambda c: c.execute(query, {"project": project}).all())
-    return Read([item(row, number) for number, row in enumerate(reversed(rows))], "")
+    return SourceRead([item(row, number) for number, row in enumerate(reversed(rows))], "")
 
 
 def _file() -> str:
@@ -63,7 +64,7 @@ def _file() -> str:
     return given.removeprefix("sqlite:///") if given.startswith("sqlite:///") else ""
 
 
-def _read(path: str, project: str, _state: str, _give_up: float) -> Read:
+def _read(path: str, project: str, _state: str, _give_up: float) -> SourceRead:
     rows: list[Any] = []
     connection = sqlite_file.to_read(path, 1.0)
     try:
@@ -72,7 +73,7 @@ def _read(path: str, project: str, _state: str, _give_up: float) -> Read:
         log.add("WARN", "recall", f"{path}: messages were not read: {slip}")
     finally:
         connection.close()
-    return Read([item(row, number) for number, row in enumerate(reversed(rows))], "")
+    return SourceRead([item(row, number) for number, row in enumerate(reversed(rows))], "")
 
 
 def item(row: Sequence[Any], number: int) -> Item:

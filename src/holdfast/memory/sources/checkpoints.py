@@ -9,8 +9,7 @@ from functools import partial
 from holdfast.files.digest import digest
 from holdfast.memory import locations as here
 from holdfast.memory.item import CHECKPOINT, DECISION, Item, id_of
-from holdfast.memory.sources.pieces import clean, pieces
-from holdfast.memory.sources.source import HOW, Read, Source
+from holdfast.memory.sources.source import HOW, MemorySource, SourceRead, clean, pieces
 from holdfast.wire import places
 
 KEY = "checkpoints"
@@ -20,12 +19,12 @@ INSIDE = ".claude/checkpoints"
 FOREIGN = "from a checkpoint not made on this machine"
 
 
-def sources(project: str) -> Iterator[Source]:
+def sources(project: str) -> Iterator[MemorySource]:
     files = _files(project)
     if files:
         stamps = "\n".join(f"{path} {here.stamp(path)}" for path in files)
         stamp = f"{HOW}-own-{digest(stamps.encode('utf-8', 'surrogatepass'))[:16]}"
-        yield Source(KEY, stamp, partial(_read, project, files))
+        yield MemorySource(KEY, stamp, partial(_read, project, files))
 
 
 def _own(project: str) -> set[str]:
@@ -46,7 +45,7 @@ def _files(project: str) -> list[str]:
     return [path for _, path in sorted(found)[-MOST_FILES:]]
 
 
-def _read(project: str, files: list[str], _state: str, _give_up: float) -> Read:
+def _read(project: str, files: list[str], _state: str, _give_up: float) -> SourceRead:
     from holdfast.checkpoint import parse
     from holdfast.checkpoint.errors import DamagedCheckpoint
     from holdfast.text import timestamps
@@ -64,7 +63,7 @@ def _read(project: str, files: list[str], _state: str, _give_up: float) -> Read:
                 item = _item(name, text, about)
                 item = item if path in own else item._replace(title=f"{name} ({FOREIGN})", by="")
                 found[document.session_id, name, text] = item
-    return Read([one._replace(position=2 * n) for n, one in enumerate(found.values())], "")
+    return SourceRead([one._replace(position=2 * n) for n, one in enumerate(found.values())], "")
 
 
 def _texts(name: str, entries: object) -> list[str]:

@@ -10,9 +10,8 @@ from holdfast.archive import transcripts as archived
 from holdfast.memory import locations as here
 from holdfast.memory.index.interface import TURN_POSITIONS
 from holdfast.memory.item import DECISION, Item, id_of
-from holdfast.memory.sources import windows
-from holdfast.memory.sources.pieces import clean
-from holdfast.memory.sources.source import HOW, Read, Source
+from holdfast.memory.sources import sessions
+from holdfast.memory.sources.source import HOW, MemorySource, SourceRead, clean
 from holdfast.wire import places
 
 KEY = "facts:"
@@ -20,8 +19,8 @@ MOST_BYTES = 32 << 20
 RULE, CHOICE = "rule", "decision"
 
 
-def sources(project: str) -> Iterator[Source]:
-    for session, (told, transcript) in windows.noted().items():
+def sources(project: str) -> Iterator[MemorySource]:
+    for session, (told, transcript) in sessions.noted().items():
         if told != project:
             continue
         folder = f"{places.windows()}/{session}"
@@ -33,12 +32,12 @@ def sources(project: str) -> Iterator[Source]:
                 told_there = bool(here.stamp(archived.instead_of(own)))
                 stamp = f"{HOW}-{stamp}-{'there' if told_there else 'gone'}"
                 read = partial(_read, path, own, agent, told_there)
-                yield Source(f"{KEY}{session}/{leaf}", stamp, read)
+                yield MemorySource(f"{KEY}{session}/{leaf}", stamp, read)
 
 
 def _read(
     path: str, transcript: str, agent: str, told_there: bool, _state: str, _give_up: float
-) -> Read:
+) -> SourceRead:
     """While the transcript is there, its turns hold the user's decisions."""
     from holdfast.record import model as kept
     from holdfast.record.decisions import decided
@@ -46,7 +45,7 @@ def _read(
 
     found = kept.load(places.read_small(path, MOST_BYTES))
     if found is None:
-        return Read([], "")
+        return SourceRead([], "")
     items: dict[str, Item] = {}
     for one in decided(found):
         if told_there and one.by == "user":
@@ -70,7 +69,7 @@ def _read(
             at=place.at,
             offset=place.offset,
         )
-    return Read(list(items.values()), "")
+    return SourceRead(list(items.values()), "")
 
 
 def _uuid(transcript: str, offset: int) -> str:

@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from holdfast.memory.index.interface import TURN_POSITIONS
 from holdfast.memory.item import TURN, Item, id_of
-from holdfast.memory.sources.pieces import clean, pieces
+from holdfast.memory.sources.source import clean, pieces
 from holdfast.transcript.entries import Entry
 
 MORE_CHARS = 1_200
@@ -16,7 +16,7 @@ MOST_PARTS = 64
 TITLE_CHARS = 300
 
 
-class Reached(NamedTuple):
+class UnitStart(NamedTuple):
     """Where a unit begins: in bytes, steps and positions; and what was being talked about."""
 
     offset: int = 0
@@ -30,7 +30,7 @@ class Reached(NamedTuple):
     said: str = ""  # the model's last words before it
 
 
-class Part(NamedTuple):
+class SpokenPart(NamedTuple):
     """Words of one speaker. `title`: what they answer, or what was asked in their turn."""
 
     by: str
@@ -47,7 +47,7 @@ class Part(NamedTuple):
 class Unit:
     """A speaker's words, and what came back to them: answers, reports of subagents."""
 
-    def __init__(self, began: Reached, by: str, entry: Entry, title: str = "") -> None:
+    def __init__(self, began: UnitStart, by: str, entry: Entry, title: str = "") -> None:
         self.began, self.by, self.title = began, by, title
         self.kind = TURN
         self.begins_turn = False
@@ -55,7 +55,7 @@ class Unit:
         self.texts: list[str] = []
         self.more: list[str] = []
         self.more_chars = 0
-        self.came_back: list[Part] = []
+        self.came_back: list[SpokenPart] = []
         self.uuids: list[str] = []
         self.message = ""  # whose words these are
         self._is_put = False
@@ -71,7 +71,7 @@ class Unit:
             self.more.append(text)
             self.more_chars += len(text)
 
-    def add_part(self, part: Part) -> None:
+    def add_part(self, part: SpokenPart) -> None:
         if part.text.strip() and len(self.came_back) < MOST_PARTS:
             self.came_back.append(part._replace(text=part.text[:LONGEST_TEXT]))
 
@@ -87,12 +87,12 @@ class Unit:
             self._is_put, self.began = True, self.began._replace(position=position)
 
     @property
-    def parts(self) -> list[Part]:
+    def parts(self) -> list[SpokenPart]:
         text, more = "\n".join(self.texts)[:LONGEST_TEXT], "\n".join(self.more)
-        own = [Part(self.by, text, self.title, more, self.kind)] if text or more else []
+        own = [SpokenPart(self.by, text, self.title, more, self.kind)] if text or more else []
         return [one._replace(**_clean(one)) for one in (*own, *self.came_back)]
 
-    def items(self, path: str, key: str, parts: list[Part]) -> list[Item]:
+    def items(self, path: str, key: str, parts: list[SpokenPart]) -> list[Item]:
         """Of its parts, once they are without secrets; `key` is what ids are made of."""
         found: list[Item] = []
         for part in parts:
@@ -103,7 +103,7 @@ class Unit:
                 found.append(item._replace(id=item_id, position=position))
         return found
 
-    def _item(self, path: str, part: Part, text: str, *, is_first: bool) -> Item:
+    def _item(self, path: str, part: SpokenPart, text: str, *, is_first: bool) -> Item:
         return Item(
             id="",
             kind=part.kind,
@@ -122,5 +122,5 @@ class Unit:
         )
 
 
-def _clean(part: Part) -> dict[str, str]:
+def _clean(part: SpokenPart) -> dict[str, str]:
     return {"title": clean(part.title), "text": clean(part.text), "more": clean(part.more)}

@@ -1,13 +1,17 @@
-"""Secrets a transcript told with their names: known again where they are quoted without them.
+"""Secrets that a transcript names once, recognised where it quotes them without their names.
 
-A later reading must know them too, and none may be stored. So the lines that told one are noted by
-where they begin, and read again.
+A later run must know them too, and none may be stored. So the offsets of the lines that named one
+are stored, and those lines are read again.
+
+Entries are checked for secrets many at once: looking for 150 words takes 0.1 ms however short the
+text is, and nine of ten entries are short. If all of them together hold none, each holds none.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from holdfast.memory.sources import calls
 from holdfast.record.secrets import MOST_BARE, READ_CHARS, SHORTEST_BARE, texts
 from holdfast.record.user_input import queued_words
 from holdfast.redact import find, redact, which_are_clean
@@ -17,9 +21,10 @@ from holdfast.transcript.entries import Answer, Attachment, Entry, Prompt, Resul
 from holdfast.transcript.reader import read_at
 
 MOST_LINES = 64
+MOST_ENTRIES, MOST_CHARS = 64, 256 << 10
 
 
-class Told:
+class KnownSecrets:
     """`lines`: where those begin that told something new."""
 
     def __init__(self) -> None:
@@ -79,3 +84,25 @@ def said(entry: Entry, of_result: Callable[[str], Iterable[str]]) -> Iterator[st
 
 def _ends(text: str) -> tuple[str, str]:
     return text[:READ_CHARS], text[max(READ_CHARS, len(text) - READ_CHARS) :]
+
+
+def looked_through(entries: Iterable[Entry]) -> Iterator[tuple[Entry, bool]]:
+    """Each entry, and True where none of what is taken of it holds a secret."""
+    some: list[Entry] = []
+    words: list[str] = []
+    for entry in entries:
+        some.append(entry)
+        words.append("\n".join(_words(entry)))
+        if len(some) == MOST_ENTRIES or sum(map(len, words)) > MOST_CHARS:
+            yield from zip(some, which_are_clean(words), strict=True)
+            some, words = [], []
+    yield from zip(some, which_are_clean(words), strict=True)
+
+
+def _words(entry: Entry) -> Iterator[str]:
+    """All that may be told of it, or heard in it (see `told`)."""
+    yield from said(entry, calls.seen)
+    for block in entry.blocks if isinstance(entry, Answer) else ():
+        what = calls.what(block) if isinstance(block, ToolUse) else ""
+        if len(what) > READ_CHARS:  # else it was among those
+            yield what[: calls.SEEN_CHARS]

@@ -9,15 +9,14 @@ from functools import partial
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.memory import locations as here
 from holdfast.memory.item import MEMORY, Item, id_of
-from holdfast.memory.sources.pieces import clean, pieces
-from holdfast.memory.sources.source import Read, Source
+from holdfast.memory.sources.source import MemorySource, SourceRead, clean, pieces
 
 KEY = "memory:"
 MOST_FILES = 2_000
 INDEX = "MEMORY.md"
 
 
-def sources(project: str) -> Iterator[Source]:
+def sources(project: str) -> Iterator[MemorySource]:
     folder = find_memory_folder(project).path
     for name in sorted(here.names_in(folder))[:MOST_FILES]:
         path = f"{folder}/{name}"
@@ -25,10 +24,10 @@ def sources(project: str) -> Iterator[Source]:
         if not name.endswith(".md") or name == INDEX or os.path.islink(path):  # noqa: PTH114
             continue
         if stamp := here.stamp(path):
-            yield Source(f"{KEY}{path}", stamp, partial(_read, folder, name))
+            yield MemorySource(f"{KEY}{path}", stamp, partial(_read, folder, name))
 
 
-def _read(folder: str, name: str, _state: str, _give_up: float) -> Read:
+def _read(folder: str, name: str, _state: str, _give_up: float) -> SourceRead:
     from pathlib import Path
 
     from holdfast.memory.topics import folder as hot
@@ -51,4 +50,4 @@ def _read(folder: str, name: str, _state: str, _give_up: float) -> Read:
         )
         for number, part in enumerate(pieces(told.body) or [""])
     ]
-    return Read(items, "")
+    return SourceRead(items, "")

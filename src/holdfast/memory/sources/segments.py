@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 from holdfast.files.digest import digest
 from holdfast.memory import locations as here
 from holdfast.memory.item import SEGMENT, Item
-from holdfast.memory.sources.pieces import clean, pieces
-from holdfast.memory.sources.source import Read, Source
+from holdfast.memory.sources.source import MemorySource, SourceRead, clean, pieces
 from holdfast.wire import places
 
 if TYPE_CHECKING:
@@ -26,14 +25,14 @@ THEIRS = (
 MORE_CHARS = 1_200
 
 
-def sources(project: str) -> Iterator[Source]:
+def sources(project: str) -> Iterator[MemorySource]:
     """One for the whole shelf; without any file on it, none."""
     roots = [f"{places.home().rstrip('/')}/{OURS}"]
     roots += filter(None, (places.contained(project, inside) for inside in THEIRS))
     stamps = [f"{path} {here.stamp(path)}" for root in roots for path in _below(root)]
     if stamps:
         stamp = digest("\n".join(stamps).encode("utf-8", "surrogatepass"))[:16]
-        yield Source(KEY, stamp, partial(_read, project))
+        yield MemorySource(KEY, stamp, partial(_read, project))
 
 
 def segment_id(item_id: str) -> str:
@@ -51,7 +50,7 @@ def _below(folder: str, depth: int = 3) -> Iterator[str]:
             yield from _below(path, depth - 1)
 
 
-def _read(project: str, _state: str, _give_up: float) -> Read:
+def _read(project: str, _state: str, _give_up: float) -> SourceRead:
     from holdfast.segment import library
 
     shelved = [(one, False) for one in library.warm(project)]
@@ -60,7 +59,7 @@ def _read(project: str, _state: str, _give_up: float) -> Read:
     for one, cold in shelved:
         for item in _items(one, cold):
             found.setdefault(item.id, item._replace(position=2 * len(found)))
-    return Read(list(found.values()), "")
+    return SourceRead(list(found.values()), "")
 
 
 def _items(one: Compressed, cold: bool) -> Iterator[Item]:

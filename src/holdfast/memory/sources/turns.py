@@ -18,13 +18,12 @@ from holdfast.memory.sources.item_builder import (
     LONGEST_TEXT,
     MORE_CHARS,
     TITLE_CHARS,
-    Part,
-    Reached,
+    SpokenPart,
     Unit,
+    UnitStart,
 )
-from holdfast.memory.sources.known_secrets import Told
-from holdfast.memory.sources.secret_scan import looked_through
-from holdfast.memory.sources.source import HOW, Read
+from holdfast.memory.sources.known_secrets import KnownSecrets, looked_through
+from holdfast.memory.sources.source import HOW, SourceRead
 from holdfast.record import RecordReader, agents, results
 from holdfast.record.model import Place, Question, Record, Turn
 from holdfast.record.replies import is_answer
@@ -48,10 +47,10 @@ _AGENTS = ("Task", "Agent", "TaskOutput", "AgentOutputTool")
 
 
 class _Fold:
-    def __init__(self, path: str, reached: Reached, is_agent: bool, key: str) -> None:
+    def __init__(self, path: str, reached: UnitStart, is_agent: bool, key: str) -> None:
         self._path, self._is_agent, self._from = path, is_agent, reached.offset
         self._key = key
-        self.told = Told()
+        self.told = KnownSecrets()
         self.items: list[Item] = []
         self.began = reached  # where the last unit began
         self._step, self._message = reached.turn, reached.message
@@ -86,8 +85,8 @@ class _Fold:
         elif isinstance(entry, Result):
             self._result(entry, is_clean)
 
-    def _here(self, offset: int) -> Reached:
-        return Reached(
+    def _here(self, offset: int) -> UnitStart:
+        return UnitStart(
             *(offset, self._step, self._position, self._message),
             asked=self._asked,
             said=self._said,
@@ -192,7 +191,7 @@ class _Fold:
             return
         plan = block.input.get("plan") if block.name == _PLAN else None
         if isinstance(plan, str):
-            unit.add_part(Part(MODEL, plan, self._asked))
+            unit.add_part(SpokenPart(MODEL, plan, self._asked))
         if block.name == results.ASKED:
             self._offered |= calls.offered(block)
         unit.add_more(calls.call(block, is_clean=is_clean))
@@ -228,7 +227,7 @@ class _Fold:
     def _report(self, text: str, asked: str) -> None:
         """A subagent's answer, whole: it stands nowhere else in this transcript."""
         if self._unit is not None and text:
-            self._unit.add_part(Part(AGENT, without_briefs(text), asked or self._asked))
+            self._unit.add_part(SpokenPart(AGENT, without_briefs(text), asked or self._asked))
 
     def _hear_user(self, entry: Result) -> None:
         """Answers to questions, and words with which a call was refused."""
@@ -241,9 +240,9 @@ class _Fold:
         for one in _answered(turns):
             if not any(one is other for other in known):
                 offered = self._offered.get(one.text, "")
-                unit.add_part(Part(USER, one.answer, one.text, offered, DECISION))
+                unit.add_part(SpokenPart(USER, one.answer, one.text, offered, DECISION))
         if turns[-1:] != before and turns[-1].asked:
-            unit.add_part(Part(USER, turns[-1].asked, turns[-1].reply_to, kind=DECISION))
+            unit.add_part(SpokenPart(USER, turns[-1].asked, turns[-1].reply_to, kind=DECISION))
             self._asked = _asked(turns[-1].asked, turns[-1].reply_to)
 
 
@@ -258,14 +257,14 @@ def _asked(words: str, answers: str) -> str:
     return clip(words, TITLE_CHARS)
 
 
-def _with(part: Part, words: list[str]) -> Part:
+def _with(part: SpokenPart, words: list[str]) -> SpokenPart:
     title, text, more = words
     return part._replace(title=title, text=text, more=more)
 
 
 def read(
     path: str, state: str, *, is_agent: bool = False, give_up: float = float("inf"), key: str = ""
-) -> Read:
+) -> SourceRead:
     """What is new in a transcript since a state; a file that is another one is read anew. Once it
     is too late, no more than what lets the next reading begin further on. `key` is what ids are
     made of, of an archived copy the client's own path."""
@@ -281,20 +280,20 @@ def read(
                 done = False
                 break
     except Unreadable:
-        return Read([], "", 0)
+        return SourceRead([], "", 0)
     if done:
         fold.close()
-    return Read(fold.clean_items(), _state(path, fold), reached.position, done=done)
+    return SourceRead(fold.clean_items(), _state(path, fold), reached.position, done=done)
 
 
-def _reached(path: str, state: str) -> Reached:
+def _reached(path: str, state: str) -> UnitStart:
     try:
-        found = Reached(*json.loads(state)) if state else Reached()
+        found = UnitStart(*json.loads(state)) if state else UnitStart()
         lines = tuple(int(offset) for offset in found.told)
     except (ValueError, TypeError):
-        return Reached()
+        return UnitStart()
     goes_on = found.how == HOW and found.sign == sign(path, found.offset) != ""
-    return found._replace(told=lines) if goes_on else Reached()
+    return found._replace(told=lines) if goes_on else UnitStart()
 
 
 def _state(path: str, fold: _Fold) -> str:

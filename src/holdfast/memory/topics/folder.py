@@ -1,7 +1,8 @@
-"""The memory folder on disk: read without following links, written whole, under a lock of ours.
+"""The memory folder on disk: read without following links, written atomically, under our lock.
 
-The client writes there too and knows no lock. So the index is replaced only if it still holds what
-was read, and if its old file was written into at that very moment, all is done again on top.
+The client writes there too and takes no lock. So the index is replaced only if it still holds what
+was read; if its old file was written to at that very moment, the change is made again on top.
+Topics are copied to our own folder before we change or retire them.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ from pathlib import Path
 from zlib import crc32
 
 from holdfast.files import lock
-from holdfast.memory.topics.errors import NotWritten
+from holdfast.memory.topics.topic import NotWritten
 from holdfast.wire import places
 
 MOST_FILES = 2_000
@@ -25,10 +26,11 @@ PATIENCE_SECONDS = 5.0
 TRIES = 20
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+MOST_COPIES = 200
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FolderFile:
     """One file as it was read."""
 
     data: bytes
@@ -62,7 +64,7 @@ def taken(folder: Path) -> frozenset[str]:
         return frozenset({"memory.md"})
 
 
-def read(folder: Path, name: str, most: int = MOST_TOPIC_BYTES) -> Found | None:
+def read(folder: Path, name: str, most: int = MOST_TOPIC_BYTES) -> FolderFile | None:
     """A plain file of this folder; None for one that is not there, a link, a pipe."""
     fd = _opened(folder, name)
     if fd is None:
@@ -72,7 +74,7 @@ def read(folder: Path, name: str, most: int = MOST_TOPIC_BYTES) -> Found | None:
         data = _all(fd, most + 1)
         used = max(about.st_atime, about.st_mtime)
         times = int(about.st_mtime * 1000), int(used * 1000)
-        return Found(data[:most], *times, is_cut=len(data) > most)
+        return FolderFile(data[:most], *times, is_cut=len(data) > most)
     except OSError:
         return None
     finally:
@@ -206,3 +208,21 @@ def _all(fd: int, most: int) -> bytes:
         parts.append(part)
         most -= len(part)
     return b"".join(parts)
+
+
+def copy(path: Path, file: str, now_ms: int) -> str:
+    """The copy's path. Without one nothing is changed: there must be a way back."""
+    found = read(path, file)
+    if found is None:
+        return ""
+    place = beside(path) / "before"
+    target = place / f"{now_ms:013}-{file}"
+    try:
+        make(place)
+        places.replace_whole(str(target), found.data)
+    except OSError as slip:
+        raise NotWritten(f"{place} takes no copy: {slip.strerror}") from slip
+    for old in sorted(place.glob("*.md"))[:-MOST_COPIES]:
+        with suppress(OSError):
+            old.unlink()
+    return str(target)

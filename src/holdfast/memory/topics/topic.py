@@ -1,7 +1,7 @@
 """One topic of the memory folder: front matter and a text, read from anyone, written by us.
 
-Ours say `source: holdfast` and carry a hash of themselves. A file whose hash is not its own was
-edited by hand: it belongs to whoever did that.
+Ours say `source: holdfast` and carry a hash of themselves. A file with another hash was edited by
+hand, and belongs to whoever edited it.
 """
 
 from __future__ import annotations
@@ -11,6 +11,8 @@ import re
 from dataclasses import dataclass
 from hashlib import sha256
 
+from holdfast.wire.errors import HoldfastError
+
 TYPES = ("user", "feedback", "project", "reference")
 SOURCE = "holdfast"
 MOST_NAME, MOST_DESCRIPTION, MOST_BODY = 80, 300, 60_000
@@ -19,6 +21,42 @@ FENCE = "---"
 _HASH = re.compile(r"^hash: [0-9a-f]+\n", re.MULTILINE)
 _PLAIN = re.compile(r"[A-Za-z][\w ,;.()/+'-]*[\w.)]|[A-Za-z]")
 _MEANT_OTHERWISE = frozenset(("true", "false", "yes", "no", "on", "off", "null", "y", "n"))
+
+
+class NotOurTopic(HoldfastError):
+    """Somebody else wrote the topic, or has edited it since."""
+
+    exit_code = 3
+    hint = "edit the file yourself, or give yours another name"
+
+
+class NoSuchTopic(HoldfastError):
+    hint = "`holdfast memory list` shows them all"
+
+
+class Ambiguous(HoldfastError):
+    exit_code = 2
+    hint = "name the file instead"
+
+
+class Unfit(HoldfastError):
+    """A name, type or text that cannot be a topic."""
+
+    exit_code = 2
+
+
+class IndexFull(HoldfastError):
+    """No line of ours can make room, and theirs are not ours to move."""
+
+    exit_code = 3
+    hint = "shorten MEMORY.md by hand: the client reads its first 200 lines and 25,000 bytes"
+
+
+class NotWritten(HoldfastError):
+    """The folder takes nothing, or is being written by somebody else all the time."""
+
+    exit_code = 5
+    hint = "nothing was changed; make the folder writable, or try again"
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,22 +11,20 @@ from itertools import count
 from pathlib import Path
 
 from holdfast.client.memory_folder import find_memory_folder
-from holdfast.memory.topics import backups, folder, overflow, topic
-from holdfast.memory.topics.errors import NotOurs, Unfit
-from holdfast.memory.topics.index import NAME, Index, made_to_fit
-from holdfast.memory.topics.listing import find, in_folder
-from holdfast.memory.topics.topic import TYPES, Topic
+from holdfast.memory.topics import folder, topic, topic_index
+from holdfast.memory.topics.topic import TYPES, NotOurTopic, Topic, Unfit
+from holdfast.memory.topics.topic_index import NAME, TopicIndex, find, in_folder, made_to_fit
 from holdfast.redact import redact
 from holdfast.text import fence
 
 DAY_MS = 86_400_000
 LASTING = ("user", "feedback")
 
-__all__ = ["TYPES", "Change", "Topic", "change", "find", "forget", "remember", "topics"]
+__all__ = ["TYPES", "Topic", "TopicChange", "change", "find", "forget", "remember", "topics"]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class TopicChange:
     """What was done to the folder, and where the earlier text went."""
 
     topic: Topic
@@ -57,18 +55,20 @@ def remember(
     return change(project, name, description, type, body, now_ms).topic
 
 
-def change(project: str, name: str, description: str, kind: str, body: str, now_ms: int) -> Change:
+def change(
+    project: str, name: str, description: str, kind: str, body: str, now_ms: int
+) -> TopicChange:
     """As `remember`, with all that was done for it."""
     body = redact(fence.clean(body.replace("\r\n", "\n")))
     name, description = _fit(name, description, kind, body)
     text = topic.render(name, description, kind, body)
     path, wanted = _folder(project), topic.file_name(name)
     with folder.locked(path):
-        known = [one for one in in_folder(path, wanted) if not overflow.is_page(one)]
+        known = [one for one in in_folder(path, wanted) if not topic_index.is_page(one)]
         file = _file_for(path, known, name)
         new = topic.parse(text, file)
         old = next((one for one in known if one.file == file), None)
-        before = backups.copy(path, file, now_ms) if old else ""
+        before = folder.copy(path, file, now_ms) if old else ""
         did = "edited" if old else "added"
         was = folder.read(path, file) if old else None
         if was is not None and was.data == text.encode():
@@ -82,27 +82,27 @@ def change(project: str, name: str, description: str, kind: str, body: str, now_
         except BaseException:
             _put_back(path, file, was)
             raise
-        return Change(replace(new, in_index=True), did, str(path / file), before, gone)
+        return TopicChange(replace(new, in_index=True), did, str(path / file), before, gone)
 
 
-def forget(project: str, name: str, now_ms: int = 0) -> Change:
+def forget(project: str, name: str, now_ms: int = 0) -> TopicChange:
     """Take a topic of ours back: its line, its file; a copy stays with our own files."""
     path = _folder(project)
     with folder.locked(path):
         old = find(in_folder(path), name)
         if not old.is_ours:
-            raise NotOurs(f"{old.file} was not written by Holdfast, or edited since")
-        if overflow.is_page(old):
-            raise NotOurs(f"{old.file} is the list of what left {NAME} for want of room")
-        before = backups.copy(path, old.file, now_ms)
-        page = overflow.page(path)
-        shelved = overflow.listed(path, page, back=old.file)
-        overflow.write(path, page, shelved)
+            raise NotOurTopic(f"{old.file} was not written by Holdfast, or edited since")
+        if topic_index.is_page(old):
+            raise NotOurTopic(f"{old.file} is the list of what left {NAME} for want of room")
+        before = folder.copy(path, old.file, now_ms)
+        page = topic_index.page(path)
+        shelved = topic_index.listed(path, page, back=old.file)
+        topic_index.write(path, page, shelved)
         gone = "" if shelved else page
         folder.swap(path, NAME, lambda data: _unpointed(data, old, gone))
-        overflow.remove_if_empty(path, page, shelved)
+        topic_index.remove_if_empty(path, page, shelved)
         folder.remove(path, old.file)
-    return Change(old, "retired", str(path / old.file), before)
+    return TopicChange(old, "retired", str(path / old.file), before)
 
 
 def _fit(name: str, description: str, kind: str, body: str) -> tuple[str, str]:
@@ -128,10 +128,10 @@ def _file_for(path: Path, known: Sequence[Topic], name: str) -> str:
     same = [one for one in known if name in (one.name, _line(one.name))]
     ours = [one for one in same if one.is_ours]
     if same and not ours:
-        raise NotOurs(f"{same[0].file} has that name, and is not ours or was edited since")
+        raise NotOurTopic(f"{same[0].file} has that name, and is not ours or was edited since")
     if ours:
         return ours[0].file
-    taken = folder.taken(path) | frozenset(overflow.FILES)
+    taken = folder.taken(path) | frozenset(topic_index.FILES)
     stem = topic.file_name(name).removesuffix(".md")
     return next(one for n in count() if folder.is_free(path, one := _numbered(stem, n), taken))
 
@@ -145,28 +145,28 @@ def _point(path: Path, new: Topic, old: Topic | None, known: Sequence[Topic]) ->
     comes back, for it was asked for again. The names of those that had to make room."""
     others = {one.file: one for one in known if one.is_ours and one.file != new.file}
     ours = {**others, new.file: new}
-    page = overflow.page(path)
+    page = topic_index.page(path)
     gone: list[str] = []
     shelved: list[str] = []
 
     def changed(data: bytes) -> bytes:
-        index = Index.of(data)
+        index = TopicIndex.of(data)
         line = index.line_of(new.file)
         if line is not None and (old is None or line != topic.pointer(old)):
             return data
         wanted = index.put(new.file, topic.pointer(new))
         may_go = [*_least(others, index), new.file]
-        fitted, gone[:] = made_to_fit(wanted, may_go, page, overflow.pointer(page))
-        shelved[:] = overflow.listed(path, page, [ours[file] for file in gone], back=new.file)
-        overflow.write(path, page, shelved)
+        fitted, gone[:] = made_to_fit(wanted, may_go, page, topic_index.pointer(page))
+        shelved[:] = topic_index.listed(path, page, [ours[file] for file in gone], back=new.file)
+        topic_index.write(path, page, shelved)
         return (fitted if shelved else fitted.without(page)).data()
 
     folder.swap(path, NAME, changed)
-    overflow.remove_if_empty(path, page, shelved)
+    topic_index.remove_if_empty(path, page, shelved)
     return tuple(ours[file].name for file in gone)
 
 
-def _least(others: Mapping[str, Topic], index: Index) -> list[str]:
+def _least(others: Mapping[str, Topic], index: TopicIndex) -> list[str]:
     """Those of ours that could leave the index: by the day they were last used; of one day, what
     is known of the project before what is known of the user."""
     ours = [one for one in others.values() if index.line_of(one.file) == topic.pointer(one)]
@@ -175,15 +175,15 @@ def _least(others: Mapping[str, Topic], index: Index) -> list[str]:
 
 
 def _unpointed(data: bytes, old: Topic, page: str) -> bytes:
-    index = Index.of(data)
+    index = TopicIndex.of(data)
     if index.line_of(old.file) == topic.pointer(old):
         index = index.without(old.file)
-    if page and index.line_of(page) == overflow.pointer(page):
+    if page and index.line_of(page) == topic_index.pointer(page):
         index = index.without(page)
     return index.data()
 
 
-def _put_back(path: Path, file: str, was: folder.Found | None) -> None:
+def _put_back(path: Path, file: str, was: folder.FolderFile | None) -> None:
     if was is None:
         folder.remove(path, file)
     else:

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.memory import query_intent, words
-from holdfast.memory.index.interface import Wanted
+from holdfast.memory import words
+from holdfast.memory.index.interface import SearchFilter
 from holdfast.memory.index.sqlite_index import Embedded
 from holdfast.memory.item import CHECKPOINT, DECISION, MEMORY, TURN, Item
-from holdfast.memory.recall import Found, answered
+from holdfast.memory.recall import FoundItem, answered
 
 UNIT = "Decision: heights are kept as whole millimetres"
 FEED = "going with five tries, since the feed is down at midnight"
@@ -42,8 +42,8 @@ def index(tmp_path: Path) -> Embedded:
     return made
 
 
-def first(index: Embedded, query: str, *kinds: str) -> list[Found]:
-    return answered([index], words.asked(query), 10, Wanted(kinds)).found
+def first(index: Embedded, query: str, *kinds: str) -> list[FoundItem]:
+    return answered([index], words.asked(query), 10, SearchFilter(kinds)).found
 
 
 @pytest.mark.requirement("M2")
@@ -99,10 +99,10 @@ def test_a_kind_that_is_not_wanted_stays_out(index: Embedded) -> None:
 
 @pytest.mark.requirement("M2")
 def test_a_word_that_asks_for_a_kind_is_found_in_all_its_stems() -> None:
-    assert query_intent.widened(words.asked("what we decided")).terms == (
+    assert words.widen(words.asked("what we decided")).terms == (
         "decided",
         "decide",
         "decision",
     )
     plain = words.asked("why the file is slow")
-    assert query_intent.of(plain) == [] and query_intent.widened(plain) == plain
+    assert words.find_leanings(plain) == [] and words.widen(plain) == plain

@@ -1,20 +1,32 @@
-"""Which transcripts belong to a project: those in the client's folder of it, and those its hooks
-noted. What windows said is remembered in one small file, so that a search need not read them all.
+"""The conversations of a project: its transcripts, session by session.
+
+They are those in the client's folder of the project and those that its hooks recorded. What
+windows recorded is cached in one small file, so that a search need not read them all. So a fact
+from before two compactions is found even where nobody made a segment of it. Reading goes on where
+the last one ended. If the client has deleted a transcript, its archived copy is read, and its
+items keep their ids.
 """
 
 from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from contextlib import suppress
+from functools import partial
 
+from holdfast.archive import transcripts as archived
+from holdfast.memory import locations
 from holdfast.memory import locations as here
+from holdfast.memory.sources.source import HOW, MemorySource, SourceRead
 from holdfast.wire import places
 
 SEEN = "windows.json"
 VERSION = 1
 MOST_BYTES = 32 << 20
 Known = dict[str, list[str]]  # session folder: stamp, project, transcript
+KEY = "transcript:"
+AGENTS = "/subagents"
 
 
 def transcripts(project: str) -> list[str]:
@@ -72,3 +84,29 @@ def _remember(known: Known) -> None:
         os.makedirs(here.root(), 0o700, exist_ok=True)  # noqa: PTH103
         data = json.dumps({"version": VERSION, "windows": known}).encode()
         places.replace_whole(f"{here.root()}/{SEEN}", data)
+
+
+def sources(project: str) -> Iterator[MemorySource]:
+    for path in transcripts(project):
+        for one in (path, *_agents(path)):
+            if stamp := locations.stamp(one):
+                yield MemorySource(
+                    f"{KEY}{one}", f"{HOW}-{stamp}", partial(_read, one, one != path, one)
+                )
+    for one, copy in archived.copies_of_gone(locations.client_folder(project)):
+        is_agent = one.rpartition("/")[0].endswith(AGENTS)
+        yield MemorySource(
+            f"{KEY}{one}", f"{HOW}-{locations.stamp(copy)}", partial(_read, copy, is_agent, one)
+        )
+
+
+def _agents(path: str) -> list[str]:
+    """Subagents' transcripts lie in a folder beside their session's."""
+    folder = path.removesuffix(".gz").removesuffix(".jsonl") + AGENTS
+    return [f"{folder}/{name}" for name in locations.names_in(folder) if name.endswith(".jsonl")]
+
+
+def _read(path: str, is_agent: bool, key: str, state: str, give_up: float) -> SourceRead:
+    from holdfast.memory.sources import turns  # decoding lines costs what a quick search lacks
+
+    return turns.read(path, state, is_agent=is_agent, give_up=give_up, key=key)

@@ -9,10 +9,10 @@ import pytest
 
 from holdfast.memory import background
 from holdfast.memory.locations import index_file
+from holdfast.memory.maintenance import index_status
 from holdfast.memory.recall import recall
-from holdfast.memory.status import standing
 from holdfast.wire import places
-from tests.memory.told import a_session
+from tests.memory.transcripts import a_session
 
 
 @pytest.mark.slow  # it loads the model
@@ -21,7 +21,7 @@ from tests.memory.told import a_session
 def test_a_look_takes_in_what_is_new_and_makes_its_vectors(tmp_path: Path) -> None:
     a_session(tmp_path, "s1", "the ferry leaves at nine", "Noted, nine.")
     background.Filler(lambda: [str(tmp_path)]).look()
-    told = standing(str(tmp_path))
+    told = index_status(str(tmp_path))
     assert (told.items, told.vectors, told.missing) == (2, 2, 0)
     assert recall("boat departure", project=str(tmp_path)).mode == "hybrid"
 
@@ -36,7 +36,7 @@ def test_one_project_that_cannot_be_indexed_holds_up_no_other(
     bad.mkdir()
     Path(index_file(str(bad))).mkdir(parents=True)  # a folder where a file should be
     background.Filler(lambda: [str(bad), str(tmp_path)]).look()
-    assert standing(str(tmp_path)).items == 2
+    assert index_status(str(tmp_path)).items == 2
     assert "recall" in Path(places.home(), "guard.log").read_text()
 
 

@@ -1,0 +1,205 @@
+"""MEMORY.md as lines, the listing of a memory folder, and what to do when the index is full.
+
+Our lines are added, changed and removed, and no other byte moves. A full index keeps one line for
+all of ours that do not fit: a topic that lists them. A page that somebody edited is theirs and
+stays as it is, with its line; ours go on in the next page.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from holdfast.memory.topics import folder, topic
+from holdfast.memory.topics.topic import Ambiguous, IndexFull, NoSuchTopic, NotOurTopic, Topic
+
+NAME = "MEMORY.md"
+MOST_LINES, MOST_BYTES = 200, 25_000  # what the client loads of it
+_POINTER = re.compile(r"\s*[-*+]\s+\[[^\]]*\]\(<?(?:\./)?([^)<>]+?)>?\)")
+FILE = "holdfast-more.md"
+FILES = (FILE, *(f"holdfast-more-{n}.md" for n in range(2, 10)))
+TITLE = "More, kept by Holdfast"
+ABOUT = f"topics {NAME} had no room for; read this when none above fits"
+
+
+@dataclass(frozen=True, slots=True)
+class TopicIndex:
+    """Lines with their ends, as bytes would have them; text that is no UTF-8 is kept as it is."""
+
+    lines: tuple[str, ...]
+
+    @classmethod
+    def of(cls, data: bytes) -> TopicIndex:
+        text = data.decode("utf-8", "surrogateescape")
+        return cls(tuple(re.findall(r"[^\n]*\n|[^\n]+", text)))
+
+    def data(self) -> bytes:
+        return "".join(self.lines).encode("utf-8", "surrogateescape")
+
+    def fits(self) -> bool:
+        return len(self.lines) <= MOST_LINES and len(self.data()) <= MOST_BYTES
+
+    def files(self) -> list[str]:
+        """The files its pointers name, in order."""
+        return [found[1] for line in self.lines if (found := _POINTER.match(line))]
+
+    def line_of(self, file: str) -> str | None:
+        """The text of the pointer to this file."""
+        at = self._at(file)
+        return None if at is None else self.lines[at].rstrip("\r\n")
+
+    def put(self, file: str, text: str) -> TopicIndex:
+        """In its old place, or behind all others."""
+        at = self._at(file)
+        if at is None:
+            return self._added(text)
+        line = self.lines[at]
+        changed = text + line[len(line.rstrip("\r\n")) :]
+        return TopicIndex((*self.lines[:at], changed, *self.lines[at + 1 :]))
+
+    def without(self, file: str) -> TopicIndex:
+        at = self._at(file)
+        if at is None:
+            return self
+        lines = [*self.lines[:at], *self.lines[at + 1 :]]
+        if lines and at == len(lines) and not self.lines[at].endswith("\n"):
+            end = self._end() if at > 1 else "\n"  # a lone line had no end to go by
+            lines[-1] = lines[-1].removesuffix(end)  # as it was before our line came
+        return TopicIndex(tuple(lines))
+
+    def _at(self, file: str) -> int | None:
+        for at, line in enumerate(self.lines):
+            found = _POINTER.match(line)
+            if found and found[1] == file:
+                return at
+        return None
+
+    def _added(self, text: str) -> TopicIndex:
+        """A last line without an end stays without one: theirs is the same once ours is gone."""
+        end = self._end()
+        if self.lines and not self.lines[-1].endswith("\n"):
+            return TopicIndex((*self.lines[:-1], self.lines[-1] + end, text))
+        return TopicIndex((*self.lines, text + end))
+
+    def _end(self) -> str:
+        return "\r\n" if self.lines and self.lines[0].endswith("\r\n") else "\n"
+
+
+def made_to_fit(
+    index: TopicIndex, least_used: Sequence[str], file: str, pointer: str
+) -> tuple[TopicIndex, list[str]]:
+    """Where it is too long, lines of ours leave it, the least used first, and the one line that
+    stands for them comes in; nothing of anyone else is ever moved."""
+    if index.fits():
+        return index, []
+    shorter = index.put(file, pointer)
+    for count, name in enumerate(least_used, start=1):
+        shorter = shorter.without(name)
+        if shorter.fits():
+            return shorter, list(least_used[:count])
+    raise IndexFull(
+        f"{NAME} holds {len(index.lines)} lines and {len(index.data()):,} bytes, "
+        "and ours among them make too little room"
+    )
+
+
+def in_folder(path: Path, also: str = "") -> list[Topic]:
+    """In the order of the index, then by file; of a folder with more than is read, `also` too."""
+    found = folder.read(path, NAME, folder.MOST_INDEX_BYTES)
+    index = TopicIndex.of(found.data if found else b"")
+    order = {file: n for n, file in reversed(list(enumerate(index.files())))}
+    names = folder.names(path)
+    if also and also.casefold() not in {NAME.casefold(), *(name.casefold() for name in names)}:
+        names.append(also)
+    read = [one for name in names if (one := _topic(path, name, index))]
+    return sorted(read, key=lambda one: (order.get(one.file, len(order)), one.file))
+
+
+def find(found: Sequence[Topic], name: str) -> Topic:
+    """By file, else by name; of two of one name ours, where only one of them is."""
+    named = [one for one in found if name in (one.file, f"{one.file}".removesuffix(".md"))]
+    named = named or [one for one in found if one.name == name]
+    ours = [one for one in named if one.is_ours]
+    if not named:
+        raise NoSuchTopic(f"there is no topic {name}")
+    if len(named) > 1 and len(ours) != 1:
+        raise Ambiguous(f"{name} is in {', '.join(one.file for one in named)}")
+    return named[0] if len(named) == 1 else ours[0]
+
+
+def _topic(path: Path, name: str, index: TopicIndex) -> Topic | None:
+    found = folder.read(path, name)
+    if found is None:
+        return None
+    text = found.data.decode("utf-8", "replace")
+    one = topic.parse(text, name)
+    line = index.line_of(name)
+    ours = one.is_ours and (line is None or line == topic.pointer(one))
+    note = "longer than is read" if found.is_cut else one.note
+    if one.is_ours and not ours:
+        note = "its line in the index was edited"
+    return replace(
+        one,
+        is_ours=ours and not found.is_cut,
+        in_index=line is not None,
+        modified_ms=found.modified_ms,
+        used_ms=found.used_ms,
+        note=note,
+    )
+
+
+def pointer(page: str) -> str:
+    """The line of a page in the index."""
+    return topic.pointer(Topic(TITLE, ABOUT, "reference", "", page))
+
+
+def is_page(one: Topic) -> bool:
+    """A page of this kind, whoever has edited it; a topic may have had such a name before."""
+    return one.file == FILE or (one.file in FILES and one.name == TITLE)
+
+
+def page(path: Path) -> str:
+    """The one we write: it is ours, or nothing is there yet."""
+    ours = [file for file in FILES if _page(path, file)]
+    taken = folder.taken(path)
+    free = (file for file in FILES if folder.is_free(path, file, taken))
+    found = ours[0] if ours else next(free, "")
+    if not found:
+        raise NotOurTopic(f"{FILES[0]} to {FILES[-1]} were all edited or written by somebody else")
+    return found
+
+
+def listed(path: Path, file: str, more: Sequence[Topic] = (), back: str = "") -> list[str]:
+    """The pointers on it, with these added, and without what goes back into the index."""
+    index = TopicIndex(tuple(f"{line}\n" for line in _lines(path, file))).without(back)
+    for one in more:
+        index = index.put(one.file, topic.pointer(one))
+    return [line.rstrip("\n") for line in index.lines]
+
+
+def write(path: Path, file: str, pointers: Sequence[str]) -> None:
+    """Before the index changes, so that no topic is ever in neither."""
+    if not pointers or list(pointers) == _lines(path, file):
+        return
+    text = topic.render(TITLE, ABOUT, "reference", "\n".join(pointers))
+    put = folder.replace if _page(path, file) else folder.create
+    put(path, file, text.encode())
+
+
+def remove_if_empty(path: Path, file: str, pointers: Sequence[str]) -> None:
+    if not pointers and _lines(path, file):
+        folder.remove(path, file)
+
+
+def _lines(path: Path, file: str) -> list[str]:
+    found = _page(path, file)
+    return [line for line in found.body.split("\n") if line.strip()] if found else []
+
+
+def _page(path: Path, file: str) -> Topic | None:
+    """As we wrote it, or none."""
+    found = folder.read(path, file)
+    one = topic.parse(found.data.decode("utf-8", "replace"), file) if found else None
+    return one if one and one.is_ours and one.name == TITLE else None
