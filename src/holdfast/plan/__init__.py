@@ -1,1 +1,1 @@
-"""Work cut to fit before it starts: read a plan, estimate, split, batch, draw the workflow."""
+"""Cut work to fit before it starts: read a plan, estimate, split, batch, draw the workflow."""

@@ -18,7 +18,8 @@ LOOK_AHEAD = 50  # ready tasks; what is farther down the list would tear it apar
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """`needs` are positions of other loads; `spec` is what it counts as in a session."""
+    """A task as packing sees it. `needs` are positions of other loads; `spec` is the task of the
+    plan that it counts as."""
 
     size: int
     needs: tuple[int, ...]
@@ -26,7 +27,7 @@ class Load:
 
 
 def fill_in_order(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
-    """Into each batch the next tasks of the list that fit; one too large stands alone."""
+    """Fill each batch with the next tasks that fit; one that is too large stays alone."""
     listed = ListQueue(loads, most_specs)
     batches: list[list[int]] = []
     while listed.ready:
@@ -37,8 +38,8 @@ def fill_in_order(loads: Sequence[Load], room: int, most_specs: int) -> list[lis
 
 
 class ListQueue:
-    """What is ready, by its place in the list. A spec of several loads that was begun goes on in
-    the next batch, and no other such spec is begun before its last load."""
+    """Ready tasks by their position in the list. A spec of several loads continues in the next
+    batch, and no other such spec starts before its last load."""
 
     def __init__(self, loads: Sequence[Load], most_specs: int) -> None:
         self._loads, self._most = loads, most_specs
@@ -54,12 +55,12 @@ class ListQueue:
                 self._add(at)
 
     def first(self) -> int:
-        """The next of what was begun, else the next of the list."""
+        """The next load of a spec that has started, else the next one of the list."""
         own = self._of_begun()
         return own[0] if own else 0
 
     def batch(self, room: int) -> list[int]:
-        """The next ones that fit together."""
+        """The next loads that fit together."""
         found: list[int] = []
         specs: set[str] = set()
         while (index := self._next(room, specs)) is not None:
@@ -104,7 +105,7 @@ class ListQueue:
 
 
 def arrange(batches: Sequence[Sequence[int]], loads: Sequence[Load]) -> list[list[int]]:
-    """The same batches, and in each the same tasks, in the order of the list."""
+    """The same batches with the same tasks, sorted by the order of the list."""
     home = {at: index for index, batch in enumerate(batches) for at in batch}
     needs = [
         {home[need] for at in batch for need in loads[at].needs if need in home} - {index}
@@ -124,7 +125,7 @@ def _within(batch: Sequence[int], loads: Sequence[Load]) -> list[int]:
 
 
 def _sorted(needs: Sequence[Collection[int]], rank: Sequence[int]) -> list[int]:
-    """Each after what it needs; of those that could come next, the one of the lowest rank."""
+    """Topological order; of those that could come next, the one with the lowest rank."""
     followers, waits = find_followers(needs), [len(some) for some in needs]
     ready = [(rank[at], at) for at, count in enumerate(waits) if not count]
     heapify(ready)
@@ -140,7 +141,7 @@ def _sorted(needs: Sequence[Collection[int]], rank: Sequence[int]) -> list[int]:
 
 
 def find_followers(needs: Sequence[Collection[int]]) -> list[list[int]]:
-    """Who waits for each."""
+    """For each position, the positions that need it."""
     found: list[list[int]] = [[] for _ in needs]
     for at, some in enumerate(needs):
         for need in some:

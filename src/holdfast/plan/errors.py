@@ -1,4 +1,4 @@
-"""What can be wrong with a plan, said with its place and the next thing to try."""
+"""What can be wrong with a plan, with its place in the file and the next thing to try."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from holdfast.wire.log import inert
 
 @dataclass(frozen=True, slots=True)
 class PlanPosition:
-    """Where in the file; lines and columns count from 1, 0 is not known."""
+    """A place in the file. Lines and columns count from 1; 0 is unknown."""
 
     line: int = 0
     column: int = 0
@@ -20,7 +20,7 @@ class PlanPosition:
 
 
 class BadPlan(HoldfastError):
-    """A plan that cannot be carried out as it is written."""
+    """A plan that cannot be used as it is written."""
 
     exit_code = 2
     hint = "correct this line; the file was not changed"
@@ -32,7 +32,7 @@ class BadPlan(HoldfastError):
         self.hint = inert(hint) or self.hint
 
     def named(self, file: str) -> BadPlan:
-        """The same, with the file and the line before it."""
+        """The same error, with file and line in front."""
         at = f"{file}:{self.place}: " if self.place.line else f"{file}: "
         found = type(self)(f"{at}{self}")
         found.hint = self.hint
@@ -40,13 +40,13 @@ class BadPlan(HoldfastError):
 
 
 class NoPlan(BadPlan):
-    """There is no such file, or nothing to be read in it."""
+    """There is no such file, or it cannot be read."""
 
     hint = "name a JSON or YAML file, or a markdown list of `- [ ] tasks`"
 
 
 class NoTasks(BadPlan):
-    """Markdown without one box. Plain bullets may be anything, so none is taken for a task."""
+    """Markdown without a checkbox. Plain bullets may be anything, so they are not tasks."""
 
     hint = "write `- [ ] ` before each task: `- [ ] Fix the parser`"
 
@@ -54,7 +54,7 @@ class NoTasks(BadPlan):
 class DependencyCycle(BadPlan):
     """Tasks that wait for each other."""
 
-    hint = "take one of these dependencies out"
+    hint = "remove one of these dependencies"
 
     def __init__(self, words: str, place: PlanPosition | None = None, hint: str = "") -> None:
         super().__init__("", place, hint)

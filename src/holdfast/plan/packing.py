@@ -24,14 +24,14 @@ from holdfast.plan import batch_order
 from holdfast.plan.batch_order import Load
 
 MAX_LOADS = 12
-MAX_BATCHES_TRIED = 3_000  # then the quick way's answer stands
+MAX_BATCHES_TRIED = 3_000  # then the quick answer is used
 
 
 def pack(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
-    """Batches of positions; within one, in an order that respects the needs.
+    """Batches of positions; in each, an order that respects the needs.
 
-    A load larger than any room stands alone. The parts of one spec stand in batches that follow
-    each other: whatever way would scatter them is not taken.
+    A load that is larger than the room stays alone. The parts of one spec are in consecutive
+    batches; packings that scatter them are not used.
     """
     needs = [list(load.needs) for load in loads]
     ahead = batch_order.find_followers(needs)
@@ -41,14 +41,14 @@ def pack(loads: Sequence[Load], room: int, most_specs: int) -> list[list[int]]:
     listed = batch_order.fill_in_order(loads, room, most_specs)
     by_count = sorted([listed, *found[:2], *back], key=len)
     ordered = (batch_order.arrange(one, loads) for one in by_count)
-    quick = next((one for one in ordered if _holds(one, loads)), listed)
+    quick = next((one for one in ordered if _are_consecutive(one, loads)), listed)
     fewer = find_fewer(loads, room, most_specs, len(quick))
     best = batch_order.arrange(fewer, loads) if fewer else quick
-    return best if _holds(best, loads) else quick
+    return best if _are_consecutive(best, loads) else quick
 
 
-def _holds(batches: Sequence[Sequence[int]], loads: Sequence[Load]) -> bool:
-    """Whether the batches of every spec follow each other."""
+def _are_consecutive(batches: Sequence[Sequence[int]], loads: Sequence[Load]) -> bool:
+    """Whether the batches of every spec are consecutive."""
     last: dict[str, int] = {}
     for index, batch in enumerate(batches):
         for spec in {loads[at].spec for at in batch}:
@@ -60,13 +60,13 @@ def _holds(batches: Sequence[Sequence[int]], loads: Sequence[Load]) -> bool:
 
 def _fill(open_: _Open, room: int, pairs: bool) -> list[list[int]]:
     batches: list[list[int]] = []
-    while open_.ready:  # where nothing fits an empty window: the smallest that is too large
+    while open_.ready:  # if nothing fits into an empty window, the smallest one goes alone
         batches.append(open_.batch(room, pairs) or [open_.alone()])
     return batches
 
 
 class _Open:
-    """What is ready: (size, -position), so that of equal ones the first in the plan goes first."""
+    """Ready loads as (size, -position), so that of equal ones the first in the plan comes first."""
 
     def __init__(
         self,
@@ -80,7 +80,7 @@ class _Open:
         self.ready = sorted(
             (loads[at].size, -at) for at, count in enumerate(self._waits) if not count
         )
-        self._parts = _of_several(loads)
+        self._parts = _group_specs(loads)
         for one in self.ready:
             if (parts := self._parts.get(loads[-one[1]].spec)) is not None:
                 parts.append(one)
@@ -99,10 +99,10 @@ class _Open:
             found += some
 
     def _pair(self, room: int) -> list[int]:
-        """The two that fill the room best, if they do so better than the largest alone.
+        """The two loads that fill the room best, if they do so better than the largest alone.
 
-        With the largest, those that fit are not tried one by one: there may be thousands. From
-        there on the smaller of the two grows as the larger one shrinks.
+        Not all pairs are tried, as there may be thousands: two positions move towards each other,
+        the smaller load growing while the larger one shrinks.
         """
         ready = self.ready
         high = bisect_right(ready, (room, 1)) - 1
@@ -122,7 +122,7 @@ class _Open:
         if pair is None:
             return []
         other = ready[pair[1]]
-        larger = self._take(pair[0])  # may make others ready, so the other is looked up anew
+        larger = self._take(pair[0])  # may make others ready, so the other is looked up again
         return [larger, self._take(bisect_left(ready, other))]
 
     def alone(self) -> int:
@@ -130,10 +130,10 @@ class _Open:
 
     def _largest(self, room: int, specs: set[str]) -> list[int]:
         if len(specs) < self._most:
-            found = _fitting(self.ready, room)
-        else:  # only more of what is in it already
+            found = _find_largest(self.ready, room)
+        else:  # only more loads of specs that are in the batch already
             parts = [self._parts[spec] for spec in specs if spec in self._parts]
-            found = sorted(one for some in parts for one in _fitting(some, room))[-1:]
+            found = sorted(one for some in parts for one in _find_largest(some, room))[-1:]
         return [self._take(bisect_left(self.ready, one)) for one in found]
 
     def _take(self, index: int) -> int:
@@ -154,14 +154,14 @@ class _Open:
             insort(parts, one)
 
 
-def _of_several(loads: Sequence[Load]) -> dict[str, list[tuple[int, int]]]:
-    """Room for what is ready of each spec that was cut: most were not."""
+def _group_specs(loads: Sequence[Load]) -> dict[str, list[tuple[int, int]]]:
+    """An empty list of ready loads for each spec with several loads."""
     counts = Counter(load.spec for load in loads)
     return {spec: [] for spec, count in counts.items() if count > 1}
 
 
-def _fitting(ready: list[tuple[int, int]], room: int) -> list[tuple[int, int]]:
-    """The largest of these that fits, if any does."""
+def _find_largest(ready: list[tuple[int, int]], room: int) -> list[tuple[int, int]]:
+    """The largest ready load that fits, if any does."""
     at = bisect_right(ready, (room, 1)) - 1
     return [ready[at]] if at >= 0 else []
 
@@ -173,7 +173,7 @@ class _TooMany(Exception):
 def find_fewer(
     loads: Sequence[Load], room: int, most_specs: int, than: int
 ) -> list[list[int]] | None:
-    """A packing into fewer than so many batches; None where there is none, or none was found."""
+    """A packing with fewer than `than` batches; None if none was found."""
     if len(loads) > MAX_LOADS or any(load.size > room for load in loads):
         return None
     search = _Search(loads, room, most_specs)
@@ -189,7 +189,7 @@ def find_fewer(
 
 
 class _Search:
-    """Sets of tasks are bits of a number."""
+    """A complete search. Sets of tasks are the bits of a number."""
 
     def __init__(self, loads: Sequence[Load], room: int, most_specs: int) -> None:
         self._loads, self._room, self._most = loads, room, most_specs
@@ -199,7 +199,7 @@ class _Search:
         self.within = cache(self._within)
 
     def _within(self, done: int, count: int) -> list[list[int]] | None:
-        """The rest in so many batches."""
+        """The rest of the tasks in `count` batches; None if that is impossible."""
         rest = [at for at in range(len(self._loads)) if not done >> at & 1]
         if not rest:
             return []
@@ -212,7 +212,7 @@ class _Search:
         return None
 
     def _full_batches(self, done: int) -> Iterator[list[int]]:
-        """Every batch that can come next and takes nothing more, each once."""
+        """Every possible next batch that no further task fits into, each once."""
         tried: set[int] = set()
         waiting: list[list[int]] = [[]]
         while waiting:

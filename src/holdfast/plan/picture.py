@@ -75,7 +75,7 @@ def draw_svg(workflow: Workflow) -> str:
 
 @dataclass
 class _Sheet:
-    """What is drawn so far, and down to where."""
+    """What is drawn so far, and how far down it reaches."""
 
     parts: list[str] = field(default_factory=list)
     top: int = 0
@@ -94,7 +94,7 @@ class _Sheet:
         room: float = RIGHT - LEFT,
         most: int = 1,
     ) -> int:
-        """How many lines it took; `end`: x is where it ends."""
+        """Draw text; returns how many lines it took. With `end`, x is its right end."""
         lines = wrap(words, room * 12 / size / (1.1 if bold else 1), most)
         anchor = ' text-anchor="end"' if end else ""
         weight = ' font-weight="bold"' if bold else ""
@@ -131,7 +131,7 @@ def _box(sheet: _Sheet, at: int, batch: TaskBatch, numbers: dict[str, str]) -> N
 
 
 def _task(sheet: _Sheet, piece: TaskPiece, top: int, numbers: dict[str, str]) -> int:
-    """Number and title to the left, size to the right; beneath, what it waits for and holds."""
+    """Draw a task: number and title left, size right; below, its dependencies and files."""
     title, size = sheet.indent, _size(piece)
     sheet.text(LEFT, top, numbers[piece.task.id], colour="dim")
     sheet.text(RIGHT, top, size, colour="dim", end=True)
@@ -169,7 +169,7 @@ def _colour(batch: TaskBatch) -> str:
 
 
 def _bar(sheet: _Sheet, batch: TaskBatch, top: int) -> None:
-    """The room is the whole bar; what the range reaches beyond the point is paler."""
+    """Draw a bar: its full length is the room; the part between estimate and upper end is paler."""
     whole, room, colour = RIGHT - LEFT, max(1, batch.room_tokens), _colour(batch)
     sheet.block(LEFT, top, whole, BAR, "room", 'rx="2"')
     for tokens, look in ((batch.high_tokens, 'opacity="0.4" rx="2"'), (batch.tokens, 'rx="2"')):
@@ -186,7 +186,7 @@ def _checkpoint(sheet: _Sheet) -> None:
 
 
 def _legend(sheet: _Sheet, colours: Sequence[str]) -> None:
-    """What a colour means, of those there are."""
+    """The meaning of each colour that was used."""
     x, top = float(MARGIN), sheet.top + LINE + 4
     for colour in (name for name in WORDS if name in colours or (name == "room" and colours)):
         wide = 20 + width(WORDS[colour], 11)
@@ -217,7 +217,7 @@ def _whole(sheet: _Sheet, title: str) -> str:
 
 
 def draw_mermaid(workflow: Workflow) -> str:
-    """For whatever draws mermaid: `flowchart TD`, a node per batch and checkpoint."""
+    """The workflow as Mermaid text: `flowchart TD` with a node per batch and checkpoint."""
     lines = ["flowchart TD"]
     for at, batch in enumerate(workflow.batches[:MOST_BATCHES]):
         titles = (_quoted(piece.task.shown) for piece in batch.pieces)
@@ -233,7 +233,7 @@ def draw_mermaid(workflow: Workflow) -> str:
 
 
 def _quoted(title: str) -> str:
-    """Mermaid reads entities, so no mark of a title can end its label."""
+    """Escape a title with entities, so that none of its characters can end the label."""
     return "".join(
         mark if mark.isalnum() or mark in " .,-_/…" else f"#{ord(mark)};"
         for mark in short(named(title), LONGEST_LABEL)
@@ -264,7 +264,7 @@ def _share(mark: str) -> float:
 
 
 def wrap(text: str, room: float, most: int) -> list[str]:
-    """At most so many lines, broken between words where that leaves half a line; a cut is seen."""
+    """At most `most` lines, broken between words if that leaves half a line; a cut ends in …"""
     lines: list[str] = []
     while text:
         fits = _fitting(text, room)
@@ -280,7 +280,7 @@ def wrap(text: str, room: float, most: int) -> list[str]:
 
 
 def _fitting(text: str, room: float) -> int:
-    """How many marks fit; one at least, so that there is an end."""
+    """How many characters fit; at least one, so that wrapping ends."""
     used = 0.0
     for at, mark in enumerate(text):
         used += width(mark)

@@ -30,7 +30,7 @@ AFTER_ALL = frozenset((COMMIT, TESTS))
 
 
 def estimate_task(task: PlanTask, past: Past) -> TaskEstimate:
-    """What a task of a plan will take; the plan's own word wins."""
+    """How many tokens a task will take. An estimate in the plan wins."""
     if task.estimate_tokens is not None:
         return estimate.estimate_of_plan(task.estimate_tokens)
     asked = EstimateRequest(extract_features(task.words), task.file_count, len(task.folders))
@@ -40,7 +40,7 @@ def estimate_task(task: PlanTask, past: Past) -> TaskEstimate:
 def make_workflow(
     plan: TaskPlan, room: PlanRoom, past: Past, root: Path, progress: Progress = silent
 ) -> Workflow:
-    """The workflow of all that is not done yet."""
+    """The workflow of all tasks that are not done."""
     known: dict[
         tuple[WordFeatures, int | None, int], TaskEstimate
     ] = {}  # many of a long plan are alike
@@ -74,9 +74,9 @@ def make_workflow(
 
 
 def _in_order(tasks: list[PlanTask]) -> list[PlanTask]:
-    """A commit or a test run is about all that is listed before it, and comes before what follows;
-    what says itself what it waits for does no more than that. A list in which some wait for later
-    ones is in no order."""
+    """A commit or a test run is about everything listed before it, so it comes after that and
+    before what follows. A task that names its dependencies waits only for those. A list in which a
+    task waits for a later one counts as unordered."""
     if not _is_in_order(tasks):
         return tasks
     place = {task.id: at for at, task in enumerate(tasks)}
@@ -97,7 +97,7 @@ def _is_in_order(tasks: Sequence[PlanTask]) -> bool:
 
 
 def _waiting(tasks: Sequence[PlanTask], parts: dict[str, list[TaskPiece]]) -> Iterable[TaskPiece]:
-    """Every part waits for all parts of what its task waits for; done tasks keep nobody waiting."""
+    """Every part waits for all parts of the tasks that its task depends on, except done ones."""
     ends = {name: tuple(piece.task.id for piece in found) for name, found in parts.items()}
     for task in tasks:
         before = [end for name in task.depends for end in ends.get(name, ())]
@@ -128,8 +128,8 @@ def _batches(pieces: list[TaskPiece], room: PlanRoom) -> Iterable[TaskBatch]:
 
 
 def _around_unknown(pieces: Sequence[TaskPiece]) -> dict[int, Iterable[int]]:
-    """A task of unknown size keeps its place in the list: it fills its batch in any case, so that
-    moving others past it would save little, and tear the list apart."""
+    """Tasks of unknown size keep their place in the list. Such a task fills its batch anyway, so
+    that moving others past it would save little and break the order."""
     found: dict[int, Iterable[int]] = {}
     last = -1  # such a task
     for at, piece in enumerate(pieces):
@@ -141,7 +141,7 @@ def _around_unknown(pieces: Sequence[TaskPiece]) -> dict[int, Iterable[int]]:
 
 
 def _here(batches: Sequence[TaskBatch], room: PlanRoom) -> Iterable[str]:
-    """Where the first batch does not fit into the session at work: what of it does."""
+    """If the first batch does not fit into the current session: which part of it does."""
     if not (room.here and batches and batches[0].fresh):
         return
     pieces = batches[0].pieces
@@ -154,7 +154,7 @@ def _here(batches: Sequence[TaskBatch], room: PlanRoom) -> Iterable[str]:
 
 
 def _numbered(batches: Sequence[TaskBatch]) -> Iterable[TaskBatch]:
-    """Parts count in the order they are done in, wherever they were cut from."""
+    """Number the parts of a task in the order in which they are done."""
     wholes = [_whole(piece) for batch in batches for piece in batch.pieces]
     many, seen = Counter(wholes), Counter[str]()
 
@@ -195,7 +195,7 @@ def _about_folders(tasks: Sequence[PlanTask]) -> Iterable[str]:
 
 
 def _about_parts(pieces: Sequence[TaskPiece]) -> Iterable[str]:
-    """Many parts are rarely what somebody meant who wrote a short pattern."""
+    """A note on tasks with many parts, which a short pattern rarely means."""
     many = Counter(piece.task.spec for piece in pieces if piece.task.part and not piece.of)
     for spec, count in many.items():
         if count >= MANY_PARTS:
@@ -204,7 +204,7 @@ def _about_parts(pieces: Sequence[TaskPiece]) -> Iterable[str]:
 
 
 def _name(task: PlanTask) -> str:
-    """A part's id is made of its files: nobody has seen it in the plan."""
+    """The name for a message. A part's id is made from its files and is not in the plan."""
     return f"{task.spec} (part {task.part})" if task.part else task.id
 
 

@@ -23,7 +23,7 @@ FRESH_TOKENS = OVERHEAD_UNKNOWN  # system prompt and tools of a session that jus
 
 @dataclass(frozen=True, slots=True)
 class PlanRoom:
-    """`now_tokens` is for the first batch, in the session at work; `fresh_tokens` for others."""
+    """`now_tokens` is for the first batch, in the current session; `fresh_tokens` for others."""
 
     now_tokens: int
     fresh_tokens: int
@@ -36,7 +36,7 @@ class PlanRoom:
 def room_beside(
     window_tokens: int, edge_tokens: int, used_tokens: int, share: float, specs: int, basis: str
 ) -> PlanRoom:
-    """The room a session leaves: up to its edge, and never more than the share of its window."""
+    """The room a session leaves: up to its compaction limit, at most the share of its window."""
     limit = int(window_tokens * share)
     now = max(0, min(limit, edge_tokens - used_tokens))
     return PlanRoom(now, _fresh(edge_tokens, limit), window_tokens, specs, basis, here=True)
@@ -45,7 +45,7 @@ def room_beside(
 def fresh_room(
     window_tokens: int, share: float, specs: int, basis: str, edge_tokens: int | None = None
 ) -> PlanRoom:
-    """A window nothing is in yet."""
+    """The room of an empty window."""
     edge = _edge_of(window_tokens) if edge_tokens is None else edge_tokens
     tokens = _fresh(edge, int(window_tokens * share))
     return PlanRoom(tokens, tokens, window_tokens, specs, basis)
@@ -60,12 +60,12 @@ def _fresh(edge_tokens: int, limit: int) -> int:
 
 
 def stated_room(tokens: int, specs: int) -> PlanRoom:
-    """As somebody said it, for every batch alike."""
+    """The room that the user stated, the same for every batch."""
     return PlanRoom(tokens, tokens, tokens, specs, "as told")
 
 
 def use_fresh_windows(found: PlanRoom) -> PlanRoom:
-    """The same where no batch goes into a session that is at work."""
+    """The same room if no batch goes into the current session."""
     if not found.here:
         return found
     size = f"{found.fresh_tokens:,} tokens of windows of {found.window_tokens:,}"
@@ -86,7 +86,7 @@ UNKNOWN_EDGE = _edge_of(UNKNOWN_WINDOW)
 
 
 def room_of_window(state: State, folder: str, settings: Settings, now_ms: int) -> PlanRoom:
-    """Of one that has ended, a fresh window like its own."""
+    """The room of a session's window; for an ended session, a fresh window like its own."""
     share, specs = settings.share("batch_share"), settings.whole("batch_specs")
     seen = view.of_transcript(state, settings, now_ms, folder)
     window, edge = seen.edge.window_tokens, seen.edge.edge_tokens

@@ -21,8 +21,8 @@ Grouper = Callable[[tuple[str, ...], int], FileGroups]
 
 @dataclass(frozen=True, slots=True)
 class TaskPiece:
-    """A task, or a part of one, with what it will take. `cut` says why it is a part, `of` which
-    task it is a step of."""
+    """A task, or a part of one, with its estimate. `cut` says why it is a part, `of` names the task
+    it is a step of."""
 
     task: PlanTask
     estimate: TaskEstimate
@@ -34,7 +34,7 @@ class TaskPiece:
 def split_task(
     task: PlanTask, room_tokens: int, estimate: Estimator, groups: Grouper
 ) -> list[TaskPiece]:
-    """Pieces of at most `room_tokens` each, as far as there is a way to cut."""
+    """Pieces of at most `room_tokens` each, if there is a way to cut the task."""
     whole = estimate(task)
     if whole.is_unknown:  # all of a window is taken for it, so that nothing else is put there
         return [TaskPiece(task, fill_room(room_tokens, whole))]
@@ -45,8 +45,8 @@ def split_task(
     if extract_features(task.words).kind == RENAME and not task.groups:
         return [_too_large(task, whole, room_tokens, "half a rename leaves nothing that works")]
     if task.groups:
-        given = estimate if task.estimate_tokens is None else _shared(task)
-        return _pieces(task, room_tokens, given, _drawn(task))
+        given = estimate if task.estimate_tokens is None else _share_equally(task)
+        return _pieces(task, room_tokens, given, _planned_groups(task))
     if not all(step.done for step in task.subtasks):
         return list(_steps(task, room_tokens, estimate, groups))
     if len(task.files) > 1 and task.estimate_tokens is None:
@@ -62,7 +62,7 @@ def split_task(
 def _steps(
     task: PlanTask, room_tokens: int, estimate: Estimator, groups: Grouper
 ) -> Iterator[TaskPiece]:
-    """In the order they are written in: each waits for all there is of the open one before."""
+    """The steps as pieces, in their order: each waits for all pieces of the open step before."""
     before: tuple[str, ...] = ()
     cut, share = step_of(task.title), _share_of_a_step(task)
     for step in task.subtasks:
@@ -75,8 +75,8 @@ def _steps(
 
 
 def _share_of_a_step(task: PlanTask) -> int | None:
-    """Of what the plan gives for all of it, less what it gives for some steps; those that are done
-    had theirs. None where nothing is given, or nothing is left of it."""
+    """The share of a step without an estimate: the task's estimate, less that of the other steps,
+    divided by the steps without one. None if there is no estimate, or nothing is left of it."""
     given = [step.estimate_tokens for step in task.subtasks if step.estimate_tokens is not None]
     rest, takers = (task.estimate_tokens or 0) - sum(given), len(task.subtasks) - len(given)
     return -(-rest // takers) if rest > 0 and takers else None
@@ -91,8 +91,8 @@ def _sized(
     return [replace(piece, estimate=replace(piece.estimate, basis=SHARE)) for piece in found]
 
 
-def _drawn(task: PlanTask) -> FileGroups:
-    """The user's own groups; files in none of them make one more."""
+def _planned_groups(task: PlanTask) -> FileGroups:
+    """The groups in the plan; files that are in none of them form another one."""
     placed: dict[str, None] = {}
     groups: list[tuple[str, ...]] = []
     for given in task.groups:
@@ -104,7 +104,7 @@ def _drawn(task: PlanTask) -> FileGroups:
 
 
 def _most_files(task: PlanTask, room_tokens: int, estimate: Estimator) -> int:
-    """How many of its files a piece may have; one, where even that is too much."""
+    """How many files a piece may have; one if even that is too much."""
     low, high = 1, len(task.files)
     while low < high:
         middle = (low + high + 1) // 2
@@ -115,11 +115,11 @@ def _most_files(task: PlanTask, room_tokens: int, estimate: Estimator) -> int:
 
 def _by_share(task: PlanTask, room_tokens: int, groups: Grouper) -> list[TaskPiece]:
     most = max(1, len(task.files) * room_tokens // (task.estimate_tokens or 1))
-    return _pieces(task, room_tokens, _shared(task), groups(task.files, most))
+    return _pieces(task, room_tokens, _share_equally(task), groups(task.files, most))
 
 
-def _shared(task: PlanTask) -> Estimator:
-    """The plan says what it takes in all: each file has its share of that."""
+def _share_equally(task: PlanTask) -> Estimator:
+    """Divides the plan's estimate for the task equally among its files."""
     total = task.estimate_tokens or 0
 
     def share(part: PlanTask) -> TaskEstimate:
@@ -144,8 +144,8 @@ def _pieces(
 
 
 def _part(task: PlanTask, files: tuple[str, ...], at: int, count: int) -> PlanTask:
-    """Named by its files, so that it keeps its name while other tasks change; its steps are those
-    of the task, for these files."""
+    """A part with these files and the task's steps. Its id is made from its files, so that it does
+    not change when other tasks do."""
     return replace(
         task,
         id=f"{task.id}/{digest(list(files))[:10]}",

@@ -14,7 +14,7 @@ HASH_CHARS = 16
 
 @dataclass(frozen=True, slots=True)
 class PlanTask:
-    """One piece of work. `spec` is the task of the plan it was cut from, else its own id."""
+    """One task. `spec` is the id of the task it was cut from, else its own id."""
 
     id: str
     title: str
@@ -28,7 +28,7 @@ class PlanTask:
     keep_together: bool = False
     done: bool = False
     spec: str = ""
-    written: PlanTask | None = field(default=None, compare=False)  # before its patterns were spread
+    written: PlanTask | None = field(default=None, compare=False)  # before patterns were expanded
     held: Mapping[str, int] = field(default_factory=dict, compare=False)  # files in its folders
     part: str = field(default="", compare=False)  # "2 of 3", of a task that was cut
     place: PlanPosition = field(default=PlanPosition(), compare=False)
@@ -43,13 +43,13 @@ class PlanTask:
 
     @property
     def folders(self) -> tuple[str, ...]:
-        """Those among its files that are folders."""
+        """Those of its files that are folders."""
         return tuple(dict.fromkeys(name for name in self._names() if name in self._held()))
 
     @property
     def file_count(self) -> int | None:
-        """How many files it will touch, its open steps' among them; folders are not counted. None
-        where the plan does not say."""
+        """How many files it will touch, with those of its open steps and without folders. None if
+        the plan does not say."""
         return len(set(self._names()) - set(self.folders)) or self.estimated_files
 
     def _names(self) -> tuple[str, ...]:
@@ -61,7 +61,7 @@ class PlanTask:
 
     @property
     def hash(self) -> str:
-        """Of all that tells what is to be done: it changes when the work does, not the list."""
+        """A hash of what is to be done. It changes with the work, not with the rest of the list."""
         if self.written is not None:
             return self.written.hash
         return digest(
@@ -83,6 +83,6 @@ class TaskPlan:
 
 
 def digest(value: object) -> str:
-    """The same for the same value, on every machine."""
+    """A hash that is the same for the same value on every machine."""
     data = json.dumps(value, ensure_ascii=True, separators=(",", ":")).encode()
     return hashlib.sha256(data).hexdigest()[:HASH_CHARS]

@@ -1,7 +1,7 @@
-"""Batches in order, a checkpoint between each two: what a conductor walks, and what is shown.
+"""Batches in order, with a checkpoint between each two: what a run executes, and what is shown.
 
-A batch's `id` comes from the work in it, so it is the same as long as that work is, wherever the
-batch stands.
+A batch's `id` is made from its work, so it stays the same as long as the work does, wherever the
+batch is in the order.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ CHECKPOINT = "Run /holdfast:checkpoint to save progress"
 
 @dataclass(frozen=True, slots=True)
 class TaskBatch:
-    """`fresh`: it begins in a new window. Its pieces stand in the order they can be done in."""
+    """`fresh`: it starts in a new window. Its pieces are in an order in which they can be done."""
 
     pieces: tuple[TaskPiece, ...]
     room_tokens: int
@@ -41,7 +41,7 @@ class TaskBatch:
 
     @property
     def is_unknown(self) -> bool:
-        """A task of unknown size, alone; its numbers are those of the room."""
+        """Whether it is a single task of unknown size; its numbers are then those of the room."""
         return any(piece.estimate.is_unknown for piece in self.pieces)
 
     @property
@@ -52,7 +52,7 @@ class TaskBatch:
 
     @property
     def low_tokens(self) -> int:
-        """Not the sum of all lows: that all come out low at once is rarer than one."""
+        """Not the sum of all lows: it is rare that all tasks come out low at once."""
         below = ((one.estimate.tokens - one.estimate.low_tokens) ** 2 for one in self.pieces)
         return max(0, round(self.tokens - sqrt(sum(below))))
 
@@ -67,13 +67,13 @@ class Workflow:
     title: str
     room: PlanRoom
     batches: tuple[TaskBatch, ...]
-    done: tuple[str, ...] = ()  # ids of tasks the plan says are done
+    done: tuple[str, ...] = ()  # ids of tasks that the plan marks as done
     warnings: tuple[str, ...] = ()
-    past_requests: int = 0  # what the estimates rest on
+    past_requests: int = 0  # how many the estimates are based on
 
     @property
     def tokens(self) -> int:
-        """Of those whose size is known."""
+        """The sum of all tasks of known size."""
         return sum(batch.tokens for batch in self.batches if not batch.is_unknown)
 
     @property
@@ -89,8 +89,8 @@ class Workflow:
 
 
 def fits_here(pieces: Sequence[TaskPiece], room: PlanRoom) -> bool:
-    """Into the session at work goes nothing of unknown size; and where it is no longer as good as a
-    fresh one, only what fits by the upper end of its range."""
+    """Whether the pieces fit into the current session. Nothing of unknown size does; and if the
+    session has less room than a fresh one, the upper end of their range must fit."""
     batch = TaskBatch(tuple(pieces), room.now_tokens, fresh=False, parallel=False)
     if not room.here or batch.is_unknown:
         return False
@@ -99,8 +99,8 @@ def fits_here(pieces: Sequence[TaskPiece], room: PlanRoom) -> bool:
 
 
 def is_parallel(pieces: Sequence[TaskPiece]) -> bool:
-    """They may run side by side: none waits for another, and no two share a file, or one a folder
-    the other has a file in."""
+    """Whether the pieces may run in parallel: none waits for another, no two share a file, and none
+    has a folder with a file of another."""
     ids = {piece.task.id for piece in pieces}
     if len(pieces) < 2 or any(ids.intersection(piece.task.depends) for piece in pieces):
         return False
@@ -122,8 +122,7 @@ def is_parallel(pieces: Sequence[TaskPiece]) -> bool:
 
 
 def _names(task: PlanTask) -> set[str]:
-    """Its files, those of its steps, and the folders it was given: what is not there yet will be
-    made in them."""
+    """Its files, those of its steps, and the folders it names, in which new files may be made."""
     written = task.written.files if task.written else ()
     steps = (name for step in task.subtasks if not step.done for name in _names(step))
     return {*task.files, *written, *steps}
@@ -134,7 +133,7 @@ def _any_fits(patterns: Sequence[Pattern], names: Iterable[str]) -> bool:
 
 
 def as_json(workflow: Workflow) -> dict[str, Any]:
-    """Plain values, for programs."""
+    """The workflow as plain values for JSON."""
     room = workflow.room
     return {
         "version": 1,
@@ -201,7 +200,7 @@ def _task(piece: TaskPiece) -> dict[str, Any]:
 
 
 def _range(of: TaskBatch | TaskEstimate) -> dict[str, int | None]:
-    """Nothing where the size is unknown."""
+    """The estimate and its range; all None if the size is unknown."""
     low, high = of.low_tokens, of.high_tokens
     found = {"estimated_tokens": of.tokens, "low_tokens": low, "high_tokens": high}
     return dict.fromkeys(found) if of.is_unknown else {**found}

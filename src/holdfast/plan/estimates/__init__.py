@@ -1,1 +1,1 @@
-"""How many tokens a task will take, by what past requests took."""
+"""How many tokens a task will take, judged by past requests."""

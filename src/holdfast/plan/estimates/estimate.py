@@ -38,7 +38,8 @@ FILES = "files"  # the pool of requests that touched files
 
 @dataclass(frozen=True, slots=True)
 class TaskEstimate:
-    """`low_tokens` to `high_tokens` holds eight times in ten; `basis` says how we know."""
+    """The range `low_tokens` to `high_tokens` holds in eight of ten cases; `basis` says how we
+    know."""
 
     tokens: int
     low_tokens: int
@@ -49,7 +50,7 @@ class TaskEstimate:
 
     @property
     def in_words(self) -> tuple[str, str]:
-        """The number, and its range or whose word it is; what the plan gives stands as given."""
+        """The number, and its range or its basis. An estimate in the plan stays as given."""
         if self.basis == GIVEN:
             return f"{self.tokens:,}", "as given"
         if self.is_unknown:
@@ -59,7 +60,7 @@ class TaskEstimate:
 
 @dataclass(frozen=True, slots=True)
 class PastCase:
-    """One past request as estimates read it."""
+    """One past request, reduced to what an estimate needs."""
 
     known: dict[str, float]
     grown: float
@@ -70,7 +71,7 @@ class PastCase:
 
 @dataclass(frozen=True, slots=True)
 class Past:
-    """What was really used before; the lines are those of the prior."""
+    """What past requests used; the lines are those of the prior."""
 
     seen: Sequence[PastCase] = ()
     words: FittedLine = prior.WORDS
@@ -86,13 +87,13 @@ class Past:
     )
 
     def pool(self, of: str | int) -> _Pool:
-        """Requests that touched files, those of a kind, or (0) all; laid out once for a plan."""
+        """Requests that touched files, those of a kind, or (0) all. Built once per plan."""
         if of not in self._pools:
             self._pools[of] = _Pool([one for one in self.seen if _is_of(one, of)])
         return self._pools[of]
 
     def missed(self) -> list[EstimateError]:
-        """How far off each task that was run would have been estimated: once for a whole plan."""
+        """The estimation error of each task that was run. Computed once per plan."""
         if not self._missed:
             self._missed[:] = [
                 past_runs.measure_error(
@@ -125,8 +126,8 @@ class _Pool:
         return [self.seen[at] for at in self._nearest[names].to(asked, count)]
 
     def ends(self, line: FittedLine) -> tuple[float, float]:
-        """A tenth of all lie farther below the line than this, a tenth farther above it; both from
-        the middle. Of a few neighbours the ends of a range would be chance."""
+        """How far below and above the line a tenth of all requests lie. All are used, because the
+        ends of a range from a few neighbours would be chance."""
         if id(line) not in self._ends:
             off = sorted(one.grown - line.at(one.known) for one in self.seen)
             tenth, middle = len(off) // 10, off[len(off) // 2]
@@ -164,8 +165,8 @@ def estimate_request(asked: EstimateRequest, past: Past) -> TaskEstimate:
 
 
 def _corrected(asked: EstimateRequest, past: Past) -> TaskEstimate:
-    """By requests like it, put right by what tasks took that were run; a prompt that is typed into
-    a session is no such task."""
+    """The estimate from similar requests, corrected by what run tasks took. It is not corrected
+    for a prompt that is typed into a session."""
     found = _told_by(asked, past)
     if not past.ran or asked.position is not None:
         return found
@@ -194,7 +195,7 @@ def _told_by(asked: EstimateRequest, past: Past) -> TaskEstimate:
 
 
 def _in_folders(asked: EstimateRequest, past: Past) -> TaskEstimate:
-    """By what requests took that name folders, and as many files: nobody reads a whole folder."""
+    """Estimate from requests that name folders and as many files: nobody reads a whole folder."""
     middle = past.folders.at(likeness.describe_folders(asked.files or 0))
     bounds = (middle, middle + past.folders.low, middle + past.folders.high)
     return _stated(bounds, "past requests of public sessions that name folders")
@@ -220,7 +221,7 @@ def _of_pool(
 
 
 def _carried(known: dict[str, float], one: PastCase, line: FittedLine) -> float:
-    """Where the files are known: what it would have taken with as many, and these words."""
+    """Move a past request to the known number of files and these words."""
     if "touched" not in known:
         return one.grown
     return one.grown + line.at(known) - line.at(one.known)

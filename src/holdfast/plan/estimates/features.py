@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Final
 
 READ_CHARS = 20_000
-UNSTATED_FILES = 3  # what a task is taken to touch that names no file
+UNSTATED_FILES = 3  # assumed for a task that names no file
 FILE_TOKENS = 2000
 CHARS_PER_TOKEN = 4
 MULTIPLIERS: Final = {"refactor": 2.0, "implement": 1.5, "fix": 1.0, "update": 0.8, "add": 1.2}
@@ -21,8 +21,8 @@ _SAVES = re.compile(r"\b(?:commit|push)")
 _BUILDS = re.compile(r"\b(?:implement|plan\b|refactor|creat|writ|build|design)")
 _CHECKS = re.compile(r"\b(?:test|check|review|run|verify)")
 
-# What a request begins with, after its courtesies, tells some kinds of work apart. A long request
-# that begins with `commit` does more than that.
+# The first word of a request, after its courtesies, tells some kinds of work apart. A long request
+# that starts with `commit` does more than that.
 _COURTESY = (
     r"\W*(?:(?:please|now|ok|okay|great|and|then|so|next|yes|also|can you|could you|let'?s"
     r"|go ahead and)[,.! ]+)*"
@@ -44,7 +44,8 @@ _KINDS = {kind: re.compile(_COURTESY + begins) for kind, (_, begins, _) in KINDS
 
 @dataclass(frozen=True, slots=True)
 class WordFeatures:
-    """`multiplier` is that of the strongest verb in it; `files` counts those named."""
+    """Features of a request's text. `multiplier` belongs to its strongest verb; `files` counts the
+    files it names."""
 
     chars: int
     lines: int
@@ -58,7 +59,7 @@ class WordFeatures:
     kind: int = 0  # one of KINDS; 0: its words do not tell
 
     def formula_tokens(self, files: int | None = None) -> int:
-        """A rule of thumb; `prior` puts it right: (characters / 4 + files x 2,000) x multiplier."""
+        """A rule of thumb that `prior` corrects: (characters / 4 + files x 2,000) x multiplier."""
         count = self.files or UNSTATED_FILES if files is None else files
         return int((self.chars // CHARS_PER_TOKEN + count * FILE_TOKENS) * self.multiplier)
 

@@ -1,8 +1,8 @@
-"""What a request really used: how much the window grew between one prompt and the next.
+"""What past requests used: how much the window grew between one prompt and the next.
 
-Only numbers are kept, never words. Growth is what the answers' own usage tells: the last total
-less the total at the start. Where the window was freed in between (a compaction, old results
-thinned, thoughts of earlier turns dropped) a new piece begins, and the pieces are summed.
+Only numbers are stored, never words. Growth comes from the usage in the answers: the last total
+less the total at the start. If the window shrank in between (a compaction, cleared results, dropped
+thinking of earlier turns) a new piece starts, and the pieces are summed.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ FILE_TOOLS = frozenset({"Read", "Edit", "MultiEdit", "Write", "NotebookEdit"})
 _MODES = {"EnterPlanMode": True, "ExitPlanMode": False}
 _NOTES = {"plan_mode": True, "plan_mode_reentry": True, "plan_mode_exit": False}
 CHARS_PER_TOKEN = mark.CHARS_PER_TOKEN
-MOST_FILES = 1000  # a request that touches more touches everything
+MOST_FILES = 1000  # more are not counted
 
 
 @dataclass(frozen=True, slots=True)
 class PastRequest:
-    """One past request: what was known when it was typed, then what became of it."""
+    """One past request: what was known when it was typed, and what it used."""
 
     words: WordFeatures
     position: int  # requests before it in its session
@@ -57,7 +57,7 @@ class _Open:
 
 @dataclass(slots=True)
 class _Fold:
-    """The request being gathered, and where the piece of growth it is in began."""
+    """The request being read, and where its current piece of growth started."""
 
     start: int | None = None
     last: int | None = None
@@ -77,7 +77,7 @@ class _Fold:
         return done
 
     def close(self) -> list[PastRequest]:
-        """The request as it ended; one that nobody answered used nothing anybody can tell."""
+        """End the request and return it; empty for one without an answer, whose use is unknown."""
         found, self.open = self.open, None
         if found is None or not found.answers:
             return []
@@ -96,7 +96,7 @@ class _Fold:
         return [used] if found.tasks is None else list(_tasks(found, used))
 
     def freed(self) -> None:
-        """A compaction: what was added so far is one piece."""
+        """After a compaction: what was added so far is one piece."""
         if self.open is not None:
             self._piece(self.open)
         self.start = self.last = None
@@ -142,8 +142,8 @@ class _Fold:
 def read_requests(
     told: Iterable[Operation | Boundary | Summary], *, at_rest: bool = False
 ) -> Iterator[PastRequest]:
-    """Every request of a session that was answered, in order; `at_rest`: but not the last, if it
-    called a tool last, for it is still under way, or was broken off."""
+    """Every answered request of a session, in order. With `at_rest`, the last one is left out if it
+    ended in a tool call: it is still running, or was interrupted."""
     fold = _Fold()
     for item in told:
         if isinstance(item, Boundary) and item.resets_window:
@@ -174,7 +174,7 @@ def _calls(operation: Operation) -> bool:
 
 
 def _is_rest(operation: Operation) -> bool:
-    """It called no tool, and names no task as not done; an error of the API has no usage."""
+    """Whether it called no tool and names no task as not done. An API error has no usage."""
     if _calls(operation):
         return False
     said = (block.text for block in operation.blocks if isinstance(block, Text))
@@ -182,8 +182,8 @@ def _is_rest(operation: Operation) -> bool:
 
 
 def _tasks(found: _Open, used: PastRequest) -> Iterator[PastRequest]:
-    """A session of a run may have done several: each took as much of it as it was expected to take
-    of all. One that did not end well tells nothing of a whole task."""
+    """The tasks of a session that a run started. Each gets the share of the growth that its
+    estimate had. A session that did not end well says nothing about a whole task."""
     if not found.tasks or not found.came_to_rest:
         return
     words = [extract_features(task.words) for task in found.tasks]

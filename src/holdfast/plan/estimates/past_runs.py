@@ -20,10 +20,10 @@ from holdfast.plan.estimates.features import WordFeatures
 from holdfast.record.run_prompt import STEP_OF, parted
 from holdfast.text.numbers import counted
 
-WORTH = 12.0  # the estimate without them counts as much as so many run tasks
-SAME = 12.0  # the same task counts as much as so many others
+WORTH = 12.0  # the uncorrected estimate counts as much as this many run tasks
+SAME = 12.0  # the same task counts as much as this many others
 
-# As `run.supervisor` has it, a file that imports nothing of ours: a test holds them equal.
+# As in `run.supervisor`, which imports nothing of ours: a test keeps them equal.
 _NOT_DONE = re.compile(r"NOT DONE\b|[Nn]ot [Dd]one(?=[*_`]*:)")
 _NAME = re.compile(r"[\W_]{0,20}([^\n:]*)")
 _BEFORE_IT = re.compile(r"[\W_]*(?:\w{1,3}[.)][\W_]*)?")
@@ -43,7 +43,8 @@ _FILES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class RunTask:
-    """`files`: as many as the plan listed. What is alike in every number is the same task."""
+    """A task that was run. `files` is the number that the plan listed. Tasks with all numbers equal
+    count as the same."""
 
     words: WordFeatures
     files: int | None
@@ -52,14 +53,14 @@ class RunTask:
 
 @dataclass(frozen=True, slots=True)
 class EstimateError:
-    """How far off the estimate of a task was, by ratio, in logarithms."""
+    """The error of a task's estimate: the logarithm of actual by estimated tokens."""
 
     ran: RunTask
     by: float
 
 
 def measure_error(ran: RunTask, estimated_tokens: int, least_tokens: int) -> EstimateError:
-    """`least_tokens`: whatever took less is alike."""
+    """Compare with an estimate. Values below `least_tokens` count as equal to it."""
     grown, told = (max(one, least_tokens) for one in (ran.growth_tokens, estimated_tokens))
     return EstimateError(ran, log(grown / told))
 
@@ -67,7 +68,7 @@ def measure_error(ran: RunTask, estimated_tokens: int, least_tokens: int) -> Est
 def correct_estimate(
     words: WordFeatures, files: int | None, past: Sequence[EstimateError]
 ) -> float:
-    """What to add to an estimate's logarithm."""
+    """The correction to add to the logarithm of an estimate."""
     weights = [SAME if is_same(one.ran, words, files) else 1.0 for one in past]
     pulled = sum(weight * one.by for weight, one in zip(weights, past, strict=True))
     return pulled / (WORTH + sum(weights))
@@ -78,7 +79,7 @@ def is_same(ran: RunTask, words: WordFeatures, files: int | None) -> bool:
 
 
 def describe_runs(words: WordFeatures, files: int | None, past: Sequence[EstimateError]) -> str:
-    """For an estimate's basis."""
+    """The run tasks in words, for an estimate's basis."""
     same = sum(is_same(one.ran, words, files) for one in past)
     run = f"{counted(len(past), 'task')} run here"
     return f"{run}, {same} just like it" if same else run
@@ -86,14 +87,14 @@ def describe_runs(words: WordFeatures, files: int | None, past: Sequence[Estimat
 
 @dataclass(frozen=True, slots=True)
 class PromptTask:
-    """One task as a plan has it: its words, and how many files it lists; None: it lists none."""
+    """One task in a prompt: its words, and how many files it lists; None if it lists none."""
 
     words: str
     files: int | None
 
 
 def names_not_done(answer: str) -> bool:
-    """Whether a session says that it left something undone."""
+    """Whether a session names a task as not done."""
     end = 0
     for one in _NOT_DONE.finditer(answer):
         at = one.start()
@@ -109,8 +110,8 @@ def names_not_done(answer: str) -> bool:
 
 
 def parse_tasks(prompt: str) -> list[PromptTask]:
-    """Of a prompt that is of a run; none where another session had begun the same work, for what
-    was left of it tells nothing of the whole."""
+    """The tasks in the prompt of a run. None if another session had started the same work, because
+    the rest of a task says nothing about the whole."""
     head, told = parted(prompt)
     if _AGAIN in head:
         return []
@@ -118,7 +119,7 @@ def parse_tasks(prompt: str) -> list[PromptTask]:
 
 
 def _given(title: str, body: str) -> PromptTask:
-    body = body.partition(f"\n{STEP_OF} ")[0]  # what holds for all steps is not this one's size
+    body = body.partition(f"\n{STEP_OF} ")[0]  # text about the whole task is not this step's
     listed = _FILES.search(body)
     words = _PART.sub("", title)
     described = _without_steps(body[: listed.start()] if listed else body)

@@ -18,7 +18,7 @@ from holdfast.plan.estimates.features import COMMIT, IMPLEMENT, INVESTIGATE
 
 @dataclass(frozen=True, slots=True)
 class FittedLine:
-    """`low` and `high`: a tenth of all requests lay below, a tenth above, in logarithms."""
+    """A fitted line; a tenth of all requests lay below `low`, a tenth above `high` (logarithms)."""
 
     start: float
     terms: Mapping[str, float]

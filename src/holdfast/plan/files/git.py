@@ -41,7 +41,7 @@ LEAST_TIMES = 2
 
 
 def run_git(root: Path, *words: str) -> bytes | None:
-    """What it answers; None where there is no git, no repository, or no answer in time."""
+    """The output of git; None if there is no git, no repository, or no answer in time."""
     switches = [word for setting in _SAFE for word in ("-c", setting)]
     command = ["git", "--no-pager", "--literal-pathspecs", *switches, "-C", str(root), *words]
     try:
@@ -59,13 +59,13 @@ def run_git(root: Path, *words: str) -> bytes | None:
 
 
 def _environment(given: Mapping[str, str]) -> dict[str, str]:
-    """Nothing but the path and what keeps git from running or fetching anything."""
+    """Only the path, and variables that keep git from running or fetching anything."""
     return {"PATH": given.get("PATH", os.defpath), **_ENVIRONMENT}
 
 
 def find_changed_together(root: Path, files: Sequence[str]) -> dict[tuple[str, str], float]:
-    """For two files, the share of the rarer one's commits that changed both; at least twice."""
-    # Of a file outside of it git says nothing, and nothing of the others asked about either.
+    """For each two files, in which share of the rarer one's commits both changed; at least two."""
+    # For a file outside the repository git fails, also for the other files of the question.
     asked = [file for file in files if not file.startswith(("/", "../"))][:MOST_FILES]
     commits = _commits(root, asked) if len(asked) > 1 else []
     alone: Counter[str] = Counter()
@@ -82,7 +82,7 @@ def find_changed_together(root: Path, files: Sequence[str]) -> dict[tuple[str, s
 
 
 def _commits(root: Path, files: Sequence[str]) -> list[set[str]]:
-    """The files each commit changed, of those asked about; none where there is no history."""
+    """For each commit, which of these files it changed; none if there is no history."""
     words = ["log", f"-n{MOST_COMMITS}", "--no-merges", "--no-renames", "--no-ext-diff"]
     words += ["--no-textconv", "--no-show-signature", "--relative", "--name-only", "-z"]
     said = run_git(root, *words, "--format=%x01", "--", *files) or b""

@@ -47,7 +47,7 @@ class FileGroups:
 
 
 def group_files(root: Path, files: Sequence[str], most: int) -> FileGroups:
-    """Groups of at most `most` files, and about as large as each other; every file once."""
+    """Groups of at most `most` files and of similar size; every file once."""
     count = -(-len(files) // max(1, most))
     found = find_ties(root, files)
     even = _group(files, found, -(-len(files) // max(1, count)))
@@ -64,7 +64,7 @@ def _group(files: Sequence[str], found: Sequence[FileTie], most: int) -> FileGro
 
 
 def find_ties(root: Path, files: Sequence[str]) -> list[FileTie]:
-    """Strongest first; equal ones in the order of their names, so that every run agrees."""
+    """Ties, strongest first; equal ones by name, so that the result is always the same."""
     python = read_sources(root, [file for file in files if file.endswith((".py", ".pyi"))])
     scripts = read_sources(root, [file for file in files if file.endswith(imports.SUFFIXES)])
     found = [
@@ -81,7 +81,7 @@ def find_ties(root: Path, files: Sequence[str]) -> list[FileTie]:
 
 
 def _summed(found: Iterable[FileTie]) -> Iterator[FileTie]:
-    """One tie per pair: importing and changing together is more than either."""
+    """One tie per pair: importing and changing together counts more than either."""
     by_pair: defaultdict[tuple[str, str], dict[str, float]] = defaultdict(dict)
     for tie in found:
         pair = (min(tie.one, tie.other), max(tie.one, tie.other))
@@ -93,7 +93,7 @@ def _summed(found: Iterable[FileTie]) -> Iterator[FileTie]:
 
 
 def _folders(files: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """Neighbours in one folder, in the order of their names."""
+    """Ties between neighbours in a folder, in the order of their names."""
     by_folder: defaultdict[str, list[str]] = defaultdict(list)
     for file in sorted(files):
         by_folder[dirname(file)].append(file)
@@ -107,7 +107,7 @@ class _Joined:
         self._group: dict[str, list[str]] = {file: [file] for file in files}
 
     def join(self, one: str, other: str) -> bool:
-        """True if the two groups became one; not when that would be too large."""
+        """Join two groups; false if the result would be too large."""
         left, right = self._group[one], self._group[other]
         if left is right or len(left) + len(right) > self._most:
             return False
@@ -117,7 +117,7 @@ class _Joined:
         return True
 
     def fill_up(self) -> None:
-        """Groups beside each other in the order of paths, while both fit into one."""
+        """Join groups that are neighbours in the order of paths, while they fit."""
         firsts = [group[0] for group in self._sorted()]
         current = firsts[0] if firsts else ""
         for first in firsts[1:]:
@@ -138,7 +138,7 @@ Group = tuple[str, ...]
 def _without_singles(
     groups: tuple[Group, ...], tests: Sequence[tuple[str, str]], most: int
 ) -> tuple[Group, ...]:
-    """A session for one file is a waste: it joins another group, or gets a file from one."""
+    """A session for one file is a waste: the file joins another group, or gets one from it."""
     found = list(groups)
     for single in [group for group in groups if len(group) == 1]:
         if single not in found:  # another has joined it
@@ -158,7 +158,7 @@ def _without_singles(
 
 
 def _far(group: Group, single: Group) -> tuple[bool, int, Group]:
-    """Groups with a file of its folder first, then the large ones."""
+    """Sort key: groups with a file of the same folder first, then the large ones."""
     near = any(dirname(file) == dirname(single[0]) for file in group)
     return not near, -len(group), group
 
@@ -166,8 +166,8 @@ def _far(group: Group, single: Group) -> tuple[bool, int, Group]:
 def _spared(
     group: Group, single: Group, tests: Sequence[tuple[str, str]], most: int
 ) -> tuple[str, ...]:
-    """What it can do without: a source with its tests, or a file that has none; never so much that
-    it would be the one with a single file."""
+    """The files a group can give away: a source with its tests, or a file without tests. At least
+    two files stay."""
     if len(group) < LEAST_TO_SHARE:
         return ()
     units = {file: {file} for file in group}
@@ -188,7 +188,7 @@ def _words(used: Mapping[str, int]) -> str:
 
 
 def find_test_files(files: Sequence[str]) -> Iterator[tuple[str, str]]:
-    """(source, test), each test once: with the source nearest to it of those it is named after."""
+    """(source, test), each test once, with the nearest source of that name."""
     by_stem: defaultdict[str, list[str]] = defaultdict(list)
     tests: dict[str, str] = {}
     for file in files:
@@ -209,13 +209,14 @@ def _tested(name: str) -> str:
 
 
 def _shorter(of: str) -> Iterator[str]:
-    """`cart_totals` may test `cart_totals`, else `cart`."""
+    """Names to try: a test `cart_totals` may test `cart_totals`, else `cart`."""
     parts = re.split(r"([_-])", of)
     for end in range(len(parts), 0, -2):
         yield "".join(parts[:end])
 
 
 def _shared(one: str, other: str) -> int:
-    """How many folders both have, from the right: `src/shop/cart.py`, `tests/shop/test_cart.py`."""
+    """How many folders both paths share, from the right: `src/shop/cart.py`,
+    `tests/shop/test_cart.py`."""
     both = zip(reversed(one.split("/")[:-1]), reversed(other.split("/")[:-1]), strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], both))

@@ -34,8 +34,8 @@ def find_python_imports(sources: Mapping[str, bytes]) -> Iterator[tuple[str, str
 
 
 def _modules(names: Mapping[str, bytes]) -> dict[str, str]:
-    """Every dotted name a file can be imported by: its path, and every end of it of two or more
-    parts. `src/shop/cart.py` is `src.shop.cart` and `shop.cart`; only `cart.py` is `cart`."""
+    """Every dotted name that can mean a file: its path, and every end of it with two or more parts.
+    `src/shop/cart.py` is `src.shop.cart` and `shop.cart`; only `cart.py` is `cart`."""
     found: dict[str, str] = {}
     for name in sorted(names):
         parts = list(PurePosixPath(name).with_suffix("").parts)
@@ -75,7 +75,7 @@ def _base(name: str, level: int, module: str) -> str:
 
 
 def _readings(name: str, dotted: str) -> set[str]:
-    """The name itself, and as a neighbour: scripts import what lies beside them."""
+    """The name itself, and as a neighbour: scripts import files beside them."""
     beside = [*PurePosixPath(name).parts[:-1], dotted]
     return {dotted, ".".join(beside)} if dotted else set()
 
@@ -99,7 +99,7 @@ def _find(name: str, wanted: str, files: Mapping[str, bytes]) -> str:
 
 
 def _tops(files: Mapping[str, bytes]) -> list[str]:
-    """Every folder above a file, the outermost first."""
+    """Every folder above a file, outermost first."""
     found = {
         file[: at + 1] for file in files for at, mark in enumerate(file) if mark == "/" and at < 200
     }
@@ -107,7 +107,7 @@ def _tops(files: Mapping[str, bytes]) -> list[str]:
 
 
 def _file(path: str, files: Mapping[str, bytes]) -> str:
-    """As the resolver looks: itself, with a suffix, as a folder's index; `.js` may mean `.ts`."""
+    """Resolve as bundlers do: the name, with a suffix, as a folder's index; `.js` may be `.ts`."""
     tried = [path, *(path + suffix for suffix in SUFFIXES)]
     tried += [f"{path}/index{suffix}" for suffix in SUFFIXES]
     for written, meant in _WRITTEN_AS.items():
@@ -126,7 +126,7 @@ def _parser(types_only: bool) -> Parser:
 
 
 def _imported_scripts(source: bytes, types_only: bool) -> set[str]:
-    """Every module named by import, export … from, require() and import()."""
+    """Every module named in import, export … from, require() and import()."""
     waiting: list[Node] = [_parser(types_only).parse(source).root_node]
     found: set[str] = set()
     seen = 0

@@ -38,7 +38,7 @@ Begun = Mapping[tuple[str, str], tuple[str, ...]]  # by task and hash: what its 
 
 
 class Pattern:
-    """`folder`: all that fits lies there."""
+    """A compiled pattern. `folder`: every matching file is inside of it."""
 
     def __init__(self, text: str) -> None:
         words = normpath(text).split("/")
@@ -49,7 +49,7 @@ class Pattern:
         ]
 
     def fits(self, name: str) -> bool:
-        """All ways to go through the pattern at once: how many of its parts each has used up."""
+        """Follow all ways through the pattern at once; each is the number of parts it has used."""
         last = self._parts[-1]
         if last is not None and not last.match(name.rpartition("/")[2]):
             return False  # most names of a large project
@@ -67,7 +67,7 @@ class Pattern:
         return (at + 1,) if part.match(name) else ()
 
     def _and_past(self, at: set[int]) -> set[int]:
-        """`**` stands for nothing too."""
+        """Add the positions after a `**`, which also matches nothing."""
         found = set(at)
         for one in at:
             while one < len(self._parts) and self._parts[one] is None:
@@ -77,10 +77,10 @@ class Pattern:
 
 
 def expand_patterns(plan: TaskPlan, root: Path, begun: Begun | None = None) -> TaskPlan:
-    """The same plan with files and folders; BadPlan where a pattern fits more than a task may have.
+    """The plan with patterns replaced by files; BadPlan if one matches more than a task may have.
 
-    Of a task some parts of which were begun, the files it had then: those that its parts make are
-    none of its work, and those that they moved away are no other task.
+    If parts of a task have started, it keeps the files it had then: files that its parts create or
+    move do not change it.
     """
     names = _Names(root)
     return replace(plan, tasks=tuple(_task(task, names, begun or {}) for task in plan.tasks))
@@ -114,7 +114,7 @@ def _task(task: PlanTask, names: _Names, begun: Begun) -> PlanTask:
 
 
 class _Names:
-    """The project's files, asked for once, and only where a plan needs them."""
+    """The project's files, listed once, and only if a plan needs them."""
 
     def __init__(self, root: Path) -> None:
         self._root = realpath(root)
@@ -126,8 +126,8 @@ class _Names:
         return tuple(dict.fromkeys(name for file in files for name in self._of(file)))
 
     def _of(self, file: str) -> tuple[str, ...]:
-        """What stands for nothing is one name: it may be there later. One file has one name,
-        however it was written: from the root, or by a linked folder."""
+        """The files for a name. A name without files stays: it may be made later. One file has
+        one name, whether it was written from the root or through a linked folder."""
         if file not in self._known:
             path = resolve_below(self._root, file, self._folders)
             name = file if path is None else path[len(self._root) :].lstrip("/") or "."
@@ -135,7 +135,7 @@ class _Names:
         return self._known[file]
 
     def counted(self, files: Sequence[str]) -> dict[str, int]:
-        """How many files each folder or pattern among them stands for, where these are several."""
+        """How many files each folder or pattern stands for, if more than one."""
         found: dict[str, int] = {}
         for file in files:
             held = len(self._of(file))
@@ -143,7 +143,7 @@ class _Names:
         return {file: count for file, count in found.items() if count > 1}
 
     def held(self, files: Sequence[str]) -> dict[str, int]:
-        """How many files each folder among them holds."""
+        """How many files each folder holds."""
         return {name: self._counts[name] for name in files if name in self._counts}
 
     def _held(self, name: str, path: str | None) -> Iterable[str]:
@@ -168,7 +168,7 @@ class _Names:
         return self._all[first:past]
 
     def _slice(self, folder: str) -> tuple[int, int]:
-        """Found by halving: a large project times many folders would take minutes."""
+        """The files of a folder, by bisection: a scan per folder would take minutes."""
         if folder == ".":
             return 0, len(self._all)
         first, past = (bisect_left(self._all, f"{folder}{end}") for end in ("/", "0"))
@@ -176,7 +176,7 @@ class _Names:
 
     @cached_property
     def _all(self) -> list[str]:
-        """What git keeps or would keep; without git, what is not hidden."""
+        """Files that git tracks or would track; without git, those that are not hidden."""
         words = ("ls-files", "-z", "--cached", "--others", "--exclude-standard")
         said = git.run_git(Path(self._root), *words)
         names = _walked(os.fsencode(self._root)) if said is None else said.split(b"\0")

@@ -1,4 +1,4 @@
-"""Files of a plan as the project has them: inside it, plain, and not too large to be read."""
+"""The files of a plan in the project: inside of it, regular, and small enough to be read."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ MISSING = "not there yet"
 
 
 def resolve_inside(root: Path, file: str) -> Path | None:
-    """Where it lies; None for what is not in the project, by its name or by a link."""
+    """The path of a file; None if its name or a link leads out of the project."""
     found = resolve_below(realpath(root), file, {})
     return Path(found) if found is not None else None
 
 
 def resolve_below(top: str, file: str, folders: dict[str, str]) -> str | None:
-    """`folders` are those resolved before: a plan names few, and many files in each."""
+    """The path of a file below `top`. `folders` caches resolved folders: a plan names few."""
     try:
         path = _resolved(join(top, file), folders)
     except (OSError, ValueError):  # a name that cannot be
@@ -38,8 +38,8 @@ def _resolved(path: str, folders: dict[str, str]) -> str:
 
 
 def read_sources(root: Path, files: Iterable[str]) -> dict[str, bytes]:
-    """The text of each; nothing for one that cannot be read, is elsewhere, or is too large: cut
-    off, it would tell half its imports."""
+    """The content of each file, without those that cannot be read, are outside, or are too large:
+    a part of a file would show only some of its imports."""
     found: dict[str, bytes] = {}
     left = MOST_ALL_BYTES
     for file in files:
@@ -51,7 +51,7 @@ def read_sources(root: Path, files: Iterable[str]) -> dict[str, bytes]:
 
 
 def find_existing(root: Path, files: Iterable[str]) -> dict[str, str]:
-    """Of each file that is not there, or not ours to look at, which of the two."""
+    """For each file that does not exist or is outside the project, which of the two it is."""
     found: dict[str, str] = {}
     top, folders = realpath(root), dict[str, str]()
     for file in dict.fromkeys(files):

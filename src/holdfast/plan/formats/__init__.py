@@ -1,1 +1,1 @@
-"""Plans as people write them (Markdown, YAML, JSON), read into tasks."""
+"""Read plans as people write them (Markdown, YAML, JSON)."""

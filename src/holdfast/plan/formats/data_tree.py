@@ -37,7 +37,7 @@ _WORDS: dict[str, Scalar] = {
 
 
 def parse_json(text: str) -> Node:
-    """The standard decoder judges the syntax first, so the walk meets only good JSON."""
+    """Parse JSON. The standard decoder checks it first, so the walk sees only valid JSON."""
     try:
         json.loads(text, parse_constant=_refuse, parse_int=_whole)
     except json.JSONDecodeError as slip:
@@ -60,7 +60,7 @@ def _refuse(name: str) -> object:
 
 
 def _whole(digits: str) -> int:
-    """Python refuses to read 5,000 digits, in words nobody expects here."""
+    """Refuse very long numbers ourselves: Python's own error text would not help the user."""
     if len(digits) > 30:
         raise ValueError("a number of more than 30 digits")
     return int(digits)
@@ -81,7 +81,7 @@ class _Walk:
         return found.end() if found else at
 
     def value(self, at: int, depth: int) -> tuple[Node, int]:
-        """The value that begins here, and where it ends."""
+        """The value that starts here, and where it ends."""
         place, mark = self.place(at), self.text[at]
         check_depth(depth, place)
         if mark == "{":
@@ -121,7 +121,7 @@ class _Walk:
         return found
 
     def _after(self, at: int) -> int:
-        """Past the comma, if there is one."""
+        """The position after the comma, if there is one."""
         at = self.skip(at)
         return self.skip(at + 1) if self.text[at] == "," else at
 
@@ -193,7 +193,7 @@ def _mapping(events: Iterator[Any], depth: int) -> dict[str, Node]:
 
 
 def _scalar(event: Any) -> Scalar:
-    """Plain words become numbers and yes or no; whatever is quoted is text."""
+    """Plain words become numbers or booleans; quoted words are text."""
     text: str = event.value
     if event.style or event.tag is not None:  # libyaml says "" of a plain word, PyYAML None
         return text

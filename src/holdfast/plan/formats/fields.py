@@ -37,7 +37,7 @@ class Node:
 
     @property
     def kind(self) -> str:
-        """As the person who wrote it would call it."""
+        """The kind of value in the words of the person who wrote it."""
         for types, name in _KINDS:
             if isinstance(self.value, types):
                 return name
@@ -61,7 +61,7 @@ def check_depth(depth: int, place: PlanPosition) -> None:
 
 
 def parse_tokens(given: str) -> int | None:
-    """None where it is no such number."""
+    """Parse a number of tokens; None if it is not one."""
     plain = (
         given.lower()
         .lstrip("~≈ ")
@@ -87,7 +87,7 @@ def read_text(node: Node | None, what: str) -> str:
 
 
 def read_id(node: Node | None) -> str:
-    """The task's own id; empty where it was given none."""
+    """The task's id; empty if the plan gives none."""
     if node is None or node.value is None:
         return ""
     name = read_text(node, "id").strip()
@@ -106,7 +106,7 @@ def read_items(node: Node, what: str) -> list[Node]:
 
 
 def read_words(node: Node | None, what: str) -> tuple[str, ...]:
-    """A list of words, or one alone."""
+    """A list of words, or a single one."""
     if node is None or node.value is None:
         return ()
     items = node.value if isinstance(node.value, list) else [node]
@@ -150,7 +150,7 @@ def read_flag(node: Node | None, what: str) -> bool:
 
 
 def slug(title: str) -> str:
-    """`Add login!` is `add-login`."""
+    """Make an id from a title: `Add login!` is `add-login`."""
     return _NO_WORD.sub("-", title.lower()).strip("-")[:LONGEST_ID]
 
 
@@ -173,8 +173,8 @@ class TaskIds:
         self._taken[name] = node.place
 
     def made(self, title: str) -> str:
-        """The title's words; a second task of the same title gets a number. An id is written down
-        and shown: no secret of a title is in it."""
+        """An id from the title; a second task with that title gets a number. Ids are stored and
+        shown, so secrets in a title are left out."""
         name = stem = slug(redact(title[:LONGEST_TITLE])) or "task"
         while name in self._taken:
             self._numbered[stem] += 1

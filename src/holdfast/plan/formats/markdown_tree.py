@@ -56,7 +56,7 @@ class _Item:
 
 @dataclass(frozen=True, slots=True)
 class _Block:
-    """A code block being read, and the task it stands beneath; None: it is prose."""
+    """A code block being read, and the task above it; None if it is prose."""
 
     fence: str
     indent: int
@@ -66,7 +66,7 @@ class _Block:
 
 @dataclass(frozen=True, slots=True)
 class _Bullets:
-    """A field whose values may follow as bullets, farther to the right than itself."""
+    """A field whose values may follow as bullets with a larger indent."""
 
     indent: int
     values: list[Node]
@@ -107,7 +107,7 @@ class _Reading:
             self._outside(line, place)
 
     def end(self) -> None:
-        if self._block is not None:  # what follows would be lost in it without a word
+        if self._block is not None:  # the rest of the plan would silently be lost in it
             words = "a code block begins here and does not end"
             raise BadPlan(words, self._block.place, f"end it with {self._block.fence}")
 
@@ -118,7 +118,7 @@ class _Reading:
             self._block = None
 
     def _quote(self, block: _Block, line: str) -> None:
-        """A block beneath a task is part of its description, as it stands."""
+        """A code block below a task is part of its description, unchanged."""
         if block.item is not None:
             blanks = len(line) - len(line.lstrip(" \t"))
             block.item.words.append(line[min(blanks, block.indent) :])
@@ -142,7 +142,7 @@ class _Reading:
         self._open.append(item)
 
     def _beneath(self, line: str, place: PlanPosition) -> None:
-        """A line of the innermost task it is indented under; prose if there is none."""
+        """Add a line to the innermost task it is indented under; it is prose if there is none."""
         indent = _indent(line[: len(line) - len(line.lstrip())])
         bullet = _BULLET.fullmatch(line)
         if self._bullets is not None and bullet and indent > self._bullets.indent:
@@ -157,14 +157,14 @@ class _Reading:
         self._bullets = _Bullets(indent, values) if values is not None else None
 
     def _above(self, indent: int) -> _Item | None:
-        """The innermost task that something so far to the right belongs to."""
+        """The innermost task for this indent."""
         while self._open and self._open[-1].indent >= indent:
             self._open.pop()
         return self._open[-1] if self._open else None
 
 
 def _said(item: _Item, words: str, place: PlanPosition) -> list[Node] | None:
-    """What a line says of its task; the values of a field that may go on as bullets."""
+    """Read a line of a task: a field, whose values may continue as bullets, or description."""
     named = _FIELD.fullmatch(_BOLD.sub(r"\2:", words, count=1) if words[:1] in "*_" else words)
     name = _BLANK.sub(" ", named.group(1).strip().lower()) if named else ""
     given = named.group(2).strip() if named else ""
@@ -176,7 +176,7 @@ def _said(item: _Item, words: str, place: PlanPosition) -> list[Node] | None:
         return None if given else values
     elif name in _LISTS:
         values = _list_of(item, _LISTS[name], place)
-        # Titles hold commas too: what `depends` names is found out where all titles are known.
+        # Titles may contain commas: `depends` is resolved once all titles are known.
         one = [Node(given, place)] if given else []
         values += one if _LISTS[name] == "depends" else _values(given, place)
         return None if given else values
@@ -191,7 +191,7 @@ def _said(item: _Item, words: str, place: PlanPosition) -> list[Node] | None:
 
 
 def _check_misspelt(name: str, place: PlanPosition) -> None:
-    """A field that was meant and not found would be lost among the description's words."""
+    """Refuse a misspelt field: otherwise it would be lost in the description."""
     turned = [one for one in _NAMES if name and sorted(one) == sorted(name)]
     near = turned or get_close_matches(name, _NAMES, 1, _ALIKE)
     meant = _MEANT.get(name) or (near[0] if near else "")

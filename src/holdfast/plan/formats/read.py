@@ -31,10 +31,10 @@ _BULLET = re.compile(r"^(?:[*+]|\d{1,9}[.)])[ \t]+\S", re.MULTILINE)  # `- a` is
 
 
 def load_plan(path: Path, root: Path | None = None, begun: Begun | None = None) -> TaskPlan:
-    """The plan, its ids and dependencies proven; what is wrong names the file and the line.
+    """Read and check a plan. Errors name the file and the line.
 
-    `root`: where its files lie, so that folders stand for what is in them; or for what was in
-    them when a run had `begun`.
+    `root` is the folder of its files, in which patterns are expanded; `begun` are the files of
+    tasks that a run has started.
     """
     try:
         return read_plan(_text(path), KINDS.get(path.suffix.lower(), ""), root, begun)
@@ -43,7 +43,7 @@ def load_plan(path: Path, root: Path | None = None, begun: Begun | None = None) 
 
 
 def decode_plan(data: bytes, root: Path | None = None) -> TaskPlan:
-    """As `load`, of what came on stdin."""
+    """As `load_plan`, for data from stdin."""
     try:
         return read_plan(_decoded(_bounded(data)), "", root)
     except BadPlan as slip:
@@ -101,7 +101,7 @@ def _place(data: bytes, at: int) -> PlanPosition:
 
 
 def check_cycles(tasks: Sequence[PlanTask]) -> None:
-    """Raises Cycle, with the whole circle named, when some tasks wait for each other."""
+    """Raise DependencyCycle with the whole circle if some tasks wait for each other."""
     by_id = {task.id: task for task in tasks}
     _check(((task.id, task.depends) for task in tasks), by_id)
     for task in tasks:

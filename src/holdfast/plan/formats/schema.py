@@ -49,7 +49,7 @@ MOST_NAMED = 1000  # tasks that are looked at for one spelt nearly so
 
 
 def build_plan(root: Node) -> TaskPlan:
-    """A mapping with `tasks`, or just the list of them."""
+    """Build a plan from a mapping with `tasks`, or from a list of tasks."""
     known = {"tasks": root} if isinstance(root.value, list) else _fields(root, PLAN_FIELDS, "plan")
     _check_version(known.get("version"))
     title = fields.read_text(known.get("title"), "title")
@@ -99,7 +99,7 @@ def _task(item: Node, ids: TaskIds, parent: str) -> PlanTask:
 
 
 def _described(title: str, description: str) -> str:
-    """Of a title that is too long for one, all is kept here: it may be all there is to know."""
+    """The description. A title that is too long is repeated here in full."""
     if len(title) > LONGEST_TITLE and not description.startswith(title):
         return f"{title}\n{description}".rstrip()
     return "" if description == title and len(title) <= LONGEST_TITLE else description
@@ -124,7 +124,7 @@ def _resolved(tasks: list[PlanTask]) -> Iterator[PlanTask]:
 
 
 def _siblings(task: PlanTask) -> Iterator[PlanTask]:
-    """Steps of one task come in the order they are written in, whatever else they wait for."""
+    """Steps of one task depend on the step before, besides what they name."""
     known = References([replace(one, id=one.id.rpartition("/")[2]) for one in task.subtasks])
     before = ""
     for one in task.subtasks:
@@ -164,7 +164,7 @@ def _check_version(node: Node | None) -> None:
 
 
 def split_references(text: str) -> list[str]:
-    """At commas, but not at those between quotation marks."""
+    """Split at commas outside of quotation marks."""
     found = [""]
     for one in _WITHIN.findall(text):
         if one == ",":
@@ -179,7 +179,7 @@ def strip_quotes(text: str) -> str:
 
 
 def normalize(text: str) -> str:
-    """Without the marks that set a title off."""
+    """The text without the characters that set a title off."""
     return text.strip(_MARKS)
 
 
@@ -199,7 +199,8 @@ class References:
         return tuple(dict.fromkeys(found))
 
     def _all(self, given: str, task: PlanTask) -> Iterator[str]:
-        """All of it is one, or each part is, or some parts together: titles hold commas too."""
+        """The tasks meant by a text: the whole text is one name, or its parts are, or several parts
+        together, because titles may contain commas."""
         if whole := self._one(given):
             yield whole
             return
@@ -213,7 +214,7 @@ class References:
             del parts[:taken]
 
     def _one(self, wanted: str) -> str:
-        """The task that is meant; empty where there is none."""
+        """The id of the task that is meant; empty if there is none."""
         name = normalize(wanted)
         if name in self._ids:
             return name
