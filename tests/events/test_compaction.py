@@ -373,17 +373,17 @@ def test_the_next_prompt_tells_the_user_once_what_was_restored(work: Work) -> No
     work.round(25_000)
     said = work.hook("UserPromptSubmit", prompt="Go on.").get("systemMessage", "")
     assert said.startswith("Holdfast restored 2 of your messages")
-    assert said.endswith(": holdfast lost") and "the summary lost" in said
+    assert said.endswith("(details: holdfast lost)") and "the summary lost" in said
     assert "restored" not in work.hook("UserPromptSubmit", prompt="Go on.").get("systemMessage", "")
 
 
 @pytest.mark.requirement("B16")
 def test_the_brief_names_its_window_and_an_alert_the_one_it_is_about(work: Work) -> None:
     _, first = work.compact()
-    assert "\nWindow 2, just compacted. Fill figures from before are past" in first
+    assert "\nWindow 2, just compacted: earlier fill figures are out of date" in first
     work.round(155_000)
     alert = to_model(work.hook("PostToolUse", tool_use_id=f"t{work.count}"))
     assert "Holdfast: window 2, context 93% full" in alert
     assert len(alert.partition("<holdfast-brief")[0]) <= 212
     _, second = work.compact()
-    assert "\nWindow 3, just compacted." in second
+    assert "\nWindow 3, just compacted:" in second

@@ -14,7 +14,7 @@ from tests.hot.hooks import fire, to_model
 from tests.transcript import builders as b
 
 LARGE = "one row of the export\n" * 15_000
-ALARM = "compacted twice within 3 steps; at the third the client gives up"
+ALARM = "compacted twice within 3 steps; at the third, Claude Code ends the turn"
 
 
 def _compact(session: Session, folder: Path, trigger: str = "auto") -> dict[str, Any]:

@@ -80,7 +80,7 @@ def test_commands_say_about(tmp_path: Path) -> None:
     assert "about 888,046 of 967,000 tokens" in status
     assert _marked(status.splitlines()[0])
     assert "about 92%" in _run("watch", "--once")
-    assert "about 91.8% used" in _run("budget")
+    assert "about 91.8% of the compaction limit used" in _run("budget")
 
 
 @pytest.mark.requirement("W10")
@@ -97,7 +97,7 @@ def test_the_status_line_says_about_where_a_compaction_did_not_state_its_tokens(
 @pytest.mark.requirement("W10")
 def test_the_stop_guard_s_reason_says_about(tmp_path: Path) -> None:
     said = stop_guard.judge(StopFacts(unsaved_ratio=0.6, estimated=True))
-    assert "about 60% of the window was used" in said
+    assert "about 60% of the compaction limit was used" in said
     fire("PostToolUse", _without_usage(tmp_path / "s1.jsonl", 600))
     assert re.search(r"about \d+% of the limit used since", _run("status"))
 

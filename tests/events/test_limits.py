@@ -96,7 +96,7 @@ def test_a_forgotten_limit_is_not_learned_again_from_the_same_compactions(tmp_pa
     for session, pre in (("s1", 120_000), ("s2", 121_000)):
         _compacted(tmp_path / f"{session}.jsonl", session, pre)
     assert _limit_of_another(tmp_path) == 120_000
-    assert "forgot 2 compactions" in _run("status", "--forget-limits")
+    assert "Forgot 2 compactions" in _run("status", "--forget-limits")
     fire("PostToolUse", tmp_path / "s1.jsonl", session="s1", tool_use_id="t2")
     assert _limit_of_another(tmp_path) == 167_000
 

@@ -114,7 +114,10 @@ def test_words_in_the_users_name_are_told_once_to_model_and_user(work: Work) -> 
     work.compact(f"The parser reads gauge files.\n- {lie}")
     told = work.hook("UserPromptSubmit", prompt="go on with it")
     assert f"the summary says “{lie}”, but no message of the user says so" in to_model(told)
-    assert "says 1 thing in your name that you did not say: holdfast lost" in told["systemMessage"]
+    assert (
+        "says 1 thing in your name that you did not say (details: holdfast lost)"
+        in told["systemMessage"]
+    )
     assert lie not in str(work.hook("UserPromptSubmit", prompt="and the next"))
     freed = [one for one in audit.events() if one["event"] == FREED]
     assert [one["sentence"] for one in freed[-1]["in_users_name"]] == [lie]

@@ -224,7 +224,7 @@ def _told(server: dict[str, Any]) -> str:
 
 def _stop_guard(found: dict[str, Any], about: str) -> str:
     against = [f"{one} runs" for one in found["running_subtasks"]]
-    against += [f"not resolved: {one}" for one in found["unresolved_errors"]]
+    against += [f"unresolved: {one}" for one in found["unresolved_errors"]]
     against.append(
         f"{about}{found['unsaved_ratio']:.0%} of the limit used since the last checkpoint"
     )

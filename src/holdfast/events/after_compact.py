@@ -106,7 +106,7 @@ def _told(restored: str, lost: int, checked: SummaryCheck) -> str:
         else []
     )
     told = f"{RESTORED}{restored}"
-    return f"{told}; the summary {_listed(wrong)}: holdfast lost" if wrong else told
+    return f"{told}; the summary {_listed(wrong)} (details: holdfast lost)" if wrong else told
 
 
 def _listed(parts: list[str]) -> str:

@@ -182,8 +182,9 @@ def _saved(crossing: Crossing, kept: SavedCheckpoint | None) -> str:
     if not crossing.checkpoint:
         return ""
     if kept is None:
-        return f"no checkpoint could be kept ({crossing.checkpoint})"
-    return f"checkpoint {kept.id} {'stands' if kept.reused else 'kept'} ({crossing.checkpoint})"
+        return f"no checkpoint could be saved ({crossing.checkpoint})"
+    saved = "was saved already" if kept.reused else "saved"
+    return f"checkpoint {kept.id} {saved} ({crossing.checkpoint})"
 
 
 def _line(crossing: Crossing, seen: View, saved: str) -> str:

@@ -29,7 +29,7 @@ from holdfast.wire.mark import CHARS_PER_TOKEN
 
 END_BYTES = 16 << 20  # three steps take less
 LONGEST_CALL = 40
-ENDS = "compacted twice within 3 steps; at the third the client gives up"
+ENDS = "compacted twice within 3 steps; at the third, Claude Code ends the turn"
 
 
 class WindowPart(NamedTuple):

@@ -26,9 +26,10 @@ def text_for(path: str, document: Document, now: datetime) -> str:
     minutes = max(0, int((now - document.created).total_seconds() // 60))
     age = f"{minutes} min" if minutes < 90 else f"{minutes // 60} h"
     steps = [fence.flat(text, 160) for text in document.sections.get("Next Steps", ())][:3]
+    about = fence.flat(document.summary, 200)
     lines = [
-        f"kept {age} ago ({fence.flat(document.trigger, 20)}): {fence.flat(document.summary, 200)}",
-        f"whole: {fence.flat(path, 300)}, or `holdfast resume`",
+        f"saved {age} ago ({fence.flat(document.trigger, 20)}): {about}",
+        f"continue it only if the user asks; whole: {fence.flat(path, 300)}, or `holdfast resume`",
         *_workflow(document.project),
         *(f"- {step if step.startswith(NOTHING_OPEN) else f'open: {step}'}" for step in steps),
     ]

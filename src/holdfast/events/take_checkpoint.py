@@ -71,7 +71,7 @@ def take(
     try:
         kept = keep(document)
     except (CheckpointNotSaved, OSError) as slip:
-        log.add("ERROR", state.session_id[:8], f"no checkpoint could be kept: {slip}")
+        log.add("ERROR", state.session_id[:8], f"no checkpoint could be saved: {slip}")
         return None
     # Where the same state was kept before, that file stands: with the trigger it tells of itself.
     state.checkpoint_ms, state.checkpoint_trigger = now_ms, kept.document.trigger

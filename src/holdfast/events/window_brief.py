@@ -79,12 +79,12 @@ def wanted_tokens(project: str) -> int:
 
 def headline(state: State, record: Record) -> str:
     """Which window this is and how full it will be: no number of the old window is news here."""
-    words = f"Window {record.compactions + 2}, just compacted. Fill figures from before are past"
+    words = f"Window {record.compactions + 2}, just compacted: earlier fill figures are out of date"
     limit = state.edge_tokens
     if not limit:
         return f"{words}."
     used = (state.overhead_tokens or OVERHEAD_TOKENS) + SUMMARY_TOKENS
-    return f"{words}; about {min(99, round(100 * used / limit))} % now."
+    return f"{words}, the context is about {min(99, round(100 * used / limit))} % full now."
 
 
 def restored(brief: Brief) -> str:

@@ -9,25 +9,30 @@ from holdfast.window.velocity import Forecast, in_words
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 MOST_CHARS = int(60 * CHARS_PER_TOKEN)  # 60 tokens
-# The model is told to work on: all is saved, and a brief follows the compaction. Only the last
-# alert asks it to stop, for an edit that is cut in two is lost.
+# The model is told that nothing is asked of it: all is saved, and restored after the compaction. A
+# model that was only told how full the window is hurried, or stopped. The last alert asks it to
+# begin nothing new, for an edit that is cut in two is lost.
 TO_MODEL = {
-    "orange": "A brief will restore what matters after a compaction. Work on.",
-    "advisory": "Saved; a brief follows the compaction. Work on.",
-    "red": "Saved; leave large reads for the next window. Work on.",
-    "urgent": "Saved; a brief follows; `recall` finds the rest. Work on.",
-    "critical": "Saved. Finish the edit in hand, begin nothing new.",
+    "orange": "No action needed: rules and open work are restored after the compaction.",
+    "advisory": "Saved; no action needed: it is restored after the compaction.",
+    "red": "Saved. Continue, but leave large reads for after the compaction.",
+    "urgent": "Saved. Continue; the tool `recall` finds what the summary leaves out.",
+    "critical": "Saved. Finish the edit in hand and begin nothing new; go on after the compaction.",
 }
 TO_USER = {
     "orange": "A good stopping point is a good time to /compact.",
     "advisory": "/compact at the next good stopping point.",
     "red": "/compact soon, at a point of your choosing.",
-    "urgent": "/compact now, or the client will choose the moment.",
+    "urgent": "/compact now, or Claude Code chooses the moment.",
     "critical": "Please /compact now.",
 }
 SAVED, NOT_SAVED = "Saved", "No checkpoint could be saved"
 ASK_DOCTOR = "No checkpoint could be saved: run holdfast doctor."
-END = {"early": "before compaction", "window": "in the window", "refusal": "before a refusal"}
+END = {
+    "early": "before compaction",
+    "window": "in the window",
+    "refusal": "before requests are refused",
+}
 
 
 def about(estimated: bool) -> str:

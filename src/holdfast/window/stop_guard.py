@@ -12,7 +12,7 @@ UNSAVED = 0.20  # share of the edge used since the last checkpoint
 OPERATIONS = 10
 LIVE_MS = 6 * 3_600_000  # an agent that never said it ended is not waited for for ever
 MOST_NAMED = 3
-ANYWAY = "If there is nothing left to do, say so and stop again: this is said once."
+ANYWAY = "If there is nothing left to do, say so and stop again: this check speaks once."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,10 +40,10 @@ def judge(standing: StopFacts) -> str:
         still = "1 subtask still runs" if n == 1 else f"{n} subtasks still run"
         reasons.append(f"{still} ({_some(standing.running)}): wait for it, or end it")
     if standing.errors:
-        reasons.append(f"not resolved: {_some(standing.errors)}: fix it, or say why not")
+        reasons.append(f"unresolved: {_some(standing.errors)}: fix it, or say why not")
     if standing.unsaved:
         about = "about " if standing.estimated else ""
-        used = f"{about}{standing.unsaved_ratio:.0%} of the window was used"
+        used = f"{about}{standing.unsaved_ratio:.0%} of the compaction limit was used"
         reasons.append(f"{used} since the last checkpoint: `holdfast checkpoint` saves it")
     return f"Holdfast: {'; '.join(reasons)}. {ANYWAY}" if reasons else ""
 
