@@ -27,6 +27,7 @@ def main() -> None:
     given = parser.parse_args()
     _print("What the hook costs", list(_hooks()))
     _print("What the user waits (real client, scripted API)", list(_wait()))
+    _print("What a command costs", list(_commands()))
     _print("Reading a transcript", list(_parse(given.corpus)))
     _print("Saving and giving back", list(_save()))
     _print("Taking in what hooks leave", list(_intake()))
@@ -64,6 +65,12 @@ def _hooks() -> Iterator[Row]:
         wanted = "≤ 1.5x" if tool else "≤ 1.1x" if "against" in name else "≤ 3x"
         of = "" if "against" in name else " of a bare `python -I -S -c pass`"
         yield name, f"{ratio:.2f}x{of}", wanted
+
+
+def _commands() -> Iterator[Row]:
+    from benchmarks import commands
+
+    yield from commands.rows()
 
 
 def _archive(corpus: Path | None) -> Iterator[Row]:

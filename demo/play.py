@@ -140,9 +140,9 @@ def _row(console: Console, payload: dict[str, Any], said: dict[str, Any], sessio
         zone = guard.place(
             ratio, guard.Thresholds.of(settings_load.load(environ={})).zones
         ).name.lower()
-        line.append_text(colours.bar(ratio, zone, 24))
+        line.append_text(Text.from_ansi(colours.bar(ratio, zone, 24)))
         line.append(f" {ratio:>4.0%} {used:>8,}  ")
-        line.append(zone, style=colours.ZONE_STYLE[zone])
+        line.append(zone, style=replay_picture.ZONE_STYLE[zone])
     elif event == "PreCompact":
         line.append("the client compacts: until it is done, no number is true", style="cyan")
     console.print(line)
@@ -152,7 +152,7 @@ def _row(console: Console, payload: dict[str, Any], said: dict[str, Any], sessio
     heard = (("to the model", to_model), ("to you", to_you))
     for label, text in (*heard, ("to the summariser", said.get("steers"))):
         if text:
-            style = "cyan" if "\n" in text else colours.ZONE_STYLE[zone]
+            style = "cyan" if "\n" in text else replay_picture.ZONE_STYLE[zone]
             console.print(Text(f"    {label}: {text}", style=style))
 
 

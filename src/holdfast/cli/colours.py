@@ -3,32 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from holdfast.cli.terminal import paint
 from holdfast.window.velocity import in_words
 
-if TYPE_CHECKING:
-    from rich.text import Text
-
-ZONE_STYLE = {"green": "green", "yellow": "yellow", "orange": "dark_orange", "red": "bold red"}
-ALERT_STYLE = {
-    "warning": "yellow",
-    "advisory": "dark_orange",
-    "urgent": "red",
-    "critical": "bold red",
-}
 ZONE_PAINT = {"green": "green", "yellow": "yellow", "orange": "orange", "red": "red"}
 ALERT_PAINT = {"warning": "yellow", "advisory": "orange", "urgent": "red", "critical": "red"}
 
 
-def bar(used_ratio: float, zone: str, width: int = 40) -> Text:
+def bar(used_ratio: float, zone: str, width: int = 40) -> str:
     """A gauge whose end is the compaction limit."""
-    from rich.text import Text  # 2 of the 10 bare starts that `status --json` may take
-
     filled = min(width, max(0, round(used_ratio * width)))
-    text = Text("█" * filled, style=ZONE_STYLE[zone])
-    text.append("░" * (width - filled), style="dim")
-    return text
+    return paint("█" * filled, ZONE_PAINT[zone]) + paint("░" * (width - filled), "dim")
 
 
 def sparkline(readings: list[int], edge_tokens: int) -> str:

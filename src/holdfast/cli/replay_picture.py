@@ -7,13 +7,13 @@ from itertools import pairwise
 
 from rich.text import Text
 
-from holdfast.cli.colours import ZONE_STYLE
 from holdfast.window.replay import Point, Replay
 from holdfast.wire.log import inert
 
 BLOCKS = " ▁▂▃▄▅▆▇█"
 HEX = {"green": "#3fa34d", "yellow": "#d4a72c", "orange": "#e36209", "red": "#cf222e"}
 SVG_WIDTH, SVG_HEIGHT, MARGIN = 960, 320, 40
+ZONE_STYLE = {"green": "green", "yellow": "yellow", "orange": "dark_orange", "red": "bold red"}
 
 
 def columns(replay: Replay, width: int = 78, height: int = 10) -> list[Text]:

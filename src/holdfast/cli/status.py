@@ -9,10 +9,10 @@ from typing import Any
 
 import click
 
-from holdfast.cli import choose_session, colours, terminal
+from holdfast.cli import choose_session, colours
 from holdfast.cli.archived_sessions import chosen_to_read
 from holdfast.cli.choose_session import Chosen
-from holdfast.cli.terminal import say
+from holdfast.cli.terminal import paint, say
 from holdfast.cli.watched_by import who
 from holdfast.memory.transcript_text import cleared
 from holdfast.settings import load as settings_load
@@ -137,26 +137,15 @@ def _server() -> dict[str, Any]:
 
 
 def show(found: dict[str, Any]) -> None:
-    """One screen for a person."""
-    from rich.table import Table
-    from rich.text import Text
-
-    console = terminal.console()
-    zone = str(found["zone"])
-    head = Text("context ", style="bold")
-    head.append_text(colours.bar(found["used_ratio"], zone))
+    """One screen for a person. Without rich, which costs two starts of an empty Python."""
+    zone, alert = str(found["zone"]), found["alert"]
     share = f"{alert_texts.about(found['estimated'])}{found['used_ratio']:.1%}"
-    head.append(f" {share} ", style=colours.ZONE_STYLE[zone])
-    head.append(zone, style=colours.ZONE_STYLE[zone])
-    if found["alert"]:
-        head.append(f", {found['alert']}", style=colours.ALERT_STYLE[found["alert"]])
-    console.print(head)
+    level = paint(f"{share} {zone}", "bold", colours.ZONE_PAINT[zone])
+    if alert:
+        level += ", " + paint(alert, "bold", colours.ALERT_PAINT[alert])
+    say(f"{paint('context', 'bold')} {colours.bar(found['used_ratio'], zone)} {level}")
     for label, text in _rows(found):
-        row = Table.grid(padding=0)
-        row.add_column(width=14)
-        row.add_column(overflow="fold")  # a path is shown whole
-        row.add_row(Text(f"  {label}", style="dim"), Text(inert(text)))
-        console.print(row)
+        say(f"  {paint(f'{label:<12}', 'dim')}{inert(text)}", hang=12)
 
 
 def _rows(found: dict[str, Any]) -> list[tuple[str, str]]:

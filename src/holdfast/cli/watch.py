@@ -74,7 +74,8 @@ def _table(rows: list[dict[str, Any]], width: int) -> Table:
         pad_edge=False,
         caption=None if rows else "No session is running. Start Claude Code in a project.",
     )
-    agents = any(row["agent_type"] or row["agent_id"] for row in rows) or width >= NARROW
+    wide = width >= NARROW
+    agents = any(row["agent_type"] or row["agent_id"] for row in rows) or wide
     for heading in ("session", *(("agent",) if agents else ()), "context", "", "left", "alert"):
         table.add_column(heading, no_wrap=True)
     table.add_column("folder")
@@ -84,7 +85,7 @@ def _table(rows: list[dict[str, Any]], width: int) -> Table:
         table.add_row(
             _cell(row["session_id"], 8),
             *((_cell(row["agent_type"] or row["agent_id"], 16),) if agents else ()),
-            colours.bar(row["used_ratio"], zone, BAR if width >= NARROW else SHORT_BAR),
+            Text.from_ansi(colours.bar(row["used_ratio"], zone, BAR if wide else SHORT_BAR)),
             "compacting" if row["compacting"] else f"{about}{row['used_ratio']:.0%}",
             in_words(row["ops_left_low"], row["ops_left_high"]).removeprefix("about ") or "?",
             str(row["alert"] or ""),
