@@ -27,12 +27,12 @@ from statistics import mean, quantiles
 from benchmarks import used_again
 from holdfast.record import Record, read_record
 from holdfast.redact import redact
-from holdfast.segment import boundary, compress, outcome, steps
+from holdfast.segment import boundary, compress, segment, steps
 from holdfast.segment import cutter as cutting
-from holdfast.segment.contents import Words
+from holdfast.segment.contents import ModelWords
 from holdfast.segment.cutter import Cut
 from holdfast.segment.segment import Segment
-from holdfast.segment.steps import Step
+from holdfast.segment.steps import SegmentStep
 from holdfast.transcript import read
 
 Row = tuple[str, str, str]
@@ -43,7 +43,7 @@ COLD_AFTER, LEAST_MESSAGES = 20, 5
 @dataclass
 class Session:
     path: Path
-    steps: list[Step]
+    steps: list[SegmentStep]
     cut: Cut
     record: Record
 
@@ -65,7 +65,7 @@ def sessions(corpus: Path) -> Iterator[Session]:
 def _session(path: Path) -> Session:
     """`steps` are those that were cut, as the product reads them."""
     record = read_record(path)
-    found: list[Step] = []
+    found: list[SegmentStep] = []
     known = Cut()
     for entry in read(path):
         if not entry.is_sidechain and (done := steps.feed(known.reading, entry)) is not None:
@@ -108,8 +108,8 @@ def count(counts: Counts, session: Session) -> None:
         if session.cut.turn - one.end_turn >= COLD_AFTER:
             counts.cold.append(session.cut.since_mention(one) >= COLD_AFTER)
         if session.cut.since_mention(one) >= COLD_AFTER:
-            counts.done.append(outcome.is_done(session.record, one))
-        counts.names_cut.append(outcome.topic(session.record, one).endswith("…"))
+            counts.done.append(segment.is_done(session.record, one))
+        counts.names_cut.append(segment.topic(session.record, one).endswith("…"))
 
 
 def _agreement(counts: Counts, session: Session) -> None:
@@ -138,7 +138,7 @@ def keep(counts: Counts, session: Session) -> None:
         text = compress.content(source)
         tokens = -int(-len(text) // 3.5)
         counts.outcomes_cut.append(_is_cut(source.words, text) and tokens < 0.9 * _budget(one))
-        done = outcome.is_done(session.record, one)
+        done = segment.is_done(session.record, one)
         counts.contradicted += done and ("\nNot resolved:" in text or "\nLeft to do:" in text)
         counts.ratios.append((one.tokens, tokens))
         counts.reduction.append(1 - tokens / max(1, one.tokens))
@@ -154,7 +154,7 @@ def _budget(one: Segment) -> int:
     return compress.budget(one.tokens)
 
 
-def _is_cut(words: Sequence[Words], text: str) -> bool:
+def _is_cut(words: Sequence[ModelWords], text: str) -> bool:
     """The end of the model's last words is not in the text."""
     last = " ".join(redact(words[-1].text).split())[-60:] if words else ""
     return last not in " ".join(text.split())
@@ -220,9 +220,9 @@ def sample(corpus: Path, size: int, seed: int) -> Iterator[str]:
 
 
 def _shown(session: Session, one: Segment) -> Iterator[str]:
-    done = "done" if outcome.is_done(session.record, one) else "not done"
+    done = "done" if segment.is_done(session.record, one) else "not done"
     yield f"=== {session.path.name} {one.segment_id}: steps {one.start_turn}-{one.end_turn}"
-    yield f"{one.tokens:,} tokens, {done}; topic: {outcome.topic(session.record, one)}"
+    yield f"{one.tokens:,} tokens, {done}; topic: {segment.topic(session.record, one)}"
     for step in session.steps:
         near = min(abs(step.number - one.start_turn), abs(step.number - one.end_turn)) <= 2
         if near or (step.is_prompted and one.start_turn <= step.number <= one.end_turn):

@@ -13,7 +13,7 @@ from holdfast.cli.main import holdfast_command
 from holdfast.segment import library, queue
 from holdfast.segment.errors import NoSegment, NotASave, NotRolled, SeveralSegments
 from holdfast.segment.formats import Queue
-from tests.segment.shelves import a_segment, kept
+from tests.segment.library_builders import a_segment, kept
 from tests.segment.topics import COLOUR, MAIL, TABLE, a_session
 
 

@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from holdfast.cli.main import holdfast_command
 from holdfast.wire.errors import HoldfastError
-from tests.segment.shelves import a_segment, kept
+from tests.segment.library_builders import a_segment, kept
 from tests.segment.topics import a_session
 
 SAVED = '{"segment_id": "s1_seg_1_0", "compressed_content": "better words"}'

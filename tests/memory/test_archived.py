@@ -13,7 +13,7 @@ from holdfast.memory.expand import expand
 from holdfast.memory.recall import recall
 from tests.archive.sessions import ROOM, TOKEN
 from tests.memory.transcripts import a_line, a_session, written
-from tests.segment.shelves import a_segment, kept
+from tests.segment.library_builders import a_segment, kept
 
 pytestmark = pytest.mark.requirement("R9", "M6")
 TALK = (

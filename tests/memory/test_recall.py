@@ -19,7 +19,7 @@ from holdfast.memory.ranking import Hit, Rank, results
 from holdfast.memory.recall import recall
 from holdfast.memory.sync import sync
 from tests.memory.transcripts import a_memory, a_session, said
-from tests.segment.shelves import a_segment, kept
+from tests.segment.library_builders import a_segment, kept
 
 TALK = (
     "which port does the staging database use?",

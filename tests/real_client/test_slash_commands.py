@@ -18,7 +18,7 @@ from holdfast.segment import library
 from holdfast.setup.trial.cycle import MODEL, hook_faults, texts
 from holdfast.setup.trial.run import Trial, run_trial
 from holdfast.setup.trial.script import ReceivedRequest, ScriptedAnswer, Step, bash, usage_of
-from tests.segment.shelves import a_segment, kept
+from tests.segment.library_builders import a_segment, kept
 
 from .installed import install, results
 from .stage import LOUD, Stage, a_stage

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from holdfast.segment import library, queue, roll
 from tests.checkpoint.killing import FAR, killed_at
-from tests.segment.shelves import NOW_MS
+from tests.segment.library_builders import NOW_MS
 from tests.segment.topics import COLOUR, MAIL, TABLE, a_session
 
 

@@ -9,12 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from holdfast.record import Record, read_record
-from holdfast.segment import compress, formats, model_words
-from holdfast.segment.contents import Source
+from holdfast.segment import compress, formats, library
+from holdfast.segment.contents import SegmentSource
 from holdfast.segment.formats import Compressed
 from holdfast.segment.segment import Segment
 from tests.checkpoint.sessions import Session
-from tests.segment.shelves import NOW_MS
+from tests.segment.library_builders import NOW_MS
 from tests.segment.topics import MAIL, TABLE, cut, works_on
 
 NOISE = "noise of a tool " * 400
@@ -138,8 +138,8 @@ def test_secrets_are_taken_out_of_every_field(tmp_path: Path) -> None:
 @given(tokens=st.integers(0, 10**7))
 def test_the_budget_is_a_fifth_with_a_floor_and_a_ceiling(tokens: int) -> None:
     most = compress.budget(tokens)
-    assert model_words.FLOOR_TOKENS <= most <= compress.MOST_TOKENS
-    assert most <= max(model_words.FLOOR_TOKENS, tokens / 5)
+    assert library.FLOOR_TOKENS <= most <= compress.MOST_TOKENS
+    assert most <= max(library.FLOOR_TOKENS, tokens / 5)
 
 
 @pytest.mark.slow
@@ -157,5 +157,5 @@ def test_hostile_words_stay_on_their_line_and_in_the_budget(tmp_path: Path) -> N
 
 
 def test_of_nothing_there_is_nothing_to_say() -> None:
-    source = Source(Segment(0, 0, 0, 0), Record(), Record(), [])
+    source = SegmentSource(Segment(0, 0, 0, 0), Record(), Record(), [])
     assert compress.content(source) == ""

@@ -12,16 +12,18 @@ import pytest
 
 from holdfast.segment import library, queue, roll
 from holdfast.segment.formats import Pending, Queue
-from holdfast.segment.report import Report
+from holdfast.segment.roll import RollReport
 from holdfast.transcript import Unreadable
 from tests.checkpoint.sessions import Session
-from tests.segment.shelves import DAY_MS, NOW_MS
+from tests.segment.library_builders import DAY_MS, NOW_MS
 from tests.segment.topics import COLOUR, MAIL, TABLE, a_session, works_on
 
 FULL, FULLER = 0.65, 0.85
 
 
-def _rolled(path: Path, used: float = FULL, now_ms: int = NOW_MS, *, force: bool = False) -> Report:
+def _rolled(
+    path: Path, used: float = FULL, now_ms: int = NOW_MS, *, force: bool = False
+) -> RollReport:
     return roll.roll(
         str(path), session_id="s-1", project="/p", used_ratio=used, now_ms=now_ms, force=force
     )

@@ -9,10 +9,10 @@ from holdfast.record.model import Place, Turn
 from holdfast.segment import tiers
 from holdfast.segment.cutter import Cut
 from holdfast.segment.segment import Segment
-from holdfast.segment.steps import Reading
+from holdfast.segment.steps import StepReading
 from holdfast.segment.tiers import Limits
 from holdfast.settings import load
-from tests.segment.shelves import DAY_MS, NOW_MS, a_segment
+from tests.segment.library_builders import DAY_MS, NOW_MS, a_segment
 
 
 def _segment(**fields: object) -> Segment:
@@ -42,7 +42,7 @@ def _record(*, answered: bool = True) -> Record:
 def test_cold_is_unmentioned_for_twenty_steps_done_and_of_five_messages(
     fields: dict[str, object], turn: int, answered: bool, cold: bool
 ) -> None:
-    known = Cut(reading=Reading(count=turn), segments=[_segment(**fields)])
+    known = Cut(reading=StepReading(count=turn), segments=[_segment(**fields)])
     assert bool(tiers.cold(known, _record(answered=answered), Limits())) is cold
 
 

@@ -15,7 +15,7 @@ from holdfast.events import take_checkpoint
 from holdfast.segment import formats
 from holdfast.segment import roll as rolling
 from holdfast.segment.errors import NoTranscript, NotRolled
-from holdfast.segment.report import Report
+from holdfast.segment.roll import RollReport
 from holdfast.settings import load as settings_load
 from holdfast.transcript import Unreadable
 from holdfast.window import view
@@ -41,7 +41,7 @@ def roll(now: bool, session: str, transcript: Path | None, as_json: bool) -> Non
         raise NotRolled("; ".join(report.slips), report.exit_code)
 
 
-def _rolled(chosen: Chosen, *, force: bool) -> Report:
+def _rolled(chosen: Chosen, *, force: bool) -> RollReport:
     state, now_ms = chosen.state, int(time.time() * 1000)
     settings = settings_load.load(state.project)
     try:
@@ -59,7 +59,7 @@ def _rolled(chosen: Chosen, *, force: bool) -> Report:
         raise NoTranscript(f"{state.transcript} cannot be read: {slip}") from None
 
 
-def lines(report: Report) -> list[str]:
+def lines(report: RollReport) -> list[str]:
     """What was done; what was not, and why."""
     told = [report.line] if report.line else []
     if report.still_pending:

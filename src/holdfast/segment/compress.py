@@ -14,17 +14,17 @@ import msgspec
 from holdfast.record import Record, RecordReader, files
 from holdfast.record.secrets import Known
 from holdfast.redact import redact
-from holdfast.segment import contents, formats, model_words, outcome, relevance
+from holdfast.segment import contents, formats, library, segment
 from holdfast.segment.contents import (
     FIRST,
     LAST,
     SECTIONS,
     TURNS,
     USUAL,
-    Change,
+    FileChange,
     Keepsake,
-    Source,
-    Words,
+    ModelWords,
+    SegmentSource,
 )
 from holdfast.segment.formats import Compressed, Metadata
 from holdfast.segment.segment import Segment
@@ -37,11 +37,11 @@ FIRST_SHARE = 0.6  # of that, for what was asked and the outcome
 MOST_DECISIONS, MOST_FILES = 12, 40
 
 
-def source_of(one: Segment, record: Record, transcript: str) -> Source:
+def source_of(one: Segment, record: Record, transcript: str) -> SegmentSource:
     """What to tell it from; Unreadable where the transcript is gone."""
     begun = Record(offset=one.start_byte, roots=list(record.roots))
     facts = RecordReader(begun).read(transcript, until=one.end_byte)
-    source = Source(one, record, facts, [], [])
+    source = SegmentSource(one, record, facts, [], [])
     for entry in Reader(transcript, start=one.start_byte):
         if entry.offset >= one.end_byte:
             break
@@ -50,29 +50,29 @@ def source_of(one: Segment, record: Record, transcript: str) -> Source:
     return source
 
 
-def _hear(source: Source, entry: Answer) -> None:
+def _hear(source: SegmentSource, entry: Answer) -> None:
     texts = [block.text for block in entry.message.blocks if isinstance(block, Text)]
     if said := "\n".join(texts).strip():
-        source.words.append(Words(entry.offset, said))
+        source.words.append(ModelWords(entry.offset, said))
     for block in entry.message.blocks:
         if isinstance(block, ToolUse) and block.name in ("Edit", "Write"):
             told = partial(files.text_of, block.input)
             new = told("new_string") or told("content")
-            change = Change(entry.offset, told("file_path"), told("old_string"), new)
+            change = FileChange(entry.offset, told("file_path"), told("old_string"), new)
             source.changes.append(change)
 
 
 def compress(
-    source: Source, *, session_id: str, project: str, transcript: str, now_ms: int
+    source: SegmentSource, *, session_id: str, project: str, transcript: str, now_ms: int
 ) -> Compressed:
     one, facts = source.segment, source.facts
     text = content(source)
     edited = [name for name, used in facts.files.items() if used.edits]
-    fixed = [each for each in outcome.within(source.record.failures, one) if each.fixed is not None]
-    now = relevance.stamp(now_ms)
+    fixed = [each for each in segment.within(source.record.failures, one) if each.fixed is not None]
+    now = formats.stamp(now_ms)
     made = Compressed(
         segment_id=one.segment_id,
-        topic=redact(outcome.topic(source.record, one)),
+        topic=redact(segment.topic(source.record, one)),
         session_id=session_id,
         start_turn=one.start_turn,
         end_turn=one.end_turn,
@@ -88,13 +88,13 @@ def compress(
     )
     made.metadata.contains_code = bool(edited)
     made.metadata.contains_errors = bool(facts.failures)
-    made.metadata.substance = relevance.substance(
+    made.metadata.substance = formats.substance(
         decisions=bool(made.key_decisions),
         changes=bool(edited),
         fixes=bool(fixed),
-        rules=any(turn.reply_to or turn.questions for turn in outcome.turns(source.record, one)),
+        rules=any(turn.reply_to or turn.questions for turn in segment.turns(source.record, one)),
     )
-    made.relevance_score = relevance.score(made, now_ms)
+    made.relevance_score = formats.score(made, now_ms)
     return _without_secrets(made, source.record)
 
 
@@ -108,10 +108,10 @@ def _without_secrets(made: Compressed, record: Record) -> Compressed:
     return msgspec.json.decode(data, type=Compressed)
 
 
-def _metadata(source: Source, project: str, transcript: str) -> Metadata:
+def _metadata(source: SegmentSource, project: str, transcript: str) -> Metadata:
     one = source.segment
     return Metadata(
-        task_completed=outcome.is_done(source.record, one),
+        task_completed=segment.is_done(source.record, one),
         project=project,
         transcript=transcript,
         first_uuid=one.first_uuid,
@@ -126,10 +126,10 @@ def _metadata(source: Source, project: str, transcript: str) -> Metadata:
 
 def budget(original_tokens: int) -> int:
     """How many tokens the words for it may have."""
-    return max(model_words.FLOOR_TOKENS, min(MOST_TOKENS, int(original_tokens * SHARE)))
+    return max(library.FLOOR_TOKENS, min(MOST_TOKENS, int(original_tokens * SHARE)))
 
 
-def content(source: Source) -> str:
+def content(source: SegmentSource) -> str:
     """What is worth most, within the budget, section by section."""
     most = budget(source.segment.tokens)
     things, room = contents.of(source), int(most * CHARS_PER_TOKEN)

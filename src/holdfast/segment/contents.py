@@ -18,9 +18,9 @@ from holdfast.record.failures import resolved
 from holdfast.record.heat import FLOOR, heat_at
 from holdfast.record.model import Command, Place, Record, Turn, Used
 from holdfast.record.turns import CUT
-from holdfast.segment import outcome
-from holdfast.segment.plain_text import line, visible
+from holdfast.segment import segment
 from holdfast.segment.segment import Segment
+from holdfast.segment.steps import one_line, visible
 
 TURNS = "Turns"
 # Each with what stands between its things.
@@ -47,14 +47,14 @@ LONGEST_WORDS, LEAST_WORDS = 2400, 60  # of the model on the way: shorter ones o
 FIRST, USUAL, LAST = 0, 1, 2
 
 
-class Words(msgspec.Struct, gc=False):
+class ModelWords(msgspec.Struct, gc=False):
     """Something the model said in the segment, whole."""
 
     offset: int
     text: str
 
 
-class Change(msgspec.Struct, gc=False):
+class FileChange(msgspec.Struct, gc=False):
     """Text the model wrote into a file."""
 
     offset: int
@@ -72,18 +72,18 @@ class Keepsake(msgspec.Struct, gc=False):
     rank: int = USUAL
 
 
-class Source(msgspec.Struct, gc=False):
+class SegmentSource(msgspec.Struct, gc=False):
     """What a segment is told from: itself, the session's record, the record of its lines alone,
     what the model said in them and wrote into files."""
 
     segment: Segment
     record: Record
     facts: Record
-    words: list[Words]
-    changes: list[Change] = []
+    words: list[ModelWords]
+    changes: list[FileChange] = []
 
 
-def of(source: Source) -> list[Keepsake]:
+def of(source: SegmentSource) -> list[Keepsake]:
     facts = source.facts
     closing = _closing(source)
     return [
@@ -101,12 +101,12 @@ def of(source: Source) -> list[Keepsake]:
     ]
 
 
-def decided(source: Source) -> list[str]:
+def decided(source: SegmentSource) -> list[str]:
     """What was decided, each with its question."""
     return [
-        line(f"{one.question} → {one.text}" if one.question else one.text, 240)
+        one_line(f"{one.question} → {one.text}" if one.question else one.text, 240)
         for one in record_decisions.decided(source.record)
-        if outcome.holds(source.segment, one.place)
+        if segment.holds(source.segment, one.place)
     ]
 
 
@@ -117,25 +117,25 @@ def main_files(facts: Record) -> list[str]:
     return changed or [name for name in ranked if facts.files[name].reads]
 
 
-def _closing(source: Source) -> dict[int, Words]:
+def _closing(source: SegmentSource) -> dict[int, ModelWords]:
     """The model's last words of each turn, by where the turn begins."""
-    found: dict[int, Words] = {}
+    found: dict[int, ModelWords] = {}
     starts = [source.segment.start_byte, *(turn.place.offset for turn in _own(source))]
     for one in source.words:
         found[max(start for start in starts if start <= one.offset)] = one
     return found
 
 
-def _own(source: Source) -> list[Turn]:
-    return outcome.turns(source.record, source.segment)
+def _own(source: SegmentSource) -> list[Turn]:
+    return segment.turns(source.record, source.segment)
 
 
-def _turns(source: Source, closing: dict[int, Words]) -> Iterator[Keepsake]:
+def _turns(source: SegmentSource, closing: dict[int, ModelWords]) -> Iterator[Keepsake]:
     """Newest first: where not all of them fit, the first request and the last outcome do."""
     start, own = source.segment.start_byte, _own(source)
     turns = [(one.place.offset, one) for one in own]
     if not own or own[0].place.offset != start:
-        asked = outcome.part_of(source.record, source.segment)
+        asked = segment.part_of(source.record, source.segment)
         turns.insert(0, (start, Turn(asked, Place(start))))
     for age, (offset, turn) in enumerate(reversed(turns)):
         number = len(turns) - 1 - age
@@ -150,8 +150,8 @@ def _turns(source: Source, closing: dict[int, Words]) -> Iterator[Keepsake]:
 
 
 def _asked(turn: Turn) -> str:
-    asked = line(turn.asked.replace(CUT, " […] "), LONGEST_ASKED)
-    return f"{asked} (to: {line(turn.reply_to, LONGEST_REPLY)})" if turn.reply_to else asked
+    asked = one_line(turn.asked.replace(CUT, " […] "), LONGEST_ASKED)
+    return f"{asked} (to: {one_line(turn.reply_to, LONGEST_REPLY)})" if turn.reply_to else asked
 
 
 def _indented(text: str) -> str:
@@ -160,51 +160,51 @@ def _indented(text: str) -> str:
     return "\n  ".join(row for row in rows if row)
 
 
-def _decided(source: Source) -> Iterator[Keepsake]:
+def _decided(source: SegmentSource) -> Iterator[Keepsake]:
     for age, words in enumerate(reversed(decided(source))):
         yield Keepsake("Decided", words, 6.0 / (1 + age / 6), -age)
 
 
-def _failures(source: Source) -> Iterator[Keepsake]:
+def _failures(source: SegmentSource) -> Iterator[Keepsake]:
     record, one = source.record, source.segment
-    fixed = [each for each in outcome.within(resolved(record), one) if each.lines]
+    fixed = [each for each in segment.within(resolved(record), one) if each.lines]
     for age, each in enumerate(reversed(fixed)):
         by = f", by edits in {', '.join(each.fix[-3:])}" if each.fix else ""
-        text = f"`{line(each.command, 80)}`: {line(each.lines[0], 120)}{by}"
+        text = f"`{one_line(each.command, 80)}`: {one_line(each.lines[0], 120)}{by}"
         yield Keepsake("Resolved", text, 2.5 / (1 + age / 3), -age)
-    for age, each in enumerate(reversed(outcome.unresolved(record, one))):
-        text = f"`{line(each.command, 80)}`: {line(' '.join(each.lines[:2]), LONGEST_LINE)}"
+    for age, each in enumerate(reversed(segment.unresolved(record, one))):
+        text = f"`{one_line(each.command, 80)}`: {one_line(' '.join(each.lines[:2]), LONGEST_LINE)}"
         yield Keepsake("Not resolved", text, 2.5 / (1 + age / 2), -age)
 
 
-def _left_to_do(source: Source) -> Iterator[Keepsake]:
-    for number, task in enumerate(outcome.left_to_do(source.record, source.segment)):
-        yield Keepsake("Left to do", line(task.text, 120), 1.0 / (1 + number / 3), number)
+def _left_to_do(source: SegmentSource) -> Iterator[Keepsake]:
+    for number, task in enumerate(segment.left_to_do(source.record, source.segment)):
+        yield Keepsake("Left to do", one_line(task.text, 120), 1.0 / (1 + number / 3), number)
 
 
 def _subagents(facts: Record) -> Iterator[Keepsake]:
     for number, one in enumerate(facts.agents.values()):
-        answer = f" → {line(one.answer, 600)}" if one.answer else ""
-        text = f"{one.kind or 'agent'}: {line(one.asked, 160)}{answer}"
+        answer = f" → {one_line(one.answer, 600)}" if one.answer else ""
+        text = f"{one.kind or 'agent'}: {one_line(one.asked, 160)}{answer}"
         yield Keepsake("Subagents", text, 2.0, number)
 
 
-def _on_the_way(words: Sequence[Words], closing: set[int]) -> Iterator[Keepsake]:
+def _on_the_way(words: Sequence[ModelWords], closing: set[int]) -> Iterator[Keepsake]:
     """The longest first: they tell the most."""
     for one in words:
-        text = line(one.text, LONGEST_WORDS)
+        text = one_line(one.text, LONGEST_WORDS)
         if one.offset not in closing and len(text) >= LEAST_WORDS:
             yield Keepsake("On the way", text, float(len(text)) ** 2, one.offset, rank=LAST)
 
 
-def _changes(source: Source) -> Iterator[Keepsake]:
+def _changes(source: SegmentSource) -> Iterator[Keepsake]:
     """The lines that were added, where there is still room: the newest first."""
     for age, one in enumerate(reversed(source.changes)):
         before = set(map(str.strip, one.old.splitlines()))
         added = [row.strip() for row in one.new.splitlines() if row.strip() not in before]
-        text = line(" ⏎ ".join(row for row in added if len(row) > 1), LONGEST_CHANGE)
+        text = one_line(" ⏎ ".join(row for row in added if len(row) > 1), LONGEST_CHANGE)
         if text:
-            text = f"{line(files.relative(source.record, one.path), 120)}: {text}"
+            text = f"{one_line(files.relative(source.record, one.path), 120)}: {text}"
             yield Keepsake("Changed", text, 1e-3 / (1 + age), one.offset, rank=LAST)
 
 
@@ -217,7 +217,7 @@ def _files(facts: Record) -> Iterator[Keepsake]:
     shown = _split(facts.files)
     for rank, (name, worth) in enumerate(_ranked(heats)):
         folder, short = shown[name]
-        text = line(short, 120) + (CHANGED if facts.files[name].edits else "")
+        text = one_line(short, 120) + (CHANGED if facts.files[name].edits else "")
         yield Keepsake("Files", text, 0.5 + 5.0 * worth, rank, folder)
 
 
@@ -250,7 +250,7 @@ def _commands(facts: Record) -> Iterator[Keepsake]:
     for rank, (key, worth) in enumerate(_ranked(heats)):
         one = facts.commands[key]
         how = {True: "ok", False: "failed", None: ""}[one.ok]
-        text = f"`{line(one.line.partition(chr(10))[0], LONGEST_COMMAND)}` {how}".rstrip()
+        text = f"`{one_line(one.line.partition(chr(10))[0], LONGEST_COMMAND)}` {how}".rstrip()
         yield Keepsake("Commands", text, 0.5 + 5.0 * worth, rank)
 
 
@@ -270,5 +270,5 @@ def _references(facts: Record) -> Iterator[Keepsake]:
         pair for pair in facts.references.items() if pair[1].kind != "hash" or pair[1].count > 1
     ]
     for rank, (key, one) in enumerate(sorted(told, key=lambda pair: -pair[1].count)[:20]):
-        note = f" ({line(one.note, 60)})" if one.note else ""
-        yield Keepsake("References", f"{line(key, 120)}{note}", 0.6 / (1 + rank / 5), rank)
+        note = f" ({one_line(one.note, 60)})" if one.note else ""
+        yield Keepsake("References", f"{one_line(key, 120)}{note}", 0.6 / (1 + rank / 5), rank)

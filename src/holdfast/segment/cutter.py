@@ -1,26 +1,66 @@
-"""Cutting a session into segments, a line at a time; what was read once is not read again.
+"""Cut a session into segments, one line at a time; what was read once is not read again.
 
 The state is what was cut and the steps of the segment still open. Going on from it gives the same
-segments as reading everything anew: no judgement looks at where a reading happened to stop. Where
-the user spoke is taken from the session's record.
+segments as reading everything again: no judgement depends on where a reading stopped. Where the
+user spoke is taken from the session's record.
+
+The id of a segment is made of its session and the bytes of its turns. A transcript can be rewound,
+restored or rewritten under the same session: the same turn is then another one, while earlier
+turns may have stayed. An id made of the bytes tells them apart, and finds again what only moved.
 """
 
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
 
 import msgspec
 
+from holdfast.files.digest import digest, sha256
 from holdfast.record import Record, same_file, secrets
-from holdfast.segment import boundary, identity, steps
+from holdfast.segment import boundary, formats, steps
+from holdfast.segment.formats import Pending
 from holdfast.segment.segment import HOT, Segment, mention, segment_of
-from holdfast.segment.steps import Step
+from holdfast.segment.steps import SegmentStep
 from holdfast.transcript import Entry, Reader
-from holdfast.wire import log
+from holdfast.transcript.reader import PIECE_BYTES, TranscriptSource
+from holdfast.wire import log, places
+from holdfast.wire.mark import CHARS_PER_TOKEN
 
+ID_DIGITS = 12
 VERSION = 2
 MOST_SEGMENTS = 400
 MOST_SEEN = 6000
+
+
+def segment_id(session_id: str, transcript: str | os.PathLike[str], start: int, end: int) -> str:
+    """Of the segment that the transcript holds between two bytes."""
+    return segment_ids(session_id, transcript, [(start, end)])[0]
+
+
+def segment_ids(
+    session_id: str, transcript: str | os.PathLike[str], spans: Sequence[tuple[int, int]]
+) -> list[str]:
+    """Of several, one after the other in the file, which is read once. No two
+    sessions share a name: it begins with the session's own."""
+    data = session_id.encode("utf-8", "surrogatepass")
+    head = places.plain(session_id)[:8].strip("%-_.") or "x"
+    whose = f"{head}-{digest(data)[:8]}"
+    return [f"{whose}_seg_{content[:ID_DIGITS]}" for content in _digests(transcript, spans)]
+
+
+def _digests(transcript: str | os.PathLike[str], spans: Sequence[tuple[int, int]]) -> Iterator[str]:
+    if not spans:
+        return
+    with TranscriptSource(transcript) as source:
+        at = spans[0][0]
+        pieces = source.lines(at, PIECE_BYTES)
+        for start, end in spans:
+            content = sha256()
+            while at < end and (data := next(pieces, b"")):
+                content.update(data if at >= start else b"")
+                at += len(data)
+            yield str(content.hexdigest())
 
 
 class Cut(msgspec.Struct):
@@ -30,8 +70,8 @@ class Cut(msgspec.Struct):
     read_from: str = ""  # see `same_file`
     lost: int = 0
     asked_until: int = 0  # words of the user before this byte are in their steps
-    reading: steps.Reading = msgspec.field(default_factory=steps.Reading)
-    open: list[Step] = []
+    reading: steps.StepReading = msgspec.field(default_factory=steps.StepReading)
+    open: list[SegmentStep] = []
     segments: list[Segment] = []
     seen: dict[str, int] = {}  # in how many segments a word stood
     told: list[int] = []  # lines that told a secret with its name
@@ -75,7 +115,7 @@ def _without_secrets(cut: Cut, path: str | os.PathLike[str], heard: list[tuple[i
 def _name(cut: Cut, path: str | os.PathLike[str]) -> None:
     new = [one for one in cut.segments if not one.segment_id]
     spans = [(one.start_byte, one.end_byte) for one in new]
-    for one, name in zip(new, identity.names(cut.session_id, path, spans), strict=True):
+    for one, name in zip(new, segment_ids(cut.session_id, path, spans), strict=True):
         one.segment_id = name
 
 
@@ -101,7 +141,7 @@ def _take(cut: Cut, entry: Entry, record: Record) -> None:
         add(cut, done)
 
 
-def hear_user(cut: Cut, step: Step, record: Record) -> None:
+def hear_user(cut: Cut, step: SegmentStep, record: Record) -> None:
     """What the user said since the answer before; turns stand in the order of the transcript. Words
     that wait are not heard yet: they are handed over at a later place, or taken back."""
     first, last = cut.asked_until, step.start
@@ -113,7 +153,7 @@ def hear_user(cut: Cut, step: Step, record: Record) -> None:
     cut.asked_until, step.heard = last, []
 
 
-def add(cut: Cut, step: Step) -> None:
+def add(cut: Cut, step: SegmentStep) -> None:
     """One more step: it may mention what was cut before, and end what is open."""
     for one in cut.segments:
         mention(one, step)
@@ -135,7 +175,7 @@ def _close(cut: Cut, at: int) -> None:
 
 
 def _thin(cut: Cut) -> None:
-    """Past the bound the oldest goes that is on the shelf, else the oldest."""
+    """Past the limit, drop the oldest segment that is stored, else the oldest."""
     if len(cut.segments) > MOST_SEGMENTS:
         shelved = (one for one in cut.segments if one.tier != HOT)
         cut.segments.remove(next(shelved, cut.segments[0]))
@@ -152,3 +192,31 @@ def load(data: bytes) -> Cut | None:
     except (msgspec.MsgspecError, ValueError, RecursionError):
         return None
     return found if found.version == VERSION else None
+
+
+def queue_entry(known: Cut, one: Segment, topic: str, now_ms: int) -> Pending:
+    return Pending(
+        segment_id=one.segment_id,
+        topic=topic,
+        start_turn=one.start_turn,
+        end_turn=one.end_turn,
+        message_count=one.message_count,
+        turns_since_mention=known.since_mention(one),
+        queued_at_turn=known.turn,
+        timestamp=formats.stamp(now_ms),
+        start_byte=one.start_byte,
+        end_byte=one.end_byte,
+    )
+
+
+def segment_from_queue(waiting: Pending) -> Segment:
+    """As much as the queue knows of a segment the cut has lost."""
+    return Segment(
+        segment_id=waiting.segment_id,
+        start_turn=waiting.start_turn,
+        end_turn=waiting.end_turn,
+        start_byte=waiting.start_byte,
+        end_byte=waiting.end_byte,
+        message_count=waiting.message_count,
+        tokens=int((waiting.end_byte - waiting.start_byte) / CHARS_PER_TOKEN),
+    )

@@ -1,18 +1,37 @@
-"""Segments on the disk: one folder of ours, one writer at a time, each file whole or not at all."""
+"""Segments on disk: one folder of ours, one writer at a time, atomic writes; and foreign files.
+
+Another tool of this format may have left segments in its own folders. They are read there, never
+written. Their author is unknown: few are read, each small, and an invalid one is skipped. They are
+redacted, and a transcript they name is read only if it belongs to their project.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from typing import Any, TypeVar
 
+import msgspec
+
+from holdfast.client.memory_folder import slug
+from holdfast.client.settings_files import config_folder
 from holdfast.files import atomic, folders, lock
 from holdfast.files.folders import Place
-from holdfast.segment.errors import NotStored, ShelfBusy
+from holdfast.redact import are_clean, redact
+from holdfast.segment import formats
+from holdfast.segment.errors import DamagedSegment, NewerSegments, NotStored, SegmentsBusy
+from holdfast.segment.formats import Compressed, Pending
 from holdfast.wire import log, places
 
 MOST_BYTES = 1 << 20
 MOST_ASIDE = 100  # names tried for what is set aside
+QUEUES = ".claude/data/context_queue"
+WARM = "data/knowledge-db/compressed_context"
+SESSIONS, ARCHIVED = ".claude/data/sessions", "archived_context"
+MOST_FILES = 500
+MOST_SESSIONS = 200
+Kind = TypeVar("Kind", Pending, Compressed)
 
 
 def place(*below: str) -> Place:
@@ -21,12 +40,12 @@ def place(*below: str) -> Place:
 
 @contextmanager
 def held() -> Iterator[None]:
-    """Nobody else changes a segment meanwhile; ShelfBusy where that could not be had."""
+    """Hold the lock of all segments; SegmentsBusy if it was not free in time."""
     with lock.hold(place()) as ours:
         if not ours:
             if why := lock.why_not_lockable(place()):
                 raise NotStored(why)
-            raise ShelfBusy("another session or command is writing segments")
+            raise SegmentsBusy("another session or command is writing segments")
         yield
 
 
@@ -76,3 +95,79 @@ def set_aside(path: str, why: str) -> None:
             os.rename(path, aside)  # noqa: PTH104
             log.add("WARN", "segments", f"set aside as {aside}: {why}")
         return
+
+
+def warm(project: str) -> list[Compressed]:
+    return [one for root in _roots(project) for one in _within(root, WARM, project)]
+
+
+def cold(project: str) -> list[Compressed]:
+    found: list[Compressed] = []
+    for root in _roots(project):
+        listed = folders.names_in(places.contained(root, SESSIONS))
+        for session in sorted(listed)[:MOST_SESSIONS]:
+            found += _within(root, f"{SESSIONS}/{session}/{ARCHIVED}", project)
+    return found
+
+
+def pending(session_id: str, project: str) -> list[Pending]:
+    name = f"{places.plain(session_id)}_pending.json"
+    found: list[Pending] = []
+    for root in _roots(project):
+        path = places.contained(root, f"{QUEUES}/{name}")
+        if path and (data := read(path)):
+            try:
+                found += formats.queue(data).pending[:MOST_FILES]
+            except (DamagedSegment, NewerSegments) as slip:
+                log.add("WARN", "segments", f"{path} was passed over: {slip}")
+    return [_clean(one) for one in found if _is_public(one.segment_id)]
+
+
+def _roots(project: str) -> list[str]:
+    home = os.path.expanduser("~")  # noqa: PTH111
+    return list(dict.fromkeys(root for root in (project, home) if root.startswith("/")))
+
+
+def _within(root: str, inside: str, project: str) -> Iterator[Compressed]:
+    """A link that leads out of the root is not followed: it could bring in another project's."""
+    folder = places.contained(root, inside)
+    names = [name for name in folders.names_in(folder) if name.endswith(".json")]
+    names = [name for name in names if _is_public(name.removesuffix(".json"))]
+    for name in sorted(names)[:MOST_FILES]:
+        path = places.contained(root, f"{inside}/{name}")
+        if not path:
+            continue
+        try:
+            found = formats.compressed(read(path), name.removesuffix(".json"))
+        except (DamagedSegment, NewerSegments) as slip:
+            log.add("WARN", "segments", f"{path} was passed over: {slip}")
+            continue
+        found = _clean(found)
+        if not _is_of(project, found.metadata.transcript):
+            found.metadata.transcript = ""
+        yield found
+
+
+def _is_public(segment_id: str) -> bool:
+    """An id is looked up by: a secret cannot be taken out of it."""
+    return formats.is_plain(segment_id) and are_clean((segment_id,))
+
+
+def _is_of(project: str, transcript: str) -> bool:
+    """In the client's own folder for the project."""
+    folder = f"{config_folder(os.environ)}/projects/{slug(project)}/"
+    return bool(project) and transcript.startswith(folder) and ".." not in transcript.split("/")
+
+
+def _clean(one: Kind) -> Kind:
+    told = formats.plain(one)
+    cleaned = _without(told)
+    return one if cleaned == told else msgspec.convert(cleaned, type(one))
+
+
+def _without(value: Any) -> Any:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, list):
+        return [_without(inner) for inner in value]
+    return {k: _without(v) for k, v in value.items()} if isinstance(value, dict) else value

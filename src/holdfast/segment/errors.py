@@ -39,21 +39,21 @@ class NotStored(HoldfastError):
     hint = "free some space or make HOLDFAST_HOME writable; the transcript still holds all of it"
 
 
-class ShelfBusy(HoldfastError):
+class SegmentsBusy(HoldfastError):
     """Another session or command is writing segments."""
 
     exit_code = 5
     hint = "try again in a moment"
 
 
-class Damaged(Exception):
+class DamagedSegment(Exception):
     """A file that does not hold what its place says; it is set aside."""
 
 
 class NoTranscript(HoldfastError):
     """The transcript a segment would be read from is gone."""
 
-    hint = "what is on the shelf already stays there: `holdfast segments`"
+    hint = "segments that are stored already stay: `holdfast segments`"
 
 
 class NotRolled(HoldfastError):

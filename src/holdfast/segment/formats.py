@@ -1,21 +1,29 @@
-"""The files of a segment: queue, warm and cold, typed and versioned.
+"""The formats of queued and compressed segments, and how relevant a segment still is.
 
-The fields of the format keep their names and meaning; what else is known of a segment lies in
-`metadata`, or beside them in the queue. A file without a version is another tool's.
+Relevance is 0 to 1: what it holds, how lately and how often it is read.
+
+    relevance = 0.40 substance + 0.35 · 2^(-days since last access / 14) + 0.25 · (1 - 1 / (1 + n))
+
+`substance` is what it held when it was made: decisions 0.3, files changed 0.3, a failure and its
+fix 0.2, lasting words of the user 0.2. A segment that nobody reads fades to its substance.
 """
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import Any, TypeVar
 
 import msgspec
 
-from holdfast.segment.errors import Damaged, NewerSegments
+from holdfast.segment.errors import DamagedSegment, NewerSegments
 from holdfast.wire import places
 from holdfast.wire.mark import CHARS_PER_TOKEN
 
 VERSION = 1
 OURS, MODEL = "holdfast", "model"
+SUBSTANCE, LATELY, OFTEN = 0.40, 0.35, 0.25
+HALVES_IN_DAYS = 14.0
+MOST_DAYS = 10_000.0
 
 
 class Pending(msgspec.Struct):
@@ -123,9 +131,9 @@ def compressed(data: bytes, segment_id: str = "") -> Compressed:
     """The same of a segment, which must be the one its place names."""
     found = _decoded(data, Compressed)
     if segment_id and found.segment_id != segment_id:
-        raise Damaged(f"it holds another segment than {segment_id}")
+        raise DamagedSegment(f"it holds another segment than {segment_id}")
     if not is_plain(found.segment_id):
-        raise Damaged("its id cannot be a file's name")
+        raise DamagedSegment("its id cannot be a file's name")
     return found
 
 
@@ -136,7 +144,7 @@ def _decoded(data: bytes, kind: type[Kind]) -> Kind:
             raise NewerSegments(f"version {stated}, written by a newer Holdfast")
         return msgspec.json.decode(data, type=kind)
     except (msgspec.MsgspecError, UnicodeError, RecursionError) as slip:
-        raise Damaged(str(slip)) from None
+        raise DamagedSegment(str(slip)) from None
 
 
 def is_plain(segment_id: str) -> bool:
@@ -168,3 +176,29 @@ def shown(one: Compressed) -> str:
 def plain(value: object) -> Any:
     """As JSON holds it, for whoever prints it."""
     return msgspec.to_builtins(value)
+
+
+def substance(*, decisions: bool, changes: bool, fixes: bool, rules: bool) -> float:
+    return round(0.3 * decisions + 0.3 * changes + 0.2 * fixes + 0.2 * rules, 2)
+
+
+def score(one: Compressed, now_ms: int) -> float:
+    held = min(max(one.metadata.substance, 0.0), 1.0)
+    days = min(max(days_since(one.last_accessed or one.compressed_at, now_ms), 0.0), MOST_DAYS)
+    lately = float(2.0 ** (-days / HALVES_IN_DAYS))
+    often = 1 - 1 / (1 + max(one.access_count, 0))
+    return round(SUBSTANCE * held + LATELY * lately + OFTEN * often, 3)
+
+
+def days_since(stamp: str, now_ms: int) -> float:
+    """Very many for what is no time; a time without a zone is UTC."""
+    try:
+        moment = datetime.fromisoformat(stamp)
+    except ValueError:
+        return MOST_DAYS
+    moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return (now_ms / 1000 - moment.timestamp()) / 86_400
+
+
+def stamp(now_ms: int) -> str:
+    return datetime.fromtimestamp(now_ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

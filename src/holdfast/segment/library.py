@@ -1,11 +1,12 @@
-"""The shelf: compressed segments in two tiers, warm (searched by default) and cold (when asked).
+"""The library: compressed segments in two tiers, warm (searched by default) and cold (on request).
 
     warm(project, session_id)   cold(...)   find(id)   pending(session_id)   what there is
     note_access(id, now_ms)                                                  somebody read it
     save(id, text, decisions, files, now_ms)                                 a model's better words
 
-A segment goes from warm to cold by being written there first: killed in between it lies in both,
-and counts as warm.
+A segment goes from warm to cold by being written there first: after a kill in between it is in
+both, and counts as warm. A model's words are cleaned, redacted and checked for length; the text we
+made stays behind them.
 """
 
 from __future__ import annotations
@@ -15,23 +16,68 @@ from collections.abc import Iterator
 
 from holdfast.files import folders
 from holdfast.files.folders import Place
-from holdfast.segment import disk, foreign_files, formats, model_words, queue, relevance
-from holdfast.segment.errors import Damaged, NewerSegments, NoSegment, NotStored, ShelfBusy
+from holdfast.redact import redact
+from holdfast.segment import disk, formats, queue
+from holdfast.segment.errors import (
+    DamagedSegment,
+    NewerSegments,
+    NoSegment,
+    NotASave,
+    NotStored,
+    SegmentsBusy,
+)
 from holdfast.segment.formats import Compressed, Pending
+from holdfast.segment.steps import one_line, visible
 from holdfast.wire import log, places
 
+LARGEST_SHARE = 0.2  # at least 80 % fewer tokens
+FLOOR_TOKENS = 120  # a small segment cannot be told in a fifth of itself
+MOST_LISTED, LONGEST_LISTED = 60, 400
 WARM, COLD = "warm", "cold"
+
+
+def most_tokens(original_tokens: int) -> int:
+    """How long the words for a segment of this size may be."""
+    return max(FLOOR_TOKENS, int(original_tokens * LARGEST_SHARE))
+
+
+def take_words(
+    one: Compressed, text: str, decisions: list[str], files: list[str], now_ms: int
+) -> None:
+    """Put these in place of ours; a list that is empty leaves ours, and our text stays behind."""
+    words = redact(visible(text)).strip()
+    if not words:
+        raise NotASave("there are no words to save")
+    most = most_tokens(one.original_tokens)
+    if formats.tokens(words) > most:
+        told = f"{formats.tokens(words):,} tokens for a segment of {one.original_tokens:,}"
+        raise NotASave(f"{told} are too many: at most {most:,}")
+    if one.metadata.written_by != formats.MODEL:
+        one.metadata.own_content = one.compressed_content
+        one.metadata.written_by = formats.MODEL
+    one.compressed_content = words
+    one.compressed_tokens = formats.tokens(words)
+    one.compression_ratio = formats.ratio(one.original_tokens, one.compressed_tokens)
+    one.key_decisions = _listed(decisions) or one.key_decisions
+    one.key_files = _listed(files) or one.key_files
+    one.compressed_at = formats.stamp(now_ms)
+    one.relevance_score = formats.score(one, now_ms)
+
+
+def _listed(theirs: list[str]) -> list[str]:
+    told = [redact(one_line(text, LONGEST_LISTED)) for text in theirs[:MOST_LISTED]]
+    return list(dict.fromkeys(filter(None, told)))
 
 
 def warm(project: str = "", session_id: str = "") -> list[Compressed]:
     """Every warm segment, oldest first; those that other tools left elsewhere too."""
-    found = [*ours(WARM), *foreign_files.warm(project)]
+    found = [*ours(WARM), *disk.warm(project)]
     return _chosen(found, project, session_id)
 
 
 def cold(project: str = "", session_id: str = "") -> list[Compressed]:
     """The archive; what is warm at the same time is not in it."""
-    found = [*ours(COLD, session_id), *foreign_files.cold(project)]
+    found = [*ours(COLD, session_id), *disk.cold(project)]
     return _chosen(found, project, session_id)
 
 
@@ -53,7 +99,7 @@ def pending(session_id: str, project: str = "") -> list[Pending]:
         log.add("WARN", "segments", f"{queue.path(session_id)}: {slip}")
         ours = []
     known = {one.segment_id for one in ours}
-    theirs = foreign_files.pending(session_id, project)
+    theirs = disk.pending(session_id, project)
     return [*ours, *(one for one in theirs if one.segment_id not in known)]
 
 
@@ -62,7 +108,7 @@ def find(segment_id: str) -> Compressed | None:
     lies = _lies(segment_id)
     if lies is not None:
         return _loaded(lies, segment_id)
-    theirs = [*foreign_files.warm(""), *foreign_files.cold("")]
+    theirs = [*disk.warm(""), *disk.cold("")]
     return next((one for one in theirs if one.segment_id == segment_id), None)
 
 
@@ -87,7 +133,7 @@ def note_access(segment_id: str, now_ms: int) -> None:
     that can be read and not written is read all the same."""
     try:
         _note_access(segment_id, now_ms)
-    except (NotStored, ShelfBusy) as slip:
+    except (NotStored, SegmentsBusy) as slip:
         log.add("WARN", "segments", f"{segment_id} was read, and that was not noted: {slip}")
 
 
@@ -98,19 +144,19 @@ def _note_access(segment_id: str, now_ms: int) -> None:
         if lies is None or one is None:
             return
         one.access_count += 1
-        one.last_accessed = relevance.stamp(now_ms)
-        one.relevance_score = relevance.score(one, now_ms)
+        one.last_accessed = formats.stamp(now_ms)
+        one.relevance_score = formats.score(one, now_ms)
         _put(lies, one)
 
 
 def keep(one: Compressed, now_ms: int) -> Compressed:
-    """On the warm shelf; a model's words already there stay, with ours behind them. The caller
+    """Store it as warm; a model's words already there stay, with ours behind them. The caller
     holds the lock."""
     before = _loaded(disk.place(WARM), one.segment_id)
     if before is not None and before.metadata.written_by == formats.MODEL:
         before.metadata.own_content = one.compressed_content
         one = before
-    one.relevance_score = relevance.score(one, now_ms)
+    one.relevance_score = formats.score(one, now_ms)
     _put(disk.place(WARM), one)
     return one
 
@@ -125,7 +171,7 @@ def save(
         one = _loaded(lies, segment_id) if lies else None
         if lies is None or one is None:
             raise NoSegment(f"there is no segment {places.plain(segment_id)} to save words for")
-        model_words.take(one, text, decisions, files, now_ms)
+        take_words(one, text, decisions, files, now_ms)
         _put(lies, one)
         queue.tell_again(one, f"{lies.path}/{segment_id}.json")
     return one
@@ -133,8 +179,8 @@ def save(
 
 def demote(one: Compressed, now_ms: int) -> str:
     """From warm to cold; where it lies now. The caller holds the lock."""
-    one.metadata.archived_at = relevance.stamp(now_ms)
-    one.relevance_score = relevance.score(one, now_ms)
+    one.metadata.archived_at = formats.stamp(now_ms)
+    one.relevance_score = formats.score(one, now_ms)
     _put(_cold_place(one.session_id), one)
     disk.remove(disk.place(WARM), f"{one.segment_id}.json")
     return location(one.segment_id)
@@ -152,7 +198,7 @@ def prune(one: Compressed, now_ms: int) -> None:
         end_byte=one.metadata.end_byte,
         written_by=one.metadata.written_by,
         archived_at=one.metadata.archived_at,
-        pruned_at=relevance.stamp(now_ms),
+        pruned_at=formats.stamp(now_ms),
     )
     one.key_decisions, one.key_files, one.metadata = [], [], kept
     _put(_cold_place(one.session_id), one)
@@ -198,7 +244,7 @@ def _loaded(place: Place, segment_id: str) -> Compressed | None:
         return None
     try:
         return formats.compressed(data, segment_id)
-    except Damaged as slip:
+    except DamagedSegment as slip:
         disk.set_aside(path, str(slip))
     except NewerSegments as slip:
         log.add("WARN", "segments", f"{path} was left alone: {slip}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from holdfast.segment import disk, formats
-from holdfast.segment.errors import Damaged, NewerSegments
+from holdfast.segment.errors import DamagedSegment, NewerSegments
 from holdfast.segment.formats import Compressed, Done, Queue
 from holdfast.wire import log, places
 
@@ -25,7 +25,7 @@ def load(session_id: str) -> Queue:
         return Queue()
     try:
         return formats.queue(data)
-    except Damaged as slip:
+    except DamagedSegment as slip:
         disk.set_aside(path(session_id), str(slip))
         return Queue()
 

@@ -1,7 +1,7 @@
-"""One roll: read on, queue what is cold, compress it at once, archive what is old, prune.
+"""One roll: read on, queue what is cold, compress it, archive what is old, prune, and report.
 
-Each step is on the disk before the next begins, and can be done again: killed anywhere, the next
-roll goes on. Nothing here is in a compaction's way: it runs after a tool call, or by command.
+Each step is on disk before the next begins, and can be repeated: after a kill the next roll goes
+on. No compaction waits for it: it runs after a tool call, or by command.
 """
 
 from __future__ import annotations
@@ -9,26 +9,16 @@ from __future__ import annotations
 import os
 import time
 
+import msgspec
+
 from holdfast.files import atomic, folders, lock
 from holdfast.files.folders import Place
 from holdfast.record import Record, read_record
 from holdfast.redact import redact
-from holdfast.segment import (
-    compress,
-    cutter,
-    disk,
-    identity,
-    library,
-    outcome,
-    queue,
-    queued_segment,
-    relevance,
-    tiers,
-)
+from holdfast.segment import compress, cutter, disk, formats, library, queue, segment, tiers
 from holdfast.segment.cutter import Cut
-from holdfast.segment.errors import NewerSegments, NotStored, ShelfBusy
-from holdfast.segment.formats import Compressed, Queue
-from holdfast.segment.report import Report
+from holdfast.segment.errors import NewerSegments, NotStored, SegmentsBusy
+from holdfast.segment.formats import Compressed, Done, Queue
 from holdfast.segment.segment import COLD, WARM
 from holdfast.segment.tiers import Limits
 from holdfast.settings import load as settings_load
@@ -40,6 +30,52 @@ MOST_STATE_BYTES = 32 << 20
 MOST_WARM = 2000  # past it the least relevant go to the cold, whosever they are
 
 
+class RollReport(msgspec.Struct):
+    """What one roll did."""
+
+    session_id: str
+    turn: int = 0
+    looked: bool = False
+    why_not: str = ""
+    compressed: list[Done] = []
+    still_pending: int = 0
+    safe_tokens: int = 0  # of those still in the window, less what stands for them
+    archived: int = 0
+    pruned: int = 0
+    slips: list[str] = []
+    exit_code: int = 1  # of the worst of them, for a command
+
+    @property
+    def line(self) -> str:
+        """For the user. Writing a file frees nothing: it makes it safe to drop."""
+        gone = sum("/cold/" in one.storage_location for one in self.compressed)
+        older = self.archived - gone
+        if not self.compressed:
+            return (
+                f"Archived {_count_segments(older)}; `holdfast segments --cold` lists them"
+                if older
+                else ""
+            )
+        before = sum(one.original_tokens for one in self.compressed)
+        after = sum(one.compressed_tokens for one in self.compressed)
+        count = _count_segments(len(self.compressed))
+        told = f"Compressed {count} ({before:,} tokens → {after:,} tokens)"
+        told += f", {_where(len(self.compressed) - gone, gone)}"
+        told += f"; {older} older archived" if older else ""
+        return f"{told}; safe to drop: ~{self.safe_tokens:,} tokens" if self.safe_tokens else told
+
+
+def _where(warm: int, cold: int) -> str:
+    """Where they lie now: some may have gone on to the archive in the same look."""
+    if warm and cold:
+        return f"{warm} saved as warm, {cold} archived"
+    return "archived" if cold else "saved as warm"
+
+
+def _count_segments(number: int) -> str:
+    return f"{number} segment{'s' if number > 1 else ''}"
+
+
 def roll(
     transcript: str,
     *,
@@ -49,13 +85,13 @@ def roll(
     used_ratio: float = 0.0,
     now_ms: int = 0,
     force: bool = False,
-) -> Report:
+) -> RollReport:
     """Look at one session; `record` is its record up to now, read anew where it is not given.
     `force` looks now, however full the window is. Unreadable where there is no transcript to read,
     NotStored where nothing can be written."""
     now_ms = now_ms or int(time.time() * 1000)
     record = record or read_record(transcript)
-    report = Report(session_id)
+    report = RollReport(session_id)
     with lock.hold(_place(session_id), patience=0.5) as ours:
         if not ours:
             if why := lock.why_not_lockable(_place(session_id)):
@@ -66,7 +102,7 @@ def roll(
         report.turn = known.turn
         try:
             _look(known, record, transcript, project, used_ratio, now_ms, force, report)
-        except (NewerSegments, NotStored, ShelfBusy) as slip:
+        except (NewerSegments, NotStored, SegmentsBusy) as slip:
             report.slips.append(str(slip))
             report.exit_code = slip.exit_code
         _remember(known)
@@ -90,7 +126,7 @@ def _look(
     used_ratio: float,
     now_ms: int,
     force: bool,
-    report: Report,
+    report: RollReport,
 ) -> None:
     limits = Limits.of(settings_load.load(project))
     with disk.held():
@@ -129,7 +165,7 @@ def _forget_strangers(known: Cut, mine: Queue, transcript: str) -> None:
     """What waits of a transcript that was replaced can be read no more: other words are there."""
     cut_now = {one.segment_id for one in known.segments}
     for one in list(mine.pending):
-        if one.segment_id not in cut_now and one.segment_id != identity.name(
+        if one.segment_id not in cut_now and one.segment_id != cutter.segment_id(
             known.session_id, transcript, one.start_byte, one.end_byte
         ):
             mine.pending.remove(one)
@@ -140,8 +176,8 @@ def _queue(known: Cut, record: Record, mine: Queue, limits: Limits, now_ms: int)
     queued = {one.segment_id for one in mine.pending}
     for one in tiers.cold(known, record, limits):
         if one.segment_id not in queued:
-            topic = redact(outcome.topic(record, one))
-            mine.pending.append(queued_segment.pending(known, one, topic, now_ms))
+            topic = redact(segment.topic(record, one))
+            mine.pending.append(cutter.queue_entry(known, one, topic, now_ms))
 
 
 def _compress(
@@ -151,13 +187,13 @@ def _compress(
     transcript: str,
     project: str,
     now_ms: int,
-    report: Report,
+    report: RollReport,
 ) -> None:
     """Reading is done without the lock: others may write meanwhile."""
     segments = {one.segment_id: one for one in known.segments}
     window_from = known.turn - record.since_summary if record.compactions else 0
     for row in mine.pending[:MOST_AT_ONCE]:
-        one = segments.get(row.segment_id) or queued_segment.segment(row)
+        one = segments.get(row.segment_id) or cutter.segment_from_queue(row)
         try:
             source = compress.source_of(one, record, transcript)
         except Unreadable as slip:
@@ -177,7 +213,7 @@ def _compress(
     report.still_pending = len(queue.load(known.session_id).pending)
 
 
-def _shelve(known: Cut, made: Compressed, now_ms: int, report: Report) -> None:
+def _shelve(known: Cut, made: Compressed, now_ms: int, report: RollReport) -> None:
     """On the shelf first, then out of the queue."""
     with disk.held():
         made = library.keep(made, now_ms)
@@ -188,7 +224,7 @@ def _shelve(known: Cut, made: Compressed, now_ms: int, report: Report) -> None:
     report.compressed.append(done)
 
 
-def _archive(known: Cut, limits: Limits, now_ms: int, report: Report) -> None:
+def _archive(known: Cut, limits: Limits, now_ms: int, report: RollReport) -> None:
     segments = {one.segment_id: one for one in known.segments}
     mine = queue.load(known.session_id)
     for one in tiers.old(library.ours(WARM, known.session_id), known.turn, limits):
@@ -203,11 +239,11 @@ def _archive(known: Cut, limits: Limits, now_ms: int, report: Report) -> None:
         queue.save(known.session_id, mine)
 
 
-def _prune(known: Cut, limits: Limits, now_ms: int, report: Report) -> None:
+def _prune(known: Cut, limits: Limits, now_ms: int, report: RollReport) -> None:
     for one in tiers.outdated(library.ours(COLD), now_ms, limits):
         library.prune(one, now_ms)
         report.pruned += 1
-    warm = sorted(library.ours(WARM), key=lambda one: relevance.score(one, now_ms), reverse=True)
+    warm = sorted(library.ours(WARM), key=lambda one: formats.score(one, now_ms), reverse=True)
     for one in warm[MOST_WARM:]:
         library.demote(one, now_ms)
         report.archived += 1

@@ -1,11 +1,13 @@
 """From a transcript to steps, resumable after any line: which files and words each was about.
 
 A step is one answer of the model with what followed it. What the user asked, how commands went and
-what is open stands in the session's record; here is only what is counted and compared.
+what is open is in the session's record; here is only what is counted and compared. The words of a
+step are those that carry a topic, without the words that stand in every text.
 """
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import msgspec
@@ -14,8 +16,6 @@ from holdfast.record import files, shell
 from holdfast.record.model import Turn
 from holdfast.record.replies import is_answer, width
 from holdfast.redact import redact
-from holdfast.segment.plain_text import visible
-from holdfast.segment.words import words
 from holdfast.text.sentences import ASKING, clip
 from holdfast.transcript import (
     Answer,
@@ -28,6 +28,38 @@ from holdfast.transcript import (
     ToolUse,
 )
 
+WORDS_CHARS = 3000
+LONGEST = 40
+_WORD = re.compile(r"[^\W\d_][\w]{2,59}")
+_COMMON_WORDS = (
+    "about above add added adding adds after again against all already also always and another "
+    "any anything are around ask asked async auf await because been before being below between "
+    "bool both build built but call called calls can cannot case change changed changes "
+    "changing check checked checking class clear code comment commit commits complete completed "
+    "config const correct could create created current currently dans das data def default den "
+    "der des did die different does doing done down each ein eine either else ensure error "
+    "errors est even every everything exactly example existing expected fail failed failing "
+    "fails false far few file files find fine first fix fixed fixes following for found from "
+    "full function für get getting give given goes going good got great had handle has have "
+    "having here how however implement implementation implemented import important include "
+    "including input instead int into issue issues ist its itself just keep kind know las last "
+    "later least les let lets like line lines list look looking looks los made main make makes "
+    "making many may maybe means method might missing mit more most move much must name need "
+    "needed needs never new next nicht none not nothing now null number off okay old once one "
+    "only open other our out output over own para part pass passed passes passing path perfect "
+    "place plan please point possible pour probably problem proceed project properly provide "
+    "put que question read ready real really reason related remaining remove removed result "
+    "results return returns review right run running runs same save say see seems self set "
+    "several shall should show shows similar simple since single small some something specific "
+    "start started starting state still str string such sure take task tasks test tested "
+    "testing tests than thanks that the their them then there these they thing things think "
+    "this those though three through time too tried true try trying two type und under "
+    "understand une until update updated updates use used user users uses using value values "
+    "verify version very via wait want wants was way well were what when where whether which "
+    "while who whole why will with within without work working works would write writing "
+    "written wrong yes yet you your "
+)
+COMMON = frozenset(_COMMON_WORDS.split())
 READ_CHARS = 3000
 MOST_FILES = 24
 MOST_WORDS = 80
@@ -38,7 +70,45 @@ _EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
 _READS = frozenset({"Read", "NotebookRead"})
 
 
-class Step(msgspec.Struct, array_like=True):
+def visible(text: str) -> str:
+    """Without characters that are not seen, or act."""
+    if text.isprintable():
+        return text
+    return "".join(mark if mark.isprintable() or mark == "\n" else " " for mark in text)
+
+
+def one_line(text: str, most: int) -> str:
+    """On one line, at most so long, and saying so when there was more."""
+    words = " ".join(visible(clip(text, most * 4)).split())
+    return words if len(words) <= most else clip(words, most - 2).rstrip() + " …"
+
+
+def words(text: str) -> dict[str, int]:
+    """Each word with its count, in small letters, the plural as the one; names stay whole."""
+    found: dict[str, int] = {}
+    for word in _WORD.findall(text[:WORDS_CHARS]):
+        low = _stem(word.lower())[:LONGEST]
+        if len(low) > 2 and low not in COMMON:
+            found[low] = found.get(low, 0) + 1
+    return found
+
+
+def _stem(word: str) -> str:
+    if word in COMMON or "_" in word or len(word) < 5:
+        return word
+    if word.endswith("ies"):
+        return f"{word[:-3]}y"
+    if word.endswith("s") and not word.endswith(("ss", "us", "is")):
+        return word[:-1]
+    return word
+
+
+def is_name(word: str) -> bool:
+    """Shaped as code rather than prose; by itself it tells what a text is about."""
+    return "_" in word or any(mark.isdigit() for mark in word)
+
+
+class SegmentStep(msgspec.Struct, array_like=True):
     number: int
     start: int  # the byte at which its answer begins, or the words of the user before it
     first_uuid: str = ""
@@ -54,22 +124,22 @@ class Step(msgspec.Struct, array_like=True):
     heard: list[tuple[int, str]] = []  # lines before it that may hold the user's words
 
 
-class Reading(msgspec.Struct):
+class StepReading(msgspec.Struct):
     """Where the reading of steps stands, between two lines."""
 
     cwd: str = ""
     roots: list[str] = []
     message_id: str = ""
     count: int = 0
-    now: Step | None = None
+    now: SegmentStep | None = None
     heard: list[tuple[int, str]] = []  # lines since the last answer
 
 
-def feed(reading: Reading, entry: Entry) -> Step | None:
+def feed(reading: StepReading, entry: Entry) -> SegmentStep | None:
     """Take one entry; gives back a step when the next one begins."""
     if entry.line.cwd != reading.cwd and entry.line.cwd:
         files.enter(reading, entry.line.cwd[:1000])
-    done: Step | None = None
+    done: SegmentStep | None = None
     if isinstance(entry, Answer):
         done = _answer(reading, entry)
     elif isinstance(entry, Result):
@@ -79,7 +149,7 @@ def feed(reading: Reading, entry: Entry) -> Step | None:
     return done
 
 
-def prompt(step: Step, turn: Turn, reading: Reading) -> None:
+def prompt(step: SegmentStep, turn: Turn, reading: StepReading) -> None:
     """The user's words before a step belong to it."""
     if turn.place.offset < step.start:
         step.start = turn.place.offset
@@ -104,24 +174,26 @@ def is_question(turn: Turn) -> bool:
     return asked.endswith(ASKING) and len(asked) < LONGEST_QUESTION and "\n" not in asked
 
 
-def touch(step: Step, name: str, how: int) -> None:
+def touch(step: SegmentStep, name: str, how: int) -> None:
     if name in step.files or len(step.files) < MOST_FILES:
         step.files[name] = max(how, step.files.get(name, 0))
 
 
-def hear(step: Step, found: dict[str, int], weight: int = 1) -> None:
+def hear(step: SegmentStep, found: dict[str, int], weight: int = 1) -> None:
     for word, count in found.items():
         if word in step.words or len(step.words) < MOST_WORDS:
             step.words[word] = step.words.get(word, 0) + count * weight
 
 
-def _answer(reading: Reading, entry: Answer) -> Step | None:
-    done: Step | None = None
+def _answer(reading: StepReading, entry: Answer) -> SegmentStep | None:
+    done: SegmentStep | None = None
     name = entry.message.id[:200] or entry.line.uuid[:80]
     if name != reading.message_id or reading.now is None:
         done, reading.message_id = reading.now, name
         reading.count += 1
-        reading.now = Step(reading.count, entry.offset, first_uuid=entry.line.uuid[:80], messages=1)
+        reading.now = SegmentStep(
+            reading.count, entry.offset, first_uuid=entry.line.uuid[:80], messages=1
+        )
         reading.now.at, reading.now.heard = entry.line.timestamp[:40], reading.heard
         reading.heard = []
     reading.now.last_uuid = entry.line.uuid[:80]
@@ -135,7 +207,7 @@ def _answer(reading: Reading, entry: Answer) -> Step | None:
     return done
 
 
-def _call(reading: Reading, now: Step, tool: str, given: dict[str, Any]) -> None:
+def _call(reading: StepReading, now: SegmentStep, tool: str, given: dict[str, Any]) -> None:
     text_of = files.text_of
     if tool in _EDITS or tool in _READS:
         _file(reading, now, files.told(given), EDITED if tool in _EDITS else READ)
@@ -152,13 +224,13 @@ def _call(reading: Reading, now: Step, tool: str, given: dict[str, Any]) -> None
         hear(now, words(redact(clip(text_of(given, "subject"), 400))), 2)
 
 
-def _file(reading: Reading, now: Step, path: str, how: int) -> None:
+def _file(reading: StepReading, now: SegmentStep, path: str, how: int) -> None:
     name = files.relative(reading, path.strip())
     if 3 < len(name) <= files.LONGEST_PATH and "." in name and "\n" not in name:
         touch(now, redact(visible(name)), how)
 
 
-def _result(reading: Reading, entry: Result) -> None:
+def _result(reading: StepReading, entry: Result) -> None:
     found = [one for one in entry.message.blocks if isinstance(one, ToolResult)]
     if reading.now is not None and found:
         reading.now.chars += sum(one.text_chars for one in found)

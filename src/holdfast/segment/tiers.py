@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from holdfast.record import Record
-from holdfast.segment import outcome, relevance
+from holdfast.segment import formats, segment
 from holdfast.segment.cutter import Cut
 from holdfast.segment.formats import Compressed
 from holdfast.segment.segment import HOT, Segment
@@ -49,7 +49,7 @@ def is_cold(cut: Cut, one: Segment, record: Record, limits: Limits) -> bool:
         one.tier == HOT
         and one.message_count >= limits.cold_messages
         and cut.since_mention(one) >= limits.cold_turns
-        and outcome.is_done(record, one)
+        and segment.is_done(record, one)
     )
 
 
@@ -68,6 +68,6 @@ def outdated(cold: Sequence[Compressed], now_ms: int, limits: Limits) -> list[Co
         one
         for one in cold
         if not one.metadata.pruned_at
-        and relevance.days_since(one.metadata.archived_at or one.compressed_at, now_ms)
+        and formats.days_since(one.metadata.archived_at or one.compressed_at, now_ms)
         > limits.prune_days
     ]

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.segment import disk, formats, library, queue, relevance
+from holdfast.segment import disk, formats, library, queue
 from holdfast.segment.errors import NewerSegments, NoSegment, NotASave, NotStored
 from holdfast.segment.formats import Pending, Queue
-from tests.segment.shelves import DAY_MS, NOW_MS, a_segment, kept
+from tests.segment.library_builders import DAY_MS, NOW_MS, a_segment, kept
 
 SEED_FIELDS = {
     "segment_id", "topic", "session_id", "start_turn", "end_turn", "original_tokens",
@@ -105,11 +105,11 @@ def test_reading_a_segment_counts_and_makes_it_more_relevant() -> None:
 )
 def test_relevance_is_between_nought_and_one_and_fades(count: int, days: int, held: float) -> None:
     one = a_segment(access_count=count, metadata={"substance": held})
-    now = relevance.score(one, NOW_MS + days * DAY_MS)
+    now = formats.score(one, NOW_MS + days * DAY_MS)
     assert 0.0 <= now <= 1.0
-    assert relevance.score(one, NOW_MS + (days + 30) * DAY_MS) <= now
+    assert formats.score(one, NOW_MS + (days + 30) * DAY_MS) <= now
     one.access_count = max(count, 0) + 1
-    assert relevance.score(one, NOW_MS + days * DAY_MS) >= now
+    assert formats.score(one, NOW_MS + days * DAY_MS) >= now
 
 
 @pytest.mark.requirement("R3")

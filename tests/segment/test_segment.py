@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.record import Record, read_record
-from holdfast.segment import outcome
+from holdfast.segment import segment
 from holdfast.segment.segment import Segment
 from tests.checkpoint.sessions import Session
 from tests.segment.topics import ASKED, COLOUR, MAIL, TABLE, a_session, cut, works_on
@@ -29,7 +29,7 @@ def _first(session: Session, folder: Path) -> tuple[Record, Segment]:
 def test_a_segment_is_named_by_what_was_asked(tmp_path: Path) -> None:
     session = a_session(TABLE, MAIL, COLOUR)
     record = session.record(tmp_path)
-    names = [outcome.topic(record, one) for one in cut(session, tmp_path).segments]
+    names = [segment.topic(record, one) for one in cut(session, tmp_path).segments]
     assert names == [TABLE, MAIL]
 
 
@@ -47,7 +47,7 @@ def test_a_segment_is_named_by_what_was_asked(tmp_path: Path) -> None:
     ],
 )
 def test_a_name_ends_where_a_sentence_or_a_clause_does(asked: str, name: str) -> None:
-    assert outcome.name_of(asked) == name
+    assert segment.name_of(asked) == name
 
 
 @pytest.mark.requirement("R1")
@@ -58,7 +58,7 @@ def test_of_several_requests_the_one_with_the_most_steps_gives_the_name(tmp_path
     works_on(session, TABLE)
     works_on(session, MAIL, 12)
     record, first = _first(session, tmp_path)
-    assert outcome.topic(record, first) == TABLE
+    assert segment.topic(record, first) == TABLE
 
 
 @pytest.mark.requirement("R1")
@@ -70,10 +70,10 @@ def test_a_part_of_a_long_turn_is_named_by_the_turn_and_its_files(tmp_path: Path
     session.lines = [_numbered(line, n) for n, line in enumerate(session.lines)]
     record = session.record(tmp_path)
     [first, second, *_] = cut(session, tmp_path).segments
-    assert outcome.topic(record, first) == RELEASE
-    assert outcome.topic(record, second) == f"{outcome.topic(record, first)} (digest.html)"
-    assert outcome.part_of(record, second) == outcome.topic(record, first)
-    assert outcome.is_done(record, first)  # its test passed, though the turn goes on
+    assert segment.topic(record, first) == RELEASE
+    assert segment.topic(record, second) == f"{segment.topic(record, first)} (digest.html)"
+    assert segment.part_of(record, second) == segment.topic(record, first)
+    assert segment.is_done(record, first)  # its test passed, though the turn goes on
 
 
 def _numbered(line: b.Line | bytes, number: int) -> b.Line | bytes:
@@ -86,14 +86,14 @@ def _numbered(line: b.Line | bytes, number: int) -> b.Line | bytes:
 @pytest.mark.requirement("R1", "R2")
 def test_what_was_answered_is_done_once_the_user_speaks_again(tmp_path: Path) -> None:
     session = works_on(Session(), TABLE, ends=False).says("That is how the reader works.")
-    assert outcome.is_done(*_first(works_on(session, MAIL, 12), tmp_path))
+    assert segment.is_done(*_first(works_on(session, MAIL, 12), tmp_path))
 
 
 @pytest.mark.requirement("R1", "R2")
 def test_what_the_user_stopped_is_not_done(tmp_path: Path) -> None:
     session = works_on(Session(), TABLE, ends=False)
     session.user("[Request interrupted by user]")
-    assert not outcome.is_done(*_first(works_on(session, MAIL, 12), tmp_path))
+    assert not segment.is_done(*_first(works_on(session, MAIL, 12), tmp_path))
 
 
 @pytest.mark.requirement("R1", "R2")
@@ -102,9 +102,9 @@ def test_what_broke_in_it_and_still_fails_keeps_it_open(tmp_path: Path) -> None:
     session.runs("pytest -q tests/test_sheet.py", "E  KeyError: 'bom'", fails=True)
     session.says("One test is left, the reader itself is done.")
     works_on(session, MAIL, 12)
-    assert not outcome.is_done(*_first(session, tmp_path))
+    assert not segment.is_done(*_first(session, tmp_path))
     session.runs("pytest -q tests/test_sheet.py", "3 passed").works(9)
-    assert outcome.is_done(*_first(session, tmp_path))
+    assert segment.is_done(*_first(session, tmp_path))
 
 
 @pytest.mark.requirement("R1", "R2")
@@ -113,4 +113,4 @@ def test_a_task_left_open_in_it_keeps_it_open(tmp_path: Path) -> None:
     session.calls("TodoWrite", todos=[{"content": "skip the mark", "status": "pending"}])
     session.says("The reader is nearly done.")
     works_on(session, MAIL, 12)
-    assert not outcome.is_done(*_first(session, tmp_path))
+    assert not segment.is_done(*_first(session, tmp_path))
