@@ -9,9 +9,10 @@ from collections.abc import Iterator
 
 from holdfast.record.git_work import COMMIT, CREATE, PUSH
 from holdfast.record.model import Record, Turn
-from holdfast.text.sentences import Lazy, sentences
+from holdfast.text.sentences import Lazy, sentences, within
 
 LONGEST_CHARS = 600  # more is a plan, or something pasted
+_HINTS = ("commit", "comited", "push", "merged", "opened", " pr", "pull request")
 NAMES = {COMMIT: "commit", PUSH: "push", CREATE: "pull request"}
 # At the beginning of a sentence or a clause: a command, not "the commit" or "we push on Fridays".
 _ASKED = Lazy(
@@ -25,7 +26,7 @@ _ASKED = Lazy(
 _DENIED = Lazy(
     r"\b(?:not|never|no|without|nicht|kein\w*|ohne|pas|sans|sin|sem|não|memory)\b|n't\b", re.I
 )
-_BY_USER = Lazy(r"\b(?:commit?ted|pushed|merged|opened)\b", re.IGNORECASE)
+_BY_USER = Lazy(r"\b(?:comm?itt?ed|pushed|merged|opened)\b", re.IGNORECASE)
 
 
 def open_requests(record: Record) -> Iterator[tuple[Turn, str]]:
@@ -43,7 +44,8 @@ def open_requests(record: Record) -> Iterator[tuple[Turn, str]]:
     busy = max(agents, default=-1)  # what a subagent committed is not seen
     settled: set[str] = set()
     for turn in reversed(record.turns):
-        if turn.chars > LONGEST_CHARS:
+        low = turn.asked.lower()
+        if turn.chars > LONGEST_CHARS or not within(_HINTS, low):
             continue
         if _BY_USER.pattern.search(turn.asked):
             return  # the user tells of it: from here on nothing is known

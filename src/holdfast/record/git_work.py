@@ -121,7 +121,8 @@ def done(record: Record, verbs: list[str], text: str, *, failed: bool) -> None:
 
 def printed(record: Record, line: str, text: str) -> None:
     """Git says behind another command that nothing is left to commit, or that it pushed."""
-    if within(_CLEAN, text) or (_STATUS.pattern.fullmatch(line) and _is_clean(text)):
+    asks = line.startswith("git status ") and _STATUS.pattern.fullmatch(line)
+    if within(_CLEAN, text) or (asks and _is_clean(text)):
         record.git.since, record.git.clean_op = [], record.op
         record.git.refused = "" if record.git.refused == COMMIT else record.git.refused
     if "\nTo " not in f"\n{text}" and "ushed " not in text:
