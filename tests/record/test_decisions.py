@@ -105,3 +105,11 @@ def test_the_number_of_decisions_is_bounded(tmp_path: Path) -> None:
     found = session.record(tmp_path).decisions
     assert len(found) == MOST_DECISIONS
     assert f"number {2 * MOST_DECISIONS - 1} " in found[-1].text
+
+
+@pytest.mark.parametrize("words", ["! make tides", "That is wrong. Can you mend it? [Image]"])
+def test_a_shell_line_or_a_question_with_a_picture_decides_nothing(
+    words: str, tmp_path: Path
+) -> None:
+    session = Session().user("Go.").says("Done. Shall I print it?").user(words)
+    assert [*decisions(session.record(tmp_path))] == []

@@ -320,3 +320,31 @@ def test_nothing_open_is_not_said_while_a_test_fails(tmp_path: Path) -> None:
     session = Session().user("Mend it.").runs("pytest -q", "E  KeyError", fails=True).says("Hm.")
     [step] = sections_of(session.record(tmp_path))["Next Steps"]
     assert step == "open: what Active Issues lists: last asked “Mend it.”, answered “Hm.”"
+
+
+@pytest.mark.parametrize(
+    ("command", "printed", "how"),
+    [
+        ("make test", "2 passed", "done"),
+        ("make test", "FAILED test_ebb\n1 failed", "failed"),
+        ("quay submit --all", "error: the crane is down", "ended, its output shows a failure"),
+    ],
+)
+def test_what_a_background_command_printed_tells_how_it_went(
+    command: str, printed: str, how: str, tmp_path: Path
+) -> None:
+    session = Session().user("Go.").runs(command, IN_BACKGROUND)
+    note = f"<task_id>b7x</task_id>\n<status>completed</status>\n<output>\n{printed}\n</output>"
+    record = session.calls("TaskOutput", note, task_id="b7x").record(tmp_path)
+    assert record.agents["b7x"].status == how
+    assert sections_of(record)["Agents"] == [f"background command: {command} ({how})"]
+
+
+def test_a_subagent_that_the_user_refused_answered_nothing(tmp_path: Path) -> None:
+    refused = "The user doesn't want to proceed with this tool use. The tool use was rejected."
+    session = Session().user("Go.").calls("Agent", "It is deep.", description="sound the quay")
+    session.calls("Agent", refused, error=True, description="paint the quay")
+    assert sections_of(session.record(tmp_path))["Agents"] == [
+        ": sound the quay → It is deep.",
+        ": paint the quay (refused by the user)",
+    ]

@@ -7,7 +7,8 @@ from itertools import groupby
 from typing import Any
 
 from holdfast.checkpoint.git_state import git_state
-from holdfast.record import open_items, plan_checks
+from holdfast.record import open_items, plan_checks, shell
+from holdfast.record.agents import COMMAND
 from holdfast.record.decisions import decided
 from holdfast.record.failures import is_one_off, resolved
 from holdfast.record.git_asked import open_requests
@@ -34,6 +35,7 @@ ASKED_CHARS, ANSWERED_CHARS = 75, 45  # of the last turn, where nothing is open:
 MOST_FAILURES = 12
 MOST_COMMANDS = 20
 MOST_BRANCHES = 4
+MOST_AGENTS, MOST_BACKGROUND = 10, 5
 MOST_STEPS = 20
 MOST_CHECKS, CHECK_CHARS = 6, 120  # by hand, in one line
 MOST_USED = 20  # files that were only read
@@ -84,7 +86,7 @@ def sections_of(record: Record) -> dict[str, list[str]]:
         "Errors Resolved": [_resolved(one) for one in resolved(record)[-MOST_FAILURES:]],
         "Files Used": [_used(*pair) for pair in _most_used(record)],
         "References": [_reference(record, text) for text in _pointers(record)[-20:]],
-        "Agents": [_agent(one) for one in list(record.agents.values())[-10:]],
+        "Agents": [_agent(one) for one in _agents(record)],
     }
     most = {"User Words": MOST_WORDS, "What Changed": MOST_CHANGED}
     return {name: items[-most.get(name, MOST_ITEMS) :] for name, items in found.items()}
@@ -462,8 +464,19 @@ def _reference(record: Record, text: str) -> str:
     return f"{one.kind} {text}" + (f": {_cut(one.note)}" if one.note else "")
 
 
+def _agents(record: Record) -> list[Agent]:
+    """Subagents, and the last commands in the background that do more than look."""
+    known = list(record.agents.values())
+    own = [one for one in known if one.kind != COMMAND][-MOST_AGENTS:]
+    ran = [one for one in known if one.kind == COMMAND and shell.core(one.asked)]
+    return own + ran[-MOST_BACKGROUND:]
+
+
 def _agent(one: Agent) -> str:
-    return _cut(f"{one.kind}: {one.asked} → {one.answer or one.status}")
+    """What a subagent answered; of a command how it ended, for its output is in the transcript."""
+    how = "" if one.status == "done" and one.answer and one.kind != COMMAND else f" ({one.status})"
+    answer = f" → {one.answer}" if one.answer and one.kind != COMMAND else ""
+    return _cut(f"{one.kind}: {one.asked}{how}{answer}")
 
 
 def _cut(text: str, most: int = MOST_CHARS) -> str:

@@ -54,19 +54,25 @@ def notified(record: Record, text: str, place: Place) -> None:
         status = _OVER.get(told)
         if agent is not None and status:
             if agent.kind == COMMAND and told in ("completed", "failed"):
-                _command_ended(record, agent.asked, text, place, failed=told == "failed")
+                failed = told == "failed"
+                status = _command_ended(record, agent.asked, text, place, failed=failed) or status
             agent.status = status
             said = text.partition("<result>")[2] or text.partition("<output>")[2]
             agent.answer = clip(said.partition("</")[0].strip(), LONGEST_ANSWER) or agent.answer
 
 
-def _command_ended(record: Record, key: str, text: str, place: Place, *, failed: bool) -> None:
-    """How it went is known now: it failed or passed as any other command does."""
+def _command_ended(record: Record, key: str, text: str, place: Place, *, failed: bool) -> str:
+    """How it went is known now: it failed or passed as any other command does, by its exit code
+    and by what it printed."""
     from holdfast.record import failures
 
-    if command := record.commands.get(key):
-        said = text.partition("<summary>")[2].partition("</summary>")[0]
-        failures.judge(record, key, command, said, place, failed=failed)
+    command = record.commands.get(key)
+    if command is None:
+        return ""
+    said = text.partition("<summary>")[2].partition("</summary>")[0]
+    said += "\n" + text.partition("<output>")[2].rpartition("</output>")[0]
+    failures.judge(record, key, command, said.strip(), place, failed=failed)
+    return {True: "", False: "failed", None: "ended, its output shows a failure"}[command.ok]
 
 
 def command_started(record: Record, call: Call, text: str, place: Place) -> None:

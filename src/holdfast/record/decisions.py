@@ -7,7 +7,7 @@ import msgspec
 
 from holdfast.record.model import Decision, Place, Record, Turn
 from holdfast.record.replies import READ_CHARS, REFUSED
-from holdfast.record.turns import turn_at, turn_number
+from holdfast.record.turns import IMAGE, turn_at, turn_number
 from holdfast.text.sentences import ASKING, Lazy, sentences, within
 
 MOST_DECISIONS = 60
@@ -80,12 +80,16 @@ def _is_taken_back(turn: Turn, after: Turn | None) -> bool:
 
 
 def _asks_back(words: str) -> bool:
-    """It ends with a question, or begins with one."""
+    """It ends with a question, or begins with one; behind it may stand a picture."""
+    words = words.removesuffix(IMAGE).rstrip()
     return _asks(words) or any(_asks(one) for one in sentences(words[:READ_CHARS])[:1])
 
 
 def _is_pasted(turn: Turn) -> bool:
-    """A wall of text, or what a terminal showed: a line of it begins with a shell's prompt."""
+    """A wall of text, what a terminal showed (a line of it begins with a shell's prompt), or a
+    command typed with the client's `!`."""
+    if turn.asked.startswith("! "):
+        return True
     return turn.chars > LONGEST_DECISION or _PROMPT.pattern.search(turn.asked) is not None
 
 

@@ -219,6 +219,8 @@ def _agent_answered(record: Record, block: ToolResult) -> None:
     agent = record.agents.get(block.tool_use_id[:80])
     if block.text.startswith(agents.LAUNCHED):
         agents.launched(record, block.tool_use_id[:80], block.text)
+    elif agent is not None and block.is_error and within(_NOT_RUN[:2], block.text[:200]):
+        agent.status = "refused by the user"
     elif agent is not None:
         agent.answer = clip(_findings(agents.report(block.text)), LONGEST_ANSWER).strip()
         agent.status = "failed" if block.is_error else "done"
