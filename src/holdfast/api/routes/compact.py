@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import Annotated, Any, Literal
 
 from fastapi import Response
@@ -212,18 +213,19 @@ async def snapshot(session_id: SessionPath, db: Db) -> Response:
 async def restore(body: Restore, db: Db) -> Response:
     """The brief, within `max_tokens`; an unknown session gets an empty one."""
     now = row_times.now_ms()
+    summary = body.compact_summary or ""
+    # At once: while the note goes to the disk, the brief is composed on the thread that has read.
+    _, told = await asyncio.gather(
+        db.write(lambda c: snapshots.compacted(c, body.session_id, summary, body.agent_id, now)),
+        db.read(lambda c: _told(c, body, now)),
+    )
+    return said({"success": True, **told, "restored_at": row_times.written(now)})
 
-    def look(connection: Connection) -> tuple[agent_knowledge.Known, bool]:
-        wanted = agent_knowledge.Wanted(agent_type=False)
-        found = agent_knowledge.of(connection, body.agent_id, body.session_id, wanted, now)
-        if found.data["session"] is None:
-            return found, snapshots.status(connection, body.session_id) is not None
-        snapshots.compacted(
-            connection, body.session_id, body.compact_summary or "", body.agent_id, now
-        )
-        return found, True
 
-    found, compacted = await db.write(look)
+def _told(connection: Connection, body: Restore, now_ms: int) -> dict[str, Any]:
+    wanted = agent_knowledge.Wanted(agent_type=False)
+    found = agent_knowledge.of(connection, body.agent_id, body.session_id, wanted, now_ms)
+    is_known = found.data["session"] or snapshots.status(connection, body.session_id)
     brief, _ = compose_shared(
         {**found.told, "compact_summary": body.compact_summary},
         wanted_tokens(body.max_tokens),
@@ -231,16 +233,12 @@ async def restore(body: Restore, db: Db) -> Response:
         agent_id=body.agent_id,
         origin=f"session {body.session_id}",
     )
-    return said(
-        {
-            "success": True,
-            "brief": brief,
-            "additionalContext": brief,
-            "sources": found.sources,
-            "session_compacted": compacted,
-            "restored_at": row_times.written(now),
-        }
-    )
+    return {
+        "brief": brief,
+        "additionalContext": brief,
+        "sources": found.sources,
+        "session_compacted": is_known is not None,
+    }
 
 
 @router.get("/status/{session_id:text}", response_model=Status)

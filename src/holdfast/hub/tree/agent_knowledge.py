@@ -51,15 +51,22 @@ _SESSION_AND_PROJECT = (
     .select_from(sessions.outerjoin(projects))
     .where(sessions.c.id == _SESSION)
 )
-_TASKS = (
-    sa.select(subtasks)
-    .where(
-        (subtasks.c.agent_id == _AGENT) | (subtasks.c.session_id == _SESSION),
-        subtasks.c.status.in_(OPEN),
-    )
-    .order_by(subtasks.c.created_ms.desc())
-    .limit(MOST)
-)
+
+
+def _newest_open() -> sa.Select[Any]:
+    """Open subtasks of the agent or of the session. The newest of each status stand first in an
+    index: a session with a thousand open ones is not sorted."""
+    table = subtasks.c
+    newest = sa.select(table.id, table.created_ms).order_by(table.created_ms.desc()).limit(MOST)
+    of_session = newest.where(table.session_id == _SESSION)
+    each = [of_session.where(table.status == one).subquery() for one in sorted(OPEN)]
+    of_agent = newest.where(table.agent_id == _AGENT, table.status.in_(OPEN)).subquery()
+    found = sa.union(*(sa.select(one) for one in (*each, of_agent))).subquery()
+    few = sa.select(found.c.id).order_by(found.c.created_ms.desc(), found.c.id).limit(MOST)
+    return sa.select(subtasks).where(table.id.in_(few)).order_by(table.created_ms.desc(), table.id)
+
+
+_TASKS = _newest_open()
 _BLOCKINGS = (
     sa.select(blockings)
     .where(blockings.c.blocked_by.in_(_AGENTS) | blockings.c.blocked_agent.in_(_AGENTS))
@@ -225,7 +232,7 @@ def _placed(connection: Connection, agent_id: str) -> Row | None:
 
 def _tasks(connection: Connection, agent_id: str, session_id: str) -> list[Row]:
     given = {"agent_id": agent_id, "session_id": session_id}
-    return [_dated(row) for row in rows(connection, _TASKS, given)]
+    return _dated_each(rows(connection, _TASKS, given))
 
 
 def _unread(
@@ -235,7 +242,7 @@ def _unread(
     given = {"agent_id": agent_id, "now_ms": now_ms}
     given |= {} if project_id is None else {"project_id": project_id}
     query = _unread_messages(is_placed=project_id is not None)
-    return [_dated(row) for row in rows(connection, query, given)]
+    return _dated_each(rows(connection, query, given))
 
 
 @cache
@@ -248,21 +255,32 @@ def _unread_messages(*, is_placed: bool) -> sa.Select[Any]:
 
 
 def _blockings(connection: Connection, agents: Collection[str]) -> list[Row]:
-    return [_dated(row) for row in rows(connection, _BLOCKINGS, {"agents": sorted(agents)})]
+    return _dated_each(rows(connection, _BLOCKINGS, {"agents": sorted(agents)}))
 
 
 def _history(connection: Connection, session_id: str, wanted: Wanted) -> list[Row]:
     if not wanted.history or not wanted.history_limit:
         return []
     given = {"session_id": session_id, "history_limit": wanted.history_limit}
-    return [_dated(row) for row in rows(connection, _HISTORY, given)]
+    return _dated_each(rows(connection, _HISTORY, given))
 
 
 def _dated(row: Row) -> Row:
+    return _dated_each([row])[0]
+
+
+def _dated_each(found: list[Row]) -> list[Row]:
     """Times as they are written outside: `created_ms` becomes `created_at`."""
-    times = [name for name in row if name.endswith("_ms") and name not in DURATIONS]
-    rest = {name: value for name, value in row.items() if name not in times}
-    return rest | {f"{name[:-3]}_at": row_times.written(row[name]) for name in times}
+    names = found[0] if found else ()
+    times = {
+        name: f"{name[:-3]}_at" for name in names if name.endswith("_ms") and name not in DURATIONS
+    }
+    rest = [name for name in names if name not in times]
+    return [
+        {name: row[name] for name in rest}
+        | {told: row_times.written(row[name]) for name, told in times.items()}
+        for row in found
+    ]
 
 
 def _sources(snapshot: Row | None, tasks: list[Row]) -> list[dict[str, Any]]:
