@@ -71,7 +71,7 @@ def test_findings_are_apart_and_in_order(text: str) -> None:
 
 
 BAIT = r"""
-a - . \ = " :// :AA eyJ -eyJ eyJ. \neyJ AKIA sk- SG. SG.a sig= xoxb- LS0tLS1CRUdJTi _key
+a - . \ = " < :// :AA eyJ -eyJ eyJ. \neyJ AKIA sk- SG. SG.a sig= xoxb- LS0tLS1CRUdJTi _key
 password password= password=" password='" password:~ password=\" pass:~' password~~~~~~~~~~~~~~~~
 token:token: secret=a1, --password~ api_key=x1( ://a: ://a:b@ ://a@ bearer~ basic~QTpi~
 authorization: cookie:~a=b; mysql~-p mysql~ curl~-u~a: machine~a~login~b~ machine~

@@ -289,9 +289,13 @@ def _fed(page: SearchPage) -> Iterator[SecretFinding]:
             if match and re.search(_ASKS, match["to"]):
                 yield from _given(match, user="chpasswd" in match["to"])
     for at in places(text, "<<<"):
+        if text.startswith("<", at + 3):  # a run of them feeds nothing: 50,000 took 3 s
+            continue
         match = re.compile(_HERE).match(text, at)
+        if not match:
+            continue
         line = text[max(0, at - _HEAD_CHARS) : at].rpartition("\n")[2]
-        if match and re.search(_ASKS, line):
+        if re.search(_ASKS, line):
             yield from _given(match, user="chpasswd" in line)
 
 
