@@ -11,12 +11,12 @@ PAIR = {"blocked_by": "a", "blocked_agent": "b"}
 @pytest.mark.requirement("A2", "S2")
 def test_who_waits_for_whom_is_told_from_both_sides(api: TestClient) -> None:
     made = api.post("/api/blocking", json={**PAIR, "reason": "needs the schema"})
-    blocking.Made.model_validate(made.json())
+    blocking.BlockingMade.model_validate(made.json())
     assert made.status_code == 201
     row = made.json()["blocking"]
     waits, holds = api.get("/api/blocking/b").json(), api.get("/api/blocking/a").json()
     for one in (waits, holds):
-        blocking.Standing.model_validate(one)
+        blocking.BlockingStatus.model_validate(one)
     assert (waits["is_blocked"], waits["is_blocking"]) == (True, False)
     related = {"id": row["id"], "reason": "needs the schema", "since": row["created_at"]}
     assert waits["blocked_by"] == [{**related, "by_agent": "a"}]

@@ -13,7 +13,7 @@ from holdfast.api.routes import events as route
 from holdfast.hub.store.store import Store
 from holdfast.hub.store.tables import events as table
 from holdfast.hub.tree import live_events, projects, sessions
-from holdfast.hub.tree.live_events import Wanted
+from holdfast.hub.tree.live_events import EventFilter
 from tests.api.live import TOKEN, Live, in_thread, until
 
 pytestmark = pytest.mark.requirement("S3")
@@ -151,9 +151,9 @@ def test_events_of_a_day_are_kept_and_never_too_many(
     assert store.write(lambda c: live_events.prune(c, NOW + live_events.KEPT_MS - 1)) == 0
     monkeypatch.setattr(live_events, "MOST_KEPT", 4)
     assert store.write(lambda c: live_events.prune(c, NOW)) == 6
-    found = store.read(lambda c: live_events.since(c, 3, Wanted(), 100))
+    found = store.read(lambda c: live_events.since(c, 3, EventFilter(), 100))
     assert ([row["id"] for row in found.rows], found.missed) == ([7, 8, 9, 10], True)
-    assert not store.read(lambda c: live_events.since(c, 6, Wanted(), 100)).missed
+    assert not store.read(lambda c: live_events.since(c, 6, EventFilter(), 100)).missed
     assert store.write(lambda c: live_events.prune(c, NOW + 2 * live_events.KEPT_MS)) == 3
     assert store.read(live_events.newest) == 10, "numbers go on from the newest"
     store.write(lambda c: sessions.add(c, {"id": "s"}, NOW))

@@ -24,7 +24,7 @@ HELLO = {"from_agent": "a", "topic": "task.created", "content": {"n": 1}}
 def _posted(api: TestClient, **more: Any) -> dict[str, Any]:
     answer = api.post("/api/messages", json={**HELLO, **more})
     assert answer.status_code == 201, answer.text
-    messages.Made.model_validate(answer.json())
+    messages.MessageMade.model_validate(answer.json())
     found: dict[str, Any] = answer.json()["message"]
     return found
 
@@ -32,7 +32,7 @@ def _posted(api: TestClient, **more: Any) -> dict[str, Any]:
 def _inbox(api: TestClient, agent: str, **asked: Any) -> dict[str, Any]:
     answer = api.get(f"/api/messages/{agent}", params=asked)
     assert answer.status_code == 200, answer.text
-    messages.Inbox.model_validate(answer.json())
+    messages.AgentInbox.model_validate(answer.json())
     found: dict[str, Any] = answer.json()
     return found
 
@@ -86,7 +86,7 @@ def test_the_raw_list_has_the_names_of_the_rows(api: TestClient, path: str) -> N
     _posted(api, to_agent="b")
     _inbox(api, "b", project_id=project)
     page = api.get(path, params={"limit": 1}).json()
-    messages.Listed.model_validate(page)
+    messages.MessageList.model_validate(page)
     assert (page["count"], page["total"], page["limit"], page["offset"]) == (1, 2, 1, 0)
     [row] = page["messages"]
     assert (row["from_agent_id"], row["to_agent_id"]) == ("a", "b")

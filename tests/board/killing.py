@@ -10,7 +10,7 @@ from functools import partial
 from pathlib import Path
 
 from holdfast.hub.team import message_client
-from holdfast.hub.team.message_client import Carried, Given
+from holdfast.hub.team.message_client import CarriedMessage, ReceivedMessage
 from holdfast.window.outbox_delivery import hand
 from tests.board.model import Client, an_entry, hook
 from tests.checkpoint.killing import arm, killed_at
@@ -55,13 +55,13 @@ def who_carries(client: Client, at: int) -> bool:
     ids = [f"00000000-0000-0000-0000-{n:012d}" for n in range(1, len(MESSAGES) + 1)]
     words = {"message": "the schema has changed"}
     answer = [
-        Carried(one, "a", "s1", "task.failed", words, age_ms=-n, left_ms=1 << 50)
+        CarriedMessage(one, "a", "s1", "task.failed", words, age_ms=-n, left_ms=1 << 50)
         for n, one in enumerate(ids)
     ]
 
     def carry() -> None:
         [turn] = message_client.turns(NOW)
-        message_client.take(turn, Given("s1", answer, []), NOW)
+        message_client.take(turn, ReceivedMessage("s1", answer, []), NOW)
 
     died = killed_at(at, carry)
     carry()

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from holdfast.brief.compose import compose
 from holdfast.brief.item import MOST_UNITS
 from holdfast.budget.estimate import units
-from holdfast.record.model import Command, Name, Place, Record, Task, Turn, Used
+from holdfast.record.model import Command, FileUse, NameUse, Place, Record, Task, Turn
 
 WORDS = st.text(min_size=1, max_size=120)
 
@@ -28,8 +28,8 @@ def sessions(draw: st.DrawFn) -> Record:
             question = draw(st.sampled_from(["", "Which one?", text]))
             facts.turns.append(Turn(text, place, reply_to=question))
         elif kind == 2:
-            facts.files[text.replace("\n", "")] = Used(1, 2, 3, 0, 2.0, number)
-            facts.names[f"name_{number}"] = Name(1, 1.0, number, text.replace("\n", ""))
+            facts.files[text.replace("\n", "")] = FileUse(1, 2, 3, 0, 2.0, number)
+            facts.names[f"name_{number}"] = NameUse(1, 1.0, number, text.replace("\n", ""))
         elif kind == 3:
             facts.commands[text] = Command(text, place, "test", 1, 1.0, number, False, [text])
         else:

@@ -15,7 +15,7 @@ from holdfast.brief.item import MOST_UNITS, BriefItem, chars_for
 from holdfast.brief.quotes import LEAST_CHARS, USUAL_CHARS
 from holdfast.budget.estimate import units
 from holdfast.record import Record, replies
-from holdfast.record.model import Call, Place, Question, Task, Turn, Used
+from holdfast.record.model import Call, FileUse, Place, Question, Task, Turn
 from holdfast.record.turns import MOST_TURNS
 from tests.checkpoint.sessions import Session
 from tests.transcript import builders as b
@@ -51,7 +51,9 @@ def is_quote_of(item: BriefItem, words: str) -> bool:
 def busy(record: Record) -> Record:
     """Much else that would like to be told."""
     for number in range(150):
-        record.files[f"src/part_{number}/a_long_name_of_a_file_{number}.py"] = Used(1, 2, 3, 0, 9.0)
+        record.files[f"src/part_{number}/a_long_name_of_a_file_{number}.py"] = FileUse(
+            1, 2, 3, 0, 9.0
+        )
         record.tasks[str(number)] = Task(f"task number {number} of very many", Place())
     return record
 

@@ -12,10 +12,10 @@ from holdfast.record.model import (
     Agent,
     Command,
     Failure,
+    FileUse,
     Place,
     Record,
     Turn,
-    Used,
 )
 
 
@@ -74,9 +74,9 @@ def _crowded() -> Record:
     """More than a brief can hold: agents, files that were read, a few that were changed, tests."""
     record = Record(op=200, turns=[Turn("Do it.", Place())])
     for number in range(100):
-        record.files[f"src/read/module_{number}.py"] = Used(reads=3, heat=3.0, op=190)
+        record.files[f"src/read/module_{number}.py"] = FileUse(reads=3, heat=3.0, op=190)
     for number in range(12):
-        record.files[f"src/changed/module_{number}.py"] = Used(edits=1, heat=0.1, op=20)
+        record.files[f"src/changed/module_{number}.py"] = FileUse(edits=1, heat=0.1, op=20)
     for number in range(15):
         line = f"echo looking at part {number} of the harbour"
         record.commands[line] = Command(line, Place(), "", 3, 3.0, 190, True)

@@ -14,12 +14,12 @@ from holdfast.brief.names import FEW, MORE
 from holdfast.record.model import (
     Command,
     Failure,
-    Name,
+    FileUse,
+    NameUse,
     Place,
     Record,
     Task,
     Turn,
-    Used,
 )
 from tests.checkpoint.sessions import Session
 
@@ -31,9 +31,9 @@ def busy(files: int, names_in_each: int) -> Record:
     facts = Record(op=100, session_id="s", turns=[Turn("Do it.", Place())])
     for number in range(files):
         path = f"src/part/file_{number}.py"
-        facts.files[path] = Used(edits=1, heat=20.0 / (1 + number), op=100)
+        facts.files[path] = FileUse(edits=1, heat=20.0 / (1 + number), op=100)
         for count in range(names_in_each):
-            facts.names[f"call_{number}_{count}"] = Name(1, 5.0 / (1 + count), 100, path)
+            facts.names[f"call_{number}_{count}"] = NameUse(1, 5.0 / (1 + count), 100, path)
     return facts
 
 
@@ -105,7 +105,7 @@ def test_a_file_does_not_repeat_its_own_name(tmp_path: Path) -> None:
 )
 def test_what_is_not_the_projects_own_text_comes_after_what_is(other: str) -> None:
     facts = Record(
-        op=9, files={other: Used(1, heat=3.0, op=9), "src/own.py": Used(1, 1, 0, 0, 2.0)}
+        op=9, files={other: FileUse(1, heat=3.0, op=9), "src/own.py": FileUse(1, 1, 0, 0, 2.0)}
     )
     facts.files["src/own.py"].op = 9
     text = compose(facts).text
@@ -115,14 +115,14 @@ def test_what_is_not_the_projects_own_text_comes_after_what_is(other: str) -> No
 @pytest.mark.requirement("B4")
 @pytest.mark.parametrize("other", ["a/src/one.py", "b/src/one.py", "../src/one.py", "one.py"])
 def test_a_file_told_from_elsewhere_is_that_file(other: str) -> None:
-    files = {"src/one.py": Used(reads=1, heat=1.0, op=1), other: Used(seen=1, heat=1.0, op=1)}
+    files = {"src/one.py": FileUse(reads=1, heat=1.0, op=1), other: FileUse(seen=1, heat=1.0, op=1)}
     assert compose(Record(op=1, files=files)).text.count("one.py") == 1
 
 
 @pytest.mark.requirement("B4")
 def test_a_file_that_was_read_is_its_own_even_if_another_is_called_so() -> None:
     paths = ("package.json", "web/package.json", "a/other.py")
-    facts = Record(op=1, files={path: Used(reads=1, heat=1.0, op=1) for path in paths})
+    facts = Record(op=1, files={path: FileUse(reads=1, heat=1.0, op=1) for path in paths})
     text = compose(facts).text
     assert text.count("package.json") == 2
     assert "web/package.json" in text and "a/other.py" in text

@@ -20,7 +20,7 @@ from holdfast.budget.compartments import ACTIVE, AMBIENT, BACKGROUND, NAMES, SAF
 from holdfast.budget.ledger import Ledger, Pin
 from holdfast.checkpoint import index, snapshot
 from holdfast.cli.main import holdfast_command
-from holdfast.record.model import Command, Name, Place, Record, Task, Turn, Used
+from holdfast.record.model import Command, FileUse, NameUse, Place, Record, Task, Turn
 from tests.events.work import Work
 
 NOW = 1_800_000_000_000
@@ -31,8 +31,8 @@ def crowded(files: int = 150, commands: int = 24, tasks: int = 30) -> Record:
     facts.turns = [Turn("Teach the parser to read two headings.", Place())]
     for n in range(files):
         path = f"src/part_{n}/a_rather_long_name_of_a_file_{n}.py"
-        facts.files[path] = Used(1, 2, 3, 0, 9.0, 200)
-        facts.names[f"some_function_{n}"] = Name(3, 9.0, 200, path)
+        facts.files[path] = FileUse(1, 2, 3, 0, 9.0, 200)
+        facts.names[f"some_function_{n}"] = NameUse(3, 9.0, 200, path)
     for n in range(commands):
         line = f"make target_{n} WITH=options_{n}"
         facts.commands[line] = Command(line, Place(), "build", 3, 3.0, 200 - n, ok=True)

@@ -198,7 +198,9 @@ def test_without_a_server_there_is_nowhere_to_send() -> None:
 def test_status_tells_how_the_server_was(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HOLDFAST_SERVER", "https://team.example/")
     monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
-    known = connection.Health("https://team.example", answered_ms=connection.now_ms(), sent=7)
+    known = connection.ConnectionHealth(
+        "https://team.example", answered_ms=connection.now_ms(), sent=7
+    )
     known.down_until_ms, known.words = connection.now_ms() + 30_000, "the token is refused"
     connection.remember(known)
     found = status._server()

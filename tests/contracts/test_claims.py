@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from holdfast.hub.board import claims
-from holdfast.hub.errors import NotThere, Taken
+from holdfast.hub.errors import AlreadyThere, NotThere
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import projects
@@ -41,7 +41,7 @@ def take(store: Store, project_id: str, agent_id: str, now_ms: int = NOW, ttl: i
 @pytest.mark.requirement("A4")
 def test_who_comes_second_is_told_who_has_it_and_until_when(store: Store, project_id: str) -> None:
     take(store, project_id, "a")
-    with pytest.raises(Taken) as slip:
+    with pytest.raises(AlreadyThere) as slip:
         take(store, project_id, "b", NOW + 59_999)
     assert slip.value.more["agent_id"] == "a"
     assert slip.value.more["expires_at"] == "2025-10-09T08:54:20.000Z"
@@ -60,14 +60,14 @@ def test_an_expired_claim_is_anybody_s(store: Store, project_id: str) -> None:
     take(store, project_id, "a")
     got = take(store, project_id, "b", NOW + 60_000)
     assert (got["agent_id"], got["claimed_ms"]) == ("b", NOW + 60_000)
-    with pytest.raises(Taken):
+    with pytest.raises(AlreadyThere):
         take(store, project_id, "a", NOW + 60_001)
 
 
 @pytest.mark.requirement("A4")
 def test_only_the_holder_lets_go(store: Store, project_id: str) -> None:
     take(store, project_id, "a")
-    with pytest.raises(Taken):
+    with pytest.raises(AlreadyThere):
         store.write(lambda c: claims.release(c, project_id, "the tests", "b", NOW))
     with pytest.raises(NotThere):
         store.write(lambda c: claims.release(c, project_id, "the tests", "b", NOW + 60_000))
@@ -110,7 +110,7 @@ def test_of_eight_at_once_exactly_one_has_it(
         ],
     )
     [winner] = [one["agent_id"] for one in got if isinstance(one, dict)]
-    losers = [one for one in got if isinstance(one, Taken)]
+    losers = [one for one in got if isinstance(one, AlreadyThere)]
     assert len(losers) == 7
     assert {one.more["agent_id"] for one in losers} == {winner}
 

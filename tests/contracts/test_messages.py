@@ -8,7 +8,7 @@ import pytest
 import sqlalchemy as sa
 
 from holdfast.hub.board import deliveries, messages, subscriptions
-from holdfast.hub.board.deliveries import Ask, Inbox
+from holdfast.hub.board.deliveries import Ask, DeliveryInbox
 from holdfast.hub.errors import NotThere
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.rows import Row
@@ -28,7 +28,7 @@ def posted(store: Store, words: str = "hello", topic: str = TOPIC, **more: Any) 
     return str(row["id"])
 
 
-def read(store: Store, agent_id: str, now_ms: int = NOW, **more: Any) -> Inbox:
+def read(store: Store, agent_id: str, now_ms: int = NOW, **more: Any) -> DeliveryInbox:
     ask = Ask(agent_id, now_ms, **more)
     looked = store.read(lambda c: deliveries.look(c, ask))
     return store.write(lambda c: deliveries.mark(c, ask, looked))
@@ -191,7 +191,7 @@ def test_of_readers_at_once_only_one_gets_a_message_as_unread(store: Store, stor
     got = together.threads(store_url, [lambda c: deliveries.mark(c, ask, looked)] * 6)
     fresh: list[str] = []
     for inbox in got:
-        assert isinstance(inbox, Inbox)
+        assert isinstance(inbox, DeliveryInbox)
         fresh += inbox.unread_ids
     assert sorted(fresh) == sorted(row["id"] for row in looked.rows)
 

@@ -177,7 +177,7 @@ def test_a_damaged_file_is_set_aside_read_as_far_as_it_goes_and_said(
     _harm(path, harm)
     ran = CliRunner().invoke(holdfast_command, ["rebuild", "--database", sqlite_url])
     assert ran.exit_code == 0, ran.output
-    assert "the database was damaged: it is kept as" in ran.stdout
+    assert "the database was damaged; it is saved as" in ran.stdout
     [aside] = path.parent.glob("holdfast.db.damaged-*Z")
     assert aside.stat().st_size > 100_000
     again = Store.open(sqlite_url)

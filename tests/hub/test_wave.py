@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hub.tree.wave_status import SETTLED, Wave, judge, moves
+from holdfast.hub.tree.wave_status import SETTLED, WaveState, judge, moves
 
 Tasks: TypeAlias = list[tuple[int, str]]
 STATUSES = ("pending", "running", "paused", "blocked", "completed", "failed")
@@ -78,7 +78,7 @@ def test_whatever_order_tasks_end_in_each_wave_starts_and_completes_once(
     tasks = [(number, "pending") for number in waves]
     order = list(range(len(tasks)))
     chance.shuffle(order)
-    kept: dict[int, Wave] = {}
+    kept: dict[int, WaveState] = {}
     told: list[tuple[int, str]] = []
     for now, at in enumerate([None, *order]):
         if at is not None:
@@ -104,14 +104,14 @@ def test_what_is_known_already_is_no_move(tasks: Tasks) -> None:
 
 @pytest.mark.requirement("A6")
 def test_a_settled_wave_that_gets_a_new_task_is_open_again_and_keeps_its_beginning() -> None:
-    kept = {0: Wave(0, "completed", 3, 5)}
+    kept = {0: WaveState(0, "completed", 3, 5)}
     [again] = moves(kept, judge({0: {"completed": 1, "pending": 1}}), 9)
-    assert again == Wave(0, "running", 3, None)
+    assert again == WaveState(0, "running", 3, None)
 
 
 @pytest.mark.requirement("A6")
 def test_a_blocked_wave_has_begun_only_if_something_in_it_has() -> None:
     [never] = moves({}, {0: "blocked"}, 9)
-    assert never == Wave(0, "blocked", None, None)
-    [begun] = moves({0: Wave(0, "running", 3, None)}, {0: "blocked"}, 9)
-    assert begun == Wave(0, "blocked", 3, None)
+    assert never == WaveState(0, "blocked", None, None)
+    [begun] = moves({0: WaveState(0, "running", 3, None)}, {0: "blocked"}, 9)
+    assert begun == WaveState(0, "blocked", 3, None)

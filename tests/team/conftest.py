@@ -5,14 +5,14 @@ from collections.abc import Iterator
 import pytest
 
 from holdfast.hub.store.store import Store
-from holdfast.hub.team.connection import Server
+from holdfast.hub.team.connection import TeamServer
 from tests.api import live
 from tests.api.live import TOKEN, app_on, in_thread
 from tests.team.fakes import Taking
 
 
 @pytest.fixture
-def server(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
+def server(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[TeamServer]:
     """On loopback, with an intake that keeps each deed as a row."""
 
     def with_intake(opened: Store) -> object:
@@ -22,4 +22,4 @@ def server(store: Store, monkeypatch: pytest.MonkeyPatch) -> Iterator[Server]:
 
     monkeypatch.setattr(live, "app_on", with_intake)
     with in_thread(store) as found:
-        yield Server(f"http://127.0.0.1:{found.port}", TOKEN)
+        yield TeamServer(f"http://127.0.0.1:{found.port}", TOKEN)

@@ -7,12 +7,12 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from holdfast.hub.team.connection import Server
+from holdfast.hub.team.connection import TeamServer
 from tests.api.live import TOKEN
 
 
 @contextmanager
-def answering(answer: bytes = b"", *, drip: bool = False) -> Iterator[Server]:
+def answering(answer: bytes = b"", *, drip: bool = False) -> Iterator[TeamServer]:
     """Accepts, and answers this, or nothing at all."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         held: list[socket.socket] = []
@@ -30,7 +30,7 @@ def answering(answer: bytes = b"", *, drip: bool = False) -> Iterator[Server]:
         thread = threading.Thread(target=accept, daemon=True)
         thread.start()
         try:
-            yield Server(f"http://127.0.0.1:{listener.getsockname()[1]}", TOKEN)
+            yield TeamServer(f"http://127.0.0.1:{listener.getsockname()[1]}", TOKEN)
         finally:
             listener.shutdown(socket.SHUT_RDWR)
             thread.join(5)

@@ -13,7 +13,7 @@ import pytest
 from holdfast.files.lock import hold_in_home
 from holdfast.hub.store.store import Store
 from holdfast.hub.team import connection
-from holdfast.hub.team.connection import NoServer, Server
+from holdfast.hub.team.connection import NoServer, TeamServer
 from holdfast.hub.team.forward import forward
 from tests.api.live import TOKEN
 from tests.team.fakes import Source, arrived
@@ -26,7 +26,7 @@ def _source(**deeds: int) -> Source:
     return Source({name: list(range(n)) for name, n in deeds.items()})
 
 
-def test_everything_arrives_once_and_in_order(server: Server, store: Store) -> None:
+def test_everything_arrives_once_and_in_order(server: TeamServer, store: Store) -> None:
     told = _source(a=35, b=7, c=0)
     done = forward(server, told)
     assert (done.batches, done.whole, done.words) == (5, True, "")
@@ -38,7 +38,7 @@ def test_everything_arrives_once_and_in_order(server: Server, store: Store) -> N
 
 
 def test_what_this_side_forgot_the_server_knows(
-    server: Server, store: Store, own_home: Path
+    server: TeamServer, store: Store, own_home: Path
 ) -> None:
     told = _source(a=35)
     forward(server, told)
@@ -53,7 +53,7 @@ def test_what_this_side_forgot_the_server_knows(
         assert forward(server, told).whole
 
 
-def test_a_batch_sent_twice_is_taken_once(server: Server, store: Store) -> None:
+def test_a_batch_sent_twice_is_taken_once(server: TeamServer, store: Store) -> None:
     told = _source(a=5)
     batch = told.encode(told.gather("a", {}))
     assert connection.call(server, "/api/intake", batch) == (200, {"position": {"at": 5}})
@@ -62,7 +62,7 @@ def test_a_batch_sent_twice_is_taken_once(server: Server, store: Store) -> None:
     assert store.read(arrived) == {"a": list(range(5))}
 
 
-def test_two_at_once_bring_the_same_and_one_is_taken(server: Server, store: Store) -> None:
+def test_two_at_once_bring_the_same_and_one_is_taken(server: TeamServer, store: Store) -> None:
     """A call that seemed lost and its repetition may be under way together."""
     told = _source(a=5)
     batch = told.encode(told.gather("a", {}))
@@ -92,7 +92,7 @@ NO_BATCHES: list[object] = [
 ]
 
 
-def test_what_is_no_batch_is_refused(server: Server) -> None:
+def test_what_is_no_batch_is_refused(server: TeamServer) -> None:
     for body in NO_BATCHES:
         status, answer = connection.call(server, "/api/intake", json.dumps(body).encode())
         assert (status, answer["error"]) == (400, "Validation failed"), body
@@ -104,7 +104,7 @@ def _unused_port() -> int:
 
 
 def test_a_server_that_is_down_is_left_alone_for_a_minute() -> None:
-    nobody = Server(f"http://127.0.0.1:{_unused_port()}", TOKEN)
+    nobody = TeamServer(f"http://127.0.0.1:{_unused_port()}", TOKEN)
     done = forward(nobody, _source(a=3))
     assert (done.batches, done.whole) == (0, False)
     assert "does not answer" in done.words
@@ -159,7 +159,7 @@ def test_a_server_that_stands_elsewhere_each_time_is_not_asked_forever() -> None
     assert "two machines" in done.words
 
 
-def test_what_the_server_refuses_holds_up_no_other_source(server: Server, store: Store) -> None:
+def test_what_the_server_refuses_holds_up_no_other_source(server: TeamServer, store: Store) -> None:
     class Odd(Source):
         def encode(self, batch: object) -> bytes:
             data = super().encode(batch)
@@ -175,7 +175,7 @@ def test_what_the_server_refuses_holds_up_no_other_source(server: Server, store:
     assert forward(server, told, seconds=30).batches == 1, "it rests for an hour"
 
 
-def test_time_that_runs_out_goes_on_where_it_ended(server: Server, store: Store) -> None:
+def test_time_that_runs_out_goes_on_where_it_ended(server: TeamServer, store: Store) -> None:
     told = _source(a=30, b=30)
     done = forward(server, told, seconds=0.0)
     assert not done.whole
@@ -186,7 +186,7 @@ def test_time_that_runs_out_goes_on_where_it_ended(server: Server, store: Store)
     assert store.read(arrived) == {"a": list(range(30)), "b": list(range(30))}
 
 
-def test_one_process_sends_at_a_time(server: Server) -> None:
+def test_one_process_sends_at_a_time(server: TeamServer) -> None:
     with hold_in_home("forward.lock", 0) as is_alone:
         assert is_alone
         assert forward(server, _source(a=1)).words == "another process is sending"
@@ -222,7 +222,7 @@ def test_a_token_comes_from_the_environment_or_an_owner_only_file(
     path.parent.mkdir()
     path.write_text("x" * 32 + "\n")
     path.chmod(0o600)
-    assert connection.server() == Server("https://team.example", "x" * 32)
+    assert connection.server() == TeamServer("https://team.example", "x" * 32)
     monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
     assert connection.server().token == TOKEN
 
@@ -251,7 +251,7 @@ def test_certificates_are_verified(tmp_path: Path) -> None:
         thread = threading.Thread(target=_accept_one, args=(safe,), daemon=True)
         thread.start()
         url = f"https://127.0.0.1:{safe.getsockname()[1]}"
-        done = forward(Server(url, TOKEN), _source(a=1))
+        done = forward(TeamServer(url, TOKEN), _source(a=1))
         thread.join(5)
     assert "certificate verify failed" in done.words.lower()
 

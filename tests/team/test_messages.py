@@ -13,9 +13,9 @@ from holdfast.hub import row_times
 from holdfast.hub.board import messages, outboxes
 from holdfast.hub.store.store import Store
 from holdfast.hub.team import connection, message_client
-from holdfast.hub.team.connection import NoAnswer, Server
+from holdfast.hub.team.connection import NoAnswer, TeamServer
 from holdfast.hub.team.forward import forward
-from holdfast.hub.team.local_source import Here
+from holdfast.hub.team.local_source import LocalSource
 from holdfast.hub.tree import projects
 from holdfast.window import outbox
 from holdfast.window.state import held
@@ -39,8 +39,8 @@ def live(sqlite_url: str, tmp_path: Path) -> Iterator[Process]:
 
 
 @pytest.fixture
-def server(live: Process) -> Server:
-    return Server(f"http://127.0.0.1:{live.port}", TOKEN)
+def server(live: Process) -> TeamServer:
+    return TeamServer(f"http://127.0.0.1:{live.port}", TOKEN)
 
 
 @pytest.fixture
@@ -68,15 +68,15 @@ def _times(client: Client, message_id: str) -> int:
 
 
 def test_a_message_on_the_server_is_said_by_the_next_hook_of_another_machine_once(
-    live: Process, server: Server, client: Client
+    live: Process, server: TeamServer, client: Client
 ) -> None:
     to_one, to_all = _post(live, to_agent="s1"), _post(live)
     for_others = _post(live, to_agent="s2")
-    assert forward(server, Here()).messages == 2
+    assert forward(server, LocalSource()).messages == 2
     assert _state(live, to_one) == ("waiting", []), "given is not said"
     for _ in range(4):
         client.step()
-        assert forward(server, Here()).messages == 0
+        assert forward(server, LocalSource()).messages == 0
     assert [_times(client, one) for one in (to_one, to_all, for_others)] == [1, 1, 0]
     assert _state(live, to_one) == ("confirmed", ["s1"])
     assert _state(live, to_all) == ("confirmed", ["s1"])
@@ -85,33 +85,33 @@ def test_a_message_on_the_server_is_said_by_the_next_hook_of_another_machine_onc
 
 
 def test_what_was_said_is_told_though_the_session_has_ended_since(
-    live: Process, server: Server, client: Client
+    live: Process, server: TeamServer, client: Client
 ) -> None:
     sent = _post(live, to_agent="s1")
-    forward(server, Here())
+    forward(server, LocalSource())
     client.step()
     places.close_window(client.folder)
     later = _post(live, to_agent="s1")
-    assert forward(server, Here()).messages == 0
+    assert forward(server, LocalSource()).messages == 0
     assert _state(live, sent) == ("confirmed", ["s1"])
     assert _state(live, later) == ("waiting", [])
 
 
 def test_what_the_agent_reads_at_the_server_its_hooks_do_not_say(
-    live: Process, server: Server, client: Client
+    live: Process, server: TeamServer, client: Client
 ) -> None:
     sent = _post(live, to_agent="s1")
-    forward(server, Here())
+    forward(server, LocalSource())
     [read] = live.get("/api/messages/s1").json()["messages"]
     assert (read["id"], read["already_read"]) == (sent, False)
-    forward(server, Here())
+    forward(server, LocalSource())
     client.step()
     client.step()
     assert _times(client, sent) == 0
 
 
 def test_a_message_of_the_board_here_that_the_server_has_too_is_one(
-    live: Process, server: Server, client: Client, sqlite_url: str
+    live: Process, server: TeamServer, client: Client, sqlite_url: str
 ) -> None:
     """The server's database is also this machine's."""
     sent = _post(live, to_agent="s1")
@@ -119,11 +119,11 @@ def test_a_message_of_the_board_here_that_the_server_has_too_is_one(
     try:
         for _ in range(3):
             outboxes.hand_out(store, row_times.now_ms())
-            forward(server, Here())
+            forward(server, LocalSource())
             outboxes.settle(store, row_times.now_ms())
             client.step()
         assert _times(client, sent) == 1
-        assert forward(server, Here()).messages == 0
+        assert forward(server, LocalSource()).messages == 0
         outboxes.settle(store, row_times.now_ms())
         assert _state(live, sent) == ("confirmed", ["s1"])
     finally:
@@ -131,7 +131,7 @@ def test_a_message_of_the_board_here_that_the_server_has_too_is_one(
 
 
 def test_messages_of_this_machine_are_not_told_to_the_server(
-    server: Server, client: Client, tmp_path: Path
+    server: TeamServer, client: Client, tmp_path: Path
 ) -> None:
     store = Store.open(f"sqlite:///{tmp_path / 'own.db'}")
     try:
@@ -140,7 +140,7 @@ def test_messages_of_this_machine_are_not_told_to_the_server(
         [turn] = message_client.turns(row_times.now_ms())
         assert turn.told()["waiting"] == []
         client.step()
-        forward(server, Here())
+        forward(server, LocalSource())
         assert outbox.done(client.folder), "the board here has not been told"
         outboxes.settle(store, row_times.now_ms())
         assert not outbox.is_there(client.folder)
@@ -151,7 +151,7 @@ def test_messages_of_this_machine_are_not_told_to_the_server(
 
 @pytest.mark.parametrize("ahead_ms", [-3 * HOUR_MS, 3 * HOUR_MS])
 def test_a_clock_that_is_wrong_here_neither_shortens_a_message_nor_prolongs_it(
-    live: Process, server: Server, client: Client, ahead_ms: int
+    live: Process, server: TeamServer, client: Client, ahead_ms: int
 ) -> None:
     _post(live, to_agent="s1", ttl_seconds=3_600)
     now = row_times.now_ms() + ahead_ms
@@ -163,7 +163,7 @@ def test_a_clock_that_is_wrong_here_neither_shortens_a_message_nor_prolongs_it(
 
 
 def test_one_odd_window_keeps_no_message_from_the_others(
-    live: Process, server: Server, client: Client
+    live: Process, server: TeamServer, client: Client
 ) -> None:
     secret = places.window("s3")
     with held(secret) as state:
@@ -172,7 +172,7 @@ def test_one_odd_window_keeps_no_message_from_the_others(
             row_times.now_ms(),
         )
     sent = _post(live, to_agent="s1")
-    assert forward(server, Here()).messages == 1
+    assert forward(server, LocalSource()).messages == 1
     client.step()
     assert _times(client, sent) == 1
 
@@ -199,17 +199,17 @@ def test_an_older_server_that_carries_no_messages_is_sent_to_as_ever(client: Cli
 
 
 def test_a_message_of_another_project_is_for_nobody_here(
-    live: Process, server: Server, client: Client
+    live: Process, server: TeamServer, client: Client
 ) -> None:
     elsewhere = live.post("/api/projects", {"path": "/elsewhere", "name": "e"})
     assert elsewhere.status in (200, 201)
     _post(live, project_id=projects.id_of("/elsewhere"))
-    assert forward(server, Here()).messages == 0
+    assert forward(server, LocalSource()).messages == 0
 
 
 @pytest.mark.requirement("U3")
 def test_a_user_posts_for_agents_of_any_machine(
-    live: Process, server: Server, client: Client, monkeypatch: pytest.MonkeyPatch
+    live: Process, server: TeamServer, client: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOLDFAST_SERVER", server.url)
     monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
@@ -219,7 +219,7 @@ def test_a_user_posts_for_agents_of_any_machine(
     mine = json.loads(_board("post", *said, "--project", "/q", "--to", "s1").stdout)
     assert "within a minute" in mine["heard"]
     assert json.loads(_board("list", "--everywhere", "--json").stdout)["total"] == 0
-    assert forward(server, Here()).messages == 2
+    assert forward(server, LocalSource()).messages == 2
     client.step()
     client.step()
     assert [_times(client, one["id"]) for one in (ours, others, mine)] == [1, 0, 1]
@@ -227,7 +227,7 @@ def test_a_user_posts_for_agents_of_any_machine(
 
 @pytest.mark.requirement("U3", "X7")
 def test_what_the_server_refuses_was_not_posted(
-    live: Process, server: Server, monkeypatch: pytest.MonkeyPatch
+    live: Process, server: TeamServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     said = ["post", "task.failed", "words", "--team", "--everywhere"]
     nowhere = _board(*said)

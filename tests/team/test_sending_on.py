@@ -12,9 +12,9 @@ import pytest
 from holdfast.hub.ingest import gather
 from holdfast.hub.team import connection, forward_positions
 from holdfast.hub.team import forward as forwarding
-from holdfast.hub.team.connection import NoServer, Server
+from holdfast.hub.team.connection import NoServer, TeamServer
 from holdfast.hub.team.forward import forward
-from holdfast.hub.team.local_source import Here
+from holdfast.hub.team.local_source import LocalSource
 from holdfast.wire import log
 from tests.api.live import TOKEN
 from tests.builders import a_transcript, an_answer
@@ -40,13 +40,15 @@ def test_a_yes_that_is_no_intake_s_means_not_sent(body: bytes) -> None:
 
 
 def test_after_the_clock_was_set_back_a_refused_source_is_tried_again() -> None:
-    known = connection.Health("https://h", refused={"a": connection.now_ms() + 300 * DAY * 1000})
+    known = connection.ConnectionHealth(
+        "https://h", refused={"a": connection.now_ms() + 300 * DAY * 1000}
+    )
     assert not forwarding._rests(known, "a")
 
 
 def test_after_the_clock_was_set_back_a_window_is_not_quiet(own_home: Path) -> None:
     """Its note is of a year that has not come: nothing is known of it."""
-    told, known = Touched({"a": [0]}), connection.Health("https://h")
+    told, known = Touched({"a": [0]}), connection.ConnectionHealth("https://h")
     forward_positions.note("https://h", "a", {"at": 1})
     noted = own_home / ".holdfast" / "forwarded"
     assert forwarding._is_quiet(known, told, "a"), "written to a day ago, sent now"
@@ -60,7 +62,7 @@ class Touched(Source):
         return connection.now_ms() / 1000 - DAY
 
 
-def test_a_new_server_is_told_of_windows_that_are_quiet_by_now(server: Server) -> None:
+def test_a_new_server_is_told_of_windows_that_are_quiet_by_now(server: TeamServer) -> None:
     """What the server before it was sent, this one has not."""
     told = Touched({"a": [0, 1, 2]})
     with answering(PORTAL + b'{"position": {"at": 3}}') as before:
@@ -69,14 +71,14 @@ def test_a_new_server_is_told_of_windows_that_are_quiet_by_now(server: Server) -
     assert forward(server, told, seconds=9).batches == 1
 
 
-def test_what_was_refused_and_is_gone_keeps_nobody_waiting(server: Server) -> None:
-    known = connection.Health(server.url, refused={"gone": connection.now_ms() + 1000})
+def test_what_was_refused_and_is_gone_keeps_nobody_waiting(server: TeamServer) -> None:
+    known = connection.ConnectionHealth(server.url, refused={"gone": connection.now_ms() + 1000})
     connection.remember(known)
     assert forward(server, Source({"a": [0]})).whole
     assert connection.health(server.url).refused == {}
 
 
-def test_one_the_server_stumbles_over_is_not_the_first_again(server: Server) -> None:
+def test_one_the_server_stumbles_over_is_not_the_first_again(server: TeamServer) -> None:
     """Else everything behind it would wait for good."""
     with answering(b"HTTP/1.1 500 Oops\r\nContent-Length: 0\r\n\r\n") as other:
         told = Source({"a": [0], "b": [0], "c": [0]})
@@ -92,7 +94,7 @@ class OneIsBroken(Source):
         return super().gather(source, position)
 
 
-def test_one_that_cannot_be_read_holds_up_no_other(server: Server) -> None:
+def test_one_that_cannot_be_read_holds_up_no_other(server: TeamServer) -> None:
     done = forward(server, OneIsBroken({"broken": [0], "z": [0]}))
     assert (done.batches, done.whole) == (1, False)
     assert done.words == "broken was not read: [Errno 13] Permission denied: 'spool'"
@@ -116,12 +118,12 @@ def test_two_machines_with_one_session_are_two_sources(
     named: list[set[str]] = []
     for machine in ("one", "two"):
         monkeypatch.setattr(gather, "machine", lambda name=machine: name)
-        named.append(_names(Here()))
+        named.append(_names(LocalSource()))
     assert not named[0] & named[1]
     assert any("s1" in name for name in named[0])
 
 
-def _names(here: Here) -> set[str]:
+def _names(here: LocalSource) -> set[str]:
     found: Sequence[str] = here.sources()
     batches = [here.gather(source, {}) for source in found]
     return {batch.source for batch in batches if batch is not None}

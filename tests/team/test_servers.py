@@ -14,9 +14,9 @@ import pytest
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.team import connection
-from holdfast.hub.team.connection import Server
+from holdfast.hub.team.connection import TeamServer
 from holdfast.hub.team.forward import forward
-from holdfast.hub.team.local_source import Here
+from holdfast.hub.team.local_source import LocalSource
 from tests.api.live import TOKEN, as_process
 from tests.builders import a_transcript, an_answer
 from tests.hot.hooks import fire
@@ -34,7 +34,7 @@ def test_a_server_that_dies_after_writing_and_before_answering(
     told = Source({"a": list(range(30))})
     die_once = {**IN_COPY, "DIE_ONCE": str(tmp_path / "died")}
     with as_process(store_url, program=PROGRAM, environ=die_once) as live:
-        server = Server(f"http://127.0.0.1:{live.port}", TOKEN)
+        server = TeamServer(f"http://127.0.0.1:{live.port}", TOKEN)
         done = forward(server, told)
         assert (done.batches, live.wait()) == (0, 9)
         assert store.read(arrived) == {"a": list(range(10))}, "written, and nobody told us"
@@ -56,12 +56,12 @@ def test_a_server_killed_again_and_again_loses_and_doubles_nothing(
             port = live.port
             timer = threading.Timer(0.3, live.process.kill if live.process else print)
             timer.start()
-            done = forward(Server(f"http://127.0.0.1:{port}", TOKEN), told)
+            done = forward(TeamServer(f"http://127.0.0.1:{port}", TOKEN), told)
             timer.join()
             if done.whole:
                 break
     with as_process(store_url, program=PROGRAM, environ=IN_COPY, port=port) as live:
-        done = forward(Server(f"http://127.0.0.1:{port}", TOKEN), told)
+        done = forward(TeamServer(f"http://127.0.0.1:{port}", TOKEN), told)
         assert done.whole
     assert store.read(arrived) == {name: list(range(2000)) for name in "ab"}
 
@@ -98,7 +98,7 @@ def _send(told: Source, source: str, ports: list[int], slips: list[BaseException
         position: dict[str, int] = {}
         turn = 0
         while (batch := told.gather(source, position)) is not None:
-            server = Server(f"http://127.0.0.1:{ports[turn % 2]}", TOKEN)
+            server = TeamServer(f"http://127.0.0.1:{ports[turn % 2]}", TOKEN)
             status, answer = connection.call(server, "/api/intake", told.encode(batch))
             assert status in (200, 409), answer
             position, turn = answer["position"], turn + 1
@@ -186,9 +186,9 @@ def test_a_real_session_arrives_as_it_would_at_home(
     with as_process(store_url) as live:
         monkeypatch.setenv("HOLDFAST_SERVER", f"http://127.0.0.1:{live.port}")
         monkeypatch.setenv("HOLDFAST_SERVER_TOKEN", TOKEN)
-        done = forwarding.forward(connection.server(), Here())
+        done = forwarding.forward(connection.server(), LocalSource())
         assert done.whole, done.words
-        assert forwarding.forward(connection.server(), Here()).batches == 0
+        assert forwarding.forward(connection.server(), LocalSource()).batches == 0
     home = Store.open(f"sqlite:///{tmp_path / 'home.db'}")
     sync(home)
     for table in (sessions, requests, actions):

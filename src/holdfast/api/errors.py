@@ -13,7 +13,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Match
 
 from holdfast.api.event_listeners import Crowded
-from holdfast.hub.errors import NotThere, Refused, Taken
+from holdfast.hub.errors import AlreadyThere, NotThere, Refused
 from holdfast.hub.store.errors import StoreError
 from holdfast.wire import log
 
@@ -31,7 +31,7 @@ def install(app: FastAPI) -> None:
     app.add_exception_handler(RecursionError, _too_deep)
     app.add_exception_handler(NotThere, _not_there)
     app.add_exception_handler(Refused, _refused)
-    app.add_exception_handler(Taken, _taken)
+    app.add_exception_handler(AlreadyThere, _taken)
     app.add_exception_handler(StoreError, _store)
     app.add_exception_handler(Crowded, _crowded)
     app.add_exception_handler(HTTPException, _http)
@@ -74,7 +74,7 @@ def _refused(_request: Request, slip: Exception) -> JSONResponse:
 
 
 def _taken(_request: Request, slip: Exception) -> JSONResponse:
-    assert isinstance(slip, Taken)
+    assert isinstance(slip, AlreadyThere)
     return _said(409, str(slip), id=slip.which, **slip.more)
 
 

@@ -15,7 +15,7 @@ NOT_FOUND: dict[int | str, dict[str, Any]] = {404: {"model": Slip, "description"
 CONFLICT: dict[int | str, dict[str, Any]] = {409: {"model": Slip, "description": "There already"}}
 
 
-class Answer(BaseModel):
+class ApiAnswer(BaseModel):
     """Only a description: nothing is validated on the way out, `said` encodes it as it is."""
 
     model_config = ConfigDict(extra="forbid")
@@ -39,7 +39,7 @@ def paging(page: Page) -> dict[str, int]:
     }
 
 
-class Paged(Answer):
+class Paged(ApiAnswer):
     count: int
     total: int
     limit: int

@@ -20,7 +20,7 @@ from holdfast.archive.transcripts import AGENTS, PLAIN_ENDING, CopyHeader, damag
 from holdfast.client.limit_settings import project_of
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.files import atomic, lock
-from holdfast.files.folders import Place, entered
+from holdfast.files.folders import FolderPlace, entered
 from holdfast.record.same_file import sign
 from holdfast.record.user_input import own_words
 from holdfast.transcript.blocks import Malformed
@@ -240,7 +240,7 @@ def _asked(lines: list[bytes]) -> str:
 def _put(place: str, data: bytes) -> None:
     """On the disk, proven, once this returns; a failed try leaves what was there before."""
     inside, _, name = place.removeprefix(f"{places.home()}/").rpartition("/")
-    with entered(Place(places.home(), inside)) as folder:
+    with entered(FolderPlace(places.home(), inside)) as folder:
         atomic.clear_left(folder)
         atomic.replace_whole(folder, name, data, flushed=True, proven=True)
         atomic.flush(folder)
@@ -286,7 +286,7 @@ def _floor(most_bytes: int) -> float:
 
 def _note(most_bytes: int, floor: float) -> None:
     noted = {"version": VERSION, "most_bytes": most_bytes, "removed_until": floor}
-    with entered(Place(places.home(), "transcripts")) as folder:
+    with entered(FolderPlace(places.home(), "transcripts")) as folder:
         atomic.clear_left(folder)
         atomic.replace_whole(folder, STAMP, json.dumps(noted).encode())
 
@@ -318,7 +318,7 @@ def held() -> Iterator[None]:
 
 
 def _opened(name: str) -> int:
-    with entered(Place(places.home(), "transcripts")) as folder:
+    with entered(FolderPlace(places.home(), "transcripts")) as folder:
         return os.open(name, _FLAGS, 0o600, dir_fd=folder)
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import msgspec
 
-from holdfast.record.secrets import MOST_BARE, Known, is_known_bare
+from holdfast.record.secrets import MOST_BARE, ToldSecrets, is_known_bare
 from holdfast.redact import find, redact, redact_each, which_are_clean, without_named
 
 Line = tuple[int, bytes]  # its offset in the client's file, and its bytes with the newline
@@ -25,7 +25,7 @@ class Cleaner:
     """Redacts lines. A secret that one line names is recognised in all other lines too."""
 
     def __init__(self) -> None:
-        self._known = Known()
+        self._known = ToldSecrets()
         self._bare: dict[str, str] = {}
         self._written: list[bytes] = []  # the same as they stand in JSON
 

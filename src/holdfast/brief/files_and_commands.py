@@ -7,7 +7,7 @@ from holdfast.brief.item import EDITED, BriefItem, times
 from holdfast.record.failures import is_error
 from holdfast.record.files import ELSEWHERE
 from holdfast.record.heat import FLOOR, heat_at
-from holdfast.record.model import Command, Record, Used
+from holdfast.record.model import Command, FileUse, Record
 from holdfast.text.fence import clean, code, flat
 
 _MADE_WORDS = (
@@ -28,7 +28,7 @@ def is_aside(path: str) -> bool:
     return path[:1] in "/.~" or path.endswith(_MADE_ENDS) or not _MADE.isdisjoint(path.split("/"))
 
 
-def same_files(known: dict[str, Used]) -> dict[str, str]:
+def same_files(known: dict[str, FileUse]) -> dict[str, str]:
     """Each path, and the one it stands for.
 
     What a command or a diff names may be told from another folder. What was read or edited was
@@ -41,7 +41,7 @@ def same_files(known: dict[str, Used]) -> dict[str, str]:
     return {path: _same(path, known, owners) for path in known}
 
 
-def _same(path: str, known: dict[str, Used], owners: dict[str, str]) -> str:
+def _same(path: str, known: dict[str, FileUse], owners: dict[str, str]) -> str:
     if known[path].reads or known[path].edits:
         return path
     bare = path
@@ -143,7 +143,7 @@ def files(record: Record, held: HeldBySummary, limit: int) -> Iterator[BriefItem
         yield BriefItem("files", text, worth, reason, under=clean(folder), key=key, order=rank)
 
 
-def _how(used: Used, with_lines: bool) -> str:
+def _how(used: FileUse, with_lines: bool) -> str:
     told = []
     if used.edits:
         told.append(f"edited {used.edits}x" if used.edits > 1 else "edited")

@@ -12,7 +12,7 @@ from holdfast.checkpoint import index, provenance
 from holdfast.checkpoint.entry import from_file
 from holdfast.checkpoint.verify import verify
 from holdfast.files import atomic, folders
-from holdfast.files.folders import Place, UnusableFolder
+from holdfast.files.folders import FolderPlace, UnusableFolder
 from holdfast.text import timestamps
 from holdfast.wire import places
 
@@ -23,7 +23,7 @@ class Left(msgspec.Struct, frozen=True):
     """A project's folder of checkpoints as it lies there."""
 
     project: str
-    place: Place
+    place: FolderPlace
     names: tuple[str, ...]
     why: str = ""  # why it must stay; empty: everything in it is ours, as we kept it
 

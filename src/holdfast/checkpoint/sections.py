@@ -17,11 +17,11 @@ from holdfast.record.model import (
     Command,
     Commits,
     Failure,
+    FileUse,
     GitWork,
     Record,
     Task,
     Turn,
-    Used,
 )
 from holdfast.record.turns import KEPT_CHARS, turn_number
 
@@ -345,7 +345,7 @@ def _since(record: Record, task: Task) -> str:
     return f"since turn {turn_number(record, task.place)}"
 
 
-def _by_use(record: Record) -> list[tuple[str, Used]]:
+def _by_use(record: Record) -> list[tuple[str, FileUse]]:
     return sorted(record.files.items(), key=lambda pair: pair[1].op)
 
 
@@ -360,7 +360,7 @@ def _all_changed(record: Record) -> Iterator[str]:
         yield _changed(path, used)
 
 
-def _changed(path: str, used: Used) -> str:
+def _changed(path: str, used: FileUse) -> str:
     lines = ", ".join(f"{first}-{last}" for first, last in used.ranges[-4:])
     place = f"{path}:{lines}" if lines else path
     away = f"moved to {used.moved_to}" if used.moved_to else "removed"
@@ -371,11 +371,11 @@ def _changed(path: str, used: Used) -> str:
     return f"{place} - {made}edited {used.edits} time{'' if used.edits == 1 else 's'}{since}"
 
 
-def _is_changed(used: Used) -> bool:
+def _is_changed(used: FileUse) -> bool:
     return bool(used.edits or used.written or used.gone)
 
 
-def _most_used(record: Record) -> list[tuple[str, Used]]:
+def _most_used(record: Record) -> list[tuple[str, FileUse]]:
     """Files that were read, or named by a command with their folder, and not changed: those used
     most come first. What a search listed or somebody spoke of was not used."""
     found = [
@@ -393,7 +393,7 @@ def _is_path(name: str) -> bool:
     return "/" in name and not any(mark in name for mark in " ()<>$")
 
 
-def _used(path: str, used: Used) -> str:
+def _used(path: str, used: FileUse) -> str:
     how = [f"read {used.reads}"] if used.reads else []
     return f"{path} - " + ", ".join(how + ([f"in commands {used.runs}"] if used.runs else []))
 

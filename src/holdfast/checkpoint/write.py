@@ -22,7 +22,7 @@ from holdfast.checkpoint.parse import LARGEST_BYTES, parse
 from holdfast.checkpoint.render import render
 from holdfast.files import atomic, folders, lock
 from holdfast.files.atomic import PhantomCheckpoint
-from holdfast.files.folders import Place
+from holdfast.files.folders import FolderPlace
 from holdfast.text import timestamps
 from holdfast.wire import places
 
@@ -97,7 +97,7 @@ def _placed(document: Document) -> SavedCheckpoint:
     raise CheckpointNotSaved("no checkpoint was kept: " + "; ".join(reasons))
 
 
-def _put(place: Place, document: Document, data: bytes) -> str:
+def _put(place: FolderPlace, document: Document, data: bytes) -> str:
     with folders.entered(place) as folder:
         atomic.clear_left(folder)
         if place.root != places.home():

@@ -106,11 +106,11 @@ def forward(follow: bool, as_json: bool) -> None:
     """Send everything that is waiting to the team server. Ends with 1 if not all arrived."""
     from holdfast.hub.team import connection
     from holdfast.hub.team import forward as forwarding
-    from holdfast.hub.team.local_source import Here
+    from holdfast.hub.team.local_source import LocalSource
 
     server = connection.server()
     while True:
-        done = forwarding.forward(server, Here())
+        done = forwarding.forward(server, LocalSource())
         found = {"server": server.url, "batches": done.batches, "whole": done.whole}
         found |= {"messages": done.messages}
         words = f"{server.url}: {done.batches} batches sent"

@@ -24,7 +24,7 @@ class Example(NamedTuple):
     meaning: str
 
 
-class Topic(NamedTuple):
+class HelpTopic(NamedTuple):
     """What a reader is told about one command."""
 
     heading: str
@@ -34,8 +34,8 @@ class Topic(NamedTuple):
     page: str = ""  # in docs/
 
 
-TOPICS: dict[str, Topic] = {
-    "status": Topic(
+TOPICS: dict[str, HelpTopic] = {
+    "status": HelpTopic(
         EVERY_DAY,
         "Show how full the window is and how many steps are left.",
         "Without options it shows the session of this folder's project, else the newest one. "
@@ -47,7 +47,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "status",
     ),
-    "watch": Topic(
+    "watch": HelpTopic(
         EVERY_DAY,
         "Show every session on this machine, live.",
         "One row for each session and subagent, refreshed every two seconds, until Ctrl-C.",
@@ -57,7 +57,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "status",
     ),
-    "lost": Topic(
+    "lost": HelpTopic(
         EVERY_DAY,
         "Show what the last compaction's summary lost or got wrong.",
         "This looks back: it compares Claude Code's summary with the session. `holdfast brief` "
@@ -69,7 +69,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "summary-check",
     ),
-    "search": Topic(
+    "search": HelpTopic(
         EVERY_DAY,
         "Find what was said, decided or saved in earlier sessions.",
         "Each result begins with its id. `holdfast expand ID` prints the full text behind it; "
@@ -81,7 +81,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "search",
     ),
-    "expand": Topic(
+    "expand": HelpTopic(
         EVERY_DAY,
         "Print the full text behind an id.",
         "ID, or its first characters, names an archived tool output, a tool result that Claude "
@@ -94,7 +94,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "archive",
     ),
-    "replay": Topic(
+    "replay": HelpTopic(
         EVERY_DAY,
         "Show what Holdfast would have done in a past session.",
         "It needs no installation into Claude Code, and changes nothing.",
@@ -105,7 +105,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "replay",
     ),
-    "log": Topic(
+    "log": HelpTopic(
         EVERY_DAY,
         "Show what Holdfast did, line by line.",
         "Errors of hooks are only here: a hook that fails never stops Claude Code.",
@@ -115,7 +115,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "troubleshooting",
     ),
-    "checkpoint": Topic(
+    "checkpoint": HelpTopic(
         SAVING,
         "Save a session now.",
         "A checkpoint is a Markdown file in the project, and it is read back before it is "
@@ -126,7 +126,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "checkpoints",
     ),
-    "resume": Topic(
+    "resume": HelpTopic(
         SAVING,
         "List checkpoints, or show one to continue from.",
         "WHICH is the id of a checkpoint, a file, `latest` or `previous`, or the id of an "
@@ -137,7 +137,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "checkpoints",
     ),
-    "diff": Topic(
+    "diff": HelpTopic(
         SAVING,
         "Show what changed between two checkpoints.",
         "OLDER and NEWER are ids, files, `previous` or `latest`. Without them, the newest "
@@ -148,14 +148,14 @@ TOPICS: dict[str, Topic] = {
         ),
         "checkpoints",
     ),
-    "verify": Topic(
+    "verify": HelpTopic(
         SAVING,
         "Check that checkpoints are exactly what was saved.",
         "Without FILE, all known checkpoints are checked. Ends with 1 if one was changed.",
         (Example("holdfast verify", "every checkpoint"),),
         "checkpoints",
     ),
-    "brief": Topic(
+    "brief": HelpTopic(
         SAVING,
         "Show what would be restored if Claude Code compacted now.",
         "`holdfast budget` shows how the room of the brief is divided, and changes that. "
@@ -166,7 +166,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "briefs",
     ),
-    "budget": Topic(
+    "budget": HelpTopic(
         SAVING,
         "Show what fills the brief; pin rules, drop items, set shares.",
         "The brief has five compartments, each with a share of its tokens. `holdfast brief` "
@@ -177,7 +177,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "budget",
     ),
-    "memory": Topic(
+    "memory": HelpTopic(
         SAVING,
         "Show and edit what Claude Code loads into every session.",
         "Topics are files in Claude Code's own memory folder. To keep a rule across "
@@ -188,7 +188,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "memory",
     ),
-    "segments": Topic(
+    "segments": HelpTopic(
         SAVING,
         "List older topics that were compressed; show or remove them.",
         "`holdfast segments show ID` prints the short form of a topic with its session and "
@@ -200,7 +200,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "segments",
     ),
-    "compress": Topic(
+    "compress": HelpTopic(
         SAVING,
         "Compress the older topics of a session.",
         "A hook does this by itself when the window is more than 60 % full; below that, --now "
@@ -208,7 +208,7 @@ TOPICS: dict[str, Topic] = {
         (Example("holdfast compress --now", "at any fill"),),
         "segments",
     ),
-    "transcripts": Topic(
+    "transcripts": HelpTopic(
         SAVING,
         "Keep copies of transcripts, and list them.",
         "Claude Code deletes its own transcripts after some weeks. Copies are compressed and "
@@ -219,7 +219,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "transcripts",
     ),
-    "plan": Topic(
+    "plan": HelpTopic(
         PLANNING,
         "Divide a list of tasks into batches that fit the window.",
         "FILE is a list in Markdown, JSON or YAML; `-` reads it from stdin. Nothing is started; "
@@ -227,7 +227,7 @@ TOPICS: dict[str, Topic] = {
         (Example("holdfast plan plan.md", "batches, with estimates"),),
         "plan",
     ),
-    "run": Topic(
+    "run": HelpTopic(
         PLANNING,
         "Run a plan with headless Claude. Run it again to resume.",
         "FILE is a plan as for `holdfast plan`. Each batch gets a Claude Code session of its "
@@ -238,7 +238,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "run",
     ),
-    "board": Topic(
+    "board": HelpTopic(
         TEAM,
         "Read and write messages between agents.",
         "Agents get their messages with their next hook. `--team` sends a message to agents on "
@@ -249,7 +249,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "agents",
     ),
-    "serve": Topic(
+    "serve": HelpTopic(
         TEAM,
         "Start the HTTP server, for this machine or for a team.",
         "It also watches every live session and saves it in time. It listens on this machine "
@@ -260,7 +260,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "serve",
     ),
-    "db": Topic(
+    "db": HelpTopic(
         TEAM,
         "Check, back up, restore and forward the database.",
         "The database is made and updated by itself. It holds the tree of work, messages and "
@@ -271,7 +271,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "database",
     ),
-    "rebuild": Topic(
+    "rebuild": HelpTopic(
         TEAM,
         "Rebuild the database and the index of checkpoints.",
         "They are made again from checkpoints and transcripts, for example when the database is "
@@ -280,7 +280,7 @@ TOPICS: dict[str, Topic] = {
         (Example("holdfast rebuild", "from everything that is known"),),
         "work",
     ),
-    "install": Topic(
+    "install": HelpTopic(
         SETUP,
         "Connect Holdfast to Claude Code.",
         "Adds hooks, the status line, the MCP server and /holdfast: commands to Claude Code's "
@@ -291,7 +291,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "install",
     ),
-    "uninstall": Topic(
+    "uninstall": HelpTopic(
         SETUP,
         "Disconnect Holdfast from Claude Code.",
         "Removes exactly what `install` added. What Holdfast saved stays; the end of the output "
@@ -299,7 +299,7 @@ TOPICS: dict[str, Topic] = {
         (Example("holdfast uninstall", "show the changes, ask, write"),),
         "install",
     ),
-    "doctor": Topic(
+    "doctor": HelpTopic(
         SETUP,
         "Run every installed hook once and report what works.",
         "It plays a compaction through the hooks and starts the MCP server, as Claude Code "
@@ -310,7 +310,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "troubleshooting",
     ),
-    "settings": Topic(
+    "settings": HelpTopic(
         SETUP,
         "Show and change settings.",
         "Shows the value of every setting, or of NAME, and the file it came from.",
@@ -321,7 +321,7 @@ TOPICS: dict[str, Topic] = {
         ),
         "settings",
     ),
-    "completion": Topic(
+    "completion": HelpTopic(
         SETUP,
         "Print a script that completes commands and ids in your shell.",
         "It completes commands, options, and the ids of sessions, checkpoints and compressed "
@@ -333,26 +333,26 @@ TOPICS: dict[str, Topic] = {
         ),
         "install",
     ),
-    "help": Topic(
+    "help": HelpTopic(
         SETUP,
         "Show this list, or the help of a command.",
         examples=(Example("holdfast help budget pin", "the same as holdfast budget pin --help"),),
         page="commands",
     ),
-    "version": Topic(SETUP, "Print the version.", page="upgrading"),
-    "mcp": Topic(
+    "version": HelpTopic(SETUP, "Print the version.", page="upgrading"),
+    "mcp": HelpTopic(
         PLUMBING,
         "Serve the tools for the model over stdin and stdout.",
         "Claude Code starts this by itself.",
         page="mcp",
     ),
-    "statusline": Topic(
+    "statusline": HelpTopic(
         PLUMBING,
         "Print the status line for a payload on stdin.",
         "Claude Code starts this by itself. `holdfast statusline --preview` shows its presets.",
         page="status",
     ),
-    "roll": Topic(PLUMBING, "An older name of `holdfast compress`.", page="segments"),
+    "roll": HelpTopic(PLUMBING, "An older name of `holdfast compress`.", page="segments"),
 }
 
 INTRODUCTION = (
@@ -372,7 +372,7 @@ def listed(heading: str) -> dict[str, str]:
     return {name: one.sentence for name, one in TOPICS.items() if one.heading == heading}
 
 
-def explain(command: click.Command, topic: Topic) -> click.Command:
+def explain(command: click.Command, topic: HelpTopic) -> click.Command:
     """The same command with the topic's words as its help."""
     command.help = f"{topic.sentence}\n\n{topic.details}".strip()
     command.short_help = topic.sentence

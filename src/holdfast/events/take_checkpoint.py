@@ -20,7 +20,7 @@ from holdfast.events import snapshot_work
 from holdfast.record import RecordReader, same_file
 from holdfast.record import model as known
 from holdfast.record.model import Record
-from holdfast.record.secrets import Known, redacted
+from holdfast.record.secrets import ToldSecrets, redacted
 from holdfast.redact import are_clean, redact
 from holdfast.window.state import State
 from holdfast.wire import log, places
@@ -126,9 +126,9 @@ def _content(state: State, folder: str) -> tuple[dict[str, list[str]], dict[str,
         return told, {"context_summary": "the transcript could not be read"}
 
 
-def known_secrets(state: State, record: Record) -> Known:
+def known_secrets(state: State, record: Record) -> ToldSecrets:
     """Those the session told with their names, for words that come from elsewhere."""
-    known = Known()
+    known = ToldSecrets()
     known.hear_again(state.transcript, record.told)
     return known
 

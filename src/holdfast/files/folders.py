@@ -24,7 +24,7 @@ class UnusableFolder(Exception):
     """A folder we do not write into, and why. The next place is tried."""
 
 
-class Place(msgspec.Struct, frozen=True):
+class FolderPlace(msgspec.Struct, frozen=True):
     root: str  # exists, or is HOLDFAST_HOME, which we may create
     inside: str  # path below the root, created if missing
     why: str = ""  # why the project is not used; empty for the project itself
@@ -60,16 +60,16 @@ def ours(project: str) -> str:
     return f"{root()}/{key(project)}"
 
 
-def fallback(project: str, why: str = "") -> Place:
-    return Place(places.home(), f"checkpoints/{key(project)}/files", why)
+def fallback(project: str, why: str = "") -> FolderPlace:
+    return FolderPlace(places.home(), f"checkpoints/{key(project)}/files", why)
 
 
-def shelf(project: str = "") -> Place:
+def shelf(project: str = "") -> FolderPlace:
     """A project's folder in HOLDFAST_HOME, to be entered; without a project, the folder of all."""
-    return Place(places.home(), f"checkpoints/{key(project)}" if project else "checkpoints")
+    return FolderPlace(places.home(), f"checkpoints/{key(project)}" if project else "checkpoints")
 
 
-def own(project: str) -> Place:
+def own(project: str) -> FolderPlace:
     """The folder inside the project, or UnusableFolder with the reason."""
     if not project.startswith("/") or "\0" in project:
         raise UnusableFolder(f"{project!r} is not a project path")
@@ -82,10 +82,10 @@ def own(project: str) -> Place:
         raise UnusableFolder(f"{project!r}: {slip}") from None
     if not real.startswith(f"{base}/"):
         raise UnusableFolder(f"{base}/{INSIDE} leads out of the project, to {real}")
-    return Place(base or "/", real[len(base) + 1 :])
+    return FolderPlace(base or "/", real[len(base) + 1 :])
 
 
-def candidates(project: str) -> list[Place]:
+def candidates(project: str) -> list[FolderPlace]:
     """The places to try, in order."""
     try:
         mine = own(project)
@@ -108,7 +108,7 @@ def names_in(folder: str) -> list[str]:
 
 
 @contextmanager
-def entered(place: Place) -> Iterator[int]:
+def entered(place: FolderPlace) -> Iterator[int]:
     """Open the folder for the block as a descriptor; missing parts are created owner-only."""
     if place.root == places.home():  # a removed project is not created again
         os.makedirs(place.root, mode=0o700, exist_ok=True)  # noqa: PTH103

@@ -12,7 +12,7 @@ from holdfast.wire import places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from holdfast.files.folders import Place
+    from holdfast.files.folders import FolderPlace
 
 PATIENCE_SECONDS = 2.0
 POLL_SECONDS = 0.005
@@ -21,7 +21,7 @@ _FLAGS = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
 @contextmanager
-def hold(place: Place, patience: float = PATIENCE_SECONDS) -> Iterator[bool]:
+def hold(place: FolderPlace, patience: float = PATIENCE_SECONDS) -> Iterator[bool]:
     """Hold a folder's lock for the block. False if it was not free in time, or cannot be locked."""
     try:
         fd = _open_in(place)
@@ -99,7 +99,7 @@ def is_held(path: str) -> bool:
     return False
 
 
-def why_not_lockable(place: Place) -> str:
+def why_not_lockable(place: FolderPlace) -> str:
     """Why a folder cannot be locked at all. Empty if it can, even while another holds the lock."""
     try:
         os.close(_open_in(place))
@@ -108,7 +108,7 @@ def why_not_lockable(place: Place) -> str:
     return ""
 
 
-def _open_in(place: Place) -> int:
+def _open_in(place: FolderPlace) -> int:
     from holdfast.files.folders import entered
 
     with entered(place) as folder:

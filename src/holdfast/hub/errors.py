@@ -26,7 +26,7 @@ class Refused(HoldfastError):
         self.field = field
 
 
-class Taken(HoldfastError):
+class AlreadyThere(HoldfastError):
     """It is there already, or another one has it. `more`: what a caller should know of that."""
 
     exit_code = 3

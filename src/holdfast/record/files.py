@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from holdfast.record import shell
 from holdfast.record.heat import keep_warmest, warm
-from holdfast.record.model import Record, Used
+from holdfast.record.model import FileUse, Record
 
 MOST_FILES = 600  # that were not edited; twice as many before the coldest go
 MOST_ROOTS = 8
@@ -76,7 +76,7 @@ def use(record: Record, path: str, how: str, weight: float) -> str:
     if (name.startswith(ELSEWHERE) and how != "edits") or (how not in SHOWS_IT and is_code(name)):
         return ""
     is_new = name not in record.files
-    used = record.files.setdefault(name, Used())
+    used = record.files.setdefault(name, FileUse())
     setattr(used, how, getattr(used, how) + 1)
     used.gone = used.gone and how not in SHOWS_IT
     warm(used, record.op, weight)
@@ -113,7 +113,7 @@ def remove(record: Record, line: str) -> None:
     for name in _named(record, line, shell.removed(line)):
         known = _at(record, name)
         if not known and shell.is_file(name):
-            record.files[name] = Used(op=record.op)
+            record.files[name] = FileUse(op=record.op)
         for used in _at(record, name).values() if not known else known.values():
             used.left, used.gone, used.moved_to = [], True, ""
 
@@ -135,7 +135,7 @@ def write(record: Record, names: list[str]) -> None:
     """A command changed these."""
     for name in names:
         is_new = name not in record.files
-        used = record.files.setdefault(name, Used())
+        used = record.files.setdefault(name, FileUse())
         used.written, used.op, used.gone = used.written + 1, record.op, False
         if is_new:
             _thin(record)
@@ -147,10 +147,10 @@ def move(record: Record, line: str) -> None:
         name, into = ("".join(_named(record, line, [one])) for one in (old, new))
         known = _at(record, name) if name and into not in ("", name) else {}
         if not known and shell.is_file(name) and shell.is_file(into):
-            known = {name: record.files.setdefault(name, Used(op=record.op))}
+            known = {name: record.files.setdefault(name, FileUse(op=record.op))}
         for file, used in known.items():
             used.moved_to = f"{into}{file[len(name) :]}"
-            now = record.files.setdefault(used.moved_to, Used())
+            now = record.files.setdefault(used.moved_to, FileUse())
             _take_over(now, used)
             now.written, now.op = now.written + (file == name), record.op
             _thin(record)
@@ -163,21 +163,21 @@ def committed(record: Record, text: str) -> None:
         name = name.partition(" ")[2]
         if not name or mode not in ("create", "delete") or not shell.is_file(name):
             continue
-        used = record.files.setdefault(name, Used(op=record.op))
+        used = record.files.setdefault(name, FileUse(op=record.op))
         if mode == "delete":
             used.left, used.gone = [], True
         elif not used.edits:
             used.written = used.written or 1
 
 
-def _take_over(new: Used, old: Used) -> None:
+def _take_over(new: FileUse, old: FileUse) -> None:
     new.reads, new.edits = new.reads + old.reads, new.edits + old.edits
     new.runs, new.seen = new.runs + old.runs, new.seen + old.seen
     new.heat, new.op, new.left = max(new.heat, old.heat), max(new.op, old.op), old.left
     old.left, old.gone = [], True
 
 
-def _at(record: Record, name: str) -> dict[str, Used]:
+def _at(record: Record, name: str) -> dict[str, FileUse]:
     """The file of this name, or all files of this folder."""
     name = name.rstrip("/")
     known = record.files.items()

@@ -51,7 +51,7 @@ class Decision(msgspec.Struct, array_like=True, gc=False):
     place: Place
 
 
-class Used(msgspec.Struct, array_like=True, gc=False):
+class FileUse(msgspec.Struct, array_like=True, gc=False):
     """A file the session used."""
 
     reads: int = 0
@@ -72,7 +72,7 @@ class Used(msgspec.Struct, array_like=True, gc=False):
         return self.reads + self.edits + self.runs + self.seen
 
 
-class Name(msgspec.Struct, array_like=True, gc=False):
+class NameUse(msgspec.Struct, array_like=True, gc=False):
     """An identifier, and the file it was last written in."""
 
     count: int = 0
@@ -216,8 +216,8 @@ class Record(msgspec.Struct):
     queued: list[str] = []  # typed while the model worked, and not seen handed over
     decisions: list[Decision] = []
     remarks: list[Decision] = []  # what the model said while it worked, newest last
-    files: dict[str, Used] = {}
-    names: dict[str, Name] = {}
+    files: dict[str, FileUse] = {}
+    names: dict[str, NameUse] = {}
     shown: dict[str, list[str]] = {}  # names in the files read last, oldest first
     commands: dict[str, Command] = {}
     failures: list[Failure] = []

@@ -8,7 +8,7 @@ import re
 from collections import Counter
 
 from holdfast.record.heat import thin, warm
-from holdfast.record.model import Name, Record, Reference
+from holdfast.record.model import NameUse, Record, Reference
 from holdfast.text.sentences import clip
 
 MOST_NAMES = 1500
@@ -56,7 +56,7 @@ def note(record: Record, found: set[str], weight: float, file: str = "") -> None
     for word in sorted(found):  # sorted: a set's order is not the same in every process
         name = table.get(word)
         if name is None:
-            name = table[word] = Name()
+            name = table[word] = NameUse()
         name.count += 1
         warm(name, op, weight)
         if file:  # in prose it may belong anywhere

@@ -17,28 +17,28 @@ _LISTED = ("task", "todo")
 _CALL = "toolu_"  # how the id of a call begins
 
 
-class Request(msgspec.Struct, frozen=True):
+class OpenRequest(msgspec.Struct, frozen=True):
     """The turn being worked on, and why it is not over."""
 
     turn: Turn
     why: str
 
 
-def request(record: Record) -> Request | None:
+def request(record: Record) -> OpenRequest | None:
     """The last turn, unless the model's words have ended it."""
     turn = next((one for one in reversed(record.turns) if one.asked), None)
     if turn is None:
         return None
     if plans.is_over(record, record.turns[-1]):
         begun = [one for _, one in running(record) if one.place.op > turn.place.op]
-        return Request(turn, "it waits for what runs in the background") if begun else None
+        return OpenRequest(turn, "it waits for what runs in the background") if begun else None
     if record.turns[-1].interrupted:
-        return Request(turn, "interrupted by the user")
+        return OpenRequest(turn, "interrupted by the user")
     if record.calls:
-        return Request(turn, "a call has no result yet")
+        return OpenRequest(turn, "a call has no result yet")
     if record.turns[-1].said_op < turn.place.op or not record.turns[-1].said:
-        return Request(turn, "not answered yet")
-    return Request(turn, "the model was still at work")
+        return OpenRequest(turn, "not answered yet")
+    return OpenRequest(turn, "the model was still at work")
 
 
 def tasks(record: Record) -> list[Task]:

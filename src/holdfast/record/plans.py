@@ -83,7 +83,7 @@ _CLIENTS = ".claude/plans/"  # handed to the user by a tool
 Changed = dict[str, list[tuple[str, int]]]
 
 
-class Step(NamedTuple):
+class PlanStep(NamedTuple):
     """A step as a text tells it, with the lines under it."""
 
     box: str
@@ -285,7 +285,7 @@ def _subjects_of(step: str) -> frozenset[str]:
     return frozenset(subjects(plain(step)) - LIGHT)
 
 
-def _add(record: Record, steps: list[Step], place: Place, source: str) -> None:
+def _add(record: Record, steps: list[PlanStep], place: Place, source: str) -> None:
     known = {task.text for task in record.tasks.values() if task.is_open}
     for number, (box, words, about, is_check) in enumerate(steps[:MOST_OF_ONE]):
         bare = words.replace("*", "") if is_check else words.translate(_BOLD)
@@ -303,21 +303,21 @@ def _add(record: Record, steps: list[Step], place: Place, source: str) -> None:
         record.tasks.pop(key, None)
 
 
-def _announced(text: str) -> list[Step]:
+def _announced(text: str) -> list[PlanStep]:
     """The items of the last list that a line or a heading with one of the lead words announces."""
-    found: list[Step] = []
+    found: list[PlanStep] = []
     lead, inside = "", False
     for line in text.splitlines():
         item = _ITEM.pattern.match(line) if line.strip() else None
         if item and (item[1] or item[2]) and _leads(lead):
-            found = [*(found if inside else ()), Step(item[1] or "", item[3])]
+            found = [*(found if inside else ()), PlanStep(item[1] or "", item[3])]
             inside = True
         elif line.strip() and not line.startswith(("  ", "\t")):
             lead, inside = line, False
             if len(steps := _in_one_line(line)) > 1:
                 found = steps
     if not found and (told := _SEQUENCE.pattern.search(text)):
-        found = [Step("", step) for step in told.groups()]
+        found = [PlanStep("", step) for step in told.groups()]
     return found if len(found) > 1 else []
 
 
@@ -326,7 +326,7 @@ def _leads(line: str) -> bool:
     return line.lower().strip(" \t#*_:：.-").endswith(_LEADS)  # noqa: RUF001
 
 
-def _in_one_line(line: str) -> list[Step]:
+def _in_one_line(line: str) -> list[PlanStep]:
     """`Plan: 1. read it 2. write it`."""
     marks = list(_ENUMERATED.pattern.finditer(line))
     if not marks or [int(mark[1]) for mark in marks] != list(range(1, len(marks) + 1)):
@@ -334,16 +334,16 @@ def _in_one_line(line: str) -> list[Step]:
     if not _leads(line[: marks[0].start()]):
         return []
     ends = [mark.start() for mark in marks[1:]] + [len(line)]
-    return [Step("", line[a.end() : b].strip()) for a, b in zip(marks, ends, strict=True)]
+    return [PlanStep("", line[a.end() : b].strip()) for a, b in zip(marks, ends, strict=True)]
 
 
-def _steps(text: str, *, numbers: bool = True) -> list[Step]:
+def _steps(text: str, *, numbers: bool = True) -> list[PlanStep]:
     """Of a whole plan: headings with a number, else boxes to tick (under such headings they are
     parts of steps, or terms), else its one numbered list; then what its verification lists."""
-    boxes: list[Step] = []
-    headed: list[Step] = []
-    numbered: list[Step] = []
-    checks: list[Step] = []
+    boxes: list[PlanStep] = []
+    headed: list[PlanStep] = []
+    numbered: list[PlanStep] = []
+    checks: list[PlanStep] = []
     in_checks = in_code = False
     for line in text.splitlines():
         in_code ^= line.startswith("```")
@@ -351,13 +351,13 @@ def _steps(text: str, *, numbers: bool = True) -> list[Step]:
             in_checks = plan_checks.is_section(line)
         item = None if in_code else _ITEM.pattern.match(line)
         if item and in_checks and not line[0].isspace() and plan_checks.is_check(item[3]):
-            checks.append(Step(item[1] or "", item[3], item[3], True))
+            checks.append(PlanStep(item[1] or "", item[3], item[3], True))
         elif item and item[1]:
-            boxes.append(Step(item[1], item[3], item[3]))
+            boxes.append(PlanStep(item[1], item[3], item[3]))
         elif item and line.startswith("#"):
-            headed.append(Step("", item[3], item[3]))
+            headed.append(PlanStep("", item[3], item[3]))
         elif item and item[2] and line[:1].isdigit() and numbers:
-            numbered.append(Step("", item[3], item[3]))
+            numbered.append(PlanStep("", item[3], item[3]))
         elif headed and not in_checks:
             headed[-1] = headed[-1]._replace(about=f"{headed[-1].about}\n{line}")
     lists = sum(line.startswith(("1. ", "1) ")) for line in text.splitlines()) - bool(checks)

@@ -65,7 +65,7 @@ class RecordReader:
         self._reads: dict[str, ToolResult] = {}
         self._heard: list[tuple[int, str]] = []  # whatever names were taken from, and its line
         self._offset = 0
-        self.known = secrets.Known()
+        self.known = secrets.ToldSecrets()
         self._reader: Reader | None = None
 
     def read(self, path: str | os.PathLike[str], until: int | None = None) -> Record:

@@ -58,7 +58,7 @@ def texts(given: dict[str, Any]) -> Iterator[str]:
                     yield from (one[:READ_CHARS] for one in part.values() if isinstance(one, str))
 
 
-class Known:
+class ToldSecrets:
     """Secrets that texts told with their names: each value, and the words it is made of. `lines`
     are where the lines of the transcript begin that told a new one: noted in place of the secrets,
     and read again."""
@@ -131,7 +131,7 @@ def _is_short(block: ToolResult) -> bool:
     return len(block.raw_content) < READ_CHARS
 
 
-def forget(record: Record, known: Known) -> Record:
+def forget(record: Record, known: ToldSecrets) -> Record:
     """The record less every secret that is known, wherever else it stands."""
     if known.pieces:
         _drop(record, known.pieces)

@@ -12,7 +12,7 @@ from functools import partial
 import msgspec
 
 from holdfast.record import Record, RecordReader, files
-from holdfast.record.secrets import Known
+from holdfast.record.secrets import ToldSecrets
 from holdfast.redact import redact
 from holdfast.segment import contents, formats, library, segment
 from holdfast.segment.contents import (
@@ -100,7 +100,7 @@ def compress(
 
 def _without_secrets(made: Compressed, record: Record) -> Compressed:
     """Those the session told with their names, also where they are quoted without."""
-    known = Known()
+    known = ToldSecrets()
     known.hear_again(made.metadata.transcript, record.told)
     if not known.bare:
         return made

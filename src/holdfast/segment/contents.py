@@ -16,7 +16,7 @@ from holdfast.record import decisions as record_decisions
 from holdfast.record import files
 from holdfast.record.failures import resolved
 from holdfast.record.heat import FLOOR, heat_at
-from holdfast.record.model import Command, Place, Record, Turn, Used
+from holdfast.record.model import Command, FileUse, Place, Record, Turn
 from holdfast.record.turns import CUT
 from holdfast.segment import segment
 from holdfast.segment.segment import Segment
@@ -221,7 +221,7 @@ def _files(facts: Record) -> Iterator[Keepsake]:
         yield Keepsake("Files", text, 0.5 + 5.0 * worth, rank, folder)
 
 
-def _split(files: dict[str, Used]) -> dict[str, tuple[str, str]]:
+def _split(files: dict[str, FileUse]) -> dict[str, tuple[str, str]]:
     """Folder and name; a folder that has one file only is written with it."""
     found = {name: name.rpartition("/") for name in files}
     counts: dict[str, int] = {}
@@ -233,7 +233,7 @@ def _split(files: dict[str, Used]) -> dict[str, tuple[str, str]]:
     }
 
 
-def _heat(facts: Record, used: Used | Command) -> float:
+def _heat(facts: Record, used: FileUse | Command) -> float:
     """Where the segment ends matters less than how much it was used: anything may come back."""
     return heat_at(used, facts.op, 3 * 40.0) + 10 * FLOOR * used.count
 

@@ -103,7 +103,7 @@ def read(cut: Cut, path: str | os.PathLike[str], record: Record) -> Cut:
 
 def _without_secrets(cut: Cut, path: str | os.PathLike[str], heard: list[tuple[int, str]]) -> Cut:
     """Those told with their names, also where they are quoted without."""
-    known = secrets.Known()
+    known = secrets.ToldSecrets()
     known.hear_again(path, cut.told)
     known.hear(heard)
     if not known.bare:

@@ -17,7 +17,7 @@ import msgspec
 from holdfast.client.memory_folder import slug
 from holdfast.client.settings_files import config_folder
 from holdfast.files import atomic, folders, lock
-from holdfast.files.folders import Place
+from holdfast.files.folders import FolderPlace
 from holdfast.redact import are_clean, redact
 from holdfast.segment import formats
 from holdfast.segment.errors import DamagedSegment, NewerSegments, NotStored, SegmentsBusy
@@ -34,8 +34,8 @@ MOST_SESSIONS = 200
 Kind = TypeVar("Kind", Pending, Compressed)
 
 
-def place(*below: str) -> Place:
-    return Place(places.home(), "/".join(("segments", *below)))
+def place(*below: str) -> FolderPlace:
+    return FolderPlace(places.home(), "/".join(("segments", *below)))
 
 
 @contextmanager
@@ -55,7 +55,7 @@ def read(path: str) -> bytes:
     return data if len(data) <= MOST_BYTES else b"?"  # damaged, whoever decodes it
 
 
-def put(where: Place, name: str, data: bytes) -> None:
+def put(where: FolderPlace, name: str, data: bytes) -> None:
     """On the disk once this returns; NotStored, and what was there before, where it cannot be."""
     try:
         with folders.entered(where) as folder:
@@ -67,13 +67,13 @@ def put(where: Place, name: str, data: bytes) -> None:
         raise NotStored(f"{where.path}/{name} was not written: {why}") from None
 
 
-def names(where: Place) -> list[str]:
+def names(where: FolderPlace) -> list[str]:
     """The ids of the segments that lie here."""
     found = folders.names_in(where.path)
     return sorted(name.removesuffix(".json") for name in found if name.endswith(".json"))
 
 
-def remove(where: Place, name: str) -> bool:
+def remove(where: FolderPlace, name: str) -> bool:
     """Whether it was there; NotStored where it still is."""
     path = f"{where.path}/{name}"
     try:

@@ -15,7 +15,7 @@ import os
 from collections.abc import Iterator
 
 from holdfast.files import folders
-from holdfast.files.folders import Place
+from holdfast.files.folders import FolderPlace
 from holdfast.redact import redact
 from holdfast.segment import disk, formats, queue
 from holdfast.segment.errors import (
@@ -211,7 +211,7 @@ def clear(one: Compressed) -> bool:
     return disk.remove(_cold_place(one.session_id), name) or lay_warm
 
 
-def _lies(segment_id: str) -> Place | None:
+def _lies(segment_id: str) -> FolderPlace | None:
     """Where it lies: nowhere, for an id that names no file."""
     if not formats.is_plain(segment_id):
         return None
@@ -220,24 +220,24 @@ def _lies(segment_id: str) -> Place | None:
     return next((place for place in found if os.path.lexists(f"{place.path}/{name}")), None)
 
 
-def _cold_place(session_id: str) -> Place:
+def _cold_place(session_id: str) -> FolderPlace:
     return disk.place(COLD, places.plain(session_id or "unknown"))
 
 
-def _cold_places(session_id: str) -> list[Place]:
+def _cold_places(session_id: str) -> list[FolderPlace]:
     if session_id:
         return [_cold_place(session_id)]
     return [disk.place(COLD, name) for name in sorted(folders.names_in(disk.place(COLD).path))]
 
 
-def _within(place: Place) -> Iterator[Compressed]:
+def _within(place: FolderPlace) -> Iterator[Compressed]:
     for segment_id in disk.names(place):
         found = _loaded(place, segment_id)
         if found is not None:
             yield found
 
 
-def _loaded(place: Place, segment_id: str) -> Compressed | None:
+def _loaded(place: FolderPlace, segment_id: str) -> Compressed | None:
     path = f"{place.path}/{segment_id}.json"
     data = disk.read(path)
     if not data:
@@ -251,7 +251,7 @@ def _loaded(place: Place, segment_id: str) -> Compressed | None:
     return None
 
 
-def _put(place: Place, one: Compressed) -> None:
+def _put(place: FolderPlace, one: Compressed) -> None:
     one.version = formats.VERSION
     disk.put(place, f"{one.segment_id}.json", formats.encode(one))
 

@@ -12,7 +12,7 @@ import time
 import msgspec
 
 from holdfast.files import atomic, folders, lock
-from holdfast.files.folders import Place
+from holdfast.files.folders import FolderPlace
 from holdfast.record import Record, read_record
 from holdfast.redact import redact
 from holdfast.segment import compress, cutter, disk, formats, library, queue, segment, tiers
@@ -252,7 +252,7 @@ def _prune(known: Cut, limits: Limits, now_ms: int, report: RollReport) -> None:
     queue.save(known.session_id, mine)
 
 
-def _place(session_id: str) -> Place:
+def _place(session_id: str) -> FolderPlace:
     return disk.place("cut", places.plain(session_id or "unknown"))
 
 

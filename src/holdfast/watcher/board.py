@@ -28,7 +28,7 @@ from holdfast.wire.log import is_utf8
 TOPIC, FROM = "checkpoint_trigger", "watcher"
 MESSAGE_TTL_SECONDS = 1_800
 MAX_UNSENT = 1_000
-POSTED = live_events.Wanted(kind="message.posted")
+POSTED = live_events.EventFilter(kind="message.posted")
 StoreFinder = Callable[[], Store | None]
 
 

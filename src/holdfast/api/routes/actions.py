@@ -22,7 +22,7 @@ from holdfast.api.fields import (
     WordQuery,
     at_most,
 )
-from holdfast.api.responses import NOT_FOUND, Answer, Paged, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, paging, said
 from holdfast.api.router import Router
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Row
@@ -48,7 +48,7 @@ class NewAction(Body):
     project_path: FilePath | None = None
 
 
-class Recorded(Answer):
+class ActionRecorded(ApiAnswer):
     id: str
     tool_name: str
     tool_type: str
@@ -59,12 +59,12 @@ class Recorded(Answer):
     keywords_extracted: Annotated[int, Field(ge=0, le=actions.MOST_KEYWORDS)]
 
 
-class Made(Answer):
+class ActionMade(ApiAnswer):
     success: bool
-    action: Recorded
+    action: ActionRecorded
 
 
-class Action(Answer):
+class Action(ApiAnswer):
     id: str
     tool_name: str
     tool_type: str
@@ -78,32 +78,32 @@ class Action(Answer):
     keywords_extracted: int
 
 
-class Listed(Paged):
+class ActionList(Paged):
     actions: list[Action]
 
 
-class Hour(Answer):
+class Hour(ApiAnswer):
     hour: str
     count: int
 
 
-class Hourly(Answer):
+class Hourly(ApiAnswer):
     data: list[Hour]
     period: Literal["24h"]
 
 
-class Tool(Answer):
+class ToolCount(ApiAnswer):
     tool_name: str
     tool_type: str
     count: int
 
 
-class TopTools(Answer):
-    data: list[Tool]
+class TopTools(ApiAnswer):
+    data: list[ToolCount]
     limit: int
 
 
-@router.post("", status_code=201, response_model=Made, responses=NOT_FOUND)
+@router.post("", status_code=201, response_model=ActionMade, responses=NOT_FOUND)
 async def post(body: NewAction, db: Db) -> Response:
     """One tool call. Its project (by path) and session need not be known yet."""
     given = body.model_dump(exclude_none=True)
@@ -122,7 +122,7 @@ async def post(body: NewAction, db: Db) -> Response:
     return said({"success": True, "action": action}, 201)
 
 
-@router.get("", response_model=Listed)
+@router.get("", response_model=ActionList)
 async def listed(
     db: Db,
     session_id: WordQuery = None,

@@ -9,7 +9,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import Limit, Offset
-from holdfast.api.responses import Answer, Paged, paging, said
+from holdfast.api.responses import ApiAnswer, Paged, paging, said
 from holdfast.api.router import Router
 from holdfast.api.routes import sessions
 from holdfast.hub import row_times
@@ -19,7 +19,7 @@ from holdfast.hub.tree import at_work
 router = Router(prefix="/api/active-sessions", tags=["sessions"])
 
 
-class Agent(Answer):
+class ActiveAgent(ApiAnswer):
     subtask_id: str | None
     agent_type: str | None
     agent_id: str | None
@@ -33,20 +33,20 @@ class Agent(Answer):
     actions_count: int
 
 
-class Session(sessions.Session):
+class ActiveSession(sessions.SessionRow):
     project_path: str | None
     project_name: str | None
 
 
-class Active(Paged):
+class ActiveSessionList(Paged):
     """`count` and `total` are those of the sessions; `agents_count` of agents that really run."""
 
-    active_agents: list[Agent]
-    active_sessions: list[Session]
+    active_agents: list[ActiveAgent]
+    active_sessions: list[ActiveSession]
     agents_count: int
 
 
-@router.get("", response_model=Active)
+@router.get("", response_model=ActiveSessionList)
 async def get(db: Db, limit: Limit = 100, offset: Offset = 0) -> Response:
     """Running agents and active sessions; where no agent runs, the sessions stand for them."""
     now = row_times.now_ms()

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import IdQuery, Offset, WordQuery
-from holdfast.api.responses import Answer, Paged, paging, said
+from holdfast.api.responses import ApiAnswer, Paged, paging, said
 from holdfast.api.router import Router
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Row
@@ -21,7 +21,7 @@ router = Router(prefix="/api/agent-contexts", tags=["agents"])
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
-class Context(Answer):
+class AgentContext(ApiAnswer):
     id: str
     project_id: str | None
     agent_id: str
@@ -38,7 +38,7 @@ class Context(Answer):
     last_updated: str
 
 
-class Figures(Answer):
+class ContextFigures(ApiAnswer):
     total: int
     unique_types: int
     running: int
@@ -46,27 +46,27 @@ class Figures(Answer):
     failed: int
 
 
-class OfType(Answer):
+class AgentTypeContexts(ApiAnswer):
     agent_type: str
     count: int
 
 
-class Listed(Paged):
-    contexts: list[Context]
-    stats: Figures
-    type_distribution: list[OfType]
+class AgentContextList(Paged):
+    contexts: list[AgentContext]
+    stats: ContextFigures
+    type_distribution: list[AgentTypeContexts]
     timestamp: str
 
 
-class Overview(Answer):
-    overview: Figures
-    top_types: list[OfType]
-    recent_activity: list[Context]
+class ContextOverview(ApiAnswer):
+    overview: ContextFigures
+    top_types: list[AgentTypeContexts]
+    recent_activity: list[AgentContext]
     tools_used: dict[str, int]
     timestamp: str
 
 
-@router.get("", response_model=Listed)
+@router.get("", response_model=AgentContextList)
 async def listed(
     db: Db,
     agent_id: WordQuery = None,
@@ -96,7 +96,7 @@ async def listed(
     return said({**await db.read(look), "timestamp": row_times.written(row_times.now_ms())})
 
 
-@router.get("/stats", response_model=Overview)
+@router.get("/stats", response_model=ContextOverview)
 async def stats(db: Db) -> Response:
     def look(connection: Connection) -> dict[str, Any]:
         figures = agent_contexts.figures(connection)

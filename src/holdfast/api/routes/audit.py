@@ -10,7 +10,7 @@ from fastapi import Query, Response
 
 from holdfast.api.database import Db
 from holdfast.api.fields import Offset, WordQuery
-from holdfast.api.responses import Answer, Paged, paging, said
+from holdfast.api.responses import ApiAnswer, Paged, paging, said
 from holdfast.api.router import Router
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Page, Row
@@ -20,7 +20,7 @@ router = Router(prefix="/api/audit", tags=["audit"])
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
-class AuditEvent(Answer):
+class AuditEvent(ApiAnswer):
     id: str
     kind: str
     session_id: str | None
@@ -29,11 +29,11 @@ class AuditEvent(Answer):
     body: dict[str, Any]
 
 
-class Listed(Paged):
+class AuditEventList(Paged):
     events: list[AuditEvent]
 
 
-class Decision(Answer):
+class PressureDecision(ApiAnswer):
     """`zone`, `level` and `used_ratio` are those of the last alert before it; `question` is what
     the decision answers, `turn` the turn it was taken in, `by` the user or the model."""
 
@@ -49,11 +49,11 @@ class Decision(Answer):
     used_ratio: float | None
 
 
-class Decisions(Paged):
-    decisions: list[Decision]
+class PressureDecisionList(Paged):
+    decisions: list[PressureDecision]
 
 
-@router.get("/decisions", response_model=Decisions)
+@router.get("/decisions", response_model=PressureDecisionList)
 async def decisions(
     db: Db, session_id: WordQuery = None, limit: Limit = 100, offset: Offset = 0
 ) -> Response:
@@ -64,7 +64,9 @@ async def decisions(
     return said({"decisions": page, **figures})
 
 
-@router.get("", response_model=Listed, responses={200: {"content": {"application/x-ndjson": {}}}})
+@router.get(
+    "", response_model=AuditEventList, responses={200: {"content": {"application/x-ndjson": {}}}}
+)
 async def listed(
     db: Db,
     session_id: WordQuery = None,

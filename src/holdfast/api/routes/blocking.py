@@ -8,7 +8,7 @@ from fastapi import Query, Response
 
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentName, AgentPath, Body, IdPath, Text
-from holdfast.api.responses import NOT_FOUND, Answer, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, said
 from holdfast.api.router import Router
 from holdfast.hub import row_times
 from holdfast.hub.board import blocking
@@ -18,75 +18,75 @@ router = Router(prefix="/api", tags=["blocking"])
 Agent = Annotated[AgentName, Query()]
 
 
-class Pair(Body):
+class BlockingPair(Body):
     blocked_by: AgentName
     blocked_agent: AgentName
 
 
-class NewBlocking(Pair):
+class NewBlocking(BlockingPair):
     reason: Text | None = None
 
 
-class Removed(Answer):
+class BlockingRemoved(ApiAnswer):
     id: str
     blocked_by: str
     blocked_agent: str
     reason: str | None
 
 
-class Blocking(Removed):
+class Blocking(BlockingRemoved):
     created_at: str
 
 
-class Made(Answer):
+class BlockingMade(ApiAnswer):
     success: bool
     blocking: Blocking
 
 
-class By(Answer):
+class BlockedBy(ApiAnswer):
     id: str
     by_agent: str
     reason: str | None
     since: str
 
 
-class Whom(Answer):
+class BlockedAgent(ApiAnswer):
     id: str
     blocked_agent: str
     reason: str | None
     since: str
 
 
-class Counts(Answer):
+class BlockingCounts(ApiAnswer):
     blocked_by_count: int
     blocking_count: int
 
 
-class Standing(Answer):
+class BlockingStatus(ApiAnswer):
     agent_id: str
     is_blocked: bool
-    blocked_by: list[By]
+    blocked_by: list[BlockedBy]
     is_blocking: bool
-    blocking: list[Whom]
-    summary: Counts
+    blocking: list[BlockedAgent]
+    summary: BlockingCounts
 
 
-class Checked(Answer):
+class BlockingCheck(ApiAnswer):
     blocker: str
     blocked: str
     is_blocked: bool
 
 
-class Unblocked(Answer):
+class Unblocked(ApiAnswer):
     success: bool
-    unblocked: Removed
+    unblocked: BlockingRemoved
 
 
-class Deleted(Answer):
+class BlockingsDeleted(ApiAnswer):
     success: bool
 
 
-@router.post("/blocking", status_code=201, response_model=Made)
+@router.post("/blocking", status_code=201, response_model=BlockingMade)
 async def post(body: NewBlocking, db: Db) -> Response:
     """`blocked_agent` waits for `blocked_by`. A circle is refused, and named."""
     now = row_times.now_ms()
@@ -97,14 +97,14 @@ async def post(body: NewBlocking, db: Db) -> Response:
     return said({"success": True, "blocking": made}, 201)
 
 
-@router.get("/blocking/check", response_model=Checked)
+@router.get("/blocking/check", response_model=BlockingCheck)
 async def check(db: Db, blocker: Agent, blocked: Agent) -> Response:
     """Does `blocked` wait for `blocker`, directly?"""
     found = await db.read(lambda c: blocking.is_blocked(c, blocker, blocked))
     return said({"blocker": blocker, "blocked": blocked, "is_blocked": found})
 
 
-@router.get("/blocking/{agent_id:text}", response_model=Standing)
+@router.get("/blocking/{agent_id:text}", response_model=BlockingStatus)
 async def standing(agent_id: AgentPath, db: Db) -> Response:
     """For whom an agent waits, and who waits for it."""
     found = await db.read(lambda c: blocking.of(c, agent_id))
@@ -122,12 +122,12 @@ async def standing(agent_id: AgentPath, db: Db) -> Response:
 
 
 @router.post("/unblock", response_model=Unblocked, responses=NOT_FOUND)
-async def unblock(body: Pair, db: Db) -> Response:
+async def unblock(body: BlockingPair, db: Db) -> Response:
     row = await db.write(lambda c: blocking.remove(c, body.blocked_by, body.blocked_agent))
     return said({"success": True, "unblocked": removed(row)})
 
 
-@router.delete("/blocking/{blocking_id}", response_model=Deleted, responses=NOT_FOUND)
+@router.delete("/blocking/{blocking_id}", response_model=BlockingsDeleted, responses=NOT_FOUND)
 async def remove(blocking_id: IdPath, db: Db) -> Response:
     await db.write(lambda c: blocking.remove_by_id(c, str(blocking_id)))
     return said({"success": True})

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import MOST_INT, AgentPath, Body, Text, Word
-from holdfast.api.responses import NOT_FOUND, Answer, nothing, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, nothing, said
 from holdfast.api.router import Router
 from holdfast.hub import row_times
 from holdfast.hub.errors import NotThere
@@ -45,7 +45,7 @@ class Track(Body):
     model_id: Text | None = None
 
 
-class Capacity(Answer):
+class Capacity(ApiAnswer):
     agent_id: str
     session_id: str
     current_usage: int
@@ -63,12 +63,12 @@ class Capacity(Answer):
     last_updated_at: str
 
 
-class Server(Answer):
+class ServerCapacity(ApiAnswer):
     status: str
     uptime_seconds: int
 
 
-class Short(Answer):
+class ShortCapacity(ApiAnswer):
     zone: str
     alert: str | None
     usage_percent: float
@@ -79,12 +79,12 @@ class Short(Answer):
     compact_count: int
 
 
-class Recommendation(Answer):
+class Recommendation(ApiAnswer):
     action: str
     message: str
 
 
-class Room(Answer):
+class CapacityRoom(ApiAnswer):
     """What an orchestrator gives out work by; null: unknown."""
 
     status: str
@@ -100,22 +100,22 @@ class Room(Answer):
     fits: bool | None
 
 
-class Agent(Room):
+class AgentCapacity(CapacityRoom):
     agent_id: str
     session_id: str
     agent_type: str | None
     updated_at: str | None
 
 
-class Agents(Answer):
-    agents: list[Agent]
+class AgentCapacityList(ApiAnswer):
+    agents: list[AgentCapacity]
     count: int
 
 
-class Health(Answer):
-    server: Server
-    capacity: Short
-    room: Room
+class CapacityHealth(ApiAnswer):
+    server: ServerCapacity
+    capacity: ShortCapacity
+    room: CapacityRoom
     recommendation: Recommendation
     shouldCompact: bool  # noqa: N815
 
@@ -147,7 +147,7 @@ async def reset(agent_id: AgentPath, db: Db) -> Response:
     return said(shown(agent_id, await db.write(change)))
 
 
-@router.get("/context/health", response_model=Agents)
+@router.get("/context/health", response_model=AgentCapacityList)
 async def agents(db: Db, fits: Fits = None) -> Response:
     """Every live agent, the emptiest last: zone, forecast, room left, and whether a task of
     `fits` tokens would end before its edge."""
@@ -157,7 +157,7 @@ async def agents(db: Db, fits: Fits = None) -> Response:
     return said({"agents": listed, "count": len(listed)})
 
 
-@router.get("/context/health/{agent_id:text}", response_model=Health)
+@router.get("/context/health/{agent_id:text}", response_model=CapacityHealth)
 async def health(agent_id: AgentPath, db: Db, request: Request, fits: Fits = None) -> Response:
     """Always an answer: `unknown` for an agent nobody told of, `degraded` without a database."""
     status = "healthy"
@@ -171,7 +171,7 @@ async def health(agent_id: AgentPath, db: Db, request: Request, fits: Fits = Non
     return said(
         {
             "server": {"status": status, "uptime_seconds": int(time.monotonic() - started)},
-            "capacity": {name: whole[name] for name in Short.model_fields},
+            "capacity": {name: whole[name] for name in ShortCapacity.model_fields},
             "room": capacity.room(row, fits),
             "recommendation": {"action": action, "message": _advice(row, action)},
             "shouldCompact": action == "compact",

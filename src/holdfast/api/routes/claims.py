@@ -10,7 +10,7 @@ from pydantic import AfterValidator, Field
 from holdfast.api.database import Db
 from holdfast.api.errors import Slip
 from holdfast.api.fields import MOST_ID, AgentName, Body, Id, Offset, clean
-from holdfast.api.responses import NOT_FOUND, Answer, Paged, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, paging, said
 from holdfast.api.router import Router
 from holdfast.hub import row_times
 from holdfast.hub.board import claims
@@ -28,7 +28,7 @@ class NewClaim(Body):
     ttl_seconds: int = Field(claims.USUAL_TTL_SECONDS, ge=1, le=claims.MOST_TTL_SECONDS)
 
 
-class Claim(Answer):
+class ClaimedPath(ApiAnswer):
     project_id: str
     work: str
     agent_id: str
@@ -36,21 +36,21 @@ class Claim(Answer):
     expires_at: str
 
 
-class Made(Answer):
+class ClaimMade(ApiAnswer):
     success: bool
-    claim: Claim
+    claim: ClaimedPath
 
 
-class Released(Answer):
+class ClaimsReleased(ApiAnswer):
     success: bool
-    released: Claim
+    released: ClaimedPath
 
 
-class Listed(Paged):
-    claims: list[Claim]
+class ClaimList(Paged):
+    claims: list[ClaimedPath]
 
 
-class Held(Slip):
+class ClaimHolder(Slip):
     """Who has it, and until when."""
 
     id: str
@@ -59,10 +59,12 @@ class Held(Slip):
     expires_at: str | None = None
 
 
-HELD: dict[int | str, dict[str, Any]] = {409: {"model": Held, "description": "Another has it"}}
+HELD: dict[int | str, dict[str, Any]] = {
+    409: {"model": ClaimHolder, "description": "Another has it"}
+}
 
 
-@router.post("", status_code=201, response_model=Made, responses={**NOT_FOUND, **HELD})
+@router.post("", status_code=201, response_model=ClaimMade, responses={**NOT_FOUND, **HELD})
 async def take(body: NewClaim, db: Db) -> Response:
     """Take it, or renew what one has. An expired claim is anybody's."""
     now, project_id = row_times.now_ms(), str(body.project_id)
@@ -72,7 +74,7 @@ async def take(body: NewClaim, db: Db) -> Response:
     return said({"success": True, "claim": shown(row)}, 201)
 
 
-@router.delete("", response_model=Released, responses={**NOT_FOUND, **HELD})
+@router.delete("", response_model=ClaimsReleased, responses={**NOT_FOUND, **HELD})
 async def release(
     db: Db,
     project_id: Annotated[Id, Query()],
@@ -85,7 +87,7 @@ async def release(
     return said({"success": True, "released": shown(row)})
 
 
-@router.get("", response_model=Listed)
+@router.get("", response_model=ClaimList)
 async def listed(
     db: Db,
     project_id: Annotated[Id | None, Query()] = None,

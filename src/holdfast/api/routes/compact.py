@@ -29,7 +29,7 @@ from holdfast.api.fields import (
     clean_fields,
     not_large,
 )
-from holdfast.api.responses import Answer, said
+from holdfast.api.responses import ApiAnswer, said
 from holdfast.api.router import Router
 from holdfast.brief.store_brief import compose_shared
 from holdfast.checkpoint import snapshot_form
@@ -106,7 +106,7 @@ class Save(Body):
         return self._snapshot
 
 
-class SavedCounts(Answer):
+class SavedCounts(ApiAnswer):
     session_id: str
     trigger: str
     tasks_count: int
@@ -115,14 +115,14 @@ class SavedCounts(Answer):
     agents_count: int
 
 
-class Saved(Answer):
+class SnapshotSaved(ApiAnswer):
     success: bool
     id: str
     snapshot: SavedCounts
     saved_at: str
 
 
-class Snapshot(Answer):
+class Snapshot(ApiAnswer):
     session_id: str
     exists: bool
     snapshot: dict[str, Any] | None
@@ -147,23 +147,23 @@ class Restore(Body):
     max_tokens: BriefTokens | None = None
 
 
-class Source(Answer):
+class RestoreSource(ApiAnswer):
     type: str
     id: str
     relevance: float
     summary: str
 
 
-class Restored(Answer):
+class SnapshotRestored(ApiAnswer):
     success: bool
     brief: str
     additionalContext: str  # noqa: N815 (the name Claude Code's hooks answer by)
-    sources: list[Source]
+    sources: list[RestoreSource]
     session_compacted: bool
     restored_at: str
 
 
-class Status(Answer):
+class SnapshotStatus(ApiAnswer):
     session_id: str
     exists: bool
     compacted: bool
@@ -172,7 +172,7 @@ class Status(Answer):
     compact_agent: str | None = None
 
 
-@router.post("/save", status_code=201, response_model=Saved)
+@router.post("/save", status_code=201, response_model=SnapshotSaved)
 async def save(body: Save, db: Db) -> Response:
     """Keep what a session knows; secrets are taken out first."""
     now = row_times.now_ms()
@@ -209,7 +209,7 @@ async def snapshot(session_id: SessionPath, db: Db) -> Response:
     )
 
 
-@router.post("/restore", response_model=Restored)
+@router.post("/restore", response_model=SnapshotRestored)
 async def restore(body: Restore, db: Db) -> Response:
     """The brief, within `max_tokens`; an unknown session gets an empty one."""
     now = row_times.now_ms()
@@ -223,7 +223,7 @@ async def restore(body: Restore, db: Db) -> Response:
 
 
 def _told(connection: Connection, body: Restore, now_ms: int) -> dict[str, Any]:
-    wanted = agent_knowledge.Wanted(agent_type=False)
+    wanted = agent_knowledge.KnowledgeQuery(agent_type=False)
     found = agent_knowledge.of(connection, body.agent_id, body.session_id, wanted, now_ms)
     is_known = found.data["session"] or snapshots.status(connection, body.session_id)
     brief, _ = compose_shared(
@@ -241,7 +241,7 @@ def _told(connection: Connection, body: Restore, now_ms: int) -> dict[str, Any]:
     }
 
 
-@router.get("/status/{session_id:text}", response_model=Status)
+@router.get("/status/{session_id:text}", response_model=SnapshotStatus)
 async def status(session_id: SessionPath, db: Db) -> Response:
     """Has this session been compacted?"""
     row = await db.read(lambda c: snapshots.status(c, session_id))

@@ -9,9 +9,9 @@ from pydantic import Field
 
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentPath, Body, Text, Word, WordQuery
-from holdfast.api.responses import NOT_FOUND, Answer, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, said
 from holdfast.api.router import Router
-from holdfast.api.routes.compact import BriefTokens, Source, wanted_tokens
+from holdfast.api.routes.compact import BriefTokens, RestoreSource, wanted_tokens
 from holdfast.brief.store_brief import compose_shared
 from holdfast.hub import row_times
 from holdfast.hub.store import ids
@@ -33,7 +33,7 @@ class Generate(Body):
     history_limit: History = 50
 
 
-class Brief(Answer):
+class AgentBrief(ApiAnswer):
     id: str
     content: str
     token_count: int
@@ -43,15 +43,15 @@ class Brief(Answer):
     session_id: str | None = None
 
 
-class BriefAnswer(Answer):
+class BriefAnswer(ApiAnswer):
     agent_id: str
     session_id: str | None
     agent_type: str | None
-    brief: Brief
-    sources: list[Source]
+    brief: AgentBrief
+    sources: list[RestoreSource]
 
 
-class RawAnswer(Answer):
+class RawAnswer(ApiAnswer):
     agent_id: str
     session_id: str | None
     agent_type: str | None
@@ -59,10 +59,10 @@ class RawAnswer(Answer):
     counts: dict[str, int]
 
 
-class Generated(Answer):
+class Generated(ApiAnswer):
     success: bool
-    brief: Brief
-    sources: list[Source]
+    brief: AgentBrief
+    sources: list[RestoreSource]
 
 
 @router.get("/{agent_id:text}", response_model=BriefAnswer | RawAnswer, responses=NOT_FOUND)
@@ -79,7 +79,7 @@ async def get(
     history_limit: Annotated[History, Query()] = 50,
 ) -> Response:
     """The session is found by the agent where it is not named."""
-    wanted = agent_knowledge.Wanted(
+    wanted = agent_knowledge.KnowledgeQuery(
         include_history, include_messages, include_blocking, history_limit
     )
     now = row_times.now_ms()
@@ -97,7 +97,7 @@ async def get(
 
 @router.post("/generate", status_code=201, response_model=Generated, responses=NOT_FOUND)
 async def generate(body: Generate, db: Db) -> Response:
-    wanted = agent_knowledge.Wanted(
+    wanted = agent_knowledge.KnowledgeQuery(
         body.include_history, body.include_messages, body.include_blocking, body.history_limit
     )
     now = row_times.now_ms()
@@ -110,7 +110,7 @@ async def generate(body: Generate, db: Db) -> Response:
 
 
 def _brief(
-    found: agent_knowledge.Known, agent_type: str | None, max_tokens: int | None, now_ms: int
+    found: agent_knowledge.KnownWork, agent_type: str | None, max_tokens: int | None, now_ms: int
 ) -> dict[str, Any]:
     kind = agent_type or found.agent_type or ""
     origin = f"session {found.session_id}" if found.session_id else "the store"

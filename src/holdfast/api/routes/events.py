@@ -18,13 +18,13 @@ from holdfast.api.database import Database, Db
 from holdfast.api.errors import Slip
 from holdfast.api.event_listeners import Hub
 from holdfast.api.fields import MOST_BIGINT, MOST_ID, plain
-from holdfast.api.responses import Answer, said
+from holdfast.api.responses import ApiAnswer, said
 from holdfast.api.router import Router
 from holdfast.hub import row_times
 from holdfast.hub.store.errors import StoreError
 from holdfast.hub.store.rows import Row
 from holdfast.hub.tree import live_events
-from holdfast.hub.tree.live_events import Wanted
+from holdfast.hub.tree.live_events import EventFilter
 
 router = Router(prefix="/api/events", tags=["events"])
 HEARTBEAT_SECONDS = 15.0
@@ -40,7 +40,7 @@ LastId = Annotated[
 ]
 
 
-class Event(Answer):
+class EventRow(ApiAnswer):
     id: int
     kind: str
     project_id: str | None
@@ -49,10 +49,10 @@ class Event(Answer):
     body: dict[str, Any]
 
 
-class Listed(Answer):
+class EventList(ApiAnswer):
     """`last`: ask with `after` = this for what comes next. `missed`: some were pruned by then."""
 
-    events: list[Event]
+    events: list[EventRow]
     count: int
     limit: int
     last: int
@@ -71,7 +71,7 @@ STREAM: dict[int | str, dict[str, Any]] = {
 }
 
 
-@router.get("", response_model=Listed, responses=STREAM)
+@router.get("", response_model=EventList, responses=STREAM)
 async def get(
     request: Request,
     db: Db,
@@ -88,7 +88,7 @@ async def get(
 
     A stream begins now, a page with the oldest event kept; `after` or `Last-Event-ID` say where.
     """
-    wanted = Wanted(project_id, session_id, kind)
+    wanted = EventFilter(project_id, session_id, kind)
     begin = last_event_id if last_event_id is not None else after
     accepts = request.headers.get("accept", "")
     if wait is not None or ("json" in accepts and "event-stream" not in accepts):
@@ -100,7 +100,7 @@ async def get(
 
 
 async def _page(
-    db: Database, hub: Hub, after: int, wanted: Wanted, limit: int, wait: int
+    db: Database, hub: Hub, after: int, wanted: EventFilter, limit: int, wait: int
 ) -> Response:
     found = await db.read(lambda c: live_events.since(c, after, wanted, limit))
     if wait and not found.rows and not found.missed:
@@ -128,7 +128,7 @@ async def _page(
 class _Stream(StreamingResponse):
     media_type = "text/event-stream"
 
-    def __init__(self, db: Database, hub: Hub, after: int, wanted: Wanted) -> None:
+    def __init__(self, db: Database, hub: Hub, after: int, wanted: EventFilter) -> None:
         super().__init__(iter(()), headers={"Cache-Control": "no-store", "X-Accel-Buffering": "no"})
         self._db, self._hub, self._after, self._wanted = db, hub, after, wanted
 

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 
 import holdfast
 from holdfast.api.database import Db
-from holdfast.api.responses import Answer, said
+from holdfast.api.responses import ApiAnswer, said
 from holdfast.api.router import Router
 from holdfast.hub import row_times
 from holdfast.hub.repair import cleanup
@@ -30,7 +30,7 @@ COUNTED = {
 }
 
 
-class WriteFigures(Answer):
+class WriteFigures(ApiAnswer):
     """Of this server since it started. A refused request (404, 409) is neither."""
 
     written: int
@@ -39,7 +39,7 @@ class WriteFigures(Answer):
     last_failed_at: str | None
 
 
-class DatabaseHealth(Answer):
+class DatabaseHealth(ApiAnswer):
     healthy: bool
     latencyMs: float  # noqa: N815
     capacity_percentage: float
@@ -47,7 +47,7 @@ class DatabaseHealth(Answer):
     writes: WriteFigures
 
 
-class Health(Answer):
+class ServerHealth(ApiAnswer):
     status: str
     timestamp: str
     version: str
@@ -55,7 +55,7 @@ class Health(Answer):
     features: dict[str, str]
 
 
-class Stats(Answer):
+class ServerStats(ApiAnswer):
     projectCount: int  # noqa: N815
     requestCount: int  # noqa: N815
     actionCount: int  # noqa: N815
@@ -63,7 +63,7 @@ class Stats(Answer):
     timestamp: str
 
 
-class LastCleanup(Answer):
+class LastCleanup(ApiAnswer):
     deletedMessages: int  # noqa: N815
     closedSessions: int  # noqa: N815
     deletedAgentContexts: int  # noqa: N815
@@ -72,7 +72,7 @@ class LastCleanup(Answer):
     durationMs: int  # noqa: N815
 
 
-class MessageFigures(Answer):
+class MessageFigures(ApiAnswer):
     total: int
     expired: int
     active: int
@@ -80,7 +80,7 @@ class MessageFigures(Answer):
     byTopic: dict[str, int]  # noqa: N815
 
 
-class CleanupStats(Answer):
+class CleanupStats(ApiAnswer):
     last_cleanup: LastCleanup | None
     messages: MessageFigures
     proactive_snapshots: int
@@ -88,7 +88,7 @@ class CleanupStats(Answer):
     timestamp: str
 
 
-@router.get("/health", response_model=Health, responses={503: {"model": Health}})
+@router.get("/health", response_model=ServerHealth, responses={503: {"model": ServerHealth}})
 async def health(db: Db) -> Response:
     """Is the server there, and does its database answer? `degraded`: it answers, but a valid write
     failed in the last ten minutes, or none has succeeded since one failed. `capacity_percentage`
@@ -130,7 +130,7 @@ def _health(database: dict[str, Any], writes: WriteHealth, began: float) -> dict
     }
 
 
-@router.get("/stats", response_model=Stats)
+@router.get("/stats", response_model=ServerStats)
 async def stats(db: Db) -> Response:
     """How many rows there are."""
     found = await db.read(

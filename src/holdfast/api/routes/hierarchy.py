@@ -9,7 +9,7 @@ from fastapi import Response
 
 from holdfast.api.database import Db
 from holdfast.api.fields import IdPath, Limit, Offset
-from holdfast.api.responses import NOT_FOUND, Answer, Paged, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, paging, said
 from holdfast.api.router import Router
 from holdfast.api.routes import projects, requests, subtasks, tasks
 from holdfast.hub.store.rows import Row
@@ -18,15 +18,15 @@ from holdfast.hub.tree import hierarchy
 router = Router(prefix="/api/hierarchy", tags=["projects"])
 
 
-class Request(requests.Request):
-    tasks: list[tasks.WithSubtasks]
+class HierarchyRequest(requests.RequestRow):
+    tasks: list[tasks.TaskWithSubtasks]
 
 
-class Project(projects.Project):
-    requests: list[Request]
+class HierarchyProject(projects.ProjectRow):
+    requests: list[HierarchyRequest]
 
 
-class Counts(Answer):
+class HierarchyCounts(ApiAnswer):
     """All there are in the project, on this page or not."""
 
     requests: int
@@ -37,11 +37,11 @@ class Counts(Answer):
 class Hierarchy(Paged):
     """`count`, `total`, `limit` and `offset` are those of the requests."""
 
-    hierarchy: Project
-    project: projects.Project
-    requests: list[Request]
-    stats: projects.Stats
-    counts: Counts
+    hierarchy: HierarchyProject
+    project: projects.ProjectRow
+    requests: list[HierarchyRequest]
+    stats: projects.ProjectStats
+    counts: HierarchyCounts
 
 
 @router.get("/{project_id}", response_model=Hierarchy, responses=NOT_FOUND)

@@ -13,7 +13,7 @@ from sqlalchemy.exc import DataError, IntegrityError
 
 from holdfast.api.database import Db
 from holdfast.api.fields import Body, Word, storable
-from holdfast.api.responses import Answer, said
+from holdfast.api.responses import ApiAnswer, said
 from holdfast.api.router import Router
 from holdfast.api.routes import intake_redaction
 from holdfast.hub.errors import Refused
@@ -26,7 +26,7 @@ MOST_DEEDS = 10_000
 Position = Annotated[dict[str, Any], AfterValidator(storable)]
 
 
-class Batch(Body):
+class IntakeBatch(Body):
     """What one source told between two positions; a position is its source's own matter."""
 
     source: Word
@@ -36,13 +36,13 @@ class Batch(Body):
     version: Literal[1] = 1
 
 
-class Taken(Answer):
+class IntakeAnswer(ApiAnswer):
     """Everything up to this position is kept: go on from here."""
 
     position: dict[str, Any]
 
 
-class Elsewhere(Answer):
+class IntakeRefused(ApiAnswer):
     error: str
     position: dict[str, Any]
 
@@ -52,14 +52,14 @@ class Taking:
 
     behind: type[Behind] = Behind
 
-    def read(self, batch: dict[str, Any]) -> records.Batch:
+    def read(self, batch: dict[str, Any]) -> records.RecordBatch:
         try:
             told = {**batch, "deeds": intake_redaction.clean(batch["deeds"])}
             return records.decode(msgspec.json.encode(told))
         except records.NoBatch as slip:
             raise Refused(str(slip), "deeds") from slip
 
-    def take(self, connection: Connection, batch: records.Batch) -> None:
+    def take(self, connection: Connection, batch: records.RecordBatch) -> None:
         take(connection, batch)
 
 
@@ -70,8 +70,8 @@ async def _taking(request: Request) -> Any:
     return state.taking
 
 
-@router.post("", response_model=Taken, responses={409: {"model": Elsewhere}})
-async def post(body: Batch, db: Db, taking: Annotated[Any, Depends(_taking)]) -> Response:
+@router.post("", response_model=IntakeAnswer, responses={409: {"model": IntakeRefused}})
+async def post(body: IntakeBatch, db: Db, taking: Annotated[Any, Depends(_taking)]) -> Response:
     """Take a batch whole. 409: this source stands elsewhere, at the position answered."""
     batch = await asyncio.to_thread(lambda: taking.read(body.model_dump()))
     try:

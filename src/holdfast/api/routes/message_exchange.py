@@ -9,12 +9,12 @@ from pydantic import Field
 
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentName, Body, FilePath, Id
-from holdfast.api.responses import Answer, said
+from holdfast.api.responses import ApiAnswer, said
 from holdfast.api.router import Router
 from holdfast.hub import derived_ids, row_times
 from holdfast.hub.store.rows import Row
 from holdfast.hub.team import message_server
-from holdfast.hub.team.message_server import Turn
+from holdfast.hub.team.message_server import ServerExchange
 
 router = Router(prefix="/api/messages", tags=["messages"])
 MOST_AGENTS = 200
@@ -22,7 +22,7 @@ MOST_IDS = 500
 Ids = Annotated[list[Id], Field(max_length=MOST_IDS)]
 
 
-class Window(Body):
+class ExchangeWindow(Body):
     """One agent of that machine."""
 
     agent: AgentName
@@ -34,11 +34,11 @@ class Window(Body):
     confirmed: Ids = Field([], description="messages its transcript shows")
 
 
-class Asked(Body):
-    agents: Annotated[list[Window], Field(max_length=MOST_AGENTS)]
+class ExchangeRequest(Body):
+    agents: Annotated[list[ExchangeWindow], Field(max_length=MOST_AGENTS)]
 
 
-class Carried(Answer):
+class ExchangedMessage(ApiAnswer):
     id: str
     from_agent: str
     to_agent: str | None
@@ -48,20 +48,20 @@ class Carried(Answer):
     left_ms: int
 
 
-class Given(Answer):
+class DeliveryReceipt(ApiAnswer):
     agent: str
-    messages: list[Carried]
+    messages: list[ExchangedMessage]
     had: list[str]
 
 
-class Exchanged(Answer):
+class ExchangeAnswer(ApiAnswer):
     """In the order they were asked for."""
 
-    agents: list[Given]
+    agents: list[DeliveryReceipt]
 
 
-@router.post("/exchange", response_model=Exchanged)
-async def post(body: Asked, db: Db) -> Response:
+@router.post("/exchange", response_model=ExchangeAnswer)
+async def post(body: ExchangeRequest, db: Db) -> Response:
     """For each agent what it has not been told yet, oldest first, at most 50, and which of those
     that wait there were read elsewhere (`had`). Nothing is marked by being given: tell what was
     `said` and `confirmed`, as often as you like."""
@@ -91,9 +91,9 @@ def carried(row: Row, now_ms: int) -> dict[str, Any]:
     return {**same, "content": row["content"] or {}, **times}
 
 
-def _turn(one: Window) -> Turn:
+def _turn(one: ExchangeWindow) -> ServerExchange:
     where = one.project_path
-    return Turn(
+    return ServerExchange(
         one.agent,
         derived_ids.project_id(where) if where else None,
         one.listens,

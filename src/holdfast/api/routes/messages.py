@@ -10,7 +10,7 @@ from pydantic import AliasChoices, Field
 
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentName, AgentPath, Body, Id, Object, Offset, Text, TimeMs
-from holdfast.api.responses import NOT_FOUND, Answer, Paged, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, paging, said
 from holdfast.api.router import Router
 from holdfast.api.topics import Topic, Topics, must_know
 from holdfast.hub import row_times
@@ -42,7 +42,7 @@ class NewMessage(Body):
     project_id: Id | None = None
 
 
-class Posted(Answer):
+class MessagePosted(ApiAnswer):
     id: str
     from_agent: str
     to_agent: str | None
@@ -53,24 +53,24 @@ class Posted(Answer):
     is_broadcast: bool
 
 
-class Made(Answer):
+class MessageMade(ApiAnswer):
     success: bool
-    message: Posted
+    message: MessagePosted
 
 
-class Message(Posted):
+class BoardMessage(MessagePosted):
     content: dict[str, Any]
     already_read: bool
 
 
-class Inbox(Answer):
+class AgentInbox(ApiAnswer):
     agent_id: str
-    messages: list[Message]
+    messages: list[BoardMessage]
     count: int
     unread_remaining: int
 
 
-class Raw(Answer):
+class RawMessages(ApiAnswer):
     id: str
     project_id: str | None
     from_agent_id: str
@@ -86,12 +86,12 @@ class Raw(Answer):
     expires_at: str
 
 
-class Listed(Paged):
-    messages: list[Raw]
+class MessageList(Paged):
+    messages: list[RawMessages]
     states: dict[str, int]
 
 
-@router.post("", status_code=201, response_model=Made, responses=NOT_FOUND)
+@router.post("", status_code=201, response_model=MessageMade, responses=NOT_FOUND)
 async def post(body: NewMessage, request: Request) -> Response:
     """To one agent, or (`to_agent` absent or null) to every agent of the project."""
     state = request.app.state  # not as three dependencies, which take a third of a post's time
@@ -111,8 +111,8 @@ async def post(body: NewMessage, request: Request) -> Response:
     return said({"success": True, "message": posted(row)}, 201)
 
 
-@router.get("", response_model=Listed)
-@router.get("/all", response_model=Listed)
+@router.get("", response_model=MessageList)
+@router.get("/all", response_model=MessageList)
 async def listed(
     db: Db,
     project_id: Annotated[Id | None, Query()] = None,
@@ -128,7 +128,7 @@ async def listed(
     return said({"messages": listing, "states": states, **paging(page)})
 
 
-@router.get("/{agent_id:text}", response_model=Inbox)
+@router.get("/{agent_id:text}", response_model=AgentInbox)
 async def inbox(
     agent_id: AgentPath,
     db: Db,

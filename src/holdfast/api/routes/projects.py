@@ -20,7 +20,7 @@ from holdfast.api.fields import (
     Text,
     plain,
 )
-from holdfast.api.responses import NOT_FOUND, Answer, Paged, nothing, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, nothing, paging, said
 from holdfast.api.router import Router
 from holdfast.api.routes import requests
 from holdfast.hub import row_times
@@ -38,7 +38,7 @@ class NewProject(Body):
     metadata: Object | None = None
 
 
-class Project(Answer):
+class ProjectRow(ApiAnswer):
     id: str
     path: str
     name: str | None
@@ -47,16 +47,16 @@ class Project(Answer):
     metadata: dict[str, Any]
 
 
-class Made(Answer):
+class ProjectMade(ApiAnswer):
     success: bool
-    project: Project
+    project: ProjectRow
 
 
-class Found(Project):
-    project: Project
+class ProjectFound(ProjectRow):
+    project: ProjectRow
 
 
-class Stats(Answer):
+class ProjectStats(ApiAnswer):
     project_id: str
     project_name: str | None
     path: str
@@ -68,21 +68,21 @@ class Stats(Answer):
     last_activity: str
 
 
-class Asked(Project):
-    requests: list[requests.Request]
+class ProjectQuery(ProjectRow):
+    requests: list[requests.RequestRow]
 
 
-class Whole(Answer):
-    project: Asked
-    requests: list[requests.Request]
-    stats: Stats
+class WholeProject(ApiAnswer):
+    project: ProjectQuery
+    requests: list[requests.RequestRow]
+    stats: ProjectStats
 
 
-class Listed(Paged):
-    projects: list[Project]
+class ProjectList(Paged):
+    projects: list[ProjectRow]
 
 
-@router.post("", status_code=201, response_model=Made)
+@router.post("", status_code=201, response_model=ProjectMade)
 async def post(body: NewProject, db: Db) -> Response:
     """Make a project, or change the one at this path."""
     now = row_times.now_ms()
@@ -92,14 +92,14 @@ async def post(body: NewProject, db: Db) -> Response:
     return said({"success": True, "project": shown(row)}, 201)
 
 
-@router.get("", response_model=Listed)
+@router.get("", response_model=ProjectList)
 async def listed(db: Db, limit: Limit = 100, offset: Offset = 0) -> Response:
     """Newest first."""
     page = await db.read(lambda c: projects.listed(c, limit, offset))
     return said({"projects": [shown(row) for row in page.rows], **paging(page)})
 
 
-@router.get("/by-path", response_model=Found, responses=NOT_FOUND)
+@router.get("/by-path", response_model=ProjectFound, responses=NOT_FOUND)
 async def by_path(
     db: Db, path: Annotated[str, Query(max_length=MOST_TEXT), AfterValidator(plain)] = ""
 ) -> Response:
@@ -110,7 +110,7 @@ async def by_path(
     return said({**row, "project": row})
 
 
-@router.get("/{project_id}", response_model=Whole, responses=NOT_FOUND)
+@router.get("/{project_id}", response_model=WholeProject, responses=NOT_FOUND)
 async def get(project_id: IdPath, db: Db) -> Response:
     """With its last 50 requests, within it and beside it, and its figures."""
 
@@ -137,7 +137,7 @@ async def remove(project_id: IdPath, db: Db) -> Response:
 
 
 def stats_shown(figures: Row) -> dict[str, Any]:
-    told = {name: figures[name] for name in Stats.model_fields if name != "last_activity"}
+    told = {name: figures[name] for name in ProjectStats.model_fields if name != "last_activity"}
     return {**told, "last_activity": row_times.written(figures["last_activity_ms"])}
 
 

@@ -20,7 +20,7 @@ from holdfast.api.fields import (
     WordQuery,
     Words,
 )
-from holdfast.api.responses import NOT_FOUND, Answer, Paged, nothing, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, nothing, paging, said
 from holdfast.api.router import Router
 from holdfast.api.routes import tasks
 from holdfast.hub import row_times
@@ -32,19 +32,19 @@ router = Router(prefix="/api/requests", tags=["requests"])
 PromptType = Literal["feature", "debug", "explain", "search", "refactor", "test", "review", "other"]
 
 
-class Change(Body):
+class RequestChange(Body):
     status: RequestStatus | None = None
     metadata: Object | None = None
 
 
-class NewRequest(Change):
+class NewRequest(RequestChange):
     project_id: Id
     session_id: Word
     prompt: Words
     prompt_type: PromptType | None = None
 
 
-class Request(Answer):
+class RequestRow(ApiAnswer):
     id: str
     project_id: str
     session_id: str
@@ -56,24 +56,24 @@ class Request(Answer):
     metadata: dict[str, Any]
 
 
-class WithTasks(Request):
-    tasks: list[tasks.Task]
+class RequestWithTasks(RequestRow):
+    tasks: list[tasks.TaskRow]
 
 
-class Made(Answer):
+class RequestMade(ApiAnswer):
     success: bool
-    request: Request
+    request: RequestRow
 
 
-class Found(Answer):
-    request: WithTasks
+class RequestFound(ApiAnswer):
+    request: RequestWithTasks
 
 
-class Listed(Paged):
-    requests: list[Request]
+class RequestList(Paged):
+    requests: list[RequestRow]
 
 
-@router.post("", status_code=201, response_model=Made, responses=NOT_FOUND)
+@router.post("", status_code=201, response_model=RequestMade, responses=NOT_FOUND)
 async def post(body: NewRequest, db: Db) -> Response:
     """What a user asks for. The session need not be known yet."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
@@ -81,7 +81,7 @@ async def post(body: NewRequest, db: Db) -> Response:
     return said({"success": True, "request": shown(row)}, 201)
 
 
-@router.get("", response_model=Listed)
+@router.get("", response_model=RequestList)
 async def listed(
     db: Db,
     project_id: IdQuery = None,
@@ -96,7 +96,7 @@ async def listed(
     return said({"requests": [shown(row) for row in page.rows], **paging(page)})
 
 
-@router.get("/{request_id}", response_model=Found, responses=NOT_FOUND)
+@router.get("/{request_id}", response_model=RequestFound, responses=NOT_FOUND)
 async def get(request_id: IdPath, db: Db) -> Response:
     """With its tasks, by wave."""
 
@@ -109,8 +109,8 @@ async def get(request_id: IdPath, db: Db) -> Response:
     return said({"request": whole})
 
 
-@router.patch("/{request_id}", response_model=Made, responses=NOT_FOUND)
-async def patch(request_id: IdPath, body: Change, db: Db) -> Response:
+@router.patch("/{request_id}", response_model=RequestMade, responses=NOT_FOUND)
+async def patch(request_id: IdPath, body: RequestChange, db: Db) -> Response:
     """Its status, or more metadata. Completing it is noted with the time."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: requests.change(c, str(request_id), given, now))

@@ -20,7 +20,7 @@ from holdfast.api.fields import (
     TimeMs,
     Word,
 )
-from holdfast.api.responses import CONFLICT, NOT_FOUND, Answer, Paged, nothing, paging, said
+from holdfast.api.responses import CONFLICT, NOT_FOUND, ApiAnswer, Paged, nothing, paging, said
 from holdfast.api.router import Router
 from holdfast.api.routes import requests
 from holdfast.hub import row_times
@@ -32,20 +32,20 @@ router = Router(prefix="/api/sessions", tags=["sessions"])
 COLUMNS = {"started_at": "started_ms", "ended_at": "ended_ms"}
 
 
-class Change(Body):
+class SessionChange(Body):
     ended_at: TimeMs | None = None
     total_tools_used: Natural | None = None
     total_success: Natural | None = None
     total_errors: Natural | None = None
 
 
-class NewSession(Change):
+class NewSession(SessionChange):
     id: Word
     project_id: Id | None = None
     started_at: TimeMs | None = None
 
 
-class Session(Answer):
+class SessionRow(ApiAnswer):
     id: str
     project_id: str | None
     started_at: str
@@ -55,7 +55,7 @@ class Session(Answer):
     total_errors: int
 
 
-class Asked(Answer):
+class SessionQuery(ApiAnswer):
     id: str
     prompt: str
     prompt_type: str
@@ -63,11 +63,11 @@ class Asked(Answer):
     created_at: str
 
 
-class WithRequests(Session):
-    requests: list[Asked]
+class SessionWithRequests(SessionRow):
+    requests: list[SessionQuery]
 
 
-class Overview(Answer):
+class SessionOverview(ApiAnswer):
     total_sessions: int
     active_sessions: int
     total_tools: int
@@ -79,31 +79,31 @@ class Overview(Answer):
     newest_session: str | None
 
 
-class OfProject(Answer):
+class ProjectSessions(ApiAnswer):
     project_name: str | None
     project_path: str
     session_count: int
     total_tools: int
 
 
-class Stats(Answer):
-    overview: Overview
-    by_project: list[OfProject]
+class SessionStats(ApiAnswer):
+    overview: SessionOverview
+    by_project: list[ProjectSessions]
     timestamp: str
 
 
-class Listed(Paged):
-    sessions: list[Session]
+class SessionList(Paged):
+    sessions: list[SessionRow]
 
 
-@router.post("", status_code=201, response_model=Session, responses={**NOT_FOUND, **CONFLICT})
+@router.post("", status_code=201, response_model=SessionRow, responses={**NOT_FOUND, **CONFLICT})
 async def post(body: NewSession, db: Db) -> Response:
     """A new session; one that is there already is a conflict."""
     now, row = row_times.now_ms(), columns(body.model_dump(exclude_none=True))
     return said(shown(await db.write(lambda c: sessions.add(c, row, now))), 201)
 
 
-@router.get("", response_model=Listed)
+@router.get("", response_model=SessionList)
 async def listed(
     db: Db,
     project_id: IdQuery = None,
@@ -121,7 +121,7 @@ async def listed(
     return said({"sessions": [shown(row) for row in page.rows], **paging(page)})
 
 
-@router.get("/stats", response_model=Stats)
+@router.get("/stats", response_model=SessionStats)
 async def stats(db: Db) -> Response:
     """All sessions in one look, and by project."""
     now = row_times.now_ms()
@@ -129,7 +129,7 @@ async def stats(db: Db) -> Response:
     return said({**found, "timestamp": row_times.written(now)})
 
 
-@router.get("/{session_id:text}", response_model=WithRequests, responses=NOT_FOUND)
+@router.get("/{session_id:text}", response_model=SessionWithRequests, responses=NOT_FOUND)
 async def get(session_id: SessionPath, db: Db) -> Response:
     """The session, and the last 20 things asked in it."""
 
@@ -138,12 +138,14 @@ async def get(session_id: SessionPath, db: Db) -> Response:
         return row, latest(connection, 20, session_id=session_id)
 
     row, asked = await db.read(both)
-    last = [{name: requests.shown(one)[name] for name in Asked.model_fields} for one in asked]
+    last = [
+        {name: requests.shown(one)[name] for name in SessionQuery.model_fields} for one in asked
+    ]
     return said({**shown(row), "requests": last})
 
 
-@router.patch("/{session_id:text}", response_model=Session, responses=NOT_FOUND)
-async def patch(session_id: SessionPath, body: Change, db: Db) -> Response:
+@router.patch("/{session_id:text}", response_model=SessionRow, responses=NOT_FOUND)
+async def patch(session_id: SessionPath, body: SessionChange, db: Db) -> Response:
     """End it, re-open it (`ended_at: null`), or set its totals."""
     changes = columns(body.model_dump(exclude_unset=True))
     given = {name: value for name, value in changes.items() if _may_set(name, value)}

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from holdfast.api.database import Db
 from holdfast.api.fields import AgentName, AgentPath, Body, IdPath, Offset, Text
-from holdfast.api.responses import NOT_FOUND, Answer, Paged, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, paging, said
 from holdfast.api.router import Router
 from holdfast.api.topics import Topic, Topics, must_know
 from holdfast.hub import row_times
@@ -20,16 +20,16 @@ router = Router(prefix="/api", tags=["subscriptions"])
 Limit = Annotated[int, Query(ge=1, le=1000)]
 
 
-class Which(Body):
+class SubscriptionFilter(Body):
     agent_id: AgentName
     topic: Topic
 
 
-class NewSubscription(Which):
+class NewSubscription(SubscriptionFilter):
     callback_url: Text | None = Field(None, description="kept, and never called: nothing is sent")
 
 
-class Subscription(Answer):
+class Subscription(ApiAnswer):
     id: str
     agent_id: str
     topic: str
@@ -38,34 +38,34 @@ class Subscription(Answer):
     updated_at: str
 
 
-class Made(Answer):
+class SubscriptionMade(ApiAnswer):
     success: bool
     subscription: Subscription
 
 
-class Listed(Paged):
+class SubscriptionList(Paged):
     subscriptions: list[Subscription]
 
 
-class OfAgent(Answer):
+class AgentSubscriptions(ApiAnswer):
     agent_id: str
     subscriptions: list[Subscription]
     topics: list[str]
     count: int
 
 
-class Pair(Answer):
+class SubscriptionPair(ApiAnswer):
     id: str
     agent_id: str
     topic: str
 
 
-class Deleted(Answer):
+class SubscriptionsDeleted(ApiAnswer):
     success: bool
-    deleted: Pair
+    deleted: SubscriptionPair
 
 
-@router.post("/subscribe", status_code=201, response_model=Made)
+@router.post("/subscribe", status_code=201, response_model=SubscriptionMade)
 async def subscribe(body: NewSubscription, db: Db, known: Topics) -> Response:
     """From the first one on, the agent gets broadcasts of its topics only."""
     must_know(known, body.topic)
@@ -76,7 +76,7 @@ async def subscribe(body: NewSubscription, db: Db, known: Topics) -> Response:
     return said({"success": True, "subscription": shown(row)}, 201)
 
 
-@router.get("/subscriptions", response_model=Listed)
+@router.get("/subscriptions", response_model=SubscriptionList)
 async def listed(
     db: Db,
     known: Topics,
@@ -92,7 +92,7 @@ async def listed(
     return said({"subscriptions": [shown(row) for row in page.rows], **paging(page)})
 
 
-@router.get("/subscriptions/{agent_id:text}", response_model=OfAgent)
+@router.get("/subscriptions/{agent_id:text}", response_model=AgentSubscriptions)
 async def of_agent(agent_id: AgentPath, db: Db) -> Response:
     found = await db.read(lambda c: subscriptions.of(c, agent_id))
     return said(
@@ -105,12 +105,14 @@ async def of_agent(agent_id: AgentPath, db: Db) -> Response:
     )
 
 
-@router.post("/unsubscribe", response_model=Deleted, responses=NOT_FOUND)
-async def unsubscribe(body: Which, db: Db) -> Response:
+@router.post("/unsubscribe", response_model=SubscriptionsDeleted, responses=NOT_FOUND)
+async def unsubscribe(body: SubscriptionFilter, db: Db) -> Response:
     return _deleted(await db.write(lambda c: subscriptions.remove(c, body.agent_id, body.topic)))
 
 
-@router.delete("/subscriptions/{subscription_id}", response_model=Deleted, responses=NOT_FOUND)
+@router.delete(
+    "/subscriptions/{subscription_id}", response_model=SubscriptionsDeleted, responses=NOT_FOUND
+)
 async def remove(subscription_id: IdPath, db: Db) -> Response:
     which = str(subscription_id)
     return _deleted(await db.write(lambda c: subscriptions.remove_by_id(c, which)))

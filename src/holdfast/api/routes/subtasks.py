@@ -22,7 +22,7 @@ from holdfast.api.fields import (
     WordQuery,
     Words,
 )
-from holdfast.api.responses import NOT_FOUND, Answer, Paged, nothing, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, nothing, paging, said
 from holdfast.api.router import Router
 from holdfast.api.routes import actions
 from holdfast.hub import row_times
@@ -34,7 +34,7 @@ router = Router(prefix="/api/subtasks", tags=["subtasks"])
 Blockers = Annotated[list[Id], Field(max_length=1_000)]
 
 
-class Change(Body):
+class SubtaskChange(Body):
     status: WorkStatus | None = None
     result: Object | None = None
     agent_id: Word | None = None
@@ -54,11 +54,11 @@ class NewSubtask(Body):
     context_snapshot: Object | None = None
 
 
-class OfSession(Body):
+class SessionSubtasks(Body):
     session_id: Word
 
 
-class Subtask(Answer):
+class SubtaskRow(ApiAnswer):
     id: str
     task_id: str
     task_list_id: str
@@ -77,29 +77,29 @@ class Subtask(Answer):
     result: dict[str, Any] | None
 
 
-class WithActions(Subtask):
+class SubtaskWithActions(SubtaskRow):
     actions: list[actions.Action]
 
 
-class Made(Answer):
+class SubtaskMade(ApiAnswer):
     success: bool
-    subtask: Subtask
+    subtask: SubtaskRow
 
 
-class Found(Answer):
-    subtask: WithActions
+class SubtaskFound(ApiAnswer):
+    subtask: SubtaskWithActions
 
 
-class Listed(Paged):
-    subtasks: list[Subtask]
+class SubtaskList(Paged):
+    subtasks: list[SubtaskRow]
 
 
-class Closed(Answer):
+class SubtaskClosed(ApiAnswer):
     closed: int
     session_id: str
 
 
-@router.post("", status_code=201, response_model=Made, responses=NOT_FOUND)
+@router.post("", status_code=201, response_model=SubtaskMade, responses=NOT_FOUND)
 async def post(body: NewSubtask, db: Db) -> Response:
     """With `agent_type` and `agent_id`, the agent is among the agent contexts until it is over."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
@@ -107,15 +107,15 @@ async def post(body: NewSubtask, db: Db) -> Response:
     return said({"success": True, "subtask": shown(row)}, 201)
 
 
-@router.post("/close-session", response_model=Closed)
-async def close_session(body: OfSession, db: Db) -> Response:
+@router.post("/close-session", response_model=SubtaskClosed)
+async def close_session(body: SessionSubtasks, db: Db) -> Response:
     """What is running, paused or blocked in this session has failed: the session ended."""
     now = row_times.now_ms()
     closed = await db.write(lambda c: subtasks.close_session(c, body.session_id, now))
     return said({"closed": closed, "session_id": body.session_id})
 
 
-@router.get("", response_model=Listed)
+@router.get("", response_model=SubtaskList)
 async def listed(
     db: Db,
     task_id: IdQuery = None,
@@ -146,7 +146,7 @@ async def listed(
     return said({"subtasks": [shown(row) for row in page.rows], **paging(page)})
 
 
-@router.get("/{subtask_id}", response_model=Found, responses=NOT_FOUND)
+@router.get("/{subtask_id}", response_model=SubtaskFound, responses=NOT_FOUND)
 async def get(subtask_id: IdPath, db: Db) -> Response:
     """With what was done for it, oldest first."""
 
@@ -159,8 +159,8 @@ async def get(subtask_id: IdPath, db: Db) -> Response:
     return said({"subtask": whole})
 
 
-@router.patch("/{subtask_id}", response_model=Made, responses=NOT_FOUND)
-async def patch(subtask_id: IdPath, body: Change, db: Db) -> Response:
+@router.patch("/{subtask_id}", response_model=SubtaskMade, responses=NOT_FOUND)
+async def patch(subtask_id: IdPath, body: SubtaskChange, db: Db) -> Response:
     """Running notes when it began, once; completed and failed note when it ended."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: subtasks.change(c, str(subtask_id), given, now))

@@ -10,7 +10,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.api.database import Db
 from holdfast.api.fields import Body, Id, IdPath, IdQuery, Limit, Offset, WordQuery, Words
-from holdfast.api.responses import NOT_FOUND, Answer, Paged, nothing, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, nothing, paging, said
 from holdfast.api.router import Router
 from holdfast.api.routes import subtasks
 from holdfast.hub import row_times
@@ -22,17 +22,17 @@ router = Router(prefix="/api/tasks", tags=["tasks"])
 WaveNumber = Annotated[int, Field(ge=0, le=1_000_000)]
 
 
-class Change(Body):
+class TaskChange(Body):
     name: Words | None = None
     wave_number: WaveNumber | None = None
     status: WorkStatus | None = None
 
 
-class NewTask(Change):
+class NewTask(TaskChange):
     request_id: Id
 
 
-class Task(Answer):
+class TaskRow(ApiAnswer):
     id: str
     request_id: str
     name: str
@@ -42,24 +42,24 @@ class Task(Answer):
     completed_at: str | None
 
 
-class WithSubtasks(Task):
-    subtasks: list[subtasks.Subtask]
+class TaskWithSubtasks(TaskRow):
+    subtasks: list[subtasks.SubtaskRow]
 
 
-class Made(Answer):
+class TaskMade(ApiAnswer):
     success: bool
-    task: Task
+    task: TaskRow
 
 
-class Found(Answer):
-    task: WithSubtasks
+class TaskFound(ApiAnswer):
+    task: TaskWithSubtasks
 
 
-class Listed(Paged):
-    tasks: list[Task]
+class TaskList(Paged):
+    tasks: list[TaskRow]
 
 
-@router.post("", status_code=201, response_model=Made, responses=NOT_FOUND)
+@router.post("", status_code=201, response_model=TaskMade, responses=NOT_FOUND)
 async def post(body: NewTask, db: Db) -> Response:
     """In the wave after the last of its request, unless `wave_number` says another."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
@@ -67,7 +67,7 @@ async def post(body: NewTask, db: Db) -> Response:
     return said({"success": True, "task": shown(row)}, 201)
 
 
-@router.get("", response_model=Listed)
+@router.get("", response_model=TaskList)
 async def listed(
     db: Db,
     request_id: IdQuery = None,
@@ -88,7 +88,7 @@ async def listed(
     return said({"tasks": [shown(row) for row in page.rows], **paging(page)})
 
 
-@router.get("/{task_id}", response_model=Found, responses=NOT_FOUND)
+@router.get("/{task_id}", response_model=TaskFound, responses=NOT_FOUND)
 async def get(task_id: IdPath, db: Db) -> Response:
     """With its subtasks, oldest first."""
 
@@ -101,8 +101,8 @@ async def get(task_id: IdPath, db: Db) -> Response:
     return said({"task": whole})
 
 
-@router.patch("/{task_id}", response_model=Made, responses=NOT_FOUND)
-async def patch(task_id: IdPath, body: Change, db: Db) -> Response:
+@router.patch("/{task_id}", response_model=TaskMade, responses=NOT_FOUND)
+async def patch(task_id: IdPath, body: TaskChange, db: Db) -> Response:
     """Completing the last task of a wave settles it, and the next wave starts."""
     now, given = row_times.now_ms(), body.model_dump(exclude_none=True)
     row = await db.write(lambda c: tasks.change(c, str(task_id), given, now))

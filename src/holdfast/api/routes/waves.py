@@ -9,7 +9,7 @@ from fastapi import Response
 from holdfast.api.database import Db
 from holdfast.api.errors import Slip
 from holdfast.api.fields import Limit, Offset, SessionPath
-from holdfast.api.responses import NOT_FOUND, Answer, Paged, paging, said
+from holdfast.api.responses import NOT_FOUND, ApiAnswer, Paged, paging, said
 from holdfast.api.router import Router
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Row
@@ -18,7 +18,7 @@ from holdfast.hub.tree import waves
 router = Router(prefix="/api/waves", tags=["waves"])
 
 
-class Wave(Answer):
+class WaveRow(ApiAnswer):
     id: str
     session_id: str
     wave_number: int
@@ -30,15 +30,15 @@ class Wave(Answer):
     completed_at: str | None
 
 
-class Current(Answer):
-    wave: Wave
+class CurrentWave(ApiAnswer):
+    wave: WaveRow
 
 
-class History(Paged):
-    waves: list[Wave]
+class WaveHistory(Paged):
+    waves: list[WaveRow]
 
 
-@router.get("/{session_id}/current", response_model=Current, responses=NOT_FOUND)
+@router.get("/{session_id}/current", response_model=CurrentWave, responses=NOT_FOUND)
 async def current(session_id: SessionPath, db: Db) -> Response:
     """The lowest wave that is not settled."""
     row = await db.read(lambda c: waves.current(c, session_id))
@@ -47,7 +47,7 @@ async def current(session_id: SessionPath, db: Db) -> Response:
     return said({"wave": shown(row)})
 
 
-@router.get("/{session_id}/history", response_model=History)
+@router.get("/{session_id}/history", response_model=WaveHistory)
 async def history(
     session_id: SessionPath, db: Db, limit: Limit = 100, offset: Offset = 0
 ) -> Response:

@@ -66,16 +66,16 @@ def add(
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class BlockedState:
     """Where one agent stands: for whom it waits, and who waits for it."""
 
     waits_for: list[Row]
     holds_up: list[Row]
 
 
-def of(connection: Connection, agent_id: str) -> Standing:
+def of(connection: Connection, agent_id: str) -> BlockedState:
     oldest = sa.select(blockings).order_by(blockings.c.created_ms, blockings.c.id)
-    return Standing(
+    return BlockedState(
         rows(connection, oldest.where(blockings.c.blocked_agent == agent_id)),
         rows(connection, oldest.where(blockings.c.blocked_by == agent_id)),
     )

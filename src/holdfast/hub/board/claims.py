@@ -8,7 +8,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import public_names, row_times
-from holdfast.hub.errors import NotThere, Taken
+from holdfast.hub.errors import AlreadyThere, NotThere
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.rows import Page, Row, first, paged
 from holdfast.hub.store.tables import claims
@@ -46,7 +46,7 @@ def take(
         holder = first(connection, sa.select(claims).where(_which(project_id, work)))
         if holder is not None:
             raise _taken(holder)
-    raise Taken("Others are taking it right now", work)
+    raise AlreadyThere("Others are taking it right now", work)
 
 
 def release(connection: Connection, project_id: str, work: str, agent_id: str, now_ms: int) -> Row:
@@ -96,9 +96,9 @@ def _which(project_id: str, work: str) -> sa.ColumnElement[bool]:
     return (claims.c.project_id == project_id) & (claims.c.work == work)
 
 
-def _taken(held: Row) -> Taken:
+def _taken(held: Row) -> AlreadyThere:
     until = row_times.written(held["expires_ms"])
-    return Taken(
+    return AlreadyThere(
         f"Claimed by {held['agent_id']} until {until}",
         held["work"],
         agent_id=held["agent_id"],

@@ -43,7 +43,7 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
-class Inbox:
+class DeliveryInbox:
     rows: Sequence[Row]  # with `already_read`
     unread_remaining: int  # of all that is for this agent, whatever was asked for
 
@@ -52,7 +52,7 @@ class Inbox:
         return [row["id"] for row in self.rows if not row["already_read"]]
 
 
-def look(connection: Connection, ask: Ask) -> Inbox:
+def look(connection: Connection, ask: Ask) -> DeliveryInbox:
     """What is there, unread first where the limit cuts; nothing is marked."""
     given = deliveries.alias("given")
     mine = (given.c.message_id == messages.c.id) & (given.c.agent_id == ask.agent_id)
@@ -66,19 +66,19 @@ def look(connection: Connection, ask: Ask) -> Inbox:
     )
     found = [{**row, "already_read": bool(row["already_read"])} for row in rows(connection, query)]
     found.sort(key=lambda row: (-row["priority"], row["created_ms"], row["id"]))
-    inbox = Inbox(found, 0)
+    inbox = DeliveryInbox(found, 0)
     settled = not ask.is_narrow and not inbox.unread_ids
     return inbox if settled else replace(inbox, unread_remaining=_unread(connection, ask))
 
 
-def mark(connection: Connection, ask: Ask, inbox: Inbox) -> Inbox:
+def mark(connection: Connection, ask: Ask, inbox: DeliveryInbox) -> DeliveryInbox:
     """Mark what was looked at as read; what another one got first is not unread to us."""
     public_names.check(agent_id=ask.agent_id)
     mine = set(_hand_over(connection, inbox.unread_ids, ask.agent_id, READ, ask.now_ms))
     if mine:
         _tell(connection, "message.read", ask.agent_id, sorted(mine))
     found = [{**row, "already_read": row["id"] not in mine} for row in inbox.rows]
-    return Inbox(found, max(0, inbox.unread_remaining - len(inbox.unread_ids)))
+    return DeliveryInbox(found, max(0, inbox.unread_remaining - len(inbox.unread_ids)))
 
 
 def pending(

@@ -13,7 +13,7 @@ from functools import partial
 from sqlalchemy.engine import Connection
 
 from holdfast.hub.board import by_agent_type, deliveries, messages
-from holdfast.hub.board.deliveries import Ask, Inbox
+from holdfast.hub.board.deliveries import Ask, DeliveryInbox
 from holdfast.hub.board.local_agents import Listener, listeners, of_kind, with_outbox
 from holdfast.hub.board.message_text import entry_of
 from holdfast.hub.store.rows import Row
@@ -175,7 +175,7 @@ def _note(
         deliveries.confirm(connection, [i for i in confirmed if i in named], one.kind, now_ms)
 
 
-def about_to_read(found: Inbox, ask: Ask) -> Inbox:
+def about_to_read(found: DeliveryInbox, ask: Ask) -> DeliveryInbox:
     """The inbox without what a hook has said already; what is read now no hook will say."""
     try:
         said = withdraw(ask.agent_id, found.unread_ids, ask.now_ms)
@@ -183,7 +183,7 @@ def about_to_read(found: Inbox, ask: Ask) -> Inbox:
         log.add("WARN", "board", f"{ask.agent_id}: a hook may say what was read: {slip}")
         return found
     rows = [{**row, "already_read": row["already_read"] or row["id"] in said} for row in found.rows]
-    return Inbox(rows, max(0, found.unread_remaining - len(said)))
+    return DeliveryInbox(rows, max(0, found.unread_remaining - len(said)))
 
 
 def withdraw(agent_id: str, message_ids: Iterable[str], now_ms: int) -> set[str]:

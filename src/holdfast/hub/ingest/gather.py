@@ -21,12 +21,12 @@ from holdfast.hub.ingest.readers import (
 )
 from holdfast.hub.ingest.readers import window as windows
 from holdfast.hub.ingest.readers.from_transcript import Story
-from holdfast.hub.ingest.readers.read_position import Reached
+from holdfast.hub.ingest.readers.read_position import ReadPosition
 from holdfast.hub.ingest.readers.time_range import Span
-from holdfast.hub.ingest.readers.window import Window
-from holdfast.hub.ingest.records import Batch, ContextSeen, Deed, Position, WindowSeen
+from holdfast.hub.ingest.readers.window import WindowReader
+from holdfast.hub.ingest.records import ContextSeen, Deed, Position, RecordBatch, WindowSeen
 from holdfast.hub.store import ids
-from holdfast.record.secrets import Known
+from holdfast.record.secrets import ToldSecrets
 from holdfast.wire import places
 
 WINDOW, CHECKPOINTS, AUDIT = "window", "checkpoints", "audit"
@@ -43,7 +43,7 @@ def sources() -> list[str]:
     ]
 
 
-def gather(source: str, position: Position) -> Batch | None:
+def gather(source: str, position: Position) -> RecordBatch | None:
     """The next batch of this source, or None when there is nothing new."""
     kind, _, name = source.partition(":")
     if kind == WINDOW:
@@ -55,7 +55,7 @@ def gather(source: str, position: Position) -> Batch | None:
         until, deeds = from_audit.read_on(told)
     if until == position:
         return None
-    return Batch(source, position, until, deeds)
+    return RecordBatch(source, position, until, deeds)
 
 
 def told_as(source: str) -> str:
@@ -98,7 +98,7 @@ def _window(name: str, position: Position) -> tuple[Position, list[Deed]]:
 
 
 def _without_secrets(
-    known: Known, until: Position, deeds: list[Deed]
+    known: ToldSecrets, until: Position, deeds: list[Deed]
 ) -> tuple[Position, list[Deed]]:
     """Each was cleaned by itself; what was told with its name elsewhere goes here."""
     if not known.bare:
@@ -108,7 +108,7 @@ def _without_secrets(
     return msgspec.json.decode(known.without(msgspec.json.encode(until))), kept
 
 
-def _seen(window: Window, held: Reached) -> list[Deed]:
+def _seen(window: WindowReader, held: ReadPosition) -> list[Deed]:
     """The window's health, when its notes or its readings changed."""
     state = window.state
     noted = f"{crc32(repr(state).encode('utf-8', 'replace')):08x}-{held.newest_ms}"
@@ -134,7 +134,7 @@ def _seen(window: Window, held: Reached) -> list[Deed]:
     ]
 
 
-def _context(window: Window, story: Story, span: Span) -> ContextSeen:
+def _context(window: WindowReader, story: Story, span: Span) -> ContextSeen:
     subtask = derived_ids.subtask_id(window.session_id, window.agent_id) if window.agent_id else ""
     return ContextSeen(
         id=derived_ids.context_id(window.session_id, window.agent_id),

@@ -210,7 +210,7 @@ Deed = (
 )
 
 
-class Batch(msgspec.Struct, frozen=True):
+class RecordBatch(msgspec.Struct, frozen=True):
     """Everything between two positions of one source; a position is nobody's business but its
     source's, and an empty one is the very beginning."""
 
@@ -228,16 +228,16 @@ class NoBatch(HoldfastError):
     hint = "both sides need the same version of Holdfast"
 
 
-def renamed(batch: Batch, source: str) -> Batch:
+def renamed(batch: RecordBatch, source: str) -> RecordBatch:
     return msgspec.structs.replace(batch, source=source)
 
 
-def encode(batch: Batch) -> bytes:
+def encode(batch: RecordBatch) -> bytes:
     return msgspec.json.encode(batch)
 
 
-def decode(data: bytes) -> Batch:
+def decode(data: bytes) -> RecordBatch:
     try:
-        return msgspec.json.decode(data, type=Batch)
+        return msgspec.json.decode(data, type=RecordBatch)
     except (msgspec.MsgspecError, ValueError, RecursionError) as slip:
         raise NoBatch(f"not a batch: {slip}") from None

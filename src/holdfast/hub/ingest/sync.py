@@ -24,7 +24,7 @@ MOST_STEPS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Synced:
+class IngestResult:
     batches: int = 0
     requests: int = 0
     tasks: int = 0
@@ -32,15 +32,15 @@ class Synced:
     actions: int = 0
     checkpoints: int = 0
 
-    def and_also(self, taken: TakenIn) -> Synced:
+    def and_also(self, taken: TakenIn) -> IngestResult:
         more = {name: getattr(self, name) + n for name, n in asdict(taken).items()}
-        return Synced(self.batches + 1, **more)
+        return IngestResult(self.batches + 1, **more)
 
 
-def sync(store: Store, sources: Iterable[str] | None = None, *, tell: bool = True) -> Synced:
+def sync(store: Store, sources: Iterable[str] | None = None, *, tell: bool = True) -> IngestResult:
     """Everything new of these sources, or of all on this machine."""
     known = positions_of(store)
-    done = Synced()
+    done = IngestResult()
     for source in gather.sources() if sources is None else sources:
         done = _source(store, source, known.get(source, {}), done, tell)
     refresh.refresh(store)
@@ -52,7 +52,9 @@ def positions_of(store: Store) -> dict[str, Position]:
     return store.read(lambda c: {name: found or {} for name, found in c.execute(query)})
 
 
-def _source(store: Store, source: str, position: Position, done: Synced, tell: bool) -> Synced:
+def _source(
+    store: Store, source: str, position: Position, done: IngestResult, tell: bool
+) -> IngestResult:
     for _ in range(MOST_STEPS):
         try:
             batch = gather.gather(source, position)

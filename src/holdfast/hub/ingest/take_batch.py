@@ -16,10 +16,10 @@ from sqlalchemy.engine import Connection
 from holdfast.hub import row_times
 from holdfast.hub.ingest.records import (
     ActionDone,
-    Batch,
     Compacted,
     Deed,
     Position,
+    RecordBatch,
     SubtaskTold,
     WindowSeen,
 )
@@ -65,7 +65,7 @@ def position_of(connection: Connection, source: str) -> Position:
     return connection.scalar(query) or {}
 
 
-def take(connection: Connection, batch: Batch, *, tell: bool = True) -> TakenIn:
+def take(connection: Connection, batch: RecordBatch, *, tell: bool = True) -> TakenIn:
     """Raises Behind before anything is written; `tell`: listeners hear of it."""
     _hold(connection, batch.source)
     stands = position_of(connection, batch.source)
@@ -80,7 +80,7 @@ def take(connection: Connection, batch: Batch, *, tell: bool = True) -> TakenIn:
     return taken
 
 
-def _taken(connection: Connection, batch: Batch) -> TakenIn:
+def _taken(connection: Connection, batch: RecordBatch) -> TakenIn:
     deeds = batch.deeds
     projects_and_sessions.meet(connection, deeds)
     session_id, project_id = _place(connection, deeds)

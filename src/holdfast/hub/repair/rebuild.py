@@ -15,7 +15,7 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub.ingest import gather
-from holdfast.hub.ingest.sync import Synced, sync
+from holdfast.hub.ingest.sync import IngestResult, sync
 from holdfast.hub.repair import salvage
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.damaged_file import set_aside_if_damaged
@@ -43,7 +43,7 @@ class Rebuilt:
     database: str
     set_aside: str = ""  # where the damaged file went
     saved: dict[str, int] = field(default_factory=dict)  # rows read from it, by table
-    synced: Synced = field(default_factory=Synced)
+    synced: IngestResult = field(default_factory=IngestResult)
 
 
 def rebuild(address: str = "") -> Rebuilt:

@@ -13,7 +13,7 @@ import sqlalchemy as sa
 Row: TypeAlias = dict[str, Any]
 
 
-class Moved(Exception):
+class CountChange(Exception):
     """A row that was there a moment ago is gone, or stands elsewhere: look again."""
 
 
@@ -42,7 +42,7 @@ class Growth:
     def _added(self, one: Row, other: Row) -> Row:
         places = {one[self.within], other[self.within]} - {None}
         if len(places) > 1:
-            raise Moved(f"{one['id']} stands in one place")
+            raise CountChange(f"{one['id']} stands in one place")
         sums = {name: one[name] + other[name] for name in self.sums}
         last = max(one[self.latest], other[self.latest])
         place = next(iter(places), None)
@@ -50,7 +50,7 @@ class Growth:
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Tally:
+class RowTally:
     """`n` of a row grows by what is given; one that is not there yet begins with it."""
 
     table: sa.Table
@@ -68,10 +68,10 @@ class Tally:
 
 
 @dataclass(slots=True)
-class Batch:
+class WriteBatch:
     rows: dict[sa.Table, list[Row]] = field(default_factory=dict)
     grown: dict[Growth, list[Row]] = field(default_factory=dict)
-    tallies: dict[Tally, list[Row]] = field(default_factory=dict)
+    tallies: dict[RowTally, list[Row]] = field(default_factory=dict)
     told: list[Row] = field(default_factory=list)  # events
 
     def __bool__(self) -> bool:

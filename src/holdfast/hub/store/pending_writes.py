@@ -17,16 +17,16 @@ from sqlalchemy import event
 from sqlalchemy.engine import Connection, Engine
 
 from holdfast.hub.store import postgres_batch, sqlite_batch
-from holdfast.hub.store.batch import Batch, Growth, Row, Tally
+from holdfast.hub.store.batch import Growth, Row, RowTally, WriteBatch
 from holdfast.hub.store.tables import counts, events, metadata, requests, subtasks, tasks
 from holdfast.hub.store.upsert import upsert
 
 CHANNEL = postgres_batch.CHANNEL
-COUNTS = Tally(counts, ("noun",))
+COUNTS = RowTally(counts, ("noun",))
 BY_PROJECT = ("requests", "tasks", "subtasks")  # kept in all, and of each project
 KEPT = ("projects", "sessions", *BY_PROJECT, "actions", "messages")
 MOST_KNOWN = 10_000
-Kind: TypeAlias = sa.Table | Growth | Tally
+Kind: TypeAlias = sa.Table | Growth | RowTally
 _NOTES, _KNOWN = "holdfast_notes", "holdfast_known"
 
 
@@ -69,7 +69,7 @@ def of_project(noun: str, project_id: str) -> str:
     return f"{noun} of {project_id}"
 
 
-def tally(connection: Connection, what: Tally, key: tuple[str, ...], by: int = 1) -> None:
+def tally(connection: Connection, what: RowTally, key: tuple[str, ...], by: int = 1) -> None:
     _notes(connection).append((what, (key, by)))
 
 
@@ -111,7 +111,7 @@ def forget(connection: Connection, nouns: Iterable[str]) -> None:
     connection.execute(sa.delete(counts).where(counts.c.noun.in_(gone)))
 
 
-def drop(connection: Connection, what: Tally, key: tuple[str, ...] | None = None) -> None:
+def drop(connection: Connection, what: RowTally, key: tuple[str, ...] | None = None) -> None:
     """What was to be added is known already. Places in the list stay: somebody may have a mark."""
     noted = _notes(connection)
     for at, (kind, told) in enumerate(noted):
@@ -183,7 +183,7 @@ def _flush(connection: Connection, noted: list[tuple[Kind, Any]]) -> None:
 
 
 def _is_seen(kind: Kind) -> bool:
-    return kind is not events and not isinstance(kind, Tally)
+    return kind is not events and not isinstance(kind, RowTally)
 
 
 def _write(connection: Connection, noted: list[tuple[Kind, Any]], *, last: bool = False) -> None:
@@ -193,11 +193,11 @@ def _write(connection: Connection, noted: list[tuple[Kind, Any]], *, last: bool 
         engine.write(connection, batch, last=last)
 
 
-def _batch(noted: list[tuple[Kind, Any]]) -> Batch:
+def _batch(noted: list[tuple[Kind, Any]]) -> WriteBatch:
     kinds: dict[Kind, list[Any]] = {}
     for kind, told in noted:
         kinds.setdefault(kind, []).append(told)
-    batch = Batch(told=kinds.pop(events, []))
+    batch = WriteBatch(told=kinds.pop(events, []))
     for kind, told in kinds.items():
         if isinstance(kind, sa.Table):
             batch.rows[kind] = told

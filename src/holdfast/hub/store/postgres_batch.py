@@ -19,7 +19,7 @@ from sqlalchemy.dialects import postgresql
 from sqlalchemy.engine import Connection
 from sqlalchemy.exc import DBAPIError
 
-from holdfast.hub.store.batch import Batch, Growth, Moved, Tally, columns, encoded
+from holdfast.hub.store.batch import CountChange, Growth, RowTally, WriteBatch, columns, encoded
 from holdfast.hub.store.tables import events
 
 CHANNEL = "holdfast_events"
@@ -28,7 +28,7 @@ _POSTGRES: sa.Dialect = postgresql.dialect()  # type: ignore[no-untyped-call]
 _IDLE = 0  # as libpq numbers it: no transaction has begun
 
 
-def write(connection: Connection, batch: Batch, *, last: bool = False) -> None:
+def write(connection: Connection, batch: WriteBatch, *, last: bool = False) -> None:
     """`last`: only the commit follows. Raises `Moved` where a row that was to grow is not there."""
     given: dict[str, str | int] = {}
     for n, rows in enumerate(batch.rows.values()):
@@ -45,7 +45,7 @@ def write(connection: Connection, batch: Batch, *, last: bool = False) -> None:
     found = _run(connection, _statement(*shape), given, whole=whole)
     for (growth, grown), n in zip(batch.grown.items(), found[1:], strict=True):
         if n != len(grown):
-            raise Moved(growth.table.name)
+            raise CountChange(growth.table.name)
 
 
 def _run(
@@ -94,7 +94,7 @@ def _slips_as_usual(connection: Connection, statement: str) -> Iterator[None]:
 def _statement(
     rows: tuple[sa.Table, ...],
     grown: tuple[Growth, ...],
-    tallies: tuple[Tally, ...],
+    tallies: tuple[RowTally, ...],
     told: bool,
 ) -> str:
     """Growth, then counts, then the lock, then the numbers of events: everybody in one order.
@@ -133,7 +133,7 @@ def _inserting(table: sa.Table, n: int, here: str) -> str:
     return f"INSERT INTO {table.name} ({names}) SELECT {names} FROM {given} AS new WHERE {here}"
 
 
-def _counting(tally: Tally, n: int, here: str) -> str:
+def _counting(tally: RowTally, n: int, here: str) -> str:
     name, key = tally.table.name, ", ".join(tally.key)
     given = _recordset(tally.table, (*tally.key, "n"), f"tally{n}")
     return (

@@ -9,15 +9,23 @@ from functools import cache
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub.store.batch import Batch, Growth, Moved, Row, Tally, columns, encoded
+from holdfast.hub.store.batch import (
+    CountChange,
+    Growth,
+    Row,
+    RowTally,
+    WriteBatch,
+    columns,
+    encoded,
+)
 from holdfast.hub.store.tables import events
 
 
-def write(connection: Connection, batch: Batch, *, last: bool = False) -> None:
+def write(connection: Connection, batch: WriteBatch, *, last: bool = False) -> None:
     del last  # within the transaction in any case
     for growth, grown in batch.grown.items():
         if connection.exec_driver_sql(_growing(growth), grown).rowcount != len(grown):
-            raise Moved(growth.table.name)
+            raise CountChange(growth.table.name)
     for table, given in batch.rows.items():
         connection.exec_driver_sql(_inserting(table), _with_text(table, given))
     for tally, counted in batch.tallies.items():
@@ -44,7 +52,7 @@ def _inserting(table: sa.Table) -> str:
 
 
 @cache
-def _counting(tally: Tally) -> str:
+def _counting(tally: RowTally) -> str:
     key = ", ".join(tally.key)
     return f"{_inserting(tally.table)} ON CONFLICT ({key}) DO UPDATE SET n = n + excluded.n"
 

@@ -20,7 +20,7 @@ from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import DBAPIError, IntegrityError
 
 from holdfast.hub.store import pending_writes, replaced_file
-from holdfast.hub.store.batch import Moved
+from holdfast.hub.store.batch import CountChange
 from holdfast.hub.store.driver_errors import in_public, is_failure, stops_all
 from holdfast.hub.store.engine import WRITES
 from holdfast.hub.store.write_health import WriteHealth
@@ -79,7 +79,7 @@ def _tried(connection: Connection, change: Callable[[Connection], T]) -> T:
     for left in range(TRIES - 1, -1, -1):
         try:
             return _committed(connection, change)
-        except (Moved, IntegrityError):
+        except (CountChange, IntegrityError):
             if not left or not pending_writes.mistrust(connection):
                 raise
         except DBAPIError as slip:

@@ -42,13 +42,13 @@ class NoAnswer(HoldfastError):
 
 
 @dataclass(frozen=True, slots=True)
-class Server:
+class TeamServer:
     url: str
     token: str
 
 
 @dataclass(slots=True)
-class Health:
+class ConnectionHealth:
     """What is remembered of the server between two tries: server.json."""
 
     url: str = ""
@@ -77,7 +77,7 @@ def is_due(now_ms: int) -> bool:
     return not known.is_down(now_ms) and not 0 <= now_ms - known.tried_ms < EVERY_MS
 
 
-def server() -> Server:
+def server() -> TeamServer:
     url = address()
     if not url:
         raise NoServer("no team server is named")
@@ -90,7 +90,7 @@ def server() -> Server:
         raise NoServer(f"{parts.scheme or 'this'}://{parts.hostname or '…'} is no address")
     if parts.scheme == "http" and parts.hostname not in LOCAL:
         raise NoServer(f"http://{parts.hostname} would carry the token in the open: use https")
-    return Server(url, token())
+    return TeamServer(url, token())
 
 
 def token() -> str:
@@ -105,24 +105,29 @@ def token() -> str:
     return found
 
 
-def health(url: str) -> Health:
+def health(url: str) -> ConnectionHealth:
     """As it was left; of another server, or broken, it begins anew."""
     try:
         found = json.loads(places.read_small(_file(), 1 << 20) or b"{}")
-        known = {one.name: type(getattr(Health(), one.name)) for one in fields(Health)}
+        known = {
+            one.name: type(getattr(ConnectionHealth(), one.name))
+            for one in fields(ConnectionHealth)
+        }
         if found.get("url") == url and all(type(found.get(n)) is t for n, t in known.items()):
-            return Health(**{name: found[name] for name in known})
+            return ConnectionHealth(**{name: found[name] for name in known})
     except (ValueError, AttributeError, RecursionError):
         pass
-    return Health(url)
+    return ConnectionHealth(url)
 
 
-def remember(found: Health) -> None:
+def remember(found: ConnectionHealth) -> None:
     os.makedirs(places.home(), 0o700, exist_ok=True)  # noqa: PTH103
     places.replace_whole(_file(), json.dumps(asdict(found)).encode())
 
 
-def call(server: Server, path: str, body: bytes, seconds: float | None = None) -> tuple[int, Any]:
+def call(
+    server: TeamServer, path: str, body: bytes, seconds: float | None = None
+) -> tuple[int, Any]:
     """POST, and what was answered. On a thread of its own: not even a name that is looked up
     forever can hold up whoever calls."""
     seconds = CALL_SECONDS if seconds is None else seconds
@@ -148,7 +153,7 @@ def call(server: Server, path: str, body: bytes, seconds: float | None = None) -
 
 
 def _exchange(
-    connection: HTTPConnection, server: Server, path: str, body: bytes
+    connection: HTTPConnection, server: TeamServer, path: str, body: bytes
 ) -> tuple[int, Any]:
     connection.connect()
     if connection.sock is not None:
@@ -163,7 +168,7 @@ def _exchange(
         return answer.status, None
 
 
-def _connection(server: Server) -> HTTPConnection:
+def _connection(server: TeamServer) -> HTTPConnection:
     from http.client import HTTPConnection, HTTPSConnection
 
     parts = urlsplit(server.url)

@@ -15,8 +15,8 @@ from typing import Any, Protocol
 from holdfast.files.lock import hold_in_home
 from holdfast.hub.ingest.records import Position
 from holdfast.hub.team import connection, forward_positions, message_client
-from holdfast.hub.team.connection import Health, NoAnswer, Server
-from holdfast.hub.team.local_source import Here
+from holdfast.hub.team.connection import ConnectionHealth, NoAnswer, TeamServer
+from holdfast.hub.team.local_source import LocalSource
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
 
@@ -29,7 +29,7 @@ LATE_SECONDS = 60.0  # a transcript may still be written after the last line of 
 PATH = "/api/intake"
 
 
-class Outbox(Protocol):
+class ForwardQueue(Protocol):
     """What this machine has to tell; `here.Here` is one."""
 
     def sources(self) -> Sequence[str]: ...
@@ -54,7 +54,7 @@ class _Refused(Exception):
 def in_passing(now_ms: int, *, patience: float = 0.0) -> None:
     """From a hook, for three seconds; what is wrong with the settings is remembered as well."""
     try:
-        forward(connection.server(), Here(), seconds=HOOK_SECONDS, patience=patience)
+        forward(connection.server(), LocalSource(), seconds=HOOK_SECONDS, patience=patience)
     except HoldfastError as slip:  # a token that cannot be used, an address that is none
         log.add("ERROR", "forward", str(slip))
         known = connection.health(connection.address())
@@ -64,7 +64,7 @@ def in_passing(now_ms: int, *, patience: float = 0.0) -> None:
 
 
 def forward(
-    server: Server, told: Outbox, *, seconds: float | None = None, patience: float = 0.0
+    server: TeamServer, told: ForwardQueue, *, seconds: float | None = None, patience: float = 0.0
 ) -> Forwarded:
     """Everything new, or as much as fits in so many seconds. One process of a machine at a time;
     `patience`: how long to wait for the other."""
@@ -89,7 +89,13 @@ def forward(
         return done
 
 
-def _all(server: Server, told: Outbox, known: Health, done: Forwarded, end: float | None) -> bool:
+def _all(
+    server: TeamServer,
+    told: ForwardQueue,
+    known: ConnectionHealth,
+    done: Forwarded,
+    end: float | None,
+) -> bool:
     sources = told.sources()
     known.refused = {one: until for one, until in known.refused.items() if one in sources}
     turns = _from(known.resume_at, sources)
@@ -105,7 +111,12 @@ def _all(server: Server, told: Outbox, known: Health, done: Forwarded, end: floa
 
 
 def _tried(
-    server: Server, told: Outbox, source: str, known: Health, done: Forwarded, end: float | None
+    server: TeamServer,
+    told: ForwardQueue,
+    source: str,
+    known: ConnectionHealth,
+    done: Forwarded,
+    end: float | None,
 ) -> bool:
     """One that is refused, or cannot be read, holds up no other."""
     try:
@@ -121,7 +132,12 @@ def _tried(
 
 
 def _source(
-    server: Server, told: Outbox, source: str, known: Health, done: Forwarded, end: float | None
+    server: TeamServer,
+    told: ForwardQueue,
+    source: str,
+    known: ConnectionHealth,
+    done: Forwarded,
+    end: float | None,
 ) -> bool:
     """False where time ran out first."""
     position = forward_positions.position(server.url, source)
@@ -165,12 +181,12 @@ def _stands(status: int, answer: Any) -> Position:
     raise NoAnswer(f"the server answered {status}: {meaning.get(status, words)}")
 
 
-def _rests(known: Health, source: str) -> bool:
+def _rests(known: ConnectionHealth, source: str) -> bool:
     now = connection.now_ms()
     return now < known.refused.get(source, 0) <= now + REFUSED_MS  # else the clock was set back
 
 
-def _is_quiet(known: Health, told: Outbox, source: str) -> bool:
+def _is_quiet(known: ConnectionHealth, told: ForwardQueue, source: str) -> bool:
     """Sent a good while after it was last written to: there is nothing to gather."""
     touched = told.touched(source)
     noted = forward_positions.noted_at(source)

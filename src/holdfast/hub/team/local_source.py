@@ -11,17 +11,17 @@ from holdfast.hub.ingest.records import Position
 from holdfast.wire import places
 
 
-class Here:
+class LocalSource:
     """An outbox: see `forward`."""
 
     def sources(self) -> Sequence[str]:
         return gathering.sources()
 
-    def gather(self, source: str, position: Position) -> records.Batch | None:
+    def gather(self, source: str, position: Position) -> records.RecordBatch | None:
         batch = gathering.gather(source, position)
         return batch and records.renamed(batch, gathering.told_as(source))
 
-    def encode(self, batch: records.Batch) -> bytes:
+    def encode(self, batch: records.RecordBatch) -> bytes:
         return records.encode(batch)
 
     def touched(self, source: str) -> float | None:

@@ -17,7 +17,7 @@ from holdfast.hub import public_names
 from holdfast.hub.board.local_agents import Listener, listeners, with_outbox
 from holdfast.hub.board.message_text import entry_of
 from holdfast.hub.team import connection
-from holdfast.hub.team.connection import NoAnswer, Server
+from holdfast.hub.team.connection import NoAnswer, TeamServer
 from holdfast.redact import are_clean
 from holdfast.window import outbox, outbox_delivery
 from holdfast.window.outbox import CONFIRMED, EXPIRED, SAID, TEAM, WAITING, DoneMessage, OutboxEntry
@@ -37,7 +37,7 @@ class NotPosted(NoAnswer):
     hint = "nothing was posted; `holdfast status` says how the server is"
 
 
-class Carried(msgspec.Struct):
+class CarriedMessage(msgspec.Struct):
     """Its times by how long ago and how long from now: two machines have two clocks."""
 
     id: Annotated[str, msgspec.Meta(pattern=r"\A[0-9a-f-]{36}\Z")]
@@ -49,18 +49,18 @@ class Carried(msgspec.Struct):
     left_ms: int
 
 
-class Given(msgspec.Struct):
+class ReceivedMessage(msgspec.Struct):
     agent: str
-    messages: list[Carried]
+    messages: list[CarriedMessage]
     had: list[str]
 
 
-class Answer(msgspec.Struct):
-    agents: list[Given]
+class ExchangeResult(msgspec.Struct):
+    agents: list[ReceivedMessage]
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ClientExchange:
     """What one window has to tell."""
 
     one: Listener
@@ -87,7 +87,7 @@ class Turn:
 _STATES = (WAITING, SAID)
 
 
-def post(server: Server, row: Mapping[str, Any], project: str | None) -> str:
+def post(server: TeamServer, row: Mapping[str, Any], project: str | None) -> str:
     """A drafted message, on the server's board instead of ours; the id it has there."""
     if project is not None:
         _posted(server, "/api/projects", {"path": project})
@@ -97,7 +97,7 @@ def post(server: Server, row: Mapping[str, Any], project: str | None) -> str:
     return str(_posted(server, "/api/messages", told)["message"]["id"])
 
 
-def _posted(server: Server, path: str, body: dict[str, Any]) -> Any:
+def _posted(server: TeamServer, path: str, body: dict[str, Any]) -> Any:
     status, answer = connection.call(server, path, json.dumps(body).encode())
     if status in (200, 201) and isinstance(answer, dict) and answer.get("success"):
         return answer
@@ -105,7 +105,7 @@ def _posted(server: Server, path: str, body: dict[str, Any]) -> Any:
     raise NotPosted(f"the server answered {status}: {words or 'not as a board does'}")
 
 
-def exchange(server: Server, now_ms: int, seconds: float) -> int:
+def exchange(server: TeamServer, now_ms: int, seconds: float) -> int:
     """One call for all windows; how many messages are on their way to an agent here."""
     asking = list(turns(now_ms))
     if not asking:
@@ -117,13 +117,13 @@ def exchange(server: Server, now_ms: int, seconds: float) -> int:
             log.add("WARN", "carrying", f"the server answered {status} when asked for messages")
         return 0  # whether it takes what is sent is seen then
     try:
-        given = msgspec.convert(answer, Answer).agents
+        given = msgspec.convert(answer, ExchangeResult).agents
     except msgspec.ValidationError as slip:
         raise NoAnswer(f"the server answered 200, but not with messages: {slip}") from slip
     return sum(take(turn, one, now_ms) for turn, one in zip(asking, given, strict=False))
 
 
-def turns(now_ms: int) -> Iterator[Turn]:
+def turns(now_ms: int) -> Iterator[ClientExchange]:
     found = sorted(listeners(now_ms), key=lambda one: -one.heard_ms)
     known = {one.folder for one in found}
     live = [one for one in found if _can_be_named(one)]
@@ -141,10 +141,10 @@ def _can_be_named(one: Listener) -> bool:
     return fits and "\0" not in text and is_utf8(text) and are_clean((one.name, one.project))
 
 
-def _turn(one: Listener, now_ms: int, *, listens: bool) -> Iterator[Turn]:
+def _turn(one: Listener, now_ms: int, *, listens: bool) -> Iterator[ClientExchange]:
     """None, where its window is busy: the next call asks for it."""
     if not outbox.is_there(one.folder):
-        yield Turn(one, listens)
+        yield ClientExchange(one, listens)
         return
     try:
         with held(one.folder):
@@ -154,10 +154,10 @@ def _turn(one: Listener, now_ms: int, *, listens: bool) -> Iterator[Turn]:
     except (WindowBusy, OSError) as slip:
         log.add("WARN", "carrying", f"{one.folder}: not asked for: {slip}")
         return
-    yield Turn(one, listens, entries, over)
+    yield ClientExchange(one, listens, entries, over)
 
 
-def take(turn: Turn, given: Given, now_ms: int) -> int:
+def take(turn: ClientExchange, given: ReceivedMessage, now_ms: int) -> int:
     """The server knows what is over, so that is forgotten; what another read there is not said."""
     folder, entries = turn.one.folder, _entries(given, now_ms)
     try:
@@ -174,7 +174,7 @@ def take(turn: Turn, given: Given, now_ms: int) -> int:
     return len(entries)
 
 
-def _entries(given: Given, now_ms: int) -> list[OutboxEntry]:
+def _entries(given: ReceivedMessage, now_ms: int) -> list[OutboxEntry]:
     rows = [
         {
             **msgspec.structs.asdict(carried),

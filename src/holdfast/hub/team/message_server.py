@@ -21,7 +21,7 @@ from holdfast.hub.store.tables import deliveries as table
 
 
 @dataclass(frozen=True, slots=True)
-class Turn:
+class ServerExchange:
     """What one window of that machine tells and asks."""
 
     agent_id: str
@@ -34,12 +34,12 @@ class Turn:
 
 
 @dataclass(frozen=True, slots=True)
-class Given:
+class DeliveredMessage:
     rows: Sequence[Row]
     had: Sequence[str]  # of those that wait there: somebody has read them for this agent
 
 
-def note(connection: Connection, turns: Sequence[Turn], now_ms: int) -> None:
+def note(connection: Connection, turns: Sequence[ServerExchange], now_ms: int) -> None:
     """Told twice changes nothing."""
     for one in turns:
         public_names.check(agent_id=one.agent_id)
@@ -47,13 +47,15 @@ def note(connection: Connection, turns: Sequence[Turn], now_ms: int) -> None:
         deliveries.confirm(connection, one.confirmed, one.agent_id, now_ms)
 
 
-def given(connection: Connection, turns: Sequence[Turn], now_ms: int) -> list[Given]:
+def given(
+    connection: Connection, turns: Sequence[ServerExchange], now_ms: int
+) -> list[DeliveredMessage]:
     return [_given(connection, one, now_ms) for one in turns]
 
 
-def _given(connection: Connection, one: Turn, now_ms: int) -> Given:
+def _given(connection: Connection, one: ServerExchange, now_ms: int) -> DeliveredMessage:
     if not one.listens:
-        return Given([], [])
+        return DeliveredMessage([], [])
     pending = deliveries.pending(
         connection,
         one.agent_id,
@@ -63,10 +65,12 @@ def _given(connection: Connection, one: Turn, now_ms: int) -> Given:
         but_topics=() if one.hears_all else NOT_TO_AGENTS,
     )
     known = set(one.waiting)
-    return Given([row for row in pending if row["id"] not in known], _had(connection, one))
+    return DeliveredMessage(
+        [row for row in pending if row["id"] not in known], _had(connection, one)
+    )
 
 
-def _had(connection: Connection, one: Turn) -> list[str]:
+def _had(connection: Connection, one: ServerExchange) -> list[str]:
     if not one.waiting:
         return []
     mine = sa.select(table.c.message_id).where(

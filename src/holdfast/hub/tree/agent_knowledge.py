@@ -104,7 +104,7 @@ _EDITS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class KnowledgeQuery:
     history: bool = True
     messages: bool = True
     blocking: bool = True
@@ -113,7 +113,7 @@ class Wanted:
 
 
 @dataclass(frozen=True, slots=True)
-class Known:
+class KnownWork:
     session_id: str | None
     agent_type: str | None
     data: dict[str, Any]
@@ -136,8 +136,12 @@ class Known:
 
 
 def of(
-    connection: Connection, agent_id: str, session_id: str | None, wanted: Wanted, now_ms: int
-) -> Known:
+    connection: Connection,
+    agent_id: str,
+    session_id: str | None,
+    wanted: KnowledgeQuery,
+    now_ms: int,
+) -> KnownWork:
     """An agent nobody has heard of, without a session, is not there."""
     is_asked = wanted.agent_type or session_id is None
     place = (_placed(connection, agent_id) if is_asked else None) or {}
@@ -163,7 +167,7 @@ def of(
     saved |= {} if wanted.messages else {"recent_messages": []}
     saved |= {} if wanted.history else {"recent_actions": []}
     saved |= _since(connection, session_id, saved, data["tasks"])
-    return Known(session_id, place.get("agent_type"), data, saved, sources)
+    return KnownWork(session_id, place.get("agent_type"), data, saved, sources)
 
 
 def _session_and_project(connection: Connection, session_id: str) -> tuple[Row | None, Row | None]:
@@ -258,7 +262,7 @@ def _blockings(connection: Connection, agents: Collection[str]) -> list[Row]:
     return _dated_each(rows(connection, _BLOCKINGS, {"agents": sorted(agents)}))
 
 
-def _history(connection: Connection, session_id: str, wanted: Wanted) -> list[Row]:
+def _history(connection: Connection, session_id: str, wanted: KnowledgeQuery) -> list[Row]:
     if not wanted.history or not wanted.history_limit:
         return []
     given = {"session_id": session_id, "history_limit": wanted.history_limit}

@@ -25,19 +25,19 @@ _REQUESTS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Tree:
+class HierarchyTree:
     project: Row
     figures: Row
     requests: Page  # each with `tasks`, each of these with `subtasks`
 
 
-def of_project(connection: Connection, project_id: str, limit: int, offset: int) -> Tree:
+def of_project(connection: Connection, project_id: str, limit: int, offset: int) -> HierarchyTree:
     """Requests newest first, tasks by wave, subtasks oldest first."""
     project, figures = projects.measured(connection, project_id)
     page = {"project_id": project_id, "limit": limit, "offset": offset}
     asked = rows(connection, _REQUESTS, page)
     _grow(connection, asked)
-    return Tree(project, figures, Page(asked, figures["total_requests"], limit, offset))
+    return HierarchyTree(project, figures, Page(asked, figures["total_requests"], limit, offset))
 
 
 def _grow(connection: Connection, asked: list[Row]) -> None:

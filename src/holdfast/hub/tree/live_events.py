@@ -15,7 +15,7 @@ MOST_KEPT = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class EventFilter:
     project_id: str | None = None
     session_id: str | None = None
     kind: str | None = None
@@ -35,7 +35,7 @@ def newest(connection: Connection) -> int:
     return connection.scalar(sa.select(sa.func.max(events.c.id))) or 0
 
 
-def since(connection: Connection, after: int, wanted: Wanted, limit: int) -> Since:
+def since(connection: Connection, after: int, wanted: EventFilter, limit: int) -> Since:
     """Oldest first. A number from the future (of another database) means: from now on."""
     last = newest(connection)
     if after >= last:

@@ -8,7 +8,7 @@ from typing import Any
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
-from holdfast.hub.errors import NotThere, Refused, Taken
+from holdfast.hub.errors import AlreadyThere, NotThere, Refused
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.rows import Page, Row, first, paged
 from holdfast.hub.store.tables import projects, sessions
@@ -23,7 +23,7 @@ def add(connection: Connection, row: dict[str, Any], now_ms: int) -> Row:
     if row.get("project_id") is not None:
         _must_exist(connection, row["project_id"])
     if find(connection, row["id"]) is not None:
-        raise Taken("Session already exists", row["id"])
+        raise AlreadyThere("Session already exists", row["id"])
     whole = {"started_ms": now_ms, "seen_ms": now_ms, **row}
     connection.execute(sa.insert(sessions).values(whole))
     pending_writes.count(connection, "sessions")

@@ -7,12 +7,12 @@ import sqlalchemy as sa
 from sqlalchemy.engine import Connection
 
 from holdfast.hub.store import pending_writes
-from holdfast.hub.store.batch import Tally
+from holdfast.hub.store.batch import RowTally
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.tables import actions, tool_counts
 
 BY = ("project_id", "tool_name", "tool_type")
-KEPT = Tally(tool_counts, BY)
+KEPT = RowTally(tool_counts, BY)
 NO_PROJECT = ""  # a key is never null
 COLUMNS = (sa.func.coalesce(actions.c.project_id, NO_PROJECT), actions.c.tool_name,
            actions.c.tool_type)  # fmt: skip

@@ -16,7 +16,7 @@ SETTLED = frozenset(("completed", "failed"))
 
 
 @dataclass(frozen=True, slots=True)
-class Wave:
+class WaveState:
     number: int
     status: str
     started_ms: int | None = None
@@ -32,7 +32,9 @@ def judge(tallies: Mapping[int, Tally]) -> dict[int, str]:
     return verdict
 
 
-def moves(kept: Mapping[int, Wave], verdict: Mapping[int, str], now_ms: int) -> list[Wave]:
+def moves(
+    kept: Mapping[int, WaveState], verdict: Mapping[int, str], now_ms: int
+) -> list[WaveState]:
     """Waves that stand differently than was known, with their new times; lowest first."""
     return [
         _moved(kept.get(number), number, verdict[number], now_ms)
@@ -41,11 +43,11 @@ def moves(kept: Mapping[int, Wave], verdict: Mapping[int, str], now_ms: int) -> 
     ]
 
 
-def spanning(number: int, status: str, span: tuple[int, int]) -> Wave:
+def spanning(number: int, status: str, span: tuple[int, int]) -> WaveState:
     """A wave with the times of its tasks."""
     if status in ("pending", "blocked"):
-        return Wave(number, status)
-    return Wave(number, status, span[0], span[1] if status in SETTLED else None)
+        return WaveState(number, status)
+    return WaveState(number, status, span[0], span[1] if status in SETTLED else None)
 
 
 def _status(tally: Tally, in_line: bool) -> str:
@@ -59,13 +61,13 @@ def _status(tally: Tally, in_line: bool) -> str:
     return "running" if in_line or left & {"running", *SETTLED} else "pending"
 
 
-def _moved(before: Wave | None, number: int, status: str, now_ms: int) -> Wave:
+def _moved(before: WaveState | None, number: int, status: str, now_ms: int) -> WaveState:
     began = before.started_ms if before else None
     if status == "pending":
-        return Wave(number, status)
+        return WaveState(number, status)
     if status == "blocked":
-        return Wave(number, status, began)
-    return Wave(
+        return WaveState(number, status, began)
+    return WaveState(
         number,
         status,
         now_ms if began is None else began,

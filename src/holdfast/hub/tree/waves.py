@@ -10,7 +10,7 @@ from holdfast.hub.store.rows import Page, Row, paged, rows
 from holdfast.hub.store.tables import requests, tasks, waves
 from holdfast.hub.store.upsert import upsert
 from holdfast.hub.tree import wave_status
-from holdfast.hub.tree.wave_status import Wave
+from holdfast.hub.tree.wave_status import WaveState
 
 _LOCK = 0x401D
 MOST = 1_000
@@ -98,8 +98,8 @@ def _kept(connection: Connection, session_id: str) -> list[Row]:
     return rows(connection, _of(session_id))
 
 
-def _read(row: Row) -> Wave:
-    return Wave(row["wave_number"], row["status"], row["started_ms"], row["completed_ms"])
+def _read(row: Row) -> WaveState:
+    return WaveState(row["wave_number"], row["status"], row["started_ms"], row["completed_ms"])
 
 
 def _counted(connection: Connection, session_id: str, found: list[Row]) -> list[Row]:

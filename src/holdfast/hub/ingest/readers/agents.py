@@ -7,8 +7,8 @@ from typing import Any
 
 from holdfast.hub import derived_ids
 from holdfast.hub.ingest.readers.clean_text import clean, whole
-from holdfast.hub.ingest.readers.read_position import Call, Reached
-from holdfast.hub.ingest.readers.window import Window
+from holdfast.hub.ingest.readers.read_position import OpenCall, ReadPosition
+from holdfast.hub.ingest.readers.window import WindowReader
 from holdfast.hub.ingest.records import NAME_CHARS, TEXT_CHARS, SubtaskTold
 from holdfast.record.agents import LAUNCHED
 from holdfast.transcript import Result, ToolResult, decoded
@@ -27,7 +27,12 @@ def started(given: dict[str, Any]) -> dict[str, Any]:
 
 
 def answered(
-    window: Window, reached: Reached, call: Call, entry: Result, block: ToolResult, at_ms: int
+    window: WindowReader,
+    reached: ReadPosition,
+    call: OpenCall,
+    entry: Result,
+    block: ToolResult,
+    at_ms: int,
 ) -> tuple[SubtaskTold | None, int | None]:
     """The subtask, done or launched, and how long it took where that is told.
 
@@ -64,7 +69,7 @@ def answered(
     return told, took if type(took) is int and 0 <= took < 1 << 53 else None
 
 
-def notified(window: Window, text: str, at_ms: int) -> SubtaskTold | None:
+def notified(window: WindowReader, text: str, at_ms: int) -> SubtaskTold | None:
     """`<task-notification>`: one in the background ended."""
     if not text.startswith("<task-notification"):
         return None

@@ -7,18 +7,18 @@ from typing import Any
 from holdfast.hub import derived_ids
 from holdfast.hub.ingest.readers import agents, task_lists
 from holdfast.hub.ingest.readers.clean_text import whole
-from holdfast.hub.ingest.readers.read_position import Call, Reached
+from holdfast.hub.ingest.readers.read_position import OpenCall, ReadPosition
 from holdfast.hub.ingest.readers.tools import AGENTS, files_of, input_of, type_of
-from holdfast.hub.ingest.readers.window import Window
+from holdfast.hub.ingest.readers.window import WindowReader
 from holdfast.hub.ingest.records import NAME_CHARS, ActionDone, Deed
 from holdfast.transcript import Result, ToolResult, ToolUse
 
 EXIT = "Exit code "
 
 
-def made(block: ToolUse, at_ms: int) -> Call:
+def made(block: ToolUse, at_ms: int) -> OpenCall:
     given = block.input
-    return Call(
+    return OpenCall(
         tool=whole(block.name)[:NAME_CHARS] or "unknown",
         at_ms=at_ms,
         input=input_of(block.name, given),
@@ -37,7 +37,12 @@ def _told(tool: str, given: dict[str, Any]) -> dict[str, Any]:
 
 
 def ended(
-    window: Window, reached: Reached, call: Call, entry: Result, block: ToolResult, at_ms: int
+    window: WindowReader,
+    reached: ReadPosition,
+    call: OpenCall,
+    entry: Result,
+    block: ToolResult,
+    at_ms: int,
 ) -> list[Deed]:
     """The action, and what it did to the tree."""
     deeds: list[Deed] = []
@@ -66,7 +71,7 @@ def ended(
     return deeds
 
 
-def skill_of(call: Call, block: ToolResult) -> list[str]:
+def skill_of(call: OpenCall, block: ToolResult) -> list[str]:
     skill = call.told.get("skill")
     return [skill] if skill and not block.is_error else []
 

@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 from holdfast.hub import derived_ids
 from holdfast.hub.ingest.readers import growing_file
-from holdfast.hub.ingest.readers.read_position import Reached
+from holdfast.hub.ingest.readers.read_position import ReadPosition
 from holdfast.hub.ingest.readers.time_range import Span
 from holdfast.hub.ingest.readers.tools import type_of
-from holdfast.hub.ingest.readers.window import Window
+from holdfast.hub.ingest.readers.window import WindowReader
 from holdfast.hub.ingest.records import MOST_DEEDS, ActionDone, Deed, SubtaskTold
 from holdfast.wire import spool
 from holdfast.wire.spool import SpoolLine
@@ -20,7 +20,7 @@ ENDED = frozenset(("PostToolUse", "PostToolUseFailure"))
 OPENED = frozenset(("SessionStart", "UserPromptSubmit"))
 
 
-def read_on(window: Window, held: Reached, span: Span) -> list[Deed]:
+def read_on(window: WindowReader, held: ReadPosition, span: Span) -> list[Deed]:
     """What happened since; `held` is moved on.
 
     The spool is opened before `spool.1`: should it be rotated in between, we read it twice under
@@ -42,7 +42,9 @@ def read_on(window: Window, held: Reached, span: Span) -> list[Deed]:
     return deeds
 
 
-def _deeds(window: Window, lines: list[bytes], held: Reached, span: Span) -> Iterator[Deed]:
+def _deeds(
+    window: WindowReader, lines: list[bytes], held: ReadPosition, span: Span
+) -> Iterator[Deed]:
     for data in lines:
         line = spool.parse(data.decode("ascii", "replace"))
         if line is None or not line.ms:
@@ -57,7 +59,7 @@ def _deeds(window: Window, lines: list[bytes], held: Reached, span: Span) -> Ite
             _note_session(line, span)
 
 
-def _action(window: Window, line: SpoolLine) -> ActionDone:
+def _action(window: WindowReader, line: SpoolLine) -> ActionDone:
     return ActionDone(
         id=derived_ids.action_id(window.session_id, line.tool_use_id),
         session_id=window.session_id,
@@ -72,7 +74,7 @@ def _action(window: Window, line: SpoolLine) -> ActionDone:
     )
 
 
-def _subtask(window: Window, line: SpoolLine) -> SubtaskTold:
+def _subtask(window: WindowReader, line: SpoolLine) -> SubtaskTold:
     came = line.event == "SubagentStart"
     return SubtaskTold(
         id=derived_ids.subtask_id(window.session_id, line.tool_use_id),
@@ -87,7 +89,7 @@ def _subtask(window: Window, line: SpoolLine) -> SubtaskTold:
     )
 
 
-def _read(line: SpoolLine, held: Reached) -> None:
+def _read(line: SpoolLine, held: ReadPosition) -> None:
     if line.tells_fill() and line.ms >= held.newest_ms:
         held.newest_ms, held.newest_used = line.ms, line.used
         held.newest_estimated = line.flags.endswith(".estimated")

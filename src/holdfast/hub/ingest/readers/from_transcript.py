@@ -11,9 +11,9 @@ from typing import Literal
 from holdfast.hub import derived_ids
 from holdfast.hub.ingest.readers import agents, calls
 from holdfast.hub.ingest.readers.clean_text import clean
-from holdfast.hub.ingest.readers.read_position import Reached
+from holdfast.hub.ingest.readers.read_position import ReadPosition
 from holdfast.hub.ingest.readers.time_range import Span
-from holdfast.hub.ingest.readers.window import Window
+from holdfast.hub.ingest.readers.window import WindowReader
 from holdfast.hub.ingest.records import (
     MOST_BYTES,
     MOST_CHARS,
@@ -50,13 +50,13 @@ GOING_ON = frozenset(("tool_use", "pause_turn"))
 class Story:
     """What one reading of a transcript tells; `reached` is moved on with it."""
 
-    def __init__(self, window: Window, reached: Reached, span: Span) -> None:
+    def __init__(self, window: WindowReader, reached: ReadPosition, span: Span) -> None:
         self.window, self.reached, self.span = window, reached, span
         self.deeds: list[Deed] = []
         self.last_said = ""
         self.skills: list[str] = []
         self._weighed = self._chars = 0
-        self.known = secrets.Known()
+        self.known = secrets.ToldSecrets()
         self._heard: list[tuple[int, str]] = []
 
     def read(self) -> None:

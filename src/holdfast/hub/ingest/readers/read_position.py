@@ -14,7 +14,7 @@ MOST_CALLS = 100
 _STAY = ("spool", "state", "first_ms", "last_ms", "newest_ms", "newest_used", "newest_estimated")
 
 
-class Call(msgspec.Struct, array_like=True, gc=False):
+class OpenCall(msgspec.Struct, array_like=True, gc=False):
     """A tool call whose result is not there yet."""
 
     tool: str
@@ -24,7 +24,7 @@ class Call(msgspec.Struct, array_like=True, gc=False):
     told: dict[str, Any] = {}  # what only its result makes true: a task, an agent, a skill
 
 
-class Reached(msgspec.Struct, omit_defaults=True, gc=False):
+class ReadPosition(msgspec.Struct, omit_defaults=True, gc=False):
     spool: dict[str, int] = {}
     transcript: str = ""
     offset: int = 0
@@ -34,7 +34,7 @@ class Reached(msgspec.Struct, omit_defaults=True, gc=False):
     newest_ms: int = 0  # the last reading of its spool
     newest_used: int = 0
     newest_estimated: bool = False
-    calls: dict[str, Call] = {}
+    calls: dict[str, OpenCall] = {}
     request: str = ""
     prompt_id: str = ""
     standing: str = ""  # of the request, as told last
@@ -47,24 +47,24 @@ class Reached(msgspec.Struct, omit_defaults=True, gc=False):
 
     def begin(self, transcript: str) -> None:
         """Another file: nothing is known of it yet."""
-        fresh = Reached(transcript=transcript)
+        fresh = ReadPosition(transcript=transcript)
         for name in self.__struct_fields__:
             if name not in _STAY:
                 setattr(self, name, getattr(fresh, name))
 
-    def hold(self, use_id: str, call: Call) -> None:
+    def hold(self, use_id: str, call: OpenCall) -> None:
         self.calls[use_id] = call
         while len(self.calls) > MOST_CALLS:
             del self.calls[next(iter(self.calls))]
 
 
-def read(position: dict[str, Any]) -> Reached:
+def read(position: dict[str, Any]) -> ReadPosition:
     try:
-        return msgspec.convert(position, Reached)
+        return msgspec.convert(position, ReadPosition)
     except msgspec.ValidationError:
-        return Reached()
+        return ReadPosition()
 
 
-def written(reached: Reached) -> dict[str, Any]:
+def written(reached: ReadPosition) -> dict[str, Any]:
     found: dict[str, Any] = msgspec.to_builtins(reached)
     return found

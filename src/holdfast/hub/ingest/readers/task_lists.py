@@ -6,8 +6,8 @@ from typing import Any
 
 from holdfast.hub import derived_ids
 from holdfast.hub.ingest.readers.clean_text import clean
-from holdfast.hub.ingest.readers.read_position import Call, Reached
-from holdfast.hub.ingest.readers.window import Window
+from holdfast.hub.ingest.readers.read_position import OpenCall, ReadPosition
+from holdfast.hub.ingest.readers.window import WindowReader
 from holdfast.hub.ingest.records import TEXT_CHARS, Deed, TaskTold
 
 TOOLS = frozenset(("TaskCreate", "TaskUpdate", "TodoWrite"))
@@ -34,7 +34,9 @@ def remembered(tool: str, given: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def changed(window: Window, reached: Reached, call: Call, answer: str, at_ms: int) -> list[Deed]:
+def changed(
+    window: WindowReader, reached: ReadPosition, call: OpenCall, answer: str, at_ms: int
+) -> list[Deed]:
     if not reached.request:
         return []
     if call.tool == "TodoWrite":
@@ -44,7 +46,9 @@ def changed(window: Window, reached: Reached, call: Call, answer: str, at_ms: in
     return _updated(window, reached, call, at_ms)
 
 
-def _created(window: Window, reached: Reached, call: Call, answer: str, at_ms: int) -> list[Deed]:
+def _created(
+    window: WindowReader, reached: ReadPosition, call: OpenCall, answer: str, at_ms: int
+) -> list[Deed]:
     """Its number stands in the answer: `Task #3 created successfully: …`."""
     reached.waves += 1
     number = answer.partition("#")[2][:6].partition(" ")[0].rstrip(".:")
@@ -61,7 +65,7 @@ def _created(window: Window, reached: Reached, call: Call, answer: str, at_ms: i
     ]
 
 
-def _updated(window: Window, reached: Reached, call: Call, at_ms: int) -> list[Deed]:
+def _updated(window: WindowReader, reached: ReadPosition, call: OpenCall, at_ms: int) -> list[Deed]:
     told = call.told
     task_id = derived_ids.task_id(window.session_id, f"number {told.get('key')}")
     status = told.get("status", "")
@@ -69,7 +73,9 @@ def _updated(window: Window, reached: Reached, call: Call, at_ms: int) -> list[D
     return [TaskTold(id=task_id, at_ms=at_ms, status=status, name=told.get("name", ""))]
 
 
-def _rewritten(window: Window, reached: Reached, items: list[Any], at_ms: int) -> list[Deed]:
+def _rewritten(
+    window: WindowReader, reached: ReadPosition, items: list[Any], at_ms: int
+) -> list[Deed]:
     """TodoWrite tells the whole list anew; an item is known by its words."""
     deeds: list[Deed] = []
     for number, (words, status) in enumerate(items, 1):
@@ -88,7 +94,7 @@ def _rewritten(window: Window, reached: Reached, items: list[Any], at_ms: int) -
     return deeds
 
 
-def _follow(reached: Reached, task_id: str, status: str) -> None:
+def _follow(reached: ReadPosition, task_id: str, status: str) -> None:
     """Subagents belong to the task that is under way."""
     if status == "running":
         reached.task = task_id

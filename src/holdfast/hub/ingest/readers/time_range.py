@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from holdfast.hub.ingest.readers.window import Window
+from holdfast.hub.ingest.readers.window import WindowReader
 from holdfast.hub.ingest.records import Deed, ProjectMet, SessionMet
 
 
@@ -29,7 +29,7 @@ class Span:
     def has_turned(self) -> bool:
         return self._turns != [(0, 0)]
 
-    def deeds(self, window: Window) -> list[Deed]:
+    def deeds(self, window: WindowReader) -> list[Deed]:
         """Who and where, said once per batch; each end and what followed it, in their order: taken
         one after the other they give the same wherever a batch is cut."""
         if not self.first_ms:

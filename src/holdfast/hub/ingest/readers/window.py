@@ -16,7 +16,7 @@ from holdfast.wire import places
 MAIN, AGENT = "main", "agent-"
 
 
-class Window(msgspec.Struct, frozen=True):
+class WindowReader(msgspec.Struct, frozen=True):
     folder: str
     session_id: str
     agent_id: str
@@ -39,7 +39,7 @@ def all_sources() -> list[str]:
     return found
 
 
-def of(name: str) -> Window | None:
+def of(name: str) -> WindowReader | None:
     """None while no hook has noted yet where the session works: its lines wait until then."""
     session, _, leaf = name.partition("/")
     if places.plain(session) != session and not session.startswith("%"):
@@ -55,7 +55,7 @@ def of(name: str) -> Window | None:
     agent_id = (own.agent_id or agent_id) if agent_id else ""
     transcript = own.transcript or places.transcript(main.transcript, agent_id)
     project = (whole(project).rstrip("/") or "/")[:PATH_CHARS]
-    return Window(
+    return WindowReader(
         folder=folder,
         session_id=whole(session_id)[:NAME_CHARS],
         agent_id=whole(agent_id)[:NAME_CHARS],
