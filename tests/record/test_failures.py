@@ -64,6 +64,7 @@ def ends(failed: str, passed: str, folder: Path) -> bool:
         ("npm run lint:fix", "npm run lint"),
         ("trace test bun run test", "bun run test"),
         ("npm run lint", "npm run lint-fix"),
+        ("go test -tags moon -c ./tide", "go test -tags moon -run TestEbb ./tide"),
         ("go build -tags=moon ./tide/...", "go vet -tags=moon ./tide/..."),
         ("go build -tags=moon ./tide/...", "go test -tags=moon -c ./tide/... -o /dev/null"),
         ("pytest tests", ".venv/bin/python -m pytest tests"),
@@ -104,6 +105,7 @@ def test_it_ends_by_another_spelling_or_a_wider_run(
         ("xcodebuild test -only-testing:Ebb", "xcodebuild test -only-testing:Flow"),
         ("go test ./...", "go vet ./..."),
         ("go test ./tide", "go test -c ./tide"),
+        ("go test -c ./tide", "go build ./tide"),
         ("make test", "brew install make test"),
         ("pytest", "pytest -q --ignore=tests/moon"),
         ("pytest tests/moon", "pytest --ignore tests/moon"),
@@ -446,3 +448,21 @@ def test_a_tool_that_could_not_begin_has_found_no_issue(
 ) -> None:
     session = Session().user("Go.").runs(command, said, fails=True)
     assert sections_of(session.record(tmp_path))["Active Issues"] == []
+
+
+@pytest.mark.requirement("C2")
+@pytest.mark.parametrize(
+    ("command", "printed", "passed", "closes"),
+    [
+        ("mise run test:ci", "--- FAIL: TestEbb_Low (0.2s)", "go test -run TestEbb ./tide", True),
+        ("mise run test:ci", "--- FAIL: TestEbb_Low (0.2s)", "go test -run TestMoon ./tide", False),
+        ("pytest", "FAILED tests/test_a.py::test_ebb - no", "pytest tests/test_a.py", True),
+        ("pytest", "FAILED tests/test_a.py::test_ebb - no", "pytest tests/test_b.py", False),
+    ],
+)
+def test_a_run_of_everything_is_closed_by_a_run_of_what_failed_in_it(
+    command: str, printed: str, passed: str, closes: bool, tmp_path: Path
+) -> None:
+    session = Session().runs(command, printed, fails=True).runs(passed, "ok tide 0.3s")
+    [failure] = session.record(tmp_path).failures
+    assert (failure.fixed is not None) is closes

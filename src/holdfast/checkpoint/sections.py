@@ -12,6 +12,7 @@ from holdfast.record.agents import COMMAND
 from holdfast.record.decisions import decided
 from holdfast.record.failures import is_one_off, resolved
 from holdfast.record.git_asked import open_requests
+from holdfast.record.git_work import NO_BRANCH
 from holdfast.record.model import (
     Agent,
     Command,
@@ -188,7 +189,8 @@ def _git_work(record: Record) -> Iterator[str]:
         where = f" in {folder}" if folder != work.folder else ""
         request = f"; pull request {one.request}" if one.request else ""
         merged = " merged" if one.merged else ""
-        yield f"git, earlier, on branch {branch}{where}: {_commits(one)}{request}{merged}"
+        on = f"on branch {branch}" if branch != NO_BRANCH else "on no branch"
+        yield f"git, earlier, {on}{where}: {_commits(one)}{request}{merged}"
 
 
 def _commits(work: GitWork | Commits) -> str:
@@ -314,12 +316,13 @@ def _open_work(record: Record) -> Iterator[str]:
         state = "running" if is_new else since
         yield f"{state}: {agent.kind or 'agent'} {name}: {_cut(agent.asked, SHORT_CHARS)}"
     at_work = open_items.request(record)
+    asked_again = [thing for _, thing in open_requests(record)]
     for turn, things in groupby(open_requests(record), key=lambda pair: pair[0]):
         if at_work is None or at_work.turn is not turn:
             what = ", ".join(thing for _, thing in things)
             asked = f"asked for in turn {turn_number(record, turn.place)}, none seen since: {what}"
             yield f"{asked} (“{_cut(turn.asked, SHORT_CHARS)}”)"
-    if record.git.refused:
+    if record.git.refused and record.git.refused not in asked_again:
         yield f"git {record.git.refused} did not succeed, and was not repeated"
     last = at_work
     for failure in open_items.failures(record) if last else ():

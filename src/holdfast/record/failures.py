@@ -49,6 +49,7 @@ _HINTS = ("FAIL", "rror", "fail", "panic", "Traceback", "E   ", "ERR!", "✗", "
 _IDLE = ("to rerun pass", "could not compile", "aborting due to")  # it failed, and nothing else
 _TRACE = "Traceback (most recent"
 _GO_FAILED = "--- FAIL: "
+_NAMED = ("--- PASS: ", " PASSED", "no tests to run")  # what was run is told by name
 _ASTRAY = (": cd: ", ":cd:", ": line 1: ./")
 _SLIPS = (
     *_ASTRAY,
@@ -58,7 +59,7 @@ _SLIPS = (
 # The shell or the tool could not begin: the call was wrong, or something is not installed.
 _NOT_BEGUN = (
     *("command not found", "Failed to spawn", "Script not found", "file or directory not found: "),
-    *(": No such file or directory.  Stop", "invalid time interval"),
+    *(": No such file or directory.  Stop", "invalid time interval", "[setup failed]"),
 )
 _SHELLS = ("/bin/bash: ", "bash: ", "zsh: ", "/bin/sh: ", "sh: ", "(eval):")
 # Words of the model that call a failure not its own. They move it down, and are quoted with it.
@@ -255,7 +256,7 @@ def passed(record: Record, key: str, place: Place, said: str = "") -> None:
         if failure.fixed is not None:
             continue
         failure.left = [part for part in failure.left if not _all_covered([part], by)]
-        if not failure.left or (said and _names_passed(failure.lines, said)):
+        if not failure.left or (said and _names_passed(failure.lines, said, by)):
             _mend(record, failure, key, place)
         elif record.commands[key].kind:
             failure.passes += 1
@@ -305,12 +306,15 @@ def _within(stem: list[str], parts: list[str]) -> bool:
     return bool(stem) and any(stem == parts[at : at + size] for at in range(len(parts)))
 
 
-def _names_passed(lines: list[str], said: str) -> bool:
-    """Each test that failed by name passed by name, in whatever run."""
+def _names_passed(lines: list[str], said: str, by: list[str]) -> bool:
+    """Each test that failed by name passed by name, or was among those that a run asked for."""
     failed = [line for line in lines if line.startswith((_GO_FAILED, "FAILED "))]
     if not failed or len(lines) >= MOST_LINES:
         return False
     names = [line.removeprefix(_GO_FAILED).removeprefix("FAILED ").split()[:1] for line in failed]
-    return all(
-        name and (f"--- PASS: {name[0]} " in said or f"{name[0]} PASSED" in said) for name in names
-    )
+    if within(_NAMED, said):
+        return all(
+            name and (f"--- PASS: {name[0]} " in said or f"{name[0]} PASSED" in said)
+            for name in names
+        )
+    return all(name and any(runs.runs_test(one, name[0]) for one in by) for name in names)

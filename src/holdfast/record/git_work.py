@@ -19,6 +19,7 @@ COMMIT, AMEND, PUSH, CREATE, MERGE = "commit", "amend", "push", "create", "merge
 PIPED_PUSH = "push|"  # its exit code is hidden
 IN = "in"  # the folder, before the verbs
 MOST_BRANCHES = 12
+NO_BRANCH = "no branch"
 _VERB = Lazy(
     r"(?:^|[;&|(\n])[ \t]*(?:(?!echo |printf )[\w./-]+ +)?"  # a wrapper such as `sudo`
     r"(?:git(?:\s+-[cC]\s+\S+)*\s+(commit|push)|gh\s+pr\s+(create|merge))\b([^\n;&|]*)"
@@ -174,7 +175,7 @@ def _committed(record: Record, folder: str, one: str, text: str, *, failed: bool
         work.refused = COMMIT
         return
     branch, commit, shown = found[-1] if found else (record.branch, logged, subject)
-    branch = "no branch" if branch == "detached HEAD" else branch.partition(" (")[0]
+    branch = NO_BRANCH if branch == "detached HEAD" else branch.partition(" (")[0]
     _enter(record, folder, branch or work.branch)
     if verb == COMMIT or not work.commits:
         work.commits += 1

@@ -45,7 +45,9 @@ _SCRIPTS_OF = {
     "composer": {"phpunit"},
 }
 _OF_A_LANGUAGE = {tool: of for tools, of in _SCRIPTS_OF.items() for tool in tools.split()}
-_COMPILES = frozenset({"go test", "go vet", "cargo test", "cargo clippy"})
+_COMPILES = frozenset({"go test", "go test -c", "go vet", "cargo test", "cargo clippy"})
+_GO_TESTS_BUILT = "go test -c"
+_BUILT = frozenset({"go build", _GO_TESTS_BUILT})
 _EVERYTHING = frozenset({"ci", "all", "full", "everything"})
 # What people call a test or a build, and the programs that are one.
 _TEST = ("test", "pytest", "jest", "vitest", "playwright", "cypress", "tox", "nox")
@@ -155,6 +157,15 @@ def _selects(wide: str, filters: frozenset[str]) -> bool:
     )
 
 
+def runs_test(passed: str, name: str) -> bool:
+    """A run that passed has run this test: it names it, or a part of its name."""
+    by = _run(passed)
+    told = [one for one in by.filters if one.partition("=")[0] in _BY_NAME]
+    if told:
+        return any(_selects(one, frozenset({f"{one.partition('=')[0]}={name}"})) for one in told)
+    return any(_holds(target, name) for target in by.targets)
+
+
 def _runs_all(program: str) -> bool:
     """Without a target it runs all there is; `python` or `curl` does not."""
     return program in _PATHED or program.partition(" ")[0] in (*_TOOLS, _XCODE)
@@ -171,11 +182,11 @@ def _stands_for(by: Run, of: Run) -> bool:
     if by.program.startswith(_XCODE) and of.program.startswith(_XCODE):
         return by.program.endswith("test") and by.changes == of.changes
     if by.targets or by.filters or by.changes:
-        return by.program in _COMPILES and of.program == "go build" and _reaches(by, of)
+        return by.program in _COMPILES and of.program in _BUILT and _reaches(by, of)
     tool, _, script = by.program.partition(" ")
     said = script.replace("-", ":").split(":")
     if by.program in _COMPILES:
-        return of.program in _BUILDS_OF and of.program.startswith(tool) and not of.changes
+        return of.program in _BUILDS_OF | _BUILT and of.program.startswith(tool) and not of.changes
     if tool not in _SCRIPTED or of.program not in _OF_A_LANGUAGE.get(tool, _PATHED):
         return False
     known = {"test": _TESTS_OF | _BUILDS_OF - {"tsc"}, "lint": _LINTS_OF, "build": _BUILDS_OF}
@@ -186,7 +197,8 @@ def _stands_for(by: Run, of: Run) -> bool:
 
 
 def _reaches(by: Run, of: Run) -> bool:
-    same = by.changes == of.changes and not by.filters and bool(of.targets)
+    """All that the other builds is built by this one, however few tests of it run."""
+    same = by.changes == of.changes and bool(of.targets)
     return same and all(any(_holds(a, b) for a in by.targets) for b in of.targets)
 
 
@@ -204,7 +216,7 @@ def _run(part: str) -> Run:
     if program in _TOOLS:
         program = f"{program} {_script(words)}".strip()
     if program.startswith("go "):
-        program = "go vet" if "-c" in words else program  # `go test -c` only builds the tests
+        program = _GO_TESTS_BUILT if "-c" in words else program
         outs = [at + 1 for at, word in enumerate(words) if word == "-o"]
         words = [w for at, w in enumerate(words) if w not in ("-c", "-o") and at not in outs]
     targets, filters, changes = _sorted_out(words)
