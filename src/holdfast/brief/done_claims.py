@@ -223,7 +223,9 @@ def _listed(record: Record) -> Iterator[_Open]:
 
 def _wished(record: Record) -> Iterator[_Open]:
     """What the user asked for and what the model listed, sentence by sentence."""
-    asked = [(one.place, split(one.asked)) for one in record.turns[-MOST_TURNS:]]
+    asked = [
+        (one.place, split(one.asked)) for one in record.turns[-MOST_TURNS:] if not one.taken_back
+    ]
     for place, wishes in [*asked, *((one.place, _items(one.text)) for one in record.remarks)]:
         since = turn_number(record, place)
         for wish in wishes:

@@ -45,6 +45,7 @@ class Quote(msgspec.Struct, frozen=True):
     is_current: bool = False
     is_act: bool = False  # something the user did, and did not type
     was_interrupted: bool = False  # by the user, before the model had done it
+    was_taken_back: bool = False  # the user typed something else in its place
     first: float | None = None  # when it was said before, word for word
 
 
@@ -84,7 +85,9 @@ def _of_turn(number: int, turn: Turn, is_current: bool) -> Iterator[Quote]:
         words, reply_to = _flat(turn.asked), _replied(turn.reply_to, is_current)
         stopped = turn.interrupted and not is_current
         yield Quote(
-            words, turn.place, number, reply_to, chars, line, is_current, was_interrupted=stopped
+            *(words, turn.place, number, reply_to, chars, line, is_current),
+            was_interrupted=stopped and not turn.taken_back,
+            was_taken_back=turn.taken_back,
         )
     for at, one in enumerate(turn.questions):
         if one.answer:
@@ -215,6 +218,8 @@ def _text(quote: Quote, most: int) -> str:
         text += f" (to “{quote.reply_to}”)"
     if quote.was_interrupted:
         text += " (interrupted)"
+    if quote.was_taken_back:
+        text += " (taken back)"
     if quote.chars > most >= USUAL_CHARS and quote.line:
         text += f" ({quote.chars:,} characters, line {quote.line} of the transcript)"
     return text

@@ -227,7 +227,8 @@ def _words(record: Record) -> Iterator[str]:
         first, last = (turn_number(record, one.place) for one in (some[0], some[-1]))
         to = f" (to: {_cut(some[-1].reply_to, SHORT_CHARS)})" if some[-1].reply_to else ""
         which = f"turn {first}" if first == last else f"turns {first}-{last}"
-        yield f"{which}: {words}{to}"
+        gone = " (taken back)" if some[-1].taken_back else ""
+        yield f"{which}: {words}{to}{gone}"
 
 
 def _said(turn: Turn) -> str:

@@ -42,8 +42,9 @@ class Decided(msgspec.Struct, frozen=True):
 def decided(record: Record) -> Iterator[Decided]:
     """Replies to a question of the model's, answers, the last word on each plan; then what the
     model chose by itself."""
-    last_word = {one.text: one for turn in record.turns for one in turn.questions if one.answer}
-    around = zip([None, *record.turns], record.turns, [*record.turns[1:], None], strict=False)
+    known = [turn for turn in record.turns if not turn.taken_back]
+    last_word = {one.text: one for turn in known for one in turn.questions if one.answer}
+    around = zip([None, *known], known, [*known[1:], None], strict=False)
     for before, turn, after in around:
         number = turn_number(record, turn.place)
         if (question := _answered(before, turn)) and not _is_taken_back(turn, after):
@@ -54,8 +55,9 @@ def decided(record: Record) -> Iterator[Decided]:
     for choice in record.decisions:
         number = turn_number(record, choice.place)
         made_in = turn_at(record, choice.place)
-        asked = made_in.asked if made_in else ""
-        yield Decided(choice.text, "", number, choice.place, "model", asked)
+        if made_in is None or not made_in.taken_back:
+            asked = made_in.asked if made_in else ""
+            yield Decided(choice.text, "", number, choice.place, "model", asked)
 
 
 def _answered(before: Turn | None, turn: Turn) -> str:

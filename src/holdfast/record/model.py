@@ -42,6 +42,8 @@ class Turn(msgspec.Struct, array_like=True, gc=False):
     questions: list[Question] = []
     interrupted: bool = False  # by the user, and nothing was said since
     waits: bool = False  # typed while the model worked, and not seen handed over to it
+    parent: str = ""  # the line that the prompt followed
+    taken_back: bool = False  # the user went back, and typed something else in its place
 
 
 class Decision(msgspec.Struct, array_like=True, gc=False):

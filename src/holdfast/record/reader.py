@@ -225,7 +225,7 @@ class RecordReader:
                 self.record.words_missing = True
             plan_mode.typed(self.record, entry.line.permission_mode)
             place = self._place(entry)
-            self._typed(entry.text, place)
+            self._typed(entry.text, place, (entry.line.parent_uuid or "")[:80])
             if any(isinstance(block, Image) for block in entry.message.blocks):
                 turns.show_image(self.record, place, self._line())
 
@@ -235,9 +235,9 @@ class RecordReader:
         if words := queued_words(decoded(entry.raw)) if entry.kind == "queued_command" else "":
             self._typed(words, self._place(entry))
 
-    def _typed(self, text: str, place: Place) -> None:
+    def _typed(self, text: str, place: Place, parent: str = "") -> None:
         """A line in the user's name."""
-        if turns.prompt(self.record, text, place, self._line()):
+        if turns.prompt(self.record, text, place, self._line(), parent):
             self._hear(own_words(text), by_user=True)
 
     def _summary(self, entry: Summary) -> None:

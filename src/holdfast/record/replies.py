@@ -27,7 +27,7 @@ def reply_to(record: Record, words: str) -> str:
     for words that speak for themselves, or that follow words of the user's."""
     if not record.turns or len(words) > SHORT_CHARS or width(words) > SHORT_CHARS:
         return ""
-    before = record.turns[-1].said
+    before = next((turn.said for turn in reversed(record.turns) if not turn.taken_back), "")
     if not before:
         return ""
     picked = _options(before, _marks(words))

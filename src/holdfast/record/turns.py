@@ -31,14 +31,29 @@ def current(record: Record) -> Turn:
     return record.turns[-1]
 
 
-def prompt(record: Record, text: str, place: Place, line: int = 0) -> str:
+def prompt(record: Record, text: str, place: Place, line: int = 0, parent: str = "") -> str:
     """A line in the user's name; gives the words that begin a turn, or nothing."""
     _notified(record, text, place)
     if _INTERRUPTED in text[:200] and record.turns:
         record.turns[-1].interrupted = True
     if _was_queued(record, text.strip(), place, line):
         return ""
-    return begin(record, _typed(record, text), place, line)
+    words = _typed(record, text)
+    if words and parent:
+        _take_back(record, parent)
+    begun = begin(record, words, place, line)
+    if begun:
+        record.turns[-1].parent = parent
+    return begun
+
+
+def _take_back(record: Record, parent: str) -> None:
+    """The user went back to before an earlier prompt, or stopped it before it was read: two follow
+    the same line, and the model knows only the later one and what comes of it."""
+    recent = record.turns[-MOST_LOOKED_AT:]
+    at = next((at for at, turn in enumerate(recent) if turn.parent == parent), len(recent))
+    for turn in recent[at:]:
+        turn.taken_back = True
 
 
 def _typed(record: Record, text: str) -> str:

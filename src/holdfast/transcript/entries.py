@@ -72,6 +72,7 @@ class TranscriptLine(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     type: str = ""
     subtype: str | None = None
     uuid: str = ""
+    parent_uuid: str | None = None
     timestamp: str = ""
     session_id: str = ""
     cwd: str = ""
