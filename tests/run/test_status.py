@@ -28,7 +28,7 @@ def _states(theatre: Theatre) -> list[str]:
 
 def test_a_plan_that_was_never_run_is_left_and_no_folder_is_made(theatre: Theatre) -> None:
     assert _states(theatre) == ["left"] * 3
-    assert "Shop: 0 of 3 tasks done, not begun" in theatre.run("--status").stdout
+    assert "Shop: 0 of 3 tasks done, not started" in theatre.run("--status").stdout
     assert not theatre.folder.exists()
 
 
@@ -40,7 +40,7 @@ def test_while_it_runs_it_says_what_is_done_and_what_is_at_work(theatre: Theatre
         assert _states(theatre) == ["done", "at work", "left"]
         before = theatre.journal.read_bytes()
         said = theatre.run("--status").stdout
-        assert "1 of 3 tasks done, at work now" in said
+        assert "1 of 3 tasks done, running now" in said
         assert ", 50 tokens)" in said
         assert theatre.journal.read_bytes() == before
         run.send_signal(signal.SIGKILL)
@@ -94,7 +94,7 @@ def test_of_one_that_failed_it_names_the_error(theatre: Theatre) -> None:
     assert _states(theatre) == ["done", "failed", "left"]
     said = theatre.run("--status").stdout
     assert "exit 3: the disk is on fire" in said
-    assert "not at work; said again, `holdfast run` goes on" in said
+    assert "not running; run `holdfast run` again to resume" in said
     tries = [one for one in _status(theatre)["sessions"] if one["tasks"] == ["price"]]
     assert [one["result"] for one in tries] == ["failed", "failed"]
 

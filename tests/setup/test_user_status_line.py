@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.events import user_status_line
+from holdfast.events import status_line
 from holdfast.setup import wiring
 from tests.hot.hooks import run
 
@@ -75,23 +75,23 @@ def test_it_runs_through_the_installed_command_whatever_our_folder_is(tmp_path: 
     ],
 )
 def test_what_it_prints_is_shown_and_what_fails_is_left_out(command: str, shown: str) -> None:
-    assert user_status_line.run(command, b"x" * 200_000) == shown
+    assert status_line.run_user_line(command, b"x" * 200_000) == shown
 
 
 @pytest.mark.parametrize("tail", ["wait", "exit 0", "exec 1>&-; wait"])
 def test_a_slow_one_is_ended_with_all_that_it_started(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tail: str
 ) -> None:
-    monkeypatch.setattr(user_status_line, "SECONDS", 0.5)
+    monkeypatch.setattr(status_line, "SECONDS", 0.5)
     began = time.monotonic()
-    assert user_status_line.run(f"sleep 60 & echo $! >'{tmp_path}/pid'; {tail}", b"") == ""
+    assert status_line.run_user_line(f"sleep 60 & echo $! >'{tmp_path}/pid'; {tail}", b"") == ""
     assert time.monotonic() - began < 30
     assert is_gone(appeared(tmp_path / "pid"))
 
 
 def test_an_endless_one_is_cut(tmp_path: Path) -> None:
-    line = user_status_line.run(f"echo $$ >'{tmp_path}/pid'; exec yes", b"")
-    assert len(line) <= user_status_line.MOST_BYTES
+    line = status_line.run_user_line(f"echo $$ >'{tmp_path}/pid'; exec yes", b"")
+    assert len(line) <= status_line.MOST_BYTES
     assert line.startswith("y\ny\n")
     assert is_gone(appeared(tmp_path / "pid"))
 

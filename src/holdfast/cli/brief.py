@@ -65,7 +65,9 @@ def _composed(chosen: Chosen, max_tokens: int, role: str) -> Brief:
         facts = read_record(path, sidechain=bool(chosen.state.agent_id))
     except Unreadable as slip:
         raise choose_session.NoSuchTranscript(str(slip)) from slip
-    return window_brief.composed(chosen.state, chosen.folder, redacted(facts), max_tokens, role)
+    return window_brief.compose_brief(
+        chosen.state, chosen.folder, redacted(facts), max_tokens, role
+    )
 
 
 def plain(found: Brief) -> dict[str, object]:

@@ -13,8 +13,8 @@ from holdfast.brief.summary_check import shown
 from holdfast.cli import find_transcript
 from holdfast.cli.archived_sessions import chosen_to_read
 from holdfast.cli.terminal import paint, say
-from holdfast.events import lost as lifecycle_lost
-from holdfast.events.lost import Lost
+from holdfast.events import summary_losses as lifecycle_lost
+from holdfast.events.summary_losses import LastLoss
 from holdfast.window.state import State
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
@@ -95,14 +95,14 @@ def _no_compaction(state: State) -> NoCompaction:
     return NoCompaction(f"session {name} has not been compacted, so nothing was lost", hint)
 
 
-def _which(state: State, found: Lost) -> str:
+def _which(state: State, found: LastLoss) -> str:
     where = f" in {inert(state.project, 4096)}" if state.project else ""
     at = inert(found.at[:16].replace("T", " "))
     when = f", {at} UTC" if at else ""
     return f"Session {inert(state.session_id[:8])}{where}: compaction {found.number}{when}"
 
 
-def _show(found: Lost) -> None:
+def _show(found: LastLoss) -> None:
     """What matters first: open work, then the user's words."""
     for kind, heading in HEADINGS.items():
         items = [one for one in found.items if one.section == kind and one.order >= 0]
@@ -120,7 +120,7 @@ def _show(found: Lost) -> None:
         say("The summary lost nothing that Holdfast knows of.")
 
 
-def _show_all(found: Lost) -> None:
+def _show_all(found: LastLoss) -> None:
     say("Not in the summary, nor read again by Claude Code itself:")
     for line in found.brief.lines:
         for part in line.text.split("\n"):
@@ -139,7 +139,7 @@ def _say_claims(claims: list[FalseClaim], heading: str) -> None:
         say(f"  “{inert(claim.sentence)}”\n    but {inert(claim.evidence)}")
 
 
-def _values(found: Lost) -> dict[str, Any]:
+def _values(found: LastLoss) -> dict[str, Any]:
     lines = [{"text": one.text, "reason": one.reason} for one in found.brief.lines]
     return {
         "compaction": found.number,

@@ -12,7 +12,7 @@ from holdfast.cli import choose_session
 from holdfast.cli.choose_session import NoSession
 from holdfast.cli.terminal import say
 from holdfast.events import instruction_files
-from holdfast.events.instruction_files import File
+from holdfast.events.instruction_files import LoadedFile
 from holdfast.text.escape import shown
 
 MOST_CHARS = 120
@@ -40,20 +40,20 @@ def rules(project: Path | None, session: str, as_json: bool) -> None:
     say(f"{len(found)} files, {marked} marked rules", err=True)
 
 
-def _found(project: Path | None, session: str) -> list[File]:
+def _found(project: Path | None, session: str) -> list[LoadedFile]:
     try:
         chosen = choose_session.newest(session) if session else choose_session.of_this_folder()
     except NoSession:
         if session:
             raise
-        return instruction_files.files(str((project or Path.cwd()).absolute()), None, "")
+        return instruction_files.list_files(str((project or Path.cwd()).absolute()), None, "")
     if project is not None and str(project.absolute()) != chosen.state.project:
-        return instruction_files.files(str(project.absolute()), None, "")
+        return instruction_files.list_files(str(project.absolute()), None, "")
     where = chosen.state.project or str(Path.cwd())
-    return instruction_files.files(where, chosen.state, chosen.folder)
+    return instruction_files.list_files(where, chosen.state, chosen.folder)
 
 
-def _show(one: File) -> None:
+def _show(one: LoadedFile) -> None:
     when = f", loaded by {one.when}" if one.when not in ("", "never") else ""
     when = ", Claude Code never loads it" if one.when == "never" else when
     by = f", imported by {one.imported_by}" if one.imported_by else ""
@@ -62,7 +62,7 @@ def _show(one: File) -> None:
         say(f"  {rule.line}: {shown(rule.text)[:MOST_CHARS]}")
 
 
-def _after(one: File) -> str:
+def _after(one: LoadedFile) -> str:
     """A file that is forgotten matters only for what is marked in it."""
     if one.after in (instruction_files.PINNED, instruction_files.LATER) and not one.marked:
         return "does not come back; nothing in it is marked"

@@ -18,7 +18,7 @@ from holdfast.cli import find_transcript
 from holdfast.cli.colours import ALERT_PAINT, ZONE_PAINT
 from holdfast.cli.terminal import console, own_drawing, paint, say
 from holdfast.client import limit_settings
-from holdfast.events.lost import SummaryLoss, summary_losses
+from holdfast.events.summary_losses import SummaryLoss, summary_losses
 from holdfast.settings import load as settings_load
 from holdfast.text.numbers import counted, short
 from holdfast.transcript import Reader, operations

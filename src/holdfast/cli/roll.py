@@ -49,7 +49,7 @@ def _rolled(chosen: Chosen, *, force: bool) -> RollReport:
         return rolling.roll(
             state.transcript,
             session_id=state.session_id,
-            record=take_checkpoint.facts_of(state, chosen.folder),
+            record=take_checkpoint.read_facts(state, chosen.folder),
             project=state.project,
             used_ratio=seen.verdict.used_ratio,
             now_ms=now_ms,

@@ -117,7 +117,7 @@ def _say_if_overridden(name: str, path: Path, project: Path | None) -> None:
 
 def _show(rows: tuple[Setting, ...], project: Path | None, as_json: bool) -> None:
     loaded = settings_load.load(str(project or Path.cwd()))
-    notes = breadcrumb.trouble(loaded, int(time.time() * 1000))
+    notes = breadcrumb.check(loaded, int(time.time() * 1000))
     slips = [*loaded.slips, *([notes] if notes else [])]
     if as_json:
         values = {

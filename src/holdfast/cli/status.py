@@ -77,7 +77,7 @@ def _with_stop_guard(chosen: Chosen) -> dict[str, Any]:
     found = report(chosen)
     found["microcompactions"] = cleared(chosen.state)
     state, now_ms = chosen.state, int(time.time() * 1000)
-    against = stop_objections.standing(
+    against = stop_objections.find_objections(
         state, chosen.folder, found["used_tokens"], now_ms, {}, estimated=found["estimated"]
     )
     found["stop_guard"] = {

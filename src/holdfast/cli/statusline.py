@@ -8,14 +8,16 @@ import click
 
 from holdfast.cli.terminal import has_colour, say
 from holdfast.events import status_line
-from holdfast.events.status_line import Facts
+from holdfast.events.status_line import StatusFacts
 from holdfast.settings import load as settings_load
 from holdfast.settings.table import BY_NAME
 from holdfast.wire import scan
 
 EXAMPLES = (
-    Facts(38_000, 167_000, "green", model="Sonnet 4.6", ops_low=52, ops_high=158, pace_ms=21_000),
-    Facts(
+    StatusFacts(
+        38_000, 167_000, "green", model="Sonnet 4.6", ops_low=52, ops_high=158, pace_ms=21_000
+    ),
+    StatusFacts(
         131_000,
         167_000,
         "orange",
@@ -26,7 +28,7 @@ EXAMPLES = (
         pace_ms=21_000,
         saved="saved 12 min ago",
     ),
-    Facts(
+    StatusFacts(
         163_000,
         167_000,
         "red",
@@ -57,5 +59,5 @@ def _preview() -> None:
     for preset in BY_NAME["status_line"].choices:
         say(f"{preset}{' (yours)' if preset == now else ''}:")
         for facts in EXAMPLES:
-            say(f"  {status_line.line(facts, preset, colour=has_colour(sys.stdout))}")
+            say(f"  {status_line.format_line(facts, preset, colour=has_colour(sys.stdout))}")
     say("Choose one: holdfast settings set status_line full", err=True)

@@ -31,14 +31,16 @@ def tell(moment: Moment) -> str:
     summary = clip(scan.text_of(moment.payload, "compact_summary"), MOST_SUMMARY)
     try:
         with held(moment.folder) as state:
-            record_session.note(state, moment)
+            record_session.record(state, moment)
             state.compactions += 1
             state.second_brief, found = _left_out(state, moment.folder, summary)
             make_mark.rouse(moment.folder, state)
     except WindowBusy as slip:  # what is owed could not be noted, so nothing is owed
         log.add("WARN", "brief", f"{moment.folder}: no second brief: {slip}")
         return ""
-    log.add("INFO", record_session.place(state), f"compacted ({state.compactions} in this window)")
+    log.add(
+        "INFO", record_session.log_name(state), f"compacted ({state.compactions} in this window)"
+    )
     audit.add(
         {
             "event": FREED,
@@ -53,18 +55,17 @@ def tell(moment: Moment) -> str:
 
 
 def _left_out(state: State, folder: str, summary: str) -> tuple[str, dict[str, Any]]:
-    """The second brief, and what the summary got wrong. Both are a courtesy: what goes wrong with
-    them is only logged."""
+    """The second brief, and what the summary got wrong. Errors here are only logged."""
     try:
         return _composed(state, folder, summary)
     except Exception as slip:
-        log.add("ERROR", record_session.place(state), f"no second brief: {slip!r}")
+        log.add("ERROR", record_session.log_name(state), f"no second brief: {slip!r}")
         return "", {}
 
 
 def _composed(state: State, folder: str, summary: str) -> tuple[str, dict[str, Any]]:
-    """As after any compaction, with our first brief counted among what is there."""
-    record = take_checkpoint.facts_of(state, folder)
+    """The brief of what is missing in both the summary and our first brief."""
+    record = take_checkpoint.read_facts(state, folder)
     summary = take_checkpoint.known_secrets(state, record).without_in(redact(summary))
     state.compactions = max(state.compactions, record.compactions + 1)
     checked = check(record, summary)
@@ -85,7 +86,7 @@ def _composed(state: State, folder: str, summary: str) -> tuple[str, dict[str, A
 
 
 def _noted(lost: int, checked: SummaryCheck) -> dict[str, Any]:
-    """For the audit: programs read there what each summary got wrong."""
+    """Write what the summary got wrong into the audit log."""
     return {
         "lost": lost,
         "called_done": shown(checked.called_done[:MOST_NOTED]),

@@ -1,4 +1,4 @@
-"""After a tool call (asynchronous): what is said here reaches the model alone."""
+"""After a tool call (asynchronous): what is printed here reaches only the model."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from holdfast.settings import load as settings_load
 
 
 def tell(moment: Moment) -> str:
-    """Tell the model now; the user is owed the same word by the next hook that can be seen.
+    """Tell the model now; the next hook whose output is shown tells the user.
 
     What an asynchronous hook of a subagent prints goes to its parent (0 of 5 requests of the
-    agent had it, the parent's next one did): of a subagent nothing is said, only noted.
+    agent had it, the parent's next one did). So nothing is printed for a subagent.
     """
     news = alerting.judge(moment, may_roll=True)
     said = "" if moment.payload.get("agent_id") else news.to_model
     if not said and settings_load.load().word("server"):
-        _forward(moment.now_ms)  # only where there is no word: that is never held up
+        _forward(moment.now_ms)  # only if there is nothing to print, which must not wait
     if news.rolls:
         from holdfast.events import (
             compress_segments,  # every tenth turn of a window that is filling
@@ -28,7 +28,7 @@ def tell(moment: Moment) -> str:
 
 
 def _forward(now_ms: int) -> None:
-    """To the team's server; who has none pays for none of this."""
+    """Send to the team server. Nothing is imported if there is none."""
     from holdfast.hub.team import connection
 
     if connection.is_due(now_ms):

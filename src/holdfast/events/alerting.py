@@ -23,7 +23,7 @@ from holdfast.wire import log, mark, places, spool
 if TYPE_CHECKING:
     from holdfast.checkpoint.write import SavedCheckpoint  # loaded only by a hook that keeps one
 
-# A hook waits two seconds for its turn; who comes later than this comes from a clock set back.
+# A hook waits two seconds for its turn; a longer delay means that the clock was set back.
 LATE_MS = 5_000
 
 
@@ -35,8 +35,8 @@ class News:
 
 
 def judge(moment: Moment, *, pays: bool = False, may_roll: bool = False) -> News:
-    """Judge the moment; `pays` when what is said to the user is really shown to the user,
-    `may_roll` where nobody waits for us."""
+    """Judge the moment. `pays`: the user really sees what this hook prints; `may_roll`: nobody
+    waits for this hook, so it may compress older topics."""
     try:
         with held(moment.folder) as state:
             return _judge(moment, state, pays, may_roll)
@@ -45,7 +45,7 @@ def judge(moment: Moment, *, pays: bool = False, may_roll: bool = False) -> News
 
 
 def pay(moment: Moment) -> str:
-    """What the user is owed, once."""
+    """What the user has not been shown yet; returned once."""
     try:
         with held(moment.folder) as state:
             owed, state.owed = state.owed, ""
@@ -57,7 +57,7 @@ def pay(moment: Moment) -> str:
 
 
 def owe(moment: Moment, text: str) -> None:
-    """One more line for the user, by the next hook that can be seen; the log has it anyway."""
+    """Keep a line for the user until the next hook whose output is shown; the log has it too."""
     try:
         with held(moment.folder) as state:
             state.owed = "\n".join(filter(None, (state.owed, text)))
@@ -76,7 +76,7 @@ def _rearm(folder: str, state: State) -> None:
 def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
     if 0 < state.at_ms - moment.now_ms < LATE_MS:
         return News()  # a hook that started later has judged already
-    record_session.note(state, moment)
+    record_session.record(state, moment)
     settings = settings_load.load(state.project)
     seen = view.of_moment(moment, state, settings)
     view.remember(state, seen)
@@ -115,7 +115,7 @@ def _judge(moment: Moment, state: State, pays: bool, may_roll: bool) -> News:
 
 
 def _second_brief(state: State) -> str:
-    """What the client's summary left out, said once by the first hook that can speak."""
+    """What Claude Code's summary left out, reported once by the first hook that can."""
     if state.agent_id:
         return ""  # an asynchronous hook of a subagent would tell its parent
     text, state.second_brief = state.second_brief, ""
@@ -123,7 +123,7 @@ def _second_brief(state: State) -> str:
 
 
 def _messages(moment: Moment, state: State) -> str:
-    """What other agents left for this one; a subagent hears it elsewhere (`agent_stop`)."""
+    """Messages of other agents for this one; a subagent gets its own in `agent_stop`."""
     if state.agent_id or not places.has_outbox(moment.folder):
         return ""
     from holdfast.events import messages  # only who has some pays for it
@@ -141,13 +141,13 @@ def _monitored(
 
 
 def _is_over(seen: View) -> bool:
-    """Past the edge the client compacts before it asks again: what is said now would be heard
-    in the new window, where it is false."""
+    """Past the limit Claude Code compacts before its next request: what is printed now would be
+    read in the new window, where it is false."""
     return seen.edge.kind == "early" and seen.reading.used_tokens >= seen.edge.edge_tokens
 
 
 def _news(crossing: Crossing, seen: View, state: State, kept: SavedCheckpoint | None) -> News:
-    """A checkpoint that was due and could not be saved is said."""
+    """What to report. It includes a checkpoint that was due and could not be saved."""
     if not crossing.speaks:
         return News()
     window, saved = state.compactions + 1, kept is not None or not crossing.checkpoint
@@ -158,18 +158,18 @@ def _news(crossing: Crossing, seen: View, state: State, kept: SavedCheckpoint | 
 def _account(
     crossing: Crossing, state: State, seen: View, news: News, kept: SavedCheckpoint | None
 ) -> None:
-    """Log, and audit."""
+    """Write the log and the audit log."""
     saved = _saved(crossing, kept)
     if crossing.zone is None and crossing.alert is None and not saved:
         return
     level = "ALERT" if crossing.speaks else "INFO"
-    log.add(level, record_session.place(state), _line(crossing, seen, saved))
+    log.add(level, record_session.log_name(state), _line(crossing, seen, saved))
     if crossing.alert is not None:
         audit.add(_event(crossing, state, seen, news, saved))
 
 
 def _kept(crossing: Crossing, state: State, seen: View, folder: str) -> SavedCheckpoint | None:
-    """The checkpoint that is due."""
+    """Take the checkpoint that is due."""
     if not crossing.checkpoint:
         return None
     from holdfast.events import take_checkpoint  # only a hook that keeps one pays for it
@@ -178,7 +178,7 @@ def _kept(crossing: Crossing, state: State, seen: View, folder: str) -> SavedChe
 
 
 def _saved(crossing: Crossing, kept: SavedCheckpoint | None) -> str:
-    """What became of the checkpoint that was due, in words."""
+    """The result of the checkpoint that was due, in words."""
     if not crossing.checkpoint:
         return ""
     if kept is None:

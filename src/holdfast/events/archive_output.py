@@ -1,5 +1,8 @@
-"""An oversized result: kept whole, then shown to the model in part. Woken by a hook of its own,
-which is installed only for who asks, and waits: so nothing here is loaded for a small result."""
+"""Archive a long tool output and show the model a preview of it.
+
+It has a hook of its own, which is installed only on request and which Claude Code waits for.
+Nothing here is loaded for a short output.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ EXPANDING = "holdfast expand"
 
 
 def tell(payload: dict[str, Any], limit: int, now_ms: int) -> str:
-    """What to print: the same answer with a preview in it, or nothing, and it stays as it is."""
+    """What to print: the output with a preview in it, or nothing to leave it unchanged."""
     tool = scan.text_of(payload, "tool_name")
     response = payload.get("tool_response")
     text = hook_outputs.read_text(tool, response)
@@ -26,7 +29,7 @@ def tell(payload: dict[str, Any], limit: int, now_ms: int) -> str:
     clean, output_id = redact(text), outputs.new_id()
     try:
         outputs.keep(output_id, clean, _about(payload, tool, now_ms))
-    except NotArchived as slip:  # then the model gets all of it, as ever
+    except NotArchived as slip:  # then the model gets all of it
         log.add("WARN", "archive", str(slip))
         return ""
     _tidy(now_ms)
@@ -40,7 +43,7 @@ def _asked_for_whole(payload: dict[str, Any]) -> bool:
 
 
 def _about(payload: dict[str, Any], tool: str, now_ms: int) -> dict[str, Any]:
-    """No word of what was asked: a command line may hold a secret."""
+    """Without the tool's input: a command line may hold a secret."""
     session_id = scan.text_of(payload, "session_id")
     return {"tool": tool[:200], "session_id": session_id[:200], "at_ms": now_ms}
 

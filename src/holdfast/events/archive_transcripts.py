@@ -1,7 +1,7 @@
-"""Copying transcripts into the archive, for who turned that on: in a process nobody waits for.
+"""Copy transcripts into the archive, if the user turned that on, in a process nobody waits for.
 
-The end of a session starts it, and the start of one where that was more than a day ago: sessions
-that were killed had no end.
+The end of a session starts it. So does the start of one if the last copy is more than a day old,
+because sessions that were killed had no end.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def at_start(settings: Settings, now_ms: int) -> None:
 
 
 def is_due(now_ms: int) -> bool:
-    """The last time was more than a day ago; a clock that was set back does not count."""
+    """Whether the last copy is more than a day old; also after the clock was set back."""
     return abs(now_ms - places.written_ms(f"{places.home()}/transcripts/saved.json")) > DAY_MS
 
 
@@ -50,7 +50,7 @@ def _start() -> None:
 
 
 def run() -> None:
-    """The process itself."""
+    """What the background process does."""
     import gc
     import os
     import signal
@@ -58,7 +58,7 @@ def run() -> None:
 
     from holdfast.settings import load as settings_load
 
-    gc.enable()  # a hook does without; this one may read gigabytes
+    gc.enable()  # hooks turn it off; this process may read gigabytes
     signal.alarm(2 * AT_MOST_SECONDS)  # whatever happens
     settings = settings_load.load()
     if not is_on(settings):
@@ -71,7 +71,7 @@ def run() -> None:
 
 
 def save_now(settings: Settings) -> SaveResult:
-    """What went wrong is logged, too."""
+    """Archive all transcripts now. Errors are also logged."""
     from holdfast.archive.save_transcripts import save_all
 
     done = save_all(most_bytes(settings))
@@ -92,7 +92,7 @@ def _log(done: SaveResult) -> None:
 
 
 def state(project: str) -> dict[str, Any]:
-    """What the client does with its transcripts, and what we do."""
+    """When Claude Code deletes transcripts, and what we have archived."""
     from holdfast.archive import transcripts
     from holdfast.client.settings_files import read_cleanup_period
     from holdfast.settings.load import load

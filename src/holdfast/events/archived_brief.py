@@ -1,5 +1,4 @@
-"""A session that only the archive has: the client cannot resume it, a brief of it can start a new
-one."""
+"""A brief of a session that only the archive has, to start a new session from."""
 
 from __future__ import annotations
 
@@ -13,16 +12,16 @@ from holdfast.window.state import State
 
 
 def brief_of(session: ArchivedSession) -> Brief:
-    """What a compaction at its end would have given back."""
+    """The brief that a compaction at the end of the session would have given back."""
     about = session.about
     if about is None or is_empty(session.path):
         raise DamagedTranscript(f"the archived {session.path}: {damage(session.path)}")
     record = redacted(read_record(session.path))
-    return window_brief.composed(state_of(session.path, about), "", record)
+    return window_brief.compose_brief(state_of(session.path, about), "", record)
 
 
 def state_of(path: str, about: CopyHeader) -> State:
-    """The window as its archived transcript tells it."""
+    """The state of its window, from the archived transcript."""
     return State(
         transcript=path,
         session_id=about.session_id,

@@ -1,7 +1,7 @@
-"""Before a compaction: save, proven; then tell the summariser what must not be lost.
+"""Before a compaction: save a verified checkpoint, then tell the summary what must not be lost.
 
-From here until the boundary is written, old numbers mean nothing. What is printed becomes an
-instruction to the summariser: that or nothing, but for the one block when a save failed.
+From here until the boundary is written, old numbers are meaningless. What is printed becomes an
+instruction for the summary, except for the one block after a failed save.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ def tell(moment: Moment) -> str:
     trigger = scan.text_of(moment.payload, "trigger")
     trigger = trigger if trigger in ("auto", "manual") else "auto"
     with held_if_can_be(moment.folder) as state:
-        record_session.note(state, moment)
+        record_session.record(state, moment)
         state.compacting_ms = moment.now_ms
         state.compacting_answer = moment.tail.answer_id
         state.velocity = state.growth = state.pace_ms = 0.0
@@ -36,7 +36,7 @@ def tell(moment: Moment) -> str:
         make_mark.rouse(moment.folder, state)
     saved = f"checkpoint {kept.id}" if kept else "no checkpoint"
     said = f"compaction ({trigger}) at {_fill(moment)}, {saved}"
-    log.add("INFO", record_session.place(state), said)
+    log.add("INFO", record_session.log_name(state), said)
     if kept is None and _may_block(state, moment):
         return json.dumps({"decision": "block", "reason": REASON})
     return _steering(state, moment.folder, shown=trigger == "manual")
@@ -50,34 +50,34 @@ def _fill(moment: Moment) -> str:
 
 
 def _note_crowding(state: State, folder: str, trigger: str) -> None:
-    """Whether this window filled again at once, and with what."""
+    """Record whether this window filled again at once, and with what."""
     try:
-        record = take_checkpoint.facts_of(state, folder)
+        record = take_checkpoint.read_facts(state, folder)
         if record.compactions and record.since_summary <= FEW_STEPS:
-            from holdfast.events import crowding  # only who needs the alarm pays for it
+            from holdfast.events import crowding  # imported only if the alarm is needed
 
             crowding.note(state, record, trigger)
-    except Exception as slip:  # the compaction is not held up for this
+    except Exception as slip:  # the compaction does not wait for this
         log.add(
-            "ERROR", record_session.place(state), f"what fills the window is not known: {slip!r}"
+            "ERROR", record_session.log_name(state), f"what fills the window is not known: {slip!r}"
         )
 
 
 def _steering(state: State, folder: str, *, shown: bool) -> str:
-    """What to keep word for word; nothing where the transcript could not be read. Of `/compact` the
-    client shows it on the screen."""
+    """What the summary must keep word for word; empty if the transcript cannot be read. At
+    `/compact` Claude Code shows it on the screen."""
     try:
-        facts = take_checkpoint.facts_of(state, folder)
+        facts = take_checkpoint.read_facts(state, folder)
         whose = "the caller" if state.agent_id else "the user"
-        return steer(facts, whose, take_checkpoint.archived(state), shown=shown)
+        return steer(facts, whose, take_checkpoint.find_archived(state), shown=shown)
     except Exception as slip:  # the compaction is not held up for this
-        log.add("ERROR", record_session.place(state), f"the summary is not steered: {slip!r}")
+        log.add("ERROR", record_session.log_name(state), f"the summary is not steered: {slip!r}")
         return ""
 
 
 def _may_block(state: State, moment: Moment) -> bool:
-    """Once in a window's life, and only if that could be noted; never where blocking would end
-    the turn (no early compaction) or for a subagent."""
+    """At most once per window, and only if that can be recorded; never if blocking would end the
+    turn (no early compaction), and never for a subagent."""
     if state.agent_id or not _compacts_early(state, moment):
         return False
     try:
@@ -89,8 +89,8 @@ def _may_block(state: State, moment: Moment) -> bool:
 
 
 def _compacts_early(state: State, moment: Moment) -> bool:
-    """By the model and the switches of this very moment: no hook may have come before this one.
-    Of a model nobody has named, who knows?"""
+    """Whether this model is compacted early, by its current settings: this may be the first hook.
+    False for an unknown model."""
     if not state.model:
         return False
     from holdfast.client import compaction_limit, limit_settings  # only where no save was possible

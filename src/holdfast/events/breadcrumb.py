@@ -1,7 +1,7 @@
-"""A line in the day's note at the end of a session, where a folder of notes is configured.
+"""Add a line to the daily note at the end of a session, if a folder of notes is configured.
 
-Never twice for one session and checkpoint, and never in anything but a note: a plain text file
-with the day's name, in that very folder.
+There is one line per session and checkpoint, and only in a note: a text file with the day's name,
+in that folder.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from holdfast.wire.log import inert
 MOST_NOTE = 4 << 20
 
 
-def trouble(settings: Settings, now_ms: int) -> str:
-    """Why no line could be left now, with the settings to mend; nothing where none is wanted."""
+def check(settings: Settings, now_ms: int) -> str:
+    """Why no line can be added now, with the settings to fix; empty if all is well."""
     folder = settings.word("notes_folder")
     said = _unfit(_note(settings, now_ms), Path(folder).expanduser()) if folder else ""
     return f"notes_folder, notes_name: {said}; no line is left in a day's note" if said else ""
@@ -30,8 +30,8 @@ def _note(settings: Settings, now_ms: int) -> Path:
     return Path(settings.word("notes_folder")).expanduser() / name
 
 
-def leave(state: State, summary: str, settings: Settings, now_ms: int) -> None:
-    """Add the line; what stands in the way is said in the log, and the note is left as it was."""
+def add_line(state: State, summary: str, settings: Settings, now_ms: int) -> None:
+    """Add the line. A problem is logged, and the note stays as it was."""
     folder = settings.word("notes_folder")
     if not folder:
         return
@@ -67,7 +67,7 @@ def _text(note: Path) -> str:
 
 
 def _append(note: Path, line: str) -> None:
-    """On a line of its own, whatever the note ends with."""
+    """Append on a new line, also if the note does not end with one."""
     text = _text(note)
     gap = "" if not text or text.endswith("\n") else "\n"
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC

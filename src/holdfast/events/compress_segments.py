@@ -1,4 +1,4 @@
-"""Rolling in passing: after a tool call that had nothing to say, so that no word waits for it."""
+"""Compress older topics after a tool call that had nothing to report: nothing waits for it."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from holdfast.wire import log
 
 
 def in_passing(moment: Moment) -> None:
-    """What goes wrong is logged: a session does not depend on it."""
+    """Compress what is due. Errors are logged: a session does not depend on it."""
     state = window_state.load(moment.folder)
     if not state.session_id or not state.transcript:
         return
-    place = record_session.place(state)
+    place = record_session.log_name(state)
     try:
         report = roll(
             state.transcript,
             session_id=state.session_id,
-            record=take_checkpoint.facts_of(state, moment.folder),
+            record=take_checkpoint.read_facts(state, moment.folder),
             project=state.project,
             used_ratio=state.used_tokens / state.edge_tokens if state.edge_tokens else 0.0,
             now_ms=moment.now_ms,
             force=monitor.is_forced(),
         )
     except Exception as slip:
-        log.add("ERROR", place, f"segments were not rolled: {slip!r}")
+        log.add("ERROR", place, f"segments were not compressed: {slip!r}")
         return
     for text in report.slips:
         log.add("WARN", place, f"segments: {text}")

@@ -1,7 +1,7 @@
-"""A window that fills again at once: after three compactions in a row the client ends the turn.
+"""A window that fills again at once: after three compactions in a row Claude Code ends the turn.
 
 The second of these compactions, within three steps of the one before, raises one alarm that says
-what fills the window. It is said in the new window, to model and user, before the client gives up.
+what fills the window. Model and user read it in the new window, before Claude Code gives up.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class WindowPart(NamedTuple):
 
 
 def note(state: State, record: Record, trigger: str) -> None:
-    """Before a compaction that follows another at once. One that follows the alarm at once has been
-    told of; one that the user asked for is no surprise."""
+    """Raise the alarm before a compaction that follows another at once. There is none for a second
+    such compaction in a row, or for one that the user asked for."""
     number = record.compactions + 1
     if trigger == "manual":
         return
@@ -52,7 +52,7 @@ def note(state: State, record: Record, trigger: str) -> None:
 
 
 def _words(state: State, window: int) -> str:
-    """At most 60 tokens."""
+    """The alarm, in at most 60 tokens."""
     part = max(_parts(state), key=lambda one: one.tokens)
     whole = f" of {state.edge_tokens:,}" if state.edge_tokens else ""
     size = f"about {round(part.tokens, -3):,}{whole} tokens"
@@ -60,7 +60,7 @@ def _words(state: State, window: int) -> str:
 
 
 def _parts(state: State) -> list[WindowPart]:
-    """What is in every request, what the client put back after the compaction, one result."""
+    """The parts: what is in every request, what came back after the compaction, one result."""
     density = state.density or CHARS_PER_TOKEN
     since = _since_boundary(state)
     fixed = since.input_tokens - int(since.before / density) if since.input_tokens else 0
@@ -75,7 +75,7 @@ def _parts(state: State) -> list[WindowPart]:
 
 
 class GrowthSinceCompaction:
-    """What came into the window since its compaction, in characters."""
+    """What was added to the window since its compaction, in characters."""
 
     def __init__(self) -> None:
         self.restored = self.before = self.largest = 0
@@ -116,7 +116,7 @@ def _calls(entry: Answer) -> dict[str, str]:
 
 
 def _about(use: ToolUse) -> str:
-    """A path from its end: there it is told apart."""
+    """A shortened path: its end, where paths differ."""
     told = (use.input.get(name) for name in ("file_path", "command", "pattern", "url", "query"))
     text = redact(next((one for one in told if isinstance(one, str)), ""))
     return "/".join(text.split("/")[-2:]) if "file_path" in use.input else text

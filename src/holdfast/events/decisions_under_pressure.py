@@ -1,4 +1,4 @@
-"""Decisions taken under pressure in sessions of this machine: by the audit log and the record."""
+"""Decisions made in a nearly full window on this machine, from the audit log and the record."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_ASKED = 300
 
 
 def of_machine(session: str = "") -> list[dict[str, Any]]:
-    """Of sessions whose id begins so, oldest first; nothing is noted of having read them."""
+    """Decisions of sessions whose id starts with this, oldest first. Nothing is written."""
     windows: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for event in audit.events():
         name, agent = str(event.get("session_id", "")), str(event.get("agent_id", ""))
@@ -36,7 +36,7 @@ def of_machine(session: str = "") -> list[dict[str, Any]]:
 
 
 def _decided(session: str, agent: str) -> Iterator[tuple[int, dict[str, Any]]]:
-    """Each with its turn: what was asked there, and the question the decision answers."""
+    """Each decision with its turn: the request, and the question that the decision answers."""
     folder = places.window(session, agent)
     record = known.load(places.read_small(f"{folder}/record.json", MOST_RECORD_BYTES))
     transcript = states.load(folder).transcript

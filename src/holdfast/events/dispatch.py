@@ -1,4 +1,4 @@
-"""Which story an event tells. Woken by the hook; what is returned goes to the client as it is."""
+"""The module for each event. The hook calls it, and its result goes to Claude Code unchanged."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ STORIES = {
 
 
 def tell(moment: Moment) -> str:
-    """An event we were not asked to wait for says nothing; no event pays for another's imports."""
+    """What to print for an event; empty for an unknown one. Only its own module is imported."""
     story = STORIES.get(moment.line.event)
     if story is None:
         return ""

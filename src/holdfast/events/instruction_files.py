@@ -1,4 +1,4 @@
-"""Every instruction file of a session: does it come back by itself, or must a brief tell it?"""
+"""Every instruction file of a session: is it loaded again by itself, or must a brief repeat it?"""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ BACK, PINNED, LATER, NEVER = "comes back", "pinned", "pinned once loaded", "excl
 
 
 @dataclass(frozen=True, slots=True)
-class File:
+class LoadedFile:
     path: str
     kind: str
     after: str  # what becomes of it after a compaction: one of the words above
@@ -24,18 +24,18 @@ class File:
     marked: tuple[MarkedRule, ...]
 
 
-def files(
+def list_files(
     project: str, state: State | None, folder: str, environ: Mapping[str, str] | None = None
-) -> list[File]:
-    """In the order the client loads them; `state` of the session whose reading counts, if any."""
+) -> list[LoadedFile]:
+    """The files in the order Claude Code loads them. `state` is the session whose reads count."""
     environ = os.environ if environ is None else environ
-    passed_by = instructions.read_excludes(project, environ)
-    found: dict[str, File] = {}
+    excludes = instructions.read_excludes(project, environ)
+    found: dict[str, LoadedFile] = {}
     for source, after in _sources(project, state, folder, environ):
-        if instructions.is_excluded(source.path, passed_by):
+        if instructions.is_excluded(source.path, excludes):
             after = NEVER
         marked = tuple(find_marked(source))
-        one = File(source.path, source.kind, after, source.when, source.by, marked)
+        one = LoadedFile(source.path, source.kind, after, source.when, source.by, marked)
         found.setdefault(os.path.realpath(source.path), one)
     return list(found.values())
 
@@ -43,7 +43,7 @@ def files(
 def _sources(
     project: str, state: State | None, folder: str, environ: Mapping[str, str]
 ) -> Iterator[tuple[InstructionFile, str]]:
-    read = window_brief.read_files(take_checkpoint.facts_of(state, folder)) if state else []
+    read = window_brief.read_files(take_checkpoint.read_facts(state, folder)) if state else []
     for source in instructions.find_loaded_at_start(project, environ):
         yield source, BACK
     for source in find_forgotten(project, read, environ):

@@ -1,4 +1,4 @@
-"""What other agents left for this one, as it is printed: fenced, a few at a time, oldest first."""
+"""Messages of other agents for this one, as printed: fenced, a few at a time, oldest first."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ ORIGIN = "other agents, by the board"
 
 
 def turn(folder: str, transcript: str, now_ms: int, most: int = outbox_delivery.AT_ONCE) -> str:
-    """Under the window's lock. A word that cannot be noted as said is not said."""
+    """The next messages. Called under the window's lock. A message that cannot be recorded as
+    delivered is not delivered."""
     try:
         lines = outbox_delivery.turn(folder, transcript, now_ms, most)
     except OSError as slip:

@@ -1,4 +1,4 @@
-"""At the user's prompt (synchronous): model and user both hear, and debts are paid."""
+"""At the user's prompt (synchronous): report to model and user, and deliver what is pending."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What every hook notes of its session, so that commands run elsewhere see the same edge."""
+"""What every hook records of its session, so that other commands see the same compaction limit."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from holdfast.wire.log import inert
 MOST_NAME, MOST_PATH = 200, 4096
 
 
-def note(state: State, moment: Moment) -> None:
-    """Who and where from the payload, the switches from the environment the client gave us."""
+def record(state: State, moment: Moment) -> None:
+    """Record the session from the payload, and its settings from Claude Code's environment."""
     payload, seen = moment.payload, moment.tail
     state.session_id = _name(payload, "session_id") or state.session_id
     state.agent_id = _name(payload, "agent_id")
@@ -25,7 +25,7 @@ def note(state: State, moment: Moment) -> None:
     state.project = os.environ.get("CLAUDE_PROJECT_DIR") or state.project or state.cwd
     state.model = inert(seen.model, MOST_NAME) or _name(payload, "model") or state.model
     state.client_version = inert(seen.version, MOST_NAME) or state.client_version
-    _bring_back(state, moment.now_ms)
+    _correct_times(state, moment.now_ms)
     state.at_ms = moment.now_ms
     state.started_ms = state.started_ms or moment.now_ms
     command_line = limit_settings.command_line_of(os.environ.get("CLAUDE_PID", ""))
@@ -35,8 +35,8 @@ def note(state: State, moment: Moment) -> None:
         state.switches, state.switches_ms = turned, moment.now_ms
 
 
-def _bring_back(state: State, now_ms: int) -> None:
-    """Times noted before the clock was set back: nothing waits for a future to come."""
+def _correct_times(state: State, now_ms: int) -> None:
+    """Correct times in the future, which come from before the clock was set back."""
     state.checkpoint_ms = min(state.checkpoint_ms, now_ms)
     state.monitor_ms = min(state.monitor_ms, now_ms)
     state.rolled_ms = min(state.rolled_ms, now_ms)
@@ -49,7 +49,7 @@ def _name(payload: dict[str, Any], key: str) -> str:
     return inert(scan.text_of(payload, key), MOST_NAME)
 
 
-def place(state: State) -> str:
-    """A window's short name in the log."""
+def log_name(state: State) -> str:
+    """The short name of a window in the log."""
     agent = f"/{state.agent_id[:8]}" if state.agent_id else ""
     return (state.session_id[:8] or "unknown") + agent

@@ -1,4 +1,4 @@
-"""What a new session is told of the last one: that there is a checkpoint, and what it is about."""
+"""What a new session is told about the last one: there is a checkpoint, and what it is about."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ WORKFLOW_CHARS = 300
 
 
 def _workflow(project: str) -> list[str]:
-    """A conductor's own state, as it lies in the project now."""
+    """The state of a workflow that a tool keeps in the project."""
     place, state = workflow_state.read(project)
     told = workflow_state.lines(state)
     return [f"- {place}: {fence.flat('; '.join(told), WORKFLOW_CHARS)}"] if told else []
@@ -37,7 +37,7 @@ def text_for(path: str, document: Document, now: datetime) -> str:
 
 
 def _fenced(lines: list[str]) -> str:
-    """The last lines go until the rest fits; the fence is closed whatever it holds."""
+    """Drop the last lines until the rest fits. The fence is always closed."""
     opening = fence.opening("the newest checkpoint of this project") + "\n"
     closing = "\n" + fence.closing()
     room = MOST_CHARS - len(opening) - len(closing)

@@ -1,7 +1,7 @@
-"""After a turn, in a process nobody waits for: tell the team's server, and end.
+"""Send to the team server after a turn, in a process that nobody waits for, and exit.
 
-The hook starts it at Stop and SessionEnd, and once a minute during a long turn; so a quiet session
-has told all it knows, and nothing stays running.
+The hook starts it at Stop and SessionEnd, and once a minute during a long turn. So a quiet session
+has sent all it knows, and nothing stays running.
 """
 
 from __future__ import annotations

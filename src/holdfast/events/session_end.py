@@ -1,4 +1,4 @@
-"""At the end of a session: note it, and clear away windows nobody has used for a month."""
+"""At the end of a session: record it, and remove windows that were not used for a month."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MOST_AT_ONCE = 20  # the client gives this event little time
 
 def tell(moment: Moment) -> str:
     with held_if_can_be(moment.folder) as state:
-        record_session.note(state, moment)
+        record_session.record(state, moment)
         settings = settings_load.load(state.project)
         view.remember(state, view.of_moment(moment, state, settings))
         state.ended_ms = moment.now_ms
@@ -32,9 +32,9 @@ def tell(moment: Moment) -> str:
         )
     reason = scan.text_of(moment.payload, "reason") or "unknown"
     saved = f", checkpoint {kept.id}" if kept else ""
-    log.add("INFO", record_session.place(state), f"session ended ({reason}){saved}")
+    log.add("INFO", record_session.log_name(state), f"session ended ({reason}){saved}")
     if kept:
-        breadcrumb.leave(state, redact(kept.document.summary), settings, moment.now_ms)
+        breadcrumb.add_line(state, redact(kept.document.summary), settings, moment.now_ms)
     take_checkpoint.tidy(state, moment.now_ms)
     _sweep(Path(moment.folder), moment.now_ms)
     _clear_away(moment.now_ms)
@@ -43,7 +43,7 @@ def tell(moment: Moment) -> str:
 
 
 def _clear_away(now_ms: int) -> None:
-    """Windows are an index of transcripts; one without news for a month has no reader."""
+    """Remove old windows. They are an index of transcripts, so nothing is lost."""
     folders = list(Path(places.windows()).glob("*"))
     old = [folder for folder in folders if now_ms - _newest_ms(folder) > KEPT_MS]
     for folder in old[:MOST_AT_ONCE]:
@@ -51,7 +51,7 @@ def _clear_away(now_ms: int) -> None:
 
 
 def _sweep(folder: Path, now_ms: int) -> None:
-    """Drafts of hooks that were killed while they wrote."""
+    """Remove drafts of hooks that were killed while they wrote."""
     for draft in folder.glob("*.draft"):
         if now_ms - draft.stat().st_mtime * 1000 > DRAFT_MS:
             draft.unlink(missing_ok=True)

@@ -1,5 +1,4 @@
-"""At the start of a session: note who and where, and offer what was saved. After a compaction:
-give back what the summary may have lost."""
+"""At the start of a session: record it, offer what was saved; after a compaction, restore it."""
 
 from __future__ import annotations
 
@@ -21,7 +20,7 @@ def tell(moment: Moment) -> str:
     source = scan.text_of(moment.payload, "source") or "unknown"
     alarm = ""
     with held_if_can_be(moment.folder) as state:
-        record_session.note(state, moment)
+        record_session.record(state, moment)
         if source == "compact":
             state.owed = state.second_brief = ""  # they spoke of the window that has ended
             alarm, state.crowded = state.crowded, ""
@@ -31,11 +30,13 @@ def tell(moment: Moment) -> str:
         said = _said(source, state, moment)
         make_mark.rouse(moment.folder, state)
     log.add(
-        "INFO", record_session.place(state), f"session {source}, model {state.model or 'unknown'}"
+        "INFO",
+        record_session.log_name(state),
+        f"session {source}, model {state.model or 'unknown'}",
     )
     if not alarm:
         return hook_outputs.add_context("SessionStart", to_model=said)
-    log.add("ALERT", record_session.place(state), alarm)
+    log.add("ALERT", record_session.log_name(state), alarm)
     to_user = "" if state.agent_id else f"Holdfast: {alarm}"
     return hook_outputs.add_context(
         "SessionStart", to_model=f"Holdfast: {alarm}\n{said}", to_user=to_user
@@ -53,29 +54,29 @@ def _ask_settings(state: State, now_ms: int) -> None:
 
 
 def _said(source: str, state: State, moment: Moment) -> str:
-    """A session starts whatever becomes of our brief."""
+    """What to print. An error is logged: a session starts in any case."""
     try:
         if source == "compact":
             return _brief(state, moment.folder)
         return _offer(state, moment) if source in OFFERED else ""
     except Exception as slip:
-        log.add("ERROR", record_session.place(state), f"nothing was given back: {slip!r}")
+        log.add("ERROR", record_session.log_name(state), f"nothing was given back: {slip!r}")
         return ""
 
 
 def _brief(state: State, folder: str) -> str:
     from holdfast.events import window_brief  # a start need not pay for it
 
-    brief = window_brief.composed(
-        state, folder, take_checkpoint.facts_of(state, folder), compacting=True
+    brief = window_brief.compose_brief(
+        state, folder, take_checkpoint.read_facts(state, folder), compacting=True
     )
-    state.restored = window_brief.restored(brief)
+    state.restored = window_brief.describe_restored(brief)
     _leave(f"{folder}/brief.txt", brief.text)
     return brief.text if brief.lines else ""
 
 
 def _leave(path: str, text: str) -> None:
-    """For PostCompact, which must not take an older one for this."""
+    """Save the brief for PostCompact, which must not read an older one."""
     try:
         places.replace_whole(path, text.encode("utf-8", "replace"))
     except OSError as slip:
@@ -85,7 +86,7 @@ def _leave(path: str, text: str) -> None:
 
 
 def _offer(state: State, moment: Moment) -> str:
-    """The newest checkpoint of this project under a day old, in a few lines."""
+    """The newest checkpoint of this project, if it is less than a day old, in a few lines."""
     from holdfast.checkpoint import find
     from holdfast.events import resume_offer
 
@@ -94,5 +95,5 @@ def _offer(state: State, moment: Moment) -> str:
     if report is None or report.document is None:
         return ""
     if report.document.session_id == state.session_id:
-        return ""  # resumed: it has all of that already
+        return ""  # resumed: the session still has all of it
     return resume_offer.text_for(report.path, report.document, now)

@@ -1,21 +1,29 @@
-"""The status line: fill, zone, tokens, forecast, last checkpoint, model, as the setting
-`status_line` wants it; the user's own line stays first.
+"""The status line: fill, zone, tokens, forecast, checkpoint and model, after the user's own.
 
-The client calls it after every answer and tells it what hooks are never told: the size of the
-window. That is noted, and so is its count, for when no usage can be read.
+The setting `status_line` chooses what is shown. Claude Code calls it after every answer and passes
+what hooks never get: the size of the window. That is recorded, and so is its token count, for when
+no usage can be read.
+
+The user's own command runs with limits on time, output and children, in a process group of its own,
+so that ending it ends everything it started and nothing else.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import select
+import signal
+import subprocess
+import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from holdfast.client import compaction_limit, limit_settings
-from holdfast.events import user_status_line
 from holdfast.settings import load as settings_load
 from holdfast.window import guard, velocity
 from holdfast.window.state import State, load
@@ -34,11 +42,13 @@ COLOURS = {
     "unknown": "2",
     "": "2",
 }
+SECONDS = 3.0
+MOST_BYTES = 64 << 10
 
 
 def show(payload: dict[str, Any], data: bytes, theirs: str = "") -> str:
-    """Their line, then ours; whatever fails on our side leaves theirs alone."""
-    first = user_status_line.run(theirs, data)
+    """The user's line, then ours. An error of ours never hides the user's line."""
+    first = run_user_line(theirs, data)
     if os.environ.get("HOLDFAST_DISABLE") == "1":
         return first
     folder = places.window(scan.text_of(payload, "session_id") or "unknown")
@@ -70,15 +80,15 @@ def _ours(folder: str, payload: dict[str, Any]) -> str:
         return _coloured("compacting", "holdfast: compacting …")
     zone = guard.place(ratio, guard.Thresholds.of(settings).zones).name.lower()
     alert = guard.Alert(min(state.alert, guard.Alert.CRITICAL)).name.lower() if state.alert else ""
-    facts = Facts(used, edge_tokens, zone, alert, about, _model(payload))
+    facts = StatusFacts(used, edge_tokens, zone, alert, about, _model(payload))
     if end.basis == "usage" and state.velocity > 0:
         facts = replace(facts, **_ahead(state, edge_tokens - used))
-    return line(facts, settings.word("status_line"))
+    return format_line(facts, settings.word("status_line"))
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
-    """What a line may show; empty or None where it is not known."""
+class StatusFacts:
+    """What a line may show; empty or None if it is not known."""
 
     used_tokens: int
     edge_tokens: int
@@ -92,7 +102,7 @@ class Facts:
     saved: str = ""
 
 
-def line(facts: Facts, preset: str, *, colour: bool = True) -> str:
+def format_line(facts: StatusFacts, preset: str, *, colour: bool = True) -> str:
     """minimal: how full. default: with zone, tokens, steps left and the last checkpoint. full: with
     minutes and model as well."""
     ratio = facts.used_tokens / facts.edge_tokens
@@ -112,17 +122,17 @@ def line(facts: Facts, preset: str, *, colour: bool = True) -> str:
     return _coloured(facts.zone, head) + (_coloured("", more) if more else "")
 
 
-def _tokens(facts: Facts) -> str:
+def _tokens(facts: StatusFacts) -> str:
     return f"{_thousands(facts.used_tokens)}/{_thousands(facts.edge_tokens)}"
 
 
 def _thousands(tokens: int) -> str:
-    """In thousands, as the client shows them itself."""
+    """In thousands, as Claude Code shows them."""
     return f"{tokens / 1000:,.0f}k" if tokens >= 1000 else str(tokens)
 
 
 def _ahead(state: State, room: int) -> dict[str, Any]:
-    """Steps left by what hooks measured, and the age of the last checkpoint."""
+    """The steps left, from what hooks measured, and the age of the last checkpoint."""
     ops = int(max(0, room) / state.velocity)
     low, high = velocity.steps_range(room, state.growth or state.velocity, ops)
     found = {"ops_low": low, "ops_high": high, "pace_ms": state.pace_ms or None}
@@ -134,7 +144,7 @@ def _ahead(state: State, room: int) -> dict[str, Any]:
 
 
 def _model(payload: dict[str, Any]) -> str:
-    """As the client names it to people."""
+    """The model's display name."""
     model = payload.get("model")
     if not isinstance(model, dict):
         return ""
@@ -170,7 +180,7 @@ def _note(folder: str, payload: dict[str, Any]) -> None:
 
 
 def _counted(payload: dict[str, Any]) -> int:
-    """The client's own count; 0 before the first answer and right after a compaction."""
+    """Claude Code's own count; 0 before the first answer and right after a compaction."""
     window = payload.get("context_window")
     if not isinstance(window, dict):
         return 0
@@ -179,7 +189,7 @@ def _counted(payload: dict[str, Any]) -> int:
 
 
 def _edge_tokens(payload: dict[str, Any], used: int) -> int:
-    """Before any hook has noted an edge: by the model and the switches in sight."""
+    """The limit before any hook has recorded one, from the model and the settings."""
     model, window = payload.get("model"), payload.get("context_window")
     size = window.get("context_window_size") if isinstance(window, dict) else None
     found = compaction_limit.find(
@@ -196,3 +206,82 @@ def _project(payload: dict[str, Any]) -> str:
     workspace = payload.get("workspace")
     told = scan.text_of(workspace, "project_dir") if isinstance(workspace, dict) else ""
     return told or os.environ.get("CLAUDE_PROJECT_DIR") or scan.text_of(payload, "cwd")
+
+
+def run_user_line(command: str, data: bytes) -> str:
+    """What the user's command printed, with a newline at the end; empty if it is slow or fails."""
+    if not command:
+        return ""
+    try:
+        # A file, not a pipe: a line that never reads its payload must not block us.
+        with tempfile.TemporaryFile() as payload:
+            payload.write(data)
+            payload.seek(0)
+            printed = _printed(command, payload)
+    except (OSError, ValueError):  # ValueError: a NUL in the command
+        return ""
+    text = printed.decode("utf-8", "replace").rstrip("\n")
+    return text + "\n" if text else ""
+
+
+def _printed(command: str, payload: IO[bytes]) -> bytes:
+    child = subprocess.Popen(
+        ["/bin/sh", "-c", command],
+        stdin=payload,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    assert child.stdout is not None
+    with child.stdout, _ends_with_us(child.pid):
+        until = time.monotonic() + SECONDS
+        printed, ended = _read(child.stdout.fileno(), until)
+        if not ended:
+            _end_group(child.pid)
+        _wait(child, until)
+    return printed if ended or len(printed) >= MOST_BYTES else b""
+
+
+def _read(fd: int, until: float) -> tuple[bytes, bool]:
+    """Its output, and whether that is complete: not if it is too slow or prints too much."""
+    parts: list[bytes] = []
+    room = MOST_BYTES
+    while room and select.select([fd], [], [], max(0.0, until - time.monotonic()))[0]:
+        part = os.read(fd, room)
+        if not part:
+            return b"".join(parts), True
+        parts.append(part)
+        room -= len(part)
+    return b"".join(parts), False
+
+
+def _wait(child: subprocess.Popen[bytes], until: float) -> None:
+    """Wait for its end, which may come after it closed its output."""
+    try:
+        child.wait(max(0.0, until - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        _end_group(child.pid)
+        child.wait()
+
+
+def _end_group(group: int) -> None:
+    """End the group. To be called before the child is reaped: until then its id is not reused."""
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(group, signal.SIGKILL)
+
+
+@contextmanager
+def _ends_with_us(group: int) -> Iterator[None]:
+    """Pass signals on: Claude Code cancels a status line by a signal, which another process group
+    does not get."""
+
+    def end(number: int, _frame: object) -> None:
+        _end_group(group)
+        os._exit(128 + number)
+
+    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

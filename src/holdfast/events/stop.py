@@ -1,7 +1,7 @@
-"""At the end of a turn: the user is told what the model already heard; and where the user wants it,
-the turn goes on once, with a reason, while something is left undone.
+"""At the end of a turn: tell the user what the model has already read. If the user turned the stop
+guard on and something is undone, the turn goes on once, with a reason.
 
-Never another word to the model: any context here would start the turn again.
+Nothing else is printed for the model: any context here would start the turn again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ def tell(moment: Moment) -> str:
 
 
 def _may_object(moment: Moment) -> bool:
-    """Never twice, and not to a subagent."""
+    """Never twice in a row, and not for a subagent."""
     again = moment.payload.get("stop_hook_active") is not False
     return not again and not moment.payload.get("agent_id")
 
@@ -37,10 +37,10 @@ def _reason(moment: Moment) -> str:
         return ""
     used, now_ms = moment.line.used, moment.now_ms
     guessed = not moment.tail.states_tokens()
-    found = stop_objections.standing(
+    found = stop_objections.find_objections(
         state, moment.folder, used, now_ms, moment.payload, estimated=guessed
     )
     reason = stop_guard.judge(found)
     if reason:
-        log.add("INFO", record_session.place(state), f"a stop was held up once: {reason}")
+        log.add("INFO", record_session.log_name(state), f"a stop was held up once: {reason}")
     return reason

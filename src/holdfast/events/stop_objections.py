@@ -21,7 +21,7 @@ FORCE = "force-stop"
 NAMED_CHARS = 80
 
 
-def standing(
+def find_objections(
     state: State,
     folder: str,
     used_tokens: int,
@@ -43,7 +43,7 @@ def standing(
 
 
 def is_forced(folder: str) -> bool:
-    """The user wants turns to end whenever they do."""
+    """Whether the user wants turns to end in any case."""
     if os.environ.get("HOLDFAST_FORCE_STOP") == "1":
         return True
     return any(os.path.exists(f"{place}/{FORCE}") for place in (places.home(), folder) if place)  # noqa: PTH110
@@ -52,7 +52,7 @@ def is_forced(folder: str) -> bool:
 def _running(
     state: State, folder: str, lines: list[spool.SpoolLine], now_ms: int, payload: Mapping[str, Any]
 ) -> list[str]:
-    """By the hooks' own lines, the client's list, and the store for those only it knows of."""
+    """Running subagents: from the hooks' lines, Claude Code's list, and the store."""
     agents = stop_guard.running_agents(lines, now_ms)
     heard = {line.tool_use_id for line in lines if line.flags == "agent"}
     for one in _background(payload):
@@ -66,7 +66,7 @@ def _running(
 
 
 def _background(payload: Mapping[str, Any]) -> list[tuple[str, str]]:
-    """Agents the client says run on; a server left running is no subtask."""
+    """Agents that Claude Code reports as running. A server left running is not a subtask."""
     found = []
     for one in listed(payload, "background_tasks"):
         kind, name = text(one, "type"), text(one, "agent_id") or text(one, "id")
@@ -77,7 +77,7 @@ def _background(payload: Mapping[str, Any]) -> list[tuple[str, str]]:
 
 
 def _errors(state: State, folder: str, lines: list[spool.SpoolLine]) -> list[str]:
-    """Commands that failed and did not pass since; other tools by their last call."""
+    """Commands that failed and have not passed since; for other tools, the last call counts."""
     failed = stop_guard.failed_tools(lines)
     commands = _failing(state, folder)
     if commands is None:
@@ -86,7 +86,7 @@ def _errors(state: State, folder: str, lines: list[spool.SpoolLine]) -> list[str
 
 
 def _failing(state: State, folder: str) -> list[str] | None:
-    """None where the transcript cannot be read."""
+    """Failing commands; None if the transcript cannot be read."""
     before = known.load(places.read_small(f"{folder}/record.json", 32 << 20)) if folder else None
     try:
         facts = RecordReader(before, sidechain=bool(state.agent_id)).read(state.transcript)
@@ -99,5 +99,5 @@ def _failing(state: State, folder: str) -> list[str] | None:
 
 
 def _named(words: str) -> str:
-    """Anyone's words, in a line the model reads: one line, short, no secrets."""
+    """Foreign text for a line that the model reads: one line, short, no secrets."""
     return inert(redact(words), NAMED_CHARS).replace("`", "'")

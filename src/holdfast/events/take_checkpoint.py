@@ -1,7 +1,10 @@
-"""Taking a checkpoint: read what is new, keep it proven, and note that it is there.
+"""Take a checkpoint of a window: read what is new, write it, verify it.
 
-What was read is kept beside the window (`record.json`), so that the next one reads only what came
-since. If the transcript cannot be told apart, a smaller checkpoint says what is missing.
+What was read is saved beside the window (`record.json`), so that the next checkpoint reads only
+what came since. If the transcript cannot be read, a smaller checkpoint says what is missing.
+
+The shared work (the tree, agents, messages, calls, pins) comes from the projection if that is
+fresh, otherwise from the transcript and the hooks' own lines.
 """
 
 from __future__ import annotations
@@ -16,20 +19,23 @@ from holdfast.checkpoint.document import Document, cleaned, texts, with_snapshot
 from holdfast.checkpoint.errors import CheckpointNotSaved
 from holdfast.checkpoint.sections import sections_of, snapshot_of
 from holdfast.checkpoint.write import SavedCheckpoint, keep
-from holdfast.events import snapshot_work
+from holdfast.hub.projection.projection_file import is_fresh, listed, read_projection
 from holdfast.record import RecordReader, same_file
 from holdfast.record import model as known
 from holdfast.record.model import Record
 from holdfast.record.secrets import ToldSecrets, redacted
 from holdfast.redact import are_clean, redact
 from holdfast.window.state import State
-from holdfast.wire import log, places
+from holdfast.wire import log, places, spool
 
 MOST_FACTS_BYTES = 32 << 20
+MOST_ACTIONS = 100
+SPOOL_BYTES = 32 << 10
+PLACES = ("hierarchy", "waves", "agent_states", "recent_messages", "recent_actions")
 
 
-def facts_of(state: State, folder: str) -> Record:
-    """Everything the transcript tells, reading on from where the last time ended."""
+def read_facts(state: State, folder: str) -> Record:
+    """The record of the transcript, read on from where the last reading ended."""
     path = f"{folder}/record.json"
     before = known.load(places.read_small(path, MOST_FACTS_BYTES))
     if before is not None and not same_file.goes_on(before, state.transcript):
@@ -48,8 +54,8 @@ def take(
     now_ms: int,
     also: Mapping[str, list[str]] | None = None,
 ) -> SavedCheckpoint | None:
-    """A verified checkpoint of this window, or None where nothing could be saved anywhere; `also`
-    are sections only the caller can tell."""
+    """Take a verified checkpoint of this window; None if it could not be saved anywhere. `also` are
+    sections that only the caller knows."""
     sections, snapshot = _content(state, folder)
     workflow, held = _workflow(state.project)
     sections = {**sections, **workflow, **(also or {})}
@@ -65,9 +71,7 @@ def take(
     if not are_clean(texts(document)):
         document = cleaned(document, redact)
     # The shared work was cleaned when it was written: once more would cost 40 ms.
-    document = with_snapshot(
-        document, snapshot_work.added(document.snapshot, state, folder, now_ms)
-    )
+    document = with_snapshot(document, add_work(document.snapshot, state, folder, now_ms))
     try:
         kept = keep(document)
     except (CheckpointNotSaved, OSError) as slip:
@@ -81,8 +85,8 @@ def take(
     return kept
 
 
-def archived(state: State) -> list[tuple[str, str, list[str]]]:
-    """What of this session is on the shelf; who has no shelf pays for one look."""
+def find_archived(state: State) -> list[tuple[str, str, list[str]]]:
+    """The compressed topics of this session."""
     if state.agent_id or not os.path.exists(f"{places.home()}/segments"):  # noqa: PTH110
         return []
     from holdfast.segment import archived_topics
@@ -91,7 +95,7 @@ def archived(state: State) -> list[tuple[str, str, list[str]]]:
 
 
 def tidy(state: State, now_ms: int) -> None:
-    """Old checkpoints of this project, thinned; the newest of every session stays."""
+    """Prune old checkpoints of this project; the newest one of every session stays."""
     from holdfast.checkpoint import prune  # at the end of a session only
     from holdfast.settings import load
 
@@ -105,7 +109,7 @@ def tidy(state: State, now_ms: int) -> None:
 
 
 def _workflow(project: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    """What a conductor keeps of its own workflow in the project, for both faces."""
+    """The state of a workflow that a tool keeps in the project, as sections and snapshot."""
     place, state = workflow_state.read(project)
     if not (told := workflow_state.lines(state)):
         return {}, {}
@@ -113,9 +117,9 @@ def _workflow(project: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
 
 
 def _content(state: State, folder: str) -> tuple[dict[str, list[str]], dict[str, Any]]:
-    """What is known; where reading fails, what the window itself knows, and that it is less."""
+    """The content. If reading fails, only what the window itself knows, and a note on that."""
     try:
-        facts = facts_of(state, folder)
+        facts = read_facts(state, folder)
         return sections_of(facts), snapshot_of(facts)
     except Exception as slip:  # a smaller checkpoint is worth more than a stack trace
         log.add("ERROR", state.session_id[:8], f"the transcript was not read: {slip!r}")
@@ -127,14 +131,14 @@ def _content(state: State, folder: str) -> tuple[dict[str, list[str]], dict[str,
 
 
 def known_secrets(state: State, record: Record) -> ToldSecrets:
-    """Those the session told with their names, for words that come from elsewhere."""
+    """Secrets that the session named, to be removed from texts of other sources."""
     known = ToldSecrets()
     known.hear_again(state.transcript, record.told)
     return known
 
 
 def _remembered(path: str, facts: Record) -> Record:
-    """As stored: secrets are taken out first, so that none is cut in two by whoever quotes it."""
+    """The record as stored. Secrets are removed first, so that no quotation cuts one in two."""
     stored = redacted(facts)
     try:
         _write(path, known.save(stored))
@@ -144,7 +148,7 @@ def _remembered(path: str, facts: Record) -> Record:
 
 
 def _write(path: str, data: bytes) -> None:
-    """A session no hook ran in has no folder yet."""
+    """Write a file, and make its folder first: a session without hooks has none."""
     try:
         places.replace_whole(path, data)
     except FileNotFoundError:
@@ -157,3 +161,50 @@ def _size(path: str) -> int:
         return os.stat(path).st_size  # noqa: PTH116
     except (OSError, ValueError):
         return 0
+
+
+def add_work(snapshot: Mapping[str, Any], state: State, folder: str, now_ms: int) -> dict[str, Any]:
+    """The snapshot with the shared work and the pins. What is unknown stays as it was."""
+    work = read_projection(folder)
+    more = {"recent_messages": listed(work, "recent_messages")[-50:], "pins": _pins(state)}
+    if not is_fresh(work, now_ms):
+        return {**snapshot, **_known(snapshot, folder), **more}
+    told = {name: work[name] for name in PLACES if work.get(name)}
+    return {**snapshot, **told, **more}
+
+
+def _pins(state: State) -> list[dict[str, Any]]:
+    """The pins. Without any, two file checks are all it costs: a compaction waits for us."""
+    of_session = f"{places.window(state.session_id)}/budget.json"
+    if not any(map(os.path.exists, (f"{places.home()}/budget", of_session))):
+        return []
+    from holdfast.budget import ledger
+
+    return [one._asdict() for one in ledger.read(state.project, state.session_id).pins]
+
+
+def _known(snapshot: Mapping[str, Any], folder: str) -> dict[str, Any]:
+    asked = {"prompt": snapshot.get("context_summary", ""), "status": "active"}
+    tasks = [{**one} for one in listed(snapshot, "active_tasks")]
+    calls = _calls(folder) or listed(snapshot, "recent_actions")
+    return {"hierarchy": {"requests": [{**asked, "tasks": tasks}]}, "recent_actions": calls}
+
+
+def _calls(folder: str) -> list[dict[str, Any]]:
+    lines = [one for one in spool.recent(folder, SPOOL_BYTES) if one.event.startswith("PostTool")]
+    return [
+        {
+            "tool_name": line.tool,
+            "exit_code": int(line.event == "PostToolUseFailure"),
+            "duration_ms": line.duration_ms or None,
+            "created_at": _written(line.ms),
+        }
+        for line in lines[-MOST_ACTIONS:]
+    ]
+
+
+def _written(ms: int) -> str:
+    try:
+        return datetime.fromtimestamp(ms / 1000, UTC).strftime("%Y-%m-%dT%H:%M:%S.000Z")
+    except (OverflowError, ValueError, OSError):
+        return ""

@@ -30,7 +30,7 @@ _COUNTED = {
 }
 
 
-def composed(
+def compose_brief(
     state: State,
     folder: str,
     record: Record,
@@ -39,8 +39,8 @@ def composed(
     *,
     compacting: bool = False,
 ) -> Brief:
-    """As large as the user set it, unless a size is asked for. `compacting`: a compaction is under
-    way, and its summary is not written yet."""
+    """Compose the brief, in the size the user set unless one is asked for. `compacting`: a
+    compaction is running, and its summary is not written yet."""
     size = wanted_tokens(state.project) if max_tokens is None else max_tokens
     return compose(
         record,
@@ -54,12 +54,12 @@ def composed(
         marked=_marked(state, record),
         work=shared_work(state, folder),
         budget=ledger.read(state.project, state.session_id),
-        archived=take_checkpoint.archived(state),
+        archived=take_checkpoint.find_archived(state),
     )
 
 
 def shared_work(state: State, folder: str) -> dict[str, Any]:
-    """The projection, and the session's subtasks as one list, less that of the agent who reads."""
+    """The projection, with the session's subtasks as one list without the reading agent's own."""
     found = read_projection(folder)
     mine = state.agent_id or None
     parts = [one for one in subtasks(found) if one.get("agent_id") != mine or mine is None]
@@ -67,8 +67,8 @@ def shared_work(state: State, folder: str) -> dict[str, Any]:
 
 
 def wanted_tokens(project: str) -> int:
-    """What the user set. A compaction waits for us, and loading settings takes as long as 1.6
-    interpreter starts: whoever has not set it does without."""
+    """The size the user set. Loading settings takes as long as 1.6 interpreter starts, and a
+    compaction waits for us: if there is no settings file, they are not loaded."""
     named = any(name in os.environ for name in ("HOLDFAST_BRIEF_TOKENS", "max_tokens"))
     if not named and b"brief_tokens" not in places.read_small(f"{places.home()}/settings.toml"):
         return DEFAULT_TOKENS
@@ -78,7 +78,7 @@ def wanted_tokens(project: str) -> int:
 
 
 def headline(state: State, record: Record) -> str:
-    """Which window this is and how full it will be: no number of the old window is news here."""
+    """Which window this is and how full it will be. Numbers of the old window do not apply."""
     words = f"Window {record.compactions + 2}, just compacted: earlier fill figures are out of date"
     limit = state.edge_tokens
     if not limit:
@@ -87,15 +87,15 @@ def headline(state: State, record: Record) -> str:
     return f"{words}, the context is about {min(99, round(100 * used / limit))} % full now."
 
 
-def restored(brief: Brief) -> str:
-    """What a brief gave back, in a few words for the user; empty where it was nothing."""
+def describe_restored(brief: Brief) -> str:
+    """What a brief restored, in a few words for the user; empty if it was nothing."""
     counts = Counter(one.section for one in brief.items if _is_open(one))
     told = [_plural(counts[section], noun) for section, noun in _COUNTED.items() if counts[section]]
     return ", ".join(told)
 
 
 def _is_open(item: BriefItem) -> bool:
-    """The words themselves, not what came of them; of subagents those that still run."""
+    """Whether an item is open work: the user's words, and subagents that still run."""
     if item.section == "said":
         return item.pinned and item.order >= 0
     if item.section == "agents":
@@ -108,7 +108,7 @@ def _plural(count: int, noun: str) -> str:
 
 
 def _marked(state: State, record: Record) -> list[str]:
-    """A fault in the instruction files costs their rules, not the brief."""
+    """The marked rules. An error in the instruction files costs the rules, not the brief."""
     try:
         return collect_marked_rules(state.project, read_files(record))
     except Exception as fault:
@@ -119,6 +119,6 @@ def _marked(state: State, record: Record) -> list[str]:
 
 
 def read_files(facts: Record) -> list[str]:
-    """What was read or changed, the newest first: reading it is what loads a folder's rules."""
+    """Files that were read or changed, newest first: reading one loads the rules of its folder."""
     used = [(one.op, path) for path, one in facts.files.items() if one.reads or one.edits]
     return [path for _, path in sorted(used, reverse=True)]

@@ -1,4 +1,4 @@
-"""The budget of a window as it stands: five compartments, what fills them, how long it lasts."""
+"""The current budget of a window: five compartments, what fills them, how long it lasts."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class BriefEntry:
-    """One item of the present brief."""
+    """One item of the current brief."""
 
     id: str  # a pin goes by that of its pin
     section: str
@@ -72,10 +72,10 @@ class BudgetStatus:
 
 
 def status(state: State, folder: str, now_ms: int, max_tokens: int | None = None) -> BudgetStatus:
-    """What the brief would be now, by compartment, beside when the window runs out."""
+    """The brief as it would be now, by compartment, and when the window runs out."""
     max_tokens = window_brief.wanted_tokens(state.project) if max_tokens is None else max_tokens
-    facts = take_checkpoint.facts_of(state, folder)
-    brief = window_brief.composed(state, folder, facts, max_tokens)
+    facts = take_checkpoint.read_facts(state, folder)
+    brief = window_brief.compose_brief(state, folder, facts, max_tokens)
     known = ledger.read(state.project, state.session_id)
     settings = settings_load.load(state.project)
     seen = view.of_transcript(state, settings, now_ms, folder)
@@ -103,8 +103,8 @@ def status(state: State, folder: str, now_ms: int, max_tokens: int | None = None
 
 
 def evict(item: str, state: State, folder: str) -> BriefEntry:
-    """By its id in the present brief, or the start of one."""
-    brief = window_brief.composed(state, folder, take_checkpoint.facts_of(state, folder))
+    """Evict an item by its id in the current brief, or the start of the id."""
+    brief = window_brief.compose_brief(state, folder, take_checkpoint.read_facts(state, folder))
     found = [one for one in map(_told, brief.items) if item and one.id.startswith(item)]
     if len(found) != 1:
         raise NoSuchPin(f"{'no item begins' if not found else 'several items begin'} with {item}")
@@ -117,8 +117,8 @@ def evict(item: str, state: State, folder: str) -> BriefEntry:
 
 
 def _parts(brief: Brief, known: Ledger, max_tokens: int) -> tuple[list[CompartmentUse], int]:
-    """What the finished text takes of each compartment, in tokens that add up to the whole, and
-    what headings and frame take. While items are chosen, their cost is only an estimate."""
+    """The tokens of the finished text by compartment, which add up to the total, and the tokens of
+    headings and frame. While items are chosen, their cost is only an estimate."""
     five_parts = five.compartments(trim.weights(sections_of(brief.role)), known.shares)
     whole = tokens_of(units(brief.text))
     lines = sum(units(line.text) + 1 for line in brief.lines if line.reason)
@@ -174,7 +174,7 @@ def _told(item: BriefItem) -> BriefEntry:
 
 
 def _loans(parts: list[CompartmentUse]) -> list[str]:
-    """Who takes whose tokens, in words."""
+    """Which compartment borrows from which, in words."""
     left = {part.name: part.lent_tokens for part in parts}
     told = []
     for borrower in parts:

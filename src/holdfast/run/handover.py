@@ -67,8 +67,8 @@ def compose_brief(session_id: str, tokens: int) -> str:
         return ""
     state, folder = met(path, session_id, "")
     try:
-        facts = take_checkpoint.facts_of(state, folder)
-        found = window_brief.composed(state, folder, facts, tokens)
+        facts = take_checkpoint.read_facts(state, folder)
+        found = window_brief.compose_brief(state, folder, facts, tokens)
     except Exception as slip:  # a transcript may hold anything: the batch then starts without it
         log.add("ERROR", session_id[:8], f"no brief for the next batch: {slip!r}")
         return ""

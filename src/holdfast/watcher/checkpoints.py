@@ -97,7 +97,7 @@ def _read_ahead(seen: Glance) -> None:
     os.makedirs(seen.folder, mode=0o700, exist_ok=True)  # noqa: PTH103
     state, folder = met(Path(seen.found.path), seen.found.session_id, seen.found.agent_id)
     try:
-        take_checkpoint.facts_of(state, folder)
+        take_checkpoint.read_facts(state, folder)
     except Exception as slip:  # the checkpoint itself reports what is missing
         log.add("WARN", "watcher", f"{seen.found.path} could not be read ahead: {slip!r}")
 

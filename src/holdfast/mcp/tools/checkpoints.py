@@ -92,7 +92,7 @@ def _archived(which: str) -> ToolAnswer:
 
 def _brief() -> ToolAnswer:
     folder, state = client_session.window()
-    found = window_brief.composed(state, folder, take_checkpoint.facts_of(state, folder))
+    found = window_brief.compose_brief(state, folder, take_checkpoint.read_facts(state, folder))
     return ToolAnswer(
         "the brief as it would be now",
         {"role": found.role},

@@ -65,7 +65,7 @@ def examine(project: Path, plugin_folder: Path | None = None) -> dict[str, Any]:
         *(f"{one}; {DamagedTranscript.hint}" for one in damaged_copies(COPIES_SECONDS)),
         *_write_troubles(int(time.time() * 1000)),
         *settings.slips,
-        *filter(None, [breadcrumb.trouble(settings, int(time.time() * 1000))]),
+        *filter(None, [breadcrumb.check(settings, int(time.time() * 1000))]),
     ]
     return {
         "installs": [

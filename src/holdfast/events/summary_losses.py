@@ -1,5 +1,4 @@
-"""The compactions of a transcript, looked at afterwards: what each summary left out and got wrong,
-and what Holdfast restores."""
+"""The compactions of a transcript: what each summary lost or got wrong, and what we restore."""
 
 from __future__ import annotations
 
@@ -24,9 +23,9 @@ MAIN = frozenset(("said", "tasks", "failing", "questions"))
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
-    """The last compaction. `brief` is what neither the client's summary nor the client brings back;
-    `items` is what matters of it: words of the user and open work."""
+class LastLoss:
+    """The last compaction. `brief` is what neither the summary nor Claude Code brings back; `items`
+    is what matters of it: words of the user and open work."""
 
     brief: Brief
     checked: SummaryCheck
@@ -52,8 +51,8 @@ class SummaryLoss:
     checked: SummaryCheck
 
 
-def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> Lost | None:
-    """None where the transcript holds no compaction."""
+def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> LastLoss | None:
+    """The last compaction; None if the transcript has none."""
     found = list(_summaries(path, sidechain))
     if not found:
         return None
@@ -63,11 +62,11 @@ def after_last_compaction(path: Path, *, sidechain: bool, max_tokens: int) -> Lo
     summary = reader.known.without_in(redact(last.text))
     brief = compose(record, max_tokens, summary=summary, remark_chars=REMARK_CHARS)
     items, messages = lost_items(record, summary), len(quotes(record))
-    return Lost(brief, check(record, summary), items, messages, len(found), last.timestamp)
+    return LastLoss(brief, check(record, summary), items, messages, len(found), last.timestamp)
 
 
 def summary_losses(path: Path, *, sidechain: bool) -> Iterator[tuple[int, SummaryLoss]]:
-    """Every summary of a transcript, with the byte it begins at: in one pass, as the hooks do."""
+    """Every summary of a transcript with the byte it starts at, in one pass like the hooks."""
     reader = RecordReader(sidechain=sidechain)
     for one in _summaries(path, sidechain):
         record = redacted(reader.read(path, until=one.offset))
@@ -102,8 +101,8 @@ def summary_losses(path: Path, *, sidechain: bool) -> Iterator[tuple[int, Summar
 
 
 def _key(item: BriefItem) -> tuple[str, str]:
-    """The same item in another length: words by their place in the session, others by how they
-    begin."""
+    """A key by which an item is found in another length: the user's words by their position in the
+    session, others by how they start."""
     return item.section, f"{item.order}" if item.section == SECTION else item.text[:40]
 
 
