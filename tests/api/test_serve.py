@@ -227,7 +227,7 @@ def test_a_damaged_database_is_set_aside_and_said_and_served_anew(tmp_path: Path
     path = tmp_path / "holdfast.db"
     path.write_bytes(b"no database at all\n" * 100)
     with as_process(a_url(path)) as live:
-        assert any("the database was damaged: it is kept as" in line for line in live.log)
+        assert any("the database was damaged; it is saved as" in line for line in live.log)
         assert live.post("/api/projects", {"path": "/w"}).status == 201
     assert len(list(tmp_path.glob("holdfast.db.damaged-*"))) == 1
 

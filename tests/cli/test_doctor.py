@@ -125,8 +125,8 @@ def test_hooks_that_run_and_do_nothing_are_not_well(tmp_path: Path, own_home: Pa
     code, found = _doctor(tmp_path)
     assert code == 1
     first, second = found["troubles"]
-    assert "no checkpoint was kept and the summary was not steered" in first
-    assert "no brief was given back" in second
+    assert "no checkpoint was saved and the summary was not steered" in first
+    assert "no brief was restored" in second
 
 
 @pytest.mark.requirement("U2", "B1", "B2")
@@ -139,7 +139,7 @@ def test_what_the_real_client_did_not_pass_on_is_a_trouble() -> None:
     trial = Trial(0, False, 1.0, events, (), asked_for, (), "", "")
     found = judge(trial, kept=False)
     assert found["troubles"] == [
-        "no checkpoint was kept",
+        "no checkpoint was saved",
         "the summariser did not get our text",
         "the brief was not in the request after the compaction",
     ]
@@ -149,7 +149,7 @@ def test_what_the_real_client_did_not_pass_on_is_a_trouble() -> None:
 def test_nothing_installed_is_trouble(tmp_path: Path) -> None:
     code, found = _doctor(tmp_path)
     assert code == 1
-    assert "no hook of ours is installed" in found["troubles"][0]
+    assert "no hook of Holdfast is installed" in found["troubles"][0]
 
 
 @pytest.mark.requirement("U2")

@@ -86,9 +86,9 @@ def test_that_the_api_does_not_answer_is_said_at_once_and_once_until_it_does(
         line.split(maxsplit=2)[2] for line in theatre.run().stderr.splitlines() if "API" in line
     ]
     assert said == [
-        "the API answered 401 (authentication_failed); the client tries again, 1 of 10",
-        "the API does not answer; the client tries again, 1 of 10",
-        "the API answered 529 (overloaded); the client tries again, 1 of 10",
+        "the API answered 401 (authentication_failed); Claude Code tries again, 1 of 10",
+        "the API does not answer; Claude Code tries again, 1 of 10",
+        "the API answered 529 (overloaded); Claude Code tries again, 1 of 10",
     ]
 
 

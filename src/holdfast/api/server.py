@@ -83,7 +83,7 @@ def _opened(database: str, say: Callable[[str], None]) -> Store:
     healed = rebuild.heal(database)
     if healed is not None:
         n = sum(healed.saved.values())
-        words = f"the database was damaged: it is kept as {healed.set_aside}; a new one was filled"
+        words = f"the database was damaged; it is saved as {healed.set_aside}; a new one was filled"
         words += f", with {n:,} rows that could still be read from it"
         log.add("ERROR", "serve", words)
         say(words)

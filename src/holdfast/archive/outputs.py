@@ -154,7 +154,7 @@ def preview(text: str, output_id: str) -> str:
     last = before + hidden.removesuffix("\n").count("\n") + 1
     said = (
         f"[holdfast: lines {before + 1}-{last} are not shown here, "
-        f"{len(hidden):,} of {len(text):,} characters; all are kept as {output_id}. To read on: "
+        f"{len(hidden):,} of {len(text):,} characters; all are saved as {output_id}. To read on: "
         f'tool expand with id "{output_id}" and find (words) or offset; or '
         f"`holdfast expand {output_id}`]\n"
     )

@@ -199,7 +199,7 @@ def set_aside_if_damaged(path: str) -> str:
     names = (f"{path}.damaged{f'-{n}' if n else ''}" for n in count())
     aside = next(name for name in names if not os.path.lexists(name))
     os.rename(path, aside)  # noqa: PTH104
-    log.add("WARN", "budget", f"{path} was damaged: it is kept as {aside}")
+    log.add("WARN", "budget", f"{path} was damaged; it is saved as {aside}")
     return aside
 
 

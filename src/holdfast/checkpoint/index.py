@@ -118,7 +118,7 @@ def refresh(project: str, new: str = "") -> list[str]:
     project = folders.resolved(project)
     with lock.hold(folders.shelf()) as ours:
         if not ours:
-            return ["the index is busy or cannot be written; the next checkpoint mends it"]
+            return ["the index is busy or cannot be written; the next checkpoint repairs it"]
         try:
             entries, said = _loaded()
             with folders.entered(folders.shelf()) as folder:

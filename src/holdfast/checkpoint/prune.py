@@ -94,7 +94,7 @@ def _removed(one: CheckpointEntry, inside: list[str]) -> str:
     if folder not in inside or not timestamps.id_of(name):
         return "not in a folder of this project"
     if not report.ok or report.content_hash != one.content_hash:
-        return "changed since it was kept"
+        return "changed since it was saved"
     try:
         Path(one.path).unlink()
     except OSError as slip:

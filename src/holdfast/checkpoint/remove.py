@@ -72,7 +72,7 @@ def _why(folder: str, names: tuple[str, ...]) -> str:
         if not timestamps.id_of(name):
             return f"{name} is not ours"
         if not verify(path).ok:
-            return f"{name} is CHANGED: not what was kept"
+            return f"{name} is CHANGED: not what was saved"
         if not provenance.is_own(from_file(path)):
             return f"{name} was not made on this machine"
     return ""

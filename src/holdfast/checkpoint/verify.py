@@ -46,7 +46,7 @@ def verify(path: str, entries: Iterable[CheckpointEntry] | None = None) -> Verif
         )
     said = [*_name(path, found.document), *_sections(found.document)]
     if not found.whole:
-        words = "the content is not what was kept; it was changed afterwards"
+        words = "the content is not what was saved; it was changed afterwards"
         said.append(CheckpointFinding("content hash", words))
     notes: tuple[str, ...] = ()
     if entries is not None:

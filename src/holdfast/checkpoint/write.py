@@ -94,7 +94,7 @@ def _placed(document: Document) -> SavedCheckpoint:
         return SavedCheckpoint(
             checkpoint_id, path, document, said, why_elsewhere=elsewhere, notes=notes
         )
-    raise CheckpointNotSaved("no checkpoint was kept: " + "; ".join(reasons))
+    raise CheckpointNotSaved("no checkpoint was saved: " + "; ".join(reasons))
 
 
 def _put(place: FolderPlace, document: Document, data: bytes) -> str:

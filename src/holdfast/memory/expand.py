@@ -35,7 +35,7 @@ def expand(
     text = text or _kept(item)
     end = offset + max(1, most_chars)
     shown = text[offset:end]
-    origin = f"{item.kind} {item.id}, {item.file or 'kept by Holdfast'}"
+    origin = f"{item.kind} {item.id}, {item.file or 'saved by Holdfast'}"
     whole = "\n".join([fence.opening(fence.flat(origin, FENCE_CHARS)), shown, fence.closing()])
     return Expanded(item, whole, gone, end if end < len(text) else 0, notes)
 
@@ -101,13 +101,13 @@ def _original(item: Item) -> tuple[str, list[str]]:
         return "", []
     item, notes = _in_archive(item)
     if not locations.stamp(item.file):
-        return "", [f"the transcript {item.file} is gone: this is what was kept of it"]
+        return "", [f"the transcript {item.file} is gone: this is what was saved of it"]
     from holdfast.memory import transcript_text
 
     text = transcript_text.text(item)
     if text:
         return text, notes
-    return "", [f"these turns are not in {item.file} any more: this is what was kept of them"]
+    return "", [f"these turns are not in {item.file} any more: this is what was saved of them"]
 
 
 def _in_archive(item: Item) -> tuple[Item, list[str]]:

@@ -76,7 +76,7 @@ def _text(word: str, now_ms: int, project: str) -> _Text:
     if (meant := _meant(word, project)) != word:
         return _text(meant, now_ms, project)
     item = expand(word, project=project, most_chars=MOST_SEARCHED)
-    source = f", {item.item.file or 'kept by Holdfast'}"
+    source = f", {item.item.file or 'saved by Holdfast'}"
     return _Text(word, item.item.kind, fence.inside(item.text), source, tuple(item.notes))
 
 

@@ -125,6 +125,6 @@ def _again(project: str) -> IndexSync:
         index.begin_again()
     except (DamagedIndex, NewerIndex) as slip:
         aside = engines.set_aside(project)
-        note = (f"{slip}; kept as {aside}",)
+        note = (f"{slip}; saved as {aside}",)
         index = engines.opened(project)
     return bring_up(index)._replace(items=index.counts().items, notes=note)

@@ -91,7 +91,7 @@ def _waits_for(event: dict[str, Any]) -> str:
     what = f"the API answered {status}" if type(status) is int else "the API does not answer"
     why = f" ({error})" if error not in ("", "unknown") else ""
     tries = f"{event.get('attempt', '?')!s:.4} of {event.get('max_retries', '?')!s:.4}"
-    return f"{what}{why}; the client tries again, {tries}"
+    return f"{what}{why}; Claude Code tries again, {tries}"
 
 
 def _event(line: bytes) -> dict[str, Any]:

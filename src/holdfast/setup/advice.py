@@ -15,7 +15,7 @@ from holdfast.setup.settings_text import installed_commands, settings_in, status
 from holdfast.setup.targets import Target, settings_file
 from holdfast.setup.wiring import ENTRY, is_ours, wrapped_in
 
-TAKE_OUT = "take them out by hand if nobody needs them"
+TAKE_OUT = "remove them by hand if nobody needs them"
 
 
 def install_notes(

@@ -24,7 +24,7 @@ class SettingsBroken(InstallError):
 class LeftBehind(InstallError):
     """Our lines could not be removed from some files; everything else of ours is removed."""
 
-    hint = "fix it, then uninstall again: it was not changed, and the rest of ours is removed"
+    hint = "fix it, then uninstall again: it was not changed, and all else of Holdfast is removed"
 
 
 class SettingsIsALink(InstallError):

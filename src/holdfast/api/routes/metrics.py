@@ -20,11 +20,14 @@ KIND = "text/plain; version=0.0.4; charset=utf-8"
 LABELS = ("session_id", "agent_id", "zone", "alert")
 GAUGES = {
     "holdfast_window_used_tokens": ("tokens in the window", "used_tokens"),
-    "holdfast_window_edge_tokens": ("where the client will compact", "edge_tokens"),
-    "holdfast_window_used_ratio": ("share of the edge used", "used_ratio"),
+    "holdfast_window_edge_tokens": ("compaction limit in tokens", "edge_tokens"),
+    "holdfast_window_used_ratio": ("share of the compaction limit used", "used_ratio"),
     "holdfast_window_estimated": ("1 where the tokens used are an estimate", "estimated"),
-    "holdfast_window_velocity_tokens": ("tokens per operation", "velocity_tokens_per_op"),
-    "holdfast_window_minutes_left": ("minutes until the edge, where known", "minutes_left"),
+    "holdfast_window_velocity_tokens": ("tokens per step", "velocity_tokens_per_op"),
+    "holdfast_window_minutes_left": (
+        "minutes until the compaction limit, where known",
+        "minutes_left",
+    ),
     "holdfast_checkpoint_seconds": ("when the last checkpoint was taken", "checkpoint_ms"),
 }
 

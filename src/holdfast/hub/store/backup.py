@@ -51,7 +51,7 @@ def keep(engine: Engine, path: Path) -> dict[str, int]:
         draft.replace(path)
         _flush(path.parent)
     except OSError as slip:
-        raise NoRoom(f"the backup was not kept: {slip}") from slip
+        raise NoRoom(f"the backup was not saved: {slip}") from slip
     finally:
         with suppress(OSError):
             draft.unlink(missing_ok=True)

@@ -125,7 +125,7 @@ def set_aside(path: str) -> str:
     for tail in ("-wal", "-shm"):
         with suppress(FileNotFoundError):
             os.unlink(path + tail)  # noqa: PTH108
-    log.add("WARN", "recall", f"{path} was damaged; kept as {aside}, and made again")
+    log.add("WARN", "recall", f"{path} was damaged; saved as {aside}, and made again")
     return aside
 
 

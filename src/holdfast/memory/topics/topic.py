@@ -49,7 +49,7 @@ class IndexFull(HoldfastError):
     """No line of ours can make room, and theirs are not ours to move."""
 
     exit_code = 3
-    hint = "shorten MEMORY.md by hand: the client reads its first 200 lines and 25,000 bytes"
+    hint = "shorten MEMORY.md by hand: Claude Code reads its first 200 lines and 25,000 bytes"
 
 
 class NotWritten(HoldfastError):

@@ -102,7 +102,7 @@ def _way_out(other: OtherHoldfast) -> str:
 
 def _install_troubles(installs: list[Install]) -> list[str]:
     if not installs:
-        return ["no hook of ours is installed; run `holdfast install`"]
+        return ["no hook of Holdfast is installed; run `holdfast install`"]
     running = [install for install in installs if install.commands]
     if len(running) < 2:
         return []
@@ -149,7 +149,7 @@ def _fix(install: Install) -> str:
         return f"run `holdfast install{scope}`"
     return (
         "write it with `holdfast install --plugin DIR`, enable it with "
-        "`claude plugin install holdfast@holdfast`, or take it out of enabledPlugins"
+        "`claude plugin install holdfast@holdfast`, or remove it from enabledPlugins"
     )
 
 

@@ -29,7 +29,7 @@ BEFORE, AFTER = "compaction, before", "compaction, after"
 STEERS = "Keep these word for word in the summary:"
 _MISSED = {
     "alerts_the_api_received": "no alert reached the API",
-    "checkpoint_kept": "no checkpoint was kept",
+    "checkpoint_kept": "no checkpoint was saved",
     "summariser_got_our_text": "the summariser did not get our text",
     "brief_in_next_request": "the brief was not in the request after the compaction",
 }
@@ -94,7 +94,7 @@ def _before(steering: str, kept: bool, milliseconds: float) -> RehearsalStep:
     if kept and RULE in steering:
         words = f"saved a checkpoint and steered the summary ({len(steering)} characters)"
         return RehearsalStep(BEFORE, True, milliseconds, words)
-    missing = [] if kept else ["no checkpoint was kept"]
+    missing = [] if kept else ["no checkpoint was saved"]
     missing += [] if RULE in steering else ["the summary was not steered"]
     return RehearsalStep(BEFORE, False, milliseconds, " and ".join(missing))
 
@@ -103,7 +103,7 @@ def _after(brief: str, milliseconds: float) -> RehearsalStep:
     if RULE in brief:
         words = f"restored a brief of {len(brief) / CHARS_PER_TOKEN:.0f} tokens"
         return RehearsalStep(AFTER, True, milliseconds, words)
-    return RehearsalStep(AFTER, False, milliseconds, "no brief was given back")
+    return RehearsalStep(AFTER, False, milliseconds, "no brief was restored")
 
 
 def try_cycle(binary: Path) -> dict[str, Any]:
@@ -135,7 +135,7 @@ def judge(trial: Trial, *, kept: bool) -> dict[str, Any]:
     }
     troubles = hook_faults(trial)
     if not times:
-        return found | {"troubles": [*troubles, "the client did not compact"]}
+        return found | {"troubles": [*troubles, "Claude Code did not compact"]}
     return found | {"troubles": troubles + [_MISSED[name] for name in _MISSED if not found[name]]}
 
 
@@ -143,7 +143,7 @@ def in_words(client: dict[str, Any]) -> list[str]:
     told = [f"real client: {client['requests']} requests, {client['compactions']} compaction"]
     told += [f"  the API received: {text}" for text in client["alerts_the_api_received"]]
     done = {
-        "checkpoint_kept": "a checkpoint was kept",
+        "checkpoint_kept": "a checkpoint was saved",
         "summariser_got_our_text": "the summariser got our text",
         "brief_in_next_request": "our brief was in the next request",
     }

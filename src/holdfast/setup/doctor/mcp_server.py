@@ -46,11 +46,11 @@ def look_at_servers(
     )
     troubles += tuple(
         f"the MCP server of {path} was not started: this Holdfast did not write that entry; "
-        f"take it out and {fix}"
+        f"remove it and {fix}"
         for path, _ in (one for one in found if one not in ours)
     )
     missing = not found and any(install.commands for install in installs)
-    words = ("the model has no tools of ours: `holdfast install` adds the MCP server",)
+    words = ("the model has no tools of Holdfast: `holdfast install` adds the MCP server",)
     return ServersCheck(started, troubles, words if missing else ())
 
 

@@ -78,8 +78,8 @@ def _why(installs: list[Install]) -> str:
 def _foreign(path: Path, fired: FiredHook) -> StatusLineCheck:
     """The user's own status line. It may fail outside of a repository, but it must exist."""
     if fired.exit_code in CANNOT_RUN or missing(fired.command):
-        said = f"the status line in {path}: {fired.trouble}; it is not ours: mend it, or take it"
-        return StatusLineCheck(fired, (f"{said} out and run `holdfast install`",))
+        said = f"the status line in {path}, which is not from Holdfast: {fired.trouble}"
+        return StatusLineCheck(fired, (f"{said}; fix it, or remove it and run `holdfast install`",))
     return StatusLineCheck(fired, (), (f"the status line shown is that of {path}, without ours",))
 
 
