@@ -199,7 +199,7 @@ def test_hooks_of_another_holdfast_are_told_apart_from_ours(tmp_path: Path, own_
     code, found = _doctor(tmp_path)
     assert code == 1
     [said] = found["troubles"]
-    assert "hooks of another Holdfast, whose /other/bin/python is gone; take them out" in said
+    assert "hooks of another Holdfast, whose /other/bin/python is gone; remove them" in said
     assert all("/other/" not in hook["command"] for hook in found["hooks"])
 
 
