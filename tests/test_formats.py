@@ -31,7 +31,7 @@ from holdfast.setup import receipts
 from holdfast.setup.receipts import Receipt
 from holdfast.window import observed_limits, outbox, state
 from holdfast.window.observed_limits import Conditions, Observation
-from holdfast.window.outbox import Outbox
+from holdfast.window.outbox import WindowOutbox
 from holdfast.window.state import State
 from holdfast.wire import places
 from tests.archive.sessions import session_path
@@ -61,7 +61,7 @@ def _state(folder: Path) -> Path:
 
 def _outbox(folder: Path) -> Path:
     entry = outbox.OutboxEntry("m1", "[m1]", "[m1] hello", 1, 2)
-    outbox.save(_window(folder), Outbox([entry]))
+    outbox.save(_window(folder), WindowOutbox([entry]))
     return folder / "main" / "outbox.json"
 
 

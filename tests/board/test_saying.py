@@ -193,7 +193,7 @@ def test_any_bytes_in_an_outbox_leave_the_hook_well(tmp_path: Path, data: bytes)
 
 @pytest.mark.requirement("X6")
 def test_an_outbox_comes_back_as_it_was_left(tmp_path: Path) -> None:
-    box = outbox.Outbox([an_entry(1), an_entry(2)], 7, "m1")
+    box = outbox.WindowOutbox([an_entry(1), an_entry(2)], 7, "m1")
     outbox.save(str(tmp_path), box)
     assert outbox.load(str(tmp_path)) == box
     assert oct(os.stat(tmp_path / "outbox.json").st_mode)[-3:] == "600"  # noqa: PTH116

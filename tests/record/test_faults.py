@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from holdfast.checkpoint.sections import sections_of
 from holdfast.record import RecordReader, turns
 from holdfast.record.model import load, save
-from holdfast.transcript.parse import Tally, parse
+from holdfast.transcript.parse import LineTally, parse
 from holdfast.wire import log
 from tests.checkpoint.sessions import Session
 
@@ -32,7 +32,7 @@ def test_any_prompts_in_any_order_are_read(said: list[str]) -> None:
         session.user(words).says(words)
     reader = RecordReader()
     for line in session.data().splitlines():
-        if entry := parse(line, 0, Tally()):
+        if entry := parse(line, 0, LineTally()):
             reader.feed(entry)
     assert load(save(reader.record)) is not None
 

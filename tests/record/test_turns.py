@@ -238,6 +238,6 @@ def test_a_place_before_all_turns_is_in_the_first(tmp_path: Path) -> None:
 
 
 def _entry(line: dict[str, Any], offset: int) -> Any:
-    from holdfast.transcript.parse import Tally, parse
+    from holdfast.transcript.parse import LineTally, parse
 
-    return parse(b.encoded(line), offset, Tally())
+    return parse(b.encoded(line), offset, LineTally())

@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from holdfast.transcript import Entry, Tally, read
+from holdfast.transcript import Entry, LineTally, read
 
 Line = dict[str, Any]
 
@@ -119,5 +119,5 @@ def written(path: Path, *lines: Line | bytes) -> Path:
     return file
 
 
-def entries_of(folder: Path, *lines: Line | bytes, tally: Tally | None = None) -> list[Entry]:
+def entries_of(folder: Path, *lines: Line | bytes, tally: LineTally | None = None) -> list[Entry]:
     return list(read(written(folder, *lines), tally=tally))

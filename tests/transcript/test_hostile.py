@@ -10,10 +10,10 @@ from holdfast.transcript import (
     Attachment,
     Boundary,
     Entry,
+    LineTally,
     OtherBlock,
     Prompt,
     Result,
-    Tally,
     Text,
     blocks,
     decoded,
@@ -48,7 +48,7 @@ COUNTS = (
 NO_COUNTS: list[Any] = ["12", -1, 1.5, 2**70, [], {}, True]
 
 
-def between(folder: Path, line: Line | bytes, tally: Tally | None = None) -> list[Entry]:
+def between(folder: Path, line: Line | bytes, tally: LineTally | None = None) -> list[Entry]:
     """What one line gives, with a good line on each side of it that must survive."""
     first, *found, last = entries_of(folder, prompt("before"), line, prompt("after"), tally=tally)
     assert isinstance(first, Prompt)
@@ -93,7 +93,7 @@ def test_a_wrong_prompt_or_result_costs_at_most_its_own_line(tmp_path: Path, wro
 @pytest.mark.parametrize("name", COUNTS)
 def test_a_usage_that_is_not_counts_is_no_usage(tmp_path: Path, name: str) -> None:
     for wrong in NO_COUNTS:
-        tally = Tally()
+        tally = LineTally()
         line = answer()
         line["message"]["usage"] = {**line["message"]["usage"], name: wrong}
         assert between(tmp_path, line, tally) == [], wrong
@@ -102,7 +102,7 @@ def test_a_usage_that_is_not_counts_is_no_usage(tmp_path: Path, name: str) -> No
 
 @pytest.mark.parametrize("name", ["timestamp", "cwd", "uuid", "version", "agentId", "isMeta"])
 def test_the_usage_is_still_found_beside_a_wrong_field(tmp_path: Path, name: str) -> None:
-    tally = Tally()
+    tally = LineTally()
     [entry] = between(tmp_path, answer("m1", **{name: {"odd": []}}), tally)
     assert isinstance(entry, Answer)
     assert (entry.message_id, entry.usage.total_tokens) == ("m1", 3260)
@@ -114,14 +114,14 @@ def test_the_usage_is_still_found_beside_a_wrong_field(tmp_path: Path, name: str
 def test_a_line_that_may_be_a_subagents_is_not_taken_for_the_sessions(
     tmp_path: Path, wrong: Any
 ) -> None:
-    tally = Tally()
+    tally = LineTally()
     assert between(tmp_path, answer(isSidechain=wrong), tally) == []
     assert between(tmp_path, attachment() | {"isSidechain": wrong}) == []
     assert tally.by_type == {"user": 2, "assistant": 1}
 
 
 def test_one_wrong_block_leaves_the_others(tmp_path: Path) -> None:
-    tally = Tally()
+    tally = LineTally()
     blocks = text("a"), {"type": "tool_use", "id": 5}, tool_use(command="ls"), {"type": "odd"}
     [entry] = between(tmp_path, answer("m", *blocks, 7), tally)  # type: ignore[arg-type]
     assert isinstance(entry, Answer)
@@ -132,7 +132,7 @@ def test_one_wrong_block_leaves_the_others(tmp_path: Path) -> None:
 
 
 def test_a_new_kind_of_block_is_no_misfit(tmp_path: Path) -> None:
-    tally = Tally()
+    tally = LineTally()
     [entry] = between(tmp_path, answer("m", {"type": "fallback", "id": [1]}), tally)
     assert isinstance(entry, Answer)
     assert entry.blocks == (OtherBlock("fallback"),)
@@ -169,7 +169,7 @@ def test_a_boundary_with_odd_numbers_is_still_a_boundary(tmp_path: Path) -> None
     ids=lambda junk: repr(junk[:20]),
 )
 def test_what_is_not_an_object_is_counted_as_torn(tmp_path: Path, junk: bytes) -> None:
-    tally = Tally()
+    tally = LineTally()
     assert between(tmp_path, junk, tally) == []
     assert (tally.torn, tally.lines) == (1, 3)
 
@@ -178,7 +178,7 @@ def test_a_number_beyond_all_numbers_harms_only_its_field(tmp_path: Path) -> Non
     huge = encoded(answer("m1")).replace(b'"uuid":"u-1"', b'"uuid":1e999')
     [entry] = between(tmp_path, huge)
     assert isinstance(entry, Answer)
-    tally = Tally()
+    tally = LineTally()
     no_count = encoded(answer("m1")).replace(b'"output_tokens":50', b'"output_tokens":1e999')
     assert between(tmp_path, no_count, tally) == []
     assert tally.misfit == 1
@@ -186,7 +186,7 @@ def test_a_number_beyond_all_numbers_harms_only_its_field(tmp_path: Path) -> Non
 
 def test_half_a_character_does_not_cost_the_usage(tmp_path: Path) -> None:
     """JavaScript writes the half of an emoji that a cut leaves as a lone surrogate."""
-    tally = Tally()
+    tally = LineTally()
     half = encoded(answer("m1", text("HALF"))).replace(b"HALF", b"a\\ud83d b")
     [entry] = between(tmp_path, half, tally)
     assert isinstance(entry, Answer)
@@ -225,7 +225,7 @@ def test_a_byte_order_mark_and_windows_line_ends_are_no_harm(tmp_path: Path) -> 
 
 
 def test_unknown_types_are_counted_by_name_but_not_without_end(tmp_path: Path) -> None:
-    counts = Tally()
+    counts = LineTally()
     names = [f"type-{number}" for number in range(500)] + ["x" * 10_000]
     entries_of(tmp_path, answer(), *({"type": name} for name in names), {"a": 1}, tally=counts)
     assert len(counts.by_type) <= parse.MOST_TYPES + 1
@@ -244,7 +244,7 @@ def test_unknown_types_are_counted_by_name_but_not_without_end(tmp_path: Path) -
 
 
 def test_a_copy_of_a_request_is_never_judged(tmp_path: Path) -> None:
-    tally = Tally()
+    tally = LineTally()
     blob = {"type": "api-request-blob", "message": {"usage": "x", "content": 5}, "uuid": []}
     assert between(tmp_path, blob, tally) == []
     assert (tally.misfit, tally.unknown) == (0, {})
@@ -255,7 +255,7 @@ def test_a_large_line_is_not_turned_into_a_tree_of_objects(
 ) -> None:
     monkeypatch.setattr(blocks, "LARGEST_TREE_BYTES", 1000)
     monkeypatch.setattr("holdfast.transcript.lenient_line.LARGEST_TREE_BYTES", 1000)
-    counts = Tally()
+    counts = LineTally()
     assert between(tmp_path, answer(uuid=[[]] * 1000), counts) == []
     assert counts.torn == 1
     [words] = between(tmp_path, result(tool_result("x" * 2000)))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.transcript import Entry, Reader, Tally, operations, read
+from holdfast.transcript import Entry, LineTally, Reader, operations, read
 from holdfast.transcript.entries import TranscriptLine, decode
 from holdfast.transcript.parse import shortened
 from holdfast.transcript.reader import GZIP_MAGIC
@@ -68,7 +68,7 @@ NEARLY = st.lists(
 ).map(b"\n".join)
 
 
-def everything(path: Path, tally: Tally | None = None) -> list[Entry]:
+def everything(path: Path, tally: LineTally | None = None) -> list[Entry]:
     return list(read(path, tally=tally))
 
 
@@ -85,7 +85,7 @@ def at_rest(data: bytes, folder: str) -> Path:
 @given(st.binary(max_size=400) | NEARLY)
 def test_any_bytes_at_all_are_read_without_a_word(data: bytes) -> None:
     with tempfile.TemporaryDirectory() as folder:
-        tally = Tally()
+        tally = LineTally()
         path = at_rest(data, folder)
         found = everything(path, tally)
         list(operations(found))
@@ -98,7 +98,7 @@ def test_any_bytes_at_all_are_read_without_a_word(data: bytes) -> None:
 def test_reading_in_two_halves_equals_reading_at_once(data: bytes, taken: int) -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = at_rest(data, folder)
-        at_once, halves = Tally(), Tally()
+        at_once, halves = LineTally(), LineTally()
         whole = everything(path, at_once)
         first = Reader(path, tally=halves)
         half = list(islice(first, taken))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.transcript import Answer, Entry, Reader, Tally, Unreadable, read, reader
+from holdfast.transcript import Answer, Entry, LineTally, Reader, Unreadable, read, reader
 from holdfast.transcript.reader import TranscriptSource
 from tests.transcript.builders import answer, encoded, jsonl, prompt, result, written
 
@@ -105,9 +105,9 @@ def test_an_offset_past_the_end_reads_nothing(tmp_path: Path) -> None:
 
 
 def test_an_empty_file_holds_nothing(tmp_path: Path) -> None:
-    tally = Tally()
+    tally = LineTally()
     assert list(read(written(tmp_path), tally=tally)) == []
-    assert tally == Tally()
+    assert tally == LineTally()
 
 
 def test_gzip_is_read_as_if_it_were_plain(tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.window import audit, outbox
-from holdfast.window.outbox import DoneMessage, Outbox
+from holdfast.window.outbox import DoneMessage, WindowOutbox
 from holdfast.wire import log, places, spool
 from holdfast.wire.spool import SpoolLine
 from tests.hot.hooks import fire, window
@@ -104,10 +104,10 @@ def test_log_and_audit_lose_only_the_torn_line(
 @pytest.mark.requirement("X6")
 def test_a_message_that_could_not_be_noted_as_over_does_not_spoil_the_next(tmp_path: Path) -> None:
     folder = str(tmp_path)
-    outbox.save(folder, Outbox(), [DoneMessage("one", "confirmed", 1)])
+    outbox.save(folder, WindowOutbox(), [DoneMessage("one", "confirmed", 1)])
     with _room_for(tmp_path / "outbox.done", FULL_AFTER), pytest.raises(OSError, match="full"):
-        outbox.save(folder, Outbox(), [DoneMessage("two", "confirmed", 22_222)])
-    outbox.save(folder, Outbox(), [DoneMessage("three", "confirmed", 3)])
+        outbox.save(folder, WindowOutbox(), [DoneMessage("two", "confirmed", 22_222)])
+    outbox.save(folder, WindowOutbox(), [DoneMessage("three", "confirmed", 3)])
     assert [one.id for one in outbox.done(folder)] == ["one", "three"]
 
 

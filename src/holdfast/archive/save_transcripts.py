@@ -20,12 +20,12 @@ from holdfast.archive.transcripts import AGENTS, PLAIN_ENDING, CopyHeader, damag
 from holdfast.client.limit_settings import project_of
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.files import atomic, lock
-from holdfast.files.folders import FolderPlace, entered
+from holdfast.files.folders import FolderPlace, enter
 from holdfast.record.same_file import sign
 from holdfast.record.user_input import own_words
 from holdfast.transcript.blocks import Malformed
 from holdfast.transcript.entries import Prompt
-from holdfast.transcript.parse import Tally, parse
+from holdfast.transcript.parse import LineTally, parse
 from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource, Unreadable
 from holdfast.transcript.subagents import subagent_files
 from holdfast.wire import log, places
@@ -229,7 +229,7 @@ def _asked(lines: list[bytes]) -> str:
     """What the user asked first."""
     for data in lines:
         with suppress(Malformed):
-            entry = parse(data, 0, Tally())
+            entry = parse(data, 0, LineTally())
             if isinstance(entry, Prompt) and not entry.is_meta:
                 words = " ".join(own_words(entry.text).split())
                 if words:
@@ -240,7 +240,7 @@ def _asked(lines: list[bytes]) -> str:
 def _put(place: str, data: bytes) -> None:
     """On the disk, proven, once this returns; a failed try leaves what was there before."""
     inside, _, name = place.removeprefix(f"{places.home()}/").rpartition("/")
-    with entered(FolderPlace(places.home(), inside)) as folder:
+    with enter(FolderPlace(places.home(), inside)) as folder:
         atomic.clear_left(folder)
         atomic.replace_whole(folder, name, data, flushed=True, proven=True)
         atomic.flush(folder)
@@ -286,7 +286,7 @@ def _floor(most_bytes: int) -> float:
 
 def _note(most_bytes: int, floor: float) -> None:
     noted = {"version": VERSION, "most_bytes": most_bytes, "removed_until": floor}
-    with entered(FolderPlace(places.home(), "transcripts")) as folder:
+    with enter(FolderPlace(places.home(), "transcripts")) as folder:
         atomic.clear_left(folder)
         atomic.replace_whole(folder, STAMP, json.dumps(noted).encode())
 
@@ -318,7 +318,7 @@ def held() -> Iterator[None]:
 
 
 def _opened(name: str) -> int:
-    with entered(FolderPlace(places.home(), "transcripts")) as folder:
+    with enter(FolderPlace(places.home(), "transcripts")) as folder:
         return os.open(name, _FLAGS, 0o600, dir_fd=folder)
 
 

@@ -82,14 +82,14 @@ def path_of(scope: str, project: str = "", session_id: str = "") -> str:
     if scope == "user":
         return f"{places.home()}/budget/user.json"
     if scope == "project":
-        name = folders.key(folders.resolved(project))
+        name = folders.key(folders.resolve(project))
         return f"{places.home()}/budget/project-{name}.json" if project else ""
     return f"{places.window(session_id)}/budget.json" if session_id else ""
 
 
 def former_path(project: str) -> str:
     """How a project's file was named before: `/x-y` and `/x/y` had one name."""
-    name = places.plain(folders.resolved(project).strip("/").replace("/", "-"))
+    name = places.plain(folders.resolve(project).strip("/").replace("/", "-"))
     return f"{places.home()}/budget/project-{name}.json"
 
 
@@ -100,7 +100,7 @@ def of_scope(scope: str, project: str = "", session_id: str = "") -> dict[str, A
         return load(path)
     found = load(former_path(project))
     named = found.get("project")
-    is_ours = isinstance(named, str) and folders.resolved(named) == folders.resolved(project)
+    is_ours = isinstance(named, str) and folders.resolve(named) == folders.resolve(project)
     return found if is_ours else {}
 
 

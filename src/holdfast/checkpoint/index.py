@@ -99,7 +99,7 @@ def of_project(project: str, *, foreign: bool = False) -> list[CheckpointEntry]:
     Only those that this machine made, unless `foreign` ones are asked for: anyone may have put
     a file into a repository. A project that was moved keeps those that lie in it.
     """
-    project = folders.resolved(project)
+    project = folders.resolve(project)
     inside = folders.readable(project)
     entries = healed(known(), inside, only=_only(foreign))
     here = [one for one in entries if project == one.project or one.folder in inside]
@@ -115,13 +115,13 @@ def refresh(project: str, new: str = "") -> list[str]:
 
     An entry for the path of a `new` file is of one that was removed before, and is not believed.
     """
-    project = folders.resolved(project)
+    project = folders.resolve(project)
     with lock.hold(folders.shelf()) as ours:
         if not ours:
             return ["the index is busy or cannot be written; the next checkpoint repairs it"]
         try:
             entries, said = _loaded()
-            with folders.entered(folders.shelf()) as folder:
+            with folders.enter(folders.shelf()) as folder:
                 atomic.clear_left(folder)
             _remember(project)
             entries = [one for one in entries if one.path != new]
@@ -147,7 +147,7 @@ def save(entries: Iterable[CheckpointEntry]) -> None:
     now = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     head = f'{{"version": "{VERSION}", "last_updated": "{now}", "checkpoints": [\n'
     data = head.encode() + _rows(ordered) + b"\n]}\n"
-    with folders.entered(folders.shelf()) as folder:
+    with folders.enter(folders.shelf()) as folder:
         atomic.replace_whole(folder, NAME, data)
 
 
@@ -189,7 +189,7 @@ def _remember(project: str) -> None:
 
 def remember(found: Iterable[str]) -> None:
     text = json.dumps({"version": 1, "projects": sorted(found)}, indent=1) + "\n"
-    with folders.entered(folders.shelf()) as folder:
+    with folders.enter(folders.shelf()) as folder:
         atomic.replace_whole(folder, PROJECTS, text.encode())
 
 

@@ -35,7 +35,7 @@ def record(content_hash: str, known: Iterable[CheckpointEntry]) -> str:
     lines = "".join(f"{one}\n" for one in [*earlier, content_hash])
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
     try:
-        with folders.entered(folders.shelf()) as folder:
+        with folders.enter(folders.shelf()) as folder:
             fd = os.open(NAME, flags, 0o600, dir_fd=folder)
         try:
             os.write(fd, f"\n{lines}".encode())  # its own line, also after one that was cut short

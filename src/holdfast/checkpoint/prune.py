@@ -74,7 +74,7 @@ def prune(
     project: str, now: datetime, retention: CheckpointRetention = DEFAULT, *, dry_run: bool = False
 ) -> Pruned:
     """Let a project's spent checkpoints go; a dry run only names them."""
-    project = folders.resolved(project)
+    project = folders.resolve(project)
     doomed = spent(index.of_project(project), now, retention)
     if dry_run:
         return Pruned(doomed, [])

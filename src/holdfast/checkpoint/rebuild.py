@@ -29,7 +29,7 @@ def rebuild(also: Iterable[str] = ()) -> RebuiltIndex:
         if not ours:
             raise CheckpointNotSaved(f"the index in {folders.root()} is busy or cannot be written")
         before = {one.path for one in _before()}
-        projects = sorted({*index.projects(), *(folders.resolved(one) for one in also)})
+        projects = sorted({*index.projects(), *(folders.resolve(one) for one in also)})
         entries, damaged = _read(projects, before)
         projects = [one for one in projects if one in {entry.project for entry in entries}]
         index.save(entries)

@@ -39,7 +39,7 @@ class Left(msgspec.Struct, frozen=True):
 def folders_left(also: Iterable[str] = ()) -> list[Left]:
     """Of every project we know or are told of; one that cannot be entered holds nothing of ours."""
     found = []
-    for project in sorted({*index.projects(), *(folders.resolved(one) for one in also)}):
+    for project in sorted({*index.projects(), *(folders.resolve(one) for one in also)}):
         with suppress(UnusableFolder):
             place = folders.own(project)
             names = tuple(sorted(folders.names_in(place.path)))
@@ -51,7 +51,7 @@ def folders_left(also: Iterable[str] = ()) -> list[Left]:
 def remove(left: Left) -> str:
     """The folder and what was judged to be ours; in words why it did not go, if it did not."""
     try:
-        with folders.entered(left.place) as folder:
+        with folders.enter(left.place) as folder:
             for name in left.names:
                 os.unlink(name, dir_fd=folder)
         os.rmdir(left.path)  # noqa: PTH106

@@ -53,7 +53,7 @@ def from_sections(document: Document) -> Mapping[str, Any]:
 
 def save(project: str, checkpoint_id: str, values: Mapping[str, Any]) -> None:
     data = json.dumps(values, default=str).encode()
-    with folders.entered(folders.shelf(project)) as folder:
+    with folders.enter(folders.shelf(project)) as folder:
         atomic.clear_left(folder)
         atomic.replace_whole(folder, f"{checkpoint_id}.json", data)
 

@@ -76,7 +76,7 @@ def verify_all(entries: Iterable[CheckpointEntry], projects: Iterable[str]) -> l
 
 def everything(also: Iterable[str] = ()) -> list[VerifyReport]:
     """Of every project we know or are told of: without an index, nobody else names one."""
-    told = {folders.resolved(one) for one in also}
+    told = {folders.resolve(one) for one in also}
     return verify_all(index.known(), sorted({*index.projects(), *told}))
 
 

@@ -41,7 +41,7 @@ class SavedCheckpoint(msgspec.Struct, frozen=True):
 
 def keep(document: Document) -> SavedCheckpoint:
     """Keep a checkpoint of this state, once; NotKept if no place took it."""
-    document = settled(replace(document, project=folders.resolved(document.project)))
+    document = settled(replace(document, project=folders.resolve(document.project)))
     with lock.hold(folders.shelf(document.project)):
         known = _window(document)
         kept = _twin(document, known) or _placed(lineage.extend(document, known))
@@ -98,7 +98,7 @@ def _placed(document: Document) -> SavedCheckpoint:
 
 
 def _put(place: FolderPlace, document: Document, data: bytes) -> str:
-    with folders.entered(place) as folder:
+    with folders.enter(place) as folder:
         atomic.clear_left(folder)
         if place.root != places.home():
             _hide_from_git(folder)

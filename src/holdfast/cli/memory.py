@@ -17,7 +17,7 @@ from holdfast.cli.terminal import say
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.memory.topics import topic_store
 from holdfast.memory.topics.folder import MOST_TOPIC_BYTES
-from holdfast.memory.topics.topic import TYPES, NoSuchTopic, Topic, Unfit, parse
+from holdfast.memory.topics.topic import TYPES, MemoryTopic, NoSuchTopic, Unfit, parse
 from holdfast.memory.topics.topic_index import find
 from holdfast.memory.topics.topic_store import TopicChange
 from holdfast.text.escape import shown
@@ -150,9 +150,9 @@ def retire(name: str, project: Path | None, as_json: bool) -> None:
     _say(done, as_json, f"holdfast memory add {shown(done.topic.name)!r} --from {done.before}")
 
 
-def _given(source: Path | None) -> Topic:
+def _given(source: Path | None) -> MemoryTopic:
     if source is None:
-        return Topic("", "", "", "", "")
+        return MemoryTopic("", "", "", "", "")
     data = places.read_small(str(source), MOST_TOPIC_BYTES)
     if not data:
         raise NoSuchTopic(f"{source} cannot be read, or is empty")
@@ -178,7 +178,7 @@ def _say(done: TopicChange, as_json: bool, undo: str) -> None:
         say(f"  undo: {undo}")
 
 
-def _row(one: Topic) -> str:
+def _row(one: MemoryTopic) -> str:
     whose = "ours" if one.is_ours else "yours"
     odd = f" ({one.note})" if one.note else ""
     listed = "" if one.in_index else ", not in MEMORY.md"

@@ -38,7 +38,7 @@ def root() -> str:
     return f"{places.home().rstrip('/')}/checkpoints"
 
 
-def resolved(project: str) -> str:
+def resolve(project: str) -> str:
     """The real path of a project, so that each has one spelling. Invalid paths stay as they are."""
     if not project.startswith("/"):
         return project
@@ -108,7 +108,7 @@ def names_in(folder: str) -> list[str]:
 
 
 @contextmanager
-def entered(place: FolderPlace) -> Iterator[int]:
+def enter(place: FolderPlace) -> Iterator[int]:
     """Open the folder for the block as a descriptor; missing parts are created owner-only."""
     if place.root == places.home():  # a removed project is not created again
         os.makedirs(place.root, mode=0o700, exist_ok=True)  # noqa: PTH103

@@ -109,7 +109,7 @@ def why_not_lockable(place: FolderPlace) -> str:
 
 
 def _open_in(place: FolderPlace) -> int:
-    from holdfast.files.folders import entered
+    from holdfast.files.folders import enter
 
-    with entered(place) as folder:
+    with enter(place) as folder:
         return os.open("lock", _FLAGS, 0o600, dir_fd=folder)

@@ -1,6 +1,6 @@
-"""One entry for all events: take the reading, leave a line, and sleep on unless a mark is crossed.
+"""The entry of every hook: take the reading, append a line, and exit unless a mark is crossed.
 
-Every way out ends in exit code 0: a session matters more than our bookkeeping.
+Every path ends in exit code 0: a session matters more than our bookkeeping.
 """
 
 from __future__ import annotations
@@ -17,21 +17,21 @@ if TYPE_CHECKING:
 
     from holdfast.hook.observation import Moment
 
-# Events at which nothing needs thought while no mark is crossed. The others are rare.
+# Events that need nothing more while no mark is crossed. The others are rare.
 LEAN = frozenset(("PostToolUse", "PostToolUseFailure", "UserPromptSubmit", "Stop"))
 MOST_PAYLOAD = 64 << 20
-FIRST_LOOK_TOKENS = 25_000  # a session without one tool call is first judged from here on
-STOP_ANSWERS = 10  # a failure that many answers ago no longer holds up a stop
+FIRST_LOOK_TOKENS = 25_000  # below it, a session without a tool call is not judged yet
+STOP_ANSWERS = 10  # an older failure no longer holds up a stop
 
 
 def main(arguments: list[str]) -> NoReturn:
-    """Fail open, in this one place; skip the interpreter's farewell, which costs 2 ms."""
+    """Fail open, in this one place. `os._exit` skips the shutdown, which takes 2 ms."""
     try:
         os.umask(0o077)
         _handle(_read_all(0), arguments)
     except BaseException as slip:
         _confess(slip)
-        if "HOLDFAST_RAISE" in os.environ:  # set in tests, so our bugs stay loud to us
+        if "HOLDFAST_RAISE" in os.environ:  # set in tests, so that our bugs stay loud
             raise
     os._exit(0)
 
@@ -67,9 +67,31 @@ def _handle(data: bytes, arguments: list[str]) -> None:
 
 
 def _wake(teller: str) -> Any:
-    from holdfast.hook import wake
+    """Load an event module by name. The hook knows whom to wake and imports nothing else."""
+    import gc
 
-    return wake.wake(teller)
+    gc.disable()  # a process of a tenth of a second has nothing to collect
+    _find_libraries()
+    if teller == "dispatch":  # every event needs msgspec, and no other module here does
+        from holdfast.hook import lean_msgspec
+
+        lean_msgspec.load()
+    return __import__("holdfast.events." + teller, None, None, ["*"])
+
+
+def _find_libraries() -> None:
+    """Find msgspec beside us if we are installed, or in our Python's folder in a checkout.
+
+    Otherwise by `site`, which also runs what any .pth file asks for: 2 ms, and more for some users.
+    """
+    python = f"python{sys.version_info[0]}.{sys.version_info[1]}"
+    own = f"{sys.executable.rpartition('/bin/')[0]}/lib/{python}/site-packages"
+    for folder in (sys.path[0], own):
+        if os.path.isdir(f"{folder}/msgspec"):
+            return sys.path.append(folder)
+    import site
+
+    site.main()
 
 
 def _tell_server(event: str) -> None:
@@ -86,7 +108,7 @@ def _is_off() -> bool:
 
 
 def _archive(data: bytes, arguments: list[str]) -> None:
-    """`archive CHARS`: a result that is shorter is not even parsed, for the client waits for us."""
+    """`archive CHARS`: a shorter result is not even parsed, because the client waits for us."""
     limit, start = int(arguments[0]), data.find(b'"tool_response"')
     if start < 0 or not limit < len(data) - start < result_size.MOST_BYTES or _is_off():
         return
@@ -100,7 +122,7 @@ def _wrapped(arguments: list[str]) -> str:
 
 
 def _spooled(moment: Moment) -> int:
-    """The line is bookkeeping: where it cannot be left, the window is judged all the same."""
+    """Append the line. If that fails the window is judged all the same: it is bookkeeping."""
     try:
         return spool.append(moment.folder, moment.line)
     except OSError as slip:
@@ -109,10 +131,11 @@ def _spooled(moment: Moment) -> int:
 
 
 def _asleep(moment: Moment, event: str) -> bool:
-    """At a prompt and at Stop somebody waits: they wake to pay a debt, and a prompt to judge."""
+    """Whether nothing is to be done. At a prompt and at Stop the user waits, so they wake only if
+    something is owed; a prompt also if a mark is crossed."""
     armed = moment.mark
     owed = armed.owed & ~mark.OWED_TO_SERVER if armed is not None else 0
-    if event == "Stop":  # where the model cannot be told anything
+    if event == "Stop":  # the model cannot be told anything here
         return not owed & mark.OWED_TO_USER and not _guarded(moment)
     if event == "UserPromptSubmit" and owed:
         return False
@@ -124,7 +147,7 @@ def _asleep(moment: Moment, event: str) -> bool:
 
 
 def _guarded(moment: Moment) -> bool:
-    """The stop guard is on, and may have a reason: much used, a failure, an agent not back."""
+    """Whether the stop guard is on and may object: much used, a failure, an agent still running."""
     armed, payload = moment.mark, moment.payload
     if armed is None or payload.get("stop_hook_active") is not False:
         return False
@@ -139,22 +162,22 @@ def _guarded(moment: Moment) -> bool:
 
 
 def _settings_changed(moment: Moment) -> bool:
-    """The user's settings are newer than the mark, so the guard may be on by now."""
+    """Whether the user's settings are newer than the mark: the guard may be on by now."""
     armed_ns = places.changed_ns(os.path.join(moment.folder, "mark"))
     return places.changed_ns(os.path.join(places.home(), "settings.toml")) >= armed_ns
 
 
 def _note_agent(payload: dict[str, Any], event: str, now_ms: int) -> None:
-    """A subagent came or went: a line in its parent's spool, and its own window is closed."""
+    """A subagent started or stopped: append a line to its parent's spool; close its window."""
     session_id = scan.text_of(payload, "session_id") or "unknown"
     agent_id, kind = scan.text_of(payload, "agent_id"), scan.text_of(payload, "agent_type")
     if not kind:
-        return  # the compaction's own agent: it has no window and no file
+        return  # the compaction's own agent has no window and no file
     own = places.window(session_id, agent_id)
     if event == "SubagentStop" and places.has_outbox(own):
         said = _wake("agent_stop").tell(payload, own, now_ms)
         if said:
-            return _say(said)  # it goes on, and has not ended yet
+            return _say(said)  # it continues
     prompt_id = scan.text_of(payload, "prompt_id")  # whose request it works on
     line = spool.SpoolLine(now_ms, event, 0, "agent", agent_id, kind, answer_id=prompt_id)
     spool.append(places.window(session_id), line)
@@ -181,7 +204,7 @@ def _say(text: str) -> None:
 
 
 def _confess(slip: BaseException) -> None:
-    """Say in the log, or at least on stderr, why one hook was skipped."""
+    """Report in the log, or at least on stderr, why one hook was skipped."""
     text = f"skipped one hook: {type(slip).__name__}: {slip}"
     try:
         from holdfast.wire import log

@@ -13,7 +13,7 @@ from holdfast.record.model import Record
 from holdfast.record.results import is_rejection
 from holdfast.transcript.blocks import Malformed
 from holdfast.transcript.entries import Entry
-from holdfast.transcript.parse import Tally, parse
+from holdfast.transcript.parse import LineTally, parse
 from holdfast.transcript.reader import LONGEST_LINE_BYTES, TranscriptSource, behind_torn
 
 SHORT_BYTES = 20_000  # a stopped call says little
@@ -62,7 +62,7 @@ def skim(path: str | os.PathLike[str], record: Record, end: int) -> Iterator[Ent
 
 def _entries(record: Record, lines: Iterable[tuple[int, bytes]]) -> Iterator[Entry]:
     for offset, data in lines:
-        tally = Tally()
+        tally = LineTally()
         try:
             entry = parse(data, offset, tally)
         except Malformed:

@@ -21,10 +21,10 @@ from holdfast.segment.contents import (
     SECTIONS,
     TURNS,
     USUAL,
-    FileChange,
     Keepsake,
     ModelWords,
     SegmentSource,
+    WrittenText,
 )
 from holdfast.segment.formats import Compressed, Metadata
 from holdfast.segment.segment import Segment
@@ -58,7 +58,7 @@ def _hear(source: SegmentSource, entry: Answer) -> None:
         if isinstance(block, ToolUse) and block.name in ("Edit", "Write"):
             told = partial(files.text_of, block.input)
             new = told("new_string") or told("content")
-            change = FileChange(entry.offset, told("file_path"), told("old_string"), new)
+            change = WrittenText(entry.offset, told("file_path"), told("old_string"), new)
             source.changes.append(change)
 
 

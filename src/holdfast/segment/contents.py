@@ -54,7 +54,7 @@ class ModelWords(msgspec.Struct, gc=False):
     text: str
 
 
-class FileChange(msgspec.Struct, gc=False):
+class WrittenText(msgspec.Struct, gc=False):
     """Text the model wrote into a file."""
 
     offset: int
@@ -80,7 +80,7 @@ class SegmentSource(msgspec.Struct, gc=False):
     record: Record
     facts: Record
     words: list[ModelWords]
-    changes: list[FileChange] = []
+    changes: list[WrittenText] = []
 
 
 def of(source: SegmentSource) -> list[Keepsake]:

@@ -58,7 +58,7 @@ def read(path: str) -> bytes:
 def put(where: FolderPlace, name: str, data: bytes) -> None:
     """On the disk once this returns; NotStored, and what was there before, where it cannot be."""
     try:
-        with folders.entered(where) as folder:
+        with folders.enter(where) as folder:
             atomic.clear_left(folder)
             atomic.replace_whole(folder, name, data, flushed=True)
             atomic.flush(folder)

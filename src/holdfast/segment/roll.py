@@ -259,7 +259,7 @@ def _place(session_id: str) -> FolderPlace:
 def _remember(known: Cut) -> None:
     """An index: lost, the session is cut again from its transcript."""
     try:
-        with folders.entered(_place(known.session_id)) as folder:
+        with folders.enter(_place(known.session_id)) as folder:
             atomic.clear_left(folder)
             atomic.replace_whole(folder, "state.json", cutter.save(known))
     except OSError as slip:

@@ -30,7 +30,7 @@ from holdfast.transcript.entries import (
     Result,
     Summary,
 )
-from holdfast.transcript.parse import Tally
+from holdfast.transcript.parse import LineTally
 from holdfast.transcript.reader import Reader, Unreadable, read
 
 if TYPE_CHECKING:
@@ -44,6 +44,7 @@ __all__ = [
     "Boundary",
     "Entry",
     "Image",
+    "LineTally",
     "Operation",
     "OtherBlock",
     "Prompt",
@@ -51,7 +52,6 @@ __all__ = [
     "Reader",
     "Result",
     "Summary",
-    "Tally",
     "TaskEvent",
     "Text",
     "Thinking",

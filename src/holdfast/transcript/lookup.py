@@ -14,7 +14,7 @@ import msgspec
 
 from holdfast.transcript.blocks import Malformed, ToolResult, ToolUse
 from holdfast.transcript.entries import Answer, Boundary, Result, Summary
-from holdfast.transcript.parse import Tally, parse
+from holdfast.transcript.parse import LineTally, parse
 from holdfast.transcript.reader import read
 
 END_BYTES = 1 << 20
@@ -60,7 +60,7 @@ def compactions(path: Path, *, sidechain: bool = False) -> Compactions:
 
 def _entry(data: bytes) -> object:
     try:
-        return parse(data, 0, Tally())
+        return parse(data, 0, LineTally())
     except Malformed:
         return None
 
@@ -93,7 +93,7 @@ def find_calls(path: Path, ids: Collection[str]) -> Iterator[ToolCall]:
 
 def _blocks(data: bytes) -> Iterator[object]:
     try:
-        entry = parse(data, 0, Tally())
+        entry = parse(data, 0, LineTally())
     except Malformed:
         return
     if isinstance(entry, Answer | Result):

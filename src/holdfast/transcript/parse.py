@@ -65,7 +65,7 @@ _SIDECHAIN = b'"isSidechain":'
 SYNTHETIC = "<synthetic>"  # the client's own words where an answer should be: no model, no usage
 
 
-class Tally:  # no dataclass: that import costs 20 ms, and a compaction waits
+class LineTally:  # no dataclass: that import costs 20 ms, and a compaction waits
     """Counts of lines: by type, and by what was wrong with them."""
 
     __slots__ = (
@@ -88,7 +88,7 @@ class Tally:  # no dataclass: that import costs 20 ms, and a compaction waits
         self.misfit_fields: Counter[str] = Counter()
 
     def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Tally):
+        if not isinstance(other, LineTally):
             return NotImplemented
         return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
 
@@ -214,7 +214,7 @@ BUILDERS: dict[str, Callable[[int, TranscriptLine, bytes], Entry | None]] = {
 }
 
 
-def parse(data: bytes, offset: int, tally: Tally) -> Entry | None:
+def parse(data: bytes, offset: int, tally: LineTally) -> Entry | None:
     """The entry in one line; None when there is none. Raises Malformed and nothing else."""
     try:
         line = decode(data if len(data) < WORTH_CUTTING_BYTES else shortened(data))
@@ -229,7 +229,7 @@ def parse(data: bytes, offset: int, tally: Tally) -> Entry | None:
     return build(offset, line, data) if build is not None else None
 
 
-def _second_try(data: bytes, tally: Tally) -> TranscriptLine:
+def _second_try(data: bytes, tally: LineTally) -> TranscriptLine:
     """Slower, for the few lines that are not as they should be."""
     from holdfast.transcript.lenient_line import decode_leniently
 

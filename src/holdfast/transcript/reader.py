@@ -15,7 +15,7 @@ import msgspec
 
 from holdfast.transcript.blocks import Malformed, end_of_torn, may_hold_words
 from holdfast.transcript.entries import Entry
-from holdfast.transcript.parse import Tally, parse
+from holdfast.transcript.parse import LineTally, parse
 
 BUFFER_BYTES = 1 << 18
 PIECE_BYTES = 1 << 20  # what is too long to be kept need not be read in long pieces either
@@ -120,12 +120,12 @@ class Reader:
         path: str | os.PathLike[str],
         *,
         start: int = 0,
-        tally: Tally | None = None,
+        tally: LineTally | None = None,
         on_bytes: OnBytes | None = None,
     ) -> None:
         self.path = path
         self.offset = start
-        self.tally = Tally() if tally is None else tally
+        self.tally = LineTally() if tally is None else tally
         self._on_bytes = on_bytes
 
     def __iter__(self) -> Iterator[Entry]:
@@ -177,7 +177,7 @@ class Reader:
             self._on_bytes(source.disk_bytes)
 
 
-def behind_torn(data: bytes, offset: int, tally: Tally) -> Entry | None:
+def behind_torn(data: bytes, offset: int, tally: LineTally) -> Entry | None:
     """Of a line that does not parse, the whole line that was written behind a torn one."""
     if data.isspace():
         return None
@@ -193,7 +193,7 @@ def read(
     path: str | os.PathLike[str],
     *,
     start: int = 0,
-    tally: Tally | None = None,
+    tally: LineTally | None = None,
     on_bytes: OnBytes | None = None,
 ) -> Iterator[Entry]:
     """Every entry from byte `start`, the start of a line, to the end.
@@ -210,7 +210,7 @@ def read_at(path: str | os.PathLike[str], offsets: Iterable[int]) -> Iterator[En
         for offset in sorted(offsets):
             data = next(source.lines(offset, LONGEST_LINE_BYTES), b"")
             with suppress(Malformed):
-                entry = parse(data, offset, Tally())
+                entry = parse(data, offset, LineTally())
                 if entry is not None:
                     yield entry
 

@@ -41,7 +41,7 @@ class OutboxEntry:
 
 
 @dataclass(slots=True)
-class Outbox:
+class WindowOutbox:
     entries: list[OutboxEntry] = field(default_factory=list)
     read_to: int = 0  # how far the transcript was searched for what was said
     answer: str = ""  # the newest answer found there
@@ -69,11 +69,11 @@ def is_there(folder: str) -> bool:
     return any(os.path.exists(f"{folder}/{name}") for name in ("outbox.json", "outbox.done"))  # noqa: PTH110
 
 
-def load(folder: str) -> Outbox:
+def load(folder: str) -> WindowOutbox:
     """As it was left. What cannot be read starts anew: the board still has every message."""
     data = places.read_small(f"{folder}/outbox.json", MOST_BYTES + 1)
     if not data:
-        return Outbox()
+        return WindowOutbox()
     try:
         value = json.loads(data)
         if value["version"] != VERSION:
@@ -81,10 +81,10 @@ def load(folder: str) -> Outbox:
         found = [OutboxEntry(**one) for one in value["entries"]]
         if not all(map(_fits, found)):
             raise ValueError("an entry does not fit")
-        return Outbox(found, int(value["read_to"]), str(value["answer"]))
+        return WindowOutbox(found, int(value["read_to"]), str(value["answer"]))
     except (ValueError, TypeError, KeyError, RecursionError) as slip:
         log.add("WARN", "outbox", f"{folder}: started anew: {slip!r}")
-        return Outbox()
+        return WindowOutbox()
 
 
 def _fits(one: OutboxEntry) -> bool:
@@ -93,7 +93,7 @@ def _fits(one: OutboxEntry) -> bool:
     return right and one.state in (WAITING, SAID) and len(one.text) <= MOST_CHARS
 
 
-def save(folder: str, box: Outbox, over: Sequence[DoneMessage] = ()) -> None:
+def save(folder: str, box: WindowOutbox, over: Sequence[DoneMessage] = ()) -> None:
     """What is over is noted first: a crash in between notes it twice, which is once."""
     for done in over:
         places.append(f"{folder}/outbox.done", _line(done))
@@ -114,7 +114,7 @@ def known(folder: str) -> set[str]:
     return {bare(one.id) for one in load(folder).entries} | {bare(one.id) for one in done(folder)}
 
 
-def put(folder: str, box: Outbox, new: Sequence[OutboxEntry], size: int) -> int:
+def put(folder: str, box: WindowOutbox, new: Sequence[OutboxEntry], size: int) -> int:
     """Add what is not there yet, oldest first; how many. `size`: of the transcript now."""
     had = {bare(one.id) for one in box.entries} | {bare(one.id) for one in done(folder)}
     fresh = [one for one in new if bare(one.id) not in had]

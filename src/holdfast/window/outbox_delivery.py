@@ -19,8 +19,8 @@ from holdfast.window.outbox import (
     SAID,
     WAITING,
     DoneMessage,
-    Outbox,
     OutboxEntry,
+    WindowOutbox,
 )
 from holdfast.window.state import State, held
 from holdfast.wire import mark, places, scan
@@ -58,7 +58,7 @@ def look(folder: str, transcript: str, now_ms: int) -> None:
         outbox.save(folder, box, _look(box, folder, transcript, now_ms))
 
 
-def _look(box: Outbox, folder: str, transcript: str, now_ms: int) -> list[DoneMessage]:
+def _look(box: WindowOutbox, folder: str, transcript: str, now_ms: int) -> list[DoneMessage]:
     over = _heard(box, transcript, now_ms) if box.said else []
     ended = {one.id for one in over}
     still = [one for one in box.entries if one.id not in ended]
@@ -78,7 +78,7 @@ def _is_over(one: OutboxEntry, now_ms: int) -> bool:
     return now_ms >= one.expires_ms + grace
 
 
-def _heard(box: Outbox, transcript: str, now_ms: int) -> list[DoneMessage]:
+def _heard(box: WindowOutbox, transcript: str, now_ms: int) -> list[DoneMessage]:
     """Read on in the transcript: which words are there, and how many answers came without."""
     open_ = {one.tag.encode(): one for one in box.said}
     over = []
@@ -93,7 +93,7 @@ def _heard(box: Outbox, transcript: str, now_ms: int) -> list[DoneMessage]:
     return over
 
 
-def _lines(box: Outbox, transcript: str) -> Iterator[bytes]:
+def _lines(box: WindowOutbox, transcript: str) -> Iterator[bytes]:
     """Whole lines since the last look, at most so many bytes of them; a file that shrank is
     another one, and is read from its start."""
     if size_of(transcript) < box.read_to:
@@ -172,7 +172,7 @@ def hand(folder: str, entries: Sequence[OutboxEntry], now_ms: int) -> None:
 
 
 def _put(
-    folder: str, box: Outbox, new: Sequence[OutboxEntry], transcript: str, now_ms: int
+    folder: str, box: WindowOutbox, new: Sequence[OutboxEntry], transcript: str, now_ms: int
 ) -> None:
     """But for those the transcript shows: its outbox was lost."""
     size = size_of(transcript)

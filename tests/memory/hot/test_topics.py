@@ -42,7 +42,9 @@ def memory(project: str) -> Path:
     return found
 
 
-def add(project: str, name: str = "Prefer ruff", body: str = "Lint with ruff.") -> topic.Topic:
+def add(
+    project: str, name: str = "Prefer ruff", body: str = "Lint with ruff."
+) -> topic.MemoryTopic:
     return remember(project, name, "which linter", "feedback", body, NOW)
 
 

@@ -60,7 +60,7 @@ class NotWritten(HoldfastError):
 
 
 @dataclass(frozen=True, slots=True)
-class Topic:
+class MemoryTopic:
     name: str
     description: str
     type: str  # one of TYPES; empty where the file says none
@@ -81,13 +81,13 @@ def render(name: str, description: str, kind: str, body: str) -> str:
     return text.replace(f"source: {SOURCE}\n", f"source: {SOURCE}\nhash: {_digest(text)}\n", 1)
 
 
-def parse(text: str, file: str) -> Topic:
+def parse(text: str, file: str) -> MemoryTopic:
     """Whatever the file holds: a broken head makes it all body, and is noted."""
     values, body, note = _split(text)
     kind = values.get("type", "")
     note = note or ("" if not kind or kind in TYPES else f"unknown type {kind[:20]!r}")
     stem = file.removesuffix(".md")
-    return Topic(
+    return MemoryTopic(
         name=_line(values.get("name", "")) or stem,
         description=_line(values.get("description", "")) or _first_line(body),
         type=kind if kind in TYPES else "",
@@ -110,7 +110,7 @@ def file_name(name: str) -> str:
     return f"{stem}.md" if stem else ""
 
 
-def pointer(topic: Topic) -> str:
+def pointer(topic: MemoryTopic) -> str:
     """Its line of the index, found again by the file it names."""
     title = "".join(mark for mark in topic.name if mark not in "[]()")
     line = f"- [{title}]({topic.file}) — {_line(topic.description)}"

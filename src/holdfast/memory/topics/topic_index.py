@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from holdfast.memory.topics import folder, topic
-from holdfast.memory.topics.topic import Ambiguous, IndexFull, NoSuchTopic, NotOurTopic, Topic
+from holdfast.memory.topics.topic import Ambiguous, IndexFull, MemoryTopic, NoSuchTopic, NotOurTopic
 
 NAME = "MEMORY.md"
 MOST_LINES, MOST_BYTES = 200, 25_000  # what the client loads of it
@@ -105,7 +105,7 @@ def made_to_fit(
     )
 
 
-def in_folder(path: Path, also: str = "") -> list[Topic]:
+def in_folder(path: Path, also: str = "") -> list[MemoryTopic]:
     """In the order of the index, then by file; of a folder with more than is read, `also` too."""
     found = folder.read(path, NAME, folder.MOST_INDEX_BYTES)
     index = TopicIndex.of(found.data if found else b"")
@@ -117,7 +117,7 @@ def in_folder(path: Path, also: str = "") -> list[Topic]:
     return sorted(read, key=lambda one: (order.get(one.file, len(order)), one.file))
 
 
-def find(found: Sequence[Topic], name: str) -> Topic:
+def find(found: Sequence[MemoryTopic], name: str) -> MemoryTopic:
     """By file, else by name; of two of one name ours, where only one of them is."""
     named = [one for one in found if name in (one.file, f"{one.file}".removesuffix(".md"))]
     named = named or [one for one in found if one.name == name]
@@ -129,7 +129,7 @@ def find(found: Sequence[Topic], name: str) -> Topic:
     return named[0] if len(named) == 1 else ours[0]
 
 
-def _topic(path: Path, name: str, index: TopicIndex) -> Topic | None:
+def _topic(path: Path, name: str, index: TopicIndex) -> MemoryTopic | None:
     found = folder.read(path, name)
     if found is None:
         return None
@@ -152,10 +152,10 @@ def _topic(path: Path, name: str, index: TopicIndex) -> Topic | None:
 
 def pointer(page: str) -> str:
     """The line of a page in the index."""
-    return topic.pointer(Topic(TITLE, ABOUT, "reference", "", page))
+    return topic.pointer(MemoryTopic(TITLE, ABOUT, "reference", "", page))
 
 
-def is_page(one: Topic) -> bool:
+def is_page(one: MemoryTopic) -> bool:
     """A page of this kind, whoever has edited it; a topic may have had such a name before."""
     return one.file == FILE or (one.file in FILES and one.name == TITLE)
 
@@ -171,7 +171,7 @@ def page(path: Path) -> str:
     return found
 
 
-def listed(path: Path, file: str, more: Sequence[Topic] = (), back: str = "") -> list[str]:
+def listed(path: Path, file: str, more: Sequence[MemoryTopic] = (), back: str = "") -> list[str]:
     """The pointers on it, with these added, and without what goes back into the index."""
     index = TopicIndex(tuple(f"{line}\n" for line in _lines(path, file))).without(back)
     for one in more:
@@ -198,7 +198,7 @@ def _lines(path: Path, file: str) -> list[str]:
     return [line for line in found.body.split("\n") if line.strip()] if found else []
 
 
-def _page(path: Path, file: str) -> Topic | None:
+def _page(path: Path, file: str) -> MemoryTopic | None:
     """As we wrote it, or none."""
     found = folder.read(path, file)
     one = topic.parse(found.data.decode("utf-8", "replace"), file) if found else None

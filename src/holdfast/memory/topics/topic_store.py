@@ -12,7 +12,7 @@ from pathlib import Path
 
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.memory.topics import folder, topic, topic_index
-from holdfast.memory.topics.topic import TYPES, NotOurTopic, Topic, Unfit
+from holdfast.memory.topics.topic import TYPES, MemoryTopic, NotOurTopic, Unfit
 from holdfast.memory.topics.topic_index import NAME, TopicIndex, find, in_folder, made_to_fit
 from holdfast.redact import redact
 from holdfast.text import fence
@@ -20,21 +20,21 @@ from holdfast.text import fence
 DAY_MS = 86_400_000
 LASTING = ("user", "feedback")
 
-__all__ = ["TYPES", "Topic", "TopicChange", "change", "find", "forget", "remember", "topics"]
+__all__ = ["TYPES", "MemoryTopic", "TopicChange", "change", "find", "forget", "remember", "topics"]
 
 
 @dataclass(frozen=True, slots=True)
 class TopicChange:
     """What was done to the folder, and where the earlier text went."""
 
-    topic: Topic
+    topic: MemoryTopic
     did: str  # added, edited, nothing, retired
     path: str
     before: str = ""  # a copy of what was there, for going back
     shelved: tuple[str, ...] = ()  # names of topics of ours that left the index for the shelf
 
 
-def topics(project: str) -> list[Topic]:
+def topics(project: str) -> list[MemoryTopic]:
     """Every topic in the folder, whoever wrote it: in the order of the index, then by file."""
     return in_folder(_folder(project))
 
@@ -50,7 +50,7 @@ def remember(
     type: str,  # noqa: A002 (what the folder calls it)
     body: str,
     now_ms: int,
-) -> Topic:
+) -> MemoryTopic:
     """Write a topic of ours, or change it; one that is not ours is never touched."""
     return change(project, name, description, type, body, now_ms).topic
 
@@ -123,7 +123,7 @@ def _line(text: str) -> str:
     return " ".join(fence.clean(text).split())
 
 
-def _file_for(path: Path, known: Sequence[Topic], name: str) -> str:
+def _file_for(path: Path, known: Sequence[MemoryTopic], name: str) -> str:
     """Where it is, if it is ours; a free name, if it is new."""
     same = [one for one in known if name in (one.name, _line(one.name))]
     ours = [one for one in same if one.is_ours]
@@ -140,7 +140,9 @@ def _numbered(stem: str, n: int) -> str:
     return f"{stem}-{n + 1}.md" if n else f"{stem}.md"
 
 
-def _point(path: Path, new: Topic, old: Topic | None, known: Sequence[Topic]) -> tuple[str, ...]:
+def _point(
+    path: Path, new: MemoryTopic, old: MemoryTopic | None, known: Sequence[MemoryTopic]
+) -> tuple[str, ...]:
     """Our line into the index. One edited by hand stays as it is; one that was taken out by hand
     comes back, for it was asked for again. The names of those that had to make room."""
     others = {one.file: one for one in known if one.is_ours and one.file != new.file}
@@ -166,7 +168,7 @@ def _point(path: Path, new: Topic, old: Topic | None, known: Sequence[Topic]) ->
     return tuple(ours[file].name for file in gone)
 
 
-def _least(others: Mapping[str, Topic], index: TopicIndex) -> list[str]:
+def _least(others: Mapping[str, MemoryTopic], index: TopicIndex) -> list[str]:
     """Those of ours that could leave the index: by the day they were last used; of one day, what
     is known of the project before what is known of the user."""
     ours = [one for one in others.values() if index.line_of(one.file) == topic.pointer(one)]
@@ -174,7 +176,7 @@ def _least(others: Mapping[str, Topic], index: TopicIndex) -> list[str]:
     return [one.file for one in ours]
 
 
-def _unpointed(data: bytes, old: Topic, page: str) -> bytes:
+def _unpointed(data: bytes, old: MemoryTopic, page: str) -> bytes:
     index = TopicIndex.of(data)
     if index.line_of(old.file) == topic.pointer(old):
         index = index.without(old.file)
