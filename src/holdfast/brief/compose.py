@@ -185,7 +185,7 @@ def _sources(
         ("open tasks", lambda: open_items.tasks(record)),
         ("failing commands", lambda: open_items.failing(record, 4 if roomy else 2)),
         ("open questions", lambda: open_items.questions(record)),
-        ("subagents", lambda: open_items.agents(record)),
+        ("subagents", lambda: open_items.agents(record, roomy=roomy)),
         ("files", lambda: files_and_commands.files(record, held, limit)),
         ("commands", lambda: files_and_commands.commands(record, held, limit)),
         ("errors", lambda: files_and_commands.errors(record) if roomy else ()),

@@ -104,7 +104,7 @@ def fixed(record: Record) -> Iterator[BriefItem]:
         )
 
 
-def agents(record: Record) -> Iterator[BriefItem]:
+def agents(record: Record, *, roomy: bool) -> Iterator[BriefItem]:
     """What runs in the background, always; then what others have returned, newest first."""
     running = still.running(record)
     most = max(LEAST_ASKED, min(160, RUNNING_CHARS // max(1, len(running))))
@@ -116,7 +116,8 @@ def agents(record: Record) -> Iterator[BriefItem]:
     turn_began = record.turns[-1].place.op if record.turns else 0
     for age, one in enumerate(reversed(ended[-MOST_ENDED:])):
         text = f"{one.kind or 'agent'}, {one.status}: {flat(one.asked, 100)}"
-        most = REPORT_CHARS if age == 0 and one.place.op >= turn_began else 140
+        is_news = roomy and age == 0 and one.place.op >= turn_began
+        most = REPORT_CHARS if is_news else 140
         text += f" → {flat(_findings(one.answer), most)}" if one.answer else ""
         why = f"a subagent, {one.status}"
         yield BriefItem("agents", text, 0.012 / (1 + age), why, one.place, order=100 + age)

@@ -212,8 +212,8 @@ def _text(quote: Quote, most: int) -> str:
     if quote.is_act:
         return f"({_cut(quote.text, most)})"
     text = f"“{_cut(quote.text, most)}”"
-    answers = most >= USUAL_CHARS and is_answer(quote.reply_to)
-    picks = OPTIONS_END in quote.reply_to or quote.is_current
+    answers = (most >= USUAL_CHARS or quote.is_current) and is_answer(quote.reply_to)
+    picks = OPTIONS_END in quote.reply_to
     if quote.reply_to and (answers or picks or len(quote.text) < TERSE_CHARS):
         text += f" (to “{quote.reply_to}”)"
     if quote.was_interrupted:
