@@ -48,7 +48,7 @@ def test_verify_says_yes_or_no_and_why(two: tuple[SavedCheckpoint, SavedCheckpoi
     Path(bad.path).write_bytes(Path(bad.path).read_bytes() + b"\n## X\n- y\n")
     found = _run(verify, bad.path)
     assert found.exit_code == 1
-    assert "content hash: the content is not what was kept" in found.stdout
+    assert "content hash: the content is not what was saved" in found.stdout
     everything = _run(verify, "--json")
     assert everything.exit_code == 1
     answer = json.loads(everything.stdout)
@@ -117,7 +117,7 @@ def test_diff_shows_what_was_added_and_removed(
     answer = _json(diff, two[0].path, "latest")
     assert isinstance(answer, dict)
     assert answer["sections"]["What Changed"] == {"added": ["c\x1b[2J\nd"], "removed": ["a"]}
-    assert "no item" in _run(diff, "latest", "latest").stderr
+    assert "No item" in _run(diff, "latest", "latest").stderr
 
 
 @pytest.mark.requirement("C8", "U3")
@@ -282,7 +282,7 @@ def test_the_old_bytes_put_back_are_whole_for_verify_and_resume(
 
 def test_resume_without_any_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert "no checkpoint of" in _run(resume).stderr
+    assert "No checkpoint of" in _run(resume).stderr
 
 
 @pytest.mark.store  # a rebuild makes the database anew

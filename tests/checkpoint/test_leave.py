@@ -40,7 +40,7 @@ def test_folders_are_listed_and_with_a_yes_removed(tmp_path: Path) -> None:
     assert list(one.iterdir()) == []
     assert [path.name for path in (two / ".claude").iterdir()] == ["settings.json"]
     assert CliRunner().invoke(verify).exit_code == 0
-    assert "no project holds" in _leave().stderr
+    assert "No project has" in _leave().stderr
 
 
 def test_what_is_still_installed_is_named(tmp_path: Path, own_home: Path) -> None:
@@ -52,7 +52,7 @@ def test_what_is_still_installed_is_named(tmp_path: Path, own_home: Path) -> Non
     mine, its = own_home / ".claude/settings.json", project / ".claude/settings.local.json"
     local = f" --scope local --project {project}"
     for path, how in ((mine, ""), (its, local)):
-        assert said.count(f"still in {path}: holdfast uninstall{how} takes them out.") == 1
+        assert said.count(f"still in {path}: holdfast uninstall{how} removes them.") == 1
 
 
 def test_a_folder_with_anything_of_yours_stays_whole(tmp_path: Path) -> None:

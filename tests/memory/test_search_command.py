@@ -53,7 +53,7 @@ def test_people_see_ids_words_and_the_way_to_more() -> None:
     assert json.loads(run("--expand", item_id, "--json").output)["gone"] is False
     nothing = run("zzzz")
     assert (nothing.exit_code, nothing.stdout) == (1, "")
-    assert "nothing found" in nothing.output
+    assert "Nothing found" in nothing.output
     told = run("zzzz", "--json")
     assert (told.exit_code, json.loads(told.stdout)["results"]) == (1, [])
 
