@@ -69,4 +69,4 @@ def test_what_is_no_transcript_is_refused_in_words(
 def test_where_nothing_fits_it_says_so_aside(transcript: str) -> None:
     run = CliRunner().invoke(brief, ["--transcript", transcript, "--max-tokens", "1"])
     assert run.exit_code == 0 and run.stdout == ""
-    assert run.stderr == "nothing to hand back within --max-tokens 1\n"
+    assert run.stderr == "nothing to restore within --max-tokens 1\n"
