@@ -61,7 +61,7 @@ class _Counting(dict[str, PlanPosition]):
 @pytest.mark.requirement("X7")
 def test_one_title_many_times_is_not_counted_up_from_one_each_time() -> None:
     ids = TaskIds([])
-    ids._taken = taken = _Counting()
+    ids.taken = taken = _Counting()
     assert [ids.made("Do it") for _ in range(1_000)][-1] == "do-it-1000"
     assert taken.looks < 3_000
 

@@ -185,7 +185,7 @@ def test_one_that_finished_what_another_began_tells_nothing(tmp_path: Path) -> N
 def test_no_word_of_a_task_is_kept(tmp_path: Path) -> None:
     _session(tmp_path, _said(CHART), last=None)
     past.learn(Path("/p"), tmp_path)
-    kept = (Path(past._file())).read_text()
+    kept = (Path(past.learned_file())).read_text()
     assert "harbour" not in kept and "legend" not in kept
     [entry] = json.loads(kept)["transcripts"].values()
     assert len(entry["rows"]) == 1

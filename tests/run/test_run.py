@@ -338,7 +338,7 @@ def test_a_timeout_no_clock_can_wait_for_is_refused(theatre: Theatre, minutes: s
 @pytest.mark.parametrize("size", ["400000", "400,000", "400k"])
 def test_a_window_is_told_as_a_plan_writes_tokens(theatre: Theatre, size: str) -> None:
     found = theatre.run("--window", size, "--dry-run")
-    assert "a fresh window of 400,000 tokens, as told" in found.stdout
+    assert "a fresh window of 400,000 tokens, as given" in found.stdout
 
 
 @pytest.mark.requirement("P5", "X3")
@@ -487,7 +487,7 @@ def test_a_dry_run_needs_no_client_and_says_that_a_run_will(theatre: Theatre) ->
 def test_a_window_is_said_as_a_plan_says_tokens(theatre: Theatre) -> None:
     given = ("1m", "1000k", "1,000,000", "1000000")
     assert {theatre.run("--dry-run", "--window", one).stdout.split("\n")[0] for one in given} == {
-        "room: 600,000 tokens a batch (at most 60% of a fresh window of 1,000,000 tokens, as told)"
+        "room: 600,000 tokens a batch (at most 60% of a fresh window of 1,000,000 tokens, as given)"
     }
     assert theatre.run("--window", "0").exit_code == 2
 
@@ -622,7 +622,7 @@ def test_a_clock_that_jumps_back_changes_nothing(
 ) -> None:
     theatre.plan.write_text(TWO)
     moments = iter(range(1_790_000_000_000, 0, -86_400_000))
-    monkeypatch.setattr("holdfast.cli.run._now_ms", lambda: next(moments))
+    monkeypatch.setattr("holdfast.cli.run.now_ms", lambda: next(moments))
     found = theatre.answer()
     assert found["state"] == "done"
     assert theatre.tasks == IN_ORDER[:2]
@@ -644,4 +644,4 @@ def test_what_a_run_leaves_is_the_owners_alone(theatre: Theatre) -> None:
 def test_a_plan_on_stdin_is_refused_for_a_run_goes_on_by_its_path(theatre: Theatre) -> None:
     assert theatre.run("--dry-run").exit_code == 0
     refused = CliRunner().invoke(holdfast_command, ["run", "-", "--dry-run"])
-    assert refused.exit_code == 2 and "goes on by its path" in refused.stderr
+    assert refused.exit_code == 2 and "finds its state by the path" in refused.stderr

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.setup import changes
-from holdfast.setup.changes import FileChange, only_one
+from holdfast.setup.changes import InstallChange, only_one
 from holdfast.setup.errors import (
     AlreadyInstalledElsewhere,
     CannotUndo,
@@ -214,14 +214,14 @@ def test_when_a_step_fails_the_steps_before_it_are_undone(
 def test_what_cannot_be_undone_is_named(desk: Desk, monkeypatch: pytest.MonkeyPatch) -> None:
     desk.write(SAMPLES["hooked"])
     plan = plan_install(desk.target(), desk.home, desk.ours)
-    real = changes._put
+    real = changes.put
 
-    def stuck_disk(change: FileChange) -> None:
+    def stuck_disk(change: InstallChange) -> None:
         if change.path == desk.skill or change.after == SAMPLES["hooked"]:
             raise OSError(5, "Input/output error")
         real(change)
 
-    monkeypatch.setattr(changes, "_put", stuck_disk)
+    monkeypatch.setattr(changes, "put", stuck_disk)
     with pytest.raises(CannotUndo, match=r"settings\.json") as caught:
         changes.apply([change for change in plan.changes if not change.private])
     assert "backups" in caught.value.hint
@@ -232,14 +232,14 @@ def test_an_interrupt_is_undone_too(desk: Desk, monkeypatch: pytest.MonkeyPatch)
     desk.write(SAMPLES["hooked"])
     before = desk.tree()
     plan = plan_install(desk.target(), desk.home, desk.ours)
-    real = changes._put
+    real = changes.put
 
-    def interrupted(change: FileChange) -> None:
+    def interrupted(change: InstallChange) -> None:
         real(change)
         if change.path == desk.settings and change.before == SAMPLES["hooked"]:
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(changes, "_put", interrupted)
+    monkeypatch.setattr(changes, "put", interrupted)
     with pytest.raises(KeyboardInterrupt):
         apply(plan)
     assert desk.tree() == before

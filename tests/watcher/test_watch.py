@@ -115,7 +115,7 @@ def test_a_hook_that_saves_while_the_watcher_reads_is_enough(
         with held(places.window("s1")) as state:
             state.checkpoint_ms, state.checkpoint_tokens = machine.now_ms, FULL
 
-    monkeypatch.setattr(checkpoints, "_read_ahead", hook_saves)
+    monkeypatch.setattr(checkpoints, "read_ahead", hook_saves)
     machine.session("s1", FULL)
     looked(watch, machine)
     assert kept() == []
@@ -178,7 +178,7 @@ def test_one_that_was_killed_before_it_said_so_is_spoken_for(
 ) -> None:
     machine.session("s1", FULL)
     dumb = Watch(store)
-    monkeypatch.setattr(dumb._board, "trigger", lambda *_: None)
+    monkeypatch.setattr(dumb.board, "trigger", lambda *_: None)
     looked(dumb, machine)
     assert (kept(), _posted(store)) == (["s1 watcher"], [])
     for _ in range(2):

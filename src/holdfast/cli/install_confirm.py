@@ -9,7 +9,7 @@ import click
 
 from holdfast.cli.terminal import paint, say
 from holdfast.setup import preview
-from holdfast.setup.changes import FileChange
+from holdfast.setup.changes import InstallChange
 
 
 def is_terminal() -> bool:
@@ -17,7 +17,7 @@ def is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stdout.isatty()
 
 
-def show(changes: Sequence[FileChange]) -> None:
+def show(changes: Sequence[InstallChange]) -> None:
     for change in changes:
         for line in preview.unified(change).split("\n"):
             click.echo(_coloured(line))  # as it is: a line of a file is not wrapped
@@ -30,7 +30,7 @@ def _coloured(line: str) -> str:
     return paint(line, colour) if colour else line
 
 
-def show_counted(changes: Sequence[FileChange], events: Sequence[str]) -> None:
+def show_counted(changes: Sequence[InstallChange], events: Sequence[str]) -> None:
     if events:
         say(f"  hooks at {', '.join(events)}")
     for change in changes:
@@ -39,7 +39,7 @@ def show_counted(changes: Sequence[FileChange], events: Sequence[str]) -> None:
         say(f"  {change.path}: {size} lines")
 
 
-def agreed(hidden: Sequence[FileChange]) -> bool:
+def agreed(hidden: Sequence[InstallChange]) -> bool:
     """True for a yes; anything else says so and ends the command. `hidden`: not shown so far."""
     try:
         if _is_yes(hidden):
@@ -51,7 +51,7 @@ def agreed(hidden: Sequence[FileChange]) -> bool:
     click.get_current_context().exit(1)
 
 
-def _is_yes(hidden: Sequence[FileChange]) -> bool:
+def _is_yes(hidden: Sequence[InstallChange]) -> bool:
     if not hidden:
         return click.confirm("Make these changes?", err=True)
     words = "Make these changes? (d shows every line) [y/N/d]"

@@ -125,7 +125,7 @@ def run(
         max_parallel=max_parallel,
         timeout_seconds=timeout and timeout * 60,
     )
-    room = plan_room.for_run(settings, project and root, model, told, window, _now_ms())
+    room = plan_room.for_run(settings, project and root, model, told, window, now_ms())
     planner = _Planner(root, room, talks=dry_run)  # a run has bars of its own
     if dry_run:
         context = _context(options, folder, Journal(folder, only_read=True))
@@ -161,7 +161,7 @@ def _context(
     tell: Tell = lambda event: None,
 ) -> RunContext:
     return RunContext(
-        options, folder, journal, journal_state.build_history(journal.records), lock, tell, _now_ms
+        options, folder, journal, journal_state.build_history(journal.records), lock, tell, now_ms
     )
 
 
@@ -212,5 +212,5 @@ def _ended_by_signals(context: RunContext) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _now_ms() -> int:
+def now_ms() -> int:
     return int(time.time() * 1000)

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from holdfast.setup import receipts
-from holdfast.setup.changes import FileChange
+from holdfast.setup.changes import InstallChange
 from holdfast.setup.install_parts import InstallPart, OwnFile, ServerPart
 from holdfast.setup.installs import find_installs, find_others, plugin_in, silenced
 from holdfast.setup.json_text import read
@@ -33,7 +33,7 @@ def install_notes(
     )
 
 
-def wrapping_notes(target: Target, edits: Sequence[FileChange]) -> Iterator[str]:
+def wrapping_notes(target: Target, edits: Sequence[InstallChange]) -> Iterator[str]:
     for edit in edits:
         if edit.path == target.anchor and edit.after is not None:
             command = status_command_in(read(edit.after.decode()))

@@ -30,7 +30,7 @@ WAIT_SECONDS = 10.0
 
 
 @dataclass(frozen=True, slots=True)
-class FileChange:
+class InstallChange:
     """A file's content before and after; None means no file. Private: for the owner only."""
 
     path: Path
@@ -42,8 +42,8 @@ class FileChange:
     def is_none(self) -> bool:
         return self.before == self.after
 
-    def reversed(self) -> FileChange:
-        return FileChange(self.path, self.after, self.before, self.private)
+    def reversed(self) -> InstallChange:
+        return InstallChange(self.path, self.after, self.before, self.private)
 
 
 def bytes_of(path: Path) -> bytes | None:
@@ -73,17 +73,19 @@ def check_writable(path: Path) -> None:
 
 
 def apply(
-    changes: Sequence[FileChange], folders: Sequence[Path] = (), last: Sequence[FileChange] = ()
+    changes: Sequence[InstallChange],
+    folders: Sequence[Path] = (),
+    last: Sequence[InstallChange] = (),
 ) -> None:
     """Make all changes in order, remove those `folders` that are then empty, and make the `last`
     changes: either all of it, or none."""
-    done: list[FileChange] = []
+    done: list[InstallChange] = []
     made: list[Path] = []
 
-    def make(change: FileChange) -> None:
+    def make(change: InstallChange) -> None:
         done.append(change)
         made.extend(_make_folders(change))
-        _put(change)
+        put(change)
 
     try:
         for change in changes:
@@ -128,13 +130,13 @@ def remove_empty(folders: Sequence[Path]) -> None:
             folder.rmdir()
 
 
-def _undo(done: list[FileChange], made: list[Path]) -> None:
+def _undo(done: list[InstallChange], made: list[Path]) -> None:
     stuck = []
     for change in reversed(done):
         try:
             if bytes_of(change.path) == change.after:  # else it was not made, or someone changed it
                 _make_folders(change.reversed())
-                _put(change.reversed())
+                put(change.reversed())
         except (OSError, InstallError) as slip:
             stuck.append(f"{change.path} ({slip})")
     remove_empty(made)
@@ -142,14 +144,14 @@ def _undo(done: list[FileChange], made: list[Path]) -> None:
         raise CannotUndo("a step failed and could not be undone: " + ", ".join(stuck))
 
 
-def _make_folders(change: FileChange) -> list[Path]:
+def _make_folders(change: InstallChange) -> list[Path]:
     missing = missing_folders(change.path) if change.after is not None else []
     for folder in missing:
         folder.mkdir(mode=0o700 if change.private else 0o777, exist_ok=True)
     return missing
 
 
-def _put(change: FileChange) -> None:
+def put(change: InstallChange) -> None:
     if change.after is None:
         _check_unchanged(change)
         change.path.unlink(missing_ok=True)
@@ -159,7 +161,7 @@ def _put(change: FileChange) -> None:
         _flush_folder(change.path.parent)
 
 
-def _replace(change: FileChange, data: bytes) -> None:
+def _replace(change: InstallChange, data: bytes) -> None:
     # In the same folder: a rename across file systems is a copy, and a copy can be torn.
     draft = change.path.with_name(f".{change.path.name}.{os.getpid()}.draft")
     try:
@@ -170,7 +172,7 @@ def _replace(change: FileChange, data: bytes) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _write_draft(draft: Path, change: FileChange, data: bytes) -> None:
+def _write_draft(draft: Path, change: InstallChange, data: bytes) -> None:
     draft.unlink(missing_ok=True)
     mode = 0o600 if change.private else 0o666
     with os.fdopen(os.open(draft, os.O_CREAT | os.O_EXCL | os.O_WRONLY, mode), "wb") as file:
@@ -191,7 +193,7 @@ def _copy_mode(path: Path, descriptor: int) -> None:
             os.fchown(descriptor, old.st_uid, old.st_gid)
 
 
-def _check_unchanged(change: FileChange) -> None:
+def _check_unchanged(change: InstallChange) -> None:
     if bytes_of(change.path) != change.before:
         raise ChangedMeanwhile(f"{change.path} was changed by someone else just now")
 

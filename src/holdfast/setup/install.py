@@ -12,7 +12,7 @@ from pathlib import Path
 
 from holdfast.setup import changes, receipts, wiring
 from holdfast.setup.advice import install_notes, uninstall_notes, wrapping_notes
-from holdfast.setup.changes import FileChange
+from holdfast.setup.changes import InstallChange
 from holdfast.setup.errors import AlreadyInstalledElsewhere, InstallError, SettingsReadOnly
 from holdfast.setup.install_parts import UNKNOWN, BytesBefore, InstallPart
 from holdfast.setup.installs import Install, find_installs, find_others
@@ -38,10 +38,10 @@ class InstallPlan:
     part could not be removed from, and why; the rest is removed all the same. `debris` is what a
     killed run left behind: drafts, and a folder for receipts without a receipt."""
 
-    changes: tuple[FileChange, ...]
+    changes: tuple[InstallChange, ...]
     notes: tuple[str, ...]
     folders: tuple[Path, ...] = ()
-    forgotten: tuple[FileChange, ...] = ()
+    forgotten: tuple[InstallChange, ...] = ()
     left: tuple[str, ...] = ()
     debris: tuple[Path, ...] = ()
 
@@ -50,7 +50,7 @@ class InstallPlan:
         return not self.changes and not self.forgotten
 
     @property
-    def shown(self) -> list[FileChange]:
+    def shown(self) -> list[InstallChange]:
         """The changes outside our own folder."""
         return [change for change in self.changes if not change.private]
 
@@ -77,8 +77,8 @@ class _Share:
     wanted: bytes | None
 
     @property
-    def change(self) -> FileChange:
-        return FileChange(self.part.path, self.now, self.wanted)
+    def change(self) -> InstallChange:
+        return InstallChange(self.part.path, self.now, self.wanted)
 
 
 ANOTHER = "uninstall that one with its own `holdfast`, or say --force; both would run every hook"
@@ -139,7 +139,7 @@ def clear_debris(plan: InstallPlan) -> None:
         changes.clear(left)
 
 
-def _real(every: list[FileChange]) -> tuple[FileChange, ...]:
+def _real(every: list[InstallChange]) -> tuple[InstallChange, ...]:
     return tuple(change for change in every if not change.is_none)
 
 
@@ -190,7 +190,9 @@ def _joined(share: _Share) -> _Share:
     return replace(share, wanted=share.part.join(share.without))
 
 
-def _our_folders(target: Target, old: Receipt | None, edits: list[FileChange]) -> tuple[Path, ...]:
+def _our_folders(
+    target: Target, old: Receipt | None, edits: list[InstallChange]
+) -> tuple[Path, ...]:
     """The folders we made; without a receipt, all folders of our own files."""
     if old is not None:
         return tuple(Path(folder) for folder in old.folders)

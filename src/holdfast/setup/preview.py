@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from holdfast.setup import settings_text
-from holdfast.setup.changes import FileChange
+from holdfast.setup.changes import InstallChange
 from holdfast.setup.receipts import packages_in
 from holdfast.setup.targets import Target
 from holdfast.setup.wiring import is_ours
@@ -18,7 +18,7 @@ SERVER_FILES = (".claude.json", ".mcp.json")
 VERBS = {"adds": "to", "removes": "from", "renews": "in"}
 
 
-def unified(change: FileChange) -> str:
+def unified(change: InstallChange) -> str:
     """The change as a diff. JSON in one long line is indented first, so that it can be read."""
     before, after = _decode(change.before), _decode(change.after)
     name = str(change.path)
@@ -31,7 +31,7 @@ def unified(change: FileChange) -> str:
     return "\n".join(lines)
 
 
-def counted(change: FileChange) -> tuple[int, int]:
+def counted(change: InstallChange) -> tuple[int, int]:
     """How many lines it adds, and how many it removes."""
     lines = unified(change).splitlines()[2:]
     return sum(line[:1] == "+" for line in lines), sum(line[:1] == "-" for line in lines)
@@ -48,7 +48,7 @@ def _indented(text: str) -> str:
         return text
 
 
-def in_one_line(target: Target, shown: Sequence[FileChange]) -> str:
+def in_one_line(target: Target, shown: Sequence[InstallChange]) -> str:
     """For example: adds 10 hooks and the status line to FILE, /holdfast:status."""
     if target.scope == "plugin":
         verb = _verb(*(any(_both_bytes(change)[at] for change in shown) for at in (0, 1)))
@@ -57,14 +57,14 @@ def in_one_line(target: Target, shown: Sequence[FileChange]) -> str:
     return ", ".join([*parts[:1], *(_rest(part, parts[0]) for part in parts[1:])])
 
 
-def events(target: Target, shown: Sequence[FileChange]) -> list[str]:
+def events(target: Target, shown: Sequence[InstallChange]) -> list[str]:
     """The events of our hooks, in the settings as they will be, or else as they were."""
     for before, after in (_both_bytes(change) for change in shown if change.path == target.anchor):
         return _events(after, target) or _events(before, target)
     return []
 
 
-def _one(change: FileChange, target: Target) -> str:
+def _one(change: InstallChange, target: Target) -> str:
     before, after = _both_bytes(change)
     settings = target.anchor
     if change.path.name in SERVER_FILES:
@@ -104,5 +104,5 @@ def _verb(before: bool, after: bool) -> str:
     return "renews" if before and after else "adds" if after else "removes"
 
 
-def _both_bytes(change: FileChange) -> tuple[bytes, bytes]:
+def _both_bytes(change: InstallChange) -> tuple[bytes, bytes]:
     return change.before or b"", change.after or b""

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from holdfast.setup import wiring
-from holdfast.setup.changes import FileChange, bytes_of, left_drafts
+from holdfast.setup.changes import InstallChange, bytes_of, left_drafts
 
 VERSION = 1
 
@@ -82,7 +82,7 @@ def load_all(home: Path) -> Iterator[Receipt]:
             yield receipt
 
 
-def keep(home: Path, receipt: Receipt) -> list[FileChange]:
+def keep(home: Path, receipt: Receipt) -> list[InstallChange]:
     """Save a receipt. Backups are written first, so that it names none that does not exist."""
     folder = folder_in(home)
     wanted = {file.backup: file.before for file in receipt.files if file.backup}
@@ -90,7 +90,7 @@ def keep(home: Path, receipt: Receipt) -> list[FileChange]:
     return [*backups, _private(path_for(home, Path(receipt.anchor)), _dump(receipt))]
 
 
-def drop(home: Path, anchor: Path, *, but: Collection[Path] = ()) -> list[FileChange]:
+def drop(home: Path, anchor: Path, *, but: Collection[Path] = ()) -> list[InstallChange]:
     """Remove the receipt, then the backups it named; `but` keeps the records of these files."""
     path = path_for(home, anchor)
     old = _read(path)
@@ -103,8 +103,8 @@ def drop(home: Path, anchor: Path, *, but: Collection[Path] = ()) -> list[FileCh
     return [_private(path, None), *gone] if path.exists() else gone
 
 
-def _private(path: Path, after: bytes | None) -> FileChange:
-    return FileChange(path, bytes_of(path), after, private=True)
+def _private(path: Path, after: bytes | None) -> InstallChange:
+    return InstallChange(path, bytes_of(path), after, private=True)
 
 
 def _key(anchor: Path) -> str:

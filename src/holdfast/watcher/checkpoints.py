@@ -69,7 +69,7 @@ def take(due: DueCheckpoint, active_ms: int, now_ms: int) -> SavedCheckpoint | N
     The transcript is read before the lock is taken, because hooks wait for the lock two seconds.
     """
     seen = due.glance
-    _read_ahead(seen)
+    read_ahead(seen)
     with held(seen.folder) as state:
         fill(state, Path(seen.found.path), seen.found.session_id, seen.found.agent_id)
         if not reason(_with_latest_checkpoint(seen, state), active_ms, now_ms):
@@ -93,7 +93,7 @@ def record(seen: Glance, now_ms: int) -> None:
             state.watched_ms = min(seen.found.changed_ms, now_ms)
 
 
-def _read_ahead(seen: Glance) -> None:
+def read_ahead(seen: Glance) -> None:
     os.makedirs(seen.folder, mode=0o700, exist_ok=True)  # noqa: PTH103
     state, folder = met(Path(seen.found.path), seen.found.session_id, seen.found.agent_id)
     try:

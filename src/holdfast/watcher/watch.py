@@ -31,7 +31,7 @@ class Watch:
         self._warnings = FileWarnings()
         self._transcripts = LiveTranscripts(str(transcripts_folder()), self._warnings)
         self._windows = HookWindows()
-        self._board = BoardWriter(store, database)
+        self.board = BoardWriter(store, database)
         self._active = ActiveTime()
         self._glances: dict[str, Glance] = {}
         self._active_ms: dict[str, int] = {}  # by transcript: since its last checkpoint
@@ -50,7 +50,7 @@ class Watch:
             self._try_to_read(found, now_ms)
         self._forget(now_ms)
         self.save(now_ms)
-        self._board.follow(now_ms, again=self._has_new_agent() or bool(opened))
+        self.board.follow(now_ms, again=self._has_new_agent() or bool(opened))
         return changed
 
     def _has_new_agent(self) -> bool:
@@ -83,7 +83,7 @@ class Watch:
         return max(0.0, min(turns) - now_s) if turns else None
 
     def close(self) -> None:
-        self._board.close()
+        self.board.close()
 
     def _try_to_read(self, found: LiveTranscript, now_ms: int) -> None:
         """Read one transcript. One that fails is tried again and keeps no other from being read."""
@@ -123,7 +123,7 @@ class Watch:
         full = seen.checkpoint_tokens >= watch_at * seen.edge_tokens
         minutes = seen.settings.whole("active_minutes")
         why = f"context_{round(watch_at * 100)}_percent" if full else f"active_{minutes}_minutes"
-        self._board.trigger(seen, why, seen.checkpoint_path, now_ms)
+        self.board.trigger(seen, why, seen.checkpoint_path, now_ms)
 
     def _reason(self, seen: Glance, now_ms: int) -> str:
         """Why a checkpoint is due. A window that could not be saved waits before the next try, so
@@ -150,7 +150,7 @@ class Watch:
             return
         self._last_s[seen.project] = time.monotonic()
         self._failed_s.pop(seen.found.path, None)
-        self._board.trigger(seen, one.reason, kept.path, now_ms)
+        self.board.trigger(seen, one.reason, kept.path, now_ms)
 
     def _forget(self, now_ms: int) -> None:
         """Drop silent sessions. They are found again when their transcripts grow."""

@@ -125,13 +125,13 @@ def _is_here(where: str, project: Path) -> bool:
     return folder.is_relative_to(project) or project.is_relative_to(folder)
 
 
-def _file() -> str:
+def learned_file() -> str:
     return os.path.join(places.home(), "plan", "past.json")  # noqa: PTH118 (as `places` has it)
 
 
 def _load() -> dict[str, Any]:
     try:
-        value = json.loads(places.read_small(_file(), MOST_BYTES) or b"{}")
+        value = json.loads(places.read_small(learned_file(), MOST_BYTES) or b"{}")
     except (ValueError, RecursionError):
         return {}
     if not isinstance(value, dict) or value.get("version") != VERSION:
@@ -144,5 +144,5 @@ def _save(found: dict[str, Any]) -> None:
     """An index: where it cannot be written, the next plan reads the transcripts again."""
     data = json.dumps({"version": VERSION, "transcripts": found}, separators=(",", ":")).encode()
     with suppress(OSError):
-        Path(_file()).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        places.replace_whole(_file(), data)
+        Path(learned_file()).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        places.replace_whole(learned_file(), data)

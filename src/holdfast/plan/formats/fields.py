@@ -156,7 +156,7 @@ def slug(title: str) -> str:
 
 class TaskIds:
     def __init__(self, items: Sequence[Node]) -> None:
-        self._taken: dict[str, PlanPosition] = {}
+        self.taken: dict[str, PlanPosition] = {}
         self._numbered: Counter[str] = Counter()  # a plan may say one title 20,000 times
         for item in items:
             self._take_given(item)
@@ -166,18 +166,18 @@ class TaskIds:
         name = read_id(node)
         if node is None or not name:
             return
-        if name in self._taken:
-            first = self._taken[name]
+        if name in self.taken:
+            first = self.taken[name]
             words = f"two tasks have the id {name!r}; the first is at {first}"
             raise BadPlan(words, node.place, "give one of them another id, or none")
-        self._taken[name] = node.place
+        self.taken[name] = node.place
 
     def made(self, title: str) -> str:
         """An id from the title; a second task with that title gets a number. Ids are stored and
         shown, so secrets in a title are left out."""
         name = stem = slug(redact(title[:LONGEST_TITLE])) or "task"
-        while name in self._taken:
+        while name in self.taken:
             self._numbered[stem] += 1
             name = f"{stem}-{self._numbered[stem] + 1}"
-        self._taken[name] = PlanPosition()
+        self.taken[name] = PlanPosition()
         return name
