@@ -126,3 +126,40 @@ def test_an_edit_that_failed_changed_nothing_in_its_turn(tmp_path: Path) -> None
     assert "tide.py" not in "".join(found["Why Changed"])
     session.edits("/work/project/tide.py").edits("/work/project/tide.py", error=True)
     assert session.record(tmp_path).turns[-1].edited == ["tide.py"]
+
+
+CLARIFY = """The user doesn't want to proceed with this tool use. The tool use was rejected. \
+To tell you how to proceed, the user said:
+The user wants to clarify these questions.
+    This means they may have additional information, context or questions for you.
+    Take their response into account and then reformulate the questions if appropriate.
+    Start by asking them what they would like to clarify.
+
+    Questions asked:
+- "Metres or feet?"
+  Answer: Metres
+  User notes: and never both
+- "Which harbour first?"
+  (No answer provided)"""
+
+
+@pytest.mark.requirement("B11")
+def test_what_the_client_says_for_a_user_who_wants_to_talk_is_not_the_users(tmp_path: Path) -> None:
+    asked = [{"question": "Metres or feet?"}, {"question": "Which harbour first?"}]
+    session = Session().user("Print the tides.")
+    session.calls("AskUserQuestion", CLARIFY, error=True, copy=COPY, questions=asked)
+    [turn] = session.record(tmp_path).turns
+    told = [(one.text, one.answer) for one in turn.questions if one.answer]
+    assert told == [("Metres or feet?", "Metres"), ("Metres or feet?", "and never both")]
+    assert "additional information" not in str(sections_of(session.record(tmp_path)))
+
+
+@pytest.mark.requirement("B11")
+def test_words_given_when_leave_was_denied_are_the_users(tmp_path: Path) -> None:
+    denied = "Permission for this tool use was denied. The tool use was rejected."
+    session = Session().user("Print the tides.")
+    session.calls("Bash", denied, error=True, copy=f"Error: {denied}", command="make a")
+    assert len(session.record(tmp_path).turns) == 1
+    words = f"{denied} The user said:\nNever run make here."
+    session.calls("Bash", words, error=True, copy=f"Error: {words}", command="make b")
+    assert session.record(tmp_path).turns[-1].asked == "Never run make here."

@@ -100,3 +100,8 @@ def test_whatever_stands_around_plain_words_leaves_them_whole(
     before: list[str], words: str, after: list[str]
 ) -> None:
     assert user_words("\n".join([*before, words, *after])) == words.strip()
+
+
+def test_the_note_beside_a_tool_search_is_not_the_users() -> None:
+    assert user_words("Tool loaded.") == user_words("Tool loaded.\n[id:a1]\n[id:b2]") == ""
+    assert user_words("Tool loaded. Now use it.") == "Tool loaded. Now use it."

@@ -3,6 +3,8 @@
 What a tool printed is nobody's rule. Only heads and tails of what ran are looked at.
 """
 
+from collections.abc import Iterator
+
 import msgspec
 
 from holdfast.record import (
@@ -22,7 +24,7 @@ from holdfast.record import (
 from holdfast.record.model import Call, Place, Record
 from holdfast.record.replies import REFUSED
 from holdfast.redact import redact_answer
-from holdfast.text.sentences import clip, within
+from holdfast.text.sentences import Lazy, clip, within
 from holdfast.transcript import Result, ToolResult, decoded
 
 HEAD_CHARS = 6000
@@ -51,7 +53,11 @@ _decode = msgspec.json.Decoder(str).decode
 _RECORD = b'"toolUseResult":'
 _STOPPED = (_RECORD + b'"User rejected', _RECORD + b'"Error: The user doesn')
 _BY_TOOL = ("create_pull_request", "merge_pull_request")  # of a server, whatever it is called
-_USER_SAID = "the user said:"
+_DENIED = _RECORD + b'"Error: Permission for this tool use was denied'
+_REFUSALS = ("The user doesn't want to proceed", "Permission for this tool use was denied")
+_USER_SAID = Lazy(r"[Tt]he user said:")
+_CLARIFIES = "The user wants to clarify these questions."  # the client's words, with answers below
+_GIVEN = ("Answer: ", "User notes: ")
 _NOTE = "\n\nNote: The user's next message"
 PREAMBLE_CHARS = 800
 
@@ -254,17 +260,32 @@ def _chosen(answer: object) -> str:
     return ", ".join(one.strip() for one in some if isinstance(one, str)).strip()
 
 
+def _clarified(text: str) -> Iterator[tuple[str, str]]:
+    """What the user had answered before asking to talk the questions over."""
+    question = ""
+    for line in map(str.strip, text.partition("Questions asked:")[2].splitlines()):
+        if line.startswith('- "'):
+            question = line[3:].removesuffix('"')
+        elif line.startswith(_GIVEN) and question:
+            yield question, line.partition(": ")[2]
+
+
 def is_rejection(data: bytes) -> bool:
     """The client's own record says that the user stopped the call."""
-    return data.startswith(_STOPPED, data.find(_RECORD))
+    at = data.find(_RECORD)
+    denied = data.startswith(_DENIED, at) and b"The user said:" in data
+    return denied or data.startswith(_STOPPED, at)
 
 
 def _rejected(record: Record, call: Call, text: str, place: Place) -> None:
     """The user stopped a call, perhaps with words: these begin a turn."""
     refused = f"{REFUSED}{call.tool} {call.what}"
-    said = ""
-    if _USER_SAID in text and text.startswith("The user doesn't want to proceed"):
-        said = text.partition(_USER_SAID)[2].partition(_NOTE)[0].strip()
+    found = _USER_SAID.pattern.search(text) if text.startswith(_REFUSALS) else None
+    said = text[found.end() :].partition(_NOTE)[0].strip() if found else ""
+    if said.startswith(_CLARIFIES):
+        for question, words in _clarified(said):
+            turns.answered(record, question, redact_answer(question, words), place)
+        said = ""
     if call.tool == "ExitPlanMode":
         turns.answered(record, calls.PLAN_ASKED + call.what, "refused", place)
     turns.current(record).interrupted = True

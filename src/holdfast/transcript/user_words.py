@@ -32,7 +32,7 @@ _CLIENT_STARTS = (
     "This session is being continued from a previous conversation that ran out of context.",
     "Operation stopped by hook: ",
 )
-_TOOL_LOADED = "Tool loaded."  # beside the result of a tool search
+_TOOL_LOADED = re.compile(r"Tool loaded\.(?:\n\[id:[^\]\n]+\])*\Z")  # beside a tool search's result
 _INTERRUPTED = re.compile(r"^\[Request interrupted by user[^\]\n]{0,40}\][ \t]*\n?", re.MULTILINE)
 
 
@@ -51,7 +51,7 @@ def user_words(text: str) -> str:
             if text.startswith(f"<{tag}>"):
                 return mark + _between(text, f"<{tag}>", f"</{tag}>")
     text = text.strip()
-    return "" if text == _TOOL_LOADED or text.startswith(_CLIENT_STARTS) else text
+    return "" if _TOOL_LOADED.match(text) or text.startswith(_CLIENT_STARTS) else text
 
 
 def without_briefs(text: str) -> str:
