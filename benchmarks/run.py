@@ -130,9 +130,10 @@ def _secrets(samples: Path | None, corpus: Path | None) -> Iterator[Row]:
 
 
 def _api() -> Iterator[Row]:
-    from benchmarks import api
+    from benchmarks import api, hub
 
     yield from api.rows()
+    yield from hub.rows()
 
 
 def _lists() -> Iterator[Row]:
