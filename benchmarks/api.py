@@ -181,10 +181,9 @@ def _serve(address: str, port: int) -> None:
     import uvicorn
 
     from holdfast.api.app import create
-    from holdfast.api.connection_limits import Connection
     from holdfast.api.gate import Gate, Rules
     from holdfast.api.responses import said
-    from holdfast.api.server import settle_memory
+    from holdfast.api.server import Connection, settle_memory
     from holdfast.hub.store.store import Store
 
     app, write = create(Store.open(address)), _bare(address)

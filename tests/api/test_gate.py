@@ -13,8 +13,7 @@ from starlette.testclient import TestClient
 
 from holdfast.api.app import create
 from holdfast.api.database import Database
-from holdfast.api.gate import Gate, Rules
-from holdfast.api.rate_limit import Rate
+from holdfast.api.gate import Gate, Rate, Rules
 from holdfast.hub.store.store import Store
 from tests.api.live import TOKEN, Live, in_thread
 

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from holdfast.api import body_limits, connection_limits, event_listeners
+from holdfast.api import event_listeners, gate, server
 from holdfast.hub.store.store import Store
 from tests.api.live import TOKEN, Live, in_thread, until
 
@@ -43,7 +43,7 @@ def _drip(wire: socket.socket, over: threading.Event) -> None:
 def test_a_body_that_drips_on_is_given_up_as_a_whole(
     live: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(body_limits, "BODY_SECONDS", 0.5)
+    monkeypatch.setattr(gate, "BODY_SECONDS", 0.5)
     over = threading.Event()
     with _connected(live) as wire:
         wire.sendall(HEAD.encode())
@@ -60,7 +60,7 @@ def test_a_body_that_drips_on_is_given_up_as_a_whole(
 def test_a_head_that_never_ends_is_given_up(
     live: Live, monkeypatch: pytest.MonkeyPatch, begun: bytes
 ) -> None:
-    monkeypatch.setattr(connection_limits, "HEAD_SECONDS", 0.2)
+    monkeypatch.setattr(server, "HEAD_SECONDS", 0.2)
     with _connected(live) as wire:
         wire.sendall(begun)
         assert wire.recv(65536) == b""
@@ -69,7 +69,7 @@ def test_a_head_that_never_ends_is_given_up(
 def test_one_that_was_answered_may_ask_again_and_must_end_that_head_too(
     live: Live, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(connection_limits, "HEAD_SECONDS", 0.5)
+    monkeypatch.setattr(server, "HEAD_SECONDS", 0.5)
     connection = http.client.HTTPConnection("127.0.0.1", live.port, timeout=60)
     for _ in range(3):
         connection.request("GET", "/health")
@@ -102,7 +102,7 @@ def many_files() -> Iterator[None]:
 @pytest.mark.usefixtures("many_files")
 @pytest.mark.parametrize("begun", IDLE.values(), ids=IDLE)
 def test_who_knows_the_token_gets_in_past_600_that_only_hold_on(live: Live, begun: bytes) -> None:
-    held = [_connected(live) for _ in range(connection_limits.MOST_CONNECTIONS)]
+    held = [_connected(live) for _ in range(server.MOST_CONNECTIONS)]
     try:
         for one in held:
             one.sendall(begun)
@@ -119,7 +119,7 @@ def test_who_knows_the_token_gets_in_past_600_that_only_hold_on(live: Live, begu
 def test_strangers_push_out_the_oldest_stranger_and_nobody_who_knows_the_token(live: Live) -> None:
     with live.listening() as heard:
         heard.block()
-        held = [_connected(live) for _ in range(connection_limits.MOST_CONNECTIONS + 50)]
+        held = [_connected(live) for _ in range(server.MOST_CONNECTIONS + 50)]
         try:
             until(lambda: all(map(_is_closed, held[:50])))
             assert not _is_closed(held[-1])

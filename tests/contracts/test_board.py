@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from holdfast.hub import row_times
-from holdfast.hub.board import deliveries, message_states, messages, outboxes
+from holdfast.hub.board import deliveries, messages, outboxes
 from holdfast.hub.board.deliveries import Ask
 from holdfast.hub.board.message_text import entry_of
 from holdfast.hub.errors import Refused
@@ -85,9 +85,9 @@ def test_what_a_hook_said_and_what_arrived_comes_back_as_rows(store: Store, tmp_
 
     def states() -> dict[str, int]:
         outboxes.settle(store, row_times.now_ms())
-        return store.read(lambda c: message_states.states(c, now))
+        return store.read(lambda c: messages.states(c, now))
 
-    nothing = dict.fromkeys(message_states.STATES, 0)
+    nothing = dict.fromkeys(messages.STATES, 0)
     assert states() == nothing | {"waiting": 1}
     client.step()
     outboxes.settle(store, now)
@@ -106,7 +106,7 @@ def test_said_is_a_state_of_its_own(store: Store, tmp_path: Path) -> None:
     client.step()
     outboxes.settle(store, row_times.now_ms())
     [row] = store.read(lambda c: messages.listed(c, 9, 0)).rows
-    assert message_states.state_of(row, row_times.now_ms()) == "said"
+    assert messages.state_of(row, row_times.now_ms()) == "said"
     assert row["said_to"] == ["s1"]
 
 

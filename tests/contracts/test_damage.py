@@ -12,7 +12,8 @@ import pytest
 import sqlalchemy as sa
 from sqlalchemy.exc import IntegrityError
 
-from holdfast.hub.store import damaged_file, tables
+from holdfast.hub.store import check as damage
+from holdfast.hub.store import tables
 from holdfast.hub.store.check import check
 from holdfast.hub.store.driver_errors import named
 from holdfast.hub.store.errors import Corrupt, Denied, NoRoom, StoreError
@@ -97,18 +98,18 @@ def test_a_damaged_file_is_set_aside_and_a_new_one_takes_its_place(
 ) -> None:
     harm(database)
     bytes_before = database.read_bytes()
-    aside = damaged_file.set_aside_if_damaged(f"sqlite:///{database}")
+    aside = damage.set_aside_if_damaged(f"sqlite:///{database}")
     assert aside is not None
     assert aside.name.startswith("holdfast.db.damaged-")
     assert aside.read_bytes() == bytes_before, "kept as it was, for whoever can mend it"
     store = Store.open(f"sqlite:///{database}")
     assert all(one.ok for one in check(store.engine))
     store.close()
-    assert damaged_file.set_aside_if_damaged(f"sqlite:///{database}") is None
+    assert damage.set_aside_if_damaged(f"sqlite:///{database}") is None
 
 
 def test_a_sound_database_stays(database: Path) -> None:
-    assert damaged_file.set_aside_if_damaged(f"sqlite:///{database}") is None
+    assert damage.set_aside_if_damaged(f"sqlite:///{database}") is None
     assert [one.name for one in database.parent.iterdir()] == ["holdfast.db"]
 
 
@@ -116,7 +117,7 @@ def test_a_file_by_another_name_is_never_moved(tmp_path: Path) -> None:
     diary = tmp_path / "diary.txt"
     _no_database(diary)
     with pytest.raises(Corrupt):
-        damaged_file.set_aside_if_damaged(f"sqlite:///{diary}")
+        damage.set_aside_if_damaged(f"sqlite:///{diary}")
     assert diary.exists()
 
 
@@ -124,7 +125,7 @@ def test_two_damaged_in_one_second_are_both_kept(database: Path) -> None:
     kept = set()
     for _ in range(3):
         _no_database(database)
-        kept.add(damaged_file.set_aside_if_damaged(f"sqlite:///{database}"))
+        kept.add(damage.set_aside_if_damaged(f"sqlite:///{database}"))
     assert len(kept) == 3
 
 
@@ -175,7 +176,7 @@ def test_damage_met_while_serving_is_kept_in_mind_until_the_file_is_another(fill
         store.read(lambda c: c.execute(everything).all())
     store.read(lambda c: c.execute(sa.text("SELECT 1")).all())
     met = [store.damage]
-    damaged_file._set_aside(path)
+    damage._set_aside(path)
     Store.open(f"sqlite:///{path}").close()
     met.append(store.damage)
     assert [one is None for one in met] == [False, True]

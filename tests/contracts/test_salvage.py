@@ -17,10 +17,8 @@ from holdfast.hub.board import claims as claiming
 from holdfast.hub.board import messages as board
 from holdfast.hub.board import subscriptions
 from holdfast.hub.repair import rebuild
-from holdfast.hub.repair.damaged_sqlite import rows_left
-from holdfast.hub.repair.salvage import NOT_SAVED
-from holdfast.hub.store.check import check
-from holdfast.hub.store.damaged_file import set_aside_if_damaged
+from holdfast.hub.repair.salvage import NOT_SAVED, rows_left
+from holdfast.hub.store.check import check, set_aside_if_damaged
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.sqlite_pages import opened
 from holdfast.hub.store.store import Store

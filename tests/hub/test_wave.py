@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.hub.tree.wave_status import SETTLED, WaveState, judge, moves
+from holdfast.hub.tree.waves import SETTLED, WaveState, judge, moves
 
 Tasks: TypeAlias = list[tuple[int, str]]
 STATUSES = ("pending", "running", "paused", "blocked", "completed", "failed")

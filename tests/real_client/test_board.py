@@ -12,7 +12,7 @@ import pytest
 
 from holdfast.checkpoint.verify import verify
 from holdfast.hub import row_times
-from holdfast.hub.board import message_states, messages, outboxes
+from holdfast.hub.board import messages, outboxes
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import projects
 from holdfast.setup.trial.cycle import hook_faults, rounds, texts
@@ -82,7 +82,7 @@ def _heard(request: ReceivedRequest) -> int:
 def _states(store: Store) -> dict[str, int]:
     now = row_times.now_ms()
     outboxes.settle(store, now)
-    found = store.read(lambda c: message_states.states(c, now))
+    found = store.read(lambda c: messages.states(c, now))
     return {name: count for name, count in found.items() if count}
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from holdfast.hub.ingest import gather
-from holdfast.hub.team import connection, forward_positions
+from holdfast.hub.team import connection
 from holdfast.hub.team import forward as forwarding
 from holdfast.hub.team.connection import NoServer, TeamServer
 from holdfast.hub.team.forward import forward
@@ -49,7 +49,7 @@ def test_after_the_clock_was_set_back_a_refused_source_is_tried_again() -> None:
 def test_after_the_clock_was_set_back_a_window_is_not_quiet(own_home: Path) -> None:
     """Its note is of a year that has not come: nothing is known of it."""
     told, known = Touched({"a": [0]}), connection.ConnectionHealth("https://h")
-    forward_positions.note("https://h", "a", {"at": 1})
+    forwarding.note("https://h", "a", {"at": 1})
     noted = own_home / ".holdfast" / "forwarded"
     assert forwarding._is_quiet(known, told, "a"), "written to a day ago, sent now"
     [path] = noted.iterdir()

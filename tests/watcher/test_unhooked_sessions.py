@@ -12,7 +12,7 @@ from click.testing import CliRunner
 
 from holdfast.cli.status import status
 from holdfast.cli.watch import watch as watch_command
-from holdfast.hub.ingest import spool_changes
+from holdfast.hub.ingest import background
 from holdfast.hub.ingest.sync import sync
 from holdfast.hub.store.store import Store
 from holdfast.hub.tree import capacity
@@ -66,8 +66,8 @@ def test_it_is_told_to_the_store_and_followed(watch: Watch, today: Machine, stor
 def test_whoever_takes_in_what_hooks_leave_notices(
     watch: Watch, today: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(spool_changes, "AFTER_SECONDS", 0)
-    path, look = today.session("s1"), spool_changes.Spools()
+    monkeypatch.setattr(background, "AFTER_SECONDS", 0)
+    path, look = today.session("s1"), background.Spools()
     assert not look.moved()
     looked(watch, today, 5)
     assert (look.moved(), look.moved()) == (True, False)

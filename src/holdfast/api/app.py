@@ -10,7 +10,6 @@ import holdfast
 from holdfast.api import errors
 from holdfast.api.database import Database
 from holdfast.api.event_listeners import Hub
-from holdfast.api.message_delivery import Handing
 from holdfast.api.routes import (
     actions,
     active_sessions,
@@ -36,6 +35,7 @@ from holdfast.api.routes import (
     tasks,
     waves,
 )
+from holdfast.api.routes.messages import Handing
 from holdfast.hub.board import topics
 from holdfast.hub.store.store import Store
 from holdfast.settings import load

@@ -5,17 +5,115 @@ One plain ASGI layer in front of everything: what it turns away never reaches a 
 
 from __future__ import annotations
 
+import asyncio
 import hmac
+import json
 import re
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from holdfast.api.body_limits import Refusal, answer, bounded
-from holdfast.api.rate_limit import Rate
+BODY_SECONDS = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    status: int
+    words: str
+    headers: tuple[tuple[bytes, bytes], ...] = ()
+
+    @classmethod
+    def too_large(cls, most: int) -> Refusal:
+        return cls(413, f"A body may hold {most} bytes", ((b"connection", b"close"),))
+
+
+async def answer(send: Send, refusal: Refusal) -> None:
+    body = json.dumps({"error": refusal.words}).encode()
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", b"%d" % len(body)),
+        *refusal.headers,
+    ]
+    start = {"type": "http.response.start", "status": refusal.status, "headers": headers}
+    await send(start)
+    await send({"type": "http.response.body", "body": body})
+
+
+async def bounded(app: ASGIApp, most: int, scope: Scope, receive: Receive, send: Send) -> None:
+    """Run `app`; once the body is too long or too slow, what it would answer no longer counts."""
+    seen = 0
+    end = asyncio.get_running_loop().time() + BODY_SECONDS  # of all of it, or it could drip on
+    whole = started = False
+    refusal: Refusal | None = None
+
+    async def counted() -> Message:
+        nonlocal seen, whole, refusal
+        if whole:
+            return await receive()  # waits for the client to leave
+        try:
+            async with asyncio.timeout_at(end):
+                message = await receive()
+        except TimeoutError:
+            refusal = Refusal(408, "The body did not come in time", ((b"connection", b"close"),))
+            return {"type": "http.disconnect"}
+        seen += len(message.get("body", b""))
+        whole = not message.get("more_body", False)
+        if seen > most:
+            refusal = Refusal.too_large(most)
+            return {"type": "http.disconnect"}
+        return message
+
+    async def passed(message: Message) -> None:
+        nonlocal started
+        if refusal is None or started:
+            started = True
+            await send(message)
+
+    try:
+        await app(scope, counted, passed)
+    except Exception:
+        if refusal is None or started:
+            raise
+    if refusal is not None and not started:
+        await answer(send, refusal)
+
+
+MOST_CALLERS = 10_000
+
+
+@dataclass(slots=True)
+class _Bucket:
+    left: float
+    at: float
+
+
+@dataclass(slots=True)
+class Rate:
+    """A bucket per caller that fills again; those not seen for long are forgotten first."""
+
+    per_second: float
+    burst: float
+    callers: OrderedDict[Hashable, _Bucket] = field(default_factory=OrderedDict)
+
+    def wait_seconds(self, caller: Hashable, now: float) -> float:
+        """0: come in. `now` never goes back."""
+        bucket = self.callers.get(caller)
+        if bucket is None:
+            bucket = self.callers[caller] = _Bucket(self.burst, now)
+            if len(self.callers) > MOST_CALLERS:
+                self.callers.popitem(last=False)
+        bucket.left = min(self.burst, bucket.left + (now - bucket.at) * self.per_second)
+        bucket.at = now
+        self.callers.move_to_end(caller)
+        if bucket.left < 1:
+            return (1 - bucket.left) / self.per_second
+        bucket.left -= 1
+        return 0.0
+
 
 MOST_BODY = 5 << 20
 OPEN = frozenset(("/health",))

@@ -12,7 +12,7 @@ import click
 
 from holdfast.cli.terminal import say
 from holdfast.hub import public_names, row_times
-from holdfast.hub.board import deliveries, message_states, messages, topics
+from holdfast.hub.board import deliveries, messages, topics
 from holdfast.hub.board import outboxes as on_board
 from holdfast.hub.board.local_agents import Listener, addressed
 from holdfast.hub.store.rows import Row
@@ -66,15 +66,15 @@ def list_(project: Path | None, everywhere: bool, database: str, as_json: bool, 
     with closing(Store.open(database)) as store:
         on_board.settle(store, now)
         page = store.read(lambda c: messages.listed(c, limit, 0, where))
-        states = store.read(lambda c: message_states.states(c, now, where))
+        states = store.read(lambda c: messages.states(c, now, where))
         all_there_are = store.read(lambda c: messages.listed(c, 1, 0).total)
     if as_json:
-        rows = [{**plain(row), "state": message_states.state_of(row, now)} for row in page.rows]
+        rows = [{**plain(row), "state": messages.state_of(row, now)} for row in page.rows]
         click.echo(json.dumps({"messages": rows, "total": page.total, "states": states}))
         return
     for row in reversed(page.rows):
         read = f", read by {', '.join(row['read_by'])}" if row["read_by"] else ""
-        say(f"{line(row)} ({message_states.state_of(row, now)}){shown(read)}")
+        say(f"{line(row)} ({messages.state_of(row, now)}){shown(read)}")
     counted = ", ".join(f"{count} {state}" for state, count in states.items())
     say(f"{len(page.rows)} of {page.total} messages: {counted}", err=True)
     elsewhere = all_there_are - page.total

@@ -86,11 +86,11 @@ def backup(file: Path | None, database: str, as_json: bool) -> None:
 def restore(file: Path, database: str, yes: bool, as_json: bool) -> None:
     """Restore a backup, completely or not at all."""
     from holdfast.hub.store import backup as backups
-    from holdfast.hub.store import damaged_file
-    from holdfast.hub.store.restore import restore as put_back
+    from holdfast.hub.store import check
+    from holdfast.hub.store.backup import restore as put_back
 
     backups.head_of(backups.lines_of(file))  # nothing is set aside for what is no backup
-    aside = damaged_file.set_aside_if_damaged(database) if yes else None
+    aside = check.set_aside_if_damaged(database) if yes else None
     if aside is not None:
         say(f"the database was damaged; it is saved as {aside}", err=True)
     with _engine(database) as engine:

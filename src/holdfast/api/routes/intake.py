@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -15,11 +16,39 @@ from holdfast.api.database import Db
 from holdfast.api.fields import Body, Word, storable
 from holdfast.api.responses import ApiAnswer, said
 from holdfast.api.router import Router
-from holdfast.api.routes import intake_redaction
 from holdfast.hub.errors import Refused
 from holdfast.hub.ingest import records
 from holdfast.hub.ingest.take_batch import Behind, take
+from holdfast.redact import are_clean, redact, without_named
 from holdfast.wire import log
+
+
+def clean(deeds: list[Any]) -> list[Any]:
+    named: list[Any] = without_named(deeds)
+    if are_clean(_texts(named)):
+        return named
+    return [_clean(one) for one in named]
+
+
+def _texts(value: Any) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, dict):
+        for key, inner in value.items():
+            yield key
+            yield from _texts(inner)
+    elif isinstance(value, list):
+        for inner in value:
+            yield from _texts(inner)
+
+
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return redact(value)[: len(value)]  # a placeholder may be longer than its secret
+    if isinstance(value, dict):
+        return {redact(key): _clean(inner) for key, inner in value.items()}
+    return [_clean(inner) for inner in value] if isinstance(value, list) else value
+
 
 router = Router(prefix="/api/intake", tags=["intake"])
 MOST_DEEDS = 10_000
@@ -54,7 +83,7 @@ class Taking:
 
     def read(self, batch: dict[str, Any]) -> records.RecordBatch:
         try:
-            told = {**batch, "deeds": intake_redaction.clean(batch["deeds"])}
+            told = {**batch, "deeds": clean(batch["deeds"])}
             return records.decode(msgspec.json.encode(told))
         except records.NoBatch as slip:
             raise Refused(str(slip), "deeds") from slip

@@ -25,7 +25,7 @@ from holdfast.api.router import Router
 from holdfast.api.routes import requests
 from holdfast.hub import row_times
 from holdfast.hub.store.rows import Row
-from holdfast.hub.tree import session_stats, sessions
+from holdfast.hub.tree import sessions
 from holdfast.hub.tree.requests import latest
 
 router = Router(prefix="/api/sessions", tags=["sessions"])
@@ -125,7 +125,7 @@ async def listed(
 async def stats(db: Db) -> Response:
     """All sessions in one look, and by project."""
     now = row_times.now_ms()
-    found = await db.read(lambda c: session_stats.stats(c, now))
+    found = await db.read(lambda c: sessions.stats(c, now))
     return said({**found, "timestamp": row_times.written(now)})
 
 

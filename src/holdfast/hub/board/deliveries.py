@@ -1,25 +1,82 @@
-"""Who was given which message: one row per message and agent, so nobody gets one twice.
+"""Which messages are for an agent, and who was given which: nobody gets one twice.
 
-`read`: it reached the agent. `claimed`: a hook printed it, and the transcript has not yet shown
-that the model saw it. Whoever inserts the row has the message: of two that ask at once, one does.
+For an agent are those to it by name, always. Of those to everybody: not its own, those of its
+projects or of none, and, where it has subscribed to something, only those of its topics. An agent
+nobody has placed on a project hears every project: a client that does not say where it works must
+not miss its own.
+
+There is one row per message and agent. `read`: it reached the agent. `claimed`: a hook printed it,
+and the transcript has not yet shown that the model saw it. Whoever inserts the row has the message:
+of two that ask at once, one does.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import sqlalchemy as sa
 from sqlalchemy.dialects import postgresql, sqlite
 from sqlalchemy.engine import Connection
 
 from holdfast.hub import public_names
-from holdfast.hub.board import recipients
 from holdfast.hub.store import pending_writes
 from holdfast.hub.store.engine import is_sqlite
 from holdfast.hub.store.rows import Row, rows
-from holdfast.hub.store.tables import deliveries, messages
+from holdfast.hub.store.tables import (
+    agent_contexts,
+    deliveries,
+    messages,
+    requests,
+    sessions,
+    subscriptions,
+    subtasks,
+    tasks,
+    windows,
+)
+
+Condition = sa.ColumnElement[bool]
+Name: TypeAlias = str | sa.BindParameter[str]  # or the place of one, in a query that is made once
+Time: TypeAlias = int | sa.BindParameter[int]
+
+
+def hears(agent_id: Name, project_id: Name | None, now_ms: Time) -> Condition:
+    """As a condition on messages; without `project_id`, on the projects the agent is known on."""
+    place = messages.c.project_id
+    here = _known_place(agent_id) if project_id is None else place == project_id
+    to_all = sa.and_(
+        messages.c.to_agent.is_(None),
+        messages.c.from_agent != agent_id,
+        place.is_(None) | here,
+        _wanted(agent_id),
+    )
+    return (messages.c.expires_ms > now_ms) & ((messages.c.to_agent == agent_id) | to_all)
+
+
+def is_for(agent_id: str) -> Condition:
+    """Whether it may be given to this agent at all."""
+    return messages.c.to_agent.is_(None) | (messages.c.to_agent == agent_id)
+
+
+def _wanted(agent_id: Name) -> Condition:
+    mine = sa.select(subscriptions.c.topic).where(subscriptions.c.agent_id == agent_id)
+    return ~mine.exists() | messages.c.topic.in_(mine)
+
+
+def _known_place(agent_id: Name) -> Condition:
+    branch = subtasks.join(tasks, tasks.c.id == subtasks.c.task_id).join(
+        requests, requests.c.id == tasks.c.request_id
+    )
+    known = sa.union(
+        sa.select(sessions.c.project_id).where(sessions.c.id == agent_id),
+        sa.select(windows.c.project_id).where(windows.c.agent_id == agent_id),
+        sa.select(agent_contexts.c.project_id).where(agent_contexts.c.agent_id == agent_id),
+        sa.select(requests.c.project_id).select_from(branch).where(subtasks.c.agent_id == agent_id),
+    ).subquery("known")
+    placed = sa.select(known.c.project_id).where(known.c.project_id.is_not(None))
+    return messages.c.project_id.in_(placed) | ~placed.exists()
+
 
 CLAIMED, READ = "claimed", "read"
 MOST_PENDING = 50  # as many as an outbox holds
@@ -60,7 +117,7 @@ def look(connection: Connection, ask: Ask) -> DeliveryInbox:
     query = (
         sa.select(messages, was_read.label("already_read"))
         .select_from(messages.outerjoin(given, mine))
-        .where(recipients.hears(ask.agent_id, ask.project_id, ask.now_ms), *_asked(ask))
+        .where(hears(ask.agent_id, ask.project_id, ask.now_ms), *_asked(ask))
         .order_by(was_read, *_ORDER)
         .limit(ask.limit)
     )
@@ -95,7 +152,7 @@ def pending(
     """What a hook has to say to this agent: neither claimed nor read yet, oldest first. What it is
     not to hear must not take up the room: without `broadcasts` what names nobody, with `only_here`
     what is of another project though it names it, and `but_topics`."""
-    heard = recipients.hears(agent_id, project_id, now_ms)
+    heard = hears(agent_id, project_id, now_ms)
     query = sa.select(messages).where(heard, untouched(agent_id))
     if not broadcasts:
         query = query.where(messages.c.to_agent.is_not(None))
@@ -149,7 +206,7 @@ def _hand_over(
         return []
     given = sa.select(
         messages.c.id, *(sa.literal(v) for v in (agent_id, state)), sa.literal(now_ms)
-    ).where(messages.c.id.in_(message_ids), recipients.is_for(agent_id))
+    ).where(messages.c.id.in_(message_ids), is_for(agent_id))
     if not confirms:
         given = given.where(messages.c.expires_ms > now_ms)
     insert: Any = sqlite.insert if is_sqlite(connection) else postgresql.insert
@@ -181,12 +238,12 @@ def _asked(ask: Ask) -> list[sa.ColumnElement[bool]]:
 
 
 def _unread(connection: Connection, ask: Ask) -> int:
-    heard = recipients.hears(ask.agent_id, ask.project_id, ask.now_ms)
+    heard = hears(ask.agent_id, ask.project_id, ask.now_ms)
     counted = sa.select(sa.func.count()).select_from(messages)
     return connection.scalar(counted.where(heard, untouched(ask.agent_id))) or 0
 
 
-def untouched(agent_id: recipients.Name) -> sa.ColumnElement[bool]:
+def untouched(agent_id: Name) -> sa.ColumnElement[bool]:
     """Neither claimed nor read by this agent yet; as a condition on messages."""
     given = (deliveries.c.message_id == messages.c.id) & (deliveries.c.agent_id == agent_id)
     return ~sa.exists().where(given)

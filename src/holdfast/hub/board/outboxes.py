@@ -12,17 +12,55 @@ from functools import partial
 
 from sqlalchemy.engine import Connection
 
-from holdfast.hub.board import by_agent_type, deliveries, messages
+from holdfast.files.lock import hold_in_home
+from holdfast.hub.board import deliveries, messages
 from holdfast.hub.board.deliveries import Ask, DeliveryInbox
 from holdfast.hub.board.local_agents import Listener, listeners, of_kind, with_outbox
 from holdfast.hub.board.message_text import entry_of
 from holdfast.hub.store.rows import Row
 from holdfast.hub.store.store import Store
 from holdfast.window import outbox, outbox_delivery
-from holdfast.window.outbox import CONFIRMED, DoneMessage
+from holdfast.window.outbox import CONFIRMED, WAITING, DoneMessage
 from holdfast.window.state import WindowBusy, held
 from holdfast.wire import log
 from holdfast.wire.errors import HoldfastError
+
+PATIENCE_SECONDS = 2.0
+Wanted = tuple[Row, Sequence[Listener]]  # a message, and who could hear it
+Holdings = list[tuple[Listener, dict[str, str]]]  # whose outbox holds what, in which state
+
+
+def give(wanted: Sequence[Wanted], now_ms: int) -> bool:
+    """Each to one of those it is for; whether nobody here has to be given any later."""
+    if not wanted:
+        return True
+    try:
+        with hold_in_home("handing.lock", PATIENCE_SECONDS) as is_alone:
+            holdings = [(one, _held(one.folder)) for one in with_outbox()] if is_alone else []
+            for row, whom in wanted if is_alone else ():
+                _give(row, whom, holdings, now_ms)
+    except (WindowBusy, OSError) as slip:
+        log.add("WARN", "board", f"to be handed out later: {slip}")
+    return False  # until it was said, he who has it may end, and another is to have it
+
+
+def _held(folder: str) -> dict[str, str]:
+    held = {one.id: one.state for one in outbox.load(folder).entries}
+    return held | {one.id: one.state for one in outbox.done(folder)}
+
+
+def _give(row: Row, whom: Sequence[Listener], holdings: Holdings, now_ms: int) -> None:
+    """Unless somebody has it who can still hear it. Taken back from who has ended before it is
+    given to another: in between the board alone has it."""
+    able = {one.folder for one in whom}
+    for holder, given in holdings:
+        if row["id"] not in given:
+            continue
+        if holder.folder in able or given[row["id"]] != WAITING:
+            return
+        if outbox_delivery.take_back(holder.folder, {row["id"]}):
+            return  # it was said since we looked
+    outbox_delivery.hand(whom[0].folder, [entry_of(row)], now_ms)
 
 
 def post(store: Store, row: Row) -> None:
@@ -87,7 +125,7 @@ def _hand_kind(store: Store, kind: str, now_ms: int) -> bool:
     for able in alike.values():
         for row in _pending(store, able[0], kind, now_ms):
             wanted.setdefault(row["id"], (row, []))[1].extend(able)
-    return by_agent_type.give(list(wanted.values()), now_ms)
+    return give(list(wanted.values()), now_ms)
 
 
 def _pending(store: Store, one: Listener, name: str, now_ms: int) -> list[Row]:

@@ -10,7 +10,7 @@ from typing import Any
 from holdfast.hub import row_times
 from holdfast.hub.ingest.readers.clean_text import clean
 from holdfast.hub.store.rows import Row
-from holdfast.hub.tree.wave_status import SETTLED, judge
+from holdfast.hub.tree.waves import SETTLED, judge
 
 WORDS, SHORT = 600, 200
 

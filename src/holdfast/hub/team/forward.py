@@ -7,6 +7,8 @@ Run by the asynchronous hook and by `holdfast db forward`; never where a session
 
 from __future__ import annotations
 
+import json
+import os
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,11 +16,40 @@ from typing import Any, Protocol
 
 from holdfast.files.lock import hold_in_home
 from holdfast.hub.ingest.records import Position
-from holdfast.hub.team import connection, forward_positions, message_client
+from holdfast.hub.team import connection, message_client
 from holdfast.hub.team.connection import ConnectionHealth, NoAnswer, TeamServer
 from holdfast.hub.team.local_source import LocalSource
-from holdfast.wire import log
+from holdfast.wire import log, places
 from holdfast.wire.errors import HoldfastError
+
+
+def noted_position(url: str, source: str) -> Position:
+    """Nothing where another server was told, or nobody."""
+    try:
+        found = json.loads(places.read_small(_place(source), 4 << 20) or b"{}")
+        known = found.get("position") if found.get("server") == url else None
+        return known if isinstance(known, dict) else {}
+    except (ValueError, AttributeError, RecursionError):
+        return {}
+
+
+def note(url: str, source: str, position: Position) -> None:
+    path = _place(source)
+    os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)  # noqa: PTH103, PTH120
+    places.replace_whole(path, json.dumps({"server": url, "position": position}).encode())
+
+
+def noted_at(source: str) -> float | None:
+    """Seconds since 1970."""
+    try:
+        return os.stat(_place(source)).st_mtime  # noqa: PTH116
+    except OSError:
+        return None
+
+
+def _place(source: str) -> str:
+    return os.path.join(places.home(), "forwarded", places.plain(source))  # noqa: PTH118
+
 
 REFUSED_MS = 3_600_000
 HOOK_SECONDS = 2.5  # no call is begun after so long, and all end within three seconds
@@ -140,9 +171,9 @@ def _source(
     end: float | None,
 ) -> bool:
     """False where time ran out first."""
-    position = forward_positions.position(server.url, source)
+    position = noted_position(server.url, source)
     turned_away = 0
-    forward_positions.note(server.url, source, position)
+    note(server.url, source, position)
     while (batch := told.gather(source, position)) is not None:
         if end is not None and time.monotonic() >= end:
             return False
@@ -160,7 +191,7 @@ def _source(
             if turned_away > MOST_TURNED_AWAY:
                 raise _Refused("it stands elsewhere each time; do two machines share one home?")
         known.refused.pop(source, None)
-        forward_positions.note(server.url, source, position)
+        note(server.url, source, position)
     return True
 
 
@@ -189,7 +220,7 @@ def _rests(known: ConnectionHealth, source: str) -> bool:
 def _is_quiet(known: ConnectionHealth, told: ForwardQueue, source: str) -> bool:
     """Sent a good while after it was last written to: there is nothing to gather."""
     touched = told.touched(source)
-    noted = forward_positions.noted_at(source)
+    noted = noted_at(source)
     if noted is None or noted * 1000 < known.since_ms + COARSE_MS:
         return False  # this server may never have been told
     if noted > time.time() + LATE_SECONDS:

@@ -16,8 +16,7 @@ from sqlalchemy.engine import Connection
 
 from holdfast.checkpoint.snapshot_form import normalized, requests_of
 from holdfast.hub import row_times
-from holdfast.hub.board.deliveries import untouched
-from holdfast.hub.board.recipients import hears
+from holdfast.hub.board.deliveries import hears, untouched
 from holdfast.hub.errors import NotThere
 from holdfast.hub.store.rows import Row, first, rows
 from holdfast.hub.store.tables import (
@@ -33,7 +32,7 @@ from holdfast.hub.store.tables import (
 )
 from holdfast.hub.tree import snapshots, waves
 from holdfast.hub.tree.statuses import OPEN
-from holdfast.hub.tree.wave_status import SETTLED
+from holdfast.hub.tree.waves import SETTLED
 from holdfast.window.view import EDITS
 
 MOST = 50

@@ -12,7 +12,7 @@ from holdfast.hub.errors import NotThere, Refused
 from holdfast.hub.store import ids, pending_writes
 from holdfast.hub.store.rows import Page, Row, first, paged, rows
 from holdfast.hub.store.tables import actions, requests, subtasks, tasks
-from holdfast.hub.tree import agent_rows, projects, removal, waves
+from holdfast.hub.tree import agent_rows, projects, waves
 from holdfast.hub.tree import tasks as stages
 from holdfast.hub.tree.statuses import ENDED, UNDER_WAY, times
 
@@ -144,7 +144,7 @@ def remove(connection: Connection, subtask_id: str, now_ms: int) -> None:
     """With what was done for it."""
     row, project_id = _placed(connection, subtask_id)
     waves.hold(connection, row["session_id"])
-    removal.subtasks_below(connection, project_id, subtasks.c.id == subtask_id, now_ms)
+    agent_rows.subtasks_below(connection, project_id, subtasks.c.id == subtask_id, now_ms)
     _tell(connection, "subtask.removed", row, project_id)
     stages.follow(connection, row["task_id"], now_ms)
 

@@ -1,6 +1,15 @@
-"""The waves of a session as rows: kept in step with its tasks, told when they start and settle."""
+"""The waves of a session as rows: kept in step with its tasks, told when they start and settle.
+
+A wave is over when all its tasks are: completed if every one was, else failed. It is blocked while
+all tasks that are left in it are. The one after a completed row of waves starts by itself; the
+first, and one behind a failure, wait for somebody to begin.
+"""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TypeAlias
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -9,8 +18,70 @@ from holdfast.hub.store import ids, pending_writes
 from holdfast.hub.store.rows import Page, Row, paged, rows
 from holdfast.hub.store.tables import requests, tasks, waves
 from holdfast.hub.store.upsert import upsert
-from holdfast.hub.tree import wave_status
-from holdfast.hub.tree.wave_status import WaveState
+
+Tally: TypeAlias = Mapping[str, int]  # how many tasks have which status
+SETTLED = frozenset(("completed", "failed"))
+
+
+@dataclass(frozen=True, slots=True)
+class WaveState:
+    number: int
+    status: str
+    started_ms: int | None = None
+    completed_ms: int | None = None
+
+
+def judge(tallies: Mapping[int, Tally]) -> dict[int, str]:
+    """The status of each wave, by its number."""
+    verdict: dict[int, str] = {}
+    for number in sorted(tallies):
+        in_line = bool(verdict) and all(status == "completed" for status in verdict.values())
+        verdict[number] = _status(tallies[number], in_line)
+    return verdict
+
+
+def moves(
+    kept: Mapping[int, WaveState], verdict: Mapping[int, str], now_ms: int
+) -> list[WaveState]:
+    """Waves that stand differently than was known, with their new times; lowest first."""
+    return [
+        _moved(kept.get(number), number, verdict[number], now_ms)
+        for number in sorted(verdict)
+        if number not in kept or kept[number].status != verdict[number]
+    ]
+
+
+def spanning(number: int, status: str, span: tuple[int, int]) -> WaveState:
+    """A wave with the times of its tasks."""
+    if status in ("pending", "blocked"):
+        return WaveState(number, status)
+    return WaveState(number, status, span[0], span[1] if status in SETTLED else None)
+
+
+def _status(tally: Tally, in_line: bool) -> str:
+    left = {status for status, n in tally.items() if n}
+    if left <= {"completed"}:
+        return "completed"
+    if left <= SETTLED:
+        return "failed"
+    if left - SETTLED == {"blocked"}:
+        return "blocked"
+    return "running" if in_line or left & {"running", *SETTLED} else "pending"
+
+
+def _moved(before: WaveState | None, number: int, status: str, now_ms: int) -> WaveState:
+    began = before.started_ms if before else None
+    if status == "pending":
+        return WaveState(number, status)
+    if status == "blocked":
+        return WaveState(number, status, began)
+    return WaveState(
+        number,
+        status,
+        now_ms if began is None else began,
+        now_ms if status in SETTLED else None,
+    )
+
 
 _LOCK = 0x401D
 MOST = 1_000
@@ -41,14 +112,14 @@ def settle(connection: Connection, session_id: str, project_id: str, now_ms: int
     it is that of the tasks: the same whenever they are told of."""
     of_session = waves.c.session_id == session_id
     known = {row["wave_number"]: _read(row) for row in _kept(connection, session_id)}
-    verdict = wave_status.judge(_tallies(connection, session_id))
+    verdict = judge(_tallies(connection, session_id))
     gone = known.keys() - verdict.keys()
     if gone:
         connection.execute(sa.delete(waves).where(of_session, waves.c.wave_number.in_(gone)))
-    changed = wave_status.moves(known, verdict, now_ms or 0)
+    changed = moves(known, verdict, now_ms or 0)
     if now_ms is None:
         spans = _spans(connection, session_id)
-        timed = [wave_status.spanning(number, verdict[number], spans[number]) for number in verdict]
+        timed = [spanning(number, verdict[number], spans[number]) for number in verdict]
         changed = [one for one in timed if known.get(one.number) != one]
     for moved in changed:
         row = {
@@ -73,7 +144,7 @@ def settle(connection: Connection, session_id: str, project_id: str, now_ms: int
 
 def current(connection: Connection, session_id: str) -> Row | None:
     """The lowest wave that is not settled, or none."""
-    unsettled = _of(session_id).where(waves.c.status.not_in(wave_status.SETTLED)).limit(1)
+    unsettled = _of(session_id).where(waves.c.status.not_in(SETTLED)).limit(1)
     found = _counted(connection, session_id, rows(connection, unsettled))
     return found[0] if found else None
 

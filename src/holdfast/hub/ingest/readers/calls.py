@@ -1,17 +1,175 @@
-"""Tool calls: remembered when they are made, told when they have ended."""
+"""Tool calls: remembered when they are made, told when they have ended.
+
+Of which type a tool is, what a call was about and which files it named; and task lists, by
+whichever tools the client has: each item is a task of the request it came in.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import json
+from typing import Any, Literal
 
 from holdfast.hub import derived_ids
-from holdfast.hub.ingest.readers import agents, task_lists
-from holdfast.hub.ingest.readers.clean_text import whole
+from holdfast.hub.ingest.readers import agents
+from holdfast.hub.ingest.readers.clean_text import clean, whole
 from holdfast.hub.ingest.readers.read_position import OpenCall, ReadPosition
-from holdfast.hub.ingest.readers.tools import AGENTS, files_of, input_of, type_of
 from holdfast.hub.ingest.readers.window import WindowReader
-from holdfast.hub.ingest.records import NAME_CHARS, ActionDone, Deed
+from holdfast.hub.ingest.records import (
+    INPUT_CHARS,
+    NAME_CHARS,
+    TEXT_CHARS,
+    ActionDone,
+    Deed,
+    TaskTold,
+)
 from holdfast.transcript import Result, ToolResult, ToolUse
+
+ToolType = Literal["builtin", "agent", "skill", "command", "mcp"]
+AGENTS = frozenset(("Agent", "Task"))
+_FILE_KEYS = ("file_path", "notebook_path", "path")
+_TELLING = {"Bash": "command", "Skill": "skill", "SlashCommand": "command", "WebSearch": "query"}
+VALUE_CHARS = 400
+
+
+def type_of(tool: str) -> ToolType:
+    if tool.startswith("mcp__"):
+        return "mcp"
+    if tool in AGENTS:
+        return "agent"
+    return {"Skill": "skill", "SlashCommand": "command"}.get(tool, "builtin")  # type: ignore[return-value]
+
+
+def input_of(tool: str, given: dict[str, Any]) -> str:
+    """What it was called with, in short: the one value that tells, else all of them."""
+    told = given.get(_TELLING.get(tool, ""))
+    if isinstance(told, str):
+        return clean(told, INPUT_CHARS)
+    short = {key[:80]: _short(value) for key, value in list(given.items())[:20]}
+    try:
+        return clean(json.dumps(short, ensure_ascii=False), INPUT_CHARS)
+    except (ValueError, RecursionError):
+        return ""
+
+
+def files_of(given: dict[str, Any]) -> list[str]:
+    found = [given.get(key) for key in _FILE_KEYS]
+    return [clean(path, TEXT_CHARS) for path in found if isinstance(path, str) and path]
+
+
+def _short(value: Any) -> Any:
+    if isinstance(value, str):
+        return value[:VALUE_CHARS]
+    if isinstance(value, int | float | bool) or value is None:
+        return value
+    return f"({type(value).__name__} of {len(value)})" if isinstance(value, list | dict) else ""
+
+
+TOOLS = frozenset(("TaskCreate", "TaskUpdate", "TodoWrite"))
+MOST_ITEMS = 100
+ITEM_CHARS = TEXT_CHARS // 4
+_STATUS = {"pending": "pending", "in_progress": "running", "completed": "completed"}
+_UPDATES = {**_STATUS, "deleted": "deleted"}
+
+
+def remembered(tool: str, given: dict[str, Any]) -> dict[str, Any]:
+    """What the call asks for; it is true once the client has said yes."""
+    if tool == "TodoWrite":
+        items = given.get("todos")
+        items = items if isinstance(items, list) else []
+        return {"todos": [pair for pair in map(_todo, items[:MOST_ITEMS]) if pair[0]]}
+    told = {"name": _words(given, "subject") or _words(given, "description")}
+    if tool == "TaskCreate":
+        return told
+    status = given.get("status")
+    return {
+        "name": _words(given, "subject"),
+        "key": str(given.get("taskId"))[:40],
+        "status": _UPDATES.get(status, "") if isinstance(status, str) else "",
+    }
+
+
+def changed(
+    window: WindowReader, reached: ReadPosition, call: OpenCall, answer: str, at_ms: int
+) -> list[Deed]:
+    if not reached.request:
+        return []
+    if call.tool == "TodoWrite":
+        return _rewritten(window, reached, call.told.get("todos", []), at_ms)
+    if call.tool == "TaskCreate":
+        return _created(window, reached, call, answer, at_ms)
+    return _updated(window, reached, call, at_ms)
+
+
+def _created(
+    window: WindowReader, reached: ReadPosition, call: OpenCall, answer: str, at_ms: int
+) -> list[Deed]:
+    """Its number stands in the answer: `Task #3 created successfully: …`."""
+    reached.waves += 1
+    number = answer.partition("#")[2][:6].partition(" ")[0].rstrip(".:")
+    key = f"number {number}" if number.isdecimal() else f"{reached.request} {reached.waves}"
+    return [
+        TaskTold(
+            id=derived_ids.task_id(window.session_id, key),
+            at_ms=at_ms,
+            status="pending",
+            request_id=reached.request,
+            name=call.told.get("name") or f"Task {number or reached.waves}",
+            wave_number=reached.waves,
+        )
+    ]
+
+
+def _updated(window: WindowReader, reached: ReadPosition, call: OpenCall, at_ms: int) -> list[Deed]:
+    told = call.told
+    task_id = derived_ids.task_id(window.session_id, f"number {told.get('key')}")
+    status = told.get("status", "")
+    _follow(reached, task_id, status)
+    return [TaskTold(id=task_id, at_ms=at_ms, status=status, name=told.get("name", ""))]
+
+
+def _rewritten(
+    window: WindowReader, reached: ReadPosition, items: list[Any], at_ms: int
+) -> list[Deed]:
+    """TodoWrite tells the whole list anew; an item is known by its words."""
+    deeds: list[Deed] = []
+    for number, (words, status) in enumerate(items, 1):
+        task_id = derived_ids.task_id(window.session_id, f"todo {words}")
+        _follow(reached, task_id, status)
+        deeds.append(
+            TaskTold(
+                id=task_id,
+                at_ms=at_ms,
+                status=status,
+                request_id=reached.request,
+                name=words,
+                wave_number=number,
+            )
+        )
+    return deeds
+
+
+def _follow(reached: ReadPosition, task_id: str, status: str) -> None:
+    """Subagents belong to the task that is under way."""
+    if status == "running":
+        reached.task = task_id
+    elif status and reached.task == task_id:
+        reached.task = ""
+
+
+def _todo(item: Any) -> tuple[str, str]:
+    if not isinstance(item, dict):
+        return "", ""
+    status = item.get("status")
+    known = _STATUS.get(status, "pending") if isinstance(status, str) else "pending"
+    return _words(item, "content"), known
+
+
+def _words(given: dict[str, Any], key: str) -> str:
+    found = given.get(key)
+    if not isinstance(found, str):
+        return ""
+    return clean(" ".join(found[: 4 * ITEM_CHARS].split()), ITEM_CHARS)
+
 
 EXIT = "Exit code "
 
@@ -30,8 +188,8 @@ def made(block: ToolUse, at_ms: int) -> OpenCall:
 def _told(tool: str, given: dict[str, Any]) -> dict[str, Any]:
     if tool in AGENTS:
         return agents.started(given)
-    if tool in task_lists.TOOLS:
-        return task_lists.remembered(tool, given)
+    if tool in TOOLS:
+        return remembered(tool, given)
     skill = given.get("skill") or given.get("command") if tool == "Skill" else None
     return {"skill": whole(skill)[:NAME_CHARS]} if isinstance(skill, str) else {}
 
@@ -50,8 +208,8 @@ def ended(
     if call.tool in AGENTS:
         subtask, took = agents.answered(window, reached, call, entry, block, at_ms)
         deeds += [subtask] if subtask else []
-    elif call.tool in task_lists.TOOLS and not block.is_error and not window.agent_id:
-        deeds += task_lists.changed(window, reached, call, block.text[:200], at_ms)
+    elif call.tool in TOOLS and not block.is_error and not window.agent_id:
+        deeds += changed(window, reached, call, block.text[:200], at_ms)
     deeds.append(
         ActionDone(
             id=derived_ids.action_id(window.session_id, block.tool_use_id),

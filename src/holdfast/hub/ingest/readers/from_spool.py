@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 from holdfast.hub import derived_ids
 from holdfast.hub.ingest.readers import growing_file
+from holdfast.hub.ingest.readers.calls import type_of
 from holdfast.hub.ingest.readers.read_position import ReadPosition
 from holdfast.hub.ingest.readers.time_range import Span
-from holdfast.hub.ingest.readers.tools import type_of
 from holdfast.hub.ingest.readers.window import WindowReader
 from holdfast.hub.ingest.records import MOST_DEEDS, ActionDone, Deed, SubtaskTold
 from holdfast.wire import spool
