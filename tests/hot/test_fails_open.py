@@ -164,7 +164,7 @@ def test_a_broken_state_starts_anew_and_the_log_says_so(tmp_path: Path) -> None:
         (window() / "mark").unlink(missing_ok=True)
         fire("PostToolUse", path)
         assert json.loads((window() / "state.json").read_text())["used_tokens"] >= 50_000
-    assert "started anew" in Path(log.path()).read_text()
+    assert "starts empty" in Path(log.path()).read_text()
 
 
 @pytest.mark.slow

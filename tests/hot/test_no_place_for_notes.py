@@ -71,7 +71,7 @@ def test_without_a_log_the_trouble_stands_on_stderr(work: Work, own_home: Path) 
         "PreCompact", session_id="s1", transcript=str(work.path), cwd="/p"
     )
     found = run(json.dumps(sent).encode())
-    assert b"went on without its lock" in found.stderr
+    assert b"continues without its lock" in found.stderr
 
 
 @pytest.mark.requirement("C5", "C4", "X6")
@@ -116,7 +116,7 @@ def _somebody_holds(lock: Path) -> Iterator[None]:
 def test_a_window_that_is_busy_is_saved_and_given_back_without_its_lock(work: Work) -> None:
     with _somebody_holds(window() / "lock"):
         _is_kept_steered_and_given_back(work)
-    assert "went on without its lock: another hook holds it" in Path(log.path()).read_text()
+    assert "continues without its lock: another hook holds it" in Path(log.path()).read_text()
     assert not (window() / "state.json").exists(), "changed by its holder alone"
 
 

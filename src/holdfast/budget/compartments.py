@@ -17,13 +17,13 @@ ACTIVE, BACKGROUND, PREFERENCES, SAFETY, AMBIENT = NAMES = (
     "safety_constraints",
     "ambient_knowledge",
 )
-# Who borrows first of what others leave: what is being done, then where, then what lies around.
+# Who borrows unused room first: the task at hand, then its background, then other knowledge.
 PRIORITY = {SAFETY: 1, PREFERENCES: 2, ACTIVE: 3, BACKGROUND: 4, AMBIENT: 5}
 WHOLE = 1000  # shares are counted in thousandths, so that they add up exactly
 
 
 class Compartment(msgspec.Struct, frozen=True):
-    """`share` in thousandths of the room; the lower `priority`, the sooner it may borrow."""
+    """`share` is in thousandths of the room; a lower `priority` borrows sooner."""
 
     name: str
     share: int
@@ -34,7 +34,7 @@ class Compartment(msgspec.Struct, frozen=True):
 
 
 def compartments(weights: Mapping[str, float], given: Mapping[str, float]) -> list[Compartment]:
-    """Those somebody has given a share have it; the rest divide what is left by their weights."""
+    """Compartments with a set share get it; the others divide the rest by their weights."""
     fixed = {name: min(max(given[name], 0.0), 1.0) for name in NAMES if name in given}
     open_weights = {name: max(weights.get(name, 0.0), 0.0) for name in NAMES if name not in fixed}
     left = max(0.0, 1 - sum(fixed.values()))
@@ -47,7 +47,7 @@ def compartments(weights: Mapping[str, float], given: Mapping[str, float]) -> li
 
 
 class Wish(msgspec.Struct, frozen=True):
-    """What a compartment could use; of that, what must be there whatever becomes of the rest."""
+    """How much a compartment could use, and how much of that is pinned."""
 
     wanted: int = 0
     pinned: int = 0
@@ -73,7 +73,7 @@ class Allotment(msgspec.Struct, frozen=True):
     total: int
     grants: dict[str, Grant]
     loans: list[Loan]
-    pressed: bool = False  # pins took so much that no share could be kept whole
+    pressed: bool = False  # pins took so much that all shares had to shrink
 
     def granted(self, name: str) -> int:
         found = self.grants.get(name)
@@ -81,7 +81,7 @@ class Allotment(msgspec.Struct, frozen=True):
 
 
 def allot(total: int, compartments: Sequence[Compartment], wishes: Mapping[str, Wish]) -> Allotment:
-    """How much of the room each compartment may fill; any unit, as long as it is one."""
+    """How much of the room each compartment may fill, in the unit of `total`."""
     ranked = sorted(compartments, key=lambda one: one.priority)
     total = max(total, 0)
     pins = _pins(total * WHOLE, ranked, wishes)
@@ -98,7 +98,7 @@ def _wish(wishes: Mapping[str, Wish], one: Compartment) -> Wish:
 
 
 def _pins(room: int, ranked: Sequence[Compartment], wishes: Mapping[str, Wish]) -> dict[str, int]:
-    """Before all else; should even they be too many, the first in rank have theirs."""
+    """The pins, which come first. If they exceed the room, the highest priorities get theirs."""
     found: dict[str, int] = {}
     for one in ranked:
         found[one.name] = min(max(_wish(wishes, one).pinned, 0) * WHOLE, room)
@@ -109,14 +109,14 @@ def _pins(room: int, ranked: Sequence[Compartment], wishes: Mapping[str, Wish]) 
 def _own_part(
     one: Compartment, level: int, wants: Mapping[str, int], pins: Mapping[str, int]
 ) -> int:
-    """Its share at this level, as far as it can use it, and never less than its pins."""
+    """Its share at this level, as far as it can use it, but at least its pins."""
     return max(pins[one.name], min(wants[one.name], one.share * level // WHOLE))
 
 
 def _level(
     room: int, ranked: Sequence[Compartment], wants: Mapping[str, int], pins: Mapping[str, int]
 ) -> int:
-    """The room that shares are shares of: all of it, or as much as the pins of others leave."""
+    """The room that shares are computed from: all of it, or what pins leave of it."""
     low, high = 0, room
     while low < high:
         middle = (low + high + 1) // 2
@@ -147,7 +147,7 @@ def _allotment(
     pins: Mapping[str, int],
     pressed: bool,
 ) -> Allotment:
-    """In whole units, with every loan in words."""
+    """The result in whole units, with every loan in words."""
     shares = {one.name: one.share * total // WHOLE for one in ranked}
     borrowed = {name: granted[name] // WHOLE - own[name] // WHOLE for name in granted}
     unused = {name: max(0, shares[name] - granted[name] // WHOLE) for name in granted}
@@ -169,7 +169,7 @@ def _allotment(
 def _loans(
     ranked: Sequence[Compartment], borrowed: Mapping[str, int], unused: Mapping[str, int]
 ) -> list[Loan]:
-    """Who lends to whom: those that leave most first. What no share covers is nobody's to lend."""
+    """Who lends to whom. Those with the most unused room lend first."""
     left = dict(unused)
     found: list[Loan] = []
     for one in ranked:

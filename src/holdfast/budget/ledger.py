@@ -30,7 +30,7 @@ class InvalidPin(HoldfastError):
 
 
 class TooManyPins(HoldfastError):
-    """Pins stand in every brief: without a bound they would leave room for nothing else."""
+    """Pins are in every brief: without a limit they would leave no room for anything else."""
 
     exit_code = 3
     hint = "`holdfast budget` lists them, `holdfast budget unpin ID` takes one back"
@@ -51,7 +51,7 @@ class BudgetNotWritten(HoldfastError):
 
 
 class NewerLedger(HoldfastError):
-    """What this Holdfast cannot read it does not write over."""
+    """A newer Holdfast wrote the file, so this one does not overwrite it."""
 
     exit_code = 3
     hint = "upgrade this Holdfast; nothing was changed"
@@ -78,7 +78,7 @@ class Ledger(NamedTuple):
 
 
 def path_of(scope: str, project: str = "", session_id: str = "") -> str:
-    """Where a scope's file is; empty where nothing is known to name it by."""
+    """The path of a scope's file; empty if its project or session is unknown."""
     if scope == "user":
         return f"{places.home()}/budget/user.json"
     if scope == "project":
@@ -88,13 +88,13 @@ def path_of(scope: str, project: str = "", session_id: str = "") -> str:
 
 
 def former_path(project: str) -> str:
-    """How a project's file was named before: `/x-y` and `/x/y` had one name."""
+    """The former path of a project's file: `/x-y` and `/x/y` shared a name."""
     name = places.plain(folders.resolve(project).strip("/").replace("/", "-"))
     return f"{places.home()}/budget/project-{name}.json"
 
 
 def of_scope(scope: str, project: str = "", session_id: str = "") -> dict[str, Any]:
-    """What a scope's file holds; of a project also under its former name, if it is this one's."""
+    """What a scope's file holds. A project's file is also read under its former name."""
     path = path_of(scope, project, session_id)
     if scope != "project" or not project or os.path.lexists(path):
         return load(path)
@@ -105,7 +105,7 @@ def of_scope(scope: str, project: str = "", session_id: str = "") -> dict[str, A
 
 
 def read(project: str, session_id: str) -> Ledger:
-    """All three scopes together, the widest first; of a share, the narrowest wins."""
+    """All three scopes together, the widest first. The narrowest scope that sets a share wins."""
     pins: list[Pin] = []
     evicted: set[str] = set()
     shares: dict[str, float] = {}
@@ -128,7 +128,7 @@ def load(path: str) -> dict[str, Any]:
 
 
 def checked(path: str) -> tuple[dict[str, Any], str]:
-    """What the file holds, and why that cannot be used; of another version it is given too."""
+    """What the file holds, and why it cannot be used; the contents of another version too."""
     data = places.read_small(path, MOST_BYTES + 1) if path else b""
     if not data:
         return {}, ""
@@ -190,7 +190,7 @@ def _list(found: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def set_aside_if_damaged(path: str) -> str:
-    """Where it went, or empty; NewerLedger for one that a newer Holdfast wrote."""
+    """Set a damaged file aside; where it went, or empty. NewerLedger if its version is newer."""
     found, slip = checked(path)
     if is_newer(found):
         raise NewerLedger(f"{path} was written by a newer Holdfast, and was left alone")
@@ -204,7 +204,7 @@ def set_aside_if_damaged(path: str) -> str:
 
 
 def _holds_something(path: str) -> bool:
-    """It is there, though nothing was read of it: not ours to read, or no plain file."""
+    """Whether the file exists though nothing was read: no permission, or not a plain file."""
     try:
         return os.lstat(path).st_size > 0
     except OSError:

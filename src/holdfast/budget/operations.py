@@ -1,5 +1,5 @@
-"""What a person, or the model through a tool, can do to the budget: pin, unpin, evict, estimate,
-allot. What it looks like then is told by `events.window_budget.status`."""
+"""What a user, or the model through a tool, can do to the budget: pin, unpin, evict, estimate,
+allot. `events.window_budget.status` shows the result."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ __all__ = [
     "unpin",
 ]
 PATIENCE_SECONDS = 5.0
-LEFT_OVER = 0.05  # what set shares leave to each compartment nobody has set
+LEFT_OVER = 0.05  # set shares must leave this much to each other compartment
 
 
 def pin(
@@ -54,7 +54,7 @@ def pin(
     project: str = "",
     session_id: str = "",
 ) -> Pin:
-    """Into every brief of its scope until it is unpinned. The same words twice are one pin."""
+    """Put a text into every brief of its scope until it is unpinned. Pinning it twice is once."""
     words = " ".join(redact(text).split())
     if not 0 < len(words) <= MOST_PIN:
         raise InvalidPin(f"a pin has 1 to {MOST_PIN} characters, this one {len(words):,}")
@@ -72,7 +72,7 @@ def pin(
 
 
 def unpin(pin_id: str, *, project: str = "", session_id: str = "") -> Pin:
-    """By its id, or the start of one, in whatever scope it is."""
+    """Remove a pin by its id or the start of it, in any scope."""
     pins = ledger.read(project, session_id).pins
     found = [one for one in pins if pin_id and one.id.startswith(pin_id)]
     if len({one.id for one in found}) != 1:
@@ -87,7 +87,7 @@ def unpin(pin_id: str, *, project: str = "", session_id: str = "") -> Pin:
 
 
 def evict(item_id: str, *, session_id: str) -> str:
-    """An item of the present brief is not told again in this session, unless it changes."""
+    """Leave an item out of the briefs of this session, unless it changes."""
 
     def change(found: dict[str, Any]) -> None:
         rows = [one for one in found.get("evicted") or [] if one != item_id]
@@ -112,7 +112,7 @@ def readmit(item_id: str, *, session_id: str) -> str:
 def allot(
     compartment: str, share: float | None, *, scope: str = "project", project: str = ""
 ) -> dict[str, float]:
-    """Give a compartment a share, or with None take that back; the shares set in this scope."""
+    """Set a compartment's share, or remove it with None; returns the shares of this scope."""
     _must_be_compartment(compartment)
     if share is not None and not 0 <= share <= 1:
         raise InvalidShare(f"{share:g} is no share")
@@ -134,14 +134,14 @@ def allot(
 
 
 def share_set(compartment: str, *, scope: str = "project", project: str = "") -> float | None:
-    """What this scope gives a compartment; None where that is left to the role."""
+    """The share that this scope sets; None if the role decides."""
     rows = ledger.of_scope(scope, project).get("shares")
     value = rows.get(compartment) if isinstance(rows, dict) else None
     return float(value) if isinstance(value, int | float) else None
 
 
 def repair(scope: str, project: str = "", session_id: str = "") -> str:
-    """A damaged file of this scope is set aside; where it went, for whoever asked to be told."""
+    """Set a damaged file of this scope aside; where it went, or empty."""
     path = ledger.path_of(scope, project, session_id)
     if not path or not os.path.lexists(path):
         return ""
@@ -170,7 +170,7 @@ def _change(
 
 @contextmanager
 def _locked(path: str) -> Iterator[None]:
-    """One after the other: each has the file for a few milliseconds."""
+    """Hold the lock of a file. Each writer needs it for a few milliseconds."""
     with lock.hold_file(f"{path}.lock", PATIENCE_SECONDS) as is_ours:
         if not is_ours:
             raise BudgetBusy("another Holdfast is writing the budget")

@@ -14,11 +14,11 @@ if TYPE_CHECKING:
 TOOL_EVENTS = frozenset(("PostToolUse", "PostToolUseFailure"))
 COMPACTING = frozenset(("PreCompact", "PostCompact"))
 LATE_LOOKS, LATE_SECONDS, LIVE_SECONDS = 8, 0.02, 2.0
-PARALLEL_MS = 600_000  # a call left without a result this long has been given up
+PARALLEL_MS = 600_000  # a call without a result for so long was given up
 
 
 class Moment:
-    """Handed to the warm side when it is woken."""
+    """What a woken event module gets."""
 
     __slots__ = (
         "folder",
@@ -84,7 +84,7 @@ class Moment:
         )
 
     def _basis(self, event: str) -> str:
-        """How the number is known; while the client compacts, the file still shows the old one."""
+        """How the number is known. While the client compacts, the file still shows the old one."""
         source = scan.text_of(self.payload, "source")
         if event in COMPACTING or (event == "SessionStart" and source == "compact"):
             return "compacting.estimated"
@@ -125,7 +125,7 @@ def _milliseconds(told: object) -> int:
 
 
 def _is_live(path: str) -> bool:
-    """Written to just now: only then is there anything to wait for."""
+    """Whether the file was written just now: only then is there anything to wait for."""
     try:
         return abs(time.time() - os.stat(path).st_mtime) < LIVE_SECONDS
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""What is new in a verdict: each zone and alert speaks once, until the window was freed."""
+"""What is new in a verdict: each zone and alert is reported once, until the window is freed."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from holdfast.settings.load import Settings
 from holdfast.window.guard import Alert, Verdict, Zone
 from holdfast.window.state import State
 
-FREED = 0.05  # a reading that fell by so much of the edge was freed; less is a better estimate
+FREED = 0.05  # a fall by this share of the limit means freed; a smaller one is a corrected estimate
 
 
 @dataclass(frozen=True, slots=True)
 class Crossing:
-    """The news of one moment; `checkpoint` is the trigger of one that is due, or empty."""
+    """What is new now; `checkpoint` is the trigger of a checkpoint that is due, or empty."""
 
     zone: Zone | None = None
     alert: Alert | None = None
@@ -21,16 +21,16 @@ class Crossing:
 
     @property
     def speaks(self) -> bool:
-        """A warning and yellow are only logged: the model first hears at orange."""
+        """Whether the model is told. A warning and yellow are only logged."""
         return (self.zone or 0) >= Zone.ORANGE or (self.alert or 0) >= Alert.ADVISORY
 
 
 def cross(
     state: State, verdict: Verdict, now_ms: int, settings: Settings, *, may_free: bool = True
 ) -> Crossing:
-    """Compare with what was already said, note what now is, and name what is due.
+    """Compare with what was already said, record the new levels, and name what is due.
 
-    Only a reading the client stated frees a level: a guess that fell is not a freed window.
+    Only a reading that the client stated frees a level: an estimate that fell does not.
     """
     if may_free:
         _free(state, verdict)
@@ -44,7 +44,7 @@ def cross(
 
 
 def _free(state: State, verdict: Verdict) -> None:
-    """Only a real fall takes a level back: a corrected estimate must not make it speak twice."""
+    """Take a level back after a real fall only: a corrected estimate must not repeat an alert."""
     if verdict.zone < state.zone and verdict.used_ratio <= state.zone_ratio - FREED:
         state.zone, state.zone_ratio = verdict.zone, verdict.used_ratio
     if verdict.alert < state.alert and verdict.used_ratio <= state.alert_ratio - FREED:

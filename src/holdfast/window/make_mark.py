@@ -1,4 +1,4 @@
-"""From verdict to mark: what the hook must compare until the next one."""
+"""Make the mark from a verdict: the numbers that hooks compare until the next verdict."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ def mark_for(
     spool_bytes: int,
     settings: Settings,
 ) -> Mark:
-    """Wake when a threshold, a fast step, a fall, a monitored call, a look for cold segments or
-    half an hour has come."""
+    """The mark that wakes at the next threshold, fast step, fall, monitored call, look for cold
+    segments, or after half an hour."""
     from holdfast.window import monitor
     from holdfast.window.crossing import FREED
     from holdfast.window.guard import Thresholds, next_tokens
@@ -62,7 +62,7 @@ def mark_for(
 
 
 def wake_next(state: State) -> Mark:
-    """After a compaction was announced: look again at the very next call."""
+    """The mark after PreCompact: wake at the very next call."""
     return Mark(
         above=WAKE_NEXT,
         density=state.density or CHARS_PER_TOKEN,
@@ -73,8 +73,8 @@ def wake_next(state: State) -> Mark:
 
 
 def put(folder: str, state: State, made: Mark) -> None:
-    """In place of the old one; while a message waits, the next call wakes and the model is owed.
-    Not in a subagent: what its call's hook prints would go to its parent."""
+    """Replace the mark. While a message waits, the next call wakes and the model is owed a word;
+    not in a subagent, because its hook's output would go to its parent."""
     if places.has_outbox(folder):
         made.owed |= OWED_TO_MODEL
         made.above = made.above if state.agent_id else WAKE_NEXT
@@ -82,7 +82,7 @@ def put(folder: str, state: State, made: Mark) -> None:
 
 
 def rouse(folder: str, state: State) -> None:
-    """Put that mark in place where it can be; what the caller has to say comes first."""
+    """Replace the mark if possible: a failure must not stop what the caller has to say."""
     try:
         put(folder, state, wake_next(state))
     except OSError as slip:
@@ -90,16 +90,15 @@ def rouse(folder: str, state: State) -> None:
 
 
 def owed(state: State) -> int:
-    """To the user a word, to the model a second brief (of a subagent nobody is told), to a team's
-    server whatever happens."""
+    """Who is owed a word: the user, the model (a brief; not in a subagent), a team server."""
     brief = bool(state.second_brief) and not state.agent_id
     words = OWED_TO_USER * bool(state.owed or state.restored) + OWED_TO_MODEL * brief
     return words + OWED_TO_SERVER * bool(state.team)
 
 
 def stop_guard(settings: Settings) -> int:
-    """As it is now, and whether the session's own variable says so: a command run elsewhere reads
-    the same files, and not that variable."""
+    """Whether the guard is on, and whether the session's own variable says so: a command outside
+    the session does not see that variable."""
     on = settings.word("stop_guard") == "on"
     if settings.origins["stop_guard"].startswith("$"):
         return ON_BY_VARIABLE if on else OFF_BY_VARIABLE
@@ -107,11 +106,11 @@ def stop_guard(settings: Settings) -> int:
 
 
 def stop_at(state: State) -> int:
-    """From how many tokens on a stop is looked at; 0 while the guard is off."""
+    """From how many tokens on the guard looks at a stop; 0 while it is off."""
     if state.stop_guard not in (ON, ON_BY_VARIABLE):
         return 0
     if not state.edge_tokens:
         return NEVER
-    from holdfast.window.stop_guard import UNSAVED  # paid for by whoever turned it on
+    from holdfast.window.stop_guard import UNSAVED  # loaded only where the guard is on
 
     return state.checkpoint_tokens + int(UNSAVED * state.edge_tokens) + 1

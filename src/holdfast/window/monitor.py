@@ -16,13 +16,13 @@ from holdfast.wire.mark import NEVER
 from holdfast.wire.spool import SHORTEST_LINE, SpoolLine
 
 IDLE_MS = 5 * 60_000  # a pause longer than this is not work
-FORCED = "FORCE_COMPRESSION_CHECK"  # 004's
+FORCED = "FORCE_COMPRESSION_CHECK"  # a variable that older tools set, too
 LONGEST_TYPICAL = 200
 OFF = frozenset(("", "0"))
 
 
 def due(state: State, used_ratio: float, lines: Sequence[SpoolLine], settings: Settings) -> bool:
-    """True when a checkpoint is due now; counts start anew at each look."""
+    """Whether a checkpoint is due now. Counting starts again at each look."""
     now_ms = lines[-1].ms if lines else 0
     if active_ms(lines, _since(state)) >= settings.whole("active_minutes") * 60_000:
         return True
@@ -41,7 +41,7 @@ def calls_since(state: State, lines: Sequence[SpoolLine]) -> int:
 
 
 def active_ms(lines: Sequence[SpoolLine], since_ms: int) -> int:
-    """Time between events since then, pauses left out."""
+    """Time between events since then, without pauses."""
     times = [since_ms] if since_ms else []
     times += [line.ms for line in lines if line.ms > since_ms]
     gaps = (after - before for before, after in pairwise(times))
@@ -58,7 +58,7 @@ def wake_at_ms(state: State, lines: Sequence[SpoolLine], settings: Settings) -> 
 def wake_at_bytes(
     state: State, lines: Sequence[SpoolLine], spool_bytes: int, settings: Settings
 ) -> int:
-    """How long the spool is when the next look can be due: lines are at least so long."""
+    """The length of the spool at which the next look may be due, from the shortest line."""
     missing = settings.whole("check_interval") - calls_since(state, lines)
     return spool_bytes + max(1, missing) * SHORTEST_LINE
 
@@ -74,8 +74,8 @@ def is_forced() -> bool:
 def compression_due(
     state: State, used_ratio: float, lines: Sequence[SpoolLine], settings: Settings
 ) -> bool:
-    """True when a look is due now; whoever takes it notes when. Of a subagent nothing is rolled:
-    its window ends with it."""
+    """Whether a look for cold segments is due now; the caller records when it looks. Segments of a
+    subagent are not compressed: its window ends with it."""
     if state.agent_id:
         return False
     if is_forced():
@@ -95,8 +95,8 @@ def compression_wake_bytes(
     spool_bytes: int,
     settings: Settings,
 ) -> int:
-    """How long the spool will be about then: a little early or late does no harm, so by how long
-    its lines are, not by how short they could be."""
+    """The likely length of the spool at the next look, from the average line: a little early or
+    late does no harm."""
     if state.agent_id or used_ratio < settings.share("segment_queue_from"):
         return NEVER
     missing = settings.whole("segment_check_turns") - turns_since(state, lines)

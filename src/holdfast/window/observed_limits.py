@@ -1,7 +1,7 @@
 """Automatic compactions seen on this machine: evidence of where the client really compacts.
 
-Kept in `seen.json`, version 2. Version 1 also held microcompactions, told apart by nothing in the
-file, so all its rows are dropped: the next compactions teach again what was right in them.
+Stored in `seen.json`, version 2. Version 1 also held microcompactions, and nothing in the file told
+them apart. So all its rows are dropped; the next compactions are learned again.
 """
 
 from __future__ import annotations

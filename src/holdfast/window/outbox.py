@@ -1,8 +1,9 @@
-"""What a window's agent is to be told: a small file beside its window, which hooks can afford.
+"""Messages for a window's agent: a small file in the window's folder, cheap for hooks to read.
 
-`outbox.json` holds what waits and what was said but not yet seen to arrive; it is there only while
-there is such a thing, so that its being there is the debt. What is over (confirmed, expired) goes
-to `outbox.done`, line by line, for the board. Both change only under the window's lock.
+`outbox.json` holds messages that wait, and messages that were said but not yet seen to arrive. It
+exists only while there are any, so a hook only checks whether it exists. Messages that are over
+(confirmed, expired) go to `outbox.done`, line by line, for the board. Both files change only under
+the window's lock.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ MOST_BYTES = 256 << 10
 MOST_ENTRIES = 50
 MOST_CHARS = int(60 * CHARS_PER_TOKEN)  # 60 tokens
 WAITING, SAID, CONFIRMED, EXPIRED = "waiting", "said", "confirmed", "expired"
-TEAM = "team:"  # before the id of a message that a team's server has; others are of the board here
+TEAM = "team:"  # prefix of ids from a team server; other messages are from this machine's board
 
 
 @dataclass(slots=True)
@@ -36,8 +37,8 @@ class OutboxEntry:
     expires_ms: int
     state: str = WAITING
     sayings: int = 0
-    quiet: bool = False  # whoever said it has ended: what it printed is with the client, or lost
-    silent: int = 0  # answers that came since, without it
+    quiet: bool = False  # the hook that said it has ended: the client has its output, or it is lost
+    silent: int = 0  # answers since then without it
 
 
 @dataclass(slots=True)
@@ -61,7 +62,7 @@ class DoneMessage:
 
 
 def bare(message_id: str) -> str:
-    """The message's own id: one that is on both boards is one message."""
+    """The id without its prefix: a message on both boards is one message."""
     return message_id.removeprefix(TEAM)
 
 
@@ -70,7 +71,7 @@ def is_there(folder: str) -> bool:
 
 
 def load(folder: str) -> WindowOutbox:
-    """As it was left. What cannot be read starts anew: the board still has every message."""
+    """The saved outbox. An unreadable one counts as empty: the board still has every message."""
     data = places.read_small(f"{folder}/outbox.json", MOST_BYTES + 1)
     if not data:
         return WindowOutbox()
@@ -94,7 +95,8 @@ def _fits(one: OutboxEntry) -> bool:
 
 
 def save(folder: str, box: WindowOutbox, over: Sequence[DoneMessage] = ()) -> None:
-    """What is over is noted first: a crash in between notes it twice, which is once."""
+    """Save it. Finished messages are recorded first: after a crash in between they are recorded
+    twice, which does no harm."""
     for done in over:
         places.append(f"{folder}/outbox.done", _line(done))
     gone = {one.id for one in over}
@@ -110,12 +112,12 @@ def save(folder: str, box: WindowOutbox, over: Sequence[DoneMessage] = ()) -> No
 
 
 def known(folder: str) -> set[str]:
-    """Messages that are there, or were, by their own ids."""
+    """The ids of messages that are or were in the outbox, without prefixes."""
     return {bare(one.id) for one in load(folder).entries} | {bare(one.id) for one in done(folder)}
 
 
 def put(folder: str, box: WindowOutbox, new: Sequence[OutboxEntry], size: int) -> int:
-    """Add what is not there yet, oldest first; how many. `size`: of the transcript now."""
+    """Add messages that are not there yet, oldest first; how many. `size` is the transcript's."""
     had = {bare(one.id) for one in box.entries} | {bare(one.id) for one in done(folder)}
     fresh = [one for one in new if bare(one.id) not in had]
     room = max(0, MOST_ENTRIES - len(box.entries))
@@ -138,7 +140,7 @@ def done(folder: str) -> list[DoneMessage]:
 
 
 def forget_done(folder: str, known: Sequence[DoneMessage]) -> None:
-    """The board has noted these: what came since stays."""
+    """Remove the finished messages that the board has recorded; later ones stay."""
     had = set(known)
     left = [one for one in done(folder) if one not in had]
     path = f"{folder}/outbox.done"

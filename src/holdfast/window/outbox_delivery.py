@@ -26,14 +26,14 @@ from holdfast.window.state import State, held
 from holdfast.wire import mark, places, scan
 
 AT_ONCE = 3
-ANSWERS = 2  # one may have been on its way; the next one's request had the words
-MOST_SAYINGS = 3  # of a client that writes down nothing we know, nobody hears a thing for ever
+ANSWERS = 2  # one request may have been under way; the next one had the words
+MOST_SAYINGS = 3  # a client that records nothing we know must not get a message for ever
 READ_BYTES = 4 << 20
 SEARCHED_BYTES = 4 << 20
 
 
 def turn(folder: str, transcript: str, now_ms: int, most: int = AT_ONCE) -> list[str]:
-    """What is to be printed now, oldest first; the window's lock is held."""
+    """The messages to print now, oldest first. The caller holds the window's lock."""
     box = outbox.load(folder)
     if not box.entries:
         return []
@@ -42,7 +42,7 @@ def turn(folder: str, transcript: str, now_ms: int, most: int = AT_ONCE) -> list
     waiting = [one for one in box.entries if one.state == WAITING and one.id not in ended]
     chosen = waiting[:most]
     if chosen and not _speaks(folder):
-        chosen = []  # what could not be told apart from an earlier word is not said
+        chosen = []  # a message that cannot be told apart from an earlier one is not said
     for one in chosen:
         if not box.said:
             box.read_to = size_of(transcript)
@@ -52,7 +52,7 @@ def turn(folder: str, transcript: str, now_ms: int, most: int = AT_ONCE) -> list
 
 
 def look(folder: str, transcript: str, now_ms: int) -> None:
-    """As a turn in which nothing can be said: what arrived is noted, and what expired."""
+    """Record what arrived and what expired, in a turn in which nothing can be said."""
     box = outbox.load(folder)
     if box.entries:
         outbox.save(folder, box, _look(box, folder, transcript, now_ms))
@@ -71,7 +71,7 @@ def _look(box: WindowOutbox, folder: str, transcript: str, now_ms: int) -> list[
 
 
 def _is_over(one: OutboxEntry, now_ms: int) -> bool:
-    """What was said and may still arrive is given as long again; what never arrives has an end."""
+    """Expire old messages. One that was said and may still arrive gets as long again."""
     if one.state == WAITING and one.sayings >= MOST_SAYINGS:
         return True
     grace = one.expires_ms - one.created_ms if one.state == SAID else 0
@@ -79,7 +79,7 @@ def _is_over(one: OutboxEntry, now_ms: int) -> bool:
 
 
 def _heard(box: WindowOutbox, transcript: str, now_ms: int) -> list[DoneMessage]:
-    """Read on in the transcript: which words are there, and how many answers came without."""
+    """Read on in the transcript: which messages arrived, and how many answers came without."""
     open_ = {one.tag.encode(): one for one in box.said}
     over = []
     for line in _lines(box, transcript):
@@ -94,14 +94,14 @@ def _heard(box: WindowOutbox, transcript: str, now_ms: int) -> list[DoneMessage]
 
 
 def _lines(box: WindowOutbox, transcript: str) -> Iterator[bytes]:
-    """Whole lines since the last look, at most so many bytes of them; a file that shrank is
-    another one, and is read from its start."""
+    """Whole lines since the last look, up to a limit. A file that shrank is another one, and is
+    read from its start."""
     if size_of(transcript) < box.read_to:
         box.read_to = 0
     data = read_from(transcript, box.read_to, READ_BYTES)
     cut = data.rfind(b"\n") + 1
     if not cut and len(data) == READ_BYTES:
-        cut = len(data)  # one line longer than all we read: it is nobody's word
+        cut = len(data)  # a line longer than the limit is no message
     box.read_to += cut
     yield from data[:cut].split(b"\n")
 
@@ -137,7 +137,7 @@ def size_of(path: str) -> int:
 
 
 def _speaks(folder: str) -> bool:
-    """Hold `speaking` until this process ends, however it ends: never closed, on purpose."""
+    """Hold the lock `speaking` until this process ends. It is never closed, on purpose."""
     fd = _speaking(folder)
     if lock.acquire(fd, shared=True):
         return True
@@ -146,7 +146,7 @@ def _speaks(folder: str) -> bool:
 
 
 def _is_speaking(folder: str) -> bool:
-    """Whether a hook that noted a message as said is still there, and may yet print it."""
+    """Whether a hook that recorded a message as said still runs, and may yet print it."""
     fd = _speaking(folder)
     try:
         return not lock.acquire(fd)
@@ -160,21 +160,21 @@ def _speaking(folder: str) -> int:
 
 
 def hand(folder: str, entries: Sequence[OutboxEntry], now_ms: int) -> None:
-    """Those that are not there yet and were not heard; the next hook wakes while any waits."""
+    """Add messages that are not there and were not heard. The next hook wakes while any waits."""
     with held(folder) as state:
         box = outbox.load(folder)
         known = {outbox.bare(one.id) for one in box.entries}
         new = [one for one in entries if outbox.bare(one.id) not in known]
         if new:
             _put(folder, box, new, state.transcript, now_ms)
-        if places.has_outbox(folder):  # also where another put them there and got no further
+        if places.has_outbox(folder):  # also if another process added them and stopped there
             _rouse(folder, state)
 
 
 def _put(
     folder: str, box: WindowOutbox, new: Sequence[OutboxEntry], transcript: str, now_ms: int
 ) -> None:
-    """But for those the transcript shows: its outbox was lost."""
+    """Leave out messages that the transcript shows: the outbox was lost."""
     size = size_of(transcript)
     end = read_from(transcript, max(0, size - SEARCHED_BYTES), SEARCHED_BYTES)
     heard = [one for one in new if one.tag.encode() in end]
@@ -184,7 +184,7 @@ def _put(
 
 
 def take_back(folder: str, message_ids: Set[str]) -> set[str]:
-    """They are not said any more; those that were said already are named. Ids without `TEAM`."""
+    """Take messages back; returns those that were said already. Ids come without `TEAM`."""
     with held(folder) as state:
         box = outbox.load(folder)
         mine = [one for one in box.entries if outbox.bare(one.id) in message_ids]
@@ -197,7 +197,7 @@ def take_back(folder: str, message_ids: Set[str]) -> set[str]:
 
 
 def _rouse(folder: str, state: State) -> None:
-    """Without a mark the next hook wakes by itself."""
+    """Make the next hook wake. Without a mark it does so by itself."""
     armed = mark.load(folder)
     if armed is not None:
         armed.owed = make_mark.owed(state)

@@ -1,7 +1,7 @@
 """Who else is at work: the agents of a session, and other sessions of its project.
 
-Hooks that sleep note nothing: how full a window is, and whether anybody works in it, is asked of
-its transcript.
+Hooks that are not woken record nothing. So the fill of a window, and whether anybody works in it,
+are read from its transcript.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ READ = (
 
 
 def of(state: State, settings: Settings, now_ms: int, task_tokens: int = 0) -> list[dict[str, Any]]:
-    """Live windows beside this one, fullest first, each as it is now; with `task_tokens`, whether
-    a task of so many still fits."""
+    """Other live windows, fullest first, as they are now; with `task_tokens`, whether a task of
+    that size still fits."""
     zones = Thresholds.of(settings).zones
     beside = [
         (folder, other)
@@ -59,7 +59,7 @@ def _is_live(folder: str, other: State, now_ms: int) -> bool:
 
 
 def _heard_ms(other: State) -> int:
-    """By a hook that woke, by the watcher, or by a line in its transcript."""
+    """Last activity: a woken hook, the watcher, or a line in its transcript."""
     return max(other.known_ms, places.written_ms(other.transcript) if other.transcript else 0)
 
 
@@ -75,7 +75,7 @@ def _told(one: State, health: dict[str, Any]) -> dict[str, Any]:
 
 
 def _noted(one: State, zones: tuple[float, float, float]) -> dict[str, Any]:
-    """As it was last noted, where its transcript does not lie here; a forecast was not."""
+    """As last recorded, without a forecast: the transcript is not on this machine."""
     ratio = _used_ratio(one)
     return dict.fromkeys(READ) | {
         "used_tokens": one.used_tokens,

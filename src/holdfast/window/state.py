@@ -1,7 +1,7 @@
-"""What Holdfast knows of one window between two hooks: facts for others, and what was said.
+"""The state of one window between two hooks: its measurements, and what was already said.
 
-One `state.json` per window, replaced whole, changed only under the window's lock. It is an index:
-lost or broken it starts anew, and the next hook fills it again.
+One `state.json` per window, replaced atomically, changed only under the window's lock. It is an
+index: if it is lost or damaged it starts empty, and the next hook fills it again.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ MOST = 1 << 53
 
 
 class State:
-    """By keyword, each with a default. No dataclass: that import costs 20 ms, and hooks wait."""
+    """Fields by keyword, each with a default. No dataclass: that import takes 20 ms of a hook."""
 
     version: int = VERSION
     session_id: str = ""
@@ -36,7 +36,7 @@ class State:
     model: str = ""
     client_version: str = ""
     switches: dict[str, Any] = {}  # noqa: RUF012 (every state gets its own, below)
-    switches_ms: int = 0  # since when hooks have seen them so; 0: no hook has
+    switches_ms: int = 0  # since when hooks have seen these settings; 0: none has
     stated_window: int = 0
     window_tokens: int = 0
     edge_tokens: int = 0
@@ -60,20 +60,20 @@ class State:
     checkpoint_path: str = ""
     checkpoint_tokens: int = 0  # how full it was then, or when it was last freed since
     stop_guard: int = 0  # 1 on; 2 on, 3 off by a variable that only this session's hooks see
-    team: int = 0  # a server was named that wants to know
-    second_brief: str = ""  # what the client's summary left out, until a hook can say it
+    team: int = 0  # 1: a team server is configured
+    second_brief: str = ""  # what the client's summary left out, until a hook can tell the model
     monitor_ms: int = 0
     rolled_ms: int = 0  # when cold segments were last looked for
     owed: str = ""  # what the user has not been told yet
-    restored: str = ""  # what the last compaction gave back, until the user's next prompt
+    restored: str = ""  # what was restored after the last compaction, until the next prompt
     compacting_ms: int = 0
     compacting_answer: str = ""
     compactions: int = 0
-    crowded: str = ""  # what fills a window that was compacted twice at once, until it is said
-    crowded_at: int = 0  # the number of the last compaction that followed another at once
+    crowded: str = ""  # what fills a window that was compacted twice in a row, until it is said
+    crowded_at: int = 0  # the number of the last compaction that followed another directly
     started_ms: int = 0
     ended_ms: int = 0
-    watched_ms: int = 0  # last written to as the watcher saw it; only where no hook was heard
+    watched_ms: int = 0  # last change seen by the watcher; only in windows without hooks
 
     def __init__(self, **given: Any) -> None:
         unknown = given.keys() - FIELDS
@@ -92,7 +92,7 @@ class State:
 
     @property
     def known_ms(self) -> int:
-        """When it was last heard of: by a hook, or seen by the watcher."""
+        """When a hook or the watcher last saw activity."""
         return max(self.at_ms, self.watched_ms)
 
     def as_dict(self) -> dict[str, Any]:
@@ -103,11 +103,11 @@ FIELDS = dict.fromkeys(State.__annotations__).keys()
 
 
 class WindowBusy(Exception):
-    """Another hook of the same window holds the lock; it will do the judging."""
+    """Another hook of the same window holds the lock; that one will judge."""
 
 
 def load(folder: str) -> State:
-    """The state as it was left; a file that cannot be read starts anew, and the log says so."""
+    """The saved state. An unreadable file counts as empty and is logged."""
     data = places.read_small(f"{folder}/state.json", 1 << 20)
     if not data:
         return State()
@@ -117,7 +117,7 @@ def load(folder: str) -> State:
             raise ValueError(f"not a state of version {VERSION}")
         return _fitted(value)
     except (ValueError, RecursionError) as slip:
-        log.add("WARN", "state", f"{folder}: started anew: {slip}")
+        log.add("WARN", "state", f"{folder}: starts empty: {slip}")
         return State()
 
 
@@ -144,14 +144,14 @@ def _fits(given: Any, wanted: type) -> bool:
 
 
 def save(folder: str, state: State) -> None:
-    """Replace the state whole: a reader never sees half of one."""
+    """Replace the state atomically: a reader never sees half of it."""
     data = json.dumps(state.as_dict(), ensure_ascii=True, indent=1).encode()
     places.replace_whole(f"{folder}/state.json", data)
 
 
 @contextmanager
 def held(folder: str) -> Iterator[State]:
-    """Load, let the caller change, save; one process at a time."""
+    """Load the state, let the caller change it, and save it; one process at a time."""
     fd = _locked(folder)
     try:
         state = load(folder)
@@ -163,13 +163,13 @@ def held(folder: str) -> Iterator[State]:
 
 @contextmanager
 def held_if_can_be(folder: str) -> Iterator[State]:
-    """As `held`, for what must be done all the same: where another hook holds the window, or its
-    folder takes nothing, the state as it was left; what is changed in it then stays unnoted."""
+    """As `held`, for work that must be done anyway. If another hook holds the lock, or the folder
+    cannot be written, the caller gets the saved state and its changes are not saved."""
     fd = -1
     try:
         fd = _locked(folder)
     except (WindowBusy, OSError) as slip:
-        log.add("WARN", "state", f"{folder}: went on without its lock: {slip}")
+        log.add("WARN", "state", f"{folder}: continues without its lock: {slip}")
     try:
         state = load(folder)
         yield state
@@ -184,11 +184,11 @@ def _saved(folder: str, state: State) -> None:
     try:
         save(folder, state)
     except OSError as slip:
-        log.add("WARN", "state", f"{folder}: not noted: {slip}")
+        log.add("WARN", "state", f"{folder}: not saved: {slip}")
 
 
 def _locked(folder: str) -> int:
-    """The window's lock, held; anything but a plain file in its place is an error, never a wait."""
+    """Take the window's lock. Anything but a plain file in its place is an error, never a wait."""
     fd = lock.open_file(f"{folder}/lock")
     if not lock.acquire(fd, PATIENCE_SECONDS):
         os.close(fd)
@@ -197,7 +197,7 @@ def _locked(folder: str) -> int:
 
 
 def all_windows(since_ms: int = 0) -> list[tuple[str, State]]:
-    """Every window with a state, newest first; of those in which no hook ran since then, none is
+    """Every window with a state, newest first. Windows without a hook since `since_ms` are not
     read: a machine has hundreds of old ones."""
     from pathlib import Path
 
@@ -208,5 +208,5 @@ def all_windows(since_ms: int = 0) -> list[tuple[str, State]]:
 
 
 def _changed_ms(path: Path) -> int:
-    """A hook that sleeps leaves a line in the spool alone."""
+    """The last change of state or spool: a hook that is not woken only appends to the spool."""
     return max(places.written_ms(str(path)), places.written_ms(str(path.with_name("spool"))))

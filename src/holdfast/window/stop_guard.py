@@ -1,5 +1,5 @@
-"""May a turn end now? Not while subtasks run, an error is open, or much work is unsaved; and never
-more than one word about it. Values in, a verdict out."""
+"""May a turn end now? Not while subtasks run, an error is open, or much work is unsaved. The guard
+objects once. Values in, a verdict out."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from holdfast.wire.spool import SpoolLine
 
 UNSAVED = 0.20  # share of the edge used since the last checkpoint
 OPERATIONS = 10
-LIVE_MS = 6 * 3_600_000  # an agent that never said it ended is not waited for for ever
+LIVE_MS = 6 * 3_600_000  # an agent that never reported its end is not waited for any longer
 MOST_NAMED = 3
 ANYWAY = "If there is nothing left to do, say so and stop again: this check speaks once."
 
 
 @dataclass(frozen=True, slots=True)
 class StopFacts:
-    """What speaks against an end, as far as it is known."""
+    """What speaks against an end, as far as known."""
 
     running: tuple[str, ...] = ()
     errors: tuple[str, ...] = ()
@@ -31,7 +31,7 @@ class StopFacts:
 
 
 def judge(standing: StopFacts) -> str:
-    """Why the turn should not end yet; empty: it may."""
+    """Why the turn should not end yet; empty if it may."""
     if standing.forced:
         return ""
     reasons = []
@@ -54,9 +54,9 @@ def _some(names: Sequence[str]) -> str:
 
 
 def running_agents(lines: Iterable[SpoolLine], now_ms: int) -> dict[str, str]:
-    """Agents that came and have not gone, by id, with their type.
+    """Agents that started and have not stopped, by id, with their type.
 
-    A session that starts anew has none: they ended with the process they ran in.
+    A restarted session has none: they ended with their process.
     """
     found: dict[str, SpoolLine] = {}
     for line in lines:
