@@ -466,3 +466,19 @@ def test_a_run_of_everything_is_closed_by_a_run_of_what_failed_in_it(
     session = Session().runs(command, printed, fails=True).runs(passed, "ok tide 0.3s")
     [failure] = session.record(tmp_path).failures
     assert (failure.fixed is not None) is closes
+
+
+@pytest.mark.requirement("C2")
+def test_a_test_that_was_not_built_is_closed_by_any_that_was(tmp_path: Path) -> None:
+    said = "tide/ebb_test.go:7: undefined: ebb\nFAIL\tquay/tide [build failed]"
+    session = Session().runs('go test ./tide -run "TestEbb|TestLow"', said, fails=True)
+    session.runs("go test ./moon -run TestFull", "ok quay/moon")
+    assert session.record(tmp_path).failures[0].fixed is None
+    session.runs("go test ./tide -run TestFlow", "ok quay/tide")
+    assert session.record(tmp_path).failures[0].fixed is not None
+
+
+@pytest.mark.requirement("B13", "C14")
+def test_what_fails_in_a_temporary_folder_is_no_issue(tmp_path: Path) -> None:
+    session = Session().user("Go.").runs("cd /tmp/lab && make test", SAID, fails=True)
+    assert sections_of(session.record(tmp_path))["Active Issues"] == []

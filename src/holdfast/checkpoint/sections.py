@@ -257,7 +257,8 @@ def _next_steps(record: Record) -> Iterator[str]:
         failing = any(_failing(record))
         state = "open: what Active Issues lists" if failing else NOTHING_OPEN
         yield f"{state}: last asked “{words}”, answered “{told}”{_not_in_git(record)}"
-    by_hand = [one for one in _steps(record) if _is_by_hand(one)]
+    known = [one for one in _steps(record) if _is_by_hand(one)]
+    by_hand = [one for one in known if one.place == known[-1].place]  # of the newest plan
     if by_hand:
         told = "; ".join(_cut(one.text, CHECK_CHARS) for one in by_hand[-MOST_CHECKS:])
         rest = f" and {len(by_hand) - MOST_CHECKS} more" if len(by_hand) > MOST_CHECKS else ""

@@ -6,7 +6,7 @@ neither test nor build and shows failures, the result is not known.
 
 from itertools import pairwise
 
-from holdfast.record import plan_checks, plans, runs, shell, turns
+from holdfast.record import files, plan_checks, plans, runs, shell, turns
 from holdfast.record.model import Command, Failure, Place, Record
 from holdfast.text.sentences import Lazy, clip, clip_start, sentences, within
 
@@ -49,6 +49,7 @@ _HINTS = ("FAIL", "rror", "fail", "panic", "Traceback", "E   ", "ERR!", "✗", "
 _IDLE = ("to rerun pass", "could not compile", "aborting due to")  # it failed, and nothing else
 _TRACE = "Traceback (most recent"
 _GO_FAILED = "--- FAIL: "
+_NOT_BUILT = "[build failed]"
 _NAMED = ("--- PASS: ", " PASSED", "no tests to run")  # what was run is told by name
 _ASTRAY = (": cd: ", ":cd:", ": line 1: ./")
 _SLIPS = (
@@ -182,6 +183,8 @@ def _fail(record: Record, key: str, command: Command, place: Place) -> None:
     """The newest failure of a run stands for those before it; a fix of it holds no more, but that
     of another error is a fix still."""
     still = runs.parts(key)
+    if any(_NOT_BUILT in line for line in command.said):  # no test has run: any that does closes it
+        still = [one.replace("go test ", "go test -c ", 1) for one in still]
     edited: list[str] = []
     verdict = ""
     kept: list[Failure] = []
@@ -220,6 +223,8 @@ def is_one_off(failure: Failure) -> bool:
     """Something tried, that is neither a test nor a build: it may never be run again. A script
     that was edited since is to be run again."""
     missing = any(within(_NOT_BEGUN, line) or line.startswith(_SHELLS) for line in failure.lines)
+    if failure.command.removeprefix("cd ").startswith((*files.ELSEWHERE, "/tmp ")):
+        return True
     first = next(iter(failure.left), failure.command)
     words = shell.settings_of(first.rpartition("&& ")[2])[1]
     edited = {path.rpartition("/")[2] for path in failure.edited}
