@@ -14,7 +14,7 @@ MOST_CHARS = int(60 * CHARS_PER_TOKEN)  # 60 tokens
 # begin nothing new, for an edit that is cut in two is lost.
 TO_MODEL = {
     "orange": "No action needed: rules and open work are restored after the compaction.",
-    "advisory": "Saved; no action needed: it is restored after the compaction.",
+    "advisory": "Saved; no action needed: rules and open work are restored after the compaction.",
     "red": "Saved. Continue, but leave large reads for after the compaction.",
     "urgent": "Saved. Continue; the tool `recall` finds what the summary leaves out.",
     "critical": "Saved. Finish the edit in hand and begin nothing new; go on after the compaction.",

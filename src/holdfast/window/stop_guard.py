@@ -38,7 +38,8 @@ def judge(standing: StopFacts) -> str:
     if standing.running:
         n = len(standing.running)
         still = "1 subtask still runs" if n == 1 else f"{n} subtasks still run"
-        reasons.append(f"{still} ({_some(standing.running)}): wait for it, or end it")
+        them = "it" if n == 1 else "them"
+        reasons.append(f"{still} ({_some(standing.running)}): wait for {them}, or end {them}")
     if standing.errors:
         reasons.append(f"unresolved: {_some(standing.errors)}: fix it, or say why not")
     if standing.unsaved:
