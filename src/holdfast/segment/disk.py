@@ -50,13 +50,13 @@ def held() -> Iterator[None]:
 
 
 def read(path: str) -> bytes:
-    """The whole of a small file; nothing where there is none, or one too long to be ours."""
+    """A small file, whole; empty if it is missing. One too long to be ours counts as damaged."""
     data = places.read_small(path, MOST_BYTES + 1)
-    return data if len(data) <= MOST_BYTES else b"?"  # damaged, whoever decodes it
+    return data if len(data) <= MOST_BYTES else b"?"  # cannot be decoded
 
 
 def put(where: FolderPlace, name: str, data: bytes) -> None:
-    """On the disk once this returns; NotStored, and what was there before, where it cannot be."""
+    """Write a file to disk. On failure: NotStored, and the old file stays."""
     try:
         with folders.enter(where) as folder:
             atomic.clear_left(folder)
@@ -74,7 +74,7 @@ def names(where: FolderPlace) -> list[str]:
 
 
 def remove(where: FolderPlace, name: str) -> bool:
-    """Whether it was there; NotStored where it still is."""
+    """Remove a file; whether it was there. NotStored if it cannot be removed."""
     path = f"{where.path}/{name}"
     try:
         os.unlink(path)  # noqa: PTH108
@@ -86,7 +86,7 @@ def remove(where: FolderPlace, name: str) -> bool:
 
 
 def set_aside(path: str, why: str) -> None:
-    """What cannot be read is kept under another name, and said; nothing is thrown away."""
+    """Rename a file that cannot be read, and report it. Nothing is deleted."""
     for number in range(1, MOST_ASIDE):
         aside = f"{path}.damaged-{number}"
         if os.path.lexists(aside):
@@ -97,11 +97,11 @@ def set_aside(path: str, why: str) -> None:
         return
 
 
-def warm(project: str) -> list[Compressed]:
+def foreign_warm(project: str) -> list[Compressed]:
     return [one for root in _roots(project) for one in _within(root, WARM, project)]
 
 
-def cold(project: str) -> list[Compressed]:
+def foreign_cold(project: str) -> list[Compressed]:
     found: list[Compressed] = []
     for root in _roots(project):
         listed = folders.names_in(places.contained(root, SESSIONS))
@@ -110,7 +110,7 @@ def cold(project: str) -> list[Compressed]:
     return found
 
 
-def pending(session_id: str, project: str) -> list[Pending]:
+def foreign_pending(session_id: str, project: str) -> list[Pending]:
     name = f"{places.plain(session_id)}_pending.json"
     found: list[Pending] = []
     for root in _roots(project):
@@ -129,7 +129,7 @@ def _roots(project: str) -> list[str]:
 
 
 def _within(root: str, inside: str, project: str) -> Iterator[Compressed]:
-    """A link that leads out of the root is not followed: it could bring in another project's."""
+    """Files below a root. Links out of it are not followed: they could lead to another project."""
     folder = places.contained(root, inside)
     names = [name for name in folders.names_in(folder) if name.endswith(".json")]
     names = [name for name in names if _is_public(name.removesuffix(".json"))]
@@ -149,7 +149,7 @@ def _within(root: str, inside: str, project: str) -> Iterator[Compressed]:
 
 
 def _is_public(segment_id: str) -> bool:
-    """An id is looked up by: a secret cannot be taken out of it."""
+    """Whether an id is safe: ids are looked up, so they cannot be redacted."""
     return formats.is_plain(segment_id) and are_clean((segment_id,))
 
 

@@ -19,21 +19,21 @@ class SeveralSegments(NoSegment):
 
 
 class NotASave(HoldfastError):
-    """What was given cannot stand for the segment: empty, too long, or not of this shape."""
+    """The given words cannot replace the segment: empty, too long, or malformed."""
 
     exit_code = 2
     hint = "`holdfast segments save --help` shows the shape"
 
 
 class NewerSegments(HoldfastError):
-    """Written by a newer Holdfast: ours to read around, not to overwrite."""
+    """A newer Holdfast wrote it, so this one does not overwrite it."""
 
     exit_code = 3
     hint = "upgrade Holdfast; nothing was changed"
 
 
 class NotStored(HoldfastError):
-    """The disk did not take it; what was there before still is."""
+    """It could not be written; the old file is still there."""
 
     exit_code = 4
     hint = "free some space or make HOLDFAST_HOME writable; the transcript still holds all of it"
@@ -47,7 +47,7 @@ class SegmentsBusy(HoldfastError):
 
 
 class DamagedSegment(Exception):
-    """A file that does not hold what its place says; it is set aside."""
+    """A file does not hold what its name says; it is set aside."""
 
 
 class NoTranscript(HoldfastError):
@@ -57,7 +57,7 @@ class NoTranscript(HoldfastError):
 
 
 class NotRolled(HoldfastError):
-    """Some of it could not be done; what was done is done."""
+    """A part could not be done; the rest was."""
 
     hint = "`holdfast log` has the rest; what was not compressed stays pending"
 

@@ -37,7 +37,7 @@ class Pending(msgspec.Struct):
     turns_since_mention: int = 0
     queued_at_turn: int = 0
     timestamp: str = ""
-    start_byte: int = 0  # of the transcript: what to read, should the cut be lost
+    start_byte: int = 0  # in the transcript: what to read if the cut is lost
     end_byte: int = 0
 
 
@@ -90,7 +90,7 @@ class Metadata(msgspec.Struct):
 
 
 class Compressed(msgspec.Struct):
-    """A segment in few words, as it lies in the warm or the cold tier."""
+    """A compressed segment, as stored in the warm or the cold tier."""
 
     segment_id: str
     topic: str = ""
@@ -148,12 +148,12 @@ def _decoded(data: bytes, kind: type[Kind]) -> Kind:
 
 
 def is_plain(segment_id: str) -> bool:
-    """It names a file, and none outside its folder."""
+    """Whether it names a file inside its folder."""
     return places.plain(segment_id) == segment_id
 
 
 def tokens(text: str) -> int:
-    """As the evaluator counts: characters / 3.5."""
+    """Characters / CHARS_PER_TOKEN, rounded up."""
     return -int(-len(text) // CHARS_PER_TOKEN)
 
 
@@ -191,7 +191,7 @@ def score(one: Compressed, now_ms: int) -> float:
 
 
 def days_since(stamp: str, now_ms: int) -> float:
-    """Very many for what is no time; a time without a zone is UTC."""
+    """Days since then; very many for an invalid time. A time without a zone is UTC."""
     try:
         moment = datetime.fromisoformat(stamp)
     except ValueError:

@@ -31,7 +31,7 @@ from holdfast.segment.steps import one_line, visible
 from holdfast.wire import log, places
 
 LARGEST_SHARE = 0.2  # at least 80 % fewer tokens
-FLOOR_TOKENS = 120  # a small segment cannot be told in a fifth of itself
+FLOOR_TOKENS = 120  # a small segment needs more than a fifth of itself
 MOST_LISTED, LONGEST_LISTED = 60, 400
 WARM, COLD = "warm", "cold"
 
@@ -44,7 +44,7 @@ def most_tokens(original_tokens: int) -> int:
 def take_words(
     one: Compressed, text: str, decisions: list[str], files: list[str], now_ms: int
 ) -> None:
-    """Put these in place of ours; a list that is empty leaves ours, and our text stays behind."""
+    """Replace our words by these. An empty list leaves ours; our text stays stored behind it."""
     words = redact(visible(text)).strip()
     if not words:
         raise NotASave("there are no words to save")
@@ -71,13 +71,13 @@ def _listed(theirs: list[str]) -> list[str]:
 
 def warm(project: str = "", session_id: str = "") -> list[Compressed]:
     """Every warm segment, oldest first; those that other tools left elsewhere too."""
-    found = [*ours(WARM), *disk.warm(project)]
+    found = [*ours(WARM), *disk.foreign_warm(project)]
     return _chosen(found, project, session_id)
 
 
 def cold(project: str = "", session_id: str = "") -> list[Compressed]:
-    """The archive; what is warm at the same time is not in it."""
-    found = [*ours(COLD, session_id), *disk.cold(project)]
+    """Every cold segment that is not warm at the same time."""
+    found = [*ours(COLD, session_id), *disk.foreign_cold(project)]
     return _chosen(found, project, session_id)
 
 
@@ -92,14 +92,14 @@ def ours(tier: str, session_id: str = "") -> list[Compressed]:
 
 
 def pending(session_id: str, project: str = "") -> list[Pending]:
-    """What waits to be compressed; nothing where a newer Holdfast keeps the queue."""
+    """What waits to be compressed; empty if a newer Holdfast wrote the queue."""
     try:
         ours = queue.load(session_id).pending
     except NewerSegments as slip:
         log.add("WARN", "segments", f"{queue.path(session_id)}: {slip}")
         ours = []
     known = {one.segment_id for one in ours}
-    theirs = disk.pending(session_id, project)
+    theirs = disk.foreign_pending(session_id, project)
     return [*ours, *(one for one in theirs if one.segment_id not in known)]
 
 
@@ -108,12 +108,12 @@ def find(segment_id: str) -> Compressed | None:
     lies = _lies(segment_id)
     if lies is not None:
         return _loaded(lies, segment_id)
-    theirs = [*disk.warm(""), *disk.cold("")]
+    theirs = [*disk.foreign_warm(""), *disk.foreign_cold("")]
     return next((one for one in theirs if one.segment_id == segment_id), None)
 
 
 def beginning(start: str) -> list[Compressed]:
-    """Those of both tiers whose id begins so."""
+    """The segments of both tiers whose id begins with `start`."""
     return [one for one in [*warm(), *cold()] if one.segment_id.startswith(start)]
 
 
@@ -205,7 +205,7 @@ def prune(one: Compressed, now_ms: int) -> None:
 
 
 def clear(one: Compressed) -> bool:
-    """Gone from every tier; the caller holds the lock."""
+    """Remove it from every tier. The caller holds the lock."""
     name = f"{one.segment_id}.json"
     lay_warm = disk.remove(disk.place(WARM), name)
     return disk.remove(_cold_place(one.session_id), name) or lay_warm

@@ -19,7 +19,7 @@ def path(session_id: str) -> str:
 
 
 def load(session_id: str) -> Queue:
-    """An empty one where there is none; NewerSegments where it is not ours to touch."""
+    """The queue; empty if there is none. NewerSegments if a newer Holdfast wrote it."""
     data = disk.read(path(session_id))
     if not data:
         return Queue()
@@ -31,14 +31,14 @@ def load(session_id: str) -> Queue:
 
 
 def save(session_id: str, queue: Queue) -> None:
-    """Bounded: the oldest of what was compressed goes, its segment stays on the shelf."""
+    """Save it. Past the limit the oldest compressed entry is dropped; its segment stays stored."""
     del queue.pending[:-MOST_PENDING]
     del queue.compressed[:-MOST_DONE]
     disk.put(disk.place("queue"), name(session_id), formats.encode(queue))
 
 
 def settle(queue: Queue, done: Done) -> None:
-    """From pending to compressed, once."""
+    """Move an entry from pending to compressed, once."""
     queue.pending = [one for one in queue.pending if one.segment_id != done.segment_id]
     queue.compressed = [one for one in queue.compressed if one.segment_id != done.segment_id]
     queue.compressed.append(done)
@@ -61,7 +61,7 @@ def done(one: Compressed, turn: int, location: str = "") -> Done:
 
 
 def tell_again(one: Compressed, location: str) -> None:
-    """The queue says how long the words are now; one that is not ours to touch is left."""
+    """Update the length of a segment's words in the queue, unless a newer Holdfast wrote it."""
     try:
         mine = load(one.session_id)
     except NewerSegments as slip:

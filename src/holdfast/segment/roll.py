@@ -27,7 +27,7 @@ from holdfast.wire import log, places
 
 MOST_AT_ONCE = 20  # the rest waits for the next look
 MOST_STATE_BYTES = 32 << 20
-MOST_WARM = 2000  # past it the least relevant go to the cold, whosever they are
+MOST_WARM = 2000  # past it the least relevant go to the cold tier, of any session
 
 
 class RollReport(msgspec.Struct):
@@ -152,7 +152,7 @@ def _look(
 
 
 def _settle_tiers(known: Cut, mine: Queue) -> None:
-    """What is on the shelf already, should the cut have been lost, or a roll cut short."""
+    """Skip what is stored already: the cut may have been lost, or a roll interrupted."""
     for row in mine.compressed:
         row.storage_location = library.location(row.segment_id) or row.storage_location
     done = {row.segment_id for row in mine.compressed}
@@ -162,7 +162,7 @@ def _settle_tiers(known: Cut, mine: Queue) -> None:
 
 
 def _forget_strangers(known: Cut, mine: Queue, transcript: str) -> None:
-    """What waits of a transcript that was replaced can be read no more: other words are there."""
+    """Drop entries of a transcript that was replaced: other text is there now."""
     cut_now = {one.segment_id for one in known.segments}
     for one in list(mine.pending):
         if one.segment_id not in cut_now and one.segment_id != cutter.segment_id(
@@ -189,7 +189,7 @@ def _compress(
     now_ms: int,
     report: RollReport,
 ) -> None:
-    """Reading is done without the lock: others may write meanwhile."""
+    """Compress without the lock, so that others can write meanwhile."""
     segments = {one.segment_id: one for one in known.segments}
     window_from = known.turn - record.since_summary if record.compactions else 0
     for row in mine.pending[:MOST_AT_ONCE]:
@@ -214,7 +214,7 @@ def _compress(
 
 
 def _shelve(known: Cut, made: Compressed, now_ms: int, report: RollReport) -> None:
-    """On the shelf first, then out of the queue."""
+    """Store it first, then take it out of the queue."""
     with disk.held():
         made = library.keep(made, now_ms)
         mine = queue.load(known.session_id)

@@ -39,12 +39,12 @@ class Limits:
 
 
 def is_due(turn: int, last_turn: int, every: int) -> bool:
-    """So many turns have passed; a count that is behind its last is of another file."""
+    """Whether so many turns have passed. A count below the last one belongs to another file."""
     return turn - last_turn >= every or turn < last_turn
 
 
 def is_cold(cut: Cut, one: Segment, record: Record, limits: Limits) -> bool:
-    """Not spoken of for long, its task done, and long enough to be worth it."""
+    """Whether a segment was not mentioned for long, is done, and is long enough to compress."""
     return (
         one.tier == HOT
         and one.message_count >= limits.cold_messages
@@ -63,7 +63,7 @@ def old(warm: Sequence[Compressed], turn: int, limits: Limits) -> list[Compresse
 
 
 def outdated(cold: Sequence[Compressed], now_ms: int, limits: Limits) -> list[Compressed]:
-    """Archives that keep their summary alone from now on."""
+    """Archives that are reduced to their summary."""
     return [
         one
         for one in cold

@@ -11,17 +11,17 @@ import time
 from holdfast.wire import places
 
 ROTATE_BYTES = 1 << 20
-ALOUD = ("WARN", "ERROR")  # said on stderr where the log takes nothing
+ALOUD = ("WARN", "ERROR")  # said on stderr if the log cannot be written
 LEVELS = ("DEBUG", "INFO", "WARN", "ALERT", "ERROR")
 
 
 def inert(text: str, most: int = 1000) -> str:
-    """The same words, one line of at most so many; what cannot be printed becomes "?"."""
+    """The text on one line, cut to a length; characters that cannot be printed become "?"."""
     return "".join(c if c.isprintable() else "?" for c in text[:most])
 
 
 def is_utf8(text: str) -> bool:
-    """Arguments and names of files may hold bytes that are none, and no page, row or line can."""
+    """Whether a text can be encoded. Arguments and file names may hold bytes that cannot."""
     if text.isascii():
         return True
     try:
@@ -36,7 +36,7 @@ def path() -> str:
 
 
 def add(level: str, place: str, message: str) -> None:
-    """One write of one line. A log that cannot be written never stops what it tells of."""
+    """Append one line with one write. A log that cannot be written stops nothing."""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     word = inert(place, 80).replace(" ", "?")
     try:

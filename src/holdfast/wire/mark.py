@@ -1,10 +1,10 @@
-"""The mark: all the thinking of the warm side, boiled down to numbers the hook compares.
+"""The mark: the numbers that decide whether a hook wakes the rest of Holdfast.
 
-One line, `v2 above below spool time density overhead owed stop`:
-wake at or above / under so many tokens, once the spool is so long, once it is so late
-(epoch ms); characters per token fitted for this model; tokens that are in every request; who is
-owed a word: 1 the user, 2 the model, 4 a team's server, or their sum; and from how many tokens on
-the stop guard has one (0: it is off). A mark that cannot be read means: wake.
+One line, `v2 above below spool time density overhead owed stop`. The hook wakes at or above, or
+below, so many tokens; once the spool has so many bytes; or at a time (epoch ms). Then come the
+characters per token measured for this model, the tokens that are in every request, who is owed a
+word (1 the user, 2 the model, 4 a team server, or their sum), and from how many tokens on the stop
+guard looks (0: it is off). A mark that cannot be read means: wake.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ class Mark:
         self.stop = stop
 
     def crossed(self, used_tokens: int, spool_bytes: int, now_ms: int) -> bool:
-        """True once something the guard cares about can have changed."""
+        """Whether something that the guard cares about may have changed."""
         return not (
             self.below <= used_tokens < self.above
             and spool_bytes < self.spool_bytes
@@ -59,7 +59,7 @@ class Mark:
 
 
 def parse(data: bytes) -> Mark | None:
-    """None for anything but a mark of our version: the hook then wakes."""
+    """The mark, or None for anything but a mark of our version: the hook then wakes."""
     version, *fields = data.decode("ascii", "replace").split() or [""]
     if version != VERSION or len(fields) != FIELDS or not all(f.isdecimal() for f in fields):
         return None
@@ -73,5 +73,5 @@ def load(folder: str) -> Mark | None:
 
 
 def arm(folder: str, mark: Mark) -> None:
-    """Put a new mark in place of the old one, whole."""
+    """Replace the mark atomically."""
     places.replace_whole(os.path.join(folder, "mark"), mark.line().encode())

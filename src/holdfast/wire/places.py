@@ -13,13 +13,13 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 
 
 def home() -> str:
-    """HOLDFAST_HOME, else ~/.holdfast; a machine without HOME asks the password file."""
+    """HOLDFAST_HOME, else ~/.holdfast; without HOME the password file says where that is."""
     given = os.environ.get("HOLDFAST_HOME")
     return given or os.path.join(os.path.expanduser("~"), ".holdfast")
 
 
 def plain(name: str) -> str:
-    """A file name that cannot leave its folder: odd ids are spelled in hex, long ones summed up."""
+    """A file name that cannot leave its folder: odd ids become hex, long ones are hashed."""
     if name and len(name) <= 80 and name[0] != "." and _PLAIN.issuperset(name):
         return name
     data = name.encode("utf-8", "surrogatepass")
@@ -54,7 +54,7 @@ def is_closed(folder: str) -> bool:
 
 
 def written_ms(path: str) -> int:
-    """When a file last was; 0 where it is not there."""
+    """When a file was last written; 0 if it is missing."""
     try:
         return os.stat(path).st_mtime_ns // 1_000_000
     except (OSError, ValueError):
@@ -62,9 +62,9 @@ def written_ms(path: str) -> int:
 
 
 def changed_ns(path: str) -> int:
-    """When a file last was written, renamed or copied into place; 0 where it is not there.
+    """When a file was last written, renamed or copied into place; 0 if it is missing.
 
-    Of the inode: a copy may bring the time of writing along.
+    The time of the inode: a copy may preserve the time of writing.
     """
     try:
         return os.stat(path).st_ctime_ns
@@ -73,18 +73,19 @@ def changed_ns(path: str) -> int:
 
 
 def runs_subtasks(folder: str) -> bool:
-    """By the beginning of the session's projection; one that does not say is to be read whole."""
+    """Whether the session has running subtasks, by the beginning of its projection. One that does
+    not say so counts as yes."""
     start = read_small(os.path.join(folder, "work.json"), 128)
     return bool(start) and not start.startswith(b'{"running_subtasks": 0,')
 
 
 def has_outbox(folder: str) -> bool:
-    """Something waits to be said here: the file is there only while it does."""
+    """Whether a message waits: the file exists only while one does."""
     return os.path.exists(os.path.join(folder, "outbox.json"))
 
 
 def transcript(main_path: str, agent_id: str = "") -> str:
-    """A subagent's payload names its parent's transcript; its own lies in a folder beside that."""
+    """The transcript of a window. A subagent's payload names its parent's; its own is beside it."""
     if not agent_id:
         return main_path
     stem = main_path[:-6] if main_path.endswith(".jsonl") else main_path
@@ -92,9 +93,9 @@ def transcript(main_path: str, agent_id: str = "") -> str:
 
 
 def read_small(path: str, limit: int = 65536) -> bytes:
-    """A small regular file of ours whole, or nothing: a missing one is not news.
+    """A small regular file, whole; empty if it is missing or cannot be read.
 
-    No more is asked for than is there: making room for 16 MB takes longer than reading 0.5.
+    Only its actual size is read: allocating 16 MB takes longer than reading 0.5.
     """
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -109,8 +110,8 @@ def read_small(path: str, limit: int = 65536) -> bytes:
 
 
 def contained(root: str, inside: str) -> str:
-    """Where a path below a folder really lies; nothing where a link on the way leads out of it:
-    what a repository names is read from that repository."""
+    """The real path of something below a folder; empty if a link leads out of the folder. What a
+    repository names is read from that repository only."""
     try:
         base = os.path.realpath(root).rstrip("/")
         real = os.path.realpath(f"{base}/{inside}")
@@ -120,7 +121,7 @@ def contained(root: str, inside: str) -> str:
 
 
 def is_regular(fd: int) -> bool:
-    """Neither a folder nor a pipe nor a device: those would hang or flood whoever reads them."""
+    """Whether it is no folder, pipe or device: reading those would hang or never end."""
     return os.fstat(fd).st_mode & 0o170000 == 0o100000
 
 
@@ -166,11 +167,11 @@ def write_all(fd: int, data: bytes) -> None:
 
 
 def append(path: str, line: bytes) -> int:
-    """One line in one write, owner-only; the length of the file after it.
+    """Append one line with one write; returns the length of the file after it.
 
     A pipe or a device in its place is an error, never a wait. So is a line that a full disk cuts
-    short: the next append marks the torn line with "?" and ends it, so no reader takes it for
-    whole, and it costs only itself.
+    short: the next append marks the torn line with "?" and ends it. No reader takes it for whole,
+    and no other line is lost.
     """
     flags = os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NONBLOCK | os.O_CLOEXEC
     try:

@@ -1,4 +1,4 @@
-"""The spool: one line per event and window, appended by the hook, drained by the warm side.
+"""The spool: one line per event and window, appended by the hook, read by the rest.
 
 `v2 ms event used flags tool_use_id tool chars answer_id duration`: ids, names, sizes and times
 only; what was said stays in the transcript. Version 1 had no duration. A line is one write of
@@ -15,7 +15,7 @@ from holdfast.wire import places
 VERSION = "v2"
 FIELDS = {"v1": 9, "v2": 10}
 ROTATE_BYTES = 2 << 20
-SHORTEST_LINE = 36  # bytes; lets the warm side say "not before five more lines" in bytes
+SHORTEST_LINE = 36  # bytes; so that "not before five more lines" can be said in bytes
 RECENT_BYTES = 4096
 STOP_BYTES = 256 << 10  # looked at for agents and failures before a turn ends
 NOTHING = "-"
@@ -73,7 +73,7 @@ class SpoolLine:
 
 
 def word(text: str) -> str:
-    """One field: never empty, never a blank or a line end, never long."""
+    """One field: not empty, without blanks and line ends, and short."""
     if not text:
         return NOTHING
     if len(text) <= 80 and _PLAIN.issuperset(text):
@@ -82,8 +82,8 @@ def word(text: str) -> str:
 
 
 def ident(text: str) -> str:
-    """An id as it is where it looks like the client's own; whatever else, by its sum: it could be
-    anything, and one that is cut is no longer one."""
+    """An id as it is if it looks like one of the client's. Anything else is replaced by a checksum:
+    it could hold anything, and a cut id would identify nothing."""
     if len(text) <= LONGEST_ID or text.startswith(ID_STARTS):
         known = word(text)
         if known == text or not text:
@@ -108,14 +108,13 @@ def parse(data: str) -> SpoolLine | None:
 
 
 def append(folder: str, line: SpoolLine) -> int:
-    """Add a line; the length of the spool after it."""
+    """Append a line; returns the length of the spool after it."""
     return places.append(os.path.join(folder, "spool"), line.render().encode("ascii", "replace"))
 
 
 def rotate(folder: str) -> int:
-    """Called by the warm side, holding the window's lock: bounded at twice ROTATE_BYTES.
-
-    The length of the spool that goes on.
+    """Rotate the spool if it is too long; returns its length. The caller holds the window's lock.
+    So there are at most twice ROTATE_BYTES.
     """
     path = os.path.join(folder, "spool")
     size = os.path.getsize(path) if os.path.exists(path) else 0
@@ -126,7 +125,7 @@ def rotate(folder: str) -> int:
 
 
 def lines(folder: str) -> list[SpoolLine]:
-    """Everything kept, oldest first."""
+    """All lines, oldest first."""
     older = places.read_small(os.path.join(folder, "spool.1"), ROTATE_BYTES * 2)
     newer = places.read_small(os.path.join(folder, "spool"), ROTATE_BYTES * 2)
     return _parsed(older) + _parsed(newer)
@@ -138,7 +137,7 @@ def recent(folder: str, last_bytes: int = RECENT_BYTES) -> list[SpoolLine]:
 
 
 def end(folder: str, last_bytes: int) -> bytes:
-    """The last bytes as they are; nothing where something else lies in its place."""
+    """The last bytes; empty if it is not a plain file."""
     try:
         fd = os.open(os.path.join(folder, "spool"), os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -151,7 +150,7 @@ def end(folder: str, last_bytes: int) -> bytes:
 
 
 def has_agent_out(data: bytes) -> bool:
-    """An agent came and has not gone, since the session last started."""
+    """Whether an agent started and has not stopped, since the session last started."""
     if b" SubagentStart " not in data:
         return False
     out: set[bytes] = set()
@@ -166,7 +165,7 @@ def has_agent_out(data: bytes) -> bool:
 
 
 def has_failure(data: bytes, answers: int) -> bool:
-    """A call of one of the last so many answers failed."""
+    """Whether a call of one of the last answers failed."""
     at = data.rfind(b" PostToolUseFailure ")
     if at < 0:
         return False
@@ -181,6 +180,6 @@ def has_failure(data: bytes, answers: int) -> bool:
 
 
 def _parsed(data: bytes) -> list[SpoolLine]:
-    """Whole lines: what stands after the last line end was cut short."""
+    """The whole lines: text after the last line end was cut short."""
     texts = data.decode("ascii", "replace").split("\n")[:-1]
     return [line for line in map(parse, texts) if line is not None]

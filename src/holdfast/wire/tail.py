@@ -1,8 +1,8 @@
 """How full the window is, from the end of the transcript alone.
 
 The newest answer of the main chain states its usage; what was added since is counted in
-characters. Hot and warm side both read with this, so there is one number. It looks at the last
-64 KB, then further back by fours, and gives up after 4 MB: the cost does not grow with the file.
+characters. The hook and the rest both read with this, so there is one number. It looks at the last
+64 KB, then four times as far, and gives up after 4 MB: the cost does not grow with the file.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ class Tail:
         self.torn = 0
 
     def used_tokens(self, density: float, overhead: int, pending_chars: float = 0.0) -> int:
-        """Tokens in the window, given what is on its way but not written yet."""
+        """Tokens in the window, with characters that are not in the file yet."""
         added = (self.added_chars + pending_chars) / density
         if self.basis == "usage":
             added += self.answer_tokens + self._unreported(density)
@@ -101,7 +101,7 @@ class Tail:
 
 
 def look(path: str, sidechain: bool = False, density: float = mark.CHARS_PER_TOKEN) -> Tail:
-    """Read the end of a transcript; a missing or odd file gives a tail that says nothing."""
+    """Read the end of a transcript. A missing or odd file gives an empty tail."""
     try:
         fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except (OSError, ValueError):
@@ -131,7 +131,7 @@ def _look(fd: int, size: int, sidechain: bool, density: float) -> Tail:
 
 
 def _lines(data: bytes, start: int) -> list[bytes]:
-    """Newest first; the first piece of a cut file is the end of a line, and worth nothing."""
+    """The lines, newest first. The first piece of a cut file is half a line, and is left out."""
     lines = data.split(b"\n")
     if start:
         del lines[0]
@@ -140,7 +140,7 @@ def _lines(data: bytes, start: int) -> list[bytes]:
 
 
 def _walk(lines: list[bytes], tail: Tail, sidechain: bool, density: float) -> bool:
-    """Go back to where the newest answer began; True when the search is over."""
+    """Go back to the start of the newest answer; True when the search is over."""
     loose = _Added()  # lines before the part of the answer seen last: its results, or its input
     for raw in lines:
         kind = _kind(raw)
