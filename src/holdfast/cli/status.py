@@ -10,8 +10,7 @@ from typing import Any
 import click
 
 from holdfast.cli import choose_session, colours
-from holdfast.cli.archived_sessions import chosen_to_read
-from holdfast.cli.choose_session import Chosen
+from holdfast.cli.choose_session import Chosen, NoSession
 from holdfast.cli.terminal import paint, say
 from holdfast.cli.watched_by import who
 from holdfast.memory.transcript_text import cleared
@@ -51,7 +50,7 @@ def status(
     elif everything:
         reports = [_with_stop_guard(one) for one in choose_session.windows(session, agent)]
     else:
-        reports = [_with_stop_guard(chosen_to_read(None, session, agent))]
+        reports = [_with_stop_guard(_chosen(session, agent))]
     if as_json:
         click.echo(json.dumps(reports if everything else reports[0], indent=2))
         return
@@ -59,6 +58,16 @@ def status(
         show(one)
     if not reports:
         say("No session is running. Without --all, the last one is shown.", err=True)
+
+
+def _chosen(session: str, agent: str) -> Chosen:
+    """Only who has no session with hooks pays for looking among transcripts and archives."""
+    try:
+        return choose_session.newest(session, agent)
+    except NoSession:
+        from holdfast.cli.archived_sessions import chosen_to_read
+
+        return chosen_to_read(None, session, agent)
 
 
 def _forget_limits() -> None:
