@@ -1,13 +1,12 @@
-"""Stands between the conductor and one Claude: when the conductor is gone, so is the Claude.
+"""Stands between the runner and one Claude: when the runner is gone, the Claude is ended.
 
-Started as a plain file with `python -I -S`, one per session. It holds the reading end of a pipe of
-the conductor's (the lifeline): the system closes the other end whatever the conductor dies of. It
-passes the client's lines on, and the end of its errors, and notes how the client ended, in a file
-that is open and has its size already: so the end can be noted on a full disk, when nobody listens
-any more, and when the client has removed the file.
+Started as a file with `python -I -S`, one per session. It holds the reading end of a pipe of the
+runner (the lifeline): the system closes the other end however the runner dies. It passes on
+Claude's lines and the end of its errors. How Claude ended goes into a file that is open and has its
+full size already, so that this works on a full disk, without a reader, and if the file was removed.
 
-On Linux everything the client leaves behind becomes a child of ours and is ended too; elsewhere,
-what is left of the client's process group.
+On Linux everything that Claude leaves behind becomes our child and is ended too; elsewhere, what
+is left of its process group.
 """
 
 from __future__ import annotations
@@ -25,15 +24,15 @@ import termios
 import time
 from collections.abc import Callable
 
-GRACE_SECONDS = 5.0  # for a client asked to end: its own hooks save meanwhile
-LINGER_SECONDS = 5.0  # for what a client left behind: asynchronous hooks end by themselves
+GRACE_SECONDS = 5.0  # after the request to end: Claude's own hooks save meanwhile
+LINGER_SECONDS = 5.0  # for what Claude left behind: asynchronous hooks end by themselves
 INSIST_SECONDS = 2.0
 NOTE_BYTES = 4096
 ERROR_BYTES = 4096
 MOST_LINE = 16 << 20
 NOT_DONE = "NOT DONE"
-# However it is set: a list item, numbered or not, bold, a heading, with a colon. "NOT DONE: none"
-# names nothing, whatever is said beside it; "NOT DONE: none of the tests" does.
+# In any layout: a list item, numbered or not, bold, a heading, with a colon. "NOT DONE: none" names
+# nothing, whatever follows it; "NOT DONE: none of the tests" names something.
 _NOT_DONE = re.compile(rf"{NOT_DONE}\b|[Nn]ot [Dd]one(?=[*_`]*:)")
 _NAME = re.compile(r"[\W_]{0,20}([^\n:]*)")
 _BEFORE_IT = re.compile(r"[\W_]*(?:\w{1,3}[.)][\W_]*)?")
@@ -51,14 +50,16 @@ def main(arguments: list[str]) -> int:
     """Arguments: descriptors (the lifeline, the plan's lock, the note), then the command."""
     lifeline, lock, note = map(int, arguments[:3])
     for descriptor in (lifeline, lock, note):
-        os.set_inheritable(descriptor, False)  # the client must not have them
-    signal.signal(signal.SIGCHLD, signal.SIG_DFL)  # ignored, as we may be started, nobody is told
+        os.set_inheritable(descriptor, False)  # Claude must not inherit them
+        signal.signal(
+            signal.SIGCHLD, signal.SIG_DFL
+        )  # if it were ignored, we would not see the end
     system = adopt()
     return _Watch(lifeline, note, *_started(arguments[3:], system)).until_over()
 
 
 def adopt(on: bool = True) -> ctypes.CDLL | None:
-    """From now on, whoever below us loses their parent is a child of ours; or no longer."""
+    """Become the parent of processes below us that lose theirs; with `on` false, no longer."""
     if not LINUX:
         return None
     system = ctypes.CDLL(None)
@@ -67,7 +68,7 @@ def adopt(on: bool = True) -> ctypes.CDLL | None:
 
 
 def _started(command: list[str], system: ctypes.CDLL | None) -> tuple[int, int, int]:
-    """The client in a group of its own, what it writes ours to read; it dies if we are killed."""
+    """Start Claude in a process group of its own, with pipes to us. It dies if we are killed."""
     out, its_out = os.pipe()
     errors, its_errors = os.pipe()
     parent = os.getpid()
@@ -91,7 +92,7 @@ def _started(command: list[str], system: ctypes.CDLL | None) -> tuple[int, int, 
 
 
 class Lines:
-    """Whole lines out of pieces as they come; of one that is far too long, nothing."""
+    """Puts pieces together to complete lines. A line that is far too long becomes empty."""
 
     def __init__(self, most: int = MOST_LINE) -> None:
         self._most, self._parts, self._size = most, list[bytes](), 0
@@ -163,7 +164,7 @@ class _Watch:
             self._ask_to_end()
 
     def _ask_to_end(self) -> None:
-        """One that has given its result ends by itself; any other is asked to."""
+        """Ask Claude to end, unless it has given its result and so ends by itself."""
         if self._asked_to_end:
             return
         self._asked_to_end = True
@@ -172,7 +173,7 @@ class _Watch:
             os.kill(self._pid, signal.SIGTERM)  # ours to reap, so the id is still its own
 
     def _take(self, source: int, most: int = 1 << 16) -> int:
-        """What there is to read; how much it was."""
+        """Read what is there; returns how much it was."""
         data = os.read(source, most)
         if not data:
             self._open.discard(source)
@@ -197,8 +198,8 @@ class _Watch:
                 self._result = _result_in(line) or self._result
 
     def _drain(self) -> None:
-        """What the client wrote before its end, and no more: others may hold its stdout open, and
-        write without end."""
+        """Read what Claude wrote before its end, and no more: other processes may hold its stdout
+        open and write without end."""
         for source in tuple(self._open):
             left = _waiting_bytes(source)
             while left > 0 and source in self._open:
@@ -228,14 +229,14 @@ class _Watch:
         self._reap()
 
     def _left(self) -> list[int]:
-        """Where nobody tells whose children they were: the group, as long as it has anyone."""
+        """What is left, where the system does not tell: the group, while it has processes."""
         if LINUX:
             return [pid for pid, _ in children()]
         return [-self._pid] if _signal(-self._pid, 0) else []
 
 
 def end_all(left: Callable[[], list[int]], linger: float, pause: Callable[[], None]) -> None:
-    """Whoever is left gets its time, then is asked, then made to end."""
+    """End what is left: first wait, then SIGTERM, then SIGKILL."""
     for number, seconds in ((0, linger), (signal.SIGTERM, INSIST_SECONDS), (signal.SIGKILL, 9)):
         until = time.monotonic() + seconds
         found = left()
@@ -247,12 +248,12 @@ def end_all(left: Callable[[], list[int]], linger: float, pause: Callable[[], No
 
 
 def _waiting_bytes(source: int) -> int:
-    """What lies in a pipe now."""
+    """How many bytes are in a pipe now."""
     return int.from_bytes(fcntl.ioctl(source, termios.FIONREAD, b"\0" * 4), sys.byteorder)
 
 
 def _result_in(line: bytes) -> dict[str, object]:
-    """How the client says it ended; of its words only how much it names as not done."""
+    """How Claude reports its end; of its text only how many tasks it names as not done."""
     try:
         event = json.loads(line)
     except (ValueError, RecursionError):
@@ -267,17 +268,17 @@ def _result_in(line: bytes) -> dict[str, object]:
 
 
 def not_done(words: str) -> list[str]:
-    """What is named so, by its id, its title or any other words; "?" where nothing is named."""
+    """What is named as not done: ids, titles or other words; "?" if nothing is named."""
     return [name for name, _ in _named(words)]
 
 
 def why_not(words: str) -> str:
-    """What is said after the first of them: the reason, where one is given."""
+    """The text after the first of them: the reason, if one is given."""
     return next((words[end:].lstrip(" \t:*_`") for _, end in _named(words)), "")
 
 
 def _named(words: str) -> list[tuple[str, int]]:
-    """Each with where its name ends."""
+    """Each match with the position where its name ends."""
     found, end = [], 0
     for one in _NOT_DONE.finditer(words):
         if one.start() < end or not _begins_a_line(words, one.start()):
@@ -291,13 +292,13 @@ def _named(words: str) -> list[tuple[str, int]]:
 
 
 def _begins_a_line(words: str, at: int) -> bool:
-    """But for what sets it off."""
+    """Whether only bullets, numbers or stars stand before it on its line."""
     start = words.rfind("\n", max(0, at - MOST_BEFORE - 1), at) + 1
     return at - start <= MOST_BEFORE and bool(_BEFORE_IT.fullmatch(words, start, at))
 
 
 def children() -> list[tuple[int, int]]:
-    """Processes whose parent we are, or have become, each with the session it is in."""
+    """Processes whose parent we are or have become, each with its session."""
     me, found = os.getpid(), []
     for name in os.listdir("/proc"):  # noqa: PTH208 (no pathlib: this is started per session)
         if name.isdigit():
@@ -312,7 +313,7 @@ def children() -> list[tuple[int, int]]:
 
 
 def _signal(pid: int, number: int) -> bool:
-    """False where there is nobody (any more); a negative id is a whole group's."""
+    """Send a signal; false if there is no such process. A negative id means a group."""
     try:
         os.kill(pid, number)
     except (ProcessLookupError, PermissionError):

@@ -51,13 +51,11 @@ Values = tuple[float, ...]
 
 @dataclass(frozen=True, slots=True)
 class EstimateRequest:
-    """What is known of work not yet done; None is not known."""
+    """What is known about work that is not done yet; None means unknown."""
 
     words: WordFeatures
     files: int | None = None  # how many it will touch
-    folders: int = (
-        0  # how many it names beside them; how many of their files it needs, nobody knows
-    )
+    folders: int = 0  # how many it names besides; how many of their files it needs is unknown
     position: int | None = None
     planning: bool | None = None
     earlier_tokens: int | None = None
@@ -124,13 +122,13 @@ def _earlier(tokens: int) -> float:
 
 
 def _touched(files: int) -> float:
-    """Growth goes with the number of files, from the first on: by ratio, as growth is."""
+    """The logarithm of the number of files, because growth is compared by ratio."""
     return log(TALK + files)
 
 
 @dataclass(frozen=True, slots=True)
 class _Pile:
-    """Requests alike in what is said by yes or no, as columns, sorted by the first of them."""
+    """Requests with equal yes-or-no features, as columns, sorted by the first of them."""
 
     sides: Values
     far: float

@@ -41,7 +41,8 @@ def learn(
     most_new_bytes: int = MOST_NEW_BYTES,
     progress: Progress = silent,
 ) -> Past:
-    """The requests of this machine, this project's marked; `projects` is the client's folder."""
+    """The past requests of this machine, marked if of this project. `projects` is Claude Code's
+    folder of transcripts."""
     known = _load()
     found: dict[str, Any] = {}
     budget = most_new_bytes
@@ -66,7 +67,7 @@ def learn(
 
 
 def _preferred(every: list[PastCase]) -> list[PastCase]:
-    """This project's before others', the newest sessions' before older ones'."""
+    """This project's requests before others', those of newer sessions before older ones'."""
     return sorted(every, key=lambda one: not one.here)[:MOST_REQUESTS]
 
 
@@ -84,7 +85,7 @@ def _ran(used: PastRequest) -> RunTask:
 
 
 def _newest(projects: Path) -> list[tuple[Path, int, int]]:
-    """The client keeps one folder per project, one file per session."""
+    """The newest transcripts: one folder per project, one file per session."""
     found: list[tuple[Path, int, int]] = []
     for path in projects.glob("*/*.jsonl"):
         with suppress(OSError):
@@ -110,7 +111,7 @@ def _row(used: PastRequest) -> list[Any]:
 
 
 def _used(row: object) -> PastRequest | None:
-    """As it was kept; a row of another shape is none."""
+    """A request from a stored row; None for a row of another shape."""
     if not isinstance(row, list) or len(row) != FIELDS:
         return None
     if not all(isinstance(value, int | float) and 0 <= value < 1 << 53 for value in row):
@@ -141,7 +142,7 @@ def _load() -> dict[str, Any]:
 
 
 def _save(found: dict[str, Any]) -> None:
-    """An index: where it cannot be written, the next plan reads the transcripts again."""
+    """Save the index. If it cannot be written, the next plan reads the transcripts again."""
     data = json.dumps({"version": VERSION, "transcripts": found}, separators=(",", ":")).encode()
     with suppress(OSError):
         Path(learned_file()).parent.mkdir(mode=0o700, parents=True, exist_ok=True)
