@@ -180,7 +180,7 @@ def contradicted(record: Record, summary: str) -> list[FalseClaim]:
     found: dict[str, FalseClaim] = {}
     failing, traces = open_items.failures(record), Traces(record)
     todo = [*_listed(record), *list(_wished(record))[-MOST_WISHES:]]
-    for sentence in sentences(summary):
+    for sentence in dict.fromkeys(sentences(summary)):  # 3,750 times the same took 3.4 s
         if completion.is_open(sentence):
             continue
         is_done, told, ended = completion.calls_done(sentence), telling(sentence), _ended(sentence)
