@@ -39,6 +39,10 @@ class NoSession(HoldfastError):
     hint = "run `holdfast install`, then start Claude Code; or name a file: --transcript FILE"
 
 
+class NoSuchSession(NoSession):
+    hint = "`holdfast status --all` lists running sessions, `holdfast resume --all` saved ones"
+
+
 class NotHere(NoSession):
     hint = "`holdfast status --all` lists the sessions of other folders; name one with --session ID"
 
@@ -97,7 +101,7 @@ def newest(session: str = "", agent: str = "") -> Chosen:
         return min(mains or found, key=_distance)
     if session or agent:
         wanted = " and ".join(filter(None, (session, agent and f"agent {agent}")))
-        raise NoSession(f"no session on this machine begins with {wanted}")
+        raise NoSuchSession(f"no session on this machine begins with {wanted}")
     raise NoSession("no session of Claude Code has been found on this machine")
 
 

@@ -23,6 +23,10 @@ class NoTranscriptYet(HoldfastError):
     hint = "name a transcript, a .jsonl file; or use Claude Code once, and come back"
 
 
+class NoSuchName(NoSuchTranscript):
+    hint = "name a .jsonl file under ~/.claude/projects; with no name, the newest session is taken"
+
+
 class SeveralSessions(HoldfastError):
     exit_code = 2
     hint = "write more of the id, or name the file"
@@ -65,7 +69,7 @@ def _of_session(start: str) -> Path:
         return Path(archive.named(start).path)
     except NoArchivedTranscript:
         words = f"no file is called {inert(start, 80)}, and no session's id begins so"
-        raise NoSuchTranscript(words) from None
+        raise NoSuchName(words) from None
 
 
 def _transcripts(folder: Path) -> Iterator[Path]:

@@ -105,8 +105,8 @@ def one(entry: CheckpointEntry, as_text: bool, as_json: bool) -> None:
         click.echo(fence.closing())
         return
     for label, text in _rows(entry):
-        say(f"{label:<11} {shown(text)}")
-    click.echo(body, nl=False)
+        say(f"{label:<11} {shown(text)}", hang=12)
+    say(body.removesuffix("\n"))
 
 
 def row(entry: CheckpointEntry) -> dict[str, object]:
