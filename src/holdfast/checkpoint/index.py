@@ -110,13 +110,13 @@ def _only(foreign: bool = False) -> Container[str] | None:
     return None if foreign else provenance.hashes()
 
 
-def refresh(project: str, new: str = "") -> list[str]:
+def refresh(project: str, new: str = "", patience: float = lock.PATIENCE_SECONDS) -> list[str]:
     """Bring one project's entries in line with its files; what went wrong, in words.
 
     An entry for the path of a `new` file is of one that was removed before, and is not believed.
     """
     project = folders.resolve(project)
-    with lock.hold(folders.shelf()) as ours:
+    with lock.hold(folders.shelf(), patience) as ours:
         if not ours:
             return ["the index is busy or cannot be written; the next checkpoint repairs it"]
         try:

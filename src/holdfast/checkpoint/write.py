@@ -39,17 +39,17 @@ class SavedCheckpoint(msgspec.Struct, frozen=True):
     notes: tuple[str, ...] = ()  # what went wrong around it; the checkpoint itself is safe
 
 
-def keep(document: Document) -> SavedCheckpoint:
+def keep(document: Document, patience: float = lock.PATIENCE_SECONDS) -> SavedCheckpoint:
     """Keep a checkpoint of this state, once; NotKept if no place took it."""
     document = settled(replace(document, project=folders.resolve(document.project)))
-    with lock.hold(folders.shelf(document.project)):
+    with lock.hold(folders.shelf(document.project), patience):
         known = _window(document)
         kept = _twin(document, known) or _placed(lineage.extend(document, known))
         notes = list(kept.notes)
         if not (kept.reused and kept.document.snapshot):
             notes += _snapshot_saved(kept, document)
     if not kept.reused or kept.path not in {one.path for one in index.known()}:
-        notes += index.refresh(document.project, new=kept.path)
+        notes += index.refresh(document.project, new=kept.path, patience=patience)
     return replace(kept, notes=tuple(notes))
 
 
