@@ -17,14 +17,14 @@ CLAIMER = """
 import sys
 from holdfast.hub.store.store import Store
 from holdfast.hub.board import claims
-from holdfast.hub.errors import Taken
+from holdfast.hub.errors import AlreadyThere
 store = Store.open(sys.argv[1])
 print("ready", flush=True)
 sys.stdin.readline()
 try:
     store.write(lambda c: claims.take(c, sys.argv[2], "the tests", sys.argv[3], 1_760_000_000_000))
     print("mine")
-except Taken as slip:
+except AlreadyThere as slip:
     print(slip.more["agent_id"])
 """
 
