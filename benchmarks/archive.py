@@ -17,7 +17,7 @@ from pathlib import Path
 
 from benchmarks.readings import transcripts
 from holdfast.archive.outputs import preview
-from holdfast.cli.install import ARCHIVE_CHARS
+from holdfast.cli.setup.install import ARCHIVE_CHARS
 from holdfast.transcript import Boundary, Operation, ToolResult, ToolUse, operations, read
 from holdfast.wire.mark import CHARS_PER_TOKEN
 

@@ -13,7 +13,7 @@ from statistics import median
 from typing import Any
 
 import holdfast
-from holdfast.cli.install import ARCHIVE_CHARS
+from holdfast.cli.setup.install import ARCHIVE_CHARS
 from holdfast.client import sample_payloads
 from holdfast.hub.projection import projection_file
 from holdfast.wire import mark, places, spool

@@ -21,8 +21,9 @@ from rich.console import Console
 from rich.text import Text
 
 import holdfast
-from holdfast.cli import colours, replay_picture
-from holdfast.cli.replay import play
+from holdfast.cli import colours
+from holdfast.cli.everyday import replay_picture
+from holdfast.cli.everyday.replay import play
 from holdfast.settings import load as settings_load
 from holdfast.window import guard
 from holdfast.wire import spool

@@ -9,9 +9,9 @@ import pytest
 from click import Command
 from click.testing import CliRunner
 
-from holdfast.cli.brief import brief
 from holdfast.cli.choose_session import NoSuchTranscript, NotATranscript
-from holdfast.cli.lost import lost
+from holdfast.cli.everyday.lost import lost
+from holdfast.cli.saving.brief import brief
 from tests.checkpoint.sessions import Session
 
 REQUEST = "Make the importer read files with a byte order mark."

@@ -9,8 +9,8 @@ import pytest
 from click import Command
 from click.testing import CliRunner
 
-from holdfast.cli.brief import brief
-from holdfast.cli.lost import lost
+from holdfast.cli.everyday.lost import lost
+from holdfast.cli.saving.brief import brief
 from tests.checkpoint.sessions import Session
 
 TOKEN = "ghp_" + "a1B2c3D4e5" * 3 + "f6G7h8"

@@ -14,10 +14,10 @@ from click.testing import CliRunner, Result
 from holdfast.checkpoint import index
 from holdfast.checkpoint.errors import NoCheckpoint
 from holdfast.checkpoint.write import SavedCheckpoint, keep
-from holdfast.cli.diff import diff
-from holdfast.cli.rebuild import rebuild
-from holdfast.cli.resume import resume
-from holdfast.cli.verify import NoSuchFile, verify
+from holdfast.cli.saving.diff import diff
+from holdfast.cli.saving.resume import resume
+from holdfast.cli.saving.verify import NoSuchFile, verify
+from holdfast.cli.team.rebuild import rebuild
 from holdfast.files import folders
 from holdfast.wire import places
 from tests.checkpoint.documents import NOON, a_document

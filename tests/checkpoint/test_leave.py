@@ -8,8 +8,8 @@ import pytest
 from click.testing import CliRunner, Result
 
 from holdfast.checkpoint.write import keep
-from holdfast.cli.install import install, uninstall
-from holdfast.cli.verify import verify
+from holdfast.cli.saving.verify import verify
+from holdfast.cli.setup.install import install, uninstall
 from tests.checkpoint.documents import a_document, in_project
 
 pytestmark = pytest.mark.requirement("U1")

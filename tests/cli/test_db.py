@@ -11,8 +11,8 @@ import pytest
 import sqlalchemy as sa
 from click.testing import CliRunner, Result
 
-from holdfast.cli import status
-from holdfast.cli.db import db
+from holdfast.cli.everyday import status
+from holdfast.cli.team.db import db
 from holdfast.hub.board import messages
 from holdfast.hub.store import pending_writes, schema
 from holdfast.hub.store.errors import Corrupt, NoSuchBackup, NotEmpty

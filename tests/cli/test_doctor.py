@@ -381,7 +381,9 @@ def test_a_trial_is_announced_before_anything_else(
     )
     well = {"requests": 3, "compactions": 1, "alerts_the_api_received": ["full"], "troubles": []}
     well |= done
-    monkeypatch.setattr("holdfast.cli.doctor._cycle", lambda binary: {"binary": str(binary)} | well)
+    monkeypatch.setattr(
+        "holdfast.cli.setup.doctor._cycle", lambda binary: {"binary": str(binary)} | well
+    )
     run = CliRunner().invoke(
         holdfast_command, ["doctor", option, *([str(claude)] if "binary" in option else [])]
     )
@@ -400,7 +402,7 @@ def test_a_trial_that_cannot_be_is_a_trouble(monkeypatch: pytest.MonkeyPatch) ->
     def impossible(_: Path) -> dict[str, Any]:
         raise NamespaceImpossible("unshare failed")
 
-    monkeypatch.setattr("holdfast.cli.doctor._cycle", impossible)
+    monkeypatch.setattr("holdfast.cli.setup.doctor._cycle", impossible)
     code, out, err = _says("--client-binary", "/bin/sh")
     assert code == 1
     assert "ok  SessionStart" in out

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from holdfast.cli.watched_by import who
+from holdfast.cli.everyday.watched_by import who
 
 
 @pytest.mark.requirement("U3")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from holdfast.cli.lost import lost
+from holdfast.cli.everyday.lost import lost
 from holdfast.window import audit
 from holdfast.window.audit import FREED
 from tests.builders import a_boundary, a_summary, a_transcript, an_answer

@@ -16,7 +16,7 @@ import click
 import pytest
 from click.testing import CliRunner, Result
 
-from holdfast.cli.install import install, uninstall
+from holdfast.cli.setup.install import install, uninstall
 from holdfast.settings import load as settings_load
 from holdfast.setup import wiring
 from holdfast.setup.errors import ChangedMeanwhile, HomeUnusable, LeftBehind, SettingsBroken
@@ -286,7 +286,11 @@ def test_errors_are_of_our_tree_with_a_hint_and_an_exit_code(desk: Desk) -> None
 @pytest.mark.slow  # four whole commands
 def test_many_installs_at_once_are_one(desk: Desk) -> None:
     desk.write(SAMPLES["hooked"])
-    line = [sys.executable, "-c", "from holdfast.cli.install import install; install(['--yes'])"]
+    line = [
+        sys.executable,
+        "-c",
+        "from holdfast.cli.setup.install import install; install(['--yes'])",
+    ]
     runs = [subprocess.Popen(line, stdout=subprocess.PIPE, text=True) for _ in range(4)]
     said = [run.communicate(timeout=60)[0] for run in runs]
     assert [run.returncode for run in runs] == [0] * 4

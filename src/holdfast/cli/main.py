@@ -19,7 +19,15 @@ from holdfast.cli.terminal import paint, safe_streams, say
 from holdfast.wire.errors import HoldfastError
 from holdfast.wire.log import inert
 
-MODULES = {"uninstall": "install", "compress": "roll", "version": "help"}  # else the same name
+_FOLDERS = {
+    "everyday": "status watch lost search expand replay log statusline",
+    "saving": "checkpoint resume diff verify brief budget memory segments roll transcripts",
+    "planning": "plan run",
+    "team": "board serve db rebuild mcp",
+    "setup": "install doctor settings",
+}
+MODULES = {name: f"{folder}.{name}" for folder, names in _FOLDERS.items() for name in names.split()}
+MODULES |= {"uninstall": "setup.install", "compress": "saving.roll", "version": "help"}
 FUNCTIONS = {"compress": "roll"}
 
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import click
 
-from holdfast.cli.memory_rules import rules
+from holdfast.cli.saving.memory_rules import rules
 from holdfast.cli.terminal import say
 from holdfast.client.memory_folder import find_memory_folder
 from holdfast.memory.topics import topic_store

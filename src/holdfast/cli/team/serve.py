@@ -75,8 +75,8 @@ def _watch(database: str) -> None:
     import signal
     import threading
 
+    from holdfast.cli.everyday.watched_by import who
     from holdfast.cli.signals import told_to_end
-    from holdfast.cli.watched_by import who
     from holdfast.watcher import loop, single_instance
 
     other = single_instance.holder()

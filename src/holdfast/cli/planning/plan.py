@@ -13,9 +13,9 @@ from pathlib import Path
 
 import click
 
-from holdfast.cli import plan_room
+from holdfast.cli.everyday.replay import write_drawing
+from holdfast.cli.planning import plan_room
 from holdfast.cli.progress import ticker
-from holdfast.cli.replay import write_drawing
 from holdfast.cli.terminal import say
 from holdfast.cli.token_count import TokenCount
 from holdfast.client.settings_files import transcripts_folder
@@ -114,7 +114,7 @@ def _stdin() -> bytes:
 
 
 def _show(found: Workflow) -> None:
-    from holdfast.cli.plan_table import show  # rich: not for those who ask for --json
+    from holdfast.cli.planning.plan_table import show  # rich: not for those who ask for --json
 
     show(found)
 

@@ -7,9 +7,9 @@ from pathlib import Path
 import click
 
 from holdfast.archive import transcripts as archive
-from holdfast.cli import install_confirm
+from holdfast.cli.saving.transcripts import SETTING, say_off, say_on, what_is_there
+from holdfast.cli.setup import install_confirm
 from holdfast.cli.terminal import say
-from holdfast.cli.transcripts import SETTING, say_off, say_on, what_is_there
 from holdfast.client.settings_files import read_cleanup_period
 from holdfast.settings import edit
 from holdfast.settings import load as settings_load

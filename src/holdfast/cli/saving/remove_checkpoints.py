@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from holdfast.checkpoint import remove
+from holdfast.cli.saving.transcripts import HOW_TO_REMOVE, what_is_there
 from holdfast.cli.terminal import say
-from holdfast.cli.transcripts import HOW_TO_REMOVE, what_is_there
 from holdfast.setup import receipts
 from holdfast.setup.installs import find_installs, plugin_in
 from holdfast.setup.receipts import our_packages

@@ -99,7 +99,7 @@ def _say_without(path: Path) -> None:
 
 
 def _draw(found: Replay, svg: Path) -> None:
-    from holdfast.cli import replay_picture
+    from holdfast.cli.everyday import replay_picture
 
     write_drawing(replay_picture.svg(found), svg)
 
@@ -182,7 +182,7 @@ def _plain_loss(loss: SummaryLoss | None) -> dict[str, Any]:
 
 def show(found: Replay, counts: dict[str, int], losses: Sequence[SummaryLoss | None] = ()) -> None:
     """The picture, then everything that would have happened, in order."""
-    from holdfast.cli import replay_picture
+    from holdfast.cli.everyday import replay_picture
 
     rich_console = console()
     limit = f"{found.edge.edge_tokens:,} tokens" if found.edge else "unknown"

@@ -17,7 +17,7 @@ from rich.progress import (
     TimeElapsedColumn,
 )
 
-from holdfast.cli.run_progress import SESSION_CHARS, line
+from holdfast.cli.planning.run_progress import SESSION_CHARS, line
 from holdfast.cli.terminal import own_drawing
 from holdfast.run.run_context import RunEvent, Tell
 from holdfast.text.numbers import counted, short

@@ -12,11 +12,11 @@ from pathlib import Path
 
 import click
 
-from holdfast.cli import plan_room, run_status
+from holdfast.cli.planning import plan_room, run_status
+from holdfast.cli.planning.run_dry import show
+from holdfast.cli.planning.run_end import told_after
+from holdfast.cli.planning.run_progress import shown
 from holdfast.cli.progress import ticker
-from holdfast.cli.run_dry import show
-from holdfast.cli.run_end import told_after
-from holdfast.cli.run_progress import shown
 from holdfast.cli.token_count import TokenCount
 from holdfast.client.settings_files import transcripts_folder
 from holdfast.plan.errors import BadPlan, NoPlan

@@ -13,7 +13,7 @@ from holdfast.checkpoint import find, index, lineage, parse, provenance, snapsho
 from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import Changed, NoCheckpoint
-from holdfast.cli import archived_sessions, resume_list
+from holdfast.cli.saving import archived_sessions, resume_list
 from holdfast.cli.terminal import say
 from holdfast.redact import redact
 from holdfast.text import fence

@@ -11,7 +11,7 @@ import click
 
 from holdfast.checkpoint import index
 from holdfast.checkpoint import rebuild as rebuilding
-from holdfast.cli import verify as verify_command
+from holdfast.cli.saving import verify as verify_command
 from holdfast.cli.terminal import say
 from holdfast.text.escape import shown
 

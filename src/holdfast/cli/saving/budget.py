@@ -16,9 +16,9 @@ import click
 from holdfast.budget import operations
 from holdfast.budget.compartments import NAMES, PREFERENCES
 from holdfast.cli import choose_session
-from holdfast.cli.archived_sessions import chosen_to_read
-from holdfast.cli.budget_table import SHOWN_CHARS, show
 from holdfast.cli.choose_session import Chosen, NoSession
+from holdfast.cli.saving.archived_sessions import chosen_to_read
+from holdfast.cli.saving.budget_table import SHOWN_CHARS, show
 from holdfast.cli.terminal import say
 from holdfast.events import window_budget
 from holdfast.text.escape import shown

@@ -11,8 +11,8 @@ import click
 
 from holdfast.cli import choose_session, colours
 from holdfast.cli.choose_session import Chosen, NoSession
+from holdfast.cli.everyday.watched_by import who
 from holdfast.cli.terminal import paint, say
-from holdfast.cli.watched_by import who
 from holdfast.memory.transcript_text import cleared
 from holdfast.settings import load as settings_load
 from holdfast.transcript import lookup
@@ -65,7 +65,7 @@ def _chosen(session: str, agent: str) -> Chosen:
     try:
         return choose_session.newest(session, agent)
     except NoSession:
-        from holdfast.cli.archived_sessions import chosen_to_read
+        from holdfast.cli.saving.archived_sessions import chosen_to_read
 
         return chosen_to_read(None, session, agent)
 

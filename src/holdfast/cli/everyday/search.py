@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from holdfast.cli.search_results import lines
+from holdfast.cli.everyday.search_results import lines
 from holdfast.cli.terminal import say
 from holdfast.memory.item import KINDS
 from holdfast.wire.log import inert

@@ -9,8 +9,8 @@ from typing import Any
 
 import click
 
-from holdfast.cli import install_confirm, install_transcripts
-from holdfast.cli.remove_checkpoints import leave_checkpoints, say_what_stays
+from holdfast.cli.saving.remove_checkpoints import leave_checkpoints, say_what_stays
+from holdfast.cli.setup import install_confirm, install_transcripts
 from holdfast.cli.terminal import say
 from holdfast.setup import changes
 from holdfast.setup import install as installing

@@ -17,7 +17,7 @@ SESSION_CHARS = 8
 def shown(quiet: bool) -> Iterator[Tell]:
     """`quiet`: notes alone."""
     if sys.stderr.isatty() and not quiet:
-        from holdfast.cli.run_bars import bars  # rich: not for those who hear plain lines
+        from holdfast.cli.planning.run_bars import bars  # rich: not for those who hear plain lines
 
         with bars() as tell:
             yield _while_it_can(tell)

@@ -1,0 +1,1 @@
+"""Commands for every day: how full the window is, what was lost, what was said before."""

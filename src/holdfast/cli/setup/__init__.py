@@ -1,0 +1,1 @@
+"""Commands that install, check and configure."""

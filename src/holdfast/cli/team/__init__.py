@@ -1,0 +1,1 @@
+"""Commands for agents and teams, and the shared database."""
