@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.record.remarks import HEAD, MOST_REMARKS, TAIL
+from holdfast.record.reader import HEAD, MOST_REMARKS, TAIL
 from tests.checkpoint.sessions import Session
 
 pytestmark = pytest.mark.requirement("B12")

@@ -6,8 +6,7 @@ from holdfast.brief.complement import HeldBySummary
 from holdfast.brief.item import EDITED, BriefItem, times
 from holdfast.record.failures import is_error
 from holdfast.record.files import ELSEWHERE
-from holdfast.record.heat import FLOOR, heat_at
-from holdfast.record.model import Command, FileUse, Record
+from holdfast.record.model import FLOOR, Command, FileUse, Record, heat_at
 from holdfast.text.fence import clean, code, flat
 
 _MADE_WORDS = (

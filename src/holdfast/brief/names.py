@@ -9,8 +9,7 @@ from math import exp, log
 from holdfast.brief.complement import HeldBySummary
 from holdfast.brief.files_and_commands import TERSE_CHARS, chances, file_heats, ranked
 from holdfast.brief.item import BriefItem, times
-from holdfast.record.heat import FLOOR, heat_at
-from holdfast.record.model import Record
+from holdfast.record.model import FLOOR, Record, heat_at
 
 NAME_WORTH = 0.03
 SHOWN_WORTH = 0.0002

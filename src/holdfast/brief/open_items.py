@@ -5,8 +5,7 @@ from collections.abc import Iterator
 from holdfast.brief.item import STILL_RUNNING, BriefItem, times
 from holdfast.record import open_items as still
 from holdfast.record.failures import is_one_off, resolved
-from holdfast.record.heat import FLOOR, heat_at
-from holdfast.record.model import Failure, Place, Record, Task
+from holdfast.record.model import FLOOR, Failure, Place, Record, Task, heat_at
 from holdfast.record.turns import turn_number
 from holdfast.text.fence import clean, code, flat
 

@@ -11,8 +11,7 @@ from holdfast.record import open_items, plan_checks, shell
 from holdfast.record.agents import COMMAND
 from holdfast.record.decisions import decided
 from holdfast.record.failures import is_one_off, resolved
-from holdfast.record.git_asked import open_requests
-from holdfast.record.git_work import NO_BRANCH
+from holdfast.record.git_work import NO_BRANCH, open_requests
 from holdfast.record.model import (
     Agent,
     Command,

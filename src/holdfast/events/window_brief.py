@@ -9,13 +9,17 @@ import os
 from collections import Counter
 from typing import Any
 
+from holdfast.archive.errors import DamagedTranscript
+from holdfast.archive.transcripts import ArchivedSession, CopyHeader, damage, is_empty
 from holdfast.brief.compose import DEFAULT_TOKENS, Brief, compose
 from holdfast.brief.item import STILL_RUNNING, BriefItem
 from holdfast.budget import ledger
 from holdfast.client.instructions import collect_marked_rules
 from holdfast.events import take_checkpoint
 from holdfast.hub.projection.projection_file import read_projection, subtasks
+from holdfast.record import read_record
 from holdfast.record.model import Record
+from holdfast.record.secrets import redacted
 from holdfast.window.state import State
 from holdfast.wire import log, places
 
@@ -122,3 +126,23 @@ def read_files(facts: Record) -> list[str]:
     """Files that were read or changed, newest first: reading one loads the rules of its folder."""
     used = [(one.op, path) for path, one in facts.files.items() if one.reads or one.edits]
     return [path for _, path in sorted(used, reverse=True)]
+
+
+def brief_of(session: ArchivedSession) -> Brief:
+    """The brief that a compaction at the end of the session would have given back."""
+    about = session.about
+    if about is None or is_empty(session.path):
+        raise DamagedTranscript(f"the archived {session.path}: {damage(session.path)}")
+    record = redacted(read_record(session.path))
+    return compose_brief(state_of(session.path, about), "", record)
+
+
+def state_of(path: str, about: CopyHeader) -> State:
+    """The state of its window, from the archived transcript."""
+    return State(
+        transcript=path,
+        session_id=about.session_id,
+        agent_id=about.agent_id,
+        project=about.project,
+        cwd=about.project,
+    )

@@ -14,10 +14,8 @@ from holdfast.record import (
     shell,
     tasks,
     turns,
-    undo,
 )
-from holdfast.record.heat import thin, warm
-from holdfast.record.model import Agent, Call, Command, Place, Record
+from holdfast.record.model import Agent, Call, Command, Place, Record, thin, warm
 from holdfast.redact import redact
 from holdfast.text.sentences import Lazy, clip, within
 
@@ -50,10 +48,10 @@ def call(record: Record, tool: str, use_id: str, given: Given, place: Place) -> 
     """The model called a tool."""
     if tool in record.tools or len(record.tools) < MOST_TOOLS:
         record.tools[tool] = record.tools.get(tool, 0) + 1
-    before = undo.before(record, tool, given)
+    earlier = _before(record, tool, given)
     what = _BY_TOOL.get(tool, _other)(record, given, place, use_id)
     with_git = git_work.called(record, text_of(given, "command")) if tool == "Bash" else []
-    made = Call(tool[:80], clip(what, LONGEST), place, before, with_git)
+    made = Call(tool[:80], clip(what, LONGEST), place, earlier, with_git)
     record.recent = [*record.recent[1 - MOST_RECENT :], made]
     record.calls[use_id[:80]] = made
     while len(record.calls) > MOST_CALLS:
@@ -264,3 +262,58 @@ _BY_TOOL: dict[str, Callable[[Record, Given, Place, str], str]] = {
     "TaskCreate": _task_create,
     "TaskUpdate": _task_update,
 }
+
+
+EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
+
+
+def _before(record: Record, tool: str, given: dict[str, Any]) -> list[str]:
+    """What a call is about to change, as it is now."""
+    if tool in EDITS:
+        used = record.files.get(files.relative(record, files.told(given).strip()))
+        return list(used.left) if used else []
+    if tool == "TaskUpdate":
+        task = record.tasks.get(f"task {given.get('taskId')}"[:80])
+        return [task.text, task.status, task.closed_by] if task else []
+    if tool == "Bash":
+        return files.written(record, files.text_of(given, "command"))
+    return []
+
+
+def undo(record: Record, call: Call) -> None:
+    if call.tool in EDITS:
+        _undo_edit(record, call)
+    elif call.tool == "TaskUpdate" and call.before and call.what in record.tasks:
+        task = record.tasks[call.what]
+        task.text, task.status, task.closed_by = call.before
+    elif call.tool == "ExitPlanMode":
+        for key, task in list(record.tasks.items()):
+            if task.source == "plan" and task.place == call.place:
+                del record.tasks[key]
+
+
+def _undo_edit(record: Record, call: Call) -> None:
+    used = record.files.get(call.what)
+    if used is None:
+        return
+    used.edits, used.left = max(0, used.edits - 1), call.before
+    if used.edits:
+        return
+    for failure in record.failures:
+        failure.edited = [name for name in failure.edited if name != call.what]
+    if not used.count:
+        del record.files[call.what]
+        record.restored.pop(call.what, None)
+        record.dependencies.pop(call.what, None)
+
+
+def undo_command(record: Record, key: str) -> None:
+    """The user would not have it run; before, it may have been."""
+    if (known := record.commands.get(key)) and known.count == 1:
+        del record.commands[key]
+
+
+def question(record: Record, call: Call) -> None:
+    """The tool did not take it, so nobody was asked."""
+    for turn in record.turns[-1:]:
+        turn.questions = [one for one in turn.questions if one.place != call.place]

@@ -6,8 +6,7 @@ from os.path import normpath
 from typing import TYPE_CHECKING, Any
 
 from holdfast.record import shell
-from holdfast.record.heat import keep_warmest, warm
-from holdfast.record.model import FileUse, Record
+from holdfast.record.model import FileUse, Record, keep_warmest, warm
 
 MOST_FILES = 600  # that were not edited; twice as many before the coldest go
 MOST_ROOTS = 8

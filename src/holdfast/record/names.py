@@ -7,8 +7,7 @@ little of it is used again.
 import re
 from collections import Counter
 
-from holdfast.record.heat import thin, warm
-from holdfast.record.model import NameUse, Record, Reference
+from holdfast.record.model import NameUse, Record, Reference, thin, warm
 from holdfast.text.sentences import clip
 
 MOST_NAMES = 1500

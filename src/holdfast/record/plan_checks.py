@@ -7,6 +7,7 @@ run is for a person to look at, and stays open until words report it.
 from functools import lru_cache
 
 from holdfast.record import runs, shell
+from holdfast.record.model import Record
 from holdfast.text.sentences import ASKING, Lazy, plain, sentences
 
 COMMITTED = "git commit"
@@ -100,3 +101,28 @@ def _called(text: str) -> set[str]:
     words = plain(text).split()
     found = {word for word in words if runs.kind(word) == "build"}
     return found | {"tests" for word in words if word.startswith("test") and word.endswith("s")}
+
+
+_NOTES = {"plan_mode": True, "plan_mode_reentry": True, "plan_mode_exit": False}
+_TOOLS = {"EnterPlanMode": True, "ExitPlanMode": False}
+_EDITS = frozenset({"Edit", "MultiEdit", "Write", "NotebookEdit"})
+_PLANS = ".claude/plans/"  # the plan itself may be written
+
+
+def typed(record: Record, mode: str | None) -> None:
+    """The mode a prompt was typed in; not every client says."""
+    if mode:
+        record.planning = mode == "plan"
+
+
+def told(record: Record, kind: str) -> None:
+    """The client's note to the model."""
+    record.planning = _NOTES.get(kind, record.planning)
+
+
+def done(record: Record, tool: str, what: str) -> None:
+    """A call succeeded: a plan was approved, or a file was changed."""
+    if tool in _EDITS:
+        record.planning = record.planning and _PLANS in what
+    else:
+        record.planning = _TOOLS.get(tool, record.planning)

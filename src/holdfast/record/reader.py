@@ -13,14 +13,13 @@ from holdfast.record import (
     files,
     manifests,
     names,
-    plan_mode,
+    plan_checks,
     plans,
-    remarks,
     results,
     secrets,
     turns,
 )
-from holdfast.record.model import Place, Record
+from holdfast.record.model import Decision, Place, Record
 from holdfast.record.skim import skim
 from holdfast.record.user_input import own_words, queued_words
 from holdfast.redact.rule import REDACTED
@@ -43,6 +42,41 @@ from holdfast.transcript import (
 )
 from holdfast.transcript.reader import begins_midway
 from holdfast.wire import log
+
+MOST_REMARKS = 80
+SHORTEST, HEAD, TAIL = 40, 140, 95  # characters
+_ENDS = (".", "!", "?", ":", ";", ",", "。", "！", "？")  # noqa: RUF001
+_ANNOUNCING = (
+    *("let me ", "now ", "i'll ", "i will ", "next", "good", "great", "perfect", "ok", "time to "),
+    *("jetzt ", "nun ", "ich werde ", "lass mich ", "ahora ", "voy a ", "maintenant ", "je vais "),
+)
+
+
+def hear(record: Record, text: str, place: Place) -> None:
+    """The model spoke."""
+    if record.far or len(text) < SHORTEST:
+        return
+    said = sentences.sentences(text)
+    if said and said[-1].endswith(":"):
+        said.pop()  # the call stands for it
+    kept = " ".join(_ended(one) for one in said if not _announces(one))
+    if len(kept) > HEAD + TAIL + 3:
+        end = sentences.clip_last(kept, TAIL).lstrip()  # a conclusion stands at the end
+        kept = f"{sentences.clip(kept, HEAD).rstrip()} … {end}"
+    if len(kept) >= SHORTEST:
+        record.remarks = [*record.remarks, Decision(kept, place)][-MOST_REMARKS:]
+
+
+def _ended(sentence: str) -> str:
+    """Items of a list stay apart."""
+    return sentence if sentence.endswith(_ENDS) else f"{sentence};"
+
+
+def _announces(sentence: str) -> bool:
+    """It says what is done next, and gives no reason."""
+    one_clause = not any(mark in sentence[:-1] for mark in ",;:")
+    return one_clause and sentence.lower().startswith(_ANNOUNCING)
+
 
 _decode = msgspec.json.Decoder(dict[str, Any]).decode
 # Some 180 operations: what was only named before has cooled to nothing, and is not looked for
@@ -191,7 +225,7 @@ class RecordReader:
         names.hear(record, text, 1.6)
         files.mention(record, text)
         decisions.hear(record, text, place)
-        remarks.hear(record, text, place)
+        hear(record, text, place)
         plans.hear(record, text, place)
         failures.hear(record, text)
 
@@ -223,14 +257,14 @@ class RecordReader:
         if not entry.is_meta:
             if entry.line.version.startswith(OLD_CLIENTS):
                 self.record.words_missing = True
-            plan_mode.typed(self.record, entry.line.permission_mode)
+            plan_checks.typed(self.record, entry.line.permission_mode)
             place = self._place(entry)
             self._typed(entry.text, place, (entry.line.parent_uuid or "")[:80])
             if any(isinstance(block, Image) for block in entry.message.blocks):
                 turns.show_image(self.record, place, self._line())
 
     def _attachment(self, entry: Attachment) -> None:
-        plan_mode.told(self.record, entry.kind)
+        plan_checks.told(self.record, entry.kind)
         agents.hook_ran(self.record, entry.kind, bytes(entry.raw))
         if words := queued_words(decoded(entry.raw)) if entry.kind == "queued_command" else "":
             self._typed(words, self._place(entry))

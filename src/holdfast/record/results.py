@@ -15,11 +15,9 @@ from holdfast.record import (
     git_work,
     names,
     plan_checks,
-    plan_mode,
     plans,
     tasks,
     turns,
-    undo,
 )
 from holdfast.record.model import Call, Place, Record
 from holdfast.record.replies import REFUSED
@@ -70,10 +68,10 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
     tool = call.tool
     if block.is_error:
         _failed(record, call)
-        undo.undo(record, call)
+        calls.undo(record, call)
     else:
-        plan_mode.done(record, tool, call.what)
-        if tool in undo.EDITS:
+        plan_checks.done(record, tool, call.what)
+        if tool in calls.EDITS:
             record.edited_op = record.op
             turns.edited(record, call.what)
             git_work.changed(record, call.what)
@@ -101,9 +99,9 @@ def come_back(record: Record, entry: Result, block: ToolResult, place: Place) ->
         git_work.done(record, [verb], block.text[:HEAD_CHARS], failed=block.is_error)
     if block.is_error and tool[:5] != "mcp__" and is_rejection(entry.data):
         _rejected(record, call, block.text, place)
-        undo.command(record, call.what)
+        calls.undo_command(record, call.what)
     elif block.is_error and tool == ASKED:
-        undo.question(record, call)
+        calls.question(record, call)
     return call
 
 

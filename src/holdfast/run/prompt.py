@@ -11,13 +11,7 @@ from dataclasses import dataclass
 
 from holdfast.plan.split import TaskPiece
 from holdfast.plan.task import PlanTask
-from holdfast.record.run_prompt import (
-    OTHER_FILES,
-    OTHER_STEPS,
-    PLAN_SAYS,
-    STEP_OF,
-    TERMS,
-)
+from holdfast.record.run_prompt import OTHER_FILES, OTHER_STEPS, PLAN_SAYS, STEP_OF, TERMS
 from holdfast.record.user_input import RUN_BEGINS
 from holdfast.run.supervisor import NOT_DONE
 from holdfast.text.numbers import listed

@@ -15,8 +15,7 @@ import msgspec
 from holdfast.record import decisions as record_decisions
 from holdfast.record import files
 from holdfast.record.failures import resolved
-from holdfast.record.heat import FLOOR, heat_at
-from holdfast.record.model import Command, FileUse, Place, Record, Turn
+from holdfast.record.model import FLOOR, Command, FileUse, Place, Record, Turn, heat_at
 from holdfast.record.turns import CUT
 from holdfast.segment import segment
 from holdfast.segment.segment import Segment

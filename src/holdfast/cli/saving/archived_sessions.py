@@ -78,7 +78,7 @@ def _of_gzip(path: str) -> Chosen:
     about = transcripts.read_header(path)
     if not about:
         return Chosen(State(transcript=path), "")
-    from holdfast.events.archived_brief import state_of  # `status` seldom needs it
+    from holdfast.events.window_brief import state_of  # `status` seldom needs it
 
     _say_damaged(path)
     return Chosen(state_of(path, about), "")
@@ -132,7 +132,7 @@ def _line(one: ArchivedSession) -> str:
 
 def show(one: ArchivedSession, as_text: bool, as_json: bool) -> None:
     """The brief of an archived session; with `as_text` nothing else."""
-    from holdfast.events.archived_brief import brief_of
+    from holdfast.events.window_brief import brief_of
 
     brief, is_gone = brief_of(one), transcripts.is_gone(one)
     _say_damaged(one.path)

@@ -13,7 +13,7 @@ from holdfast.checkpoint import verify as checks
 from holdfast.checkpoint.entry import CheckpointEntry
 from holdfast.checkpoint.errors import CheckpointNotSaved, NoCheckpoint
 from holdfast.client.memory_folder import slug
-from holdfast.events import archived_brief, take_checkpoint, window_brief
+from holdfast.events import take_checkpoint, window_brief
 from holdfast.mcp import client_session
 from holdfast.mcp.answers import ToolAnswer
 from holdfast.mcp.tool_table import CheckpointArguments, ResumeArguments
@@ -81,7 +81,7 @@ def _archived(which: str) -> ToolAnswer:
         session = transcripts.named(which)
     except NoArchivedTranscript:
         raise NoCheckpoint(f"there is no checkpoint {which}") from None
-    found = archived_brief.brief_of(session)
+    found = window_brief.brief_of(session)
     return ToolAnswer(
         f"the brief of archived session {session.id}",
         {"id": session.id, "path": session.path, "client_has_it": not transcripts.is_gone(session)},
