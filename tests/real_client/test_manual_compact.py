@@ -101,7 +101,7 @@ def test_a_state_that_was_kept_at_the_sessions_end_is_not_kept_again(
 def test_the_resumed_session_begins_with_the_brief(runs: Runs, kept_before: Runs) -> None:
     for done in (runs, kept_before):
         of_session = [
-            brief for brief in briefs(done.resumed.asked("main")[0]) if ", just compacted." in brief
+            brief for brief in briefs(done.resumed.asked("main")[0]) if ", just compacted:" in brief
         ]
         assert len(of_session) == 1
         assert RULE in of_session[0]

@@ -66,7 +66,7 @@ def test_an_archived_output_is_expanded(binary: Path, stage: Stage) -> None:
 
     def then(request: ReceivedRequest) -> Step:
         seen = results(request)
-        found = re.search(r"kept as (out-[0-9a-f]{8})", seen[-1]) if seen else None
+        found = re.search(r"saved as (out-[0-9a-f]{8})", seen[-1]) if seen else None
         if found:
             return ScriptedAnswer(
                 "!", (call("expand", id=found[1], find="row 777"),), usage_of(30_000)
@@ -80,7 +80,7 @@ def test_an_archived_output_is_expanded(binary: Path, stage: Stage) -> None:
 
     trial = ask_through(binary, stage, then)
     assert trial.exit_code == 0, trial.stderr
-    shown = next(one for one in results(trial.asked("main")[-1]) if "kept as out-" in one)
+    shown = next(one for one in results(trial.asked("main")[-1]) if "saved as out-" in one)
     assert "row 1 of the tide" in shown
     assert "row 900 of the tide" in shown
     assert "row 777 of" not in shown

@@ -252,3 +252,10 @@ EOF"""
     assert what_changed(session, tmp_path) == expected
     looks = script.replace(".write(text)", "")
     assert what_changed(Session().user("Look.").runs(looks), tmp_path) == []
+
+
+def test_a_redirection_is_no_place_to_move_to(tmp_path: Path) -> None:
+    session = Session().runs("mv tide.py ebb.py 2>&1").runs('cp ebb.py "$(mktemp -d)/ebb.py"')
+    files = session.record(tmp_path).files
+    assert files["tide.py"].moved_to == "ebb.py"
+    assert not [name for name in files if "&" in name or "$(" in name]

@@ -17,7 +17,7 @@ SEEN = 0.25  # what a mention is worth
 LONGEST_PATH = 300
 SHOWS_IT = frozenset(("reads", "edits"))  # a file that is read is there
 _BRANCH = b'"gitBranch":"'
-CODE_MARKS = ("()", "&", "|", "<", ">", ";", "`", '"')
+CODE_MARKS = ("()", "$(", "&", "|", "<", ">", ";", "`", '"')
 BRACKETS = ("()", "[]", "{}")
 ELSEWHERE = ("/tmp/", "/private/tmp/", "/var/folders/", "/dev/", "/proc/")
 
@@ -126,7 +126,8 @@ def _named(record: Record, line: str, paths: list[str]) -> list[str]:
     """Paths that a line names, from wherever it works, as the project knows them."""
     entered = shell.enters(line) if paths else ""
     where = entered if entered[:1] == "/" else f"{record.cwd}/{entered}"
-    whole = [normpath(path if path[0] in "/~$" else f"{where}/{path}") for path in paths if path]
+    usable = [path for path in paths if path and not is_code(path)]
+    whole = [normpath(path if path[0] in "/~$" else f"{where}/{path}") for path in usable]
     return [relative(record, path) for path in whole if not path.startswith(ELSEWHERE)]
 
 

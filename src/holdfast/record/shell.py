@@ -46,6 +46,7 @@ _NOISE_WORDS = (
 )
 _NOISE = frozenset(_NOISE_WORDS.split())
 _NOISE_ENDS = ("PATH", "COLOR", "COLOR_FORCE", "SQUELCH_WARNING")
+_REDIRECTS = frozenset("<>&|")  # in words that are no file's name: `2>&1`
 _BEFORE = frozenset({"sudo", "time", "nohup", "env", "command", "exec"})
 
 
@@ -173,6 +174,7 @@ def moved(line: str) -> list[tuple[str, str]]:
     found: list[tuple[str, str]] = []
     for part in parts(line) if "mv " in line else ():
         words = part.removeprefix("git ").split()
+        words = [word for word in words if not _REDIRECTS & set(word)]
         names = [word.strip("'\"") for word in words[1:] if not word.startswith("-")]
         if words and words[0] == "mv" and len(names) > 1:
             *old, new = names
