@@ -65,7 +65,7 @@ def _said(source: str, state: State, moment: Moment) -> str:
             return _brief(state, moment.folder)
         return _offer(state, moment) if source in OFFERED else ""
     except Exception as slip:
-        log.add("ERROR", record_session.log_name(state), f"nothing was given back: {slip!r}")
+        log.add("ERROR", record_session.log_name(state), f"nothing was restored: {slip!r}")
         return ""
 
 
@@ -85,7 +85,7 @@ def _leave(path: str, text: str) -> None:
     try:
         places.replace_whole(path, text.encode("utf-8", "replace"))
     except OSError as slip:
-        log.add("WARN", "brief", f"not noted what was given back: {slip}")
+        log.add("WARN", "brief", f"could not note what was restored: {slip}")
         with suppress(OSError):
             os.unlink(path)  # noqa: PTH108 (pathlib costs 8 ms)
 

@@ -129,7 +129,7 @@ def read_files(facts: Record) -> list[str]:
 
 
 def brief_of(session: ArchivedSession) -> Brief:
-    """The brief that a compaction at the end of the session would have given back."""
+    """The brief that a compaction at the end of the session would have restored."""
     about = session.about
     if about is None or is_empty(session.path):
         raise DamagedTranscript(f"the archived {session.path}: {damage(session.path)}")

@@ -50,7 +50,7 @@ class CheckpointArguments(ToolArguments, frozen=True):
 
 
 class ResumeArguments(ToolArguments, frozen=True):
-    """Earlier checkpoints of this project. which: an id, "latest", "previous"; "now": the brief a compaction would give back. Without it: the list."""  # noqa: E501
+    """Earlier checkpoints of this project. which: an id, "latest", "previous"; "now": the brief a compaction would restore. Without it: the list."""  # noqa: E501
 
     which: ShortText = ""
 
@@ -63,7 +63,7 @@ class PlanArguments(ToolArguments, frozen=True):
 
 
 class BoardArguments(ToolArguments, frozen=True):
-    """Messages and claims between the agents of this project. post needs topic, text; claim and settle (done or let go) need work."""  # noqa: E501
+    """Messages and claims between the agents of this project. post needs topic, text; claim and settle (done or released) need work."""  # noqa: E501
 
     op: Literal["read", "post", "claim", "settle", "claims"]
     topic: Id = ""
@@ -74,7 +74,7 @@ class BoardArguments(ToolArguments, frozen=True):
 
 
 class RecallArguments(ToolArguments, frozen=True):
-    """Search all that this project's sessions said, decided and kept, long before this window. expand shows a result whole."""  # noqa: E501
+    """Search all that this project's sessions said, decided and saved, long before this window. expand shows a result whole."""  # noqa: E501
 
     query: Annotated[str, Meta(max_length=4_000)]
     limit: ResultCount = 5

@@ -1,5 +1,5 @@
 """`checkpoint` saves one now; `resume` returns the project's checkpoints, one of them, or the brief
-that a compaction would give back now."""
+that a compaction would restore now."""
 
 from __future__ import annotations
 
