@@ -10,7 +10,7 @@ from typing import Any, cast
 import pytest
 
 from holdfast.run import supervisor
-from holdfast.run.child_process import ClaudeProcess
+from holdfast.run.claude_process import ClaudeProcess
 from holdfast.run.journal_state import RunHistory
 from holdfast.run.run_context import RunContext, RunOptions
 

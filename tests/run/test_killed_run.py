@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from holdfast.run import child_process
+from holdfast.run import claude_process
 from holdfast.setup.trial.namespace import children_of, wait_for_end
 from tests.run.theatre import PATIENCE_SECONDS, Theatre
 
@@ -164,10 +164,10 @@ def test_work_that_cannot_be_noted_is_not_begun(theatre: Theatre) -> None:
 @pytest.mark.requirement("P5")
 def test_a_note_that_was_never_written_says_that_nothing_is_known(tmp_path: Path) -> None:
     path = str(tmp_path / "x.end")
-    child_process.create_note(path)
-    assert child_process.read_note(path) == child_process.ExitNote()
-    assert not child_process.read_note(path).done
-    assert not child_process.read_note(str(tmp_path / "none")).done
+    claude_process.create_note(path)
+    assert claude_process.read_note(path) == claude_process.ExitNote()
+    assert not claude_process.read_note(path).done
+    assert not claude_process.read_note(str(tmp_path / "none")).done
 
 
 @pytest.mark.timeout(600)

@@ -278,7 +278,7 @@ def test_a_session_that_is_silent_for_long_is_named_and_goes_on(
         theatre.let_go()
         return told(seconds)
 
-    monkeypatch.setattr("holdfast.run.child_process.QUIET_SECONDS", 0.01)
+    monkeypatch.setattr("holdfast.run.claude_process.QUIET_SECONDS", 0.01)
     monkeypatch.setattr(session, "describe_silence", and_let_go)
     theatre.plan.write_text(ALONE)
     theatre.play(cart=["meet"])
@@ -345,7 +345,7 @@ def test_a_window_is_told_as_a_plan_writes_tokens(theatre: Theatre, size: str) -
 def test_a_client_that_never_tells_its_version_is_ended_with_all_it_started(
     theatre: Theatre, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("holdfast.run.claude.VERSION_SECONDS", 0.1)
+    monkeypatch.setattr("holdfast.run.claude_command.VERSION_SECONDS", 0.1)
     here = theatre.fake / "here"
     theatre.client.write_text(f"#!/bin/sh\nsleep 600 & echo $$ $! > {here}\nexec sleep 600\n")
     found = theatre.run()

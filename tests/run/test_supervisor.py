@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from holdfast.run import child_process, single_instance, supervisor
+from holdfast.run import claude_process, single_instance, supervisor
 from holdfast.run.errors import AlreadyRunning
 from holdfast.run.supervisor import Lines
 
@@ -56,7 +56,7 @@ def test_the_seat_is_free_as_soon_as_its_holder_is_dead_reaped_or_not(tmp_path: 
 @pytest.mark.requirement("P5", "X3")
 @pytest.mark.skipif(not supervisor.LINUX, reason="only Linux hands orphans to others than init")
 def test_after_a_run_nobody_elses_orphans_come_to_us() -> None:
-    with child_process.adopt_orphans():
+    with claude_process.adopt_orphans():
         pass
     started = subprocess.run(
         ["sh", "-c", "sleep 60 >/dev/null & echo $!"], stdout=subprocess.PIPE, check=True, text=True

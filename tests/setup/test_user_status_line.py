@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from holdfast.events import status_line
 from holdfast.setup import wiring
-from holdfast.window import status_line
 from tests.hot.hooks import run
 
 pytestmark = [pytest.mark.requirement("U4"), pytest.mark.slow]

@@ -1,4 +1,6 @@
-"""The application: routes, and one database behind them. `serve` puts the gate in front."""
+"""The application: routes, and one database behind them. `serve` puts the gate in front.
+
+To add a route: a module in `routes/`, and its router in `ROUTERS` here."""
 
 from __future__ import annotations
 

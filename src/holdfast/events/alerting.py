@@ -126,9 +126,9 @@ def _messages(moment: Moment, state: State) -> str:
     """Messages of other agents for this one; a subagent gets its own in `agent_stop`."""
     if state.agent_id or not places.has_outbox(moment.folder):
         return ""
-    from holdfast.events import messages  # only who has some pays for it
+    from holdfast.window import board_messages
 
-    return messages.turn(moment.folder, state.transcript, moment.now_ms)
+    return board_messages.turn(moment.folder, state.transcript, moment.now_ms)
 
 
 def _monitored(

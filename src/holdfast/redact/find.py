@@ -5,7 +5,7 @@ In JSON a key may say that the value below it is secret: in lists, numbers and o
 
 from __future__ import annotations
 
-from holdfast.redact import assignment, shapes, shell, tokens
+from holdfast.redact import assignment, shapes, shell, token_prefixes
 from holdfast.redact.assignment import is_telling
 from holdfast.redact.rule import SearchPage, SecretFinding, merge_findings
 from holdfast.redact.value import is_password
@@ -19,10 +19,10 @@ INVISIBLE = "\u00ad\u200b\u200c\u200d\u2060\ufeff"
 PASSES = 3  # a secret glued to another may show only once its neighbour is gone
 
 _SURER_FIRST = (
-    tokens.scan_keys,
-    tokens.scan_tokens,
+    token_prefixes.scan_keys,
+    token_prefixes.scan_tokens,
     shapes.scan,
-    tokens.scan_headers,
+    token_prefixes.scan_headers,
     shell.scan,
     assignment.scan,
 )

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from holdfast.run import child_process
-from holdfast.run.child_process import ClaudeProcess
+from holdfast.run import claude_process
+from holdfast.run.claude_process import ClaudeProcess
 from holdfast.run.journal import Journal
 from holdfast.run.journal_state import RunHistory
 
@@ -105,7 +105,7 @@ class RunContext:
 
     def strays(self) -> list[int]:
         with self._starting:
-            return child_process.find_strays({one.pid for one in self.running})
+            return claude_process.find_strays({one.pid for one in self.running})
 
     def stop(self, signal_number: int) -> None:
         """End the run. Called by a signal handler, so it takes no lock."""

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from dataclasses import replace
 
 from holdfast.plan.workflow import Workflow
-from holdfast.run import child_process, handover, journal_state, prompt
+from holdfast.run import claude_process, handover, journal_state, prompt
 from holdfast.run.errors import BatchFailed, BatchTimedOut, Interrupted
 from holdfast.run.jobs import JobQueue, SessionJob
 from holdfast.run.journal_state import SessionRecord
@@ -36,7 +36,7 @@ class Runner:
             self.report.done_before = len(flow.done)
             if not flow.batches:
                 self.report.state = "nothing"
-            with child_process.adopt_orphans():
+            with claude_process.adopt_orphans():
                 self._run_batches(flow)
         except BaseException as slip:
             self.report.state = _state_of(slip)
@@ -88,12 +88,14 @@ class Runner:
         context = self.context
         self._report_journal_notes()
         for one in context.history.unsettled:
-            note = child_process.read_note(child_process.note_path(context.folder, one.session_id))
+            note = claude_process.read_note(
+                claude_process.note_path(context.folder, one.session_id)
+            )
             result = journal_state.DONE if note.done else journal_state.STOPPED
             context.record("ended", session=one.session_id, result=result, exit=note.exit_code)
             ended = "had ended well" if note.done else "was interrupted; its work starts again"
             self._say("note", f"session {one.session_id[:8]} of the last run {ended}")
-        child_process.remove_notes(context.folder)
+        claude_process.remove_notes(context.folder)
         for one in context.history.unsaved:
             self._save(one)
 

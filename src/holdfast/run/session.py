@@ -6,8 +6,8 @@ import os
 import time
 import uuid
 
-from holdfast.run import child_process, claude, journal_state
-from holdfast.run.child_process import ClaudeProcess, ExitNote
+from holdfast.run import claude_command, claude_process, journal_state
+from holdfast.run.claude_process import ClaudeProcess, ExitNote
 from holdfast.run.errors import JournalNotWritten, NotStarted
 from holdfast.run.jobs import SessionJob, find_credited
 from holdfast.run.run_context import RunContext, RunEvent, SessionResult
@@ -38,7 +38,7 @@ def run_session(context: RunContext, job: SessionJob, attempt: int, prompt: str)
         grown_tokens=heard.grown_tokens,
         **({"credited": credited} if credited else {}),
     )
-    child_process.remove_note(context.folder, session_id)
+    claude_process.remove_note(context.folder, session_id)
     return SessionResult(
         session_id=session_id,
         tasks=job.names,
@@ -68,12 +68,12 @@ def _start(
         )
     except JournalNotWritten:
         os.close(note)
-        child_process.remove_note(context.folder, session_id)
+        claude_process.remove_note(context.folder, session_id)
         raise
-    words = claude.build_command(
+    words = claude_command.build_command(
         options.client, session_id, options.model, options.permission_mode, options.extra
     )
-    environ = claude.build_environment(os.environ)
+    environ = claude_command.build_environment(os.environ)
     try:
         found = context.start(
             lambda: ClaudeProcess(words, prompt, options.root, environ, note, context.lock)
@@ -83,7 +83,7 @@ def _start(
         context.record(
             "ended", session=session_id, result=journal_state.STOPPED, exit=None, error=error
         )
-        child_process.remove_note(context.folder, session_id)
+        claude_process.remove_note(context.folder, session_id)
         raise NotStarted(f"no session can be started in {options.root}: {slip}") from slip
     if options.timeout_seconds is not None:
         found.end_after(options.timeout_seconds)
@@ -93,11 +93,11 @@ def _start(
 
 
 def _create_note(context: RunContext, session_id: str) -> int:
-    path = child_process.note_path(context.folder, session_id)
+    path = claude_process.note_path(context.folder, session_id)
     try:
-        return child_process.create_note(path)
+        return claude_process.create_note(path)
     except OSError as slip:
-        child_process.remove_note(context.folder, session_id)
+        claude_process.remove_note(context.folder, session_id)
         raise JournalNotWritten(f"{path}: {slip.strerror or slip}") from slip
 
 
@@ -125,7 +125,7 @@ def _listen(
                     context.tell(RunEvent("note", f"{what}: {words}", session_id=session_id))
     context.running.remove(running)
     if running.supervisor_died:
-        child_process.end_strays(context.strays)
+        claude_process.end_strays(context.strays)
     return heard
 
 
@@ -179,5 +179,5 @@ def _error(running: ClaudeProcess, note: ExitNote, heard: StreamReading, errors:
     if note.not_done:
         ended = f"it reports as not done: {', '.join(heard.not_done)}"
     words = heard.words or quote_end(errors) or "it gave no result"
-    named = f" ({quote(note.result)})" if note.result not in ("", child_process.SUCCESS) else ""
+    named = f" ({quote(note.result)})" if note.result not in ("", claude_process.SUCCESS) else ""
     return f"{quote(ended)}{named}: {words}"

@@ -7,10 +7,10 @@ import sys
 import click
 
 from holdfast.cli.terminal import has_colour, say
+from holdfast.events import status_line
+from holdfast.events.status_line import StatusFacts
 from holdfast.settings import load as settings_load
 from holdfast.settings.table import BY_NAME
-from holdfast.window import status_line
-from holdfast.window.status_line import StatusFacts
 from holdfast.wire import scan
 
 EXAMPLES = (

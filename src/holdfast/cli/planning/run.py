@@ -27,8 +27,8 @@ from holdfast.plan.planner import make_workflow
 from holdfast.plan.room import PlanRoom
 from holdfast.plan.task import TaskPlan
 from holdfast.plan.workflow import Workflow
-from holdfast.run import claude, journal_state, single_instance
-from holdfast.run.claude import ClaudeProgram
+from holdfast.run import claude_command, journal_state, single_instance
+from holdfast.run.claude_command import ClaudeProgram
 from holdfast.run.errors import NestedRun, NoClient
 from holdfast.run.jobs import JobQueue
 from holdfast.run.journal import Journal, journal_folder
@@ -98,9 +98,9 @@ def run(
     project: Path | None,
 ) -> None:
     """Run the batches of a plan with headless Claude; said again, it goes on where it was."""
-    if claude.is_nested(os.environ) and not status:
+    if claude_command.is_nested(os.environ) and not status:
         raise NestedRun("this session was itself started by `holdfast run`")
-    claude.check_options(client_args)
+    claude_command.check_options(client_args)
     if str(file) == "-":
         raise click.UsageError(
             "a plan to run must be a file: a later run finds its state by the path"
@@ -168,7 +168,7 @@ def _context(
 def _client(named: Path | None, dry_run: bool) -> ClaudeProgram:
     """A dry run starts nothing, and may do without."""
     try:
-        return claude.find(named)
+        return claude_command.find(named)
     except NoClient as slip:
         if not dry_run:
             raise

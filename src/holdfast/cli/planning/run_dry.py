@@ -11,7 +11,7 @@ import click
 from holdfast.cli.terminal import say
 from holdfast.plan.room import PlanRoom
 from holdfast.redact import redact_each
-from holdfast.run import claude, prompt
+from holdfast.run import claude_command, prompt
 from holdfast.run.jobs import SessionJob
 from holdfast.run.runner import Runner
 from holdfast.text.numbers import about, named, nothing_left
@@ -79,6 +79,6 @@ def _prompt(runner: Runner, job: SessionJob) -> str:
 
 def _command(runner: Runner) -> list[str]:
     options = runner.context.options
-    return claude.build_command(
+    return claude_command.build_command(
         options.client, "SESSION", options.model, options.permission_mode, options.extra
     )

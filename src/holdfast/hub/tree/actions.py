@@ -1,4 +1,6 @@
-"""Actions: one tool call each. By far the most rows there are, so writing one is kept short."""
+"""Actions: one tool call each. By far the most rows there are, so writing one is kept short.
+
+For actions sent over HTTP; those read from transcripts are written by `ingest/writers/actions`."""
 
 from __future__ import annotations
 

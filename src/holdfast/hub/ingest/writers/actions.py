@@ -1,4 +1,6 @@
-"""Actions: one row per call, whoever tells of it; and the session's totals, each counted once."""
+"""Actions: one row per call, whoever tells of it; and the session's totals, each counted once.
+
+For actions read from transcripts; those sent over HTTP are written by `tree/actions`."""
 
 from __future__ import annotations
 
