@@ -5,10 +5,18 @@ from collections.abc import Iterator
 import pytest
 
 from holdfast.hub.store.store import Store
+from holdfast.hub.team import connection
 from holdfast.hub.team.connection import TeamServer
 from tests.api import live
 from tests.api.live import TOKEN, app_on, in_thread
 from tests.team.fakes import Taking
+
+
+@pytest.fixture(autouse=True)
+def patience(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A busy machine is no server that does not answer: tests of the limits set their own."""
+    monkeypatch.setattr(connection, "CONNECT_SECONDS", 60.0)
+    monkeypatch.setattr(connection, "CALL_SECONDS", 60.0)
 
 
 @pytest.fixture

@@ -13,6 +13,7 @@ import pytest
 from holdfast.files.lock import hold_in_home
 from holdfast.hub.store.store import Store
 from holdfast.hub.team import connection
+from holdfast.hub.team import forward as sending
 from holdfast.hub.team.connection import NoServer, TeamServer
 from holdfast.hub.team.forward import forward
 from tests.api.live import TOKEN
@@ -175,7 +176,10 @@ def test_what_the_server_refuses_holds_up_no_other_source(server: TeamServer, st
     assert forward(server, told, seconds=30).batches == 1, "it rests for an hour"
 
 
-def test_time_that_runs_out_goes_on_where_it_ended(server: TeamServer, store: Store) -> None:
+def test_time_that_runs_out_goes_on_where_it_ended(
+    server: TeamServer, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sending, "LEAST_SECONDS", 60.0)
     told = _source(a=30, b=30)
     done = forward(server, told, seconds=0.0)
     assert not done.whole

@@ -136,7 +136,7 @@ def call(
 
     def speak() -> None:
         try:
-            found.append(_exchange(connection, server, path, body))
+            found.append(_exchange(connection, server, path, body, seconds))
         except Exception as slip:
             found.append(slip)
 
@@ -153,11 +153,11 @@ def call(
 
 
 def _exchange(
-    connection: HTTPConnection, server: TeamServer, path: str, body: bytes
+    connection: HTTPConnection, server: TeamServer, path: str, body: bytes, seconds: float
 ) -> tuple[int, Any]:
     connection.connect()
     if connection.sock is not None:
-        connection.sock.settimeout(CALL_SECONDS)
+        connection.sock.settimeout(seconds)
     headers = {"Authorization": f"Bearer {server.token}", "Content-Type": "application/json"}
     connection.request("POST", urlsplit(server.url).path + path, body, headers)
     answer = connection.getresponse()
